@@ -1,0 +1,36 @@
+# Two commands on a fresh machine: `make demo` and `make test`.  They need Python ≥ 3.11.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.PHONY: demo test lint generate bench clean
+
+demo: $(VENV)/ready
+	$(BIN)/autograder demo
+
+test: lint
+	$(BIN)/pytest -n auto --dist loadgroup
+
+lint: $(VENV)/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/autograder generate --check
+
+generate: $(VENV)/ready
+	$(BIN)/autograder generate
+
+bench: $(VENV)/ready
+	$(BIN)/python bench/engine.py --out bench/results/engine.json
+	$(BIN)/python bench/pipeline.py --out bench/results/pipeline.json
+
+$(VENV)/ready: pyproject.toml constraints.txt
+	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed')"
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet -c constraints.txt -e .[test]
+	touch $@
+
+clean:
+	rm -rf $(VENV) build *.egg-info

@@ -1,0 +1,32 @@
+"""The command line: one module per group of commands, and no logic of its own."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from autograder.cli import authoring, grading, machine, results
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="An nbgrader course that grades itself, in locked-down processes.",
+)
+for group in (authoring, grading, results, machine):
+    group.add_to(app)
+
+
+def main() -> None:
+    """Run a command; what is wrong is said in one sentence, without a traceback."""
+    try:
+        app()
+    except Exception as error:
+        from autograder.course.config import CourseError
+        from autograder.sandbox import SandboxError
+
+        if not isinstance(error, CourseError | SandboxError):
+            raise
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)

@@ -1,0 +1,142 @@
+"""Commands for those who write and release assignments."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autograder.cli.options import Assignments, Json, Where
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add this group's commands."""
+    for command in (verify, generate, release, simulate):
+        app.command()(command)
+
+
+def verify(
+    which: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[A[/E]]...", help="Assignments or exercises; all by default."),
+    ] = None,
+    course: Where = Path(),
+    json: Json = False,
+) -> None:
+    """Let every exercise prove itself; exit with 1 where one does not.
+
+    The reference earns everything and the stub nothing, every misconception is caught by its
+    own name, every check is failed by one, and no variant hides a mistake.
+    """
+    from autograder.course.config import Course, CourseError
+    from autograder.course.discover import load_assignment
+    from autograder.course.verify import Proof
+    from autograder.course.verify import verify as prove
+
+    found = Course.load(course)
+    wanted: dict[str, list[str]] = {}
+    for name in which or []:
+        assignment, _, exercise = name.partition("/")
+        for id in found.ids([assignment]):
+            wanted.setdefault(id, []).extend([exercise] if exercise else [])
+    proofs: list[Proof] = []
+    for id in wanted or found.ids():
+        loaded = load_assignment(found, id)
+        if unknown := set(wanted.get(id, [])) - loaded.exercises.keys():
+            raise CourseError(
+                f"{id} has no exercise {', '.join(sorted(unknown))}; "
+                f"it has {', '.join(loaded.exercises)}"
+            )
+        proofs += prove(loaded, wanted.get(id))
+    if json:
+        import json as json_module
+
+        print(json_module.dumps([asdict(proof) for proof in proofs], indent=1))
+    else:
+        _show(proofs)
+    if any(proof.problems for proof in proofs):
+        raise typer.Exit(1)
+
+
+def _show(proofs: list[object]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("exercise")
+    for name in ("points", "parts", "checks", "misconceptions", "variants"):
+        table.add_column(name, justify="right")
+    table.add_column("")
+    for proof in proofs:
+        numbers = (proof.parts, proof.checks, proof.misconceptions, proof.variants)
+        table.add_row(
+            f"{proof.assignment}/{proof.exercise}",
+            f"{proof.points:g}",
+            *map(str, numbers),
+            f"{len(proof.problems)} problems" if proof.problems else "proved",
+        )
+    console = Console()
+    console.print(table)
+    for proof in proofs:
+        for problem in proof.problems:
+            console.print(f"{proof.exercise}: {problem}", markup=False, highlight=False)
+
+
+def generate(
+    assignments: Assignments = None,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Change nothing; exit with 1 if release/ is out of date."),
+    ] = False,
+    course: Where = Path(),
+) -> None:
+    """Build the students' notebooks in release/ and enter them in the gradebook."""
+    from autograder.course.config import Course
+    from autograder.delivery.release import generate as build
+
+    found = Course.load(course)
+    drift = build(found, found.ids(assignments), check=check)
+    for change in drift:
+        print(change)
+    if not drift:
+        print("release/ is up to date")
+    elif check:
+        print("release/ is out of date: run `autograder generate` and commit what it writes")
+        raise typer.Exit(1)
+
+
+def release(
+    assignments: Assignments = None,
+    to: Annotated[
+        str, typer.Option(help="`exchange` for nbgrader's exchange, or a .zip file for an LMS.")
+    ] = "exchange",
+    course: Where = Path(),
+) -> None:
+    """Hand the generated notebooks to students."""
+    from autograder.course.config import Course
+    from autograder.delivery.release import hand_out
+
+    found = Course.load(course)
+    for line in hand_out(found, found.ids(assignments), to):
+        print(line)
+
+
+def simulate(
+    assignments: Assignments = None,
+    students: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many; by default enough to make every known mistake once."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Which mistakes a small class makes.")] = 0,
+    course: Where = Path(),
+) -> None:
+    """Write submissions with known outcomes: right, each misconception, blank, hostile and so on."""
+    from autograder.course.config import Course
+    from autograder.course.simulate import simulate as write
+
+    found = Course.load(course)
+    for id in found.ids(assignments):
+        outcome = write(found, id, students, seed=seed)
+        print(f"{id}: {len(outcome)} submissions")

@@ -1,0 +1,46 @@
+"""Commands about this machine, and the tour."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autograder.cli.options import Where, progress
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add this group's commands."""
+    for command in (doctor, demo):
+        app.command()(command)
+
+
+def doctor() -> None:
+    """Say what this machine offers for isolating student code; exit with 1 if nothing."""
+    from autograder.sandbox import probe
+
+    isolation = probe()
+    for tried in isolation.tried:
+        print(f"{'ok ' if tried.ok else 'no '} {tried.what}: {tried.detail}")
+    print(f"isolation tier {isolation.tier}")
+    if isolation.tier == "C":
+        raise typer.Exit(1)
+
+
+def demo(
+    folder: Annotated[
+        Path | None, typer.Argument(help="A folder that does not exist yet; by default a new one.")
+    ] = None,
+    students: Annotated[int, typer.Option(min=1, help="Students in the simulated class.")] = 12,
+    course: Where = Path(),
+) -> None:
+    """Run everything on a simulated class: generate, simulate, grade, feedback, report."""
+    from rich.console import Console
+
+    from autograder.delivery.demo import run_demo
+
+    console = Console()
+    with progress() as bar:
+        for output in run_demo(course, folder, students, bar):
+            console.print(output, highlight=False)

@@ -1,0 +1,49 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+Assignments = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[A]...", help="Assignments, such as a03 or a03_scaled_attention; all by default."
+    ),
+]
+Where = Annotated[Path, typer.Option("--course", help="The course's folder.", show_default="here")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust-students",
+        help="Run student code without isolation where this machine offers none.",
+    ),
+]
+
+
+def progress() -> Progress:
+    """Return a progress bar on standard error, which a terminal shows and a file doesn't."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    )

@@ -1,0 +1,1 @@
+"""Courses on disk: discover exercises, release, read submissions, simulate, verify."""

@@ -1,0 +1,118 @@
+"""The course as course_config.py describes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from traitlets.config import Config, PyFileConfigLoader
+
+CONFIG = "course_config.py"
+
+
+class CourseError(Exception):
+    """Something about the course is not as it should be; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """Where a course lives and what it consists of.
+
+    Attributes
+    ----------
+    root
+        The folder of course_config.py.
+    titles
+        Title by assignment id, in the course's order.
+    due
+        Due date by assignment id, as written; missing where there is none.
+    limits
+        Seconds and MiB for submissions, by the names of ``sandbox.Limits``.
+    config
+        Everything in course_config.py, nbgrader's own settings included.
+    """
+
+    root: Path
+    id: str
+    titles: dict[str, str]
+    due: dict[str, str] = field(default_factory=dict)
+    limits: dict[str, Any] = field(default_factory=dict)
+    config: Config = field(default_factory=Config)
+
+    @classmethod
+    def load(cls, root: Path | str = ".") -> Course:
+        """Read the course in ``root``.
+
+        Raises
+        ------
+        CourseError
+            If there is no course there or its configuration can't be read.
+        """
+        root = Path(root).resolve()
+        if not (root / CONFIG).is_file():
+            raise CourseError(
+                f"{root} holds no {CONFIG}. Run this in a course's folder, or name it: --course DIR"
+            )
+        try:
+            config = PyFileConfigLoader(CONFIG, path=str(root)).load_config()
+        except Exception as error:
+            raise CourseError(f"{root / CONFIG} can't be read: {error}") from error
+        listed = config.Course.get("assignments", [])
+        try:
+            titles = {entry["id"]: entry["title"] for entry in listed}
+        except (TypeError, KeyError):
+            raise CourseError(
+                f"{root / CONFIG}: c.Course.assignments is a list of "
+                '{"id": ..., "title": ...}, and every entry needs both'
+            ) from None
+        return cls(
+            root,
+            str(config.CourseDirectory.get("course_id", "") or root.name),
+            titles,
+            {entry["id"]: str(entry["due"]) for entry in listed if entry.get("due")},
+            dict(config.Course.get("limits", {})),
+            config,
+        )
+
+    def ids(self, wanted: list[str] | None = None) -> list[str]:
+        """Return assignment ids, all of them or those wanted (``a01`` is short for a01_softmax).
+
+        Raises
+        ------
+        CourseError
+            If there is none, or one isn't of this course.
+        """
+        if not self.titles:
+            raise CourseError(
+                f"{self.root / CONFIG} lists no assignments: fill c.Course.assignments"
+            )
+        if not wanted:
+            return list(self.titles)
+        found = []
+        for name in wanted:
+            hits = [id for id in self.titles if id == name or id.split("_")[0] == name]
+            if not hits:
+                raise CourseError(
+                    f"{name} is no assignment of this course; it has {', '.join(self.titles)}"
+                )
+            found += hits
+        return found
+
+    def folder(self, step: str) -> Path:
+        """Return nbgrader's folder of a step: release, submitted, autograded or feedback."""
+        return self.root / str(self.config.CourseDirectory.get(f"{step}_directory", step))
+
+    def submission(self, student: str, assignment: str, step: str = "submitted") -> Path:
+        """Return where a student's notebook of an assignment is at some step."""
+        return self.folder(step) / student / assignment / f"{assignment}.ipynb"
+
+    def record(self, student: str, assignment: str) -> Path:
+        """Return where the result record of a submission is."""
+        return self.root / "records" / student / f"{assignment}.json"
+
+    @property
+    def database(self) -> str:
+        """The address of nbgrader's gradebook."""
+        default = f"sqlite:///{self.root / 'gradebook.db'}"
+        return str(self.config.CourseDirectory.get("db_url", default))

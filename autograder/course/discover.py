@@ -1,0 +1,133 @@
+"""Find the exercises of an assignment: text in assignments/, references in reference/.
+
+This is the one place that loads a reference, by its path; nothing imports it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+import traceback
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from autograder.course.config import Course, CourseError
+from autograder.exercise import Exercise
+
+
+@dataclass(frozen=True)
+class Broken:
+    """An exercise whose module can't be loaded: it is withheld, the others go on."""
+
+    id: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of assignments/<a>/<a>.py.
+
+    ``exercise`` names the exercise it answers, ``part`` the part that is marked by hand.
+    """
+
+    kind: str  # "markdown" or "code"
+    source: str
+    exercise: str = ""
+    part: str = ""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """An assignment as its authors wrote it."""
+
+    course: Course
+    id: str
+    cells: list[Cell]
+    exercises: dict[str, Exercise | Broken] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """The title in course_config.py."""
+        return self.course.titles[self.id]
+
+    @cached_property
+    def sound(self) -> dict[str, Exercise]:
+        """The exercises that could be loaded."""
+        return {id: e for id, e in self.exercises.items() if isinstance(e, Exercise)}
+
+    @property
+    def broken(self) -> list[Broken]:
+        """The exercises that could not."""
+        return [e for e in self.exercises.values() if isinstance(e, Broken)]
+
+
+def load_assignment(course: Course, id: str) -> Assignment:
+    """Load an assignment's text and the references of its exercises.
+
+    Raises
+    ------
+    CourseError
+        If the text is missing or names an exercise twice.
+    """
+    path = course.root / "assignments" / id / f"{id}.py"
+    if not path.is_file():
+        raise CourseError(f"{path} is missing: it holds the text and stubs of {id}")
+    cells = read_cells(path)
+    names = [cell.exercise for cell in cells if cell.exercise and not cell.part]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise CourseError(f"{path}: two cells are the solution of {', '.join(sorted(twice))}")
+    folder = course.root / "reference" / id
+    return Assignment(
+        course, id, cells, {name: load_exercise(folder / f"{name}.py") for name in names}
+    )
+
+
+def read_cells(path: Path) -> list[Cell]:
+    """Read a jupytext percent script."""
+    import jupytext
+
+    notebook: Any = jupytext.read(path)
+    return [
+        Cell(
+            cell.cell_type,
+            cell.source,
+            cell.metadata.get("exercise", ""),
+            cell.metadata.get("part", ""),
+        )
+        for cell in notebook.cells
+    ]
+
+
+def load_exercise(path: Path) -> Exercise | Broken:
+    """Load the module at ``path`` and return its ``exercise``, or what is wrong with it."""
+    name = f"reference.{path.parent.name}.{path.stem}"
+    if not path.is_file():
+        return Broken(path.stem, f"{path} is missing")
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        return Broken(path.stem, f"{_place(error, path)}: {type(error).__name__}: {error}")
+    exercise = getattr(module, "exercise", None)
+    if not isinstance(exercise, Exercise):
+        return Broken(path.stem, f"{path}: defines no `exercise = Exercise(...)`")
+    if exercise.id != path.stem:
+        return Broken(path.stem, f"{path}: the exercise is called {exercise.id!r}, the file isn't")
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", exercise.id):
+        return Broken(path.stem, f"{path}: an id has small letters, digits and _ only")
+    return exercise
+
+
+def _place(error: Exception, path: Path) -> str:
+    """Return file and line of the author's module where the error arose."""
+    if isinstance(error, SyntaxError):
+        return f"{path}:{error.lineno}"
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
+    return f"{path}:{lines[-1]}" if lines else str(path)

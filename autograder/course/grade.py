@@ -1,0 +1,221 @@
+"""Grade one submission of a course."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from autograder.course.config import Course, CourseError
+from autograder.course.discover import Broken, load_assignment
+from autograder.course.release import Release
+from autograder.course.submissions import (
+    Handed,
+    Unreadable,
+    read_notebook,
+    restore,
+)
+from autograder.grading.results import Grade
+from autograder.grading.submission import Assigned, grade_submission, lost
+from autograder.sandbox import Limits, Zygote
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A grade and the notebook that goes with it.
+
+    Attributes
+    ----------
+    notebook
+        The autograded notebook as JSON.
+    key
+        What the grade was made from; equal keys need no second run.
+    """
+
+    grade: Grade
+    notebook: dict[str, Any]
+    key: str = ""
+
+
+class Grader:
+    """Grades submissions of one course in this process, one after the other.
+
+    Parameters
+    ----------
+    trust_students
+        Run student code without isolation where the machine offers none.
+    """
+
+    def __init__(self, course: Course, *, trust_students: bool = False) -> None:
+        self.course = course
+        self._trust = trust_students
+        self._assigned: dict[str, tuple[Release, list[tuple[Any, Any]]]] = {}
+
+    def __enter__(self) -> Grader:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the warm process, if one was started."""
+        if "zygote" in self.__dict__:
+            self.zygote.close()
+
+    @cached_property
+    def zygote(self) -> Zygote:
+        """The warm process that submissions are forked from."""
+        own = ("cell_seconds", "call_seconds", "memory_mb")
+        limits = {k: v for k, v in self.course.limits.items() if k in own}
+        return Zygote(("numpy",), limits=Limits(**limits), trust=self._trust)
+
+    def grade(self, handed: Handed, *, key: str = "") -> Graded:
+        """Grade a file; nothing that is wrong with it raises."""
+        release, assigned = self.assigned(handed.assignment, handed.student)
+        try:
+            notebook, notices = restore(read_notebook(handed.path), release)
+        except Unreadable as error:
+            return self.lose(handed, str(error), note="unreadable_submission", key=key)
+        try:
+            return Graded(*self._run(handed, notebook, assigned, notices), key)
+        except Exception as error:  # ours: withhold, and go on with the next one
+            reason = f"The grader failed on this submission ({type(error).__name__}: {error})."
+            return self.lose(handed, reason, key=key)
+
+    def lose(
+        self, handed: Handed, reason: str, *, note: str = "grader_error", key: str = ""
+    ) -> Graded:
+        """Return what a submission gets that could not be run; our fault withholds its scores."""
+        release, assigned = self.assigned(handed.assignment, handed.student)
+        ours = note == "grader_error"
+        grade = lost(
+            handed.assignment, handed.student, assigned, note=note, reason=reason, errored=ours
+        )
+        return Graded(grade, _explained(release, reason), key)
+
+    def grade_json(self, assignment: str, student: str, notebook: dict[str, Any]) -> Graded:
+        """Grade a notebook that is in memory (nbgrader's own autograde hands one over)."""
+        release, assigned = self.assigned(assignment, student)
+        restored, notices = restore(notebook, release)
+        handed = Handed(student, assignment, Path())
+        return Graded(*self._run(handed, restored, assigned, notices))
+
+    def _run(
+        self,
+        handed: Handed,
+        notebook: dict[str, Any],
+        assigned: Sequence[Assigned],
+        notices: Sequence[str],
+    ) -> tuple[Grade, dict[str, Any]]:
+        return grade_submission(
+            handed.assignment,
+            handed.student,
+            notebook,
+            assigned,
+            self.zygote,
+            notices=notices,
+            seconds=self.course.limits.get("submission_seconds", 120.0),
+        )
+
+    def assigned(self, assignment: str, student: str) -> tuple[Release, list[Assigned]]:
+        """Return the release and every exercise as ``student`` has it."""
+        if assignment not in self._assigned:
+            release = Release.load(self.course, assignment)
+            loaded = load_assignment(self.course, assignment)
+            pairs = [(e, loaded.exercises.get(e)) for e in release.data["exercises"]]
+            self._assigned[assignment] = (release, pairs)
+        release, pairs = self._assigned[assignment]
+        assigned = []
+        for id, exercise in pairs:
+            fault = "it is missing from assignments/" if exercise is None else ""
+            if isinstance(exercise, Broken):
+                fault, exercise = exercise.message, None
+            assigned.append(
+                Assigned(
+                    id,
+                    exercise,
+                    release.data["exercises"][id]["points"],
+                    release.variant(id, student),
+                    release.pool(id),
+                    fault,
+                )
+            )
+        return release, assigned
+
+
+def grade_notebook(
+    path: Path | str,
+    *,
+    student: str | None = None,
+    assignment: str | None = None,
+    course: Path | str = ".",
+) -> Grade:
+    """Grade one notebook without a class around it.
+
+    Parameters
+    ----------
+    path
+        The notebook.  Its assignment is recognised by its cells.
+    student
+        Whose numbers count; by default the id typed into the notebook's first cell.
+    course
+        A folder with course_config.py, reference/ and release/.
+
+    Raises
+    ------
+    CourseError
+        If there is no such course, or the notebook is of none of its assignments.
+    """
+    return grade_file(Course.load(course), Path(path), student=student, assignment=assignment).grade
+
+
+def grade_file(
+    course: Course,
+    path: Path,
+    *,
+    student: str | None = None,
+    assignment: str | None = None,
+    trust_students: bool = False,
+) -> Graded:
+    """Grade one notebook file; see ``grade_notebook``."""
+    try:
+        notebook = read_notebook(path)
+    except Unreadable as error:
+        raise CourseError(f"{path}: {error}") from None
+    assignment = assignment or _recognise(course, path, notebook)
+    student = student or _typed_id(notebook) or "anonymous"
+    with Grader(course, trust_students=trust_students) as grader:
+        return grader.grade(Handed(student, assignment, path))
+
+
+def _explained(release: Release, reason: str) -> dict[str, Any]:
+    """Return the released notebook under a cell that says why the submission isn't there."""
+    cell = {"cell_type": "markdown", "id": "cell-why", "metadata": {}, "source": f"**{reason}**"}
+    return {**release.notebook, "cells": [cell, *release.notebook["cells"]]}
+
+
+def _recognise(course: Course, path: Path, notebook: dict[str, Any]) -> str:
+    if path.stem in course.titles:
+        return path.stem
+    for id in course.ids():
+        try:
+            restore(notebook, Release.load(course, id))
+        except (Unreadable, CourseError):
+            continue
+        return id
+    raise CourseError(
+        f"{path} holds no cell of an assignment of this course ({', '.join(course.titles)})"
+    )
+
+
+def _typed_id(notebook: dict[str, Any]) -> str:
+    """Return the id in the call ``student("…")`` of the notebook, read as text."""
+    for cell in notebook["cells"]:
+        source = cell.get("source", "") if isinstance(cell, dict) else ""
+        text = "".join(source) if isinstance(source, list) else str(source)
+        if found := re.search(r"^student\(\s*['\"]([^'\"]+)['\"]\s*\)", text, re.M):
+            return found[1].strip()
+    return ""

@@ -1,0 +1,219 @@
+"""A class with known outcomes: right answers, every known mistake, and worse."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autograder.course.config import Course
+from autograder.course.discover import Assignment, load_assignment
+from autograder.course.files import write_atomically
+from autograder.course.release import Release
+from autograder.course.sources import assignments_source, function_source, plain
+from autograder.course.verify import right_answers
+from autograder.exercise import Exercise, Misconception, Part, apply, evaluate, solve
+from autograder.grading.checks import grade_checks
+
+TRUTH = "simulated.json"
+
+HOSTILE = """\
+import os, signal, socket, sys
+
+def look_around():
+    for start in (".", "..", "/", "/home", "/tmp"):
+        for folder, _, files in os.walk(start):
+            if "reference" in folder or "gradebook.db" in files:
+                return open(os.path.join(folder, files[0])).read()
+
+for attempt in (
+    look_around,
+    os.fork,
+    lambda: os.kill(os.getppid(), signal.SIGKILL),
+    lambda: socket.create_connection(("127.0.0.1", 80), timeout=1),
+    lambda: open("left_behind", "w").write("here"),
+):
+    try:
+        attempt()
+    except BaseException as error:
+        print(type(error).__name__)
+
+os._exit(0)
+"""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What one simulated student does about one exercise, and the points it must earn."""
+
+    scenario: str
+    source: str | None  # None leaves the stub
+    score: float
+
+
+def simulate(
+    course: Course, assignment: str, students: int | None = None, *, seed: int = 0
+) -> dict[str, dict[str, Answered]]:
+    """Write submissions of students student_001, … and what each of them must get.
+
+    Parameters
+    ----------
+    students
+        How many; by default as many as it takes to have every known mistake once.
+    seed
+        Shifts which mistakes a class too small for all of them makes.
+
+    Returns
+    -------
+    dict
+        By student and exercise what was done; ``simulated.json`` keeps scenario and score.
+    """
+    release = Release.load(course, assignment)
+    loaded = load_assignment(course, assignment)
+    count = students or _everything(loaded)
+    outcome = {}
+    for index in range(count):
+        student = f"student_{index + 1:03d}"
+        answered = {
+            id: _answer(exercise, release, student, index, place, seed)
+            for place, (id, exercise) in enumerate(loaded.sound.items())
+        }
+        notebook = _filled(release, student, answered, blank=index == 2)
+        path = course.submission(student, assignment)
+        write_atomically(path, json.dumps(notebook, indent=1, ensure_ascii=False).encode())
+        write_atomically(path.with_name("timestamp.txt"), b"2026-01-01 12:00:00 UTC\n")
+        outcome[student] = answered
+    _remember(course, assignment, outcome)
+    return outcome
+
+
+def expected_scores(course: Course) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return what ``simulate`` wrote: by assignment, student, exercise: scenario and score."""
+    path = course.root / TRUTH
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def _everything(assignment: Assignment) -> int:
+    return 6 + max((len(_mistakes(e)) for e in assignment.sound.values()), default=0)
+
+
+def _mistakes(exercise: Exercise) -> list[tuple[Part | None, Misconception]]:
+    parts = [(part, wrong) for part in exercise.parts for wrong in part.misconceptions]
+    return [*parts, *((None, wrong) for wrong in exercise.misconceptions)]
+
+
+def _answer(
+    exercise: Exercise, release: Release, student: str, index: int, place: int, seed: int
+) -> Answered:
+    """Give the first six students set roles, each in one exercise only; then make mistakes."""
+    pool = release.pool(exercise.id)
+    variant = pool[release.variant(exercise.id, student)]
+    number = len(release.data["exercises"])
+    if index == 2:
+        return Answered("untouched", None, 0.0)
+    if index in (3, 4, 5) and place == (index - 3 + seed) % number:
+        if index == 3:
+            return Answered("syntax_error", "def (:\n", 0.0)
+        if index == 4:
+            return Answered("infinite_loop", _endless(exercise), 0.0)
+        return Answered("hostile", HOSTILE, 0.0)
+    mistakes = _mistakes(exercise)
+    if index >= 6 and mistakes:
+        part, wrong = mistakes[(index - 6 + seed) % len(mistakes)]
+        if part is None:
+            return _wrong_function(exercise, variant, wrong)
+        return _wrong_part(exercise, variant, part, wrong)
+    return _right(exercise, variant, style=index % 2)
+
+
+def _right(exercise: Exercise, variant: dict[str, Any], *, style: int) -> Answered:
+    answers = _typed(exercise, right_answers(exercise, variant))
+    function = exercise.solution
+    if style == 1:
+        known = solve(exercise, variant)
+        for part in exercise.parts:
+            if part.alternatives:
+                answers[part.name] = plain(apply(part.alternatives[0], known))
+        function = exercise.alternatives[0] if exercise.alternatives else function
+    source = assignments_source(answers, rounded=style == 1)
+    if function:
+        source += function_source(exercise, function)
+    return Answered("right_other_style" if style else "right", source, exercise.auto_points)
+
+
+def _wrong_function(exercise: Exercise, variant: dict[str, Any], wrong: Misconception) -> Answered:
+    answers = _typed(exercise, right_answers(exercise, variant))
+    source = assignments_source(answers) + function_source(exercise, wrong)
+    with np.errstate(all="ignore"):
+        items = grade_checks(exercise, wrong)
+    lost = sum(item.max_score - (item.score or 0.0) for item in items)
+    return Answered(wrong.name, source, exercise.auto_points - lost)
+
+
+def _wrong_part(
+    exercise: Exercise, variant: dict[str, Any], part: Part, wrong: Misconception
+) -> Answered:
+    """One part is wrong; what follows is worked out from it, and counts in full.
+
+    Where the wrong value isn't one to carry on, the rest is right by itself.
+    """
+    known = solve(exercise, variant)
+    answers = _typed(exercise, right_answers(exercise, variant))
+    with np.errstate(all="ignore"):
+        answers[part.name] = plain(apply(wrong, known))
+        try:
+            value = evaluate(part, wrong, known)
+            carried = part.carry_if is None or bool(part.carry_if(value))
+            own = {**known, part.name: value}
+            later = exercise.parts[exercise.parts.index(part) + 1 :]
+            follow = {}
+            for other in later if carried else []:
+                own[other.name] = evaluate(other, other, own)
+                follow[other.name] = plain(apply(other, own))
+            answers |= _typed(exercise, follow)
+        except (ValueError, ArithmeticError):  # nothing follows from such a value
+            pass
+    source = assignments_source(answers)
+    if exercise.solution:
+        source += function_source(exercise, exercise.solution)
+    score = exercise.auto_points - (1 - wrong.credit) * part.points
+    return Answered(f"{part.name}: {wrong.name}", source, score)
+
+
+def _typed(exercise: Exercise, answers: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what isn't typed into the solution cell."""
+    manual = {part.name for part in exercise.parts if part.manual}
+    return {name: value for name, value in answers.items() if name not in manual}
+
+
+def _endless(exercise: Exercise) -> str:
+    if exercise.solution and not exercise.parts:
+        return f"def {exercise.solution.__name__}(*_, **__):\n    while True:\n        pass\n"
+    return "while True:\n    pass\n"
+
+
+def _filled(
+    release: Release, student: str, answered: dict[str, Answered], *, blank: bool
+) -> dict[str, Any]:
+    notebook = deepcopy(release.notebook)
+    for cell in notebook["cells"]:
+        id = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
+        if cell["source"].startswith("from check import"):
+            cell["source"] = cell["source"].replace('student("")', f'student("{student}")')
+        elif id in answered and (source := answered[id].source) is not None:
+            cell["source"] = source
+        elif cell["cell_type"] == "markdown" and id and not blank:
+            cell["source"] += f"\n\n{student} wrote this."
+    return notebook
+
+
+def _remember(course: Course, assignment: str, outcome: dict[str, dict[str, Answered]]) -> None:
+    truth = expected_scores(course)
+    truth[assignment] = {
+        student: {id: {"scenario": a.scenario, "score": a.score} for id, a in answered.items()}
+        for student, answered in outcome.items()
+    }
+    write_atomically(course.root / TRUTH, json.dumps(truth, indent=1).encode() + b"\n")

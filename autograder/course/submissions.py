@@ -1,0 +1,194 @@
+"""Read what students handed in, and put it into the shape that was released.
+
+A notebook arrives with cells deleted, moved, doubled or edited.  Answers are taken from where
+they are; everything that isn't the student's to change comes from the release.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.course.config import Course
+from autograder.course.release import Release
+
+MAX_BYTES = 20 * 2**20
+STUDENT_ID = re.compile(r"[A-Za-z0-9_@+-][A-Za-z0-9._@+-]{0,79}")
+
+
+class Unreadable(Exception):
+    """The file can't be graded; the message is a sentence for the student."""
+
+
+@dataclass(frozen=True)
+class Handed:
+    """Where one submission is."""
+
+    student: str
+    assignment: str
+    path: Path
+
+
+def submissions(course: Course, assignment: str) -> list[Handed]:
+    """Return what was handed in for an assignment, by student.
+
+    A student's folder without the expected notebook counts when it holds any notebook, so that
+    a renamed file is found and its owner told.
+    """
+    found = []
+    for folder in sorted(course.folder("submitted").glob(f"*/{assignment}")):
+        student, path = folder.parent.name, folder / f"{assignment}.ipynb"
+        others = sorted(folder.glob("*.ipynb"))
+        if path.is_symlink() or path.exists() or others:
+            there = path.is_symlink() or path.exists()
+            found.append(Handed(student, assignment, path if there else others[0]))
+    return found
+
+
+def read_notebook(path: Path) -> dict[str, Any]:
+    """Read a notebook file, whatever it holds.
+
+    Raises
+    ------
+    Unreadable
+        If it is a link, too large, not JSON or not a notebook.
+    """
+    if path.is_symlink():
+        raise Unreadable("The file is a symbolic link; hand in the notebook itself.")
+    if not path.is_file():
+        raise Unreadable(f"There is no file {path.name}.")
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        raise Unreadable(
+            f"The notebook has {size / 2**20:.0f} MB and at most {MAX_BYTES // 2**20} are read; "
+            "clear its outputs and hand it in again."
+        )
+    try:
+        notebook = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        raise Unreadable("The file is not a notebook: it does not hold JSON.") from None
+    if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
+        raise Unreadable("The file is not a notebook of format 4: it has no list of cells.")
+    return notebook
+
+
+def restore(notebook: dict[str, Any], release: Release) -> tuple[dict[str, Any], list[str]]:
+    """Return the submitted notebook in the released shape, and notices for the student.
+
+    Raises
+    ------
+    Unreadable
+        If none of its cells is of this assignment.
+    """
+    released = {_grade_id(cell): cell for cell in release.notebook["cells"] if _grade_id(cell)}
+    submitted = [cell for cell in map(_plain, notebook["cells"]) if cell]
+    if not {_grade_id(cell) for cell in submitted} & released.keys():
+        raise Unreadable(
+            f"None of the cells is of {release.assignment}: this is the notebook of another "
+            "assignment, or its cells were made anew."
+        )
+    notices: list[str] = []
+    cells: list[dict[str, Any]] = []
+    seen: set[str] = set()
+    for cell in submitted:
+        id = _grade_id(cell)
+        if id not in released:
+            cell["metadata"].pop("nbgrader", None)
+            cells.append(cell)
+        elif id not in seen:
+            seen.add(id)
+            cells.append(_as_released(cell, released[id], notices))
+        elif _locked(released[id]):
+            notices.append(f"The check cell `{id}` was there twice; one of them counts.")
+        else:
+            notices.append(f"The cell of `{id}` was there twice; both were run, in their order.")
+            cell["metadata"].pop("nbgrader")
+            cells.append(cell)
+    for id, cell in released.items():
+        if id not in seen:
+            notices.append(_missing(id, cell))
+            _insert(cells, _blank(cell), id)
+    for id in [id for id in released if id.startswith("check_")]:
+        if _position(cells, id) < _position(cells, id.removeprefix("check_")):
+            notices.append(
+                f"The check cell `{id}` stood before its answer; it was moved behind it."
+            )
+            _insert(cells, cells.pop(_position(cells, id)), id)
+    shape = {key: release.notebook[key] for key in ("metadata", "nbformat", "nbformat_minor")}
+    return {**deepcopy(shape), "cells": [_identified(c, i) for i, c in enumerate(cells)]}, notices
+
+
+def _plain(cell: Any) -> dict[str, Any] | None:
+    """Take from a submitted cell what is used: type, text, metadata.  Outputs are dropped."""
+    if not isinstance(cell, dict) or cell.get("cell_type") not in ("code", "markdown", "raw"):
+        return None
+    source = cell.get("source", "")
+    if isinstance(source, list):
+        source = "".join(line for line in source if isinstance(line, str))
+    metadata = cell.get("metadata")
+    nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    return _cell(
+        cell["cell_type"],
+        source if isinstance(source, str) else "",
+        {"nbgrader": dict(nbgrader)} if isinstance(nbgrader, dict) else {},
+    )
+
+
+def _cell(kind: str, source: str, metadata: dict[str, Any]) -> dict[str, Any]:
+    code = {"outputs": [], "execution_count": None} if kind == "code" else {}
+    return {"cell_type": kind, "metadata": metadata, "source": source, **code}
+
+
+def _as_released(
+    cell: dict[str, Any], original: dict[str, Any], notices: list[str]
+) -> dict[str, Any]:
+    id = _grade_id(original)
+    source = cell["source"]
+    if _locked(original):
+        if source.strip() != original["source"].strip():
+            notices.append(f"The check cell `{id}` was edited; the released one was run.")
+        source = original["source"]
+    elif cell["cell_type"] != original["cell_type"]:
+        notices.append(f"The cell of `{id}` had become {cell['cell_type']}; it was changed back.")
+    return _cell(original["cell_type"], source, deepcopy(original["metadata"]))
+
+
+def _blank(original: dict[str, Any]) -> dict[str, Any]:
+    """Stand in for a deleted cell: a stub run now would undo answers written elsewhere."""
+    keep = _locked(original) or original["cell_type"] == "markdown"
+    source = original["source"] if keep else "# this cell was deleted"
+    return _cell(original["cell_type"], source, deepcopy(original["metadata"]))
+
+
+def _missing(id: str, cell: dict[str, Any]) -> str:
+    if _locked(cell):
+        return f"The check cell `{id}` was deleted; it was put back."
+    return f"The cell of `{id}` was deleted; what other cells define was graded."
+
+
+def _insert(cells: list[dict[str, Any]], cell: dict[str, Any], id: str) -> None:
+    """Put a check cell right behind its answer, anything else at the end."""
+    answer = _position(cells, id.removeprefix("check_")) if id.startswith("check_") else -1
+    cells.insert(answer + 1 if answer >= 0 else len(cells), cell)
+
+
+def _position(cells: list[dict[str, Any]], id: str) -> int:
+    return next((i for i, cell in enumerate(cells) if _grade_id(cell) == id), -1)
+
+
+def _identified(cell: dict[str, Any], index: int) -> dict[str, Any]:
+    """Give the cell an id of ours: format 4.5 wants one, and a submitted one may be anything."""
+    return {"id": f"cell-{index:04d}", **cell}
+
+
+def _grade_id(cell: dict[str, Any]) -> str:
+    id = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
+    return id if isinstance(id, str) else ""
+
+
+def _locked(cell: dict[str, Any]) -> bool:
+    return not cell["metadata"]["nbgrader"].get("solution")

@@ -1,0 +1,87 @@
+"""The tour: everything from generating to the class report, on a simulated class."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from autograder.course.config import Course, CourseError
+from autograder.course.records import read_grade
+from autograder.course.simulate import expected_scores, simulate
+from autograder.delivery.feedback import write_feedback
+from autograder.delivery.grading import grade_and_save
+from autograder.delivery.release import generate
+from autograder.delivery.report import summarise, write_report
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+OWN = ("assignments", "reference", "release", "course_config.py", "nbgrader_config.py")
+
+
+def run_demo(
+    origin: Path, folder: Path | None, students: int, bar: Progress | None = None
+) -> Iterator[Any]:
+    """Copy the course at ``origin`` and run it on a simulated class; yield what to print.
+
+    Raises
+    ------
+    CourseError
+        If the folder exists already, or a simulated submission gets other points than it must.
+    """
+    course = copy_course(origin, folder)
+    yield f"a copy of the course in {course.root}"
+    ids = course.ids()
+    generate(course, ids)
+    yield f"generated and registered {len(ids)} assignments"
+    for id in ids:
+        simulate(course, id, students)
+    yield f"wrote the submissions of {students} simulated students to each of them"
+    outcome = grade_and_save(course, ids, bar=bar)
+    yield from outcome.lines()
+    pages = write_feedback(course, ids)
+    yield f"wrote {len(pages)} feedback pages"
+    page = write_report(course, ids)
+    yield from summarise(course, ids)
+    if wrong := disagreements(course):
+        raise CourseError("the simulated class got other points than it must: " + "; ".join(wrong))
+    yield "every simulated submission got exactly the points it was written for"
+    yield f"class report: {page}"
+
+
+def copy_course(origin: Path, folder: Path | None) -> Course:
+    """Copy what an instructor wrote into a fresh folder."""
+    source = Course.load(origin)
+    if folder is None:
+        folder = Path(tempfile.mkdtemp(prefix="autograder-demo-"))
+    elif folder.exists():
+        raise CourseError(f"{folder} exists already: name a folder that does not")
+    else:
+        folder.mkdir(parents=True)
+    for name in OWN:
+        path = source.root / name
+        if path.is_dir():
+            shutil.copytree(path, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        elif path.exists():
+            shutil.copy(path, folder / name)
+    return Course.load(folder)
+
+
+def disagreements(course: Course) -> list[str]:
+    """Return where a simulated student's points are not those that were known beforehand."""
+    wrong = []
+    for assignment, students in expected_scores(course).items():
+        for student, exercises in students.items():
+            grade = read_grade(course, student, assignment)
+            got = {e.id: e.score for e in grade.exercises} if grade else {}
+            for id, expected in exercises.items():
+                score = got.get(id)
+                if score is None or abs(score - expected["score"]) > 1e-6:
+                    wrong.append(
+                        f"{student} {assignment}/{id} ({expected['scenario']}): "
+                        f"{expected['score']:g} expected, {score} given"
+                    )
+    return wrong

@@ -1,0 +1,125 @@
+"""Grade a class and enter the scores in the gradebook, a batch at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from autograder.course.classroom import grade_class
+from autograder.course.config import Course, CourseError
+from autograder.course.grade import Graded
+from autograder.course.records import write_record
+from autograder.course.submissions import STUDENT_ID, Handed, submissions
+from autograder.delivery import gradebook
+from autograder.grading.results import Grade, Status
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+BATCH = 16
+
+
+@dataclass
+class Outcome:
+    """What a grading run did.
+
+    Attributes
+    ----------
+    up_to_date
+        Submissions that did not need grading again.
+    problems
+        What was not graded, and scores that are withheld; one sentence each.
+    """
+
+    grades: list[Grade] = field(default_factory=list)
+    up_to_date: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    def lines(self) -> list[str]:
+        """Say it on the console."""
+        per_assignment = Counter(grade.assignment for grade in self.grades)
+        lines = [f"{id}: {count} graded" for id, count in sorted(per_assignment.items())]
+        if self.up_to_date:
+            lines.append(f"{self.up_to_date} up to date")
+        return [*lines, *self.problems]
+
+
+def grade_and_save(
+    course: Course,
+    ids: list[str],
+    *,
+    students: list[str] | None = None,
+    jobs: int | None = None,
+    force: bool = False,
+    trust_students: bool = False,
+    bar: Progress | None = None,
+) -> Outcome:
+    """Grade submissions and save each in gradebook, autograded/ and records/.
+
+    Raises
+    ------
+    CourseError
+        If there is nothing to grade, or a folder can't be written.
+    """
+    outcome = Outcome()
+    roster = gradebook.roster(course)
+    work = []
+    for id in ids:
+        for handed in submissions(course, id):
+            if students and handed.student not in students:
+                continue
+            if problem := _refused(handed, roster):
+                outcome.problems.append(problem)
+            else:
+                work.append(handed)
+    if not work and not outcome.problems:
+        wanted = f" of {', '.join(students)}" if students else ""
+        raise CourseError(
+            f"there are no submissions{wanted} in {course.folder('submitted')}: "
+            "`autograder collect` brings them in, `autograder simulate` makes some up"
+        )
+    task = bar.add_task("grading", total=len(work)) if bar else None
+    batch: list[Graded] = []
+    for done in grade_class(course, work, jobs=jobs, force=force, trust_students=trust_students):
+        if bar and task is not None:
+            bar.advance(task)
+        if isinstance(done, Handed):
+            outcome.up_to_date += 1
+            continue
+        batch.append(done)
+        outcome.grades.append(done.grade)
+        outcome.problems += _withheld(done.grade)
+        if len(batch) == BATCH:
+            _save(course, batch)
+            batch = []
+    _save(course, batch)
+    return outcome
+
+
+def _save(course: Course, batch: list[Graded]) -> None:
+    """Save the records last: what has one is never graded twice, what hasn't is graded again."""
+    if batch:
+        gradebook.save(course, batch)
+    for graded in batch:
+        write_record(course, graded)
+
+
+def _refused(handed: Handed, roster: set[str]) -> str:
+    if not STUDENT_ID.fullmatch(handed.student):
+        return f"{handed.path}: {handed.student!r} can't be a student's id; not graded"
+    if roster and handed.student not in roster:
+        return (
+            f"{handed.student} is not on the roster, {handed.assignment} is not graded: "
+            "add the id to c.Course.students, or rename the folder"
+        )
+    return ""
+
+
+def _withheld(grade: Grade) -> list[str]:
+    return [
+        f"{grade.student}, {grade.assignment}: the score of {exercise.id} is withheld "
+        f"({exercise.items[0].feedback})"
+        for exercise in grade.exercises
+        if exercise.status is Status.ERRORED
+    ]

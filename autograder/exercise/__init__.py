@@ -1,0 +1,65 @@
+"""The vocabulary that authors write in.
+
+    from autograder.exercise import Exercise, Numbers, agree
+
+An exercise is ordinary Python: functions are the answers, their docstrings are the rubric,
+and their argument names say what each answer is computed from.
+"""
+
+from autograder.exercise.agree import Mismatch, agree, alike, require
+from autograder.exercise.answers import (
+    Answer,
+    Choice,
+    Count,
+    Essay,
+    FormatError,
+    Judgement,
+    Numbers,
+    Shape,
+    Undecided,
+    is_blank,
+)
+from autograder.exercise.follow import apply, band, evaluate, solve
+from autograder.exercise.symbolic import ComplexityClass, Derivation, Formula, Matrix
+from autograder.exercise.variants import draw_pool, hidden_mistakes, pick, rng_for
+from autograder.exercise.vocabulary import (
+    AuthoringError,
+    Check,
+    Exercise,
+    Misconception,
+    Part,
+)
+
+__all__ = [
+    "Answer",
+    "AuthoringError",
+    "Check",
+    "Choice",
+    "ComplexityClass",
+    "Count",
+    "Derivation",
+    "Essay",
+    "Exercise",
+    "FormatError",
+    "Formula",
+    "Judgement",
+    "Matrix",
+    "Misconception",
+    "Mismatch",
+    "Numbers",
+    "Part",
+    "Shape",
+    "Undecided",
+    "agree",
+    "alike",
+    "apply",
+    "band",
+    "draw_pool",
+    "evaluate",
+    "hidden_mistakes",
+    "is_blank",
+    "pick",
+    "require",
+    "rng_for",
+    "solve",
+]

@@ -1,0 +1,125 @@
+"""What checks say about a submission's answer.  Each raises ``Mismatch`` with a sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+#: Relative and absolute tolerance by the size of the floating-point type, in bytes.
+TOLERANCE = {2: (2e-2, 2e-3), 4: (1e-4, 1e-6), 8: (1e-9, 1e-12)}
+
+
+class Mismatch(AssertionError):
+    """The submission's answer is not what the check expects.
+
+    Parameters
+    ----------
+    message
+        What is wrong, without the values of hidden inputs or of expected answers.
+    detail
+        The same with values; shown for visible checks alone.
+    """
+
+    def __init__(self, message: str, detail: str = "") -> None:
+        super().__init__(message)
+        self.message, self.detail = message, detail or message
+
+
+def require(condition: object, message: str) -> None:
+    """Raise ``Mismatch(message)`` unless ``condition`` is true."""
+    if not condition:
+        raise Mismatch(message)
+
+
+def agree(
+    actual: Any,
+    expected: Any,
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    what: str = "the result",
+) -> None:
+    """Require the expected structure, shape, finite values and entrywise agreement.
+
+    Parameters
+    ----------
+    actual, expected : array_like or tuple of array_like
+        What the submission returned and what it should have.
+    rtol, atol : float, optional
+        Tolerances; by default those of the less precise of the two types, so that a
+        float32 answer is held to float32 accuracy.
+    what : str
+        How to call the value in the message.
+
+    Raises
+    ------
+    Mismatch
+        With the first difference found.
+    """
+    if isinstance(expected, tuple):
+        if not isinstance(actual, tuple | list) or len(actual) != len(expected):
+            raise Mismatch(
+                f"{what} should be a tuple of {len(expected)} values, not {_kind(actual)}"
+            )
+        for i, (a, e) in enumerate(zip(actual, expected, strict=True)):
+            agree(a, e, rtol=rtol, atol=atol, what=f"{what}[{i}]")
+        return
+    given, right = _array(actual, what), np.asarray(expected)
+    if given.shape != right.shape:
+        raise Mismatch(f"{what} has shape {given.shape}; shape {right.shape} was expected")
+    if right.dtype.kind == "b" and given.dtype.kind != "b":
+        raise Mismatch(f"{what} has dtype {given.dtype}; bool was expected")
+    if np.any(np.isnan(given) & ~np.isnan(right)):
+        raise Mismatch(f"{what} contains NaN")
+    loose = _tolerance(given, right)
+    close = np.isclose(
+        given,
+        right,
+        rtol=loose[0] if rtol is None else rtol,
+        atol=loose[1] if atol is None else atol,
+        equal_nan=True,
+    )
+    if not close.all():
+        at = tuple(int(i) for i in np.argwhere(~close)[0]) if right.ndim else ()
+        place = f" at index {list(at)}" if at else ""
+        share = f"{int((~close).sum())} of {close.size} entries differ" if at else "it differs"
+        raise Mismatch(
+            f"{what} has the right shape but not the right values: {share}, the first{place}"
+            if at
+            else f"{what} is not the right number",
+            f"{what}{place} is {given[at]:.6g}; {right[at]:.6g} was expected",
+        )
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Tell whether two answers are the same, NaN for NaN, to the precision of their types."""
+    try:
+        agree(a, b)
+    except Mismatch:
+        return False
+    return True
+
+
+def _array(value: Any, what: str) -> np.ndarray[Any, Any]:
+    array = getattr(value, "array", value)  # a tensor arrives as its numbers and its type
+    try:
+        array = np.asarray(array)
+    except ValueError:
+        raise Mismatch(f"{what} is a ragged list; an array of numbers was expected") from None
+    if array.dtype.kind not in "bifuc":
+        raise Mismatch(f"{what} is {_kind(value)}; numbers were expected")
+    return array
+
+
+def _tolerance(*arrays: np.ndarray[Any, Any]) -> tuple[float, float]:
+    sizes = [a.dtype.itemsize for a in arrays if a.dtype.kind == "f"]
+    return TOLERANCE.get(min(sizes, default=8), TOLERANCE[8])
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "None (is a `return` missing?)"
+    if isinstance(value, tuple | list):
+        return f"a {type(value).__name__} of {len(value)}"
+    return f"of type {type(value).__name__}"

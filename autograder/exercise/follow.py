@@ -1,0 +1,69 @@
+"""The dependency graph of parts: what follows from a variant, and from earlier answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from autograder.exercise.vocabulary import Exercise, Function, Misconception, Part
+
+Known = dict[str, Any]  #: a variant's numbers and the answers to earlier parts, by name
+
+
+def apply(compute: Function | Misconception | Part, known: Mapping[str, Any]) -> Any:
+    """Call ``compute`` with the known values that its arguments name."""
+    function = getattr(compute, "compute", compute)
+    return function(**{name: known[name] for name in signature(function).parameters})
+
+
+def evaluate(part: Part, compute: Function | Misconception | Part, known: Mapping[str, Any]) -> Any:
+    """Return what ``compute`` gives from the known values, as an answer to ``part``."""
+    return part.answer.read(apply(compute, known))
+
+
+def solve(exercise: Exercise, variant: Mapping[str, Any]) -> Known:
+    """Return ``variant`` together with the right answer to every part, each as read."""
+    known = dict(variant)
+    for part in exercise.parts:
+        known[part.name] = evaluate(part, part, known)
+    return known
+
+
+def band(
+    compute: Function | Misconception | Part, known: Mapping[str, Any], rounding: Mapping[str, Any]
+) -> Any:
+    """Return how far rounding of the carried values can move the result, entry by entry.
+
+    A carried value is known only to the digits that the student wrote.  To first order the
+    result moves by at most Σ |f(x ± h) − f(x)| over the entries x and their half units h.
+
+    Parameters
+    ----------
+    rounding
+        Half units by name, each of the shape of the value in ``known``.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        0.0 where nothing that ``compute`` depends on was rounded.
+    """
+    names = [n for n in signature(getattr(compute, "compute", compute)).parameters if n in rounding]
+    if not any(np.any(rounding[name]) for name in names):
+        return 0.0
+    centre = np.asarray(apply(compute, known), float)
+    total = np.zeros_like(centre)
+    for name in names:
+        value, half = np.asarray(known[name], float), np.asarray(rounding[name])
+        for index in np.ndindex(value.shape):
+            moved = []
+            for sign in (-1, 1):
+                other = value.copy()
+                other[index] += sign * half[index]
+                result = np.asarray(apply(compute, {**known, name: other}), float)
+                moved.append(np.abs(result - centre))
+            total += np.maximum(*moved)
+    return np.where(np.isfinite(total), total, 0.0)

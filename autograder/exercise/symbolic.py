@@ -1,0 +1,152 @@
+"""Kinds of answer that are mathematics: formulas, matrices, derivations, complexity classes.
+
+Student text goes to ``autograder.algebra`` alone, which never evaluates it as code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from autograder import algebra
+from autograder.exercise.answers import Answer, FormatError, Judgement, Undecided
+
+
+@dataclass(frozen=True)
+class Formula(Answer):
+    """An expression in ``names``, right if it equals the expected one for all their values.
+
+    Attributes
+    ----------
+    names
+        The symbols that an answer may use, separated by blanks.
+    assumptions
+        What is assumed of a symbol, such as ``{"p_i": "positive"}``.
+    """
+
+    names: str
+    assumptions: Mapping[str, str] = field(default_factory=dict)
+
+    def read(self, raw: Any, like: Any = None) -> Any:
+        """Parse text; a formula that is one already (from a reference) stays as it is."""
+        if hasattr(raw, "free_symbols"):
+            return raw
+        try:
+            return algebra.parse(_text(raw), self.names.split(), assumptions=self.assumptions)
+        except algebra.ParseError as error:
+            raise FormatError(str(error)) from None
+
+    def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
+        """Equality as functions, raising ``Undecided`` where it can't be settled."""
+        return _settled(algebra.equal(expected, given, assumptions=self.assumptions))
+
+    def hint(self, expected: Any) -> dict[str, Any]:
+        """Kind and symbols."""
+        return {"kind": "formula", "names": self.names.split()}
+
+
+@dataclass(frozen=True)
+class Matrix(Formula):
+    """A matrix of expressions, written as a list of rows."""
+
+    def read(self, raw: Any, like: Any = None) -> Any:
+        """Parse each entry; the size must be that of ``like``."""
+        value = raw
+        if not hasattr(raw, "free_symbols"):
+            if not isinstance(raw, list | tuple):
+                raise FormatError("a list of rows is expected, such as [['a', 'b'], ['c', 'd']]")
+            try:
+                value = algebra.parse_matrix(raw, self.names.split())
+            except algebra.ParseError as error:
+                raise FormatError(str(error)) from None
+        if like is not None and value.shape != like.shape:
+            raise FormatError(f"a {_size(like)} matrix is expected, not a {_size(value)} one")
+        return value
+
+    def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
+        """Equality entry by entry."""
+        if given.shape != expected.shape:
+            return False
+        return all(super(Matrix, self).same(g, e) for g, e in zip(given, expected, strict=True))
+
+    def hint(self, expected: Any) -> dict[str, Any]:
+        """Kind, symbols and size."""
+        return {"kind": "matrix", "names": self.names.split(), "shape": list(expected.shape)}
+
+
+@dataclass(frozen=True)
+class Derivation(Answer):
+    """A list of lines, each equal to the one before, from what is given to a target form."""
+
+    chain: algebra.Chain
+
+    def read(self, raw: Any, like: Any = None) -> Any:
+        """Parse every line; text is split at line breaks."""
+        lines = raw.splitlines() if isinstance(raw, str) else raw
+        if isinstance(lines, list | tuple) and lines and all(hasattr(x, "expr") for x in lines):
+            return list(lines)
+        if not isinstance(lines, list | tuple):
+            raise FormatError(f"a list of lines of text is expected, not {type(raw).__name__}")
+        try:
+            return self.chain.read([_text(line) for line in lines if str(line).strip()])
+        except algebra.ParseError as error:
+            raise FormatError(str(error)) from None
+
+    def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
+        """Tell whether two derivations end in the same expression."""
+        if not given or not expected:
+            return False
+        return _settled(algebra.equal(expected[-1].expanded, given[-1].expanded))
+
+    def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
+        """Examine the chain line by line; credit per sound step."""
+        examined = self.chain.examine(given)
+        if not examined.findings:
+            return Judgement(1.0)
+        note = f"derivation_{examined.findings[0].kind}"
+        return Judgement(examined.credit, note, " ".join(f.message for f in examined.findings))
+
+    def hint(self, expected: Any) -> dict[str, Any]:
+        """Kind and symbols."""
+        return {"kind": "lines", "names": list(self.chain.names)}
+
+
+@dataclass(frozen=True)
+class ComplexityClass(Answer):
+    """A class such as ``n*m*d_k``: constants and dominated terms do not matter."""
+
+    symbols: str
+
+    def read(self, raw: Any, like: Any = None) -> algebra.Complexity:
+        """Parse text, with or without ``O(…)``."""
+        if isinstance(raw, algebra.Complexity):
+            return raw
+        try:
+            return algebra.parse_complexity(_text(raw), self.symbols.split())
+        except algebra.ParseError as error:
+            raise FormatError(str(error)) from None
+
+    def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
+        """Equality of the reduced sums."""
+        return bool(given == expected)
+
+    def hint(self, expected: Any) -> dict[str, Any]:
+        """Kind and symbols."""
+        return {"kind": "formula", "names": [*self.symbols.split(), "O", "log"]}
+
+
+def _text(raw: Any) -> str:
+    if isinstance(raw, bool) or not isinstance(raw, str | int | float):
+        raise FormatError(f"text is expected, not {type(raw).__name__}")
+    return str(raw)
+
+
+def _settled(verdict: algebra.Verdict) -> bool:
+    if verdict.equal is None:
+        raise Undecided(verdict.how)
+    return verdict.equal
+
+
+def _size(matrix: Any) -> str:
+    return f"{matrix.shape[0]} × {matrix.shape[1]}"

@@ -1,0 +1,78 @@
+"""One student's numbers: reproducible, and chosen so that every mistake shows."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autograder.exercise.answers import FormatError
+from autograder.exercise.follow import evaluate, solve
+
+if TYPE_CHECKING:
+    from autograder.exercise.vocabulary import Exercise
+
+#: A wrong answer must be this many tolerances away from the right one.
+DISTANCE = 5.0
+TRIES = 2000
+
+
+def rng_for(*names: str) -> np.random.Generator:
+    """Return a random generator that depends on ``names`` alone."""
+    digest = hashlib.sha256("\0".join(names).encode()).digest()
+    return np.random.default_rng(int.from_bytes(digest[:8], "big"))
+
+
+def pick(course: str, student: str, exercise: str, pool: int) -> int:
+    """Return which variant of the pool a student has."""
+    digest = hashlib.sha256(f"{course}\0{student}\0{exercise}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") % pool
+
+
+def draw_pool(exercise: Exercise, course: str) -> list[dict[str, Any]]:
+    """Draw the variants of a release; a draw that hides a mistake is drawn again.
+
+    Raises
+    ------
+    ValueError
+        If too few draws tell every misconception from the right answer, with the names of
+        those that hide most often.
+    """
+    if exercise.draw is None:
+        return [{}]
+    rng = rng_for(course, exercise.id, "pool")
+    pool: list[dict[str, Any]] = []
+    hidden: dict[str, int] = {}
+    for _ in range(TRIES):
+        variant = dict(exercise.draw(rng))
+        names = hidden_mistakes(exercise, variant)
+        for name in names:
+            hidden[name] = hidden.get(name, 0) + 1
+        if not names:
+            pool.append(variant)
+            if len(pool) == exercise.pool:
+                return pool
+    often = ", ".join(sorted(hidden, key=hidden.__getitem__, reverse=True)[:3])
+    raise ValueError(
+        f"{exercise.id}: only {len(pool)} of {TRIES} draws tell every misconception from the "
+        f"right answer, {exercise.pool} are needed; hidden most often: {often or 'none'}. "
+        "Draw other numbers."
+    )
+
+
+def hidden_mistakes(exercise: Exercise, variant: Mapping[str, Any]) -> list[str]:
+    """Return the misconceptions that this variant cannot tell from the right answer."""
+    known = solve(exercise, variant)
+    hidden = []
+    for part in exercise.parts:
+        for wrong in part.misconceptions:
+            try:
+                with np.errstate(all="ignore"):
+                    answer = evaluate(part, wrong, known)
+            except FormatError:  # not even a number: nobody takes it for right
+                continue
+            if part.answer.same(answer, known[part.name], widen=DISTANCE):
+                hidden.append(wrong.name)
+    return hidden

@@ -1,0 +1,251 @@
+"""The words an exercise is written in: exercise, part, check, misconception, alternative."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from inspect import cleandoc, signature
+from typing import Any
+
+from autograder.exercise.answers import Answer
+
+Function = Callable[..., Any]
+
+
+class AuthoringError(ValueError):
+    """An exercise is declared in a way that cannot work; the message says what to change."""
+
+
+def _sentences(function: Function, role: str) -> str:
+    """Return the docstring of ``function`` as running text, which students read."""
+    text = " ".join(cleandoc(function.__doc__ or "").split())
+    if not text:
+        raise AuthoringError(
+            f"{role} `{function.__name__}` has no docstring: students read it, so write one"
+        )
+    return text
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A wrong computation worth recognising.  Its docstring is the feedback.
+
+    Attributes
+    ----------
+    compute
+        The wrong function, with the arguments of what it gets wrong.
+    credit
+        Fraction of the part's points that it still earns.
+    """
+
+    compute: Function
+    credit: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """The stable tag under which reports count this mistake."""
+        return self.compute.__name__
+
+    @property
+    def feedback(self) -> str:
+        """What the student reads."""
+        return _sentences(self.compute, "misconception")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the wrong answer."""
+        return self.compute(*args, **kwargs)
+
+
+@dataclass
+class Part:
+    """One answer that the student writes, and the computation that gives the right one.
+
+    The argument names of ``compute`` are the dependency graph: a name is either a number of
+    the student's variant or an earlier part.
+
+    Attributes
+    ----------
+    carry_if
+        May a wrong answer be carried forward?  Called with the answer as read; without it
+        every readable answer is.
+    """
+
+    compute: Function
+    points: float
+    answer: Answer
+    carry_if: Callable[[Any], bool] | None = None
+    misconceptions: list[Misconception] = field(default_factory=list)
+    alternatives: list[Function] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The variable in which the student leaves the answer."""
+        return self.compute.__name__
+
+    @property
+    def rubric(self) -> str:
+        """What the part asks, in a sentence."""
+        return _sentences(self.compute, "part")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Names of the variant's numbers and of the earlier parts it is computed from."""
+        return tuple(signature(self.compute).parameters)
+
+    @property
+    def manual(self) -> bool:
+        """Is the part marked by hand?"""
+        return self.answer.manual
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the right answer."""
+        return self.compute(*args, **kwargs)
+
+    def misconception(self, *, credit: float = 0.0) -> Callable[[Function], Misconception]:
+        """Register a wrong computation of this part; ``credit`` is the fraction it earns."""
+
+        def register(compute: Function) -> Misconception:
+            self.misconceptions.append(wrong := Misconception(compute, credit))
+            return wrong
+
+        return register
+
+    def alternative(self, compute: Function) -> Function:
+        """Register another right answer (another route, another form)."""
+        self.alternatives.append(compute)
+        return compute
+
+
+@dataclass
+class Check:
+    """One property of a submitted function.  Its docstring is the rubric item.
+
+    ``run(call, rng)`` calls the submission through ``call`` and raises ``Mismatch`` where it
+    is wrong.  ``call`` may be the sandboxed student, the reference or a misconception.
+
+    Attributes
+    ----------
+    visible
+        Students run a recording of it in their notebook.
+    after
+        Run only if that check passed.
+    """
+
+    run: Callable[..., None]
+    points: float
+    visible: bool = False
+    after: Check | None = None
+
+    @property
+    def name(self) -> str:
+        """The name under which the check is reported."""
+        return self.run.__name__
+
+    @property
+    def rubric(self) -> str:
+        """The property, in a sentence."""
+        return _sentences(self.run, "check")
+
+
+class Exercise:
+    """Everything that the grader knows about one exercise.
+
+    Parameters
+    ----------
+    id
+        The catalogue's slug with ``_`` for ``-``; also the solution cell's ``grade_id``.
+    title, source
+        Shown to students; where the theory comes from.
+    pool
+        How many variants a release holds.  Without a ``variant`` function there is one.
+    """
+
+    def __init__(self, id: str, *, title: str, source: str, pool: int = 64) -> None:
+        self.id, self.title, self.source, self._pool = id, title, source, pool
+        self.draw: Callable[..., Mapping[str, Any]] | None = None
+        self.solution: Function | None = None
+        self.items: list[Part | Check] = []
+        self.misconceptions: list[Misconception] = []
+        self.alternatives: list[Function] = []
+
+    def __repr__(self) -> str:
+        return f"<Exercise {self.id}: {len(self.items)} items, {self.points:g} points>"
+
+    @property
+    def parts(self) -> list[Part]:
+        """Answers, in the order in which they were declared."""
+        return [item for item in self.items if isinstance(item, Part)]
+
+    @property
+    def checks(self) -> list[Check]:
+        """Checks, in the order in which they were declared."""
+        return [item for item in self.items if isinstance(item, Check)]
+
+    @property
+    def pool(self) -> int:
+        """Number of variants in a release."""
+        return self._pool if self.draw else 1
+
+    @property
+    def points(self) -> float:
+        """Points for the whole exercise, those given by hand included."""
+        return sum(item.points for item in self.items)
+
+    @property
+    def auto_points(self) -> float:
+        """Points that are given automatically."""
+        return self.points - sum(part.points for part in self.parts if part.manual)
+
+    def variant(self, draw: Callable[..., Mapping[str, Any]]) -> Callable[..., Mapping[str, Any]]:
+        """Register ``draw(rng)``, which returns one student's numbers by name."""
+        self.draw = draw
+        return draw
+
+    def part(
+        self, *, points: float, answer: Answer, carry_if: Callable[[Any], bool] | None = None
+    ) -> Callable[[Function], Part]:
+        """Register the computation that gives one answer."""
+
+        def register(compute: Function) -> Part:
+            self._add(part := Part(compute, points, answer, carry_if))
+            return part
+
+        return register
+
+    def reference(self, solution: Function) -> Function:
+        """Register the right implementation of the function that students write."""
+        if self.solution:
+            raise AuthoringError(
+                f"{self.id} has two references: {self.solution.__name__}, {solution.__name__}"
+            )
+        self.solution = solution
+        return solution
+
+    def check(
+        self, *, points: float, visible: bool = False, after: Check | None = None
+    ) -> Callable[[Callable[..., None]], Check]:
+        """Register a property of the submitted function."""
+
+        def register(run: Callable[..., None]) -> Check:
+            self._add(check := Check(run, points, visible, after))
+            return check
+
+        return register
+
+    def misconception(self, compute: Function) -> Misconception:
+        """Register a wrong implementation worth recognising."""
+        self.misconceptions.append(wrong := Misconception(compute))
+        return wrong
+
+    def alternative(self, compute: Function) -> Function:
+        """Register another right implementation, written in another style."""
+        self.alternatives.append(compute)
+        return compute
+
+    def _add(self, item: Part | Check) -> None:
+        if item.name in (other.name for other in self.items):
+            raise AuthoringError(f"{self.id} has two items called `{item.name}`")
+        if not item.points > 0:
+            raise AuthoringError(f"{self.id}: `{item.name}` is worth {item.points} points")
+        assert item.rubric  # raises AuthoringError where there is no docstring
+        self.items.append(item)

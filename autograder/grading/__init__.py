@@ -1,0 +1,1 @@
+"""Grade one submission: parts with follow-through, checks, results."""

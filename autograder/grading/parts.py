@@ -1,0 +1,178 @@
+"""Grade the parts of an exercise, carrying the student's own answers forward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from autograder.exercise import (
+    Exercise,
+    FormatError,
+    Judgement,
+    Part,
+    Undecided,
+    band,
+    evaluate,
+    is_blank,
+    solve,
+)
+from autograder.grading.results import Item, Status
+from autograder.sandbox import StudentError
+
+Read = Callable[[str], Any]  #: reads one of the student's variables, or raises StudentError
+
+
+@dataclass
+class _Own:
+    """What the student has, as far as it may be carried on."""
+
+    known: dict[str, Any]
+    rounding: dict[str, Any] = field(default_factory=dict)
+    wrong: set[str] = field(default_factory=set)  # parts whose value isn't the true one
+
+
+def grade_parts(
+    exercise: Exercise,
+    variant: Mapping[str, Any],
+    read: Read,
+    *,
+    pool: Sequence[Mapping[str, Any]] = (),
+) -> list[Item]:
+    """Grade every part, first against the true earlier answers, then against the student's own.
+
+    Parameters
+    ----------
+    variant
+        The student's numbers by name.
+    read
+        Returns the student's value for a part's name as plain data.
+    pool
+        All variants of the release, to recognise an answer to somebody else's numbers.
+    """
+    true = solve(exercise, variant)
+    own = _Own(dict(true))
+    return [_item(exercise, part, read, true, own, pool) for part in exercise.parts]
+
+
+def _item(
+    exercise: Exercise,
+    part: Part,
+    read: Read,
+    true: Mapping[str, Any],
+    own: _Own,
+    pool: Sequence[Mapping[str, Any]],
+) -> Item:
+    if part.manual:
+        return Item(
+            part.name, part.rubric, Status.SKIPPED, None, part.points, "manual", "Marked by hand."
+        )
+    try:
+        raw = read(part.name)
+        if is_blank(raw):
+            return _result(part, Judgement(0, "blank", "No answer was given."))
+        answer = part.answer.read(raw, like=true[part.name])
+    except FormatError as error:
+        return _result(part, Judgement(0, "format_error", _sentence(error)))
+    except StudentError as error:
+        return _result(part, Judgement(0, _note(error), _sentence(error)))
+    try:
+        judgement = _judge(part, answer, true, own)
+        if not judgement.credit and not judgement.note:
+            judgement = _someone_elses(exercise, part, answer, pool) or judgement
+    except Undecided as reason:
+        return Item(
+            part.name,
+            part.rubric,
+            Status.ERRORED,
+            None,
+            part.points,
+            "needs_review",
+            f"The grader could not decide whether this is right ({reason}); a person will look.",
+        )
+    if judgement.credit < 1 or judgement.note == "follow_through":
+        own.wrong.add(part.name)
+    if part.carry_if is None or _may_carry(part, answer):
+        own.known[part.name] = answer
+        rounding = part.answer.rounding(raw)
+        if rounding is not None:
+            own.rounding[part.name] = rounding
+    return _result(part, judgement)
+
+
+def _judge(part: Part, answer: Any, true: Mapping[str, Any], own: _Own) -> Judgement:
+    first = part.answer.judge(answer, true[part.name])
+    if first.credit == 1:
+        return first
+    carried = set(part.needs) & set(own.rounding) | set(part.needs) & own.wrong
+    if carried:
+        with np.errstate(all="ignore"):
+            expected, slack = _from_own(part, part, own)
+        if expected is not None and part.answer.judge(answer, expected, slack=slack).credit == 1:
+            if set(part.needs) & own.wrong:
+                return Judgement(1, "follow_through", "Right, given your earlier answers.")
+            return Judgement(1)  # right: the earlier answers were only rounded
+    for wrong in part.misconceptions:
+        with np.errstate(all="ignore"):
+            mistaken, slack = _from_own(part, wrong, own)
+            candidates = [(_evaluate(part, wrong, true), 0.0), (mistaken, slack)]
+        if any(v is not None and part.answer.same(answer, v, slack=s) for v, s in candidates):
+            return Judgement(wrong.credit, wrong.name, wrong.feedback)
+    return first
+
+
+def _from_own(part: Part, compute: Any, own: _Own) -> tuple[Any, Any]:
+    """Evaluate on the student's own values; with the band that their rounding allows."""
+    value = _evaluate(part, compute, own.known)
+    if value is None or part.answer.rounding(value) is None:
+        return value, 0.0
+    return value, band(compute, own.known, own.rounding)
+
+
+def _evaluate(part: Part, compute: Any, known: Mapping[str, Any]) -> Any:
+    """Evaluate, or return None where a carried value makes that impossible."""
+    try:
+        return evaluate(part, compute, known)
+    except (FormatError, ArithmeticError, ValueError, IndexError, TypeError):
+        return None
+
+
+def _someone_elses(
+    exercise: Exercise, part: Part, answer: Any, pool: Sequence[Mapping[str, Any]]
+) -> Judgement | None:
+    """Recognise the right answer to another student's numbers."""
+    for other in pool:
+        known = solve(exercise, other)
+        if part.answer.same(answer, known[part.name]):
+            return Judgement(
+                0,
+                "other_variant",
+                "This answers other numbers than yours. Is the id in the first cell your own?",
+            )
+    return None
+
+
+def _may_carry(part: Part, answer: Any) -> bool:
+    assert part.carry_if is not None
+    return bool(part.carry_if(answer))
+
+
+def _result(part: Part, judgement: Judgement) -> Item:
+    credit = judgement.credit
+    status = Status.PASSED if credit == 1 else Status.PARTIAL if credit else Status.FAILED
+    score = round(credit * part.points, 6)
+    feedback = judgement.feedback
+    if not credit and not feedback:
+        feedback = "This is not the right answer."
+    return Item(part.name, part.rubric, status, score, part.points, judgement.note, feedback)
+
+
+def _note(error: StudentError) -> str:
+    return {"missing": "blank", "timeout": "timeout"}.get(error.kind, "student_error")
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error)
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?", "^")) else ".")

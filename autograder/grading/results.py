@@ -1,0 +1,141 @@
+"""What grading produces.  Plain data: everything downstream only reads it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+SCHEMA = 1
+
+
+class Status(StrEnum):
+    """The outcome of an item or of a whole exercise."""
+
+    PASSED = "passed"
+    PARTIAL = "partial"
+    FAILED = "failed"  # the student's work is wrong
+    SKIPPED = "skipped"  # an earlier check failed, or a person marks it
+    ERRORED = "errored"  # the grader is at fault: the score is withheld, never 0
+
+
+@dataclass(frozen=True)
+class Item:
+    """The outcome of one part or check.
+
+    Attributes
+    ----------
+    score, max_score
+        In course points; ``score`` is None where it is withheld or given by hand.
+    note
+        A stable tag that reports count: ``follow_through``, a misconception, ``timeout``, …
+    feedback
+        Sentences for the student.
+    """
+
+    name: str
+    rubric: str
+    status: Status
+    score: float | None
+    max_score: float
+    note: str = ""
+    feedback: str = ""
+
+
+@dataclass(frozen=True)
+class ExerciseGrade:
+    """The outcome of one exercise; ``variant`` is the index of the student's numbers."""
+
+    id: str
+    status: Status
+    score: float | None
+    max_score: float
+    variant: int
+    items: list[Item]
+
+    @classmethod
+    def of(cls, id: str, items: list[Item], *, variant: int = 0) -> ExerciseGrade:
+        """Sum up ``items``; those marked by hand (note ``manual``) count once they are marked."""
+        own = [item for item in items if item.note != "manual"]
+        withheld = any(item.status is Status.ERRORED for item in own)
+        score = None if withheld else sum(item.score or 0.0 for item in own)
+        total = sum(item.max_score for item in items)
+        if withheld:
+            status = Status.ERRORED
+        elif all(item.status is Status.PASSED for item in own):
+            status = Status.PASSED if own else Status.SKIPPED
+        else:
+            status = Status.PARTIAL if score else Status.FAILED
+        return cls(id, status, score, total, variant, items)
+
+
+@dataclass(frozen=True)
+class Grade:
+    """The outcome of a submission.
+
+    Attributes
+    ----------
+    isolation
+        The tier under which student code ran (``autograder doctor`` explains them).
+    notices
+        What was unusual about the file, in sentences for the student.
+    runtime
+        Seconds of wall clock and CPU, peak memory in MiB, engine version.
+    """
+
+    assignment: str
+    student: str
+    isolation: str
+    exercises: list[ExerciseGrade]
+    notices: list[str] = field(default_factory=list)
+    runtime: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def score(self) -> float:
+        """Points that are known: withheld exercises and hand-marked parts are left out."""
+        return sum(exercise.score or 0.0 for exercise in self.exercises)
+
+    @property
+    def max_score(self) -> float:
+        """Points that could be had, those given by hand included."""
+        return sum(exercise.max_score for exercise in self.exercises)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record that is written to disk (docs/formats.md)."""
+        data = asdict(self)
+        head = {"schema": SCHEMA, "assignment": self.assignment, "student": self.student}
+        head |= {"isolation": self.isolation, "score": self.score, "max_score": self.max_score}
+        return head | {k: data[k] for k in ("exercises", "notices", "runtime")}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Grade:
+        """Rebuild a grade from its record.
+
+        Raises
+        ------
+        ValueError
+            If the record has another schema.
+        """
+        if data.get("schema") != SCHEMA:
+            raise ValueError(f"this is a record of schema {data.get('schema')}, not {SCHEMA}")
+        exercises = [
+            ExerciseGrade(
+                **{
+                    **exercise,
+                    "status": Status(exercise["status"]),
+                    "items": [
+                        Item(**{**item, "status": Status(item["status"])})
+                        for item in exercise["items"]
+                    ],
+                }
+            )
+            for exercise in data["exercises"]
+        ]
+        return cls(
+            data["assignment"],
+            data["student"],
+            data["isolation"],
+            exercises,
+            data["notices"],
+            data["runtime"],
+        )

@@ -1,0 +1,42 @@
+"""The whole course in one file; nbgrader reads it too (nbgrader_config.py loads it)."""
+
+c = get_config()
+
+# --- the course --------------------------------------------------------------------------
+c.CourseDirectory.course_id = "attention"
+
+c.Course.assignments = [
+    {"id": "a01_softmax", "title": "Softmax: shift, temperature, Jacobian"},
+    {"id": "a02_attention_by_hand", "title": "Soft lookup with pencil and paper"},
+    {"id": "a03_scaled_attention", "title": "Scaling, batches, masks"},
+    {"id": "a04_multi_head", "title": "Many heads, one budget"},
+    {"id": "a05_positions", "title": "Order: sinusoids, rotations, biases"},
+    {"id": "a08_cost", "title": "Operations, memory, cache, tiles"},
+]
+# A due date is an ISO time with a time zone: "due": "2027-03-01 23:59 UTC".
+
+# Seconds for a cell and for a call of a checked function, MiB for a submission.
+c.Course.limits = {"cell_seconds": 10.0, "call_seconds": 5.0, "memory_mb": 1024}
+
+# --- nbgrader ----------------------------------------------------------------------------
+# The stubs are written by hand: nbgrader must not put its own text in their place.
+c.GenerateAssignment.preprocessors = [
+    "nbgrader.preprocessors.CheckCellMetadata",
+    "nbgrader.preprocessors.ComputeChecksums",
+    "nbgrader.preprocessors.SaveCells",
+]
+# `nbgrader autograde` and formgrader's Autograde button run this project's engine.
+c.Autograde.autograde_preprocessors = [
+    "autograder.delivery.preprocessor.LockedDownExecute",
+    "nbgrader.preprocessors.LimitOutput",
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+c.GenerateFeedback.preprocessors = [
+    "nbgrader.preprocessors.GetGrades",
+    "nbgrader.preprocessors.ClearHiddenTests",
+    "nbgrader.preprocessors.ClearMarkScheme",
+    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+]
+c.HTMLExporter.sanitize_html = True

@@ -1,0 +1,110 @@
+"""Attention by hand with a scale that matters: one query over three keys.
+
+Source: Vaswani et al. (2017), "Attention is all you need", eq. 1.
+"""
+
+import numpy as np
+
+from autograder.exercise import Exercise, Numbers
+
+exercise = Exercise(
+    "attn_hand_scaled",
+    title="The same with a scale that matters",
+    source="Vaswani et al. (2017), eq. 1",
+)
+
+
+@exercise.variant
+def draw(rng):
+    """q: (4,), K: (3, 4), V: (3, 2); d_k = 4, so that √d_k = 2 and even scores stay whole."""
+    while True:
+        q, K, V = rng.integers(-1, 3, 4), rng.integers(-1, 3, (3, 4)), rng.integers(0, 5, (3, 2))
+        s = K @ q
+        collinear = np.linalg.matrix_rank(V[1:] - V[0]) < 2
+        if len(set(s)) == 3 and not np.any(s % 2) and np.ptp(s) <= 6 and not collinear:
+            return {"q": q, "K": K, "V": V}
+
+
+@exercise.part(points=1, answer=Numbers())
+def scores(q, K):
+    """The scores K q, one for each key, shape (3,)."""
+    return K @ q
+
+
+@scores.misconception()
+def keys_as_columns(q, K):
+    """You took the keys from the columns of K. Each row of K is one key."""
+    return K[:, :3].T @ q[:3]
+
+
+@exercise.part(points=1, answer=Numbers())
+def scaled(scores, q):
+    """The scaled scores K q / √d_k, shape (3,)."""
+    return scores / np.sqrt(len(q))
+
+
+@scaled.misconception()
+def no_scale(scores):
+    """The scores are not scaled. Dividing by √d_k keeps their variance near 1."""
+    return scores
+
+
+@scaled.misconception()
+def divided_by_d_k(scores, q):
+    """You divided by d_k. The variance of q·k grows like d_k, so its spread grows like √d_k."""
+    return scores / len(q)
+
+
+@scaled.misconception()
+def divided_by_root_of_keys(scores):
+    """You divided by the root of the number of keys. The scale comes from their width d_k."""
+    return scores / np.sqrt(len(scores))
+
+
+def spread_out(weights):
+    """A wrong answer is worth carrying on if it is at least a weighting."""
+    return np.all(weights >= 0) and abs(weights.sum() - 1) < 0.02
+
+
+@exercise.part(points=2, answer=Numbers(), carry_if=spread_out)
+def weights(scaled):
+    """The attention weights softmax(scaled scores), shape (3,), adding up to 1."""
+    e = np.exp(scaled - scaled.max())
+    return e / e.sum()
+
+
+@weights.misconception()
+def linear_weights(scaled):
+    """You divided the scores by their sum. Softmax divides their exponentials by theirs."""
+    return scaled / scaled.sum()
+
+
+@weights.misconception()
+def not_normalised(scaled):
+    """These are exponentials, not yet weights: divide them by their sum."""
+    return np.exp(scaled)
+
+
+@weights.misconception()
+def scaled_after_softmax(scores, q):
+    """You scaled after the softmax. The scale belongs inside, or the weights lose their sum 1."""
+    e = np.exp(scores - scores.max())
+    return e / e.sum() / np.sqrt(len(q))
+
+
+@exercise.part(points=2, answer=Numbers())
+def out(weights, V):
+    """The output Σ w_i v_i, shape (2,)."""
+    return weights @ V
+
+
+@out.misconception()
+def best_value_only(weights, V):
+    """You took the value with the largest weight. Attention averages all of them."""
+    return V[np.argmax(weights)]
+
+
+@out.misconception()
+def plain_average(V):
+    """You averaged the values evenly. Each one counts with its attention weight."""
+    return V.mean(axis=0)

@@ -1,0 +1,225 @@
+"""Scaled dot-product attention for any batch shape, with an optional mask.
+
+Source: Vaswani et al. (2017), "Attention is all you need", section 3.2.1, eq. 1.
+"""
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray
+
+from autograder.exercise import Exercise, Numbers, Shape, agree, require
+
+exercise = Exercise(
+    "sdpa",
+    title="Scaled dot-product attention for any batch shape",
+    source="Vaswani et al. (2017), eq. 1",
+)
+
+
+@exercise.part(points=1, answer=Shape())
+def scores_shape():
+    """The shape of the scores for Q and K of shape (2, 3, 4)."""
+    return (2, 3, 3)
+
+
+@scores_shape.misconception()
+def transposed_everything():
+    """You multiplied Qᵀ with K. Scores compare positions, so both last axes count positions."""
+    return (2, 4, 4)
+
+
+@exercise.part(points=1, answer=Numbers())
+def scale():
+    """The factor 1/√d_k for d_k = 4."""
+    return 0.5
+
+
+@scale.misconception()
+def scale_of_d_k():
+    """That is 1/d_k. The spread of a sum of d_k independent products grows like √d_k."""
+    return 0.25
+
+
+@scale.misconception()
+def root_not_inverted():
+    """That is √d_k. Scores are divided by it, so the factor is its inverse."""
+    return 2.0
+
+
+@exercise.reference
+def attention(
+    Q: Float[ndarray, "... n d_k"],
+    K: Float[ndarray, "... m d_k"],
+    V: Float[ndarray, "... m d_v"],
+    mask: Bool[ndarray, "#... n m"] | None = None,
+    scale: float | None = None,
+) -> tuple[Float[ndarray, "... n d_v"], Float[ndarray, "... n m"]]:
+    """Return softmax(Q Kᵀ · scale) V and the weights; rows without an allowed key are 0."""
+    scores = Q @ np.swapaxes(K, -1, -2) * (1 / np.sqrt(Q.shape[-1]) if scale is None else scale)
+    allowed = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = softmax(np.where(allowed, scores, -np.inf))
+    return (weights @ V).astype(V.dtype), weights.astype(V.dtype)
+
+
+def softmax(scores):
+    """Along the last axis; a row of −∞ gives zeros."""
+    top = scores.max(axis=-1, keepdims=True)
+    e = np.exp(scores - np.where(np.isfinite(top), top, 0))
+    total = e.sum(axis=-1, keepdims=True)
+    return e / np.where(total == 0, 1, total)
+
+
+@exercise.alternative
+def with_einsum(Q, K, V, mask=None, scale=None):
+    """Write both products as index sums and add a very negative number to masked scores."""
+    factor = Q.shape[-1] ** -0.5 if scale is None else scale
+    scores = np.einsum("...nd,...md->...nm", Q, K) * np.asarray(factor, Q.dtype)
+    if mask is not None:
+        scores = np.where(mask, scores, -1e30)
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    if mask is not None:
+        e = e * mask
+    weights = e / np.maximum(e.sum(axis=-1, keepdims=True), 1e-30)
+    return np.einsum("...nm,...mv->...nv", weights, V), weights
+
+
+def qkv(rng, *batch, n=3, m=5, d_k=4, d_v=2):
+    """Four different sizes, so that a transposed product cannot fit by accident."""
+    return (
+        rng.normal(size=(*batch, n, d_k)),
+        rng.normal(size=(*batch, m, d_k)),
+        rng.normal(size=(*batch, m, d_v)),
+    )
+
+
+@exercise.check(points=3, visible=True)
+def matches_the_formula(call, rng):
+    """Equals softmax(Q Kᵀ / √d_k) V, without a batch axis and with one or two."""
+    for batch in ((), (2,), (2, 3)):
+        Q, K, V = qkv(rng, *batch)
+        agree(call(Q, K, V), attention(Q, K, V))
+
+
+@exercise.check(points=1, after=matches_the_formula)
+def scale_can_be_given(call, rng):
+    """A scale that is passed in replaces 1/√d_k."""
+    Q, K, V = qkv(rng)
+    agree(call(Q, K, V, scale=0.3), attention(Q, K, V, scale=0.3))
+
+
+@exercise.check(points=1, after=matches_the_formula)
+def large_scores_stay_finite(call, rng):
+    """Inputs ten thousand times as large do not overflow."""
+    Q, K, V = qkv(rng, 2)
+    agree(call(1e4 * Q, 1e4 * K, V), attention(1e4 * Q, 1e4 * K, V))
+
+
+@exercise.check(points=1, after=matches_the_formula)
+def weights_are_averages(call, rng):
+    """Rows of weights add up to 1, and a single key gets all of it."""
+    Q, K, V = qkv(rng, 2)
+    out, weights = call(Q, K, np.ones_like(V))
+    agree(np.sum(weights, axis=-1), np.ones((2, 3)), what="the sum of a row of weights")
+    agree(out, np.ones((2, 3, 2)), what="the average of equal values")
+    Q, K, V = qkv(rng, n=1, m=1)
+    agree(call(Q, K, V), (V, np.ones((1, 1))))
+
+
+@exercise.check(points=1, after=matches_the_formula)
+def mask_hides_keys(call, rng):
+    """A masked key has weight 0, a mask of True changes nothing, a dead row gives 0."""
+    Q, K, V = qkv(rng, 2)
+    mask = rng.random((3, 5)) < 0.6
+    mask[0], mask[1] = True, False
+    agree(call(Q, K, V, mask=mask), attention(Q, K, V, mask))
+    everything = np.ones((2, 3, 5), bool)
+    agree(call(Q, K, V, mask=everything), attention(Q, K, V))
+
+
+@exercise.check(points=1, after=matches_the_formula)
+def float32_stays_float32(call, rng):
+    """Single-precision inputs give single-precision outputs."""
+    Q, K, V = (x.astype(np.float32) for x in qkv(rng))
+    out, weights = call(Q, K, V)
+    agree((out, weights), attention(Q, K, V))
+    require(out.dtype == weights.dtype == np.float32, "float32 inputs give a float64 result")
+
+
+@exercise.misconception
+def softmax_over_everything(Q, K, V, mask=None, scale=None):
+    """Softmax ran over the whole array. Each query has weights of its own that add up to 1."""
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores.reshape(-1)).reshape(scores.shape)
+    return weights @ V, weights
+
+
+@exercise.misconception
+def softmax_over_queries(Q, K, V, mask=None, scale=None):
+    """Softmax is over the wrong axis: for each query the weights of the keys add up to 1."""
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    weights = np.swapaxes(softmax(np.swapaxes(scores, -1, -2)), -1, -2)
+    return weights @ V, weights
+
+
+@exercise.misconception
+def no_scale(Q, K, V, mask=None, scale=None):
+    """The factor 1/√d_k is missing: without it wide keys make the softmax nearly one-hot."""
+    return attention(Q, K, V, mask, 1.0 if scale is None else scale)
+
+
+@exercise.misconception
+def scaled_by_length(Q, K, V, mask=None, scale=None):
+    """You scaled by the root of the number of keys. The scale comes from their width d_k."""
+    return attention(Q, K, V, mask, 1 / np.sqrt(K.shape[-2]) if scale is None else scale)
+
+
+@exercise.misconception
+def scale_ignored(Q, K, V, mask=None, scale=None):
+    """The argument `scale` is never used."""
+    return attention(Q, K, V, mask)
+
+
+@exercise.misconception
+def exponential_overflows(Q, K, V, mask=None, scale=None):
+    """exp overflows. Subtract each row's maximum first: softmax does not change."""
+    scores = Q @ np.swapaxes(K, -1, -2) * (1 / np.sqrt(Q.shape[-1]) if scale is None else scale)
+    e = np.exp(scores) if mask is None else np.exp(scores) * mask
+    total = e.sum(axis=-1, keepdims=True)
+    weights = (e / np.where(total == 0, 1, total)).astype(V.dtype)
+    return weights @ V, weights
+
+
+@exercise.misconception
+def mask_after_softmax(Q, K, V, mask=None, scale=None):
+    """You masked the weights, so they no longer add up to 1. Mask the scores, with −∞."""
+    _, weights = attention(Q, K, V, None, scale)
+    weights = weights if mask is None else weights * mask
+    return weights @ V, weights
+
+
+@exercise.misconception
+def mask_inverted(Q, K, V, mask=None, scale=None):
+    """The mask is read the wrong way round: True means that the query may attend."""
+    return attention(Q, K, V, None if mask is None else ~mask, scale)
+
+
+@exercise.misconception
+def dead_rows_are_nan(Q, K, V, mask=None, scale=None):
+    """A query without any allowed key gets NaN (0/0). Its weights and output should be 0."""
+    out, weights = attention(Q, K, V, mask, scale)
+    dead = weights.sum(axis=-1, keepdims=True) == 0
+    return np.where(dead, np.nan, out), np.where(dead, np.nan, weights)
+
+
+@exercise.misconception
+def forgot_the_values(Q, K, V, mask=None, scale=None):
+    """The first output is not multiplied with V."""
+    _, weights = attention(Q, K, V, mask, scale)
+    return weights, weights
+
+
+@exercise.misconception
+def always_float64(Q, K, V, mask=None, scale=None):
+    """The result is float64 although the inputs are float32: some constant has that type."""
+    out, weights = attention(Q.astype(float), K.astype(float), V.astype(float), mask, scale)
+    return out, weights

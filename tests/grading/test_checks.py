@@ -1,0 +1,163 @@
+"""Checks: dependent ones, diagnoses by replay, and whose fault an exception is."""
+
+import numpy as np
+import pytest
+
+from autograder.exercise import Exercise, Mismatch, agree, alike, require
+from autograder.grading.checks import grade_checks
+from autograder.grading.results import Status
+from autograder.sandbox import StudentError
+
+
+def doubling():
+    exercise = Exercise("doubling", title="Doubling", source="none")
+
+    @exercise.reference
+    def double(x):
+        return 2 * x
+
+    @exercise.check(points=2, visible=True)
+    def doubles(call, rng):
+        """Doubles every entry."""
+        x = rng.normal(size=3)
+        agree(call(x), double(x))
+
+    @exercise.check(points=1, after=doubles)
+    def keeps_the_type(call, rng):  # noqa: ARG001
+        """Keeps float32."""
+        x = np.ones(2, np.float32)
+        require(call(x).dtype == np.float32, "float32 became something else")
+
+    @exercise.check(points=1)
+    def leaves_its_input_alone(call, rng):
+        """The input is not changed."""
+        call(rng.normal(size=3))
+        require(not call.modified, "the input was changed")
+
+    @exercise.misconception
+    def squares(x):
+        """You squared."""
+        return x**2
+
+    @exercise.misconception
+    def always_double_precision(x):
+        """The result is float64."""
+        return 2.0 * x.astype(float)
+
+    @exercise.misconception
+    def in_place(x):
+        """You changed the input."""
+        x *= 2
+        return x
+
+    return exercise
+
+
+def grade(call):
+    return {item.name: item for item in grade_checks(doubling(), call)}
+
+
+def outcome(call):
+    return [(i.status.value, i.note) for i in grade(call).values()]
+
+
+def test_the_right_function_passes():
+    assert outcome(lambda x: x + x) == [("passed", "")] * 3
+
+
+def test_a_known_mistake_is_named_and_what_depends_on_it_skipped():
+    items = outcome(lambda x: x * x)
+    assert items[:2] == [("failed", "squares"), ("skipped", "skipped")]
+
+
+def test_the_type_decides_where_the_values_are_right():
+    assert outcome(lambda x: 2.0 * np.asarray(x, float))[1] == (
+        "failed",
+        "always_double_precision",
+    )
+
+
+def test_changing_the_input_is_seen():
+    def greedy(x):
+        x += x
+        return x
+
+    assert outcome(greedy)[2] == ("failed", "in_place")
+
+
+def test_an_unknown_mistake_says_where_without_hidden_values():
+    items = grade(lambda x: x + 1)
+    assert "was expected" in items["doubles"].feedback  # visible: values are shown
+    assert items["doubles"].note == ""
+
+
+def test_a_students_exception_shows_its_text_for_visible_checks_alone():
+    def leaky(x):
+        raise StudentError("exception", f"`double` raised ValueError: {x}", type="ValueError")
+
+    items = grade(leaky)
+    assert "ValueError: [" in items["doubles"].feedback
+    assert items["leaves_its_input_alone"].feedback == "Your function raised ValueError."
+
+
+def test_a_missing_function_is_blank_not_an_error():
+    def missing(x):
+        raise StudentError("missing", "`double` is not defined")
+
+    assert outcome(missing)[0] == ("failed", "blank")
+
+
+def test_a_hang_is_paid_for_once():
+    calls = []
+
+    def hangs(x):
+        calls.append(x)
+        raise StudentError("timeout", "`double` took longer than 5 s")
+
+    assert outcome(hangs) == [("failed", "timeout"), ("skipped", "skipped"), ("failed", "timeout")]
+    assert len(calls) == 1
+
+
+def test_a_bug_in_a_check_withholds_its_points():
+    exercise = doubling()
+
+    @exercise.check(points=1)
+    def broken(call, rng):
+        """Broken."""
+        raise KeyError("oops")
+
+    item = grade_checks(exercise, lambda x: 2 * x)[-1]
+    assert (item.status, item.score) == (Status.ERRORED, None)
+
+
+@pytest.mark.parametrize(
+    ("actual", "says"),
+    [
+        (None, "is a `return` missing"),
+        ("text", "of type str"),
+        (np.zeros((2, 3)), "shape (2, 3)"),
+        ([1.0, np.nan], "contains NaN"),
+        ([[1], [1, 2]], "ragged"),
+        (np.array([object(), 1]), "numbers were expected"),
+    ],
+)
+def test_agree_says_what_came(actual, says):
+    with pytest.raises(Mismatch) as caught:
+        agree(actual, np.ones(2))
+    assert says in caught.value.message
+
+
+def test_agree_holds_float32_to_float32_accuracy():
+    one = np.ones(2)
+    assert alike((one * (1 + 1e-6)).astype(np.float32), one)
+    assert not alike(one * (1 + 1e-6), one)
+
+
+def test_agree_does_not_let_a_small_array_stand_for_a_large_one():
+    with pytest.raises(Mismatch, match="shape"):
+        agree(2.0, np.full((1000, 1000), 2.0))
+
+
+def test_agree_wants_booleans_where_booleans_are_due():
+    with pytest.raises(Mismatch, match="bool was expected"):
+        agree(np.ones(2), np.ones(2, bool))

@@ -1,0 +1,186 @@
+"""Follow-through, rounding, misconceptions and bad input, part by part."""
+
+import numpy as np
+import pytest
+
+from autograder.exercise import Choice, Count, Essay, Exercise, Numbers, Shape, Undecided
+from autograder.grading.parts import grade_parts
+from autograder.grading.results import Status
+from autograder.sandbox import StudentError
+
+
+def chain():
+    """Two parts: a = 3x, b = a²; forgetting the factor is a known mistake worth half."""
+    exercise = Exercise("chain", title="Chain", source="none")
+
+    @exercise.part(points=1, answer=Numbers())
+    def a(x):
+        """Three times x."""
+        return 3 * x
+
+    @a.misconception(credit=0.5)
+    def no_factor(x):
+        """The factor is missing."""
+        return x
+
+    @exercise.part(points=2, answer=Numbers(), carry_if=lambda b: b > 0)
+    def b(a):
+        """The square of a."""
+        return a**2
+
+    @exercise.part(points=1, answer=Numbers())
+    def c(b, x):
+        """Their sum."""
+        return b + x
+
+    return exercise
+
+
+def grade(exercise, variant=None, pool=(), **answers):
+    def read(name):
+        if name not in answers:
+            raise StudentError("missing", f"`{name}` is not defined")
+        if isinstance(answers[name], Exception):
+            raise answers[name]
+        return answers[name]
+
+    return {item.name: item for item in grade_parts(exercise, variant or {}, read, pool=pool)}
+
+
+X = {"x": 2.0}
+
+
+def test_right_answers_pass_without_a_note():
+    items = grade(chain(), X, a=6, b=36, c=38)
+    assert [i.status for i in items.values()] == [Status.PASSED] * 3
+    assert {i.note for i in items.values()} == {""}
+
+
+def test_what_follows_from_a_wrong_answer_counts_in_full():
+    items = grade(chain(), X, a=5, b=25, c=27)
+    assert items["a"].score == 0
+    assert (items["b"].score, items["b"].note) == (2, "follow_through")
+    assert (items["c"].score, items["c"].note) == (1, "follow_through")
+
+
+def test_a_right_answer_after_a_wrong_one_counts_too():
+    assert grade(chain(), X, a=5, b=36, c=38)["b"].score == 2
+
+
+def test_a_misconception_is_named_and_earns_its_credit():
+    item = grade(chain(), X, a=2, b=4, c=6)["a"]
+    assert (item.status, item.score, item.note) == (Status.PARTIAL, 0.5, "no_factor")
+    assert item.feedback == "The factor is missing."
+
+
+def test_a_value_that_may_not_be_carried_is_replaced_by_the_true_one():
+    items = grade(chain(), X, a=6, b=-1, c=38)
+    assert items["b"].score == 0
+    assert items["c"].score == 1
+    assert grade(chain(), X, a=6, b=-1, c=1)["c"].score == 0
+
+
+def test_rounding_an_earlier_answer_is_not_a_mistake():
+    third = {"x": 100 / 9}  # a = 33.333…, b = 1111.11…
+    items = grade(chain(), third, a="33.333", b="1111.09", c="1122.20")
+    assert items["b"].status is Status.PASSED
+    assert items["b"].note == ""
+    # the same distance without rounding upstream is a mistake
+    assert grade(chain(), third, a=100 / 3, b="1110.5", c=0)["b"].score == 0
+
+
+def test_coarse_rounding_does_not_widen_the_band_beyond_the_tolerance():
+    items = grade(chain(), {"x": 1.1}, a="3", b="9.6", c=0)
+    assert items["a"].score == 0
+    assert items["b"].score == 0
+
+
+def test_an_answer_to_somebody_elses_numbers_is_noted():
+    items = grade(chain(), X, pool=[X, {"x": 5.0}], a=15, b=225, c=230)
+    assert items["a"].note == "other_variant"
+    assert items["a"].score == 0
+
+
+@pytest.mark.parametrize("blank", [None, "", "  ", [], [None, None]])
+def test_nothing_written_is_blank(blank):
+    item = grade(chain(), X, a=blank)["a"]
+    assert (item.status, item.note, item.score) == (Status.FAILED, "blank", 0)
+
+
+def test_an_unreadable_earlier_answer_is_replaced_by_the_true_one():
+    items = grade(chain(), X, a="six", b=36, c=38)
+    assert (items["a"].note, items["b"].score) == ("format_error", 2)
+    assert items["a"].feedback == "Numbers are expected, not 'six'."
+
+
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        (float("nan"), "NaN"),
+        ("abc", "numbers are expected"),
+        ([1, 2], "2 numbers given"),
+        ({"a": 1}, "numbers are expected"),
+        (True, "numbers are expected"),
+        (1 + 2j, "numbers are expected"),
+        (10**400, "too large"),
+        ([[1, 2], [3]], "different lengths"),
+        ("1/0", "numbers are expected"),
+        (np.zeros(200_000), "too large"),
+    ],
+)
+def test_bad_numbers_get_a_sentence(raw, says):
+    item = grade(chain(), X, a=raw)["a"]
+    assert item.note == "format_error"
+    assert says.lower() in item.feedback.lower()
+
+
+def test_an_exception_of_the_student_is_told():
+    error = StudentError("unsendable", "`a` holds a Foo object")
+    item = grade(chain(), X, a=error)["a"]
+    assert (item.note, item.feedback) == ("student_error", "`a` holds a Foo object.")
+
+
+def single(answer, value):
+    exercise = Exercise("single", title="Single", source="none")
+
+    @exercise.part(points=1, answer=answer)
+    def a():
+        """A value."""
+        return value
+
+    return exercise
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "right", "wrong", "bad"),
+    [
+        (Count(), 1024, ["1,024", 1024.0, np.int64(1024), "1 024"], [1023, "1000"], [1.5, "many"]),
+        (Count(), [4, 2], [[4, 2], (4.0, 2), np.array([4, 2])], [[2, 4]], [[4], 4]),
+        (Shape(), (2, 3), [(2, 3), [2, 3], "(2, 3)", "2 3"], [(3, 2), (2,)], [6, "two", (2.5, 3)]),
+        (Choice("ABC"), "B", ["B", "b", " b"], ["A"], ["D", 2, "AB", ["B"]]),
+        (Numbers(), 0.005, [0.00501, "0.005"], [0.0052, 0.004], ["?"]),
+    ],
+)
+def test_kinds_of_answer(kind, value, right, wrong, bad):
+    exercise = single(kind, value)
+    for raw in right:
+        assert grade(exercise, a=raw)["a"].status is Status.PASSED, raw
+    for raw in wrong:
+        item = grade(exercise, a=raw)["a"]
+        assert (item.status, item.note) == (Status.FAILED, ""), raw
+    for raw in bad:
+        assert grade(exercise, a=raw)["a"].note == "format_error", raw
+
+
+def test_an_essay_waits_for_a_person():
+    item = grade(single(Essay(), "text"))["a"]
+    assert (item.status, item.score, item.note) == (Status.SKIPPED, None, "manual")
+
+
+def test_what_cannot_be_decided_is_withheld():
+    class Hard(Numbers):
+        def judge(self, given, expected, *, slack=0.0):  # noqa: ARG002
+            raise Undecided("no proof")
+
+    item = grade(single(Hard(), 1.0), a=1)["a"]
+    assert (item.status, item.score, item.note) == (Status.ERRORED, None, "needs_review")
