@@ -30,6 +30,7 @@ c.Autograde.autograde_preprocessors = [
     "autograder.delivery.preprocessor.LockedDownExecute",
     "nbgrader.preprocessors.LimitOutput",
     "nbgrader.preprocessors.SaveAutoGrades",
+    "autograder.delivery.preprocessor.WithholdErrored",
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from autograder.cli.options import Assignments, Json, Where
+
+if TYPE_CHECKING:
+    from autograder.course.verify import Proof
 
 
 def add_to(app: typer.Typer) -> None:
@@ -32,7 +36,6 @@ def verify(
     """
     from autograder.course.config import Course, CourseError
     from autograder.course.discover import load_assignment
-    from autograder.course.verify import Proof
     from autograder.course.verify import verify as prove
 
     found = Course.load(course)
@@ -60,7 +63,7 @@ def verify(
         raise typer.Exit(1)
 
 
-def _show(proofs: list[object]) -> None:
+def _show(proofs: Sequence[Proof]) -> None:
     from rich.console import Console
     from rich.table import Table
 

@@ -54,8 +54,8 @@ def plain(value: Any, *, rounded: bool = False) -> Any:
     if hasattr(value, "free_symbols"):  # a formula, or a matrix of them
         rows = getattr(value, "tolist", None)
         return [[str(e) for e in row] for row in rows()] if rows else str(value)
-    if hasattr(value, "expr"):  # a line of a derivation
-        return value.text
+    if hasattr(value, "texts"):  # a derivation
+        return value.texts
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, list):
@@ -80,9 +80,17 @@ def _closure(tree: ast.Module, name: str) -> set[str]:
         if current in defined and current not in found:
             found.add(current)
             statement = defined[current]
-            nodes = _bare(statement) if isinstance(statement, ast.FunctionDef) else statement
-            waiting += [n.id for n in ast.walk(nodes) if isinstance(n, ast.Name)]
+            waiting += _globals(statement)
     return found
+
+
+def _globals(statement: ast.stmt) -> set[str]:
+    """Return the names that a definition looks up outside of itself."""
+    node = _bare(statement) if isinstance(statement, ast.FunctionDef) else statement
+    names = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
+    own = {n.id for n in names if isinstance(n.ctx, ast.Store)}
+    own |= {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
+    return {n.id for n in names} - own
 
 
 def _stored(statement: ast.Assign) -> set[str]:

@@ -139,7 +139,7 @@ def _plain(cell: Any) -> dict[str, Any] | None:
 
 
 def _cell(kind: str, source: str, metadata: dict[str, Any]) -> dict[str, Any]:
-    code = {"outputs": [], "execution_count": None} if kind == "code" else {}
+    code: dict[str, Any] = {"outputs": [], "execution_count": None} if kind == "code" else {}
     return {"cell_type": kind, "metadata": metadata, "source": source, **code}
 
 

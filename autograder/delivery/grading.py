@@ -11,7 +11,7 @@ from autograder.course.config import Course, CourseError
 from autograder.course.grade import Graded
 from autograder.course.records import write_record
 from autograder.course.submissions import STUDENT_ID, Handed, submissions
-from autograder.delivery import gradebook
+from autograder.delivery import gradebook, people
 from autograder.grading.results import Grade, Status
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def grade_and_save(
         If there is nothing to grade, or a folder can't be written.
     """
     outcome = Outcome()
-    roster = gradebook.roster(course)
+    roster = people.roster(course)
     work = []
     for id in ids:
         for handed in submissions(course, id):

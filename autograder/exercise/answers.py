@@ -112,7 +112,8 @@ class Numbers(Answer):
     def rounding(self, raw: Any) -> Array:
         """Half a unit of the last written digit, never more than the tolerance."""
         half = _numbers(raw, _half_unit)
-        return np.minimum(half, self._tolerance(_numbers(raw, _number)))
+        tolerance = self._tolerance(_numbers(raw, _number))
+        return np.asarray(np.minimum(half, tolerance))
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and shape."""

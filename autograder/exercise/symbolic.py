@@ -5,7 +5,7 @@ Student text goes to ``autograder.algebra`` alone, which never evaluates it as c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -75,37 +75,56 @@ class Matrix(Formula):
         return {"kind": "matrix", "names": self.names.split(), "shape": list(expected.shape)}
 
 
+class Lines(list[algebra.Line]):
+    """The lines of a derivation that can be read; ``texts`` holds all of them as written."""
+
+    def __init__(self, lines: Iterable[algebra.Line], texts: Sequence[str]) -> None:
+        super().__init__(lines)
+        self.texts = list(texts)
+
+
 @dataclass(frozen=True)
 class Derivation(Answer):
     """A list of lines, each equal to the one before, from what is given to a target form."""
 
     chain: algebra.Chain
 
-    def read(self, raw: Any, like: Any = None) -> Any:
-        """Parse every line; text is split at line breaks."""
-        lines = raw.splitlines() if isinstance(raw, str) else raw
-        if isinstance(lines, list | tuple) and lines and all(hasattr(x, "expr") for x in lines):
-            return list(lines)
-        if not isinstance(lines, list | tuple):
+    def read(self, raw: Any, like: Any = None) -> Lines:
+        """Parse every line; text is split at line breaks.
+
+        A line that can't be read costs its step and not the others, so it is kept for ``judge``.
+        """
+        if isinstance(raw, Lines):
+            return raw
+        texts = raw.splitlines() if isinstance(raw, str) else raw
+        if not isinstance(texts, list | tuple):
             raise FormatError(f"a list of lines of text is expected, not {type(raw).__name__}")
-        try:
-            return self.chain.read([_text(line) for line in lines if str(line).strip()])
-        except algebra.ParseError as error:
-            raise FormatError(str(error)) from None
+        texts = [_text(text) for text in texts]
+        lines: list[algebra.Line] = []
+        problem = None
+        for text in texts:
+            try:
+                lines += self.chain.read([text])
+            except algebra.ParseError as error:
+                problem = problem or error
+        if not lines:
+            raise FormatError(str(problem or "there is no line with text"))
+        return Lines(lines, texts)
 
     def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
         """Tell whether two derivations end in the same expression."""
-        if not given or not expected:
-            return False
         return _settled(algebra.equal(expected[-1].expanded, given[-1].expanded))
 
     def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
         """Examine the chain line by line; credit per sound step."""
-        examined = self.chain.examine(given)
+        examined = self.chain.examine(given.texts)
         if not examined.findings:
+            if examined.review:
+                raise Undecided("a step could be neither proved nor refuted")
             return Judgement(1.0)
         note = f"derivation_{examined.findings[0].kind}"
-        return Judgement(examined.credit, note, " ".join(f.message for f in examined.findings))
+        text = " ".join(finding.message for finding in examined.findings)
+        return Judgement(examined.credit, note, text)
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and symbols."""

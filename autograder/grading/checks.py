@@ -86,7 +86,7 @@ def _run(exercise: Exercise, check: Check, call: Recorder) -> Item:
             warnings.simplefilter("ignore")
             check.run(call, seed_of(exercise, check))
     except Mismatch as mismatch:
-        known = diagnose(exercise, call)
+        known = diagnose(exercise, check, call)
         if known:
             return _item(check, Status.FAILED, known.name, known.feedback)
         text = mismatch.detail if check.visible else mismatch.message
@@ -109,19 +109,29 @@ def _run(exercise: Exercise, check: Check, call: Recorder) -> Item:
     return _item(check, Status.PASSED)
 
 
-def diagnose(exercise: Exercise, call: Recorder) -> Misconception | None:
+def diagnose(exercise: Exercise, check: Check, call: Recorder) -> Misconception | None:
     """Return the misconception that answers every recorded call as the student did, if any.
 
     Types count only where the values are right: then the type, or a changed input, is what
-    the check complained about.
+    the check complained about.  A misconception that passes the check is not what failed it.
     """
     if not call.calls or exercise.solution is None:
         return None
     strict = _replays(exercise.solution, call, strict=False)
     for wrong in exercise.misconceptions:
-        if _replays(wrong, call, strict=strict):
+        if _replays(wrong, call, strict=strict) and _fails(exercise, check, wrong):
             return wrong
     return None
+
+
+def _fails(exercise: Exercise, check: Check, wrong: Misconception) -> bool:
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            check.run(Recorder(wrong), seed_of(exercise, check))
+    except Mismatch:
+        return True
+    return False
 
 
 def _replays(function: Call, call: Recorder, *, strict: bool) -> bool:

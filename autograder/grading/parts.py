@@ -119,7 +119,8 @@ def _judge(part: Part, answer: Any, true: Mapping[str, Any], own: _Own) -> Judge
             mistaken, slack = _from_own(part, wrong, own)
             candidates = [(_evaluate(part, wrong, true), 0.0), (mistaken, slack)]
         if any(v is not None and part.answer.same(answer, v, slack=s) for v, s in candidates):
-            return Judgement(wrong.credit, wrong.name, wrong.feedback)
+            credit = max(wrong.credit, first.credit)  # sound steps before the mistake count
+            return Judgement(credit, wrong.name, wrong.feedback)
     return first
 
 

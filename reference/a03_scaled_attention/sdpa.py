@@ -46,12 +46,24 @@ def root_not_inverted():
     return 2.0
 
 
+@exercise.part(points=1, answer=Shape())
+def out_shape():
+    """The shape of the output for V of shape (2, 3, 8)."""
+    return (2, 3, 8)
+
+
+@out_shape.misconception()
+def shape_of_the_scores():
+    """That is the shape of the scores. The values replace their last axis with their width."""
+    return (2, 3, 3)
+
+
 @exercise.reference
 def attention(
     Q: Float[ndarray, "... n d_k"],
     K: Float[ndarray, "... m d_k"],
     V: Float[ndarray, "... m d_v"],
-    mask: Bool[ndarray, "#... n m"] | None = None,
+    mask: Bool[ndarray, "..."] | None = None,  # broadcast to the scores
     scale: float | None = None,
 ) -> tuple[Float[ndarray, "... n d_v"], Float[ndarray, "... n m"]]:
     """Return softmax(Q Kᵀ · scale) V and the weights; rows without an allowed key are 0."""
@@ -115,14 +127,10 @@ def large_scores_stay_finite(call, rng):
 
 
 @exercise.check(points=1, after=matches_the_formula)
-def weights_are_averages(call, rng):
-    """Rows of weights add up to 1, and a single key gets all of it."""
-    Q, K, V = qkv(rng, 2)
-    out, weights = call(Q, K, np.ones_like(V))
-    agree(np.sum(weights, axis=-1), np.ones((2, 3)), what="the sum of a row of weights")
-    agree(out, np.ones((2, 3, 2)), what="the average of equal values")
-    Q, K, V = qkv(rng, n=1, m=1)
-    agree(call(Q, K, V), (V, np.ones((1, 1))))
+def single_positions_keep_their_axes(call, rng):
+    """One query and one key keep their axes, and the only key gets all of the weight."""
+    Q, K, V = qkv(rng, 1, n=1, m=1)
+    agree(call(Q, K, V), (V, np.ones((1, 1, 1))))
 
 
 @exercise.check(points=1, after=matches_the_formula)
@@ -171,6 +179,13 @@ def no_scale(Q, K, V, mask=None, scale=None):
 def scaled_by_length(Q, K, V, mask=None, scale=None):
     """You scaled by the root of the number of keys. The scale comes from their width d_k."""
     return attention(Q, K, V, mask, 1 / np.sqrt(K.shape[-2]) if scale is None else scale)
+
+
+@exercise.misconception
+def axes_squeezed(Q, K, V, mask=None, scale=None):
+    """Axes of length 1 disappear: `squeeze` removes positions as well as what you meant."""
+    out, weights = attention(Q, K, V, mask, scale)
+    return np.squeeze(out), np.squeeze(weights)
 
 
 @exercise.misconception

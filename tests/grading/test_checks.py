@@ -23,7 +23,7 @@ def doubling():
         agree(call(x), double(x))
 
     @exercise.check(points=1, after=doubles)
-    def keeps_the_type(call, rng):  # noqa: ARG001
+    def keeps_the_type(call, rng):
         """Keeps float32."""
         x = np.ones(2, np.float32)
         require(call(x).dtype == np.float32, "float32 became something else")

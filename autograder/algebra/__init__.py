@@ -1,0 +1,25 @@
+"""Formulas as students write them: read, compared, derived and classed; no text is ever run."""
+
+from autograder.algebra.complexity import Complexity, parse_complexity
+from autograder.algebra.derivation import Chain, Line, Waypoint
+from autograder.algebra.equivalence import Verdict, equal, equivalent
+from autograder.algebra.errors import ParseError
+from autograder.algebra.examination import Examination, Finding
+from autograder.algebra.parse import parse, parse_matrix, read_back
+
+__all__ = [
+    "Chain",
+    "Complexity",
+    "Examination",
+    "Finding",
+    "Line",
+    "ParseError",
+    "Verdict",
+    "Waypoint",
+    "equal",
+    "equivalent",
+    "parse",
+    "parse_complexity",
+    "parse_matrix",
+    "read_back",
+]

@@ -1,0 +1,246 @@
+"""Whether two formulas are equal: counterexamples by numbers, certificates by proof."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+from mpmath.ctx_mp import MPContext
+
+from autograder.algebra.build import plain_name
+from autograder.algebra.errors import ParseError
+from autograder.algebra.functions import Max, Min
+from autograder.algebra.numeric import Evaluator, Undefined, Value
+from autograder.algebra.parse import is_larger, parse
+from autograder.algebra.proof import is_zero
+
+MAX_NODES = 10_000
+DIGITS = 50
+MAX_DIGITS = 1000
+MAX_WORK = 2_000_000  # nodes times digits
+POINTS = 12  # at which both sides must be defined and agree
+TRIES = 60
+
+_Exact = tuple[int, int]  # (m, e) for m·2^e
+
+# The students do not know the seed, so no formula can be fitted to the points.
+_random = random.Random(os.urandom(32))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer to "are these equal?".
+
+    Attributes
+    ----------
+    equal : bool or None
+        None where it could not be decided and a person should look.
+    how : str
+        ``"proved"``, ``"numeric"`` (equal at many random points, to 50 digits at least),
+        ``"refuted at x=0.731"``, ``"parse error: …"``, ``"undecided: …"``.
+    values : pair of str, optional
+        What the two sides are at the point that refutes.
+    """
+
+    equal: bool | None
+    how: str
+    values: tuple[str, str] | None = None
+
+    @property
+    def point(self) -> str:
+        """The point that refutes: ``"x=0.731"``."""
+        return self.how.removeprefix("refuted at ") if self.values else ""
+
+
+def equivalent(
+    expected: str,
+    given: str,
+    *,
+    variables: Iterable[str] | None = None,
+    assumptions: Mapping[str, str] | None = None,
+) -> Verdict:
+    """Compare a student's formula with the expected one.
+
+    Parameters
+    ----------
+    expected, given : str
+        Two formulas, see `parse`.
+    variables : iterable of str, optional
+        The names that may occur; any, if omitted.
+    assumptions : mapping of str to str, optional
+        What is known of the names, see `parse`.  Names are real numbers unless told otherwise.
+
+    Returns
+    -------
+    Verdict
+        Two formulas are equal if they agree wherever both are defined.  No text raises.
+
+    Examples
+    --------
+    >>> equivalent("p1*(1 - p1)", "p1 - p1^2")
+    Verdict(equal=True, how='proved', values=None)
+    >>> equivalent("-p1*p2", "p1*p2").equal
+    False
+    """
+    names = None if variables is None else tuple(variables)
+    try:
+        right = parse(expected, names, assumptions=assumptions)
+    except ParseError as error:
+        return Verdict(None, f"parse error: the expected formula: {error}")
+    try:
+        answer = parse(given, names, assumptions=assumptions)
+    except ParseError as error:
+        return Verdict(False, f"parse error: {error}")
+    return equal(right, answer)
+
+
+def equal(a: Any, b: Any, *, assumptions: Mapping[str, str] | None = None) -> Verdict:
+    """Compare two expressions or two matrices, as `parse` and `parse_matrix` make them.
+
+    Symbols count as the same if their names do, ``p_1`` and ``p1`` included; `assumptions`
+    replaces what the symbols of both sides are assumed to be.
+
+    Examples
+    --------
+    >>> equal(parse("tanh(x/2)"), parse("(e^x - 1)/(e^x + 1)"))
+    Verdict(equal=True, how='proved', values=None)
+    """
+    if isinstance(a, sympy.MatrixBase) or isinstance(b, sympy.MatrixBase):
+        return _equal_matrices(a, b, assumptions)
+    a, b = _same_symbols(a, b, assumptions)
+    if a == b:
+        return Verdict(True, "proved")
+    if is_larger(a, MAX_NODES) or is_larger(b, MAX_NODES):
+        return Verdict(None, "undecided: the formula is too large")
+    verdict = _Comparison(a, b).verdict()
+    if not verdict.equal:
+        return verdict
+    if is_zero(a - b):
+        return Verdict(True, "proved")
+    if (a - b).has(sympy.Abs, Max, Min, sympy.sign, sympy.Heaviside):
+        # Points on one side of the bend in |x + 10⁶| alone say nothing about the other.
+        return Verdict(None, "undecided: equal at the points tried, but defined in pieces")
+    return verdict
+
+
+def _equal_matrices(a: Any, b: Any, assumptions: Mapping[str, str] | None) -> Verdict:
+    shapes = [getattr(x, "shape", "no matrix") for x in (a, b)]
+    if shapes[0] != shapes[1]:
+        return Verdict(False, f"shape {shapes[1]} instead of {shapes[0]}")
+    entries = {
+        (i + 1, j + 1): equal(a[i, j], b[i, j], assumptions=assumptions)
+        for i in range(a.rows)
+        for j in range(a.cols)
+    }
+    for outcome in (False, None):
+        for place, verdict in entries.items():
+            if verdict.equal is outcome:
+                return Verdict(outcome, f"entry {place}: {verdict.how}", verdict.values)
+    numeric = any(verdict.how == "numeric" for verdict in entries.values())
+    return Verdict(True, "numeric" if numeric else "proved")
+
+
+def _same_symbols(
+    a: sympy.Expr, b: sympy.Expr, assumptions: Mapping[str, str] | None
+) -> tuple[sympy.Expr, sympy.Expr]:
+    known: dict[str, sympy.Symbol] = {}
+    for symbol in _symbols(a) + _symbols(b):
+        if assumptions is not None:
+            replacement = parse(symbol.name, [symbol.name], assumptions=assumptions)
+            known.setdefault(plain_name(symbol.name), replacement)
+        known.setdefault(plain_name(symbol.name), symbol)
+    renaming = {symbol: known[plain_name(symbol.name)] for symbol in _symbols(a) + _symbols(b)}
+    return a.xreplace(renaming), b.xreplace(renaming)
+
+
+def _symbols(expr: sympy.Expr) -> list[sympy.Symbol]:
+    return sorted(expr.free_symbols, key=lambda symbol: symbol.name)
+
+
+class _Comparison:
+    """The search for a point at which `a` and `b` differ."""
+
+    def __init__(self, a: sympy.Expr, b: sympy.Expr) -> None:
+        self.sides = a, b
+        self.symbols = _symbols(sympy.Tuple(a, b))
+        self.context = MPContext()
+        self.work = 0
+
+    def verdict(self) -> Verdict:
+        agreements, complex_refutation = 0, None
+        wanted = POINTS if self.symbols else 1
+        for attempt in range(TRIES if self.symbols else 1):
+            point = {symbol: _draw(symbol, attempt) for symbol in self.symbols}
+            try:
+                same, left, right = self._at(point)
+            except (Undefined, ArithmeticError, ValueError):
+                continue
+            agreements += same
+            real = [value.imag == 0 for value in (left, right)]
+            if not same and all(real):
+                return self._refutation(point, left, right)
+            if not same and not any(real):
+                # Perhaps only another branch: log(a/b) and log(a) - log(b) for negative numbers.
+                complex_refutation = self._refutation(point, left, right)
+            if agreements == wanted or self.work > MAX_WORK:
+                break
+        if agreements == wanted:
+            return Verdict(True, "numeric")
+        return complex_refutation or Verdict(None, "undecided: too few points could be computed")
+
+    def _at(self, point: Mapping[Any, _Exact]) -> tuple[bool, Value, Value]:
+        """Evaluate both sides with so many digits that rounding errors do not matter.
+
+        A term of 10⁻⁴⁰ next to one of 10⁰ needs forty digits more to be seen at all, so the number
+        of digits grows with the range of the sizes met.
+        """
+        context, digits, zero_before = self.context, DIGITS, False
+        while digits <= MAX_DIGITS:
+            context.dps = digits
+            evaluate = Evaluator(context, {s: self._value(x) for s, x in point.items()})
+            try:
+                left, right = map(evaluate, self.sides)
+            finally:
+                self.work += digits * evaluate.work
+            needed = DIGITS + 2 * int(context.log10(evaluate.largest / evaluate.smallest))
+            if needed > digits:
+                digits = max(needed, digits + DIGITS)
+                continue
+            noise = evaluate.largest * context.mpf(10) ** (20 - digits)
+            left, right = context.chop(left, noise), context.chop(right, noise)
+            if abs(left - right) > noise:
+                return False, left, right
+            if zero_before or max(abs(left), abs(right)) > noise * 10**10:
+                return True, left, right
+            # Both are nothing but noise: zero, if they still are with twice the digits.
+            zero_before, digits = True, 2 * digits
+        raise Undefined("needs too many digits")
+
+    def _value(self, exact: _Exact) -> Value:
+        return self.context.ldexp(self.context.mpf(exact[0]), exact[1])
+
+    def _refutation(self, point: Mapping[Any, _Exact], left: Value, right: Value) -> Verdict:
+        show = self.context.nstr
+        where = ", ".join(f"{symbol}={show(self._value(x), 4)}" for symbol, x in point.items())
+        digits = 4
+        while digits < 16 and show(left, digits) == show(right, digits):
+            digits *= 2
+        values = (str(show(left, digits)), str(show(right, digits)))
+        return Verdict(False, f"refuted at {where or 'all points'}", values)
+
+
+def _draw(symbol: sympy.Symbol, attempt: int) -> _Exact:
+    """Draw a value for `symbol`, off every decimal grid that a formula could be fitted to."""
+    if symbol.is_integer:
+        size, exponent = _random.randint(1, 40), 0
+    else:
+        size, exponent = _random.getrandbits(150) + (1 << 145), -149 + _random.randint(0, 1)
+    if symbol.is_negative:
+        return -size, exponent
+    # Every other point is all positive: log(a*b*c*d) would rarely be defined otherwise.
+    positive = symbol.is_nonnegative or attempt % 2 == 0 or _random.random() < 0.5
+    return (size if positive else -size), exponent

@@ -1,0 +1,168 @@
+"""What is wrong with a derivation, and what it earns."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from autograder.algebra.equivalence import Verdict, equal
+from autograder.algebra.functions import Diff
+
+if TYPE_CHECKING:
+    from autograder.algebra.derivation import Chain, Line, Waypoint
+
+STEPS, WAYPOINTS, END = 0.4, 0.4, 0.2  # what each is worth, see Chain.examine
+
+Kind = Literal[
+    "unreadable",
+    "wrong",
+    "wrong_start",
+    "skipped",
+    "not_in_form",
+    "missing_waypoint",
+    "too_short",
+]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something wrong with a derivation, in a sentence for the student."""
+
+    line: int  # counted from 1; 0 is the whole derivation
+    kind: Kind
+    message: str
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What came of examining a derivation.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        Empty for a derivation that earns everything.
+    credit : float
+        Between 0 and 1, see `Chain.examine`.
+    review : bool
+        Whether a step could not be decided, so that a person should look.
+    """
+
+    findings: tuple[Finding, ...]
+    credit: float
+    review: bool = False
+
+
+class Step(NamedTuple):
+    """The passage from one line to another."""
+
+    before: Line
+    line: Line
+    verdict: Verdict
+    true: bool  # is the line equal to the given expression?
+
+
+class Examiner:
+    """Examine a derivation; `unreadable` has a finding for each line that cannot be read."""
+
+    def __init__(self, chain: Chain, lines: Sequence[Line], unreadable: list[Finding]) -> None:
+        self.chain = chain
+        self.unreadable = unreadable
+        self.steps = _steps(chain.given, lines)
+        self.taken = len(self.steps) + len(unreadable)
+        self.asked = chain.min_lines - 1
+
+    def examination(self) -> Examination:
+        """Put findings and credit together."""
+        findings = [
+            *self.unreadable,
+            *(_wrong(step) for step in self.steps if step.verdict.equal is False),
+            *self._too_short(),
+            *self._not_in_form(),
+            *self._missing_waypoints(),
+        ]
+        sound = sum(step.verdict.equal is True for step in self.steps)
+        share = sound / max(self.taken, self.asked, 1)
+        waypoints = self.chain.waypoints
+        shown = 1 - len(self.missing) / len(waypoints) if waypoints else share
+        at_end = self.end is not None and self.end.true and not self._foreign(self.end.line)
+        return Examination(
+            tuple(sorted(findings, key=lambda finding: finding.line or float("inf"))),
+            round(STEPS * share + WAYPOINTS * shown + END * at_end, 6),
+            any(step.verdict.equal is None for step in self.steps),
+        )
+
+    @functools.cached_property
+    def missing(self) -> list[Waypoint]:
+        """The waypoints that no true line shows."""
+        return [
+            waypoint
+            for waypoint in self.chain.waypoints
+            if not any(step.true and waypoint.reached(step.line) for step in self.steps)
+        ]
+
+    @functools.cached_property
+    def end(self) -> Step | None:
+        """The step to the last line, if that could be read."""
+        if not self.steps or any(f.line > self.steps[-1].line.number for f in self.unreadable):
+            return None
+        return self.steps[-1]
+
+    def _foreign(self, line: Line) -> list[str]:
+        """List the names in `line` that the result may not contain."""
+        return sorted(line.names - set(self.chain.allowed_at_end))
+
+    def _too_short(self) -> list[Finding]:
+        if self.taken >= self.asked:
+            return []
+        steps = f"{self.asked} step{'s' * (self.asked > 1)}"
+        return [Finding(0, "too_short", f"Show at least {steps} from the given expression.")]
+
+    def _not_in_form(self) -> list[Finding]:
+        if self.end is None or not (foreign := self._foreign(self.end.line)):
+            return []
+        allowed = self.chain.allowed_at_end
+        form = f"in {', '.join(allowed)}" if allowed else "as a number"
+        message = f"The last line still contains {', '.join(foreign)}: write the result {form}."
+        return [Finding(self.end.line.number, "not_in_form", message)]
+
+    def _missing_waypoints(self) -> list[Finding]:
+        jump = self._jump()
+        if jump:
+            begin = f"Line {jump} jumps from the derivative to the result."
+            return [Finding(jump, "skipped", f"{begin} {w.rubric}") for w in self.missing]
+        begin = "No correct line shows what is asked:"
+        return [Finding(0, "missing_waypoint", f"{begin} {w.rubric}") for w in self.missing]
+
+    def _jump(self) -> int:
+        """Find the line that gives the result directly after one with a derivative; 0 if none."""
+        if self.unreadable or len(self.missing) < len(self.chain.waypoints):
+            return 0
+        for step in self.steps:
+            if step.true and not self._foreign(step.line):
+                return step.line.number if step.before.expr.has(Diff) else 0
+        return 0
+
+
+def _steps(given: Line, lines: Sequence[Line]) -> list[Step]:
+    steps: list[Step] = []
+    before, true = given, True
+    for line in lines:
+        if line.expr != before.expr:  # a repetition is no step
+            verdict = equal(before.expanded, line.expanded)
+            if not (true and verdict.equal):
+                true = equal(given.expanded, line.expanded).equal is True
+            steps.append(Step(before, line, verdict, true))
+        before = line
+    return steps
+
+
+def _wrong(step: Step) -> Finding:
+    number, before = step.line.number, step.before.number
+    other = f"line {before}" if before else "the given expression"
+    message = f"Line {number} is not equal to {other}"
+    if step.verdict.values:
+        left, right = step.verdict.values
+        message += f": at {step.verdict.point}, {other} is {left} and line {number} is {right}"
+    return Finding(number, "wrong" if before else "wrong_start", f"{message}.")

@@ -1,0 +1,98 @@
+"""Functions that sympy has too, but evaluates too early or at too great a cost."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import sympy
+
+
+class Diff(sympy.Function):  # type: ignore[misc]  # sympy is untyped
+    """A derivative as written, ``Diff(f, x, …)``; `differentiate` carries it out.
+
+    `sympy.Derivative` will not do: it makes ``Derivative(Z, z1)`` zero before ``Z`` is replaced
+    by its definition.
+    """
+
+    def _latex(self, printer: Any) -> str:
+        variables = " ".join(rf"\partial {printer.doprint(x)}" for x in self.args[1:])
+        return rf"\frac{{\partial}}{{{variables}}} \left({printer.doprint(self.args[0])}\right)"
+
+
+class _Extremum(sympy.Function):  # type: ignore[misc]
+    # sympy's Max compares every pair of arguments, which can take long or fail.
+    sign: int
+
+    @classmethod
+    def eval(cls, *args: sympy.Expr) -> sympy.Expr | None:
+        if all(argument.is_Rational for argument in args):
+            return max(args) if cls.sign > 0 else min(args)
+        ordered = tuple(sorted(set(args), key=sympy.default_sort_key))
+        if len(ordered) == 1:
+            return ordered[0]
+        return cls(*ordered) if ordered != args else None
+
+    def fdiff(self, argindex: int = 1) -> sympy.Expr:
+        chosen = self.args[argindex - 1]
+        others = [other for other in self.args if other != chosen]
+        return math.prod(sympy.Heaviside(self.sign * (chosen - other)) for other in others)
+
+    def _eval_is_extended_real(self) -> bool | None:
+        return all(argument.is_extended_real for argument in self.args) or None
+
+
+class _Hyperbolic(sympy.Function):  # type: ignore[misc]
+    # Asked whether tanh(x) is real, sympy reduces the imaginary part of x modulo π, for which it
+    # expands x: that can take for ever.
+    odd: bool
+
+    @classmethod
+    def eval(cls, argument: sympy.Expr) -> sympy.Expr | None:
+        if argument == 0:
+            return sympy.Integer(0 if cls.odd else 1)
+        if argument.could_extract_minus_sign():
+            return -cls(-argument) if cls.odd else cls(-argument)
+        return None
+
+    def _eval_is_extended_real(self) -> bool | None:
+        return self.args[0].is_extended_real or None
+
+
+class sinh(_Hyperbolic):  # printed, and a name of mathematics
+    """The hyperbolic sine."""
+
+    odd = True
+
+    def fdiff(self, argindex: int = 1) -> sympy.Expr:
+        return cosh(self.args[0])
+
+
+class cosh(_Hyperbolic):
+    """The hyperbolic cosine."""
+
+    odd = False
+
+    def fdiff(self, argindex: int = 1) -> sympy.Expr:
+        return sinh(self.args[0])
+
+
+class tanh(_Hyperbolic):
+    """The hyperbolic tangent."""
+
+    odd = True
+
+    def fdiff(self, argindex: int = 1) -> sympy.Expr:
+        return 1 - self**2
+
+
+class Max(_Extremum):
+    """The largest of its arguments."""
+
+    sign = 1
+
+
+class Min(_Extremum):
+    """The smallest of its arguments."""
+
+    sign = -1

@@ -1,0 +1,262 @@
+"""Build what students get: a notebook, check.py and check.json.
+
+Everything is put together from text that holds no answers; nothing has to be taken out.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import math
+import re
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from autograder import student
+from autograder.course.config import CourseError
+from autograder.course.discover import Assignment, Cell
+from autograder.course.recording import dump, record
+from autograder.course.release import SCHEMA
+from autograder.exercise import Exercise, Part
+
+SETUP = """\
+from check import check, student, your_numbers
+
+student("")  # your id, between the quotes"""
+
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+def build(assignment: Assignment) -> dict[str, bytes]:
+    """Return the files of release/<assignment>/ by name; the same bytes every time.
+
+    Raises
+    ------
+    CourseError
+        With everything that keeps the assignment from being released, and what to do.
+    """
+    if wrong := problems(assignment):
+        raise CourseError("\n".join([f"{assignment.id} can't be released:", *wrong]))
+    data = {
+        "schema": SCHEMA,
+        "course": assignment.course.id,
+        "assignment": assignment.id,
+        "exercises": {
+            id: record(exercise, assignment.course.id) for id, exercise in assignment.sound.items()
+        },
+    }
+    module = Path(student.__file__).with_name("check.py")
+    return {
+        f"{assignment.id}.ipynb": _notebook(assignment),
+        "check.py": module.read_bytes(),
+        "check.json": dump(data),
+    }
+
+
+def stale(files: Mapping[str, bytes], folder: Path) -> list[str]:
+    """Return the names of files that are missing from ``folder``, differ there, or are too many.
+
+    Results recorded on another processor may differ in their last digits: where two JSON files
+    differ in nothing else they count as the same.
+    """
+    there = {path.name for path in folder.glob("*") if not path.name.startswith((".", "__"))}
+    return sorted(
+        (there - files.keys())
+        | {
+            name
+            for name, content in files.items()
+            if name not in there or not _same((folder / name).read_bytes(), content, name)
+        }
+    )
+
+
+def problems(assignment: Assignment) -> list[str]:
+    """Return what is wrong with an assignment's text and stubs, in sentences."""
+    path = f"assignments/{assignment.id}/{assignment.id}.py"
+    found = [f"{broken.id}: {broken.message}" for broken in assignment.broken]
+    folder = assignment.course.root / "reference" / assignment.id
+    for module in sorted(folder.glob("[!_]*.py")):
+        if module.stem not in assignment.exercises:
+            mark = f'# %% exercise="{module.stem}"'
+            found.append(f"{module}: no cell is its stub; begin one in {path} with `{mark}`")
+    found += [f"{path}: {text}" for text in _misplaced(assignment)]
+    for exercise in assignment.sound.values():
+        found += [f"{path}: {text}" for text in _incomplete(assignment, exercise)]
+    return found
+
+
+def _misplaced(assignment: Assignment) -> list[str]:
+    """Cells that name an exercise or a part that doesn't exist."""
+    found = []
+    for cell in assignment.cells:
+        if cell.part and not cell.exercise:
+            found.append(f'the cell with part="{cell.part}" names no exercise; add exercise="…"')
+        elif cell.exercise and cell.exercise not in assignment.exercises:
+            found.append(
+                f'a cell has exercise="{cell.exercise}", which has no stub; add a code cell '
+                f'with exercise="{cell.exercise}" alone'
+            )
+        elif cell.part and cell.exercise in assignment.sound:
+            manual = {p.name for p in assignment.sound[cell.exercise].parts if p.manual}
+            if cell.part not in manual:
+                known = ", ".join(sorted(manual)) or "none"
+                found.append(
+                    f'the cell with part="{cell.part}" is marked by hand, but {cell.exercise} has '
+                    f"no such Essay part (it has {known}); correct the name"
+                )
+    shown = {name for cell in assignment.cells for name in _shown_numbers(cell)}
+    drawn = {id for id, exercise in assignment.sound.items() if exercise.draw}
+    for id in sorted(shown - drawn - {broken.id for broken in assignment.broken}):
+        found.append(f'your_numbers("{id}") shows nothing: no such exercise has a variant')
+    for id in sorted(drawn - shown):
+        found.append(f'nobody sees the numbers of {id}; add a code cell `your_numbers("{id}")`')
+    return found
+
+
+def _shown_numbers(cell: Cell) -> list[str]:
+    return re.findall(r"your_numbers\(\s*[\"'](\w+)[\"']", cell.source)
+
+
+def _incomplete(assignment: Assignment, exercise: Exercise) -> list[str]:
+    """Answers that an exercise asks for and its cells have no place for."""
+    own = [cell for cell in assignment.cells if cell.exercise == exercise.id]
+    found = []
+    for part in exercise.parts:
+        cells = [cell for cell in own if cell.part == part.name]
+        if part.manual and len(cells) != 1:
+            found.append(
+                f"{exercise.id}: {len(cells) or 'no'} cells for its Essay part `{part.name}`; "
+                f'write one `# %% [markdown] exercise="{exercise.id}" part="{part.name}"`'
+            )
+    stub = next(cell for cell in own if not cell.part)
+    if not exercise.auto_points:
+        return found
+    if stub.kind != "code":
+        return [*found, f"{exercise.id}: its stub is a markdown cell; make it a code cell"]
+    try:
+        tree = ast.parse(stub.source)
+    except SyntaxError as error:
+        return [*found, f"{exercise.id}: its stub isn't Python ({error.msg}, line {error.lineno})"]
+    stored = (node for node in ast.walk(tree) if isinstance(getattr(node, "ctx", None), ast.Store))
+    names = {node.id for node in stored if isinstance(node, ast.Name)}
+    for part in exercise.parts:
+        if not part.manual and part.name not in names:
+            found.append(f"{exercise.id}: its stub lacks the line `{part.name} = None`")
+    if exercise.solution:
+        found += [f"{exercise.id}: {text}" for text in _other_signature(exercise.solution, tree)]
+    return found
+
+
+def _other_signature(solution: Any, stub: ast.Module) -> list[str]:
+    """Compare names, kinds and defaults of arguments; annotations are the author's choice."""
+    name = solution.__name__
+    right = _signature(ast.parse(textwrap.dedent(inspect.getsource(solution))), name)
+    given = _signature(stub, name)
+    if given is None:
+        return [f"its stub doesn't define `{name}`; write `def {right}`"]
+    return [] if given == right else [f"its stub is `def {given}`; the reference is `def {right}`"]
+
+
+def _signature(tree: ast.Module, name: str) -> str | None:
+    """Return ``name(arguments)`` without annotations; a class by its constructor."""
+    for node in tree.body:
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name != name:
+            continue
+        if isinstance(node, ast.ClassDef):
+            init = _signature(ast.Module(node.body, []), "__init__")
+            return f"{name}{(init or '()').removeprefix('__init__')}"
+        for argument in ast.walk(node.args):
+            if isinstance(argument, ast.arg):
+                argument.annotation = None
+        return f"{name}({ast.unparse(node.args)})"
+    return None
+
+
+def _notebook(assignment: Assignment) -> bytes:
+    cells: list[dict[str, Any]] = []
+    for cell in assignment.cells:
+        exercise = assignment.sound.get(cell.exercise)
+        cells += [_cell(cell.kind, cell.source)] if exercise is None else _graded(cell, exercise)
+    after_title = 1 if cells and cells[0]["cell_type"] == "markdown" else 0
+    cells.insert(after_title, _cell("code", SETUP))
+    for number, plain in enumerate(cells):
+        grade_id = plain["metadata"].get("nbgrader", {}).get("grade_id")
+        plain["id"] = grade_id or f"cell-{number:02d}"
+    ids = [plain["id"] for plain in cells]
+    if twice := sorted({id for id in ids if ids.count(id) > 1}):
+        raise CourseError(f"{assignment.id}: two cells would be called {', '.join(twice)}; rename")
+    notebook = nbformat.from_dict(
+        {"cells": cells, "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5}
+    )
+    nbformat.validate(notebook)
+    text: str = nbformat.writes(notebook, version=4)
+    return (text.rstrip("\n") + "\n").encode()
+
+
+def _graded(cell: Cell, exercise: Exercise) -> list[dict[str, Any]]:
+    """Return a part marked by hand, or a solution cell and the check cell behind it."""
+    if cell.part:
+        part: Part = next(part for part in exercise.parts if part.name == cell.part)
+        made = _cell(cell.kind, cell.source, deletable=False)
+        made["metadata"]["nbgrader"] = _nbgrader(
+            f"{exercise.id}_{part.name}", solution=True, points=part.points
+        )
+        return [made]
+    if not exercise.auto_points:
+        return [_cell(cell.kind, cell.source)]
+    solution = _cell(cell.kind, cell.source, deletable=False)
+    solution["metadata"]["nbgrader"] = _nbgrader(exercise.id, solution=True)
+    check = _cell("code", f'check("{exercise.id}")', deletable=False, editable=False)
+    check["metadata"]["nbgrader"] = _nbgrader(
+        f"check_{exercise.id}", solution=False, points=exercise.auto_points
+    )
+    return [solution, check]
+
+
+def _cell(kind: str, source: str, **metadata: Any) -> dict[str, Any]:
+    code: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    return {"cell_type": kind, "metadata": metadata, "source": source, **code}
+
+
+def _nbgrader(grade_id: str, *, solution: bool, points: float | None = None) -> dict[str, Any]:
+    """Return nbgrader's metadata of a cell; delivery adds the checksum."""
+    graded = {}
+    if points is not None:
+        graded["points"] = int(points) if points % 1 == 0 else round(points, 6)
+    return {
+        "grade": bool(graded),
+        "grade_id": grade_id,
+        "locked": not solution,
+        "schema_version": 3,
+        "solution": solution,
+        "task": False,
+        **graded,
+    }
+
+
+def _same(old: bytes, new: bytes, name: str) -> bool:
+    if old == new or not name.endswith(".json"):
+        return old == new
+    try:
+        return _close(json.loads(old), json.loads(new))
+    except ValueError:
+        return False
+
+
+def _close(a: Any, b: Any) -> bool:
+    """Compare JSON, floats to 6 digits."""
+    if isinstance(a, float) and isinstance(b, float):
+        return math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-12)
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_close(a[key], b[key]) for key in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(_close, a, b))
+    return type(a) is type(b) and bool(a == b)

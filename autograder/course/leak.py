@@ -1,0 +1,228 @@
+r"""Does a release hold anything of the references?  It shouldn't be possible; this looks anyway.
+
+Searched are all texts in the release's files: sources, outputs and metadata of the notebook's
+cells, every string of check.json, check.py as a whole.  Blanks and line breaks don't count, so
+that code written in another layout is found too.  It is a leak if one of these stands there:
+
+*code*
+    a statement of a function or of the module, as written or as ``ast.unparse`` writes it; of a
+    loop or condition its head and, by itself, each statement inside.  Trivial ones are left out:
+    shorter than 20 characters, or with fewer than two operations (calls, operators, indexing),
+    such as ``n, d = X.shape``.
+*text*
+    a sentence, of 20 characters or more, of a docstring of a misconception, an alternative or a
+    hidden check, of a text in the code (so of an Essay's model answer) or of a comment.
+*names*
+    a misconception's or a hidden check's, as a whole word.  Names without an underscore are
+    left out: they are words of the course, such as ``degrees``.
+
+Not searched for is what is published on purpose: signatures of functions, imports, titles and
+sources, the sentences of parts and visible checks, the docstring of the reference.  That authors
+wrote a statement into assignments/ themselves is no excuse.  A function that students are given
+says so on its first line, ``def softmax(z):  # given``, and its body is then left out.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import re
+import tokenize
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.course.discover import Assignment
+from autograder.exercise import Exercise
+
+SHORTEST = 20
+
+_OPERATIONS = (
+    ast.BinOp,
+    ast.BoolOp,
+    ast.Call,
+    ast.Compare,
+    ast.comprehension,
+    ast.IfExp,
+    ast.Subscript,
+    ast.UnaryOp,
+)
+
+
+@dataclass(frozen=True)
+class Secret:
+    """A piece of a reference that must not ship; ``where`` is its file and line or role."""
+
+    text: str
+    where: str
+    word: bool = False
+
+
+def leaks(assignment: Assignment, files: Mapping[str, bytes]) -> list[str]:
+    """Return a sentence for every piece of a reference that stands in the release."""
+    texts = [(place, text, _dense(text)) for place, text in _texts(files)]
+    published = _published(assignment)
+    found: dict[tuple[str, str], str] = {}
+    for secret in _secrets(assignment):
+        dense = _dense(secret.text)
+        if dense in published:
+            continue
+        pattern = re.compile(rf"(?<!\w){re.escape(secret.text)}(?!\w)")
+        for place, text, packed in texts:
+            if pattern.search(text) if secret.word else dense in packed:
+                shown = " ".join(secret.text.split())
+                shown = shown if len(shown) <= 70 else f"{shown[:67]}..."
+                found.setdefault((dense, place), f"{place} holds `{shown}` from {secret.where}")
+    return list(found.values())
+
+
+def _texts(files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
+    """Yield where a text stands, and the text."""
+    for name, content in files.items():
+        text = content.decode("utf-8", "replace")
+        if name.endswith(".ipynb"):
+            for number, cell in enumerate(json.loads(text)["cells"], 1):
+                yield f"{name}, cell {number}", "\n".join(_strings(cell))
+        elif name.endswith(".json"):
+            for string in _strings(json.loads(text)):
+                yield name, string
+        else:
+            yield name, text
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        if value and all(isinstance(entry, str) for entry in value):
+            yield "".join(value)  # the lines of a source or of an output
+        else:
+            for entry in value:
+                yield from _strings(entry)
+    elif isinstance(value, dict):
+        for key, entry in value.items():
+            yield key
+            yield from _strings(entry)
+
+
+def _dense(text: str) -> str:
+    return "".join(text.split())
+
+
+def _published(assignment: Assignment) -> set[str]:
+    """Return what a release says on purpose, without blanks."""
+    said: set[str] = set()
+    for exercise in assignment.sound.values():
+        said |= {exercise.id, exercise.title, exercise.source}
+        for item in exercise.items:
+            if item in exercise.parts or getattr(item, "visible", False):
+                said |= {item.name, *_sentences(item.rubric)}
+        if exercise.solution:
+            said |= {exercise.solution.__name__, *_sentences(exercise.solution.__doc__ or "")}
+    return {_dense(text) for text in said}
+
+
+def _secrets(assignment: Assignment) -> Iterator[Secret]:
+    for exercise in assignment.sound.values():
+        yield from _spoken(exercise)
+    folder = assignment.course.root / "reference" / assignment.id
+    for path in sorted(folder.glob("*.py")):
+        where = f"{folder.parent.name}/{assignment.id}/{path.name}"
+        source = path.read_text(encoding="utf-8")
+        yield from _code(source, where)
+        yield from _comments(source, where)
+
+
+def _spoken(exercise: Exercise) -> Iterator[Secret]:
+    """Yield names and sentences of misconceptions, alternatives and hidden checks."""
+    wrong = [*exercise.misconceptions, *(m for part in exercise.parts for m in part.misconceptions)]
+    hidden = [check for check in exercise.checks if not check.visible]
+    other = [*exercise.alternatives, *(a for part in exercise.parts for a in part.alternatives)]
+    told = [
+        *((m.name, m.feedback, f"the misconception {exercise.id}.{m.name}") for m in wrong),
+        *((c.name, c.rubric, f"the hidden check {exercise.id}.{c.name}") for c in hidden),
+        *(("", a.__doc__ or "", f"an alternative of {exercise.id}") for a in other),
+    ]
+    for name, text, where in told:
+        if "_" in name:
+            yield Secret(name, where, word=True)
+        for sentence in _sentences(text):
+            yield Secret(sentence, where)
+
+
+def _code(source: str, where: str) -> Iterator[Secret]:
+    """Yield statements and the texts in them."""
+    lines = source.splitlines()
+
+    def walk(body: list[ast.stmt]) -> Iterator[Secret]:
+        for node in body:
+            at = f"{where}:{node.lineno}"
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                if not re.search(r"#\s*given\b", lines[node.lineno - 1]):
+                    yield from walk(node.body)
+            elif not _is_public(node):
+                inner = _inner(node)
+                outside = {id(n) for statement in inner for n in ast.walk(statement)}
+                nodes = [n for n in ast.walk(node) if id(n) not in outside]
+                if sum(isinstance(n, _OPERATIONS) for n in nodes) >= 2:
+                    stop = inner[0] if inner else None
+                    for text in _written(node, stop, lines):
+                        yield Secret(text, at)
+                for n in nodes:
+                    if isinstance(n, ast.Constant) and isinstance(n.value, str):
+                        for sentence in _sentences(n.value):
+                            yield Secret(sentence, at)
+                yield from walk(inner)
+
+    yield from walk(ast.parse(source).body)
+
+
+def _inner(node: ast.AST) -> list[ast.stmt]:
+    """Return the statements directly inside one: of its branches, handlers and cases."""
+    inner: list[ast.stmt] = []
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            inner.append(child)
+        elif isinstance(child, ast.ExceptHandler | ast.match_case):
+            inner += _inner(child)
+    return inner
+
+
+def _written(node: ast.stmt, inner: ast.stmt | None, lines: list[str]) -> set[str]:
+    """Return a statement, or the head of one with others in it, as written and as unparsed."""
+    if inner is None:
+        segment = ast.get_source_segment("\n".join(lines), node) or ""
+        texts = {segment, ast.unparse(node)}
+    else:
+        texts = {"\n".join(lines[node.lineno - 1 : max(node.lineno, inner.lineno - 1)])}
+        texts.add(ast.unparse(node).partition("\n")[0])
+    return {text for text in texts if _long(text)}
+
+
+def _is_public(node: ast.stmt) -> bool:
+    """Tell imports, docstrings and ``exercise = Exercise(…)`` from the rest."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return True
+    value = getattr(node, "value", None)
+    if isinstance(node, ast.Expr):
+        return isinstance(value, ast.Constant)
+    called = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id
+    return called == Exercise.__name__
+
+
+def _comments(source: str, where: str) -> Iterator[Secret]:
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            for sentence in _sentences(token.string.lstrip("# ")):
+                yield Secret(sentence, f"{where}:{token.start[0]}")
+
+
+def _sentences(text: str) -> list[str]:
+    """Split at the ends of sentences and lines of text; short ones are left out."""
+    parts = re.split(r"(?<=[.!?:;])\s+|\n\s*\n", text)
+    return [part.strip() for part in parts if _long(part)]
+
+
+def _long(text: str) -> bool:
+    return len(" ".join(text.split())) >= SHORTEST

@@ -1,0 +1,272 @@
+"""What check.json tells a student's notebook about an exercise: enough to check, no solution.
+
+Visible checks are run here with the reference, and the calls that they make are recorded: what
+was asked and what came back.  The notebook repeats the calls with the student's function.  What
+it compares is what the check looks at, found by changing the answers under the check: values
+that it lets pass are neither compared nor shipped.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.course.config import CourseError
+from autograder.exercise import Check, Exercise, Part, draw_pool, solve
+from autograder.grading.checks import Recorder, seed_of
+from autograder.student.check import decode
+
+__all__ = ["decode", "dump", "encode", "record"]
+
+Change = Callable[[Any], Any]
+
+#: More than this many characters of recorded calls is no longer a small file.
+MAX_RECORDING = 500_000
+
+
+def record(exercise: Exercise, course: str) -> dict[str, Any]:
+    """Return the entry of an exercise in check.json.
+
+    Raises
+    ------
+    CourseError
+        If the reference fails a visible check, a check can't be recorded, or there aren't
+        enough variants.
+    """
+    try:
+        pool = draw_pool(exercise, course)
+        solved = [solve(exercise, variant) for variant in pool]
+    except Exception as error:  # whatever an author's function raises
+        text = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        raise CourseError(f"{exercise.id}: {text.removeprefix(f'{exercise.id}: ')}") from error
+    visible = [check for check in exercise.checks if check.visible]
+    return {
+        "title": exercise.title,
+        "points": exercise.points,
+        "function": exercise.solution.__name__ if exercise.solution else None,
+        "checks": [
+            {
+                "name": check.name,
+                "rubric": check.rubric,
+                "points": check.points,
+                "calls": _calls(exercise, check),
+            }
+            for check in visible
+        ],
+        "hidden_checks": len(exercise.checks) - len(visible),
+        "parts": [
+            {
+                "name": part.name,
+                "rubric": part.rubric,
+                "points": part.points,
+                "hint": _hint(part, [known[part.name] for known in solved]),
+            }
+            for part in exercise.parts
+        ],
+        "pool": [_encode_variant(exercise, variant) for variant in pool],
+    }
+
+
+def encode(value: Any) -> Any:
+    """Turn a value into JSON that ``decode`` turns back exactly.
+
+    Text, whole numbers, booleans, None, lists and finite floats are themselves; the rest is
+
+    ======================================================  =============================
+    ``{"array": [[0.5]], "dtype": "float64", "shape": …}``  array (``"nan"``, ``"inf"``)
+    ``{"scalar": 0.5, "dtype": "float32"}``                 numpy scalar
+    ``{"tuple": […]}``, ``{"dict": [[key, value], …]}``     tuple, dictionary
+    ``{"float": "nan"}``                                    NaN, ∞, −∞
+    ======================================================  =============================
+
+    Raises
+    ------
+    TypeError
+        If the value, or something in it, is anything else.
+    """
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufU":
+        dtype = "str" if value.dtype.kind == "U" else value.dtype.name
+        plain = _plain(value.tolist())
+        if isinstance(value, np.generic):
+            return {"scalar": plain, "dtype": dtype}
+        return {"array": plain, "dtype": dtype, "shape": list(value.shape)}
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"float": str(value)}
+    if isinstance(value, list):
+        return [encode(entry) for entry in value]
+    if isinstance(value, tuple):
+        return {"tuple": [encode(entry) for entry in value]}
+    if isinstance(value, dict):
+        return {"dict": [[encode(k), encode(v)] for k, v in value.items()]}
+    kind = f"{value.dtype} array" if isinstance(value, np.ndarray) else type(value).__name__
+    raise TypeError(f"a value of type {kind} can't be written to check.json")
+
+
+def dump(data: Any) -> bytes:
+    """Return JSON with one array or one short entry to a line, so that a change shows as one."""
+
+    def lines(value: Any, indent: str) -> str:
+        flat = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        array = isinstance(value, dict) and "array" in value
+        if array or len(indent) + len(flat) <= 98 or not isinstance(value, dict | list):
+            return flat
+        inner = indent + " "
+        if isinstance(value, list):
+            if not any(isinstance(entry, dict) for entry in value):
+                return flat
+            return f"[\n{_joined([inner + lines(v, inner) for v in value])}\n{indent}]"
+        entries = [f"{inner}{json.dumps(k)}: {lines(v, inner)}" for k, v in value.items()]
+        return f"{{\n{_joined(entries)}\n{indent}}}"
+
+    return lines(data, "").encode() + b"\n"
+
+
+def _joined(entries: Sequence[str]) -> str:
+    return ",\n".join(entries)
+
+
+def _plain(nested: Any) -> Any:
+    """Write NaN and infinities as text, which numpy reads back; JSON has no word for them."""
+    if isinstance(nested, list):
+        return [_plain(entry) for entry in nested]
+    if isinstance(nested, float) and not math.isfinite(nested):
+        return str(nested)
+    return nested
+
+
+def _calls(exercise: Exercise, check: Check) -> list[dict[str, Any]]:
+    """Run a visible check with the reference and return the calls that it made."""
+    name = f"{exercise.id}: the visible check `{check.name}`"
+    if exercise.solution is None:
+        raise CourseError(f"{name} has no function to call: add an @exercise.reference")
+    call = Recorder(exercise.solution)
+    if error := _fails(exercise, check, call):
+        reason = f"{type(error).__name__}: {error}"
+        raise CourseError(f"{name} fails with the reference itself ({reason})") from error
+    if not call.calls:
+        raise CourseError(f"{name} gets no answer from any call, so it can't be shown: hide it")
+    try:
+        recorded = [
+            {
+                "args": [encode(value) for value in made.args],
+                "kwargs": {key: encode(value) for key, value in made.kwargs.items()},
+                **_expected(exercise, check, made.value, number),
+            }
+            for number, made in enumerate(call.calls)
+        ]
+    except TypeError as error:
+        raise CourseError(f"{name} can't be recorded ({error}): hide it") from None
+    if (size := len(json.dumps(recorded))) > MAX_RECORDING:
+        raise CourseError(
+            f"{name} takes {size:,} characters to record, and at most {MAX_RECORDING:,} are "
+            "shipped: call with smaller arrays, or hide it"
+        )
+    return recorded
+
+
+def _fails(exercise: Exercise, check: Check, call: Callable[..., Any]) -> Exception | None:
+    """Run a check; return what it raises."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            check.run(call, seed_of(exercise, check))
+    except Exception as error:
+        return error
+    return None
+
+
+def _expected(exercise: Exercise, check: Check, value: Any, number: int) -> dict[str, Any]:
+    """Return the answer to a call and in which respects the check looks at it."""
+
+    def matters(change: Change) -> bool:
+        return bool(_fails(exercise, check, _Changed(exercise, number, change)))
+
+    compare = _respects(value, matters)
+    found = {"value": encode(_known(value, compare)), "compare": compare}
+    changed = _Changed(exercise, number, lambda value: value)
+    changed.modified = True
+    return found | ({"unchanged": True} if _fails(exercise, check, changed) else {})
+
+
+class _Changed:
+    """The reference, except that one of its answers is changed."""
+
+    def __init__(self, exercise: Exercise, number: int, change: Change) -> None:
+        assert exercise.solution
+        self._solution, self._number, self._change = exercise.solution, number, change
+        self._calls = 0
+        self.modified = False
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        value = self._solution(*args, **kwargs)
+        self._calls += 1
+        return self._change(value) if self._calls == self._number + 1 else value
+
+
+def _respects(value: Any, matters: Callable[[Change], bool]) -> list[Any]:
+    """Return which of "value" and "dtype" matter; for a tuple, of each of its entries."""
+    if isinstance(value, tuple):
+        return [
+            _respects(entry, lambda change, i=i: matters(_at(i, change)))  # type: ignore[misc]
+            for i, entry in enumerate(value)
+        ]
+    if not isinstance(value, np.ndarray | np.generic | float | int):
+        return ["value"]
+    changes = {"value": _other_value, "dtype": _other_dtype}
+    return [name for name, change in changes.items() if matters(change)]
+
+
+def _at(i: int, change: Change) -> Change:
+    return lambda value: (*value[:i], change(value[i]), *value[i + 1 :])
+
+
+def _other_value(value: Any) -> Any:
+    array = np.nan_to_num(np.asarray(value))
+    other = ~array if array.dtype.kind == "b" else array + array.dtype.type(1)
+    return other if isinstance(value, np.ndarray) else type(value)(other[()])
+
+
+def _other_dtype(value: Any) -> Any:
+    array = np.asarray(value)
+    other = array.astype("float32" if array.dtype == "float64" else "float64")
+    return other if isinstance(value, np.ndarray) else other[()]
+
+
+def _known(value: Any, compare: list[Any]) -> Any:
+    """Return a value with zeros where it isn't compared."""
+    if isinstance(value, tuple):
+        return tuple(_known(entry, own) for entry, own in zip(value, compare, strict=True))
+    if "value" in compare:
+        return value
+    return np.zeros_like(value) if isinstance(value, np.ndarray) else type(value)(0)
+
+
+def _hint(part: Part, answers: Sequence[Any]) -> dict[str, Any]:
+    """Return the form of an answer; where its shape depends on the variant, one by variant."""
+    if part.manual:
+        return {"kind": "manual"}
+    hints = [part.answer.hint(answer) for answer in answers]
+    if all(hint == hints[0] for hint in hints):
+        return hints[0]
+    common = {key: value for key, value in hints[0].items() if key != "shape"}
+    return common | {"shapes": [hint.get("shape") for hint in hints]}
+
+
+def _encode_variant(exercise: Exercise, variant: Mapping[str, Any]) -> dict[str, Any]:
+    """Encode a student's numbers; a numpy scalar is shown and used as a plain number."""
+    try:
+        return {
+            name: encode(value.item() if isinstance(value, np.generic) else value)
+            for name, value in variant.items()
+        }
+    except TypeError as error:
+        raise CourseError(f"{exercise.id}: its variants can't be released: {error}") from None

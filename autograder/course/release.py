@@ -1,0 +1,75 @@
+"""Read a release back: the notebook as it was handed out, and who has which numbers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.course.config import Course, CourseError
+from autograder.course.recording import decode
+from autograder.exercise import pick
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Release:
+    """What students were given for one assignment.
+
+    Attributes
+    ----------
+    notebook
+        As JSON; the source of every cell is one text.
+    data
+        What is in check.json (docs/formats.md).
+    """
+
+    assignment: str
+    notebook: dict[str, Any]
+    data: dict[str, Any]
+
+    @classmethod
+    def load(cls, course: Course, id: str) -> Release:
+        """Read release/<id>/.
+
+        Raises
+        ------
+        CourseError
+            If it isn't there, or was written by another version.
+        """
+        folder = course.folder("release") / id
+        again = f"run `autograder generate {id}`"
+        try:
+            notebook = json.loads((folder / f"{id}.ipynb").read_text(encoding="utf-8"))
+            data = json.loads((folder / "check.json").read_text(encoding="utf-8"))
+        except OSError as error:
+            raise CourseError(f"release/{id} is missing: {again}") from error
+        except ValueError as error:
+            raise CourseError(f"release/{id} can't be read ({error}): {again}") from error
+        if data.get("schema") != SCHEMA:
+            raise CourseError(
+                f"release/{id}/check.json has schema {data.get('schema')}, not {SCHEMA}: {again}"
+            )
+        for cell in notebook["cells"]:
+            cell["source"] = "".join(cell["source"])
+        return cls(id, notebook, data)
+
+    def pool(self, exercise: str) -> list[dict[str, Any]]:
+        """Return the variants of an exercise: arrays, numbers and text by name."""
+        return [
+            {name: decode(value) for name, value in variant.items()}
+            for variant in self.data["exercises"][exercise]["pool"]
+        ]
+
+    def variant(self, exercise: str, student: str) -> int:
+        """Return which variant of an exercise a student has."""
+        size = len(self.data["exercises"][exercise]["pool"])
+        return pick(self.data["course"], student, exercise, size)
+
+    def numbers(self, student: str) -> dict[str, dict[str, Any]]:
+        """Return a student's numbers by exercise and name."""
+        return {
+            exercise: self.pool(exercise)[self.variant(exercise, student)]
+            for exercise in self.data["exercises"]
+        }

@@ -1,0 +1,74 @@
+"""Open nbgrader's gradebook, and read the small files that nbgrader keeps beside notebooks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from nbgrader import api
+from nbgrader.utils import parse_utc
+from sqlalchemy.exc import OperationalError
+
+from autograder.course.config import Course, CourseError
+
+#: What the grade_id of an exercise's check cell begins with.
+CHECK = "check_"
+
+
+@contextmanager
+def opened(course: Course) -> Iterator[Any]:
+    """Open the gradebook, making it where there is none.
+
+    Raises
+    ------
+    CourseError
+        If the database is locked, can't be written or is of another nbgrader.
+    """
+    if not shutil.which("alembic"):
+        # nbgrader runs this program to make a database; it is installed beside this Python.
+        os.environ["PATH"] = os.pathsep.join(
+            [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
+        )
+    try:
+        with api.Gradebook(course.database, course.id) as gradebook:
+            yield gradebook
+    except OperationalError as error:
+        raise CourseError(
+            f"the gradebook {course.database} can't be used ({error.orig}). If another program "
+            "is writing to it, try again; after an update of nbgrader, run `nbgrader db upgrade`"
+        ) from error
+
+
+def submitted_at(course: Course, student: str, assignment: str) -> datetime | None:
+    """Return when a submission was handed in (UTC, without a time zone), if that is known."""
+    return read_time(course.submission(student, assignment).with_name("timestamp.txt"))
+
+
+def read_time(path: Path) -> datetime | None:
+    """Return the time in one of nbgrader's timestamp.txt."""
+    return parsed_time(small_text(path))
+
+
+def parsed_time(text: str) -> datetime | None:
+    """Return a time as nbgrader writes it, or None where it is none."""
+    try:
+        moment: datetime | None = parse_utc(text.strip()) if text.strip() else None
+    except (ValueError, OverflowError):
+        return None
+    return moment
+
+
+def small_text(path: Path) -> str:
+    """Return what a small file of ours or nbgrader's holds, or nothing."""
+    try:
+        if path.is_symlink() or path.stat().st_size > 1000:
+            return ""
+        return path.read_text().strip()
+    except (OSError, UnicodeDecodeError):
+        return ""

@@ -1,0 +1,229 @@
+"""Write nbgrader's gradebook: register assignments, save scores."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import nbformat
+from nbgrader import api
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    CheckCellMetadata,
+    ComputeChecksums,
+    SaveCells,
+)
+from nbgrader.utils import parse_utc
+
+from autograder.course.config import Course, CourseError
+from autograder.course.files import write_atomically
+from autograder.course.grade import Graded
+from autograder.delivery.database import CHECK, opened, small_text, submitted_at
+from autograder.delivery.people import roster
+from autograder.grading.results import ExerciseGrade, Status
+
+__all__ = ["register", "roster", "save", "seal"]
+
+
+def seal(notebook: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a notebook with nbgrader's checksums, after nbgrader's own check of its cells.
+
+    Raises
+    ------
+    CourseError
+        If nbgrader would refuse the notebook.
+    """
+    node = _node(notebook)
+    try:
+        node, _ = ComputeChecksums().preprocess(node, {})
+        CheckCellMetadata().preprocess(node, {})
+    except Exception as error:
+        reason = error.__context__ or error  # nbgrader's own message names no cell
+        raise CourseError(f"nbgrader refuses the notebook: {reason}") from error
+    sealed: dict[str, Any] = json.loads(json.dumps(node))
+    return sealed
+
+
+def register(course: Course, assignment: str, notebook: Mapping[str, Any]) -> None:
+    """Enter a sealed notebook's cells and the assignment's due date into the gradebook.
+
+    Raises
+    ------
+    CourseError
+        If cells were added or removed after submissions were graded, or the due date is no date.
+    """
+    due: dict[str, Any] = {}
+    if assignment in course.due:  # without one, a date set in formgrader stays
+        try:
+            due["duedate"] = parse_utc(course.due[assignment])
+        except (ValueError, OverflowError):
+            raise CourseError(
+                f"the due date {course.due[assignment]!r} of {assignment} is no date: "
+                'write it like "2027-03-01 23:59 UTC"'
+            ) from None
+    with opened(course) as gradebook:
+        gradebook.update_or_create_assignment(assignment, **due)
+    place = {"notebook": assignment, "assignment": assignment, "db_url": course.database}
+    try:
+        SaveCells().preprocess(_node(notebook), {"nbgrader": place})
+    except RuntimeError as error:
+        raise CourseError(
+            f"graded cells of {assignment} were added or removed, but the gradebook holds "
+            "submissions of it, with scores for the cells as they were. Give the changed "
+            f"assignment a new id; or run `nbgrader db assignment remove {assignment} --force`, "
+            "which deletes these submissions' scores, those given by hand too, and grade again"
+        ) from error
+
+
+def _node(notebook: Mapping[str, Any]) -> Any:
+    """Return a notebook as nbgrader works on it: with a single text for a cell's lines."""
+    return nbformat.reads(json.dumps(notebook), as_version=4)
+
+
+def save(course: Course, batch: Sequence[Graded]) -> None:
+    """Save graded submissions: autograded/ notebooks, then every score in one transaction.
+
+    The rules are those of nbgrader's SaveAutoGrades, for many submissions at once.  Points given
+    by a person are never touched.  An errored exercise has no automatic score and waits for a
+    person; so does free text, unless it is as released (0 points).
+
+    Raises
+    ------
+    CourseError
+        If an assignment isn't in the gradebook yet.
+    """
+    for graded in batch:
+        _write_autograded(course, graded)
+    with opened(course) as gradebook:
+        for assignment in dict.fromkeys(graded.grade.assignment for graded in batch):
+            group = {g.grade.student: g for g in batch if g.grade.assignment == assignment}
+            _save_assignment(course, gradebook, assignment, group)
+        gradebook.db.commit()
+
+
+def _write_autograded(course: Course, graded: Graded) -> None:
+    """Write the autograded notebook, and the two files nbgrader releases feedback by."""
+    names = graded.grade.student, graded.grade.assignment
+    folder = course.submission(*names, "autograded").parent
+    handed = course.submission(*names).parent
+    # A time that nobody recorded stays unknown: nbgrader takes an empty file as no time.
+    timestamp = small_text(handed / "timestamp.txt")
+    # The exchange made a secret per submission; one from elsewhere gets its own, and keeps it.
+    secret = small_text(handed / "submission_secret.txt") or small_text(
+        folder / "submission_secret.txt"
+    )
+    text = json.dumps(graded.notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    # Student text may hold lone surrogates, which JSON allows and UTF-8 doesn't.
+    write_atomically(folder / f"{names[1]}.ipynb", text.encode(errors="replace"))
+    write_atomically(folder / "timestamp.txt", timestamp.encode())
+    write_atomically(folder / "submission_secret.txt", (secret or secrets.token_hex(64)).encode())
+
+
+def _save_assignment(
+    course: Course, gradebook: Any, assignment: str, group: Mapping[str, Graded]
+) -> None:
+    """Write the rows of one assignment in a handful of queries, whatever the class's size."""
+    db = gradebook.db
+    try:
+        master = gradebook.find_assignment(assignment)
+        notebook = gradebook.find_notebook(assignment, assignment)
+    except api.MissingEntry:
+        raise CourseError(
+            f"{assignment} isn't in the gradebook: run `autograder generate {assignment}`"
+        ) from None
+    graded_cells = db.query(api.GradeCell).filter_by(notebook_id=notebook.id).all()
+    solution_cells = db.query(api.SolutionCell).filter_by(notebook_id=notebook.id).all()
+    sources = db.query(api.SourceCell).filter_by(notebook_id=notebook.id)
+    released = {cell.name: cell.source for cell in sources}
+    free_text = {cell.name for cell in graded_cells} & {cell.name for cell in solution_cells}
+
+    _rows(db, api.Student, group, by="id")
+    submissions = _rows(
+        db, api.SubmittedAssignment, group, by="student_id", assignment_id=master.id
+    )
+    students = {row.id: student for student, row in submissions.items()}
+    notebooks = _rows(
+        db, api.SubmittedNotebook, students, by="assignment_id", notebook_id=notebook.id
+    )
+    owners = {row.id: students[id] for id, row in notebooks.items()}
+    late = []
+    for student, row in submissions.items():
+        # As in nbgrader, a time once known is kept when the file is gone.
+        row.timestamp = submitted_at(course, student, assignment) or row.timestamp
+        due = master.duedate
+        if due and row.extension:
+            due += row.extension
+        notebooks[row.id].late_submission_penalty = None
+        if row.timestamp and due and row.timestamp > due:
+            late.append((student, notebooks[row.id], (row.timestamp - due).total_seconds()))
+
+    unchanged = {s: _unchanged(graded.notebook, released) for s, graded in group.items()}
+    exercises = {s: {e.id: e for e in graded.grade.exercises} for s, graded in group.items()}
+    for cell in graded_cells:
+        for id, row in _rows(db, api.Grade, owners, by="notebook_id", cell_id=cell.id).items():
+            student = owners[id]
+            if cell.name in free_text:
+                blank = cell.name in unchanged[student]
+                blank &= not _withheld(cell.name, exercises[student].values())
+                row.auto_score = 0.0 if blank else None
+            else:
+                exercise = exercises[student].get(cell.name.removeprefix(CHECK))
+                row.auto_score = _score(exercise, cell.max_score)
+            row.needs_manual_grade = row.auto_score is None or row.manual_score is not None
+    for cell in solution_cells:
+        for id, row in _rows(db, api.Comment, owners, by="notebook_id", cell_id=cell.id).items():
+            row.auto_comment = "No response." if cell.name in unchanged[owners[id]] else None
+    if late:
+        db.flush()  # penalties are taken off the score as the database adds it up
+        _penalise(course, late)
+
+
+def _rows(db: Any, kind: Any, keys: Mapping[str, Any], *, by: str, **fixed: str) -> dict[str, Any]:
+    """Return the row of each key, made where there is none."""
+    column = getattr(kind, by)
+    query = db.query(kind).filter_by(**fixed).filter(column.in_(list(keys)))
+    rows = {getattr(row, by): row for row in query}
+    for key in keys:
+        if key not in rows:
+            id = {} if by == "id" else {"id": api.new_uuid()}
+            rows[key] = kind(**{by: key}, **fixed, **id)
+            db.add(rows[key])
+    return rows
+
+
+def _unchanged(notebook: Mapping[str, Any], released: Mapping[str, str]) -> set[str]:
+    """Return the grade_ids of cells that are as released."""
+    texts = {}
+    for cell in notebook["cells"]:
+        if id := cell["metadata"].get("nbgrader", {}).get("grade_id"):
+            source = cell["source"]
+            texts[id] = source if isinstance(source, str) else "".join(source)
+    return {id for id, text in texts.items() if text == released.get(id)}
+
+
+def _withheld(cell: str, exercises: Iterable[ExerciseGrade]) -> bool:
+    """Is a free-text cell of an errored exercise?  Then even its text may not be the student's."""
+    return any(e.status is Status.ERRORED and cell.startswith(f"{e.id}_") for e in exercises)
+
+
+def _score(exercise: ExerciseGrade | None, max_score: float) -> float | None:
+    if exercise is None or exercise.score is None:
+        return None
+    return min(float(exercise.score), float(max_score))
+
+
+def _penalise(course: Course, late: Sequence[tuple[str, Any, float]]) -> None:
+    """Take off what the course's nbgrader plugin for late submissions says."""
+    rule = AssignLatePenalties(config=course.config)
+    sys.path.insert(0, str(course.root))  # where nbgrader finds a course's own plugin
+    try:
+        rule.init_plugin()
+    finally:
+        sys.path.remove(str(course.root))
+    for student, notebook, seconds in late:
+        penalty = rule.plugin_inst.late_submission_penalty(student, notebook.score, seconds)
+        if penalty is not None:
+            notebook.late_submission_penalty = rule._check_late_penalty(notebook, penalty)

@@ -1,0 +1,51 @@
+"""Put this project's engine behind `nbgrader autograde` and formgrader's Autograde button.
+
+course_config.py names both classes in ``c.Autograde.autograde_preprocessors``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from autograder.course.config import Course
+from autograder.delivery.database import CHECK
+from autograder.grading.results import Status
+
+
+class LockedDownExecute(NbGraderPreprocessor):  # type: ignore[misc]
+    """Grade in the sandbox; takes the place of nbgrader's Execute."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Return the autograded notebook, and write the result record."""
+        from autograder.course.grade import Grader
+        from autograder.course.records import write_record
+
+        place = resources["nbgrader"]
+        course = Course.load(Path.cwd())  # nbgrader's converters work in the course's folder
+        with Grader(course) as grader:
+            graded = grader.grade_json(place["assignment"], place["student"], nb)
+        write_record(course, graded)
+        place["withheld"] = [e.id for e in graded.grade.exercises if e.status is Status.ERRORED]
+        return nbformat.from_dict(graded.notebook), resources
+
+
+class WithholdErrored(NbGraderPreprocessor):  # type: ignore[misc]
+    """Take back what SaveAutoGrades saved for errored exercises; goes right behind it."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Leave errored exercises without a score, for a person to grade."""
+        place = resources["nbgrader"]
+        with Gradebook(place["db_url"]) as gradebook:
+            submission = gradebook.find_submission_notebook(
+                place["notebook"], place["assignment"], place["student"]
+            )
+            for grade in submission.grades:
+                if grade.name.removeprefix(CHECK) in place["withheld"]:
+                    grade.auto_score, grade.needs_manual_grade = None, True
+            gradebook.db.commit()
+        return nb, resources

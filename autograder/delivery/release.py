@@ -1,0 +1,180 @@
+"""Write release/, and hand it to students."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from autograder.course.build import build, stale
+from autograder.course.config import Course, CourseError
+from autograder.course.discover import load_assignment
+from autograder.course.files import write_atomically
+from autograder.course.leak import leaks
+from autograder.delivery.exchange import run
+from autograder.delivery.gradebook import register, seal
+from autograder.delivery.people import add_students, declared
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A released file that isn't what its assignment generates now."""
+
+    assignment: str
+    file: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"release/{self.assignment}/{self.file}: {self.message}"
+
+
+def generate(
+    course: Course,
+    ids: Sequence[str],
+    *,
+    check: bool = False,
+    progress: Callable[[str], object] = lambda _: None,
+) -> list[Drift]:
+    """Generate assignments into release/ and register them in the gradebook.
+
+    Parameters
+    ----------
+    check
+        Only compare: nothing is written or registered.
+    progress
+        Called with each assignment's id when that is done.
+
+    Returns
+    -------
+    list of Drift
+        What was not up to date.  Without ``check`` it is now.
+
+    Raises
+    ------
+    CourseError
+        If an exercise can't be loaded, something of the reference would leak, or the gradebook
+        refuses the notebook.
+    """
+    drifts = []
+    for id in ids:
+        files = _built(course, id)
+        folder = course.folder("release") / id
+        found = _compare(id, files, folder)
+        drifts += found
+        if not check:
+            register(course, id, json.loads(files[f"{id}.ipynb"]))
+            for drift in found:
+                path = folder / drift.file
+                if drift.file in files:
+                    write_atomically(path, files[drift.file])
+                elif path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+        progress(id)
+    if not check:
+        add_students(course, declared(course))
+    return drifts
+
+
+def hand_out(course: Course, ids: Sequence[str], to: str | Path) -> list[str]:
+    """Hand generated assignments to students; return what was done, a line for each.
+
+    Parameters
+    ----------
+    to
+        ``"exchange"`` for nbgrader's, where an earlier release of an assignment is replaced; or
+        the path of a zip file for a learning platform.
+
+    Raises
+    ------
+    CourseError
+        If an assignment isn't generated yet or the exchange refuses it.
+    """
+    folders = {id: course.folder("release") / id for id in ids}
+    for id, folder in folders.items():
+        if not (folder / f"{id}.ipynb").is_file():
+            raise CourseError(f"{id} isn't generated yet: run `autograder generate {id}`")
+    if to == "exchange":
+        for id in ids:
+            run(course, "release_assignment", id)
+        return [f"{id}: released to the exchange" for id in ids]
+    if Path(to).suffix != ".zip":
+        raise CourseError(f"assignments go to `exchange` or to a .zip file, not to {to}")
+    with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:
+        for id, folder in folders.items():
+            for path in sorted(folder.glob("[!._]*")):
+                # A fixed time and mode: the same release gives the same zip, bit for bit.
+                entry = zipfile.ZipInfo(f"{id}/{path.name}", (1980, 1, 1, 0, 0, 0))
+                entry.external_attr = 0o644 << 16
+                archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
+    return [f"{', '.join(ids)}: written to {to}"]
+
+
+def _built(course: Course, id: str) -> dict[str, bytes]:
+    """Return the files of release/<id>/ as they should be, by name."""
+    assignment = load_assignment(course, id)
+    files = build(assignment)
+    if found := leaks(assignment, files):
+        raise CourseError(f"{id} would give away answers:\n" + "\n".join(found))
+    sealed = nbformat.from_dict(seal(json.loads(files[f"{id}.ipynb"])))
+    text: str = nbformat.writes(sealed, version=4)
+    return {**files, f"{id}.ipynb": text.rstrip("\n").encode() + b"\n"}
+
+
+def _compare(id: str, files: dict[str, bytes], folder: Path) -> list[Drift]:
+    found = []
+    for name in stale(files, folder):
+        if name not in files:
+            message = "is no longer part of it"
+        elif not (folder / name).is_file():
+            message = "is missing"
+        else:
+            differs = _cells if name.endswith(".ipynb") else _lines
+            message = differs((folder / name).read_bytes(), files[name])
+        found.append(Drift(id, name, message))
+    return found
+
+
+def _lines(old: bytes, new: bytes) -> str:
+    """Say where two texts part."""
+    pairs = zip_longest(old.splitlines(), new.splitlines())
+    number = next((n for n, (a, b) in enumerate(pairs, 1) if a != b), 0)
+    return f"differs from line {number} on" if number else "differs in its line endings"
+
+
+def _cells(old: bytes, new: bytes) -> str:
+    """Say in which cells two notebooks differ."""
+    try:
+        before, after = (_by_name(json.loads(content)["cells"]) for content in (old, new))
+    except (ValueError, KeyError, TypeError):
+        return "is not a notebook"
+    names = [
+        f"{name} ({_kind(before, after, name)})"
+        for name in {**after, **before}
+        if before.get(name) != after.get(name)
+    ]
+    if not names:
+        return "differs outside its cells"
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"differs in {', '.join(names[:5])}{more}"
+
+
+def _by_name(cells: list[dict[str, Any]]) -> dict[str, Any]:
+    """Name cells as teachers know them: by grade_id, or by how their text begins."""
+    named = {}
+    for cell in cells:
+        text = "".join(cell["source"]).partition("\n")[0]
+        named[cell["metadata"].get("nbgrader", {}).get("grade_id") or repr(text[:40])] = cell
+    return named
+
+
+def _kind(before: dict[str, Any], after: dict[str, Any], name: str) -> str:
+    return "new" if name not in before else "removed" if name not in after else "changed"

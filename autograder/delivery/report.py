@@ -1,0 +1,208 @@
+"""What an instructor wants to know about a class: reports/<assignment>.html and an index."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean, median
+
+from rich.markup import escape
+from rich.table import Table
+
+from autograder.course.config import Course
+from autograder.delivery.pages import STATUS, points, write_page
+from autograder.delivery.sheets import Section, Sheet, sheets
+from autograder.grading.results import Grade, Status
+
+#: Notes that name no mistake in the work itself; they are reported elsewhere.
+_ELSEWHERE = {"", "manual", "skipped", "follow_through", "other_variant"}
+_BINS = 10
+
+
+@dataclass(frozen=True)
+class Note:
+    """A diagnosis and how many students got it.
+
+    Attributes
+    ----------
+    feedback
+        What they were told; one example of it where that ``varies``.
+    """
+
+    name: str
+    count: int
+    feedback: str
+    varies: bool
+
+
+@dataclass(frozen=True)
+class ExerciseResult:
+    """How a class did on one exercise; ``statuses`` counts students."""
+
+    id: str
+    title: str
+    max_score: float
+    mean: float | None
+    statuses: dict[Status, int]
+    notes: list[Note]
+
+
+@dataclass(frozen=True)
+class ClassResult:
+    """How a class did on one assignment; ``bins`` counts students by tenths of the points."""
+
+    count: int
+    max_score: float
+    mean: float
+    median: float
+    lowest: float
+    highest: float
+    bins: list[int]
+    waiting: int
+    withheld: int
+
+
+def write_report(course: Course, ids: Sequence[str]) -> Path:
+    """Write a report for each assignment that has grades; return reports/class.html over all.
+
+    Raises
+    ------
+    CourseError
+        If an assignment isn't released.
+    """
+    folder = course.root / "reports"
+    classes = {id: found for id in ids if (found := sheets(course, id))}
+    results = {id: class_result(found.values()) for id, found in classes.items()}
+    for id, found in classes.items():
+        write_page(
+            folder / f"{id}.html",
+            "report.html.j2",
+            title=course.titles[id],
+            sheets=found,
+            result=results[id],
+            exercises=exercise_results(found.values()),
+            others=_others(found),
+            tiers=Counter(sheet.grade.isolation for sheet in found.values()),
+        )
+    return write_page(
+        folder / "class.html",
+        "class.html.j2",
+        title=course.id,
+        titles=course.titles,
+        classes=classes,
+        results=results,
+        students=sorted({student for found in classes.values() for student in found}),
+    )
+
+
+def class_result(found: Iterable[Sheet]) -> ClassResult:
+    """Return a class's scores in numbers."""
+    all_of = list(found)
+    scores = [sheet.score for sheet in all_of]
+    most = max(sheet.grade.max_score for sheet in all_of)
+    bins = [0] * _BINS
+    for score in scores:
+        bins[max(0, min(int(_BINS * score / most) if most else 0, _BINS - 1))] += 1
+    return ClassResult(
+        len(scores),
+        most,
+        mean(scores),
+        median(scores),
+        min(scores),
+        max(scores),
+        bins,
+        sum(sheet.waiting > 0 for sheet in all_of),
+        sum(bool(sheet.withheld) for sheet in all_of),
+    )
+
+
+def exercise_results(found: Iterable[Sheet]) -> list[ExerciseResult]:
+    """Return how a class did on each exercise, in the assignment's order."""
+    by_id: dict[str, list[Section]] = {}
+    for sheet in found:
+        for section in sheet.sections:
+            by_id.setdefault(section.grade.id, []).append(section)
+    return [_exercise_result(id, sections) for id, sections in by_id.items()]
+
+
+def _exercise_result(id: str, sections: Sequence[Section]) -> ExerciseResult:
+    statuses = Counter(section.status for section in sections)
+    scores = [section.score for section in sections if section.score is not None]
+    # A note counts once a student, however many checks it explains.
+    notes: Counter[str] = Counter()
+    told: dict[str, dict[str, None]] = {}
+    for section in sections:
+        items = [item for item in section.grade.items if item.note not in _ELSEWHERE]
+        notes.update({item.note for item in items})
+        for item in items:
+            told.setdefault(item.note, {})[item.feedback] = None
+    return ExerciseResult(
+        id,
+        sections[0].title,
+        sections[0].grade.max_score,
+        mean(scores) if scores else None,
+        {status: statuses[status] for status in STATUS if statuses[status]},
+        [Note(n, count, next(iter(told[n])), len(told[n]) > 1) for n, count in notes.most_common()],
+    )
+
+
+def _others(found: Mapping[str, Sheet]) -> list[tuple[str, list[Section]]]:
+    """Return who answered to somebody else's numbers, and in which exercises."""
+    listed = []
+    for student, sheet in found.items():
+        sections = [
+            section
+            for section in sheet.sections
+            if any(item.note == "other_variant" for item in section.grade.items)
+        ]
+        if sections:
+            listed.append((student, sections))
+    return listed
+
+
+def summarise(course: Course, ids: Sequence[str]) -> Iterator[Table]:
+    """Give the table of scores of each assignment that has grades, for the console."""
+    for id in ids:
+        if found := sheets(course, id):
+            yield summary_table(course.titles[id], found)
+
+
+def summary_table(title: str, found: Mapping[str, Sheet]) -> Table:
+    """Return a table with a row per student and a column per exercise, numbered in order."""
+    exercises = exercise_results(found.values())
+    result = class_result(found.values())
+    table = Table(
+        title=title,
+        caption="  ".join(f"{n} {exercise.id}" for n, exercise in enumerate(exercises, 1)),
+        show_footer=True,
+    )
+    table.add_column("student", "mean")
+    for number, exercise in enumerate(exercises, 1):
+        table.add_column(str(number), points(exercise.mean), justify="right", no_wrap=True)
+    table.add_column(f"of {points(result.max_score)}", points(result.mean), justify="right")
+    for student, sheet in found.items():
+        by_id = sheet.by_id
+        cells = [_cell(by_id.get(exercise.id)) for exercise in exercises]
+        table.add_row(escape(student), *cells, points(sheet.score))
+    return table
+
+
+def grade_table(grade: Grade) -> Table:
+    """Return what was found in one submission, item by item, for the console."""
+    total = f"{points(grade.score)} of {points(grade.max_score)}"
+    table = Table(title=escape(f"{grade.assignment}, {grade.student}: {total}"), show_lines=True)
+    for name in ("exercise", "", "points", "what was found"):
+        table.add_column(name, justify="right" if name == "points" else "left")
+    for exercise in grade.exercises:
+        for item in exercise.items:
+            said = "\n".join(text for text in (item.rubric, item.feedback) if text)
+            earned = f"{points(item.score)}/{points(item.max_score)}"
+            symbol, word = STATUS[item.status]
+            table.add_row(exercise.id, f"{symbol} {word}", earned, escape(said))
+    return table
+
+
+def _cell(section: Section | None) -> str:
+    return f"{points(section.score)} {STATUS[section.status][0]}" if section else ""

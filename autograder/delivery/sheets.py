@@ -1,0 +1,148 @@
+"""Grades as people see them: the engine's results with what was given by hand laid over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from autograder.course.config import Course
+from autograder.course.records import read_grade
+from autograder.course.release import Release
+from autograder.delivery.database import CHECK
+from autograder.delivery.marks import Marks, scores
+from autograder.grading.results import ExerciseGrade, Grade, Item, Status
+
+
+@dataclass(frozen=True)
+class Line:
+    """An item of an exercise; ``waits`` if a person has yet to mark it."""
+
+    item: Item
+    score: float | None
+    waits: bool = False
+    by_hand: bool = False
+    comment: str = ""
+
+    @property
+    def status(self) -> Status:
+        """The item's status; of a part marked by hand, what its points come to."""
+        if not self.by_hand or self.score is None:
+            return self.item.status
+        return _status(self.score, self.item.max_score)
+
+
+@dataclass(frozen=True)
+class Section:
+    """An exercise.
+
+    Attributes
+    ----------
+    score
+        None where nothing is known yet: withheld, or all of it waits for a person.
+    adjusted
+        Did a person replace the engine's score?
+    """
+
+    title: str
+    grade: ExerciseGrade
+    lines: list[Line]
+    score: float | None
+    adjusted: bool = False
+    comment: str = ""
+
+    @property
+    def status(self) -> Status:
+        """The engine's status, unless a person's points make it another."""
+        by_hand = self.adjusted or any(line.by_hand and not line.waits for line in self.lines)
+        if self.score is None or not by_hand:
+            return self.grade.status
+        return _status(self.score, self.grade.max_score)
+
+    @property
+    def waiting(self) -> float:
+        """Points that a person has yet to give."""
+        return sum(line.item.max_score for line in self.lines if line.waits)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A submission."""
+
+    grade: Grade
+    marks: Marks
+    sections: list[Section]
+
+    @property
+    def score(self) -> float:
+        """Points as the gradebook counts them, or the engine's where it holds none."""
+        return self.marks.score if self.marks.cells else self.grade.score
+
+    @property
+    def by_id(self) -> dict[str, Section]:
+        """The exercises by their ids."""
+        return {section.grade.id: section for section in self.sections}
+
+    @property
+    def waiting(self) -> float:
+        """Points that a person has yet to give."""
+        return sum(section.waiting for section in self.sections)
+
+    @property
+    def withheld(self) -> list[Section]:
+        """Exercises that the grader failed on, until a person gives their points."""
+        return [section for section in self.sections if section.status is Status.ERRORED]
+
+
+def sheets(course: Course, assignment: str) -> dict[str, Sheet]:
+    """Return every recorded submission of an assignment by student.
+
+    Raises
+    ------
+    CourseError
+        If the assignment isn't released.
+    """
+    exercises = Release.load(course, assignment).data["exercises"]
+    titles = {id: data["title"] for id, data in exercises.items()}
+    marks = scores(course, assignment)
+    found = {}
+    for record in sorted((course.root / "records").glob(f"*/{assignment}.json")):
+        student = record.parent.name
+        if grade := read_grade(course, student, assignment):
+            found[student] = sheet(grade, marks.get(student, Marks()), titles)
+    return found
+
+
+def sheet(grade: Grade, marks: Marks, titles: dict[str, str]) -> Sheet:
+    """Lay what the gradebook holds of a submission over its grade."""
+    sections = [_section(e, titles.get(e.id, e.id), marks) for e in grade.exercises]
+    return Sheet(grade, marks, sections)
+
+
+def _section(grade: ExerciseGrade, title: str, marks: Marks) -> Section:
+    check = marks.cells.get(CHECK + grade.id)
+    adjusted = check is not None and check.manual is not None
+    automatic = grade.score
+    if check and adjusted:
+        automatic = check.score
+    elif check and automatic is not None:
+        automatic += check.extra
+    lines = [_line(grade, item, marks) for item in grade.items]
+    known = [line.score or 0.0 for line in lines if line.by_hand and not line.waits]
+    nothing = automatic is None or all(line.waits for line in lines)
+    score = None if nothing else (automatic or 0.0) + sum(known)
+    return Section(title, grade, lines, score, adjusted, marks.comments.get(grade.id, ""))
+
+
+def _status(score: float, max_score: float) -> Status:
+    if score >= max_score:
+        return Status.PASSED
+    return Status.PARTIAL if score > 0 else Status.FAILED
+
+
+def _line(grade: ExerciseGrade, item: Item, marks: Marks) -> Line:
+    if item.note != "manual":
+        return Line(item, item.score)
+    cell = f"{grade.id}_{item.name}"
+    mark, comment = marks.cells.get(cell), marks.comments.get(cell, "")
+    if mark is None or (mark.auto is None and mark.manual is None):
+        return Line(item, None, waits=True, by_hand=True, comment=comment)
+    return Line(item, mark.score, by_hand=True, comment=comment)

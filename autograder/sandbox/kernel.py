@@ -1,0 +1,74 @@
+"""The system calls that Python does not offer, through ctypes (Linux only)."""
+
+import ctypes
+import os
+
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_SECCOMP = 22
+PR_SET_NO_NEW_PRIVS = 38
+
+CLONE_NEWNS = 0x00020000
+
+MS_RDONLY = 1
+MS_NOSUID = 2
+MS_NODEV = 4
+MS_REMOUNT = 32
+MS_BIND = 4096
+MS_REC = 16384
+MS_PRIVATE = 1 << 18
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _check(result: int, what: str) -> int:
+    if result < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"{what}: {os.strerror(code)}")
+    return result
+
+
+def syscall(name: str, number: int, *arguments: int | bytes | None) -> int:
+    """Make a system call that has no function in the C library.
+
+    Raises
+    ------
+    OSError
+        If the kernel refuses it.
+    """
+    converted = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    return _check(int(_libc.syscall(ctypes.c_long(number), *converted)), name)
+
+
+def prctl(option: int, value: int) -> None:
+    """Change an attribute of this process."""
+    _check(_libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0), f"prctl {option}")
+
+
+def seccomp_filter(program: bytes) -> None:
+    """Install a filter for all further system calls of this thread and its descendants."""
+    code = ctypes.create_string_buffer(program, len(program))
+    header = _SockFprog(len(program) // 8, ctypes.addressof(code))
+    mode_filter = ctypes.c_ulong(2)
+    _check(_libc.prctl(PR_SET_SECCOMP, mode_filter, ctypes.byref(header), 0, 0), "seccomp")
+
+
+def unshare(flags: int) -> None:
+    """Leave the namespaces shared with the parent process."""
+    _check(_libc.unshare(flags), "unshare")
+
+
+def mount(source: str, target: str, filesystem: str, flags: int, options: str = "") -> None:
+    """Mount a file system, or change a mount."""
+    result = _libc.mount(
+        source.encode(),
+        target.encode(),
+        filesystem.encode(),
+        ctypes.c_ulong(flags),
+        options.encode(),
+    )
+    _check(result, f"mount {target}")
+
+
+class _SockFprog(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p)]

@@ -1,0 +1,371 @@
+"""The grader's side: a zygote that forks sessions, and a session that runs a student's code.
+
+::
+
+    with Zygote() as zygote, zygote.session() as session:
+        session.execute("def double(x): return 2 * x")
+        session.call("double", 21)
+"""
+
+import itertools
+import secrets
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterable
+from typing import Any, Self
+
+from autograder.sandbox import control, outputs
+from autograder.sandbox.channel import Channel
+from autograder.sandbox.isolation import Isolation, SandboxError, probe
+from autograder.sandbox.results import CellRun, Kind, Limits, StudentError, Usage
+from autograder.sandbox.wire import WireError, encode
+
+_IMPORT_SECONDS = 120.0
+_CONTROL_SECONDS = 10.0
+_MAX_IMAGE_AND_TRACEBACK = 2 << 20
+_MAX_LINE = 300
+_NOT_DEFINED = "is not defined: was its cell run, and is the name right?"
+_SENDABLE = "expected numbers, arrays, text, lists, tuples or dictionaries of these"
+
+
+class Zygote:
+    """A warm Python process from which sessions are forked.
+
+    Use it as a context manager, and from one thread. Should the process be lost, the next session
+    starts another one.
+
+    Parameters
+    ----------
+    modules
+        Names of the modules to import beforehand.
+    isolation : Isolation, optional
+        What `probe` found.
+    trust : bool
+        Accept isolation tier C: student code can do whatever the user can who runs the grader.
+    limits : Limits
+        What each session may use.
+
+    Raises
+    ------
+    SandboxError
+        If there is no isolation and no trust, or the process does not start, for example because
+        a module is not installed.
+    """
+
+    def __init__(
+        self,
+        modules: Iterable[str] = ("numpy",),
+        *,
+        isolation: Isolation | None = None,
+        trust: bool = False,
+        limits: Limits = Limits(),  # noqa: B008 -- immutable
+    ) -> None:
+        self.isolation = probe() if isolation is None else isolation
+        self.limits = limits
+        self._modules = list(modules)
+        self._numbers = itertools.count()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        if self.isolation.tier == "C" and not trust:
+            reasons = "; ".join(p.what + ": " + p.detail for p in self.isolation.tried if not p.ok)
+            raise SandboxError(
+                f"this machine cannot isolate student code ({reasons or 'nothing was tried'}), "
+                "and running it without isolation takes an explicit trust=True"
+            )
+        self._start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def session(self, numbers: dict[str, dict[str, Any]] | None = None) -> "Session":
+        """Fork a fresh session.
+
+        Parameters
+        ----------
+        numbers : dict, optional
+            The student's own numbers by exercise and name, for `your_numbers`.
+
+        Raises
+        ------
+        SandboxError
+            If no process can be started.
+        """
+        number = next(self._numbers)
+        ours, theirs = socket.socketpair()
+        try:
+            self._fork(number, theirs)
+            return Session(self, number, Channel(ours), numbers or {})
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+
+    def close(self) -> None:
+        """End the process, and with it all of its sessions."""
+        if self._control is not None:
+            self._control.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        self._control = self._process = None
+
+    def reap(self, number: int) -> dict[str, Any]:
+        """Kill a session's process and return its exit status and what it used."""
+        try:
+            return self._command({"do": "reap", "id": number})
+        except (OSError, EOFError):  # the zygote is lost; its workers go with it
+            self.close()
+            return {"status": -signal.SIGKILL, "cpu_seconds": 0.0, "max_rss_mb": 0.0}
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair()
+        self._control = ours
+        with theirs:
+            self._process = subprocess.Popen(
+                control.command("autograder.sandbox.zygote", str(theirs.fileno())),
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env=control.ENVIRONMENT,
+                cwd="/",
+                start_new_session=True,  # an interrupt from the keyboard is the grader's affair
+            )
+        settings = {
+            "modules": self._modules,
+            "confine": self.isolation.tier != "C",
+            "memory_mb": self.limits.memory_mb,
+            "cpu_seconds": self.limits.cpu_seconds,
+        }
+        try:
+            reply = self._command(settings, seconds=_IMPORT_SECONDS)
+        except (OSError, EOFError) as error:
+            self.close()
+            raise SandboxError("the process that runs student code did not start") from error
+        if "error" in reply:
+            self.close()
+            raise SandboxError(reply["error"])
+
+    def _command(
+        self, message: dict[str, Any], *descriptors: int, seconds: float = _CONTROL_SECONDS
+    ) -> dict[str, Any]:
+        if self._control is None:
+            raise EOFError
+        self._control.settimeout(seconds)
+        control.send(self._control, message, descriptors)
+        return control.receive(self._control)[0]
+
+    def _fork(self, number: int, connection: socket.socket) -> None:
+        request = {"do": "fork", "id": number}
+        try:
+            reply = self._command(request, connection.fileno())
+        except (OSError, EOFError):
+            self.close()
+            self._start()
+            reply = self._command(request, connection.fileno())
+        if "error" in reply:
+            raise SandboxError(f"no process could be started: {reply['error']}")
+
+
+class Session:
+    """A student's notebook in a process of its own. `Zygote.session` makes it.
+
+    Use it as a context manager, and from one thread. Every request has one deadline; when it
+    passes, or the process ends, or what comes back is not in order, the session is over.
+    """
+
+    def __init__(
+        self, zygote: Zygote, number: int, channel: Channel, numbers: dict[str, dict[str, Any]]
+    ) -> None:
+        self._zygote = zygote
+        self._number = number
+        self._channel = channel
+        self._limits = zygote.limits
+        self._modified = False
+        self._over = ""
+        self._end: dict[str, Any] | None = None
+        sizes = {
+            "output_bytes": self._limits.output_bytes,
+            "payload_bytes": self._limits.payload_bytes,
+        }
+        try:
+            self._ask("the session", _CONTROL_SECONDS, 0, numbers=numbers, limits=sizes)
+        except StudentError as error:
+            # No student code has run yet. The zygote has written the reason to standard error.
+            raise SandboxError("the process of a session did not start") from error
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process still takes requests."""
+        return self._end is None
+
+    @property
+    def modified(self) -> bool:
+        """Whether the last call, as the worker reports it, changed its arguments in place."""
+        return self._modified
+
+    def execute(self, source: str, *, number: int = 1, seconds: float | None = None) -> CellRun:
+        """Run a cell.
+
+        Parameters
+        ----------
+        source : str
+            Its text.
+        number : int
+            Its number, for tracebacks and outputs.
+        seconds : float, optional
+            Time allowed, instead of the limit for cells.
+
+        Returns
+        -------
+        CellRun
+            Also when the cell raised an exception, or did not end.
+        """
+        subject = f"cell {number}"
+        seconds = self._limits.cell_seconds if seconds is None else seconds
+        request = {"do": "execute", "source": _encodable(source), "number": number}
+        max_payload = self._limits.output_bytes + _MAX_IMAGE_AND_TRACEBACK
+        try:
+            reply = self._ask(subject, seconds, max_payload, **request)
+            try:
+                shown = outputs.clean(reply.get("outputs"), number)
+                return CellRun(shown, _reported(reply.get("error"), subject))
+            except WireError as error:
+                raise self._finish("protocol", _violation(subject, error)) from None
+        except StudentError as error:
+            return CellRun([outputs.error_output(error.kind, error.message)], error)
+
+    def read(self, name: str, *, seconds: float | None = None) -> Any:
+        """Return the value of a variable.
+
+        Raises
+        ------
+        StudentError
+            If there is none, or it is not plain data.
+        """
+        return self._value(name, "holds", seconds, do="read")
+
+    def call(self, name: str, /, *args: Any, seconds: float | None = None, **kwargs: Any) -> Any:
+        """Call a function and return its result. What it prints is dropped.
+
+        Raises
+        ------
+        StudentError
+            If there is no such function, or it does not return plain data in time.
+        WireError
+            If an argument is not plain data.
+        """
+        return self._value(name, "returned", seconds, do="call", args=args, kwargs=kwargs)
+
+    def close(self) -> Usage:
+        """End the process, if it is still there, and return what it has used."""
+        if self._end is None:
+            self._channel.close()
+            self._end = self._zygote.reap(self._number)
+            self._over = "the session was closed"
+        return Usage(self._end["cpu_seconds"], self._end["max_rss_mb"])
+
+    def _value(self, name: str, verb: str, seconds: float | None, **request: Any) -> Any:
+        subject = f"`{name}`"
+        seconds = self._limits.call_seconds if seconds is None else seconds
+        max_payload = self._limits.payload_bytes
+        self._modified = False
+        reply = self._ask(subject, seconds, max_payload, name=name, **request)
+        try:
+            error = _reported(reply.get("error"), subject, verb)
+            if error is None and "value" not in reply:
+                raise WireError("a reply without a value")
+        except WireError as violation:
+            raise self._finish("protocol", _violation(subject, violation)) from None
+        self._modified = reply.get("modified") is True
+        if error is not None:
+            raise error
+        return reply["value"]
+
+    def _ask(
+        self, subject: str, seconds: float, max_payload: int, **request: Any
+    ) -> dict[str, Any]:
+        deadline = time.monotonic() + seconds
+        if self._end is not None:
+            raise StudentError("died", f"{subject} could not be used: {self._over}")
+        # Nobody can answer a request before it was made: student code cannot know its id.
+        request["id"] = secrets.token_hex(8)
+        frame = encode(request)
+        try:
+            self._channel.send(frame, deadline)
+            reply = self._channel.receive(deadline, max_payload)
+            if type(reply) is not dict or reply.get("id") != request["id"]:
+                raise WireError("a reply that answers no request")
+        except TimeoutError:
+            message = f"{subject} took longer than {seconds:g} s and was stopped"
+            raise self._finish("timeout", message) from None
+        except (EOFError, OSError):
+            self.close()
+            raise self._finish("died", f"{subject} {self._death()}") from None
+        except WireError as error:
+            raise self._finish("protocol", _violation(subject, error)) from None
+        return reply
+
+    def _finish(self, kind: Kind, message: str) -> StudentError:
+        self.close()
+        self._over = message
+        return StudentError(kind, message)
+
+    def _death(self) -> str:
+        end = self._end or {}
+        status = end["status"]
+        if status >= 0:
+            return "ended Python itself, for example with os._exit"
+        if status != -signal.SIGKILL:
+            return f"crashed Python ({signal.strsignal(-status)})"
+        if end["cpu_seconds"] >= self._limits.cpu_seconds:
+            return f"used up the {self._limits.cpu_seconds:g} s of processor time of this notebook"
+        return "lost its process: it was killed, or cut the connection to the grader"
+
+
+def _reported(error: Any, subject: str, verb: str = "") -> StudentError | None:
+    """Turn the error in a reply into one for the student."""
+    if error is None:
+        return None
+    if type(error) is not dict or not all(
+        type(error.get(field)) is str for field in ("kind", "type", "message")
+    ):
+        raise WireError("an error that is none")
+    name, text = _line(error["type"]), _line(error["message"])
+    if error["kind"] == "exception":
+        raised = f"{subject} raised {name}: {text}" if text else f"{subject} raised {name}"
+        return StudentError("exception", raised, type=name)
+    if error["kind"] == "missing":
+        return StudentError("missing", f"{subject} {text or _NOT_DEFINED}")
+    if error["kind"] == "unsendable" and verb:
+        return StudentError("unsendable", f"{subject} {verb} {text}; {_SENDABLE}")
+    raise WireError("an unknown kind of error")
+
+
+def _line(text: str) -> str:
+    """Return the first line, without control characters."""
+    first = text.strip().partition("\n")[0][:_MAX_LINE]
+    return "".join(character for character in first if character.isprintable())
+
+
+def _violation(subject: str, error: WireError) -> str:
+    return f"{subject} interfered with the connection to the grader ({error})"
+
+
+def _encodable(source: str) -> str:
+    # A notebook file may hold unpaired surrogates, which are no text.
+    return source.encode("utf-8", "replace").decode()

@@ -1,0 +1,153 @@
+"""The warm process: imports the libraries once and forks a worker for each submission.
+
+It is trusted, but holds nothing worth taking: no reference, no expected value, no grader's
+environment. `session.Zygote` starts it and speaks to it over a socket that no worker inherits.
+"""
+
+import gc
+import importlib
+import os
+import signal
+import socket
+import sys
+import tempfile
+import traceback
+from typing import Any
+
+from autograder.sandbox import control, limits, root, worker
+
+_EAGER = ("numpy.random", "numpy.linalg", "numpy.fft")
+
+
+def main(descriptor: str) -> None:
+    """Serve the grader until it closes the connection.
+
+    Parameters
+    ----------
+    descriptor : str
+        The number of the inherited control socket.
+    """
+    connection = socket.socket(fileno=int(descriptor))
+    try:
+        settings, _ = control.receive(connection)
+        zygote = _Zygote(connection, settings)
+    except EOFError:
+        return
+    except (ImportError, OSError) as error:
+        control.send(connection, {"error": str(error)})
+        return
+    control.send(connection, {"ready": True})
+    zygote.serve()
+
+
+class _Zygote:
+    def __init__(self, connection: socket.socket, settings: dict[str, Any]) -> None:
+        self._connection = connection
+        self._workers: dict[int, int] = {}
+        paths = limits.python_paths()
+        _import(settings["modules"])
+        _forget_ourselves(paths)
+        root.drop_root(paths)
+        self._confinement = None
+        if settings["confine"]:
+            self._confinement = limits.prepare(settings["memory_mb"], settings["cpu_seconds"])
+        if sys.platform == "linux":
+            limits.hide_memory()
+        os.chdir("/")
+        # What exists now is not looked at by the workers' collectors, so its pages stay shared.
+        gc.collect()
+        gc.freeze()
+
+    def serve(self) -> None:
+        while True:
+            try:
+                request, descriptors = control.receive(self._connection)
+            except (EOFError, OSError):
+                break
+            if request["do"] == "fork":
+                reply = self._fork(request["id"], descriptors[0])
+            else:
+                reply = self._reap(request["id"])
+            control.send(self._connection, reply)
+        for pid in self._workers.values():
+            os.kill(pid, signal.SIGKILL)
+        os._exit(0)
+
+    def _fork(self, number: int, descriptor: int) -> dict[str, Any]:
+        zygote = os.getpid()
+        try:
+            pid = os.fork()
+        except OSError as error:
+            os.close(descriptor)
+            return {"error": str(error)}
+        if pid == 0:
+            self._become_worker(zygote, descriptor)
+        os.close(descriptor)
+        self._workers[number] = pid
+        return {"pid": pid}
+
+    def _become_worker(self, zygote: int, descriptor: int) -> None:
+        status = 1
+        try:
+            if sys.platform == "linux":
+                limits.die_with(zygote)
+            if self._confinement is not None:
+                limits.confine(self._confinement)
+            # Standard input is /dev/null already. What C code prints must neither block the
+            # worker nor reach the terminal.
+            os.dup2(0, 1)
+            os.dup2(0, 2)
+            os.dup2(descriptor, 3)
+            os.closerange(4, 1 << 16)
+            self._connection.detach()
+            worker.serve(socket.socket(fileno=3))
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+
+    def _reap(self, number: int) -> dict[str, Any]:
+        pid = self._workers.pop(number, None)
+        if pid is None:
+            return {"status": 0, "cpu_seconds": 0.0, "max_rss_mb": 0.0}
+        # Until it is waited for, the number cannot belong to another process.
+        os.kill(pid, signal.SIGKILL)
+        _, status, usage = os.wait4(pid, 0)
+        unit = 1 << 10 if sys.platform == "linux" else 1 << 20
+        return {
+            "status": os.waitstatus_to_exitcode(status),
+            "cpu_seconds": usage.ru_utime + usage.ru_stime,
+            "max_rss_mb": usage.ru_maxrss / unit,
+        }
+
+
+def _import(modules: list[str]) -> None:
+    # Matplotlib insists on a folder that it can write to. The workers have none, but it looks no
+    # further than at the permissions.
+    with tempfile.TemporaryDirectory() as scratch:
+        os.environ["MPLCONFIGDIR"] = scratch
+        for name in modules:
+            try:
+                importlib.import_module(name)
+            except ModuleNotFoundError as error:
+                raise ImportError(
+                    f"the module {error.name!r} is not installed for {sys.executable} "
+                    "(packages of the user's own folder are not visible to student code)"
+                ) from error
+    os.environ["MPLCONFIGDIR"] = tempfile.gettempdir()
+    if "numpy" in sys.modules:
+        for name in _EAGER:
+            importlib.import_module(name)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
+
+
+def _forget_ourselves(paths: list[str]) -> None:
+    """Leave nothing of this project to import, and no other folder to search."""
+    for name in [name for name in sys.modules if name.split(".")[0] == "autograder"]:
+        del sys.modules[name]
+    sys.path[:] = [entry for entry in sys.path if entry.startswith(tuple(paths))]
+    sys.path_importer_cache.clear()
+    sys.argv[:] = [""]
+    sys.orig_argv[:] = [sys.executable]

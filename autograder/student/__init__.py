@@ -1,0 +1,1 @@
+"""What ships to students: check.py, which stands alone."""

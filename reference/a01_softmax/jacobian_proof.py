@@ -1,0 +1,150 @@
+"""The Jacobian of softmax, derived for two entries and put together from them.
+
+Source: Bishop (2006), "Pattern Recognition and Machine Learning", eq. 4.106.
+"""
+
+import sympy
+
+from autograder.algebra import Chain, Waypoint
+from autograder.exercise import Derivation, Exercise, Matrix
+
+exercise = Exercise(
+    "jacobian_proof", title="The softmax Jacobian", source="Bishop (2006), eq. 4.106"
+)
+
+names = ("z1", "z2", "z3", "Z", "p1", "p2", "p3")
+definitions = {
+    "Z": "exp(z1) + exp(z2) + exp(z3)",
+    "p1": "exp(z1)/Z",
+    "p2": "exp(z2)/Z",
+    "p3": "exp(z3)/Z",
+}
+
+
+def rule_is_shown(line):
+    """Is the quotient rule carried out, or 1/Z or a logarithm about to be differentiated?"""
+    inner = ("Z", "1/Z", "log(Z)", "log(p1)", "z1 - log(Z)")
+    return line.contains("1/Z**2", *(f"diff({f}, {z})" for f in inner for z in ("z1", "z2")))
+
+
+by_rule = Waypoint("Show the quotient rule, or the derivative of the logarithm.", rule_is_shown)
+diagonal_chain = Chain(
+    start="diff(p1, z1)",
+    target="p1*(1 - p1)",
+    names=names,
+    definitions=definitions,
+    final_names=("p1", "p2", "p3"),
+    waypoints=(by_rule,),
+)
+other_chain = Chain(
+    start="diff(p1, z2)",
+    target="-p1*p2",
+    names=names,
+    definitions=definitions,
+    final_names=("p1", "p2", "p3"),
+    waypoints=(by_rule,),
+)
+
+
+def ends_in_probabilities(lines):
+    """Matrix entries can follow from a wrong last line, if it is one in p1, p2, p3."""
+    return lines[-1].names <= {"p1", "p2", "p3"}
+
+
+@exercise.part(points=3, answer=Derivation(diagonal_chain), carry_if=ends_in_probabilities)
+def diag_steps():
+    """∂p₁/∂z₁ in terms of p₁, one equality a line."""
+    return [
+        "diff(p1, z1)",
+        "(exp(z1)*Z - exp(z1)*exp(z1))/Z**2",
+        "exp(z1)/Z - (exp(z1)/Z)**2",
+        "p1 - p1**2",
+        "p1*(1 - p1)",
+    ]
+
+
+@diag_steps.alternative
+def diagonal_by_logarithm():
+    """Differentiate log p₁ = z₁ − log Z, since ∂p = p ∂log p."""
+    return [
+        "p1*diff(log(p1), z1)",
+        "p1*diff(z1 - log(Z), z1)",
+        "p1*(1 - exp(z1)/Z)",
+        "p1*(1 - p1)",
+    ]
+
+
+@exercise.part(points=3, answer=Derivation(other_chain), carry_if=ends_in_probabilities)
+def off_steps():
+    """∂p₁/∂z₂ in terms of p₁ and p₂, one equality a line."""
+    return [
+        "diff(p1, z2)",
+        "(0*Z - exp(z1)*exp(z2))/Z**2",
+        "-(exp(z1)/Z)*(exp(z2)/Z)",
+        "-p1*p2",
+    ]
+
+
+@off_steps.alternative
+def other_by_logarithm():
+    """Differentiate log p₁ = z₁ − log Z, since ∂p = p ∂log p."""
+    return [
+        "diff(p1, z2)",
+        "p1*diff(log(p1), z2)",
+        "p1*(0 - exp(z2)/Z)",
+        "-p1*p2",
+    ]
+
+
+p = p1, p2, p3 = sympy.symbols("p1:4", real=True)
+
+
+def by_symmetry(diagonal, other):
+    """Rename 1, 2 to i, j in ∂p₁/∂z₁ and ∂p₁/∂z₂: softmax treats its logits alike."""
+    J = sympy.zeros(3)
+    for i in range(3):
+        for j in range(3):
+            renamed = [p[k] for k in dict.fromkeys((i, j, 0, 1, 2))]
+            entry = diagonal if i == j else other
+            J[i, j] = entry.xreplace(dict(zip(p, renamed, strict=True)))
+    return J
+
+
+@exercise.part(points=2, answer=Matrix("p1 p2 p3"))
+def J(diag_steps, off_steps):
+    """The Jacobian ∂p_i/∂z_j, three rows of three entries in p₁, p₂, p₃."""
+    return by_symmetry(diag_steps[-1].expr, off_steps[-1].expr)
+
+
+@J.alternative
+def diagonal_minus_outer_product():
+    """Write out diag(p) − p pᵀ."""
+    return [
+        ["p1 - p1^2", "-p1*p2", "-p1*p3"],
+        ["-p2*p1", "p2 - p2^2", "-p2*p3"],
+        ["-p3*p1", "-p3*p2", "p3 - p3^2"],
+    ]
+
+
+@J.misconception()
+def diagonal_rule_everywhere():
+    """You used the rule of the diagonal for all entries. For i ≠ j the numerator stays as it is."""
+    return by_symmetry(p1 * (1 - p1), p1 * (1 - p2))
+
+
+@J.misconception()
+def minus_lost():
+    """Off the diagonal a sign is lost: where one logit grows, can the other entries grow too?"""
+    return by_symmetry(p1 * (1 - p1), p1 * p2)
+
+
+@J.misconception()
+def sigmoids_side_by_side():
+    """These are three separate sigmoids. In a softmax the sum below ties each p_i to all logits."""
+    return by_symmetry(p1 * (1 - p1), sympy.Integer(0))
+
+
+@J.misconception()
+def outer_product_only():
+    """The diagonal lacks a term: there the numerator depends on the logit as well."""
+    return by_symmetry(-(p1**2), -p1 * p2)

@@ -1,0 +1,217 @@
+"""Softmax along any axis, for logits of any size.
+
+Source: Goodfellow, Bengio & Courville (2016), "Deep Learning", section 4.1.
+"""
+
+import numpy as np
+from jaxtyping import Float, Num
+from numpy import inf, ndarray
+
+from autograder.exercise import Exercise, Numbers, agree, require
+
+exercise = Exercise(
+    "softmax_stable",
+    title="A softmax that does not overflow",
+    source="Goodfellow et al. (2016), section 4.1",
+)
+
+
+@exercise.reference
+def softmax(x: Num[ndarray, "..."], axis: int = -1) -> Float[ndarray, "..."]:
+    """Return exp(x) / Σ exp(x) along ``axis``, computed from x − max x."""
+    x = as_float(x)
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+def as_float(x):
+    """Integers become float64; floating-point types stay what they are."""
+    return x if x.dtype.kind == "f" else x.astype(float)
+
+
+@exercise.alternative
+def one_vector_at_a_time(x, axis=-1):
+    """Work on every vector along the axis by itself."""
+    return np.apply_along_axis(softmax_of_vector, axis, x)
+
+
+def softmax_of_vector(v):
+    """Numerators first, then their sum, in a loop."""
+    top = max(v)
+    numerators = [np.exp(as_float(value - top)) for value in v]
+    total = numerators[0]
+    for numerator in numerators[1:]:
+        total = total + numerator
+    return np.array([numerator / total for numerator in numerators])
+
+
+@exercise.alternative
+def through_the_logarithm(x, axis=-1):
+    """Subtract log Σ exp(x), itself computed from the maximum, and take the exponential."""
+    x = np.moveaxis(as_float(x), axis, 0)
+    shifted = x - np.amax(x, axis=0)
+    return np.moveaxis(np.exp(shifted - np.log(np.exp(shifted).sum(axis=0))), 0, axis)
+
+
+@exercise.check(points=2, visible=True)
+def matches_the_formula(call, rng):
+    """Equals exp(x_i) / Σ_j exp(x_j) for a vector and for every row of a matrix."""
+    for shape in ((3,), (2, 4)):
+        x = rng.normal(size=shape)
+        agree(call(x), softmax(x))
+
+
+@exercise.check(points=1, visible=True, after=matches_the_formula)
+def along_any_axis(call, rng):
+    """Works for one to four axes, along each of them, also where a single entry gets all."""
+    for shape in ((5,), (1,), (3, 4), (3, 1), (2, 3, 4), (2, 1, 3, 4)):
+        for axis in range(-len(shape), len(shape)):
+            x = rng.normal(size=shape)
+            agree(call(x, axis=axis), softmax(x, axis))
+
+
+@exercise.check(points=1, after=matches_the_formula)
+def large_logits_stay_finite(call, rng):
+    """Logits in the thousands of either sign neither overflow nor divide 0 by 0."""
+    for x in (
+        1000 + rng.normal(size=3),
+        -10000 + rng.normal(size=3),
+        np.array([[1000.0, 1001.0], [0.0, 1.0]]) + rng.normal(size=2),
+        np.array([0.0, 2000.0]),
+    ):
+        agree(call(x), softmax(x))
+
+
+@exercise.check(points=0.5, after=matches_the_formula)
+def minus_infinity_gets_zero(call, rng):
+    """A logit of −∞ gets exactly 0, however low the others are; they share the rest."""
+    for offset in (0, -20000):
+        x = offset + rng.normal(size=(2, 4))
+        x[0, 1] = -inf
+        agree(call(x), softmax(x))
+
+
+@exercise.check(points=0.5, after=matches_the_formula)
+def float32_stays_float32(call, rng):
+    """Single-precision logits give single-precision probabilities."""
+    x = rng.normal(size=(3, 4)).astype(np.float32)
+    p = call(x)
+    agree(p, softmax(x))
+    kind = np.asarray(p).dtype
+    require(kind == np.float32, f"float32 logits give a {kind} result")
+
+
+@exercise.check(points=0.5, after=matches_the_formula)
+def integers_are_accepted(call, rng):
+    """Whole numbers are logits too; the probabilities are still fractions."""
+    x = rng.integers(-3, 4, (2, 5))
+    agree(call(x), softmax(x))
+
+
+@exercise.check(points=0.5, after=matches_the_formula)
+def input_is_left_alone(call, rng):
+    """The array that is passed in is the same afterwards."""
+    call(rng.normal(size=(3, 4)))
+    require(not call.modified, "the array that was passed in has been changed")
+
+
+@exercise.misconception
+def one_sum_for_all(x, axis=-1):
+    """You divided by the sum over the whole array. Each row is a distribution of its own."""
+    e = np.exp(as_float(x) - x.max())
+    return e / e.sum()
+
+
+@exercise.misconception
+def always_first_axis(x, axis=-1):
+    """You normalised down the columns. Unless told otherwise, use the last axis."""
+    return softmax(x, 0)
+
+
+@exercise.misconception
+def axis_ignored(x, axis=-1):
+    """The argument `axis` is never used: maximum and sum both belong to that axis."""
+    return softmax(x)
+
+
+@exercise.misconception
+def not_shifted(x, axis=-1):
+    """exp overflows (or all of it underflows). A common shift changes no probability: use one."""
+    e = np.exp(as_float(x))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@exercise.misconception
+def shifted_by_the_mean(x, axis=-1):
+    """You shifted by the mean, which can leave a logit far above 0. What is never exceeded?"""
+    x = as_float(x)
+    e = np.exp(x - x.mean(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@exercise.misconception
+def one_maximum_for_all(x, axis=-1):
+    """You shifted by one maximum for the whole array, so a low row underflows to 0/0."""
+    e = np.exp(as_float(x) - x.max())
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@exercise.misconception
+def logits_clipped(x, axis=-1):
+    """You clipped the logits, so different large ones come out equal. A shift loses nothing."""
+    return softmax(np.clip(x, -500, 500), axis)
+
+
+@exercise.misconception
+def minus_infinity_replaced(x, axis=-1):
+    """You replaced −∞ by a number. Beside logits that are lower still, that entry wins."""
+    return softmax(np.where(np.isneginf(x), as_float(x).dtype.type(-1e4), x), axis)
+
+
+@exercise.misconception
+def always_float64(x, axis=-1):
+    """The result is float64 although the logits are float32: some step converts them."""
+    return softmax(x.astype(float), axis)
+
+
+@exercise.misconception
+def integer_result(x, axis=-1):
+    """The result has the integer type of the input, and fractions are cut off to 0."""
+    return softmax(x, axis).astype(x.dtype)
+
+
+@exercise.misconception
+def changes_its_input(x, axis=-1):
+    """You changed the caller's array (an operator such as `-=` does). Make a new one."""
+    x -= x.max(axis=axis, keepdims=True)
+    return softmax(x, axis)
+
+
+@exercise.part(points=1, answer=Numbers())
+def overflow_at():
+    """From which x on does exp(x) overflow: in float32, in float64?"""
+    return np.log([float(np.finfo(kind).max) for kind in (np.float32, np.float64)])
+
+
+@overflow_at.misconception()
+def power_of_two():
+    """You gave the largest power of two. The question is about powers of e."""
+    return np.array([128, 1024])
+
+
+@overflow_at.misconception()
+def power_of_ten():
+    """You gave the largest power of ten. The question is about powers of e."""
+    return np.log10([float(np.finfo(kind).max) for kind in (np.float32, np.float64)])
+
+
+@overflow_at.misconception()
+def largest_number():
+    """That is the largest number of the type, the value of exp(x). Which x gives it?"""
+    return np.array([float(np.finfo(kind).max) for kind in (np.float32, np.float64)])
+
+
+@overflow_at.misconception()
+def underflow():
+    """Below these exponents exp(x) loses precision near 0. Overflow is at the other end."""
+    return np.log([float(np.finfo(kind).tiny) for kind in (np.float32, np.float64)])

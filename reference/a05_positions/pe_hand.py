@@ -1,0 +1,103 @@
+"""Sinusoidal encodings of three positions, by hand.
+
+Source: Vaswani et al. (2017), "Attention is all you need", section 3.5.
+"""
+
+import numpy as np
+
+from autograder.exercise import Exercise, Misconception, Numbers
+
+exercise = Exercise(
+    "pe_hand", title="The first three rows", source="Vaswani et al. (2017), section 3.5"
+)
+
+
+@exercise.variant
+def draw(rng):
+    """d is 4 or 6; a base of 100 or 1000 makes every column move; positions from 1 to 5."""
+    positions = np.sort(rng.choice(np.arange(1, 6), 3, replace=False))
+    return {
+        "d": int(rng.choice([4, 6])),
+        "base": int(rng.choice([100, 1000])),
+        "positions": positions,
+    }
+
+
+def encoding(position, d, base):
+    """Return sin and cos of position / base^(2i/d), side by side for each pair i."""
+    i = np.arange(d // 2)
+    angle = position / base ** (2 * i / d)
+    return np.column_stack([np.sin(angle), np.cos(angle)]).ravel()
+
+
+@exercise.part(points=1, answer=Numbers())
+def p0(d, base, positions):
+    """The encoding of the first of your positions, shape (d,)."""
+    return encoding(positions[0], d, base)
+
+
+@exercise.part(points=2, answer=Numbers())
+def p1(d, base, positions):
+    """The encoding of the second of your positions, shape (d,)."""
+    return encoding(positions[1], d, base)
+
+
+@exercise.part(points=2, answer=Numbers())
+def p2(d, base, positions):
+    """The encoding of the third of your positions, shape (d,)."""
+    return encoding(positions[2], d, base)
+
+
+def in_every_row(wrong):
+    """Register ``wrong(position, d, base)`` with each of the three answers."""
+    for row, part in enumerate((p0, p1, p2)):
+        part.misconceptions.append(Misconception(of_row(wrong, row)))
+    return wrong
+
+
+def of_row(wrong, row):
+    """Take the position from the student's numbers; keep the name and the sentence."""
+
+    def compute(d, base, positions):
+        return wrong(positions[row], d, base)
+
+    compute.__name__, compute.__doc__ = wrong.__name__, wrong.__doc__
+    return compute
+
+
+@in_every_row
+def exponent_doubled(position, d, base):
+    """Your exponent is twice too large. A counter over the columns 0, 2, 4 … is 2i already."""
+    return encoding(position, d, base**2)
+
+
+@in_every_row
+def column_as_i(position, d, base):
+    """You used the column number as i. It numbers pairs: both columns of a pair share an angle."""
+    column = np.arange(d)
+    angle = position / base ** (2 * column / d)
+    return np.where(column % 2 == 0, np.sin(angle), np.cos(angle))
+
+
+@in_every_row
+def degrees(position, d, base):
+    """Your calculator is set to degrees. The angles are radians."""
+    return encoding(position * np.pi / 180, d, base)
+
+
+@in_every_row
+def sines_first(position, d, base):
+    """All sines come first. Here sine and cosine alternate, a pair at a time."""
+    return encoding(position, d, base).reshape(-1, 2).T.ravel()
+
+
+@in_every_row
+def sine_and_cosine_exchanged(position, d, base):
+    """Sine and cosine are exchanged: the even columns, 0 among them, hold the sine."""
+    return encoding(position, d, base).reshape(-1, 2)[:, ::-1].ravel()
+
+
+@in_every_row
+def counted_from_one(position, d, base):
+    """This is the encoding of the next position. Use the position as it is given."""
+    return encoding(position + 1, d, base)

@@ -1,0 +1,174 @@
+"""Whatever arrives is read, put into the released shape, or refused in one sentence."""
+
+import json
+from copy import deepcopy
+
+import pytest
+
+from autograder.course.release import Release
+from autograder.course.submissions import Unreadable, read_notebook, restore, submissions
+
+ASSIGNMENT = "a03_scaled_attention"
+
+
+@pytest.fixture
+def release(course):
+    return Release.load(course, ASSIGNMENT)
+
+
+@pytest.fixture
+def notebook(release):
+    return deepcopy(release.notebook)
+
+
+def ids(notebook):
+    return [cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in notebook["cells"]]
+
+
+def cell(notebook, id):
+    return next(
+        c for c in notebook["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == id
+    )
+
+
+def test_an_untouched_notebook_comes_back_as_released(release, notebook):
+    restored, notices = restore(notebook, release)
+    assert notices == []
+    assert [c["source"] for c in restored["cells"]] == [
+        c["source"] for c in release.notebook["cells"]
+    ]
+
+
+def test_answers_and_extra_cells_stay(release, notebook):
+    cell(notebook, "sdpa")["source"] = "scale = 0.5"
+    notebook["cells"].insert(3, {"cell_type": "code", "source": "helper = 1", "metadata": {}})
+    restored, notices = restore(notebook, release)
+    assert cell(restored, "sdpa")["source"] == "scale = 0.5"
+    assert "helper = 1" in [c["source"] for c in restored["cells"]]
+    assert notices == []
+
+
+def test_an_edited_check_cell_is_the_released_one_again(release, notebook):
+    cell(notebook, "check_sdpa")["source"] = "11.0"
+    restored, notices = restore(notebook, release)
+    assert cell(restored, "check_sdpa")["source"] == 'check("sdpa")'
+    assert notices == ["The check cell `check_sdpa` was edited; the released one was run."]
+
+
+def test_forged_points_are_the_released_ones(release, notebook):
+    cell(notebook, "check_sdpa")["metadata"]["nbgrader"]["points"] = 1000
+    cell(notebook, "sdpa")["metadata"]["nbgrader"]["grade"] = True
+    restored, _ = restore(notebook, release)
+    assert cell(restored, "check_sdpa")["metadata"]["nbgrader"]["points"] == 11
+    assert not cell(restored, "sdpa")["metadata"]["nbgrader"]["grade"]
+
+
+@pytest.mark.parametrize("lost", ["check_sdpa", "sdpa", "causal_mask_why_needed"])
+def test_a_deleted_cell_is_put_back(release, notebook, lost):
+    notebook["cells"].remove(cell(notebook, lost))
+    restored, notices = restore(notebook, release)
+    assert sorted(filter(None, ids(restored))) == sorted(filter(None, ids(release.notebook)))
+    assert len(notices) == 1
+    assert f"`{lost}` was deleted" in notices[0]
+    assert ids(restored).index("check_causal_mask") > ids(restored).index("causal_mask")
+
+
+def test_a_deleted_answer_does_not_bring_the_stub_back(release, notebook):
+    notebook["cells"].remove(cell(notebook, "sdpa"))
+    restored, _ = restore(notebook, release)
+    assert "NotImplementedError" not in cell(restored, "sdpa")["source"]
+    assert ids(restored).index("check_sdpa") > ids(restored).index("sdpa")
+
+
+def test_a_doubled_answer_is_run_twice_and_counted_once(release, notebook):
+    copy = deepcopy(cell(notebook, "sdpa"))
+    copy["source"] = "scale = 0.5"
+    notebook["cells"].append(copy)
+    restored, notices = restore(notebook, release)
+    assert ids(restored).count("sdpa") == 1
+    assert restored["cells"][-1]["source"] == "scale = 0.5"
+    assert "twice" in notices[0]
+
+
+def test_a_doubled_check_counts_once(release, notebook):
+    notebook["cells"].append(deepcopy(cell(notebook, "check_sdpa")))
+    restored, notices = restore(notebook, release)
+    assert ids(restored).count("check_sdpa") == 1
+    assert "twice" in notices[0]
+
+
+def test_a_check_that_was_moved_before_its_answer_is_moved_back(release, notebook):
+    check = cell(notebook, "check_sdpa")
+    notebook["cells"].remove(check)
+    notebook["cells"].insert(0, check)
+    restored, notices = restore(notebook, release)
+    assert ids(restored).index("check_sdpa") == ids(restored).index("sdpa") + 1
+    assert "moved" in notices[0]
+
+
+def test_an_answer_turned_into_text_is_code_again(release, notebook):
+    answer = cell(notebook, "sdpa")
+    answer["cell_type"] = "markdown"
+    del answer["outputs"]
+    restored, notices = restore(notebook, release)
+    assert cell(restored, "sdpa")["cell_type"] == "code"
+    assert "had become markdown" in notices[0]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        None,
+        7,
+        {},
+        {"cell_type": "widget", "source": "x"},
+        {"cell_type": "code"},
+        {"cell_type": "code", "source": 5, "metadata": 3},
+        {"cell_type": "code", "source": [1, "a"], "metadata": {"nbgrader": "me"}},
+        {"cell_type": "code", "source": "", "metadata": {"nbgrader": {"grade_id": ["sdpa"]}}},
+    ],
+)
+def test_odd_cells_do_no_harm(release, notebook, odd):
+    notebook["cells"].append(odd)
+    restored, _ = restore(notebook, release)
+    assert all(isinstance(c["source"], str) for c in restored["cells"])
+
+
+def test_another_assignments_notebook_is_refused(course, release):
+    other = Release.load(course, "a02_attention_by_hand").notebook
+    with pytest.raises(Unreadable, match="another assignment"):
+        restore(other, release)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "not hold JSON"),
+        (b"PK\x03\x04", "not hold JSON"),
+        (b"[" * 100_000, "not hold JSON"),
+        (b"[]", "no list of cells"),
+        (b'{"worksheets": []}', "no list of cells"),
+        (b" " * (21 * 2**20), "21 MB"),
+    ],
+)
+def test_what_is_no_notebook_is_refused(tmp_path, content, says):
+    path = tmp_path / "x.ipynb"
+    path.write_bytes(content)
+    with pytest.raises(Unreadable, match=says):
+        read_notebook(path)
+
+
+def test_a_link_is_refused(tmp_path, notebook):
+    target = tmp_path / "target.ipynb"
+    target.write_text(json.dumps(notebook))
+    link = tmp_path / "link.ipynb"
+    link.symlink_to(target)
+    with pytest.raises(Unreadable, match="symbolic link"):
+        read_notebook(link)
+
+
+def test_a_renamed_notebook_is_found(course, notebook):
+    folder = course.folder("submitted") / "ada" / ASSIGNMENT
+    folder.mkdir(parents=True)
+    (folder / "my attention.ipynb").write_text(json.dumps(notebook))
+    assert [h.path.name for h in submissions(course, ASSIGNMENT)] == ["my attention.ipynb"]

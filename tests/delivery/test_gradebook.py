@@ -1,0 +1,173 @@
+import json
+import sqlite3
+from datetime import datetime
+
+import pytest
+from delivery_course import A, configure, graded, hand_in, released, save
+from nbgrader.api import Gradebook
+
+from autograder.course.config import Course, CourseError
+from autograder.delivery import gradebook
+from autograder.delivery.marks import scores
+
+
+def test_sealing_is_deterministic_and_locks_the_cells():
+    sealed = gradebook.seal(released())
+    assert sealed == gradebook.seal(released()) == gradebook.seal(sealed)
+    checksums = {c["id"]: c["metadata"].get("nbgrader", {}).get("checksum") for c in sealed["cells"]}
+    assert checksums.pop("title") is None
+    assert all(checksums.values())
+
+
+def test_nbgrader_s_complaint_about_a_notebook_is_passed_on():
+    twice = released()
+    twice["cells"].append(twice["cells"][1] | {"id": "again"})
+    with pytest.raises(CourseError, match="qk"):
+        gradebook.seal(twice)
+
+
+def test_registering_again_changes_nothing(tiny):
+    gradebook.register(tiny, A, gradebook.seal(released()))
+    save(tiny, graded("ada"))
+    gradebook.register(tiny, A, gradebook.seal(released()))
+    with Gradebook(tiny.database) as book:
+        (notebook,) = book.find_assignment(A).notebooks
+        assert (notebook.name, notebook.max_score, notebook.num_submissions) == (A, 6, 1)
+        assert {cell.name for cell in notebook.grade_cells} == {"check_qk", "qk_why", "check_norm"}
+        assert book.find_assignment(A).course_id == tiny.id
+
+
+def test_a_new_cell_after_submissions_is_refused_with_what_to_do(tiny):
+    save(tiny, graded("ada"))
+    extra = released()["cells"][2] | {"id": "more"}
+    extra["metadata"] = {"nbgrader": extra["metadata"]["nbgrader"] | {"grade_id": "check_more"}}
+    with pytest.raises(CourseError, match=f"nbgrader db assignment remove {A}"):
+        gradebook.register(tiny, A, gradebook.seal(released([extra])))
+
+
+def test_a_due_date_is_registered_and_nonsense_refused(tiny):
+    due = f'c.Course.assignments = [{{"id": "{A}", "title": "T", "due": "%s"}}]'
+    course = configure(tiny.root, due % "2027-03-01 23:59 UTC")
+    gradebook.register(course, A, gradebook.seal(released()))
+    with Gradebook(course.database) as book:
+        assert book.find_assignment(A).duedate == datetime(2027, 3, 1, 23, 59)
+    course = configure(tiny.root, due % "soon")
+    with pytest.raises(CourseError, match="'soon' of a01_tiny is no date"):
+        gradebook.register(course, A, gradebook.seal(released()))
+
+
+def test_scores_and_files_are_saved(tiny):
+    hand_in(tiny, "ada")
+    save(tiny, graded("ada", qk=1.5), graded("bob"))
+    book = scores(tiny, A)
+    assert {id: m.auto for id, m in book["ada"].cells.items()} == {
+        "check_qk": 1.5,
+        "qk_why": None,
+        "check_norm": 1.0,
+    }
+    assert [id for id, m in book["ada"].cells.items() if m.pending] == ["qk_why"]
+    assert (book["ada"].score, book["ada"].max_score) == (2.5, 6)
+    assert book["ada"].submitted == datetime(2026, 5, 4, 10)
+    assert book["bob"].submitted is None
+    folder = tiny.submission("ada", A, "autograded").parent
+    assert json.loads((folder / f"{A}.ipynb").read_text())["cells"][2]["outputs"]
+    assert (folder / "timestamp.txt").read_text().startswith("2026-05-04 10:00")
+    secret = (folder / "submission_secret.txt").read_text()
+    assert len(secret) == 128
+    save(tiny, graded("ada"))
+    assert (folder / "submission_secret.txt").read_text() == secret
+
+
+def test_the_exchange_s_secret_is_kept(tiny):
+    hand_in(tiny, "ada").with_name("submission_secret.txt").write_text("s3cret")
+    save(tiny, graded("ada"))
+    folder = tiny.submission("ada", A, "autograded").parent
+    assert (folder / "submission_secret.txt").read_text() == "s3cret"
+
+
+def test_points_given_by_hand_survive_grading_again(tiny):
+    save(tiny, graded("ada"))
+    with Gradebook(tiny.database) as book:
+        for name, points in (("qk_why", 2.5), ("check_qk", 1.0)):
+            book.find_grade(name, A, A, "ada").manual_score = points
+            book.find_grade(name, A, A, "ada").needs_manual_grade = False
+        book.find_grade("check_norm", A, A, "ada").extra_credit = 0.5
+        book.find_comment("qk_why", A, A, "ada").manual_comment = "Nearly."
+        book.db.commit()
+    save(tiny, graded("ada", qk=0.0))
+    marks = scores(tiny, A)["ada"]
+    assert (marks.cells["qk_why"].manual, marks.cells["check_qk"].manual) == (2.5, 1.0)
+    assert marks.cells["check_qk"].auto == 0.0
+    assert marks.cells["check_qk"].pending  # as in nbgrader: a person looks again
+    assert marks.comments == {"qk_why": "Nearly."}
+    assert marks.score == 2.5 + 1.0 + 1.5
+
+
+def test_an_errored_exercise_is_withheld_and_never_0(tiny):
+    save(tiny, graded("ada", qk=None))
+    marks = scores(tiny, A)["ada"]
+    assert (marks.cells["check_qk"].auto, marks.cells["check_qk"].pending) == (None, True)
+    save(tiny, graded("ada"))
+    marks = scores(tiny, A)["ada"]
+    assert (marks.cells["check_qk"].auto, marks.cells["check_qk"].pending) == (2.0, False)
+
+
+def test_untouched_text_gets_0_unless_the_grader_failed(tiny):
+    blank = {"answer": "Write here.", "changed": False}
+    save(tiny, graded("ada", **blank), graded("bob", qk=None, **blank))
+    book = scores(tiny, A)
+    assert (book["ada"].cells["qk_why"].auto, book["ada"].cells["qk_why"].pending) == (0.0, False)
+    assert book["ada"].comments == dict.fromkeys(("qk", "qk_why", "norm"), "No response.")
+    assert (book["bob"].cells["qk_why"].auto, book["bob"].cells["qk_why"].pending) == (None, True)
+
+
+def test_no_score_is_above_the_maximum(tiny):
+    save(tiny, graded("ada", norm=1.0000001))
+    assert scores(tiny, A)["ada"].cells["check_norm"].auto == 1.0
+
+
+def test_the_course_s_late_penalty_is_taken_off(tiny):
+    (tiny.root / "late.py").write_text(
+        "from nbgrader.plugins import BasePlugin\n"
+        "class Half(BasePlugin):\n"
+        "    def late_submission_penalty(self, student_id, score, total_seconds_late):\n"
+        "        return score / 2 if total_seconds_late > 60 else None\n"
+    )
+    course = configure(
+        tiny.root,
+        f'c.Course.assignments = [{{"id": "{A}", "title": "T", "due": "2026-05-04 09:00 UTC"}}]',
+        'c.AssignLatePenalties.plugin_class = "late.Half"',
+    )
+    gradebook.register(course, A, gradebook.seal(released()))
+    hand_in(course, "ada")
+    hand_in(course, "bob", timestamp="2026-05-04 08:59:59 UTC")
+    hand_in(course, "cleo", timestamp="soon")
+    save(course, graded("ada"), graded("bob"), graded("cleo"))
+    book = scores(course, A)
+    assert (book["ada"].late_penalty, book["ada"].seconds_late, book["ada"].score) == (1.5, 3600, 1.5)
+    assert (book["bob"].late_penalty, book["bob"].score) == (0, 3)
+    assert (book["cleo"].late_penalty, book["cleo"].submitted) == (0, None)
+
+
+def test_nothing_is_saved_for_an_assignment_that_is_not_registered(tiny):
+    (tiny.root / "gradebook.db").unlink()
+    with pytest.raises(CourseError, match="run `autograder generate a01_tiny`"):
+        gradebook.save(tiny, [graded("ada")])
+
+
+def test_a_locked_gradebook_is_said_to_be_locked(tiny):
+    holder = sqlite3.connect(tiny.root / "gradebook.db")
+    holder.execute("BEGIN EXCLUSIVE")
+    quick = Course(tiny.root, tiny.id, tiny.titles, config=tiny.config.copy())
+    quick.config.CourseDirectory.db_url = f"{tiny.database}?timeout=0.1"
+    try:
+        with pytest.raises(CourseError, match="If another program"):
+            gradebook.save(quick, [graded("ada")])
+    finally:
+        holder.close()
+
+
+def test_text_that_utf8_can_not_hold_is_saved(tiny):
+    save_me = graded("ada", answer="half a pair: \ud800")
+    gradebook.save(tiny, [save_me])
+    assert "half a pair: ?" in tiny.submission("ada", A, "autograded").read_text()

@@ -1,0 +1,47 @@
+"""What students are given fits what they are graded by."""
+
+import doctest
+import inspect
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autograder.course.config import Course
+from autograder.course.discover import load_assignment
+
+COURSE = Course.load(Path(__file__).parents[2])
+FUNCTIONS = [
+    pytest.param(cell.source, exercise, id=id)
+    for assignment in (load_assignment(COURSE, name) for name in COURSE.ids())
+    for id, exercise in assignment.sound.items()
+    for cell in assignment.cells
+    if exercise.solution and cell.exercise == id and not cell.part
+]
+
+
+def stub_of(source, exercise):
+    names = {}
+    exec(source, names)
+    return names[exercise.solution.__name__]
+
+
+@pytest.mark.parametrize(("source", "exercise"), FUNCTIONS)
+def test_arguments_are_those_of_the_reference(source, exercise):
+    stub = inspect.signature(stub_of(source, exercise)).parameters.values()
+    wanted = inspect.signature(exercise.solution).parameters.values()
+    assert [(p.name, p.default) for p in stub] == [(p.name, p.default) for p in wanted]
+
+
+@pytest.mark.parametrize(("source", "exercise"), FUNCTIONS)
+def test_example_is_right(source, exercise):
+    name = exercise.solution.__name__
+    examples = doctest.DocTestParser().get_doctest(
+        inspect.getdoc(stub_of(source, exercise)),
+        {"np": np, name: exercise.solution},
+        name,
+        filename=None,
+        lineno=None,
+    )
+    assert examples.examples, "a stub shows an example"
+    assert doctest.DocTestRunner(verbose=False).run(examples).failed == 0

@@ -1,0 +1,243 @@
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.course.build import build, stale
+from autograder.course.config import Course, CourseError
+from autograder.course.discover import load_assignment
+
+ROOT = Path(__file__).resolve().parents[2]
+DIGEST = """
+import hashlib, sys
+from autograder.course.build import build
+from autograder.course.config import Course
+from autograder.course.discover import load_assignment
+for id in ("a02_attention_by_hand", "a03_scaled_attention"):
+    for name, content in build(load_assignment(Course.load(sys.argv[1]), id)).items():
+        print(name, hashlib.sha256(content).hexdigest())
+"""
+
+
+def cells_of(files):
+    return json.loads(files["a01_mini.ipynb"])["cells"]
+
+
+def source(cell):
+    return "".join(cell["source"])
+
+
+def test_two_builds_give_the_same_bytes(mini):
+    assert build(mini()) == build(mini())
+
+
+def test_another_hash_seed_gives_the_same_bytes():
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", DIGEST, str(ROOT)],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert runs[0] == runs[1]
+    assert len(runs[0].splitlines()) == 6
+
+
+def test_the_notebook_is_what_its_author_wrote_with_setup_and_checks_put_in(mini):
+    cells = cells_of(build(mini()))
+    assert [(c["cell_type"], source(c).splitlines()[0]) for c in cells] == [
+        ("markdown", "# A small assignment"),
+        ("code", "from check import check, student, your_numbers"),
+        ("markdown", "Your numbers:"),
+        ("code", 'your_numbers("by_hand")'),
+        ("code", "doubled = None"),
+        ("code", 'check("by_hand")'),
+        ("markdown", "*Your answer.*"),
+        ("code", "import numpy as np"),
+        ("code", 'check("norm")'),
+    ]
+    assert source(cells[1]).endswith('student("")  # your id, between the quotes')
+
+
+def test_cells_carry_the_metadata_of_nbgrader(mini):
+    cells = {c["id"]: c["metadata"] for c in cells_of(build(mini()))}
+    base = {"schema_version": 3, "task": False}
+    assert cells["by_hand"]["nbgrader"] == {
+        **base,
+        "grade": False,
+        "solution": True,
+        "locked": False,
+        "grade_id": "by_hand",
+    }
+    assert cells["check_by_hand"] == {
+        "deletable": False,
+        "editable": False,
+        "nbgrader": {
+            **base,
+            "grade": True,
+            "solution": False,
+            "locked": True,
+            "grade_id": "check_by_hand",
+            "points": 2.5,
+        },
+    }
+    assert cells["by_hand_why"]["nbgrader"] == {
+        **base,
+        "grade": True,
+        "solution": True,
+        "locked": False,
+        "grade_id": "by_hand_why",
+        "points": 2,
+    }
+    assert cells["cell-01"] == {}
+    assert "editable" not in cells["by_hand"]
+    assert "editable" not in cells["by_hand_why"]
+
+
+def test_the_notebook_is_valid_and_has_no_outputs(mini):
+    notebook = nbformat.reads(build(mini())["a01_mini.ipynb"].decode(), as_version=4)
+    nbformat.validate(notebook)
+    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
+    assert notebook.metadata.kernelspec.name == "python3"
+    assert not any(cell.get("outputs") for cell in notebook.cells)
+    assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
+
+
+def test_an_exercise_marked_by_hand_alone_has_no_check_cell(mini):
+    only_text = """
+from autograder.exercise import Essay, Exercise
+exercise = Exercise("by_hand", title="Words", source="None")
+@exercise.part(points=2, answer=Essay())
+def why():
+    \"\"\"Why so?\"\"\"
+    return "Because."
+"""
+    assignment = mini()
+    root = assignment.course.root
+    (root / "reference/a01_mini/by_hand.py").write_text(only_text)
+    text = root / "assignments/a01_mini/a01_mini.py"
+    text.write_text(text.read_text().replace('your_numbers("by_hand")', "1"))
+    cells = cells_of(build(load_assignment(assignment.course, "a01_mini")))
+    assert "check_by_hand" not in {c["id"] for c in cells}
+    assert "by_hand_why" in {c["id"] for c in cells}
+
+
+def test_the_released_check_module_is_ours_and_older_pythons_read_it(mini):
+    module = build(mini())["check.py"]
+    assert module == (ROOT / "autograder/student/check.py").read_bytes()
+    ast.parse(module, feature_version=(3, 9))
+
+
+PROBLEMS = {
+    "a broken reference": ({"norm": [("import numpy as np", "1/0")]}, "norm.py:2: ZeroDivision"),
+    "no stub": ({"a01_mini": [(' exercise="norm"', "")]}, "norm.py: no cell is its stub"),
+    "an essay without a cell": (
+        {"a01_mini": [('# %% [markdown] exercise="by_hand" part="why"', "# %% [markdown]")]},
+        "by_hand: no cells for its Essay part `why`; write one "
+        '`# %% [markdown] exercise="by_hand" part="why"`',
+    ),
+    "a cell for a part that isn't marked by hand": (
+        {"a01_mini": [('part="why"', 'part="letter"')]},
+        'part="letter"',
+    ),
+    "a cell of an unknown exercise": (
+        {"a01_mini": [('exercise="by_hand" part', 'exercise="by_head" part')]},
+        'exercise="by_head", which has no stub',
+    ),
+    "an answer without a variable": (
+        {"a01_mini": [('letter = ""', "")]},
+        "by_hand: its stub lacks the line `letter = None`",
+    ),
+    "another argument": (
+        {"a01_mini": [("keep=False", "keepdims=False")]},
+        "norm: its stub is `def norm(x, axis=-1, *, keepdims=False)`; "
+        "the reference is `def norm(x, axis=-1, *, keep=False)`",
+    ),
+    "another default": ({"a01_mini": [("= -1", "= 0")]}, "norm(x, axis=0, *, keep=False)"),
+    "another kind of argument": ({"a01_mini": [("*, keep", "keep")]}, "norm(x, axis=-1, keep="),
+    "another name": ({"a01_mini": [("def norm(", "def length(")]}, "doesn't define `norm`"),
+    "a stub that isn't Python": ({"a01_mini": [("raise Not", "raise raise Not")]}, "isn't Python"),
+    "nobody sees the numbers": (
+        {"a01_mini": [('your_numbers("by_hand")', "")]},
+        'nobody sees the numbers of by_hand; add a code cell `your_numbers("by_hand")`',
+    ),
+    "numbers that don't exist": (
+        {
+            "a01_mini": [
+                ('your_numbers("by_hand")', 'your_numbers("by_hand"), your_numbers("norm")')
+            ]
+        },
+        'your_numbers("norm") shows nothing',
+    ),
+    "a visible check that nobody can pass": (
+        {"norm": [("agree(call(x), norm(x))", "agree(call(x), 2 * norm(x))")]},
+        "the visible check `right_length` fails with the reference itself",
+    ),
+    "a visible check without calls": (
+        {"norm": [("agree(call(x), norm(x))", "return")]},
+        "gets no answer from any call",
+    ),
+    "a visible check that can't be written down": (
+        {
+            "norm": [
+                (
+                    "np.square(x)",
+                    "np.square(x() if callable(x) else x)",
+                ),
+                ("agree(call(x), norm(x))", "agree(call(lambda: x), norm(x))"),
+            ]
+        },
+        "a value of type function can't be written to check.json): hide it",
+    ),
+    "a mistake that hides": (
+        {"by_hand": [("return x**2", "return 2 * x")]},
+        "by_hand: only 0 of 2000 draws",
+    ),
+}
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_an_assignment_that_is_not_ready_is_refused(mini, problem):
+    changes, message = PROBLEMS[problem]
+    with pytest.raises(CourseError) as refused:
+        build(mini(**changes))
+    assert message in str(refused.value)
+
+
+def test_everything_that_is_wrong_is_said_at_once(mini):
+    changes = {"a01_mini": [('letter = ""', ""), ("def norm(", "def length(")]}
+    with pytest.raises(CourseError, match="(?s)`letter = None`.*doesn't define `norm`"):
+        build(mini(**changes))
+
+
+def test_stale_names_what_differs(mini, released):
+    files = build(mini())
+    assert stale(files, released) == []
+    assert stale({**files, "check.py": b""}, released) == ["check.py"]
+    (released / "left_over.txt").touch()
+    (released / "check.json").unlink()
+    assert stale(files, released) == ["check.json", "left_over.txt"]
+
+
+def test_stale_overlooks_the_last_digits_of_recorded_floats(mini, released):
+    files = build(mini())
+    data = json.loads(files["check.json"])
+    call = data["exercises"]["norm"]["checks"][0]["calls"][0]
+    call["value"]["array"][0] *= 1 + 1e-15
+    assert stale({**files, "check.json": json.dumps(data).encode()}, released) == []
+    call["value"]["array"][0] *= 1 + 1e-3
+    assert stale({**files, "check.json": json.dumps(data).encode()}, released) == ["check.json"]
+
+
+@pytest.mark.parametrize("id", Course.load(ROOT).ids())
+def test_every_assignment_of_the_course_can_be_released(id):
+    files = build(load_assignment(Course.load(ROOT), id))
+    assert set(files) == {f"{id}.ipynb", "check.py", "check.json"}

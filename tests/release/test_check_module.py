@@ -1,0 +1,279 @@
+"""check.py as a student has it: beside check.json, with numpy and the standard library alone."""
+
+import json
+
+import numpy as np
+import pytest
+
+from autograder.student import check as module
+
+NORM = """
+import numpy as np
+def norm(x, axis=-1, *, keep=False):
+    {}
+check("norm")
+"""
+
+
+@pytest.fixture
+def norm(released, as_student):
+    return lambda body: as_student(released, NORM.format(body.replace("\n", "\n    ")))
+
+
+def test_a_right_function_passes_and_is_told_that_this_is_not_all(norm):
+    assert norm("return np.sqrt((x * x).sum(axis=axis, keepdims=keep))").splitlines() == [
+        "norm: The length of a vector",
+        "  ✓ passed     Equals the root of the sum of squares.",
+        "  ✓ passed     Single precision stays single precision, and the input stays what it is.",
+        "  Grading also runs 1 hidden check: passing here is not yet the mark.",
+    ]
+
+
+def test_wrong_values_are_shown_beside_the_expected_ones_and_the_inputs(norm):
+    report = norm("return (x * x).sum(axis=axis, keepdims=keep)")
+    assert "✗ failed     Equals the root of the sum of squares." in report
+    assert "norm(x)    (call 1 of 2)" in report
+    assert "2 of 2 entries differ: the result is" in report
+    for name in ("came = [", "expected = [", "x = [["):
+        assert name in report
+
+
+def test_a_later_call_is_named_with_its_keywords(norm):
+    report = norm("return np.sqrt((x * x).sum(axis=-1, keepdims=keep))")
+    assert "norm(x, axis, keep)    (call 2 of 2)" in report
+    assert "the result has shape (2, 1); shape (1, 3) was expected" in report
+    assert "axis = 0" in report
+    assert "keep = True" in report
+
+
+def test_a_wrong_type_fails_only_the_check_that_looks_at_it(norm):
+    report = norm("return np.sqrt((x.astype(float)**2).sum(axis=axis, keepdims=keep))")
+    assert "✓ passed     Equals" in report
+    assert "the result has dtype float64; float32 was expected" in report
+    assert "expected =" not in report
+
+
+def test_a_changed_input_is_noticed(norm):
+    report = norm("y = np.square(x)\nx -= 1\nreturn np.sqrt(y.sum(axis=axis, keepdims=keep))")
+    assert "✓ passed     Equals" in report
+    assert "it changes its argument x" in report
+
+
+def test_nan_is_called_nan(norm):
+    assert "the result contains NaN" in norm("return x.sum(axis=axis, keepdims=keep) * np.nan")
+
+
+def test_an_exception_comes_with_type_message_and_line(norm):
+    report = norm("y = x[0]\nreturn [][len(y)]")
+    assert "IndexError: list index out of range" in report
+    assert "in line" in report
+
+
+def test_a_missing_return_is_guessed(norm):
+    assert "the result is None (is a `return` missing?)" in norm("pass")
+
+
+def test_a_stub_is_not_written_yet(norm):
+    report = norm("raise NotImplementedError")
+    assert "– blank      `norm` is not written yet" in report
+    assert "failed" not in report
+
+
+def test_a_name_from_a_cell_that_was_not_run(norm):
+    assert "`square` is not defined yet: run its cell first" in norm("return square(x)")
+
+
+def test_what_a_function_prints_warns_about_or_exits_with_does_no_harm(norm):
+    body = "print('noise')\nimport warnings, sys\nwarnings.warn('noise')\n1 / np.zeros(1)\n"
+    report = norm(body + "sys.exit('bye')")
+    assert "noise" not in report
+    assert "SystemExit: bye" in report
+    report = norm(body + "return np.sqrt((x * x).sum(axis=axis, keepdims=keep))")
+    assert report.count("✓ passed") == 2
+
+
+def test_a_function_that_was_not_defined_or_is_none(released, as_student):
+    report = as_student(released, "check('norm'); norm = 3; check('norm')")
+    assert "`norm` is not defined yet: run its cell first" in report
+    assert "`norm` should be a function, not of type int" in report
+
+
+def test_answers_are_looked_at_for_their_form_alone(released, as_student):
+    report = as_student(
+        released,
+        """
+student("ada")
+check("by_hand")
+doubled, letter, formula = None, " ", [[], None]
+check("by_hand")
+doubled, letter, formula = len(your_numbers("by_hand")["x"]) * [0], "b", "a*b1 + exp(2)"
+check("by_hand")
+doubled, letter, formula = [1, 2, 3, 4], "C", "a + (c"
+check("by_hand")
+""",
+    )
+    _, unset, blank, good, bad = report.split("by_hand: ")
+    assert unset.count("is not defined yet: run its cell first") == 3
+    assert blank.count("– blank") == 3
+    assert "doubled: Twice your numbers." in blank
+    assert good.count("✓ filled in") == 3
+    assert "right" in good
+    assert bad.count("✗ form") == 3
+    assert "4 numbers given" in bad
+    assert "one of A, B is expected, not 'C'" in bad
+    assert report.count("why: you write it in a text cell, a person marks it") == 4
+
+
+@pytest.mark.parametrize(
+    ("hint", "raw", "read"),
+    [
+        ({"kind": "numbers", "shape": [2]}, "1/3, 0.25", "2 numbers"),
+        ({"kind": "numbers", "shape": []}, np.float32(0.5), "0.5"),
+        ({"kind": "numbers", "shape": [2, 1]}, np.ones((2, 1)), "an array of shape (2, 1)"),
+        ({"kind": "count", "shape": []}, "1,048,576", "1048576"),
+        ({"kind": "count", "shape": []}, 4.0, "4"),
+        ({"kind": "shape"}, "(2, 3)", "(2, 3)"),
+        ({"kind": "shape"}, (2, np.int64(3)), "(2, 3)"),
+        ({"kind": "choice", "options": "AB"}, " a ", "A"),
+        ({"kind": "formula", "names": ["p_i"]}, r"\frac{e^{p_{i}}}{2}", r"'\\frac{e^{p_{i}}}{2}'"),
+        ({"kind": "formula", "names": ["tau"]}, "2·τ²", "'2·τ²'"),
+        ({"kind": "matrix", "names": ["a"], "shape": [1, 2]}, [["a", 0]], "1 rows"),
+        ({"kind": "lines", "names": ["a"]}, "a\n\n2*a/2", "2 lines"),
+        ({"kind": "another"}, "whatever", "'whatever'"),
+    ],
+)
+def test_forms_that_can_be_read(hint, raw, read):
+    assert module._form(hint, raw) == read
+
+
+@pytest.mark.parametrize(
+    ("hint", "raw", "why"),
+    [
+        ({"kind": "numbers", "shape": [3]}, [1, 2], "3 numbers expected, 2 numbers given"),
+        ({"kind": "numbers", "shape": [2, 2]}, [[1, 2], [3]], "different lengths"),
+        ({"kind": "numbers", "shape": []}, "one", "numbers are expected, not 'one'"),
+        ({"kind": "numbers", "shape": []}, True, "numbers are expected, not True"),
+        ({"kind": "numbers", "shape": []}, float("inf"), "infinity"),
+        ({"kind": "numbers", "shape": []}, float("nan"), "numbers are expected, not nan"),
+        ({"kind": "numbers", "shape": []}, {"a": 1}, "numbers are expected"),
+        ({"kind": "count", "shape": []}, 2.5, "whole numbers are expected, not 2.5"),
+        ({"kind": "shape"}, 3, "a tuple such as (2, 3) is expected, not 3"),
+        ({"kind": "choice", "options": "AB"}, "AB", "one of A, B is expected, not 'AB'"),
+        ({"kind": "formula", "names": ["a"]}, "a + q", "q: the names here are a"),
+        ({"kind": "formula", "names": ["a"]}, "(a", "a ) is missing"),
+        ({"kind": "formula", "names": ["a"]}, "a]", "a ] was never opened"),
+        ({"kind": "formula", "names": ["a"]}, len, "text in quotes is expected"),
+        ({"kind": "matrix", "names": ["a"], "shape": [2, 2]}, [["a"]], "a list of 2 rows"),
+        ({"kind": "matrix", "names": ["a"], "shape": [1, 2]}, [["a"]], "a row of 2 entries"),
+        ({"kind": "lines", "names": ["a"]}, 3, "a list of lines of text is expected, not 3"),
+    ],
+)
+def test_forms_that_can_not(hint, raw, why):
+    with pytest.raises(module._Unreadable) as refused:
+        module._form(hint, raw)
+    assert why in str(refused.value)
+
+
+def test_an_unknown_exercise_is_met_with_the_nearest_names(released, as_student):
+    report = as_student(released, "check('nrom'); print(your_numbers('nrom')); check(3)")
+    assert "There is no exercise 'nrom' here. Did you mean norm?" in report
+    assert "There is no exercise 3 here. Did you mean by_hand or norm?" in report
+
+
+def test_without_check_json_a_sentence_says_so(released, as_student):
+    (released / "check.json").rename(released / "elsewhere.json")
+    assert "check.json is missing: put it beside check.py" in as_student(released, "check('norm')")
+    (released / "check.json").write_text("no json")
+    assert "check.json can't be read" in as_student(released, "check('norm')")
+
+
+def test_numbers_wait_for_a_name(released, as_student):
+    report = as_student(
+        released,
+        """
+student("")
+numbers = your_numbers("by_hand")
+print(numbers, numbers._repr_latex_())
+try:
+    numbers["x"]
+except KeyError as error:
+    print(error)
+student(" ada ")
+numbers = your_numbers("by_hand")
+print(sorted(numbers), type(numbers["x"]).__name__, type(numbers["k"]).__name__)
+try:
+    numbers["y"]
+except KeyError as error:
+    print(error)
+""",
+    )
+    lines = report.splitlines()
+    assert lines[0].startswith("Type your id between the quotes")
+    assert "Type your id" in lines[1]
+    assert "Type your id" in lines[2]
+    assert lines[3] == "Hello ada: these are your own numbers."
+    assert lines[4] == "['k', 'unit', 'x'] ndarray int"
+    assert "no 'y' among your numbers: x, k, unit" in lines[5]
+
+
+def test_jupyterhub_knows_who_is_there(released, as_student):
+    report = as_student(released, "student(''); student('grace')", JUPYTERHUB_USER="ada")
+    assert report.splitlines() == [
+        "Hello ada: these are your own numbers.",
+        "Hello grace: these are your own numbers.",
+    ]
+
+
+def test_an_exercise_with_the_same_numbers_for_all_says_so(released, as_student):
+    shown = as_student(released, "student('ada'); print(your_numbers('norm'))")
+    assert "norm: everybody has the same numbers; they are in the text." in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "latex"),
+    [
+        ("q", np.array([1, -2]), r"q = (1,\ {-2})"),
+        ("W_q", np.array([[0.5, 1e-7]]), r"W_{q} = \begin{pmatrix} 0.5 & 1 \cdot 10^{-7} "),
+        ("tau", 0.1, r"\tau = 0.1"),
+        ("max_len", 8, r"\mathtt{max\_len} = 8"),
+        ("words", ["a_b"], r"\mathtt{words} = (\text{a\_b})"),
+        ("X", np.zeros((2, 1, 1), int), r"X[1] = \begin{pmatrix} 0 \end{pmatrix}"),
+        ("m", float("-inf"), r"m = {-\infty}"),
+    ],
+)
+def test_numbers_are_shown_as_formulas(name, value, latex):
+    assert latex in module.Numbers({name: value})._repr_latex_()
+
+
+def test_many_numbers_go_on_several_lines():
+    numbers = module.Numbers({name: np.ones((2, 8)) for name in "QKV"})
+    assert numbers._repr_latex_().count(r"\\[1ex]") == 2
+
+
+def test_recorded_calls_get_fresh_arguments_each_time(released, as_student):
+    spoiled = NORM.format(
+        "out = np.sqrt((x * x).sum(axis=axis, keepdims=keep)); x *= 0; return out"
+    )
+    report = as_student(released, spoiled + "check('norm')")
+    assert report.count("✓ passed     Equals") == 2
+
+
+def test_other_results_than_arrays_are_compared_too():
+    difference = module._difference
+    assert difference((1, [2.0]), (1, [2.0]), [["value"], ["value"]], "it") == []
+    assert difference([1, 2], (1, 2), [["value"], ["value"]], "it") == []
+    assert "should be a tuple of 2" in difference(1, (1, 2), [["value"]] * 2, "it")[0]
+    assert "it[1]" in difference((1, 3), (1, 2), [["value"]] * 2, "it")[0]
+    assert difference({"a": 1}, {"a": 1}, ["value"], "it") == []
+    assert "it has no entry 'a'" in difference({"b": 1}, {"a": 1}, ["value"], "it")
+    assert "'x' was expected" in difference("y", "x", ["value"], "it")[0]
+    assert "bool was expected" in difference([1.0], [True], ["value"], "it")[0]
+    assert "ragged" in difference([[1], [1, 2]], [1.0], ["value"], "it")[0]
+    assert difference(np.float32([1.00001]), [1.0], ["value"], "it") == []
+    assert difference(np.float64([1.00001]), [1.0], ["value"], "it") != []
+
+
+def test_check_json_has_one_array_to_a_line(released):
+    text = (released / "check.json").read_text(encoding="utf-8")
+    assert json.loads(text)["schema"] == 1
+    assert max(line.count('"array"') for line in text.splitlines()) == 1

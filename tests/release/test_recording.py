@@ -1,0 +1,176 @@
+import contextlib
+import importlib.util
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autograder.course.build import build
+from autograder.course.config import Course, CourseError
+from autograder.course.discover import load_assignment
+from autograder.course.recording import decode, encode
+from autograder.course.release import Release
+from autograder.exercise import draw_pool, pick
+from autograder.grading.checks import grade_checks
+from autograder.student import check as students
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def same(a, b):
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and a.tobytes() == b.tobytes() and a.shape == b.shape
+    if isinstance(a, list | tuple):
+        return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    return type(a) is type(b) and repr(a) == repr(b)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        3,
+        -0.0,
+        0.1,
+        float("nan"),
+        float("-inf"),
+        '√ and "quotes"',
+        [1, (2, "a", None)],
+        {"a": (1,), 2: [np.eye(2)]},
+        np.array([[0.1, np.nan], [-np.inf, 1e-300]]),
+        np.array([1 / 3, np.inf], np.float32),
+        np.array([True, False]),
+        np.array(7),
+        np.zeros((0, 3), np.int32),
+        np.array(["to", "be"]),
+        np.float32(1 / 3),
+        np.int64(2**60),
+        np.bool_(True),
+        np.float64("nan"),
+    ],
+    ids=repr,
+)
+def test_values_survive_the_way_through_json(value):
+    assert same(decode(json.loads(json.dumps(encode(value), allow_nan=False))), value)
+
+
+@pytest.mark.parametrize("value", [len, np.array([1j]), {1, 2}, np.random.default_rng(0)])
+def test_other_values_are_refused(value):
+    with pytest.raises(TypeError, match="can't be written to check.json"):
+        encode(value)
+
+
+def test_pools_come_back_as_they_were_drawn(mini, released):
+    assignment = mini()
+    release = Release.load(assignment.course, "a01_mini")
+    drawn = draw_pool(assignment.sound["by_hand"], "mini")
+    pool = release.pool("by_hand")
+    assert len(pool) == len(drawn) == 8
+    for own, variant in zip(pool, drawn, strict=True):
+        assert same(own["x"], variant["x"])
+        assert same(own["k"], int(variant["k"]))
+        assert own["unit"] == "cm"
+
+
+def test_everybody_picks_the_same_variant(mini, released, as_student):
+    release = Release.load(mini().course, "a01_mini")
+    for student in ("ada", "grace", "émilie"):
+        index = pick("mini", student, "by_hand", 8)
+        assert release.variant("by_hand", student) == index
+        assert students.pick("mini", student, "by_hand", 8) == index
+        numbers = release.numbers(student)
+        assert same(numbers["by_hand"], release.pool("by_hand")[index])
+        assert numbers["norm"] == {}
+        shown = as_student(
+            released, f"student({student!r}); print(your_numbers('by_hand')['x'].tolist())"
+        )
+        assert shown.splitlines()[1] == str(numbers["by_hand"]["x"].tolist())
+
+
+def test_a_release_that_is_missing_or_of_another_version_says_what_to_do(mini, released):
+    course = mini().course
+    (released / "check.json").write_text('{"schema": 99}')
+    with pytest.raises(
+        CourseError, match="has schema 99, not 1: run `autograder generate a01_mini"
+    ):
+        Release.load(course, "a01_mini")
+    (released / "check.json").write_text("{")
+    with pytest.raises(CourseError, match="can't be read"):
+        Release.load(course, "a01_mini")
+    (released / "check.json").unlink()
+    with pytest.raises(CourseError, match="is missing: run `autograder generate a01_mini`"):
+        Release.load(course, "a01_mini")
+
+
+def test_the_format_of_check_json(mini):
+    data = json.loads(build(mini())["check.json"])
+    assert [data["schema"], data["course"], data["assignment"]] == [1, "mini", "a01_mini"]
+    norm = data["exercises"]["norm"]
+    assert norm["function"] == "norm"
+    assert norm["points"] == 3
+    assert norm["hidden_checks"] == 1
+    assert norm["pool"] == [{}]
+    assert [check["name"] for check in norm["checks"]] == ["right_length", "single_stays_single"]
+    assert norm["checks"][0]["rubric"] == "Equals the root of the sum of squares."
+    assert norm["checks"][0]["calls"][1]["kwargs"] == {"axis": 0, "keep": True}
+    by_hand = data["exercises"]["by_hand"]
+    assert by_hand["function"] is None
+    hints = {part["name"]: part["hint"] for part in by_hand["parts"]}
+    assert hints["letter"] == {"kind": "choice", "options": "AB"}
+    assert hints["formula"] == {"kind": "formula", "names": ["a", "b_1"]}
+    assert hints["why"] == {"kind": "manual"}
+
+
+def test_a_shape_that_depends_on_the_variant_is_given_for_each(mini):
+    by_hand = json.loads(build(mini())["check.json"])["exercises"]["by_hand"]
+    hint = by_hand["parts"][0]["hint"]
+    assert hint["shapes"] == [variant["x"]["shape"] for variant in by_hand["pool"]]
+    assert "shape" not in hint
+
+
+def test_what_a_check_does_not_look_at_is_not_shipped(mini):
+    checks = json.loads(build(mini())["check.json"])["exercises"]["norm"]["checks"]
+    assert [call["compare"] for call in checks[0]["calls"]] == [["value"], ["value"]]
+    call = checks[1]["calls"][0]
+    assert call["compare"] == ["dtype"]
+    assert call["unchanged"] is True
+    assert call["value"] == {"array": [0.0] * 4, "dtype": "float32", "shape": [4]}
+
+
+def load(folder):
+    """Import the released check.py of a folder under a name of its own."""
+    spec = importlib.util.spec_from_file_location(f"check_{folder.name}", folder / "check.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def functions():
+    course = Course.load(ROOT)
+    for id in course.ids():
+        for name, exercise in load_assignment(course, id).sound.items():
+            if exercise.solution and any(check.visible for check in exercise.checks):
+                yield pytest.param(id, name, id=name)
+
+
+@pytest.mark.parametrize(("id", "name"), list(functions()))
+def test_the_notebook_says_of_each_mistake_what_the_grader_says(tmp_path, write_release, id, name):
+    assignment = load_assignment(Course.load(ROOT), id)
+    exercise = assignment.sound[name]
+    module = load(write_release(build(assignment), tmp_path / id))
+    for function in [exercise.solution, *exercise.alternatives, *exercise.misconceptions]:
+        function = getattr(function, "compute", function)
+        printed = io.StringIO()
+        notebook = {"check": module.check, exercise.solution.__name__: function}
+        with contextlib.redirect_stdout(printed):
+            exec(f"check({name!r})", notebook)
+        graded = {item.name: item.status for item in grade_checks(exercise, function)}
+        for check in exercise.checks:
+            if check.visible and graded[check.name] != "skipped":
+                passed = f"✓ passed     {check.rubric}" in printed.getvalue()
+                assert passed == (graded[check.name] == "passed"), (function, printed.getvalue())

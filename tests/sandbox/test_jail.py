@@ -1,0 +1,305 @@
+"""Hostile code: what it tries succeeds where nothing holds it back, and fails in the sandbox."""
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autograder.sandbox import StudentError, limits, root, seccomp
+
+pytestmark = pytest.mark.sandbox
+
+COURSE = Path(__file__).resolve().parents[2]
+
+# Each attempt is the body of a function. It returns if it succeeds and raises if it does not.
+HARMLESS = {
+    "read the course": f"return len(open('{COURSE}/autograder/__init__.py').read())",
+    "list the course": f"return len(os.listdir('{COURSE}'))",
+    "import the framework": f"sys.path.append('{COURSE}'); import autograder.grading",
+    "read a system file": "return len(open('/etc/passwd').read())",
+    "list the temporary folder": "return os.listdir('/tmp') and 1",
+    "list the root": "return len(os.listdir('/'))",
+    "read /proc/self": "return len(open('/proc/self/maps').read())",
+    "read another's command line": "return len(open(f'/proc/{os.getppid()}/cmdline').read())",
+    "write to the temporary folder": "import tempfile; tempfile.TemporaryFile().write(b'x')",
+    "write to shared memory": "from multiprocessing import shared_memory as m;"
+    "s = m.SharedMemory(create=True, size=8); s.close(); s.unlink()",
+    "make a folder": "import tempfile; os.rmdir(tempfile.mkdtemp())",
+    "change times": "import tempfile; f = tempfile.NamedTemporaryFile(); os.utime(f.name)",
+    "create memory outside of the limit": "os.close(os.memfd_create('x'))",
+    "fork": "p = os.fork()\n    if p == 0: os._exit(0)\n    os.waitpid(p, 0)",
+    "run a program": "import subprocess; subprocess.run(['/bin/true'], check=True)",
+    "run a program in a shell": "assert os.system('true') == 0",
+    "start a process": "import multiprocessing as m;"
+    "p = m.get_context('fork').Process(target=int); p.start(); p.join()",
+    "open a TCP socket": "import socket; socket.socket().close()",
+    "open a local socket": "import socket; socket.socket(socket.AF_UNIX).close()",
+    "pair datagram sockets": "import socket; socket.socketpair(type=socket.SOCK_DGRAM)",
+    "signal the parent": "os.kill(os.getppid(), 0)",
+    "signal everyone": "os.killpg(os.getpgrp(), 0)",
+    "have a signal sent": "import fcntl; r, w = os.pipe(); fcntl.fcntl(r, 8, os.getpid())",
+    "limit the parent": "import resource;"
+    "resource.prlimit(os.getppid(), resource.RLIMIT_CORE, (0, 0))",
+    "slow the parent down": "os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)",
+    "pin the parent": "os.sched_setaffinity(os.getppid(), os.sched_getaffinity(0))",
+    "outlive the parent": "assert libc.prctl(1, 0) == 0",
+    "watch files": "assert libc.inotify_init() >= 0",
+    "read memory across processes": "b = ctypes.create_string_buffer(8);"
+    "v = (ctypes.c_size_t * 2)(ctypes.addressof(b), 8);"
+    "assert libc.process_vm_readv(os.getpid(), v, 1, v, 1, 0) == 8",
+    "trace": "assert libc.ptrace(0, 0, 0, 0) == 0",
+    "share memory beyond the process": "s = libc.shmget(0, 4096, 0o1600); assert s >= 0;"
+    "libc.shmctl(s, 0, 0)",
+}
+PRELUDE = "import ctypes, os, sys\nlibc = ctypes.CDLL(None)\n"
+
+
+def attempt(session, body):
+    session.execute(f"{PRELUDE}def attack():\n    {body}")
+    return session.call("attack", seconds=5)
+
+
+class TestHarmlessProbes:
+    @pytest.mark.parametrize("what", HARMLESS)
+    def test_it_is_denied(self, session, what):
+        with pytest.raises(StudentError) as caught:
+            attempt(session, HARMLESS[what])
+        assert caught.value.kind == "exception"
+        assert session.alive
+
+    @pytest.mark.parametrize("what", HARMLESS)
+    def test_nothing_else_would_have_stopped_it(self, unlocked, what):
+        with unlocked.session() as session:
+            attempt(session, HARMLESS[what])
+
+
+class TestReading:
+    """Student code may import what is installed, and read nothing else."""
+
+    def test_installed_libraries_can_be_imported(self, session):
+        run = session.execute("import sqlite3, decimal, numpy.polynomial, ctypes.util")
+        assert run.error is None, run.error
+
+    def test_matplotlib_works_without_a_folder_to_write_to(self, session):
+        pytest.importorskip("matplotlib")
+        run = session.execute(
+            "import matplotlib.pyplot as plt, io\nplt.plot([1, 2])\nplt.savefig(io.BytesIO())"
+        )
+        assert run.error is None, run.error
+
+    def test_the_allow_list_holds_libraries_alone(self):
+        for path in map(Path, limits.python_paths()):
+            assert not COURSE.is_relative_to(path)
+            assert {"lib", "lib64", "lib32"} & set(path.parts), path
+
+    def test_the_graders_environment_is_not_there(self, zygote, session, monkeypatch):
+        monkeypatch.setenv("GRADER_SECRET", "7f3a")
+        zygote.close()
+        with zygote.session() as fresh:
+            fresh.execute("import os; names = sorted(os.environ)")
+            assert fresh.read("names") == sorted([
+                "HOME", "LANG", "LC_CTYPE", "MKL_NUM_THREADS", "MPLBACKEND", "MPLCONFIGDIR",
+                "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PYTHONHASHSEED",
+            ]) or "LC_CTYPE" not in fresh.read("names")  # fmt: skip
+
+    def test_no_descriptor_but_the_connection_is_open(self, session):
+        session.execute(
+            "import fcntl\nopen_ = []\nfor d in range(2000):\n"
+            "    try: fcntl.fcntl(d, 1); open_.append(d)\n    except OSError: pass"
+        )
+        assert session.read("open_") == [0, 1, 2, 3]
+
+    def test_the_framework_is_not_in_memory(self, session):
+        session.execute(
+            "import sys\nours = [m for m in sys.modules if 'autograder' in m]\n"
+            f"where = [p for p in sys.path + sys.argv + sys.orig_argv if '{COURSE}/auto' in p]"
+        )
+        assert session.read("ours") == []
+        assert session.read("where") == []
+
+    def test_the_user_is_not_root(self, session):
+        session.execute("import os; ids = [*os.getresuid(), *os.getresgid()]")
+        assert 0 not in session.read("ids")
+
+
+class TestResources:
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "return np.ones(1 << 33).sum()",
+            "return len([bytearray(b'x' * (1 << 20)) for _ in range(3000)])",
+            "import mmap; return len([mmap.mmap(-1, 1 << 20) for _ in range(3000)])",
+        ],
+    )
+    def test_memory(self, session, body):
+        with pytest.raises(StudentError) as caught:
+            session.execute(f"import numpy as np\ndef attack():\n    {body}")
+            session.call("attack")
+        assert caught.value.type in ("MemoryError", "_ArrayMemoryError", "OSError")
+        assert session.execute("1").error is None
+
+    def test_threads_work_up_to_a_number(self, session):
+        session.execute(
+            "import threading\nstop = threading.Event()\nthreading.stack_size(1 << 15)\n"
+            "def start(n):\n    i = 0\n    try:\n        for i in range(n):\n"
+            "            threading.Thread(target=stop.wait, daemon=True).start()\n"
+            "    except RuntimeError: pass\n    return i"
+        )
+        assert session.call("start", 20) == 19
+        assert session.call("start", 3000) < 1000
+
+    def test_no_file_grows(self, session):
+        session.execute("import os\nopen(os.devnull, 'w').write('x')\nok = True")
+        assert session.read("ok") is True
+
+
+class TestTheConnection:
+    def test_replies_forged_in_advance(self, session):
+        forged = '{"d":["id","0000000000000000","value",100]}'
+        frame = struct.pack("<4sIQ", b"AGW1", len(forged), 0) + forged.encode()
+        session.execute(f"import threading, os\nthreading.Timer(0.1, os.write, (3, {frame!r})).start()")
+        with pytest.raises(StudentError) as caught:
+            session.execute("import time; time.sleep(0.3)")
+            session.call("f")
+        assert caught.value.kind in ("protocol", "died")
+        assert not session.alive
+
+    @pytest.mark.parametrize(
+        "junk",
+        [
+            b"junk" * 10,
+            struct.pack("<4sIQ", b"AGW1", 2, 1 << 40) + b"{}",
+            struct.pack("<4sIQ", b"AGW1", 1 << 30, 0),
+            struct.pack("<4sIQ", b"AGW1", 4, 0) + b"null",
+        ],
+    )
+    def test_junk(self, session, junk):
+        session.execute(f"import os\ndef attack(): os.write(3, {junk!r})")
+        with pytest.raises(StudentError, match="interfered with the connection") as caught:
+            session.call("attack")
+        assert caught.value.kind == "protocol"
+        assert not session.alive
+
+    def test_outputs_are_checked(self, session):
+        # The worker's own objects can be reached, so it can be made to say anything.
+        source = (
+            "import gc, sys\n"
+            "[w] = [o for o in gc.get_objects() if type(o).__name__ == 'Worker']\n"
+            "w._execute = lambda *a: {'error': None, 'outputs': [{'output_type': 'display_data',"
+            " 'data': {'text/html': '<script>'}}]}"
+        )
+        assert session.execute(source).error is None
+        run = session.execute("1")
+        assert run.error.kind == "protocol"
+        assert "script" not in str(run.outputs)
+
+    def test_a_descriptor_sent_along_is_dropped(self, session):
+        session.execute(
+            "import socket\ndef attack():\n"
+            "    s = socket.socket(fileno=3); socket.send_fds(s, [b'x'], [0]); s.detach()"
+        )
+        with pytest.raises(StudentError):
+            session.call("attack")
+
+
+class TestObjects:
+    def call(self, session, source, *args):
+        session.execute(f"import numpy as np, time\n{source}")
+        return session.call("f", *args, seconds=0.5)
+
+    def test_lazy_objects_are_not_evaluated(self, session):
+        source = (
+            "class Lazy:\n    def __array__(s, *a, **k): time.sleep(60)\n"
+            "    __len__ = __iter__ = __float__ = __array__\ndef f(): return Lazy()"
+        )
+        with pytest.raises(StudentError, match="returned a Lazy object"):
+            self.call(session, source)
+        assert session.alive
+
+    def test_an_array_that_always_agrees(self, session):
+        source = (
+            "class Yes(np.ndarray):\n    def __eq__(s, o): return True\n"
+            "    def __array__(s, *a, **k): time.sleep(60)\n"
+            "def f(): return np.zeros(2).view(Yes)"
+        )
+        result = self.call(session, source)
+        assert type(result) is np.ndarray
+        assert (result == 0).all()
+
+    @pytest.mark.parametrize("name", ["SystemExit", "KeyboardInterrupt", "GeneratorExit"])
+    def test_exceptions_that_end_programs(self, session, name):
+        with pytest.raises(StudentError, match=f"`f` raised {name}"):
+            self.call(session, f"def f(): raise {name}")
+        assert session.alive
+
+    def test_an_exception_that_sleeps(self, session):
+        source = "class E(Exception):\n    def __str__(s): time.sleep(60)\ndef f(): raise E"
+        with pytest.raises(StudentError) as caught:
+            self.call(session, source)
+        assert caught.value.kind == "timeout"
+
+
+class TestPatching:
+    """Whoever breaks the process breaks it for himself."""
+
+    @pytest.mark.parametrize(
+        "source",
+        [
+            "import json\njson.dumps = json.loads = json.JSONEncoder.encode = lambda *a: '{}'",
+            "import builtins\nbuiltins.isinstance = lambda *a: True",
+            "import builtins\nbuiltins.type = builtins.len = None",
+            "import sys\nsys.modules.clear()",
+            "import socket\nsocket.socket.sendmsg = None",
+            "import numpy as np\nnp.ndarray = np.generic = list",
+            "import sys\nsys.setrecursionlimit(20)",
+            "import sys\nsys.settrace(lambda *a: 1 / 0)",
+            "import gc\nfor o in gc.get_objects():\n    if type(o) is dict: o.clear()",
+        ],
+    )
+    def test_the_grader_gets_a_value_or_an_error(self, zygote, source):
+        with zygote.session() as session:
+            session.execute(f"def f(x): return x\n{source}", seconds=1)
+            try:
+                assert session.call("f", 3, seconds=1) == 3
+            except StudentError as error:
+                assert error.message
+        with zygote.session() as session:
+            session.execute("def f(x): return x")
+            assert session.call("f", 3) == 3
+
+    def test_clocks(self, session):
+        session.execute(
+            "import time\ntime.monotonic = time.time = time.perf_counter = lambda: 0.0\n"
+            "def f():\n    while True: pass"
+        )
+        with pytest.raises(StudentError) as caught:
+            session.call("f", seconds=0.2)
+        assert caught.value.kind == "timeout"
+
+
+class TestPreparation:
+    def test_every_jump_of_the_filter_stays_inside(self):
+        program = list(struct.iter_unpack("<HBBI", seccomp.program(1)))
+        for i, (code, then, otherwise, _) in enumerate(program):
+            if code & 0x07 == 0x05:
+                assert i + 1 + max(then, otherwise) < len(program)
+        assert program[-1][0] == 0x06
+
+    def test_both_processors_are_known(self, monkeypatch):
+        for machine in ("x86_64", "aarch64"):
+            monkeypatch.setattr("platform.machine", lambda machine=machine: machine)
+            assert seccomp.supported()
+            assert len(seccomp.program(1)) % 8 == 0
+        monkeypatch.setattr("platform.machine", lambda: "riscv64")
+        assert not seccomp.supported()
+
+    def test_a_closed_folder_is_found(self, tmp_path):
+        inner = tmp_path / "closed" / "python" / "lib"
+        inner.mkdir(parents=True)
+        before = root._closed_folder(str(inner))
+        (tmp_path / "closed").chmod(0o700)
+        assert root._closed_folder(str(inner)) == before or str(tmp_path / "closed")
+
+    def test_the_advice_names_the_folder(self):
+        assert "/root/python cannot be read" in root._advice("/root/python")

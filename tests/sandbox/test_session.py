@@ -1,0 +1,461 @@
+import base64
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autograder.sandbox import (
+    Isolation,
+    Limits,
+    SandboxError,
+    StudentError,
+    Tensor,
+    WireError,
+    Zygote,
+    probe,
+)
+
+pytestmark = pytest.mark.sandbox
+
+PRELUDE = """
+import numpy as np
+x = np.arange(4)
+def identity(v): return v
+def divide(a, b): return a / b
+def spin():
+    while True: pass
+def lazy(): return object()
+"""
+
+
+@pytest.fixture
+def notebook(session):
+    assert session.execute(PRELUDE).error is None
+    return session
+
+
+def ends(pid):
+    """Wait for a process to end; whether somebody has waited for it does not matter."""
+    for _ in range(100):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        if state in "ZX":
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def shown(run):
+    return "".join(o.get("text", "") for o in run.outputs)
+
+
+class TestCells:
+    def test_names_are_kept_from_cell_to_cell(self, session):
+        session.execute("a = 1", number=1)
+        session.execute("def f(): return a + b", number=2)
+        session.execute("b = 2", number=3)
+        assert session.call("f") == 3
+
+    def test_the_last_expression_is_the_result(self, session):
+        run = session.execute("print('hi')\n{'a': 1}", number=7)
+        assert run.error is None
+        assert run.outputs == [
+            {"output_type": "stream", "name": "stdout", "text": "hi\n"},
+            {
+                "output_type": "execute_result",
+                "execution_count": 7,
+                "data": {"text/plain": "{'a': 1}"},
+                "metadata": {},
+            },
+        ]
+        assert session.execute("None").outputs == []
+        assert session.execute("").outputs == []
+
+    def test_an_error_does_not_stop_later_cells(self, session):
+        session.execute("def f(n): return 1 / n", number=1)
+        run = session.execute("before = 1\nf(0)\nafter = 1", number=2)
+        assert run.error.kind == "exception"
+        assert run.error.type == "ZeroDivisionError"
+        assert run.error.message == "cell 2 raised ZeroDivisionError: division by zero"
+        assert session.read("before") == 1
+        with pytest.raises(StudentError):
+            session.read("after")
+
+    def test_a_traceback_shows_the_cells_and_nothing_else(self, session):
+        session.execute("import json\ndef f(n): return json.loads(n)", number=1)
+        run = session.execute("try:\n    1 / 0\nexcept ZeroDivisionError:\n    f('{')", number=2)
+        [output] = run.outputs
+        text = "\n".join(output["traceback"])
+        assert output["ename"] == "JSONDecodeError"
+        assert 'File "<cell 1>", line 2, in f' in text
+        assert "def f(n): return json.loads(n)" in text
+        assert "ZeroDivisionError: division by zero" in text
+        assert ".py" not in text
+
+    def test_a_syntax_error_shows_its_line(self, session):
+        run = session.execute("x = 1\ny = = 2")
+        assert run.error.type == "SyntaxError"
+        assert "    y = = 2" in run.outputs[0]["traceback"]
+
+    def test_magics_are_skipped_and_said_to_be(self, session):
+        run = session.execute(
+            "%matplotlib inline\nif True:\n    !pip install x\ns = '''\n%kept\n'''\nn = (7\n% 4)"
+        )
+        assert run.error is None
+        assert shown(run) == (
+            "(the line magic %matplotlib was skipped)\n(the shell line !pip was skipped)\n"
+        )
+        assert session.read("s") == "\n%kept\n"
+        assert session.read("n") == 3
+
+    @pytest.mark.parametrize("name", ["SystemExit", "KeyboardInterrupt", "GeneratorExit"])
+    def test_no_exception_escapes(self, session, name):
+        run = session.execute(f"raise {name}('enough')")
+        assert run.error.type == name
+        assert session.alive
+
+    def test_an_exception_that_cannot_be_printed(self, session):
+        run = session.execute("class E(Exception):\n    def __str__(self): 1/0\nraise E")
+        assert run.error.message == "cell 1 raised E"
+
+    def test_source_that_is_no_text(self, session):
+        assert session.execute("s = '\ud800'").error is None
+        assert session.execute("s = '\0'").error.type in ("SyntaxError", "ValueError")
+
+    def test_standard_error_warnings_and_surrogates(self, session):
+        run = session.execute(
+            "import sys, warnings\nprint('a', file=sys.stderr)\nprint('b\\ud800')\n"
+            "warnings.warn('c')\nprint('d')"
+        )
+        assert [(o["name"], o["text"][:2]) for o in run.outputs] == [
+            ("stderr", "a\n"),
+            ("stdout", "b?"),
+            ("stderr", "<c"),
+            ("stdout", "d\n"),
+        ]
+
+    def test_images_as_png_and_nothing_livelier(self, session):
+        session.execute(
+            "class Picture:\n"
+            "    def _repr_png_(self): return b'\\x89PNG\\r\\n\\x1a\\n...'\n"
+            "    def _repr_html_(self): return '<script>'\n"
+        )
+        [output] = session.execute("Picture()").outputs
+        assert output["data"].keys() == {"text/plain", "image/png"}
+        assert base64.b64decode(output["data"]["image/png"]).endswith(b"...")
+
+    def test_there_is_no_input(self, session):
+        assert session.execute("input()").error.type == "EOFError"
+
+    def test_endless_output_ends_at_the_deadline(self, session):
+        run = session.execute("while True: print('x' * 1000)", seconds=0.3)
+        assert run.error.kind == "timeout"
+
+    def test_output_is_cut_while_it_streams(self, session):
+        run = session.execute("for i in range(20_000): print('x' * 100)\n'y' * 10**6")
+        assert run.error is None
+        assert len(shown(run)) < 270_000
+        assert shown(run).endswith("\n[output cut after 256 KiB]\n")
+        run = session.execute(
+            "import sys\nfor i in range(9**5):\n    sys.stdout.write('o'); sys.stderr.write('e')"
+        )
+        assert run.error is None
+        assert len(run.outputs) < 5000
+
+    def test_what_c_code_prints_blocks_nobody(self, session):
+        run = session.execute(
+            "import os\nfor i in range(300): os.write(1, b'x' * 4096), os.write(2, b'x' * 4096)"
+        )
+        assert run.error is None
+        assert run.outputs == []
+
+    def test_random_numbers_repeat(self, zygote):
+        source = "import random, numpy as np\nr = [random.random(), float(np.random.rand())]"
+        seen = []
+        for _ in range(2):
+            with zygote.session() as session:
+                session.execute(source)
+                seen.append(session.read("r"))
+        assert seen[0] == seen[1]
+
+    def test_the_main_module_is_the_notebook(self, session):
+        run = session.execute(
+            "import sys, dataclasses\n"
+            "@dataclasses.dataclass\nclass P:\n    x: 'int' = 1\n"
+            "ok = sys.modules['__main__'].P is P and __name__ == '__main__'"
+        )
+        assert run.error is None
+        assert session.read("ok") is True
+
+
+class TestValues:
+    @pytest.mark.parametrize(
+        "value",
+        [None, True, 3, 2**70, -0.5, 1 + 2j, "é", [1, (2, "a")], {"a": {1: [None]}}],
+    )
+    def test_round_trip(self, notebook, value):
+        result = notebook.call("identity", value)
+        assert result == value
+        assert type(result) is type(value)
+
+    def test_arrays_scalars_and_tensors(self, notebook):
+        array = np.arange(12, dtype=np.float32).reshape(3, 4)
+        result = notebook.call("identity", v=[array, np.int8(3)])
+        np.testing.assert_array_equal(result[0], array)
+        assert result[0].dtype == np.float32
+        assert type(result[1]) is np.int8
+        np.testing.assert_array_equal(notebook.read("x"), np.arange(4))
+
+    def test_tensors(self):
+        torch = pytest.importorskip("torch")
+        with Zygote(("torch",)) as zygote, zygote.session() as session:
+            session.execute("def half(t): return (t / 2).bfloat16()")
+            result = session.call("half", torch.ones(2))
+        assert type(result) is Tensor
+        assert result.array.tolist() == [0.5, 0.5]
+
+    def test_large_arrays(self, notebook):
+        array = np.random.default_rng(0).random(1_000_000)
+        np.testing.assert_array_equal(notebook.call("identity", array), array)
+
+    def test_a_result_above_the_limit(self, notebook):
+        with pytest.raises(StudentError, match="returned more data than can be sent") as caught:
+            notebook.execute("def big(): return np.zeros(9_000_000)")
+            notebook.call("big")
+        assert caught.value.kind == "unsendable"
+        assert notebook.alive
+
+    def test_a_call_cannot_change_the_graders_array(self, notebook):
+        notebook.execute("def wipe(a):\n    a[:] = 0\n    return a")
+        array = np.ones(3)
+        assert notebook.call("wipe", array).tolist() == [0, 0, 0]
+        assert array.tolist() == [1, 1, 1]
+        assert notebook.modified
+        notebook.call("identity", array)
+        assert not notebook.modified
+
+    def test_what_a_call_prints_is_dropped(self, notebook):
+        notebook.execute("def noisy(): print('secret'); return 1")
+        assert notebook.call("noisy") == 1
+        assert notebook.execute("").outputs == []
+
+    def test_unsendable_arguments_are_the_graders_mistake(self, notebook):
+        with pytest.raises(WireError):
+            notebook.call("identity", object())
+        assert notebook.call("identity", 1) == 1
+
+
+class TestMessages:
+    @pytest.mark.parametrize(
+        ("name", "args", "kind", "message"),
+        [
+            ("softmax", (), "missing", "`softmax` is not defined: was its cell run, and is the name right?"),
+            ("x", (), "missing", "`x` is not a function: its type is ndarray"),
+            ("divide", (1, 0), "exception", "`divide` raised ZeroDivisionError: division by zero"),
+            (
+                "lazy",
+                (),
+                "unsendable",
+                "`lazy` returned an object object; "
+                "expected numbers, arrays, text, lists, tuples or dictionaries of these",
+            ),
+        ],
+    )  # fmt: skip
+    def test_of_a_call(self, notebook, name, args, kind, message):
+        with pytest.raises(StudentError) as caught:
+            notebook.call(name, *args)
+        assert (caught.value.kind, caught.value.message) == (kind, message)
+        assert notebook.alive
+
+    def test_of_a_variable(self, notebook):
+        with pytest.raises(StudentError, match="`nope` is not defined"):
+            notebook.read("nope")
+        with pytest.raises(StudentError, match="`divide` holds a function object; expected numbers"):
+            notebook.read("divide")
+
+    def test_only_one_printable_line(self, notebook):
+        notebook.execute("def bad(): raise ValueError('\\x1b[31mred\\nand more')")
+        with pytest.raises(StudentError) as caught:
+            notebook.call("bad")
+        assert caught.value.message == "`bad` raised ValueError: [31mred"
+
+    @pytest.mark.parametrize(
+        ("source", "message"),
+        [
+            ("import os; os._exit(3)", "cell 1 ended Python itself, for example with os._exit"),
+            ("import ctypes; ctypes.string_at(0)", "cell 1 crashed Python (Segmentation fault)"),
+            ("import os; os.abort()", "cell 1 crashed Python (Aborted)"),
+            ("import os; os.close(3)\nwhile True: pass", "cell 1 lost its process"),
+        ],
+    )
+    def test_of_a_death(self, session, source, message):
+        run = session.execute(source)
+        assert run.error.kind == "died"
+        assert run.error.message.startswith(message)
+        assert not session.alive
+        assert run.outputs[0]["output_type"] == "error"
+
+    def test_of_a_dead_session(self, notebook):
+        with pytest.raises(StudentError):
+            notebook.call("spin", seconds=0.1)
+        with pytest.raises(StudentError) as caught:
+            notebook.call("identity", 1)
+        assert caught.value.kind == "died"
+        assert caught.value.message == (
+            "`identity` could not be used: `spin` took longer than 0.1 s and was stopped"
+        )
+
+
+class TestDeadlines:
+    @pytest.mark.parametrize(
+        "body",
+        ["while True: pass", "import time; time.sleep(60)", "9 ** 9 ** 9", "return Slow()"],
+    )
+    def test_a_call_costs_its_time_and_no_more(self, zygote, body):
+        with zygote.session() as session:
+            session.execute(
+                "class Meta(type):\n    def __getattribute__(c, n):\n        while True: pass\n"
+                f"class Slow(metaclass=Meta): pass\ndef f():\n    {body}"
+            )
+            start = time.monotonic()
+            with pytest.raises(StudentError) as caught:
+                session.call("f", seconds=0.3)
+            assert caught.value.kind == "timeout"
+            assert time.monotonic() - start < 3
+        with zygote.session() as session:
+            assert session.execute("1").error is None
+
+    def test_a_peer_that_drips_bytes_gains_nothing(self, session):
+        session.execute(
+            "import os, time\ndef f():\n    while True: os.write(3, b'A'); time.sleep(0.02)"
+        )
+        start = time.monotonic()
+        with pytest.raises(StudentError) as caught:
+            session.call("f", seconds=0.2)
+        assert caught.value.kind in ("timeout", "protocol")
+        assert time.monotonic() - start < 3
+
+    def test_a_worker_that_does_not_read(self, session):
+        session.execute(
+            "import signal\ndef hang(*_):\n    while True: pass\n"
+            "signal.signal(signal.SIGALRM, hang); signal.setitimer(signal.ITIMER_REAL, 0.05)"
+        )
+        time.sleep(0.2)
+        with pytest.raises(StudentError) as caught:
+            session.call("f", np.zeros(4_000_000), seconds=0.3)
+        assert caught.value.kind == "timeout"
+
+    def test_processor_time_is_limited(self):
+        with Zygote(limits=Limits(cpu_seconds=0)) as zygote, zygote.session() as session:
+            run = session.execute("while True: pass")
+        assert run.error.kind == "died"
+        assert "processor time" in run.error.message
+
+
+class TestZygote:
+    def test_sessions_start_fresh(self, zygote):
+        with zygote.session() as session:
+            session.execute("import json; leftover = 1; json.dumps = None")
+        with zygote.session() as session:
+            assert session.execute("import json; json.dumps(1)").error is None
+            with pytest.raises(StudentError):
+                session.read("leftover")
+
+    def test_it_is_replaced_when_lost(self):
+        with Zygote() as zygote:
+            session = zygote.session()
+            zygote._process.kill()
+            assert session.execute("import time; time.sleep(5)").error.kind == "died"
+            session.close()
+            with zygote.session() as session:
+                assert session.execute("1").error is None
+
+    def test_it_is_replaced_when_it_does_not_answer(self, monkeypatch):
+        monkeypatch.setattr("autograder.sandbox.session._CONTROL_SECONDS", 0.5)
+        monkeypatch.setattr(Zygote._command, "__kwdefaults__", {"seconds": 0.5})
+        with Zygote() as zygote:
+            session = zygote.session()
+            first = zygote._process.pid
+            os.kill(first, signal.SIGSTOP)
+            assert session.close().cpu_seconds == 0
+            with zygote.session() as session:
+                assert session.execute("1").error is None
+            assert zygote._process.pid != first
+
+    def test_no_process_outlives_it(self):
+        with Zygote() as zygote:
+            session = zygote.session()
+            session.execute("import os; pid = os.getpid()")
+            pid = session.read("pid")
+        assert ends(pid)
+        session.close()
+
+    def test_it_ends_with_the_grader(self):
+        source = (
+            "from autograder.sandbox import Zygote\n"
+            "zygote = Zygote()\n"
+            "session = zygote.session()\n"
+            "session.execute('import os; pid = os.getpid()')\n"
+            "print(zygote._process.pid, session.read('pid'), flush=True)\n"
+            "import os; os._exit(0)"
+        )
+        output = subprocess.run(
+            [sys.executable, "-c", source], check=True, capture_output=True, text=True
+        )
+        for pid in map(int, output.stdout.split()):
+            assert ends(pid)
+
+    def test_a_module_that_is_not_installed(self):
+        with pytest.raises(SandboxError, match="'no_such_module' is not installed"):
+            Zygote(("numpy", "no_such_module"))
+
+    def test_usage(self, zygote):
+        with zygote.session() as session:
+            session.execute("s = sum(range(3_000_000))")
+            usage = session.close()
+            assert usage.cpu_seconds > 0.01
+            assert usage.max_rss_mb > 1
+            assert session.close() == usage
+
+    def test_without_isolation_it_refuses(self):
+        with pytest.raises(SandboxError, match=r"cannot isolate student code .* trust=True"):
+            Zygote(isolation=Isolation("C"))
+
+    def test_the_tier_is_known(self, zygote):
+        assert zygote.isolation is probe()
+        assert {part.what for part in probe().tried} == {"user", "Landlock", "seccomp"}
+
+
+class TestNumbers:
+    def test_a_students_own_numbers(self, zygote):
+        numbers = {"hand": {"q": np.arange(3), "d_k": 4}}
+        with zygote.session(numbers) as session:
+            run = session.execute(
+                "from check import check, student, your_numbers\n"
+                "student('ada')\ncheck('hand')\n"
+                "d = your_numbers('hand')\nd['q'][0] = 99\n"
+                "again, unknown = your_numbers('hand'), your_numbers('other')"
+            )
+            assert run.outputs == []
+            assert session.read("again")["q"].tolist() == [0, 1, 2]
+            assert session.read("again")["d_k"] == 4
+            assert session.read("unknown") == {}
+
+    def test_numbers_that_cannot_be_sent(self, zygote):
+        with pytest.raises(WireError):
+            zygote.session({"hand": {"q": object()}})
+
+
+def test_asking_for_the_tier_loads_no_numpy():
+    source = "import sys, autograder.sandbox.isolation; print('numpy' in sys.modules)"
+    output = subprocess.run(
+        [sys.executable, "-c", source], check=True, capture_output=True, text=True
+    )
+    assert output.stdout == "False\n"

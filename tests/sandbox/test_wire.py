@@ -1,0 +1,338 @@
+import collections
+import enum
+import math
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from autograder.sandbox import wire
+from autograder.sandbox.wire import MAGIC, PREFIX, Tensor, WireError, decode, encode, frame_lengths
+
+LIMIT = 1 << 20
+
+
+def split(buffers):
+    frame = b"".join(map(bytes, buffers))
+    header, payload = frame_lengths(frame[: PREFIX.size], LIMIT)
+    assert len(frame) == PREFIX.size + header + payload
+    return frame[PREFIX.size : PREFIX.size + header], frame[PREFIX.size + header :]
+
+
+def sent(value, **kwargs):
+    return decode(*split(encode(value)), **kwargs)
+
+
+def same(a, b):
+    """Equality of type and value, in which NaN equals itself."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(same(a[k], b[k]) for k in a)
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+    if isinstance(a, np.generic):
+        return a.dtype == b.dtype and a.tobytes() == b.tobytes()
+    return repr(a) == repr(b)
+
+
+text = st.text(st.characters(exclude_categories=["Cs"]))
+dtypes = st.sampled_from("? i1 i2 <i4 i8 u1 u2 u4 <u8 f2 <f4 f8 c8 c16".split())
+arrays = hnp.arrays(dtypes, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4))
+leaves = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(1 << 200), 1 << 200)
+    | st.floats()
+    | st.complex_numbers()
+    | text
+    | arrays
+    | arrays.map(lambda a: a.ravel()[0] if a.size else None)
+)
+values = st.recursive(
+    leaves,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.lists(inner, max_size=4).map(tuple)
+        | st.dictionaries(text | st.integers(), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+class TestRoundTrip:
+    @given(values)
+    def test_every_value_comes_back(self, value):
+        try:
+            frame = encode(value)
+        except WireError as error:
+            assert "nested more than 8 deep" in str(error)
+        else:
+            assert same(decode(*split(frame)), value)
+
+    @pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan, -0.0, 5e-324, 1j, 2**4095])
+    def test_extreme_numbers(self, value):
+        assert same(sent(value), value)
+
+    @pytest.mark.parametrize("text", ["√d_k", "x" * 100_000, "\0\x1b[31m", "é" * 5000])
+    def test_texts_of_any_length(self, text):
+        assert sent([text, {text: 1}]) == [text, {text: 1}]
+
+    @pytest.mark.parametrize(
+        "array",
+        [
+            np.arange(6.0).reshape(2, 3).T,
+            np.arange(10)[::-2],
+            np.arange(3, dtype=">f4"),
+            np.zeros((3, 0, 2)),
+            np.array(2.5),
+            np.arange(100_000.0).reshape(10, -1)[:, ::3],
+            np.asfortranarray(np.arange(40_000).reshape(200, 200)),
+        ],
+    )
+    def test_arrays_of_any_layout(self, array):
+        result = sent(array)
+        np.testing.assert_array_equal(result, array)
+        assert type(result) is np.ndarray
+        assert result.flags.writeable
+        assert result.flags.owndata or result.size == 0
+        assert result.shape == array.shape
+
+    def test_a_bool_is_one_of_two(self):
+        header, _ = split(encode(np.array([True, False])))
+        result = decode(header, b"\x07\x00")
+        assert result.view(np.uint8).tolist() == [1, 0]
+
+
+class TestSubclasses:
+    """They travel as their base type, and none of their methods runs."""
+
+    def test_text(self):
+        class Sly(str):
+            __slots__ = ()
+
+            def __eq__(self, other):
+                return True
+
+            __hash__ = str.__hash__
+
+        result = sent(Sly("a"))
+        assert type(result) is str
+        assert result != "b"
+
+    def test_numbers(self):
+        class Colour(enum.IntEnum):
+            RED = 3
+
+        class Half(float):
+            def __float__(self):
+                raise AssertionError
+
+        assert same(sent([Colour.RED, Half(0.5)]), [3, 0.5])
+
+    def test_containers(self):
+        Point = collections.namedtuple("Point", "x y")
+
+        class Endless(list):
+            def __iter__(self):
+                raise AssertionError
+
+        value = [Point(1, 2), Endless([1]), collections.Counter("a"), collections.OrderedDict(b=1)]
+        assert same(sent(value), [(1, 2), [1], {"a": 1}, {"b": 1}])
+
+    def test_arrays(self):
+        class Sly(np.ndarray):
+            def __array__(self, *args, **kwargs):
+                raise AssertionError
+
+            def tobytes(self, *args):
+                raise AssertionError
+
+        assert same(sent(np.arange(3.0).view(Sly)), np.arange(3.0))
+        assert same(sent(np.str_("a")), "a")
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("value", "why"),
+        [
+            (object(), "an object object"),
+            ({1, 2}, "a set object"),
+            (b"a", "a bytes object"),
+            (print, "a builtin_function_or_method object"),
+            (np.array([object()]), "an array of dtype object"),
+            (np.array(["a"]), "an array of dtype <U1"),
+            (np.datetime64("2024-01-01"), "a numpy datetime64 object"),
+            (np.ma.masked_array([1, 2], [True, False]), "a masked array"),
+            (np.zeros((1,) * 9), "an array with 9 axes"),
+            (np.broadcast_to(0.0, (1 << 16, 1 << 16)), "an array with too many items"),
+            (2**4097, "an integer of more than 4096 bits"),
+            ({1.5: 2}, "a dictionary with a float object as a key"),
+            ("\ud800", "text with unpaired surrogates"),
+            ("\ud800" * 5000, "text with unpaired surrogates"),
+            ([0] * 200_000, "more than 100000 values"),
+            ([[[[[[[[[1]]]]]]]]], "data nested more than 8 deep"),
+        ],
+    )
+    def test_what_cannot_be_sent_is_named(self, value, why):
+        with pytest.raises(WireError, match=why):
+            encode(value)
+
+    def test_a_list_that_holds_itself(self):
+        value = []
+        value.append(value)
+        with pytest.raises(WireError, match="nested"):
+            encode(value)
+
+    def test_the_sender_knows_the_limit(self):
+        encode(np.zeros(100), max_payload=800)
+        with pytest.raises(WireError, match="more data"):
+            encode(np.zeros(101), max_payload=800)
+
+
+class TestTensors:
+    torch = pytest.importorskip("torch")
+
+    @pytest.mark.parametrize(
+        "name", ["float32", "float64", "float16", "int64", "bool", "uint8", "complex64"]
+    )
+    def test_round_trip(self, name):
+        tensor = self.torch.arange(6).reshape(2, 3).to(getattr(self.torch, name))
+        here = sent(tensor)
+        assert type(here) is Tensor
+        assert here.dtype == name
+        np.testing.assert_array_equal(here.array, tensor.numpy())
+        there = sent(tensor, torch_tensors=True)
+        assert there.dtype == tensor.dtype
+        assert self.torch.equal(there, tensor)
+
+    def test_bfloat16(self):
+        tensor = self.torch.tensor([1.0, 1 / 3, -2.5e20, 0.0]).bfloat16()
+        here = sent(tensor)
+        assert here.dtype == "bfloat16"
+        np.testing.assert_array_equal(here.array, tensor.float().numpy())
+        assert self.torch.equal(sent(tensor, torch_tensors=True), tensor)
+
+    def test_a_parameter_with_gradient_and_any_layout(self):
+        weights = self.torch.nn.Parameter(self.torch.rand(3, 2))
+        np.testing.assert_array_equal(sent(weights.T).array, weights.detach().numpy().T)
+
+    def test_sparse_is_refused(self):
+        with pytest.raises(WireError, match="ordinary dense"):
+            encode(self.torch.eye(3).to_sparse())
+
+
+class TestHostileFrames:
+    def test_prefix(self):
+        for prefix in (
+            b"",
+            PREFIX.pack(b"EVIL", 1, 1),
+            PREFIX.pack(MAGIC, wire.MAX_HEADER + 1, 0),
+            PREFIX.pack(MAGIC, 2, LIMIT + 1),
+            PREFIX.pack(MAGIC, 2, (1 << 64) - 1),
+        ):
+            with pytest.raises(WireError):
+                frame_lengths(prefix, LIMIT)
+
+    @pytest.mark.parametrize(
+        "header",
+        [
+            '{"a":["f8",1099511627776,1099511627776]}',
+            '{"a":["f8",0,1099511627776,1099511627776]}',
+            '{"a":["f8",true]}',
+            '{"a":["f8",-1]}',
+            '{"a":["f8",1.0]}',
+            '{"a":["f8",[1]]}',
+            '{"a":["O",1]}',
+            '{"a":["bf16",1]}',
+            '{"a":[]}',
+            '{"a":[["f8"],1]}',
+            '{"a":{"f8":1}}',
+            '{"a":["f8",1,1,1,1,1,1,1,1,1]}',
+            '{"n":["f8"]}',
+            '{"n":null}',
+            '{"T":[]}',
+            '{"u":-1}',
+            '{"u":true}',
+            '{"u":1e3}',
+            '{"u":9}',
+            '{"u":8}',
+            '{"c":[1,2]}',
+            '{"c":[1.0]}',
+            '{"d":["k"]}',
+            '{"d":[null,1]}',
+            '{"d":[[],1]}',
+            '{"d":{}}',
+            '{"t":"abc"}',
+            '{"x":[]}',
+            '{"t":[],"d":[]}',
+            "{}",
+            "",
+            "1 2",
+            '"\\ud800"',
+            '"' + "x" * 5000 + '"',
+            "9" * 1300,
+            "9" * 5000,
+            "[" * 100_000,
+            "[" * 9 + "]" * 9,
+            '{"t":' * 5000 + "[]" + "}" * 5000,
+            "[" + "0," * 150_000 + "0]",
+            "\udcff",
+            "ÿ".encode("latin-1"),
+            "1".encode("utf-16"),
+        ],
+    )
+    def test_header(self, header):
+        if isinstance(header, str):
+            header = header.encode("utf-8", "surrogatepass")
+        with pytest.raises(WireError):
+            decode(header, b"\xff" * 8)
+
+    def test_the_payload_must_fit_exactly(self):
+        header, payload = split(encode(np.arange(4.0)))
+        for wrong in (payload[:-1], payload + b"\0", b""):
+            with pytest.raises(WireError):
+                decode(header, wrong)
+
+    @given(st.binary(max_size=200), st.binary(max_size=64))
+    def test_random_bytes(self, header, payload):
+        self.decodes_or_refuses(header, payload)
+
+    @settings(max_examples=300)
+    @given(values, st.data())
+    def test_mutated_frames(self, value, data):
+        try:
+            header, payload = split(encode(value))
+        except WireError:
+            return
+        header = bytearray(header)
+        for _ in range(data.draw(st.integers(1, 4))):
+            i = data.draw(st.integers(0, max(len(header) - 1, 0)))
+            junk = data.draw(
+                st.binary(min_size=1, max_size=2)
+                | st.sampled_from([b"[", b"]", b"{", b"}", b'"', b"null", b"-1", b"1e400", b"9" * 20])
+                | st.sampled_from([b'{"a":["f8",2]},', b'{"u":3},', b'"T"', b'"n"', b'"d"', b","])
+            )
+            header[i : i + data.draw(st.integers(0, 3))] = junk
+        cut = data.draw(st.integers(0, len(payload)))
+        self.decodes_or_refuses(bytes(header), payload[:cut])
+
+    @given(st.binary(min_size=PREFIX.size, max_size=PREFIX.size))
+    def test_random_prefixes(self, prefix):
+        try:
+            frame_lengths(prefix, LIMIT)
+        except WireError:
+            return
+        assert struct.unpack("<4sIQ", prefix)[0] == MAGIC
+
+    def decodes_or_refuses(self, header, payload):
+        try:
+            value = decode(header, payload)
+        except WireError:
+            return
+        encode(value)  # what is accepted is a value like any other
