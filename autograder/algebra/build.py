@@ -35,6 +35,14 @@ def plain_name(name: str) -> str:
     return name.replace("_", "")
 
 
+def is_in_range(number: sympy.Expr, largest: float = math.inf) -> bool:
+    """Whether a constant can be computed and is at most so large."""
+    try:
+        return bool(abs(Evaluator(MPContext(), {})(number)) <= largest)
+    except (Undefined, ArithmeticError, ValueError):
+        return False
+
+
 class Scope:
     """What the names in a formula mean."""
 
@@ -150,12 +158,8 @@ class Builder:
         return base**exponent
 
     def _check_exp(self, value: sympy.Expr, at: ast.expr) -> None:
-        try:
-            if abs(Evaluator(MPContext(), {})(value)) < LARGEST:
-                return
-        except Undefined:
-            pass
-        raise self.fail("this number is too large", at)
+        if not is_in_range(value, LARGEST):
+            raise self.fail("this number is too large", at)
 
     def _call(self, name: ast.Name, args: list[ast.expr], depth: int) -> sympy.Expr:
         word = self.source.token(name).text

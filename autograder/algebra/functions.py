@@ -64,7 +64,8 @@ class sinh(_Hyperbolic):  # printed, and a name of mathematics
 
     odd = True
 
-    def fdiff(self, argindex: int = 1) -> sympy.Expr:
+    def fdiff(self, *_index: int) -> sympy.Expr:
+        """Return the derivative."""
         return cosh(self.args[0])
 
 
@@ -73,7 +74,8 @@ class cosh(_Hyperbolic):
 
     odd = False
 
-    def fdiff(self, argindex: int = 1) -> sympy.Expr:
+    def fdiff(self, *_index: int) -> sympy.Expr:
+        """Return the derivative."""
         return sinh(self.args[0])
 
 
@@ -82,7 +84,8 @@ class tanh(_Hyperbolic):
 
     odd = True
 
-    def fdiff(self, argindex: int = 1) -> sympy.Expr:
+    def fdiff(self, *_index: int) -> sympy.Expr:
+        """Return the derivative."""
         return 1 - self**2
 
 

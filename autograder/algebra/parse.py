@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.build import FUNCTIONS, UNDEFINED, Builder, Scope
+from autograder.algebra.build import FUNCTIONS, UNDEFINED, Builder, Scope, is_in_range
 from autograder.algebra.errors import ParseError
 from autograder.algebra.functions import Diff
 from autograder.algebra.lexer import read_source
@@ -143,7 +143,7 @@ def differentiate(expr: sympy.Expr, text: str = "") -> sympy.Expr:
         return expr
     args = [differentiate(argument, text) for argument in expr.args]
     if not isinstance(expr, Diff):
-        return expr.func(*args)
+        return _checked(expr.func(*args), text)
     inner, variables = args[0], args[1:]
     if not all(variable.is_Symbol for variable in variables):
         raise ParseError("differentiate with respect to a variable: diff(f, x)", text)
@@ -151,9 +151,16 @@ def differentiate(expr: sympy.Expr, text: str = "") -> sympy.Expr:
         if is_larger(inner, MAX_DIFFERENTIATED):
             raise ParseError("this is too large to differentiate", text)
         inner = sympy.diff(inner, variable)
-    if inner.has(*UNDEFINED):
-        raise ParseError("this derivative is not defined", text)
-    return inner
+    return _checked(inner, text)
+
+
+def _checked(expr: sympy.Expr, text: str) -> sympy.Expr:
+    """Refuse what only a derivative made undefined or too large: ``log(diff(x, y))``."""
+    if expr.has(*UNDEFINED):
+        raise ParseError("this is not defined once the derivative is carried out", text)
+    if expr.is_number and not is_in_range(expr):
+        raise ParseError("this number is too large", text)
+    return expr
 
 
 def is_larger(expr: sympy.Basic, nodes: int) -> bool:

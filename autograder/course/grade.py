@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.config import Course, CourseError
-from autograder.course.discover import Broken, load_assignment
+from autograder.course.discover import Broken, load_exercise
 from autograder.course.release import Release
 from autograder.course.submissions import (
     Handed,
@@ -124,23 +124,21 @@ class Grader:
         """Return the release and every exercise as ``student`` has it."""
         if assignment not in self._assigned:
             release = Release.load(self.course, assignment)
-            loaded = load_assignment(self.course, assignment)
-            pairs = [(e, loaded.exercises.get(e)) for e in release.data["exercises"]]
+            folder = self.course.root / "reference" / assignment
+            pairs = [(id, load_exercise(folder / f"{id}.py")) for id in release.data["exercises"]]
             self._assigned[assignment] = (release, pairs)
         release, pairs = self._assigned[assignment]
         assigned = []
         for id, exercise in pairs:
-            fault = "it is missing from assignments/" if exercise is None else ""
-            if isinstance(exercise, Broken):
-                fault, exercise = exercise.message, None
+            broken = isinstance(exercise, Broken)
             assigned.append(
                 Assigned(
                     id,
-                    exercise,
+                    None if broken else exercise,
                     release.data["exercises"][id]["points"],
                     release.variant(id, student),
                     release.pool(id),
-                    fault,
+                    exercise.message if broken else "",
                 )
             )
         return release, assigned

@@ -171,9 +171,10 @@ def _missing(id: str, cell: dict[str, Any]) -> str:
 
 
 def _insert(cells: list[dict[str, Any]], cell: dict[str, Any], id: str) -> None:
-    """Put a check cell right behind its answer, anything else at the end."""
+    """Put a check cell right behind its answer, an answer before its check, others last."""
     answer = _position(cells, id.removeprefix("check_")) if id.startswith("check_") else -1
-    cells.insert(answer + 1 if answer >= 0 else len(cells), cell)
+    check = _position(cells, f"check_{id}")
+    cells.insert(answer + 1 if answer >= 0 else check if check >= 0 else len(cells), cell)
 
 
 def _position(cells: list[dict[str, Any]], id: str) -> int:

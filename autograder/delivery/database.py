@@ -13,7 +13,7 @@ from typing import Any
 
 from nbgrader import api
 from nbgrader.utils import parse_utc
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DatabaseError
 
 from autograder.course.config import Course, CourseError
 
@@ -38,10 +38,11 @@ def opened(course: Course) -> Iterator[Any]:
     try:
         with api.Gradebook(course.database, course.id) as gradebook:
             yield gradebook
-    except OperationalError as error:
+    except (DatabaseError, api.InvalidEntry) as error:
+        reason = getattr(error, "orig", error)
         raise CourseError(
-            f"the gradebook {course.database} can't be used ({error.orig}). If another program "
-            "is writing to it, try again; after an update of nbgrader, run `nbgrader db upgrade`"
+            f"the gradebook {course.database} can't be used ({reason}). If another program is "
+            "writing to it, try again; after an update of nbgrader, run `nbgrader db upgrade`"
         ) from error
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import nbformat
@@ -21,7 +21,8 @@ from nbgrader.utils import parse_utc
 from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
 from autograder.course.grade import Graded
-from autograder.delivery.database import CHECK, opened, small_text, submitted_at
+from autograder.delivery.database import opened, small_text, submitted_at
+from autograder.delivery.marks import owner
 from autograder.delivery.people import roster
 from autograder.grading.results import ExerciseGrade, Status
 
@@ -64,18 +65,19 @@ def register(course: Course, assignment: str, notebook: Mapping[str, Any]) -> No
                 f"the due date {course.due[assignment]!r} of {assignment} is no date: "
                 'write it like "2027-03-01 23:59 UTC"'
             ) from None
+    place = {"notebook": assignment, "assignment": assignment, "db_url": course.database}
     with opened(course) as gradebook:
         gradebook.update_or_create_assignment(assignment, **due)
-    place = {"notebook": assignment, "assignment": assignment, "db_url": course.database}
-    try:
-        SaveCells().preprocess(_node(notebook), {"nbgrader": place})
-    except RuntimeError as error:
-        raise CourseError(
-            f"graded cells of {assignment} were added or removed, but the gradebook holds "
-            "submissions of it, with scores for the cells as they were. Give the changed "
-            f"assignment a new id; or run `nbgrader db assignment remove {assignment} --force`, "
-            "which deletes these submissions' scores, those given by hand too, and grade again"
-        ) from error
+        try:
+            SaveCells().preprocess(_node(notebook), {"nbgrader": place})
+        except RuntimeError as error:
+            raise CourseError(
+                f"graded cells of {assignment} were added or removed, but the gradebook holds "
+                "submissions of it, with scores for the cells as they were. Give the changed "
+                f"assignment a new id; or run `nbgrader db assignment remove {assignment} "
+                "--force`, which deletes these submissions' scores, those given by hand too, and "
+                "grade again"
+            ) from error
 
 
 def _node(notebook: Mapping[str, Any]) -> Any:
@@ -164,14 +166,14 @@ def _save_assignment(
     exercises = {s: {e.id: e for e in graded.grade.exercises} for s, graded in group.items()}
     for cell in graded_cells:
         for id, row in _rows(db, api.Grade, owners, by="notebook_id", cell_id=cell.id).items():
-            student = owners[id]
-            if cell.name in free_text:
-                blank = cell.name in unchanged[student]
-                blank &= not _withheld(cell.name, exercises[student].values())
-                row.auto_score = 0.0 if blank else None
-            else:
-                exercise = exercises[student].get(cell.name.removeprefix(CHECK))
+            own = exercises[owners[id]]
+            exercise = own.get(owner(cell.name, own))
+            if cell.name not in free_text:
                 row.auto_score = _score(exercise, cell.max_score)
+            elif exercise and exercise.status is Status.ERRORED:
+                row.auto_score = None  # even the text may not be what was handed in
+            else:
+                row.auto_score = 0.0 if cell.name in unchanged[owners[id]] else None
             row.needs_manual_grade = row.auto_score is None or row.manual_score is not None
     for cell in solution_cells:
         for id, row in _rows(db, api.Comment, owners, by="notebook_id", cell_id=cell.id).items():
@@ -204,11 +206,6 @@ def _unchanged(notebook: Mapping[str, Any], released: Mapping[str, str]) -> set[
     return {id for id, text in texts.items() if text == released.get(id)}
 
 
-def _withheld(cell: str, exercises: Iterable[ExerciseGrade]) -> bool:
-    """Is a free-text cell of an errored exercise?  Then even its text may not be the student's."""
-    return any(e.status is Status.ERRORED and cell.startswith(f"{e.id}_") for e in exercises)
-
-
 def _score(exercise: ExerciseGrade | None, max_score: float) -> float | None:
     if exercise is None or exercise.score is None:
         return None
@@ -217,9 +214,9 @@ def _score(exercise: ExerciseGrade | None, max_score: float) -> float | None:
 
 def _penalise(course: Course, late: Sequence[tuple[str, Any, float]]) -> None:
     """Take off what the course's nbgrader plugin for late submissions says."""
-    rule = AssignLatePenalties(config=course.config)
     sys.path.insert(0, str(course.root))  # where nbgrader finds a course's own plugin
     try:
+        rule = AssignLatePenalties(config=course.config)
         rule.init_plugin()
     finally:
         sys.path.remove(str(course.root))

@@ -10,6 +10,7 @@ from autograder.course.classroom import grade_class
 from autograder.course.config import Course, CourseError
 from autograder.course.grade import Graded
 from autograder.course.records import write_record
+from autograder.course.release import Release
 from autograder.course.submissions import STUDENT_ID, Handed, submissions
 from autograder.delivery import gradebook, people
 from autograder.grading.results import Grade, Status
@@ -79,6 +80,8 @@ def grade_and_save(
             f"there are no submissions{wanted} in {course.folder('submitted')}: "
             "`autograder collect` brings them in, `autograder simulate` makes some up"
         )
+    for id in sorted({handed.assignment for handed in work}):
+        gradebook.register(course, id, Release.load(course, id).notebook)
     task = bar.add_task("grading", total=len(work)) if bar else None
     batch: list[Graded] = []
     for done in grade_class(course, work, jobs=jobs, force=force, trust_students=trust_students):

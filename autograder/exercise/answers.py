@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -252,8 +251,9 @@ def _numbers(raw: Any, convert: Any, thousands: bool = False) -> Array:
 def _number(entry: Any) -> float:
     if isinstance(entry, str):
         try:
-            return float(Fraction(entry.strip().replace("−", "-")))
-        except (ValueError, ZeroDivisionError, OverflowError):
+            above, _, below = entry.replace("−", "-").partition("/")
+            return float(above) / float(below or 1)
+        except (ValueError, ZeroDivisionError):
             raise FormatError(f"numbers are expected, not {_shown(entry)}") from None
     if isinstance(entry, bool) or not isinstance(entry, int | float):
         raise FormatError(f"numbers are expected, not {_shown(entry)}")

@@ -23,10 +23,14 @@ class Formula(Answer):
         The symbols that an answer may use, separated by blanks.
     assumptions
         What is assumed of a symbol, such as ``{"p_i": "positive"}``.
+    definitions
+        What some of the names stand for, put in before comparing: with p₁ and p₂ defined as
+        softmax, p₁ (1 − p₁) equals p₁ p₂.
     """
 
     names: str
     assumptions: Mapping[str, str] = field(default_factory=dict)
+    definitions: Mapping[str, str] = field(default_factory=dict)
 
     def read(self, raw: Any, like: Any = None) -> Any:
         """Parse text; a formula that is one already (from a reference) stays as it is."""
@@ -39,7 +43,18 @@ class Formula(Answer):
 
     def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
         """Equality as functions, raising ``Undecided`` where it can't be settled."""
-        return _settled(algebra.equal(expected, given, assumptions=self.assumptions))
+        pair = (self._expanded(expected), self._expanded(given))
+        return _settled(algebra.equal(*pair, assumptions=self.assumptions))
+
+    def _expanded(self, expression: Any) -> Any:
+        texts = self.definitions.items()
+        known = {self._parsed(name): self._parsed(meaning) for name, meaning in texts}
+        for _ in known:  # a definition may use another one
+            expression = expression.xreplace(known)
+        return expression
+
+    def _parsed(self, text: str) -> Any:
+        return algebra.parse(text, assumptions=self.assumptions)
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and symbols."""

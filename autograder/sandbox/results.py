@@ -1,9 +1,15 @@
-"""What the grader gets from a session, and what it grants one."""
+"""What the grader grants a session, and what it gets from one."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from autograder.sandbox.wire import WireError
+
 Kind = Literal["exception", "timeout", "died", "missing", "unsendable", "protocol"]
+
+_MAX_LINE = 300
+_NOT_DEFINED = "is not defined: was its cell run, and is the name right?"
+_SENDABLE = "expected numbers, arrays, text, lists, tuples or dictionaries of these"
 
 
 class StudentError(Exception):
@@ -76,3 +82,43 @@ class Usage:
 
     cpu_seconds: float
     max_rss_mb: float
+
+
+def reported(error: Any, subject: str, verb: str = "") -> StudentError | None:
+    """Turn the error in a worker's reply into one for the student.
+
+    Parameters
+    ----------
+    error
+        What came over the wire, or None.
+    subject : str
+        What was asked for, as the sentence begins.
+    verb : str
+        What the subject does with a value: "returned" or "holds".
+
+    Raises
+    ------
+    WireError
+        If it is no error as a worker reports them.
+    """
+    if error is None:
+        return None
+    if type(error) is not dict or not all(
+        type(error.get(field)) is str for field in ("kind", "type", "message")
+    ):
+        raise WireError("an error that is none")
+    name, text = _line(error["type"]), _line(error["message"])
+    if error["kind"] == "exception":
+        raised = f"{subject} raised {name}: {text}" if text else f"{subject} raised {name}"
+        return StudentError("exception", raised, type=name)
+    if error["kind"] == "missing":
+        return StudentError("missing", f"{subject} {text or _NOT_DEFINED}")
+    if error["kind"] == "unsendable" and verb:
+        return StudentError("unsendable", f"{subject} {verb} {text}; {_SENDABLE}")
+    raise WireError("an unknown kind of error")
+
+
+def _line(text: str) -> str:
+    """Return the first line, without control characters."""
+    first = text.strip().partition("\n")[0][:_MAX_LINE]
+    return "".join(character for character in first if character.isprintable())

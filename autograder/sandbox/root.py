@@ -34,16 +34,17 @@ def drop_root(paths: Iterable[str]) -> None:
         return
     needed = list(paths)
     hidden = {path: folder for path in _spellings(needed) if (folder := _closed_folder(path))}
-    try:
-        if hidden:
+    if hidden:
+        try:
             _show_only(hidden)
+        except OSError as error:
+            raise PermissionError(_advice(next(iter(hidden)))) from error
+    try:
         os.setgroups([])
         os.setresgid(_NOBODY, _NOBODY, _NOBODY)
         os.setresuid(_NOBODY, _NOBODY, _NOBODY)
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
     except OSError as error:
-        if hidden:
-            raise PermissionError(_advice(next(iter(hidden)))) from error
         raise PermissionError(
             f"root cannot become an ordinary user here ({error}): run the grader as one"
         ) from error

@@ -19,15 +19,12 @@ from typing import Any, Self
 from autograder.sandbox import control, outputs
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.isolation import Isolation, SandboxError, probe
-from autograder.sandbox.results import CellRun, Kind, Limits, StudentError, Usage
+from autograder.sandbox.results import CellRun, Kind, Limits, StudentError, Usage, reported
 from autograder.sandbox.wire import WireError, encode
 
 _IMPORT_SECONDS = 120.0
 _CONTROL_SECONDS = 10.0
 _MAX_IMAGE_AND_TRACEBACK = 2 << 20
-_MAX_LINE = 300
-_NOT_DEFINED = "is not defined: was its cell run, and is the name right?"
-_SENDABLE = "expected numbers, arrays, text, lists, tuples or dictionaries of these"
 
 
 class Zygote:
@@ -115,7 +112,7 @@ class Zygote:
             self._process.wait()
         self._control = self._process = None
 
-    def reap(self, number: int) -> dict[str, Any]:
+    def _reap(self, number: int) -> dict[str, Any]:
         """Kill a session's process and return its exit status and what it used."""
         try:
             return self._command({"do": "reap", "id": number})
@@ -164,10 +161,13 @@ class Zygote:
         request = {"do": "fork", "id": number}
         try:
             reply = self._command(request, connection.fileno())
-        except (OSError, EOFError):
+        except (OSError, EOFError):  # the zygote is lost
             self.close()
             self._start()
-            reply = self._command(request, connection.fileno())
+            try:
+                reply = self._command(request, connection.fileno())
+            except (OSError, EOFError) as error:
+                reply = {"error": f"the zygote was lost twice ({error})"}
         if "error" in reply:
             raise SandboxError(f"no process could be started: {reply['error']}")
 
@@ -243,7 +243,7 @@ class Session:
             reply = self._ask(subject, seconds, max_payload, **request)
             try:
                 shown = outputs.clean(reply.get("outputs"), number)
-                return CellRun(shown, _reported(reply.get("error"), subject))
+                return CellRun(shown, reported(reply.get("error"), subject))
             except WireError as error:
                 raise self._finish("protocol", _violation(subject, error)) from None
         except StudentError as error:
@@ -275,7 +275,7 @@ class Session:
         """End the process, if it is still there, and return what it has used."""
         if self._end is None:
             self._channel.close()
-            self._end = self._zygote.reap(self._number)
+            self._end = self._zygote._reap(self._number)
             self._over = "the session was closed"
         return Usage(self._end["cpu_seconds"], self._end["max_rss_mb"])
 
@@ -286,7 +286,7 @@ class Session:
         self._modified = False
         reply = self._ask(subject, seconds, max_payload, name=name, **request)
         try:
-            error = _reported(reply.get("error"), subject, verb)
+            error = reported(reply.get("error"), subject, verb)
             if error is None and "value" not in reply:
                 raise WireError("a reply without a value")
         except WireError as violation:
@@ -335,31 +335,6 @@ class Session:
         if end["cpu_seconds"] >= self._limits.cpu_seconds:
             return f"used up the {self._limits.cpu_seconds:g} s of processor time of this notebook"
         return "lost its process: it was killed, or cut the connection to the grader"
-
-
-def _reported(error: Any, subject: str, verb: str = "") -> StudentError | None:
-    """Turn the error in a reply into one for the student."""
-    if error is None:
-        return None
-    if type(error) is not dict or not all(
-        type(error.get(field)) is str for field in ("kind", "type", "message")
-    ):
-        raise WireError("an error that is none")
-    name, text = _line(error["type"]), _line(error["message"])
-    if error["kind"] == "exception":
-        raised = f"{subject} raised {name}: {text}" if text else f"{subject} raised {name}"
-        return StudentError("exception", raised, type=name)
-    if error["kind"] == "missing":
-        return StudentError("missing", f"{subject} {text or _NOT_DEFINED}")
-    if error["kind"] == "unsendable" and verb:
-        return StudentError("unsendable", f"{subject} {verb} {text}; {_SENDABLE}")
-    raise WireError("an unknown kind of error")
-
-
-def _line(text: str) -> str:
-    """Return the first line, without control characters."""
-    first = text.strip().partition("\n")[0][:_MAX_LINE]
-    return "".join(character for character in first if character.isprintable())
 
 
 def _violation(subject: str, error: WireError) -> str:

@@ -33,8 +33,8 @@ def main(descriptor: str) -> None:
         zygote = _Zygote(connection, settings)
     except EOFError:
         return
-    except (ImportError, OSError) as error:
-        control.send(connection, {"error": str(error)})
+    except Exception as error:  # importing a library can raise anything
+        control.send(connection, {"error": f"{error}"})
         return
     control.send(connection, {"ready": True})
     zygote.serve()

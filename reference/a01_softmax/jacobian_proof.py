@@ -110,7 +110,7 @@ def by_symmetry(diagonal, other):
     return J
 
 
-@exercise.part(points=2, answer=Matrix("p1 p2 p3"))
+@exercise.part(points=2, answer=Matrix("p1 p2 p3", definitions=definitions))
 def J(diag_steps, off_steps):
     """The Jacobian ∂p_i/∂z_j, three rows of three entries in p₁, p₂, p₃."""
     return by_symmetry(diag_steps[-1].expr, off_steps[-1].expr)
@@ -123,6 +123,16 @@ def diagonal_minus_outer_product():
         ["p1 - p1^2", "-p1*p2", "-p1*p3"],
         ["-p2*p1", "p2 - p2^2", "-p2*p3"],
         ["-p3*p1", "-p3*p2", "p3 - p3^2"],
+    ]
+
+
+@J.alternative
+def with_the_other_probabilities():
+    """Use 1 − p₁ = p₂ + p₃ on the diagonal."""
+    return [
+        ["p1*(p2 + p3)", "-p1*p2", "-p1*p3"],
+        ["-p1*p2", "p2*(p1 + p3)", "-p2*p3"],
+        ["-p1*p3", "-p2*p3", "p3*(p1 + p2)"],
     ]
 
 

@@ -30,29 +30,15 @@ import numpy as np
 
 #: Relative and absolute tolerance by the size of the floating-point type, in bytes.
 TOLERANCE = {2: (2e-2, 2e-3), 4: (1e-4, 1e-6), 8: (1e-9, 1e-12)}
+GREEK = re.findall(
+    r"\w+",
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
+    "phi chi psi omega",
+)
 #: Other ways to write what a name may consist of.
 SPELLING: dict[str, str | int | None] = {
-    "α": "alpha",
-    "β": "beta",
-    "γ": "gamma",
-    "δ": "delta",
-    "ε": "epsilon",
-    "ζ": "zeta",
-    "η": "eta",
-    "θ": "theta",
-    "κ": "kappa",
-    "λ": "lambda",
-    "μ": "mu",
-    "ν": "nu",
-    "ξ": "xi",
-    "π": "pi",
-    "ρ": "rho",
-    "σ": "sigma",
-    "τ": "tau",
-    "φ": "phi",
-    "χ": "chi",
-    "ψ": "psi",
-    "ω": "omega", **{"₀₁₂₃₄₅₆₇₈₉"[i]: str(i) for i in range(10)},
+    **dict(zip("αβγδεζηθικλμνξπρστφχψω", GREEK)),  # noqa: B905
+    **dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789")),  # noqa: B905
 }
 
 _student = ""
@@ -189,7 +175,7 @@ class Numbers(dict):  # type: ignore[type-arg]
 
 def _symbol(name: str) -> str:
     letter, _, index = name.partition("_")
-    if len(letter) > 1 and letter.lower() not in SPELLING.values():
+    if len(letter) > 1 and letter.lower() not in GREEK:
         return r"\mathtt{" + name.replace("_", r"\_") + "}"
     symbol = "\\" + letter if len(letter) > 1 else letter
     if len(index) > 1:
@@ -228,6 +214,7 @@ def _parts(found: Any, variant: int | None, notebook: dict[str, Any]) -> list[st
     lines = []
     for part in found["parts"]:
         name, hint = part["name"], dict(part["hint"])
+        raw = notebook.get(name)
         if hint["kind"] == "manual":
             lines.append(f"  – by hand    {name}: you write it in a text cell, a person marks it")
             continue
@@ -235,13 +222,15 @@ def _parts(found: Any, variant: int | None, notebook: dict[str, Any]) -> list[st
             hint["shape"] = hint["shapes"][variant]
         if name not in notebook:
             lines.append(f"  ✗ undefined  `{name}` is not defined yet: run its cell first")
-        elif _blank(notebook[name]):
+        elif _blank(raw):
             lines.append(f"  – blank      {name}: {part['rubric']}")
         else:
             try:
-                lines.append(f"  ✓ filled in  {name}: {_form(hint, notebook[name])}")
+                lines.append(f"  ✓ filled in  {name}: {_form(hint, raw)}")
             except _Unreadable as why:
                 lines.append(f"  ✗ form       {name}: {why}")
+            except Exception:  # nothing that anybody would take for an answer
+                lines.append(f"  ✗ form       {name}: it can't be read, being {_brief(raw)}")
     if any("✓" in line for line in lines):
         lines.append("  Whether these are right, you learn when you are graded.")
     return lines
@@ -272,11 +261,11 @@ def _form(hint: dict[str, Any], raw: Any) -> str:
     if kind == "formula":
         return _formula(raw, hint["names"])
     if kind == "matrix":
-        rows, columns = hint.get("shape") or (len(raw), None)
+        rows, columns = hint["shape"]
         if not isinstance(raw, (list, tuple)) or len(raw) != rows:
             raise _Unreadable(f"a list of {rows} rows is expected, not {_brief(raw)}")
         for row in raw:
-            if not isinstance(row, (list, tuple)) or columns not in (None, len(row)):
+            if not isinstance(row, (list, tuple)) or len(row) != columns:
                 raise _Unreadable(f"a row of {columns} entries is expected, not {_brief(row)}")
             for entry in row:
                 _formula(entry, hint["names"])
@@ -318,17 +307,23 @@ def _numbers(raw: Any, shape: Any, *, whole: bool) -> str:
 
 
 def _number(entry: Any, *, whole: bool) -> Any:
-    kind = "whole numbers are" if whole else "numbers are"
+    """Return one number; text may be a fraction, too."""
     entry = entry.item() if isinstance(entry, np.generic) else entry
+    text = entry.strip().replace("−", "-") if isinstance(entry, str) else ""
     try:
-        number = Fraction(entry.strip().replace("−", "-") if isinstance(entry, str) else entry)
-    except (ValueError, TypeError, ZeroDivisionError):
-        raise _Unreadable(f"{kind} expected, not {_brief(entry)}") from None
-    except OverflowError:
-        raise _Unreadable("it contains infinity; finite numbers are expected") from None
-    if isinstance(entry, bool) or (whole and number.denominator != 1):
-        raise _Unreadable(f"{kind} expected, not {_brief(entry)}")
-    return int(number) if whole else float(number)
+        if isinstance(entry, bool) or not isinstance(entry, (str, int, float)):
+            raise ValueError
+        number = (
+            int(text or entry) if whole else float(Fraction(text) if "/" in text else text or entry)
+        )
+        if whole and not text and number != entry:
+            raise ValueError
+    except (ValueError, ZeroDivisionError, OverflowError):
+        kind = "whole numbers" if whole else "numbers"
+        raise _Unreadable(f"{kind} are expected, not {_brief(entry)}") from None
+    if not abs(number) < float("inf"):
+        raise _Unreadable("it contains NaN or infinity; finite numbers are expected")
+    return number
 
 
 def _counted(shape: Any) -> str:
@@ -352,7 +347,7 @@ def _formula(raw: Any, names: list[str]) -> str:
     plain = re.sub(r"\\(left|right|[dt]?frac|cdot|times|div|q?quad|operatorname)", " ", text)
     plain = re.sub(r"\\|_\{?", "", plain).translate(str.maketrans(SPELLING))  # p_1 is p1
     known = {*(name.replace("_", "") for name in names), "pi", "e", *"ijklmn"}
-    used = re.findall(r"(?<!\w)[A-Za-z]\w*(?!\w|\s*\()", plain)  # functions are left out
+    used = re.findall(r"(?<!\w)[A-Za-z]\w*(?!\w|\s*\()", plain, re.ASCII)  # no functions
     other = sorted({name for name in used if name not in known})
     if other:
         raise _Unreadable(f"{', '.join(other)}: the names here are {', '.join(names)}")
@@ -373,8 +368,9 @@ def _checks(found: Any, notebook: dict[str, Any]) -> list[str]:
     for recorded in checks:
         try:
             trouble = _run(function, name, recorded["calls"], notebook)
-        except NotImplementedError:
-            return [*lines, f"  – blank      `{name}` is not written yet"]
+        except NotImplementedError as error:  # of this function, or of one that it calls
+            stub = [frame.f_code.co_name for frame, _ in _own(error, notebook)] or [name]
+            return [*lines, f"  – blank      `{stub[-1]}` is not written yet"]
         mark = "✗ failed   " if trouble else "✓ passed   "
         lines += [f"  {mark}  {recorded['rubric']}", *(f"      {line}" for line in trouble)]
     if found["hidden_checks"]:
@@ -486,7 +482,7 @@ def _difference(came: Any, expected: Any, compare: list[Any], what: str) -> list
     if not right.ndim:
         return [f"{what} is {given:.6g}; {right:.6g} was expected"]
     at = tuple(int(i) for i in np.argwhere(~close)[0])
-    a, b = (f"{x[at]:.6g}" for x in (given, right))
+    a, b = (f"{x[at].item():.6g}" for x in (given, right))
     a, b = (str(given[at]), str(right[at])) if a == b else (a, b)
     many = f"{int((~close).sum())} of {close.size} entries differ"
     return [f"{many}: {what} is {a} at index {list(at)}; {b} was expected", *pair]
@@ -497,15 +493,19 @@ def _told(error: BaseException, notebook: dict[str, Any]) -> list[str]:
     lines = [f"{type(error).__name__}: {error}"]
     if type(error) is NameError and (name := re.search(r"name '(\w+)'", str(error))):
         lines = [f"`{name[1]}` is not defined yet: run its cell first"]
-    own = [
-        (frame.f_code.co_filename, line)
-        for frame, line in traceback.walk_tb(error.__traceback__)
-        if frame.f_globals is notebook
-    ]
-    if own:
-        source = linecache.getline(*own[-1]).strip()
-        lines.append(f"in line {own[-1][1]} of the cell: {source}")
+    for frame, number in _own(error, notebook)[-1:]:
+        source = linecache.getline(frame.f_code.co_filename, number).strip()
+        lines.append(f"in line {number} of the cell: {source}")
     return lines
+
+
+def _own(error: BaseException, notebook: dict[str, Any]) -> list[Any]:
+    """Return the steps of a traceback that are in the notebook, each with its line."""
+    return [
+        (frame, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if frame.f_globals is notebook and frame.f_code.co_name != "<module>"
+    ]
 
 
 def _is_numeric(value: Any) -> bool:

@@ -219,6 +219,7 @@ HOSTILE = [
     "0x10",
     "2j",
     "log(diff(x, y))",
+    "abs(exp(exp(exp(exp(diff(9*x, x))))) - x)",
 ]
 
 

@@ -89,15 +89,13 @@ def graded(student, *, answer="Because.", changed=True, **grade):
     return Graded(result, notebook)
 
 
-@pytest.fixture
-def tiny(tmp_path):
-    """Return the course, released and registered."""
-    root = tmp_path / "tiny"
-    root.mkdir()
+@pytest.fixture(scope="session")
+def template(tmp_path_factory):
+    """Return the course's folder: made once, since nbgrader takes seconds to make a gradebook."""
+    root = tmp_path_factory.mktemp("tiny")
     for name in ("course_config.py", "nbgrader_config.py"):
         shutil.copy(ROOT / name, root)
     configure(root, f'c.Course.assignments = [{{"id": "{A}", "title": "Tiny & small"}}]')
-    configure(root, f'c.Exchange.root = "{tmp_path / "exchange"}"')
     notebook = gradebook.seal(released())
     folder = root / "release" / A
     folder.mkdir(parents=True)
@@ -106,9 +104,15 @@ def tiny(tmp_path):
     exercises = {id: {"title": t, "points": p, "pool": [{}]} for id, (t, p) in titles.items()}
     data = {"schema": 1, "course": "attention", "assignment": A, "exercises": exercises}
     (folder / "check.json").write_text(json.dumps(data))
-    course = Course.load(root)
-    gradebook.register(course, A, notebook)
-    return course
+    gradebook.register(Course.load(root), A, notebook)
+    return root
+
+
+@pytest.fixture
+def tiny(tmp_path, template):
+    """Return the course, released and registered."""
+    root = shutil.copytree(template, tmp_path / "tiny")
+    return configure(root, f'c.Exchange.root = "{tmp_path / "exchange"}"')
 
 
 def configure(root, *lines):
@@ -156,3 +160,13 @@ def nbgrader(tmp_path):
         return done.stderr
 
     return run
+
+
+def _gives(function):
+    """Return a fixture that is the function itself: test modules can't import a conftest."""
+    return pytest.fixture(lambda: function, name=function.__name__)
+
+
+released_, graded_, hand_in_, configure_, save_ = map(
+    _gives, (released, graded, hand_in, configure, save)
+)

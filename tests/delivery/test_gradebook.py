@@ -3,30 +3,33 @@ import sqlite3
 from datetime import datetime
 
 import pytest
-from delivery_course import A, configure, graded, hand_in, released, save
 from nbgrader.api import Gradebook
 
 from autograder.course.config import Course, CourseError
 from autograder.delivery import gradebook
 from autograder.delivery.marks import scores
 
+A = "a01_tiny"
 
-def test_sealing_is_deterministic_and_locks_the_cells():
+
+def test_sealing_is_deterministic_and_locks_the_cells(released):
     sealed = gradebook.seal(released())
     assert sealed == gradebook.seal(released()) == gradebook.seal(sealed)
-    checksums = {c["id"]: c["metadata"].get("nbgrader", {}).get("checksum") for c in sealed["cells"]}
+    checksums = {
+        c["id"]: c["metadata"].get("nbgrader", {}).get("checksum") for c in sealed["cells"]
+    }
     assert checksums.pop("title") is None
     assert all(checksums.values())
 
 
-def test_nbgrader_s_complaint_about_a_notebook_is_passed_on():
+def test_nbgrader_s_complaint_about_a_notebook_is_passed_on(released):
     twice = released()
     twice["cells"].append(twice["cells"][1] | {"id": "again"})
     with pytest.raises(CourseError, match="qk"):
         gradebook.seal(twice)
 
 
-def test_registering_again_changes_nothing(tiny):
+def test_registering_again_changes_nothing(tiny, released, graded, save):
     gradebook.register(tiny, A, gradebook.seal(released()))
     save(tiny, graded("ada"))
     gradebook.register(tiny, A, gradebook.seal(released()))
@@ -37,7 +40,7 @@ def test_registering_again_changes_nothing(tiny):
         assert book.find_assignment(A).course_id == tiny.id
 
 
-def test_a_new_cell_after_submissions_is_refused_with_what_to_do(tiny):
+def test_a_new_cell_after_submissions_is_refused_with_what_to_do(tiny, released, graded, save):
     save(tiny, graded("ada"))
     extra = released()["cells"][2] | {"id": "more"}
     extra["metadata"] = {"nbgrader": extra["metadata"]["nbgrader"] | {"grade_id": "check_more"}}
@@ -45,7 +48,7 @@ def test_a_new_cell_after_submissions_is_refused_with_what_to_do(tiny):
         gradebook.register(tiny, A, gradebook.seal(released([extra])))
 
 
-def test_a_due_date_is_registered_and_nonsense_refused(tiny):
+def test_a_due_date_is_registered_and_nonsense_refused(tiny, released, configure):
     due = f'c.Course.assignments = [{{"id": "{A}", "title": "T", "due": "%s"}}]'
     course = configure(tiny.root, due % "2027-03-01 23:59 UTC")
     gradebook.register(course, A, gradebook.seal(released()))
@@ -56,7 +59,7 @@ def test_a_due_date_is_registered_and_nonsense_refused(tiny):
         gradebook.register(course, A, gradebook.seal(released()))
 
 
-def test_scores_and_files_are_saved(tiny):
+def test_scores_and_files_are_saved(tiny, graded, hand_in, save):
     hand_in(tiny, "ada")
     save(tiny, graded("ada", qk=1.5), graded("bob"))
     book = scores(tiny, A)
@@ -78,14 +81,14 @@ def test_scores_and_files_are_saved(tiny):
     assert (folder / "submission_secret.txt").read_text() == secret
 
 
-def test_the_exchange_s_secret_is_kept(tiny):
+def test_the_exchange_s_secret_is_kept(tiny, graded, hand_in, save):
     hand_in(tiny, "ada").with_name("submission_secret.txt").write_text("s3cret")
     save(tiny, graded("ada"))
     folder = tiny.submission("ada", A, "autograded").parent
     assert (folder / "submission_secret.txt").read_text() == "s3cret"
 
 
-def test_points_given_by_hand_survive_grading_again(tiny):
+def test_points_given_by_hand_survive_grading_again(tiny, graded, save):
     save(tiny, graded("ada"))
     with Gradebook(tiny.database) as book:
         for name, points in (("qk_why", 2.5), ("check_qk", 1.0)):
@@ -103,7 +106,7 @@ def test_points_given_by_hand_survive_grading_again(tiny):
     assert marks.score == 2.5 + 1.0 + 1.5
 
 
-def test_an_errored_exercise_is_withheld_and_never_0(tiny):
+def test_an_errored_exercise_is_withheld_and_never_0(tiny, graded, save):
     save(tiny, graded("ada", qk=None))
     marks = scores(tiny, A)["ada"]
     assert (marks.cells["check_qk"].auto, marks.cells["check_qk"].pending) == (None, True)
@@ -112,7 +115,7 @@ def test_an_errored_exercise_is_withheld_and_never_0(tiny):
     assert (marks.cells["check_qk"].auto, marks.cells["check_qk"].pending) == (2.0, False)
 
 
-def test_untouched_text_gets_0_unless_the_grader_failed(tiny):
+def test_untouched_text_gets_0_unless_the_grader_failed(tiny, graded, save):
     blank = {"answer": "Write here.", "changed": False}
     save(tiny, graded("ada", **blank), graded("bob", qk=None, **blank))
     book = scores(tiny, A)
@@ -121,12 +124,12 @@ def test_untouched_text_gets_0_unless_the_grader_failed(tiny):
     assert (book["bob"].cells["qk_why"].auto, book["bob"].cells["qk_why"].pending) == (None, True)
 
 
-def test_no_score_is_above_the_maximum(tiny):
+def test_no_score_is_above_the_maximum(tiny, graded, save):
     save(tiny, graded("ada", norm=1.0000001))
     assert scores(tiny, A)["ada"].cells["check_norm"].auto == 1.0
 
 
-def test_the_course_s_late_penalty_is_taken_off(tiny):
+def test_the_course_s_late_penalty_is_taken_off(tiny, released, graded, hand_in, configure, save):
     (tiny.root / "late.py").write_text(
         "from nbgrader.plugins import BasePlugin\n"
         "class Half(BasePlugin):\n"
@@ -144,18 +147,22 @@ def test_the_course_s_late_penalty_is_taken_off(tiny):
     hand_in(course, "cleo", timestamp="soon")
     save(course, graded("ada"), graded("bob"), graded("cleo"))
     book = scores(course, A)
-    assert (book["ada"].late_penalty, book["ada"].seconds_late, book["ada"].score) == (1.5, 3600, 1.5)
+    assert (book["ada"].late_penalty, book["ada"].seconds_late, book["ada"].score) == (
+        1.5,
+        3600,
+        1.5,
+    )
     assert (book["bob"].late_penalty, book["bob"].score) == (0, 3)
     assert (book["cleo"].late_penalty, book["cleo"].submitted) == (0, None)
 
 
-def test_nothing_is_saved_for_an_assignment_that_is_not_registered(tiny):
+def test_nothing_is_saved_for_an_assignment_that_is_not_registered(tiny, graded):
     (tiny.root / "gradebook.db").unlink()
     with pytest.raises(CourseError, match="run `autograder generate a01_tiny`"):
         gradebook.save(tiny, [graded("ada")])
 
 
-def test_a_locked_gradebook_is_said_to_be_locked(tiny):
+def test_a_locked_gradebook_is_said_to_be_locked(tiny, graded, released):
     holder = sqlite3.connect(tiny.root / "gradebook.db")
     holder.execute("BEGIN EXCLUSIVE")
     quick = Course(tiny.root, tiny.id, tiny.titles, config=tiny.config.copy())
@@ -163,11 +170,13 @@ def test_a_locked_gradebook_is_said_to_be_locked(tiny):
     try:
         with pytest.raises(CourseError, match="If another program"):
             gradebook.save(quick, [graded("ada")])
+        with pytest.raises(CourseError, match="database is locked"):
+            gradebook.register(quick, A, gradebook.seal(released()))
     finally:
         holder.close()
 
 
-def test_text_that_utf8_can_not_hold_is_saved(tiny):
+def test_text_that_utf8_can_not_hold_is_saved(tiny, graded):
     save_me = graded("ada", answer="half a pair: \ud800")
     gradebook.save(tiny, [save_me])
     assert "half a pair: ?" in tiny.submission("ada", A, "autograded").read_text()

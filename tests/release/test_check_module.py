@@ -79,6 +79,12 @@ def test_a_stub_is_not_written_yet(norm):
     assert "failed" not in report
 
 
+def test_a_stub_that_is_called_by_another_function_is_named(released, as_student):
+    stub = "def root(x): raise NotImplementedError\n"
+    report = as_student(released, stub + NORM.format("return root(x)"))
+    assert "– blank      `root` is not written yet" in report
+
+
 def test_a_name_from_a_cell_that_was_not_run(norm):
     assert "`square` is not defined yet: run its cell first" in norm("return square(x)")
 
@@ -132,6 +138,7 @@ check("by_hand")
         ({"kind": "numbers", "shape": [2, 1]}, np.ones((2, 1)), "an array of shape (2, 1)"),
         ({"kind": "count", "shape": []}, "1,048,576", "1048576"),
         ({"kind": "count", "shape": []}, 4.0, "4"),
+        ({"kind": "numbers", "shape": []}, "−0.5", "-0.5"),
         ({"kind": "shape"}, "(2, 3)", "(2, 3)"),
         ({"kind": "shape"}, (2, np.int64(3)), "(2, 3)"),
         ({"kind": "choice", "options": "AB"}, " a ", "A"),
@@ -154,7 +161,10 @@ def test_forms_that_can_be_read(hint, raw, read):
         ({"kind": "numbers", "shape": []}, "one", "numbers are expected, not 'one'"),
         ({"kind": "numbers", "shape": []}, True, "numbers are expected, not True"),
         ({"kind": "numbers", "shape": []}, float("inf"), "infinity"),
-        ({"kind": "numbers", "shape": []}, float("nan"), "numbers are expected, not nan"),
+        ({"kind": "numbers", "shape": []}, float("nan"), "NaN or infinity"),
+        ({"kind": "numbers", "shape": []}, "1/0", "numbers are expected, not '1/0'"),
+        ({"kind": "numbers", "shape": []}, "1e99999999999", "NaN or infinity"),
+        ({"kind": "count", "shape": []}, float("inf"), "whole numbers are expected, not inf"),
         ({"kind": "numbers", "shape": []}, {"a": 1}, "numbers are expected"),
         ({"kind": "count", "shape": []}, 2.5, "whole numbers are expected, not 2.5"),
         ({"kind": "shape"}, 3, "a tuple such as (2, 3) is expected, not 3"),
@@ -269,6 +279,7 @@ def test_other_results_than_arrays_are_compared_too():
     assert "'x' was expected" in difference("y", "x", ["value"], "it")[0]
     assert "bool was expected" in difference([1.0], [True], ["value"], "it")[0]
     assert "ragged" in difference([[1], [1, 2]], [1.0], ["value"], "it")[0]
+    assert "is 1 at index [0]" in difference(np.array([True]), [False], ["value"], "it")[0]
     assert difference(np.float32([1.00001]), [1.0], ["value"], "it") == []
     assert difference(np.float64([1.00001]), [1.0], ["value"], "it") != []
 

@@ -12,7 +12,7 @@ from autograder.course.discover import load_assignment
 
 ROOT = Path(__file__).resolve().parents[2]
 A03 = "a03_scaled_attention"
-SDPA = """
+SDPA = """\
 import numpy as np
 
 scores_shape, out_shape, scale = (2, 3, 3), (2, 3, 8), 0.5
@@ -73,4 +73,4 @@ def test_a_mistake_is_shown_with_the_line_of_the_cell(executed):
     (printed,) = cells['check("sdpa")']
     assert "`scale` is not defined yet: run its cell first" in printed.text
     assert "ValueError: matmul" in printed.text
-    assert "in line 7 of the cell: scores = Q @ K / np.sqrt(Q.shape[-1])" in printed.text
+    assert "in line 6 of the cell: scores = Q @ K / np.sqrt(Q.shape[-1])" in printed.text

@@ -1,12 +1,14 @@
 """Hostile code: what it tries succeeds where nothing holds it back, and fails in the sandbox."""
 
+import contextlib
 import struct
+import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from autograder.sandbox import StudentError, limits, root, seccomp
+from autograder.sandbox import StudentError, Zygote, control, limits, root, seccomp
 
 pytestmark = pytest.mark.sandbox
 
@@ -23,8 +25,8 @@ HARMLESS = {
     "read /proc/self": "return len(open('/proc/self/maps').read())",
     "read another's command line": "return len(open(f'/proc/{os.getppid()}/cmdline').read())",
     "write to the temporary folder": "import tempfile; tempfile.TemporaryFile().write(b'x')",
-    "write to shared memory": "from multiprocessing import shared_memory as m;"
-    "s = m.SharedMemory(create=True, size=8); s.close(); s.unlink()",
+    "write to shared memory": "import _posixshmem as m; name = f'/probe{os.getpid()}';"
+    "os.close(m.shm_open(name, os.O_CREAT | os.O_RDWR, 0o600)); m.shm_unlink(name)",
     "make a folder": "import tempfile; os.rmdir(tempfile.mkdtemp())",
     "change times": "import tempfile; f = tempfile.NamedTemporaryFile(); os.utime(f.name)",
     "create memory outside of the limit": "os.close(os.memfd_create('x'))",
@@ -93,15 +95,13 @@ class TestReading:
             assert not COURSE.is_relative_to(path)
             assert {"lib", "lib64", "lib32"} & set(path.parts), path
 
-    def test_the_graders_environment_is_not_there(self, zygote, session, monkeypatch):
+    def test_the_graders_environment_is_not_there(self, monkeypatch):
         monkeypatch.setenv("GRADER_SECRET", "7f3a")
-        zygote.close()
-        with zygote.session() as fresh:
-            fresh.execute("import os; names = sorted(os.environ)")
-            assert fresh.read("names") == sorted([
-                "HOME", "LANG", "LC_CTYPE", "MKL_NUM_THREADS", "MPLBACKEND", "MPLCONFIGDIR",
-                "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PYTHONHASHSEED",
-            ]) or "LC_CTYPE" not in fresh.read("names")  # fmt: skip
+        with Zygote() as zygote, zygote.session() as session:
+            session.execute("import os; names = list(os.environ)")
+            # Python itself adds LC_CTYPE where the system lacks the locale.
+            added = {"MPLCONFIGDIR", "LC_CTYPE"}
+            assert set(session.read("names")) <= control.ENVIRONMENT.keys() | added
 
     def test_no_descriptor_but_the_connection_is_open(self, session):
         session.execute(
@@ -133,8 +133,8 @@ class TestResources:
         ],
     )
     def test_memory(self, session, body):
+        session.execute(f"import numpy as np\ndef attack():\n    {body}")
         with pytest.raises(StudentError) as caught:
-            session.execute(f"import numpy as np\ndef attack():\n    {body}")
             session.call("attack")
         assert caught.value.type in ("MemoryError", "_ArrayMemoryError", "OSError")
         assert session.execute("1").error is None
@@ -158,11 +158,11 @@ class TestTheConnection:
     def test_replies_forged_in_advance(self, session):
         forged = '{"d":["id","0000000000000000","value",100]}'
         frame = struct.pack("<4sIQ", b"AGW1", len(forged), 0) + forged.encode()
-        session.execute(f"import threading, os\nthreading.Timer(0.1, os.write, (3, {frame!r})).start()")
-        with pytest.raises(StudentError) as caught:
-            session.execute("import time; time.sleep(0.3)")
-            session.call("f")
-        assert caught.value.kind in ("protocol", "died")
+        session.execute(
+            f"import threading, os\nthreading.Timer(0.1, os.write, (3, {frame!r})).start()"
+        )
+        run = session.execute("import time; time.sleep(0.3)")
+        assert run.error.kind == "protocol"
         assert not session.alive
 
     @pytest.mark.parametrize(
@@ -260,10 +260,8 @@ class TestPatching:
     def test_the_grader_gets_a_value_or_an_error(self, zygote, source):
         with zygote.session() as session:
             session.execute(f"def f(x): return x\n{source}", seconds=1)
-            try:
+            with contextlib.suppress(StudentError):
                 assert session.call("f", 3, seconds=1) == 3
-            except StudentError as error:
-                assert error.message
         with zygote.session() as session:
             session.execute("def f(x): return x")
             assert session.call("f", 3) == 3
@@ -294,12 +292,15 @@ class TestPreparation:
         monkeypatch.setattr("platform.machine", lambda: "riscv64")
         assert not seccomp.supported()
 
-    def test_a_closed_folder_is_found(self, tmp_path):
-        inner = tmp_path / "closed" / "python" / "lib"
-        inner.mkdir(parents=True)
-        before = root._closed_folder(str(inner))
-        (tmp_path / "closed").chmod(0o700)
-        assert root._closed_folder(str(inner)) == before or str(tmp_path / "closed")
+    def test_a_closed_folder_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            outer = Path(folder)
+            inner = outer / "closed" / "python" / "lib"
+            inner.mkdir(parents=True)
+            outer.chmod(0o755)
+            assert root._closed_folder(str(inner)) is None
+            (outer / "closed").chmod(0o700)
+            assert root._closed_folder(str(inner)) == str(outer / "closed")
 
     def test_the_advice_names_the_folder(self):
         assert "/root/python cannot be read" in root._advice("/root/python")

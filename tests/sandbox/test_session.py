@@ -226,8 +226,8 @@ class TestValues:
         np.testing.assert_array_equal(notebook.call("identity", array), array)
 
     def test_a_result_above_the_limit(self, notebook):
+        notebook.execute("def big(): return np.zeros(9_000_000)")
         with pytest.raises(StudentError, match="returned more data than can be sent") as caught:
-            notebook.execute("def big(): return np.zeros(9_000_000)")
             notebook.call("big")
         assert caught.value.kind == "unsendable"
         assert notebook.alive
@@ -256,7 +256,12 @@ class TestMessages:
     @pytest.mark.parametrize(
         ("name", "args", "kind", "message"),
         [
-            ("softmax", (), "missing", "`softmax` is not defined: was its cell run, and is the name right?"),
+            (
+                "softmax",
+                (),
+                "missing",
+                "`softmax` is not defined: was its cell run, and is the name right?",
+            ),
             ("x", (), "missing", "`x` is not a function: its type is ndarray"),
             ("divide", (1, 0), "exception", "`divide` raised ZeroDivisionError: division by zero"),
             (
@@ -267,7 +272,7 @@ class TestMessages:
                 "expected numbers, arrays, text, lists, tuples or dictionaries of these",
             ),
         ],
-    )  # fmt: skip
+    )
     def test_of_a_call(self, notebook, name, args, kind, message):
         with pytest.raises(StudentError) as caught:
             notebook.call(name, *args)
@@ -277,7 +282,9 @@ class TestMessages:
     def test_of_a_variable(self, notebook):
         with pytest.raises(StudentError, match="`nope` is not defined"):
             notebook.read("nope")
-        with pytest.raises(StudentError, match="`divide` holds a function object; expected numbers"):
+        with pytest.raises(
+            StudentError, match="`divide` holds a function object; expected numbers"
+        ):
             notebook.read("divide")
 
     def test_only_one_printable_line(self, notebook):

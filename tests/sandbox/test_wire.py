@@ -26,6 +26,11 @@ def sent(value, **kwargs):
     return decode(*split(encode(value)), **kwargs)
 
 
+@pytest.fixture
+def torch():
+    return pytest.importorskip("torch")
+
+
 def same(a, b):
     """Equality of type and value, in which NaN equals itself."""
     if type(a) is not type(b):
@@ -42,7 +47,7 @@ def same(a, b):
 
 
 text = st.text(st.characters(exclude_categories=["Cs"]))
-dtypes = st.sampled_from("? i1 i2 <i4 i8 u1 u2 u4 <u8 f2 <f4 f8 c8 c16".split())
+dtypes = st.sampled_from(["?", "i1", "i2", "i4", "i8", "u1", "u8", "f2", "f4", "f8", "c8", "c16"])
 arrays = hnp.arrays(dtypes, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4))
 leaves = (
     st.none()
@@ -68,12 +73,7 @@ values = st.recursive(
 class TestRoundTrip:
     @given(values)
     def test_every_value_comes_back(self, value):
-        try:
-            frame = encode(value)
-        except WireError as error:
-            assert "nested more than 8 deep" in str(error)
-        else:
-            assert same(decode(*split(frame)), value)
+        assert same(sent(value), value)
 
     @pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan, -0.0, 5e-324, 1j, 2**4095])
     def test_extreme_numbers(self, value):
@@ -150,7 +150,7 @@ class TestSubclasses:
             def __array__(self, *args, **kwargs):
                 raise AssertionError
 
-            def tobytes(self, *args):
+            def tobytes(self, *_):
                 raise AssertionError
 
         assert same(sent(np.arange(3.0).view(Sly)), np.arange(3.0))
@@ -196,35 +196,33 @@ class TestRefused:
 
 
 class TestTensors:
-    torch = pytest.importorskip("torch")
-
     @pytest.mark.parametrize(
         "name", ["float32", "float64", "float16", "int64", "bool", "uint8", "complex64"]
     )
-    def test_round_trip(self, name):
-        tensor = self.torch.arange(6).reshape(2, 3).to(getattr(self.torch, name))
+    def test_round_trip(self, torch, name):
+        tensor = torch.arange(6).reshape(2, 3).to(getattr(torch, name))
         here = sent(tensor)
         assert type(here) is Tensor
         assert here.dtype == name
         np.testing.assert_array_equal(here.array, tensor.numpy())
         there = sent(tensor, torch_tensors=True)
         assert there.dtype == tensor.dtype
-        assert self.torch.equal(there, tensor)
+        assert torch.equal(there, tensor)
 
-    def test_bfloat16(self):
-        tensor = self.torch.tensor([1.0, 1 / 3, -2.5e20, 0.0]).bfloat16()
+    def test_bfloat16(self, torch):
+        tensor = torch.tensor([1.0, 1 / 3, -2.5e20, 0.0]).bfloat16()
         here = sent(tensor)
         assert here.dtype == "bfloat16"
         np.testing.assert_array_equal(here.array, tensor.float().numpy())
-        assert self.torch.equal(sent(tensor, torch_tensors=True), tensor)
+        assert torch.equal(sent(tensor, torch_tensors=True), tensor)
 
-    def test_a_parameter_with_gradient_and_any_layout(self):
-        weights = self.torch.nn.Parameter(self.torch.rand(3, 2))
+    def test_a_parameter_with_gradient_and_any_layout(self, torch):
+        weights = torch.nn.Parameter(torch.rand(3, 2))
         np.testing.assert_array_equal(sent(weights.T).array, weights.detach().numpy().T)
 
-    def test_sparse_is_refused(self):
+    def test_sparse_is_refused(self, torch):
         with pytest.raises(WireError, match="ordinary dense"):
-            encode(self.torch.eye(3).to_sparse())
+            encode(torch.eye(3).to_sparse())
 
 
 class TestHostileFrames:
@@ -315,7 +313,9 @@ class TestHostileFrames:
             i = data.draw(st.integers(0, max(len(header) - 1, 0)))
             junk = data.draw(
                 st.binary(min_size=1, max_size=2)
-                | st.sampled_from([b"[", b"]", b"{", b"}", b'"', b"null", b"-1", b"1e400", b"9" * 20])
+                | st.sampled_from(
+                    [b"[", b"]", b"{", b"}", b'"', b"null", b"-1", b"1e400", b"9" * 20]
+                )
                 | st.sampled_from([b'{"a":["f8",2]},', b'{"u":3},', b'"T"', b'"n"', b'"d"', b","])
             )
             header[i : i + data.draw(st.integers(0, 3))] = junk

@@ -1,0 +1,130 @@
+"""What an author can get wrong, `verify` says."""
+
+import pytest
+
+from autograder.course.config import Course
+from autograder.course.discover import load_assignment
+from autograder.course.verify import verify
+
+TEXT = """
+# %% [markdown]
+# # Toy
+
+# %% exercise="toy"
+a = None
+def double(x):
+    raise NotImplementedError
+"""
+
+HEAD = '''
+import numpy as np
+from autograder.exercise import Exercise, Numbers, agree
+
+exercise = Exercise("toy", title="Toy", source="none")
+
+@exercise.part(points=1, answer=Numbers())
+def a():
+    """A number."""
+    return 2.0
+
+@exercise.reference
+def double(x):
+    return 2 * x
+
+@exercise.check(points=1)
+def doubles(call, rng):
+    """Doubles."""
+    x = rng.normal(size=3)
+    agree(call(x), double(x))
+
+@exercise.misconception
+def squares(x):
+    """You squared."""
+    return x**2
+'''
+
+
+@pytest.fixture
+def problems(tmp_path):
+    def prove(more="", text=TEXT, head=HEAD):
+        (tmp_path / "course_config.py").write_text(
+            "c = get_config()\nc.Course.assignments = [{'id': 'toys', 'title': 'Toys'}]\n"
+        )
+        for folder, name, content in (
+            ("assignments", "toys", text),
+            ("reference", "toy", head + more),
+        ):
+            path = tmp_path / folder / "toys" / f"{name}.py"
+            path.parent.mkdir(parents=True)
+            path.write_text(content)
+        (proof,) = verify(load_assignment(Course.load(tmp_path), "toys"))
+        return " | ".join(proof.problems)
+
+    return prove
+
+
+def test_a_sound_exercise_has_no_problems(problems):
+    assert problems() == ""
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (
+            "\n@exercise.misconception\ndef adds(x):\n    'You added.'\n    return x + x\n",
+            "misconception `adds` passes every check",
+        ),
+        (
+            "\n@exercise.misconception\ndef also_squares(x):\n    'Same.'\n    return x * x\n",
+            "misconception `also_squares` fails `doubles` as squares",
+        ),
+        (
+            "\n@exercise.check(points=1)\ndef is_an_array(call, rng):\n    'Array.'\n    call(1)\n",
+            "no misconception fails the check `is_an_array`",
+        ),
+        (
+            "\n@exercise.alternative\ndef triple(x):\n    return 3 * x\n",
+            "`triple` is right but fails `doubles`",
+        ),
+        (
+            "\n@a.alternative\ndef three():\n    return 3\n",
+            "`three` is right but fails `a`",
+        ),
+        (
+            "\n@a.misconception()\ndef nearly():\n    'Nearly.'\n    return 2.0001\n",
+            "misconception `nearly` of `a` is graded passed",
+        ),
+        (
+            "\n@a.misconception()\ndef one():\n    'One.'\n    return 1\n"
+            "\n@a.misconception()\ndef uno():\n    'Uno.'\n    return 1\n",
+            "misconceptions `one` and `uno` of `a` can't be told apart",
+        ),
+        (
+            "\n@exercise.variant\ndef draw(rng):\n    return {'q': 1}\n"
+            "\n@a.misconception()\ndef two(q):\n    'Two.'\n    return 2 * q\n",
+            "only 0 of 2000 draws tell every misconception from the right answer",
+        ),
+        ("\n1 / 0\n", "ZeroDivisionError"),
+    ],
+)
+def test_what_is_wrong_is_said(problems, more, says):
+    assert says in problems(more)
+
+
+@pytest.mark.parametrize(
+    ("stub", "says"),
+    [
+        ("a = 2\ndef double(x): raise NotImplementedError", "the stub earns 1 for a"),
+        ("a = None\ndef double(x): return 2 * x", "the stub earns 1 for doubles"),
+        ("a = None", "does not define `double`"),
+        ("a = (", "the stub does not run: SyntaxError"),
+    ],
+)
+def test_a_stub_must_run_and_earn_nothing(problems, stub, says):
+    text = f'# %% [markdown]\n# # Toy\n\n# %% exercise="toy"\n{stub}\n'
+    assert says in problems(text=text)
+
+
+def test_a_reference_that_fails_its_own_check(problems):
+    head = HEAD.replace("agree(call(x), double(x))", "agree(call(x), 3 * x)")
+    assert "`double` is right but fails `doubles`" in problems(head=head)

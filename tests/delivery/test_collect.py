@@ -1,0 +1,225 @@
+import json
+import os
+import stat
+import zipfile
+from datetime import UTC, datetime
+
+import pytest
+
+from autograder.course.config import CourseError
+from autograder.delivery.collect import collect
+from autograder.delivery.handed import MAX_BYTES, whose
+from autograder.delivery.people import Person, people, roster
+
+A = "a01_tiny"
+MAY, JUNE = datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def folder(tmp_path, released):
+    """Return a function that writes files of notebooks into a folder."""
+    root = tmp_path / "lms"
+
+    def write(*paths, text="", when=MAY):
+        for path in paths:
+            file = root / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(released()) + text)
+            os.utime(file, (when.timestamp(), when.timestamp()))
+        return root
+
+    return write
+
+
+@pytest.fixture
+def archive(tmp_path, released):
+    """Return a function that writes a zip of notebooks: name or entry to content."""
+
+    def write(entries, **options):
+        path = tmp_path / "lms.zip"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, **options) as file:
+            for entry, content in entries.items():
+                file.writestr(entry, json.dumps(released()) if content is None else content)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("path", "student"),
+    [
+        ("ada/a01_tiny.ipynb", "ada"),
+        ("ada/a01_tiny/a01_tiny.ipynb", "ada"),
+        ("export 2026/submitted/ada/a01_tiny/a01_tiny.ipynb", "ada"),
+        ("a01_tiny/ada.ipynb", "ada"),
+        ("ada.ipynb", "ada"),
+        ("ada/a01_tiny (1).ipynb", "ada"),
+        ("ada/a01_tiny(2).ipynb", "ada"),
+        ("ada/my homework.ipynb", "ada"),
+        ("ada_1234_567890_a01_tiny.ipynb", "ada"),
+        ("ada_LATE_1234_567890_a01_tiny-1.ipynb", "ada"),
+        ("lovelaceada_1234_567890_a01_tiny.ipynb", "ada"),
+        ("Ada Lovelace_4711_assignsubmission_file_/a01_tiny.ipynb", "ada"),
+        ("Ada Lovelace_4711_assignsubmission_file_/a01_tiny (1).ipynb", "ada"),
+        ("Ada Lovelace_4711_assignsubmission_file_a01_tiny.ipynb", "ada"),
+        ("Zoë Ångström_4712_assignsubmission_file_/a01_tiny.ipynb", "zoe-angstrom"),
+    ],
+)
+def test_layouts_of_learning_platforms_are_recognised(path, student):
+    known = {"ada": Person("ada", "Ada", "Lovelace")}
+    assert whose(path, known, [A])[0] == student
+
+
+def test_a_renamed_file_on_the_roster_is_its_owner_s():
+    known = {"ada": Person("ada")}
+    assert whose("homework/ada.ipynb", known, [A]) == ("ada", "ada")
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("a01_tiny.ipynb", "tells whose it is"),
+        ("Ada Lovelace_1_assignsubmission_file_/a01_tiny.ipynb", "may be any of ada, ada2"),
+    ],
+)
+def test_an_owner_that_is_not_clear_is_not_guessed(path, reason):
+    twins = {id: Person(id, "Ada", "Lovelace") for id in ("ada", "ada2")}
+    with pytest.raises(ValueError, match=reason):
+        whose(path, twins, [A])
+
+
+def test_a_folder_is_collected(tiny, folder):
+    source = folder("ada/a01_tiny.ipynb", "bob/own name.ipynb", ".x/eve/a01_tiny.ipynb")
+    folder("__MACOSX/mallory/a01_tiny.ipynb", "bob/.ipynb_checkpoints/a01_tiny.ipynb")
+    result = collect(tiny, [A], source)
+    assert result.new == [("ada", A), ("bob", A)]
+    assert result.lines() == ["2 new, 0 updated, 0 unchanged"]
+    path = tiny.submission("ada", A)
+    assert path.read_bytes() == (source / "ada/a01_tiny.ipynb").read_bytes()
+    assert path.with_name("timestamp.txt").read_text() == "2026-05-01 00:00:00.000000 UTC"
+    assert collect(tiny, [A], source).unchanged == [("ada", A), ("bob", A)]
+
+
+def test_the_time_that_nbgrader_wrote_counts_before_the_file_s(tiny, folder):
+    source = folder("ada/a01_tiny/a01_tiny.ipynb")
+    (source / "ada/a01_tiny/timestamp.txt").write_text("2026-04-01 12:00:00 CEST")
+    collect(tiny, [A], source)
+    written = tiny.submission("ada", A).with_name("timestamp.txt").read_text()
+    assert written.startswith("2026-04-01 1")
+
+
+def test_a_later_submission_replaces_an_earlier_one_and_not_the_reverse(tiny, folder):
+    source = folder("ada/a01_tiny.ipynb", text=" ", when=JUNE)
+    assert collect(tiny, [A], source).new == [("ada", A)]
+    later = tiny.submission("ada", A).read_bytes()
+    folder("ada/a01_tiny.ipynb", text="  ", when=MAY)
+    result = collect(tiny, [A], source)
+    assert "at least as new was collected before; it stays." in str(result.problems[0])
+    assert tiny.submission("ada", A).read_bytes() == later
+    folder("ada/a01_tiny.ipynb", text="   ", when=datetime(2026, 7, 1, tzinfo=UTC))
+    assert collect(tiny, [A], source).updated == [("ada", A)]
+
+
+def test_of_two_files_the_later_counts_and_the_other_is_named(tiny, folder):
+    folder("ada_1_2_a01_tiny.ipynb", when=MAY)
+    source = folder("ada_1_2_a01_tiny-1.ipynb", text=" ", when=JUNE)
+    result = collect(tiny, [A], source)
+    assert result.new == [("ada", A)]
+    assert [str(p) for p in result.problems] == [
+        "ada_1_2_a01_tiny.ipynb: ada handed in a01_tiny twice; "
+        "what counts is ada_1_2_a01_tiny-1.ipynb."
+    ]
+    assert tiny.submission("ada", A).read_text().endswith(" ")
+
+
+def test_the_cells_tell_the_assignment_and_a_broken_file_goes_by_its_name(tiny, archive):
+    source = archive({"ada/x.ipynb": None, "bob/a01_tiny.ipynb": "no JSON", "cy/y.ipynb": "{}"})
+    result = collect(tiny, [A], source)
+    assert result.new == [("ada", A), ("bob", A)]
+    (problem,) = result.problems
+    assert problem.path == "cy/y.ipynb"
+    assert "neither its name nor its cells" in problem.message
+
+
+def test_a_zip_that_attacks_is_refused_entry_by_entry(tiny, archive, tmp_path):
+    link = zipfile.ZipInfo("eve/a01_tiny.ipynb")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    source = archive(
+        {
+            "../../a01_tiny.ipynb": None,
+            "/etc/a01_tiny.ipynb": None,
+            "ada\\..\\..\\a01_tiny.ipynb": None,
+            "C:\\a01_tiny.ipynb": None,
+            link: "/etc/passwd",
+            "big/a01_tiny.ipynb": b" " * (MAX_BYTES + 1),
+            "a b;c/a01_tiny.ipynb": None,
+            ".hidden/a01_tiny.ipynb": None,
+            "-/a01_tiny.ipynb": None,
+            "good/a01_tiny.ipynb": None,
+        }
+    )
+    result = collect(tiny, [A], source)
+    assert [student for student, _ in result.new] == ["-", "a-b-c", "good"]
+    refused = {p.path: p.message for p in result.problems}
+    leads_out = "a path that leads out of the zip is not taken."
+    assert refused.pop("eve/a01_tiny.ipynb") == "a symbolic link is not followed."
+    assert refused.pop("big/a01_tiny.ipynb") == "it has 20 MB, and at most 20 are taken."
+    assert len(refused) == 4
+    assert set(refused.values()) == {leads_out}
+    made = {p.relative_to(tiny.root).parts[0] for p in tiny.root.rglob("*") if p.is_file()}
+    assert "etc" not in made
+    assert not (tmp_path / "a01_tiny.ipynb").exists()
+
+
+def test_a_zip_that_lies_about_its_size_is_refused(tiny, archive):
+    source = archive({"ada/a01_tiny.ipynb": b" " * (MAX_BYTES + 1), "bob/a01_tiny.ipynb": None})
+    content = bytearray(source.read_bytes())
+    size = (MAX_BYTES + 1).to_bytes(4, "little")
+    while (at := content.find(size)) >= 0:
+        content[at : at + 4] = (100).to_bytes(4, "little")
+    source.write_bytes(content)
+    result = collect(tiny, [A], source)
+    assert result.new == [("bob", A)]
+    assert "can't be unpacked" in result.problems[0].message
+
+
+def test_links_and_pipes_in_a_folder_are_refused(tiny, folder):
+    source = folder("ada/a01_tiny.ipynb")
+    (source / "eve").mkdir()
+    (source / "eve/a01_tiny.ipynb").symlink_to("/etc/passwd")
+    (source / "mallory").symlink_to(source / "ada")
+    (source / "pip").mkdir()
+    os.mkfifo(source / "pip/a01_tiny.ipynb")
+    with (source / "ada/huge.ipynb").open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    result = collect(tiny, [A], source)
+    assert result.new == [("ada", A)]
+    assert sorted(map(str, result.problems)) == [
+        "ada/huge.ipynb: it has 20 MB, and at most 20 are taken.",
+        "eve/a01_tiny.ipynb: a symbolic link is not followed.",
+        "mallory: a symbolic link is not followed.",
+        "pip/a01_tiny.ipynb: it is no ordinary file.",
+    ]
+
+
+def test_where_there_is_a_roster_nobody_else_is_taken(tiny, folder, configure, graded, save):
+    source = folder("ada/a01_tiny.ipynb", "eve/a01_tiny.ipynb", "bob/a01_tiny.ipynb")
+    assert roster(tiny) == set()
+    save(tiny, graded("bob"))
+    assert roster(tiny) == set()  # that somebody was graded makes no roster
+    listed = {"id": "cy", "first_name": "Cy", "last_name": None}
+    course = configure(
+        tiny.root, 'c.Course.students = ["ada"]', f"c.CourseDirectory.db_students = [{listed}]"
+    )
+    assert roster(course) == {"ada", "bob", "cy"}
+    assert people(course)["cy"].name == "Cy"
+    result = collect(course, [A], source)
+    assert result.new == [("ada", A), ("bob", A)]
+    assert str(result.problems[0]).startswith("eve/a01_tiny.ipynb: eve is not on the roster")
+
+
+def test_a_source_that_is_none_is_said(tiny, tmp_path):
+    (tmp_path / "x.zip").write_text("no zip")
+    for name in ("x.zip", "missing"):
+        with pytest.raises(CourseError, match="neither a folder nor a zip file"):
+            collect(tiny, [A], tmp_path / name)

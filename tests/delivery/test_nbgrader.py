@@ -1,0 +1,97 @@
+"""nbgrader's own commands run on what is written here."""
+
+import csv
+import json
+import shutil
+
+import pytest
+
+from autograder.course.config import CourseError
+from autograder.course.simulate import simulate
+from autograder.delivery.collect import collect
+from autograder.delivery.feedback import write_feedback
+from autograder.delivery.grading import grade_and_save
+from autograder.delivery.marks import scores
+from autograder.delivery.release import generate, hand_out
+
+A = "a01_tiny"
+
+
+def test_nbgrader_s_feedback_and_export_run(tiny, nbgrader, graded, save):
+    save(tiny, graded("ada", qk=1.5), graded("bob", qk=None))
+    nbgrader(tiny.root, "generate_feedback", A)
+    page = tiny.folder("feedback") / "ada" / A / f"{A}.html"
+    theirs = page.read_text()
+    assert "2.5 / 6" in theirs
+    assert "Because." in theirs
+    assert page in write_feedback(tiny, [A])
+    ours = page.read_text()
+    assert ours != theirs
+    nbgrader(tiny.root, "generate_feedback", A)  # without --force, it leaves ours alone
+    assert page.read_text() == ours
+    nbgrader(tiny.root, "export")
+    with (tiny.root / "grades.csv").open() as file:
+        rows = {row["student_id"]: row for row in csv.DictReader(file)}
+    assert (rows["ada"]["score"], rows["bob"]["score"]) == ("2.5", "1.0")
+
+
+@pytest.mark.slow
+def test_the_exchange_carries_an_assignment_there_and_back(
+    tiny, nbgrader, tmp_path, monkeypatch, graded, save
+):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
+    exchange = f"--Exchange.root={tmp_path / 'exchange'}"
+    hand_out(tiny, [A], "exchange")
+    hand_out(tiny, [A], "exchange")  # a correction replaces what was released
+    student = tmp_path / "home"
+    student.mkdir()
+    as_ada = ("--course", tiny.id, exchange)
+    nbgrader(student, "fetch_assignment", A, *as_ada)
+    assert sorted(p.name for p in (student / A).iterdir()) == [f"{A}.ipynb", "check.json"]
+    nbgrader(student, "submit", A, "--student=ada", *as_ada)
+    assert collect(tiny, [A]).new == [("ada", A)]
+    assert collect(tiny, [A]).unchanged == [("ada", A)]
+    save(tiny, graded("ada"))
+    (page,) = write_feedback(tiny, [A])
+    nbgrader(tiny.root, "release_feedback", A)
+    nbgrader(student, "fetch_feedback", A, *as_ada)
+    (fetched,) = (student / A / "feedback").glob(f"*/{A}.html")
+    assert fetched.read_text() == page.read_text()
+
+
+def test_what_the_exchange_says_is_passed_on(tiny, tmp_path, monkeypatch):
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
+    with pytest.raises(CourseError, match="exchange.*refuses a01_tiny: Unwritable directory"):
+        collect(tiny, [A])
+
+
+@pytest.mark.slow
+@pytest.mark.sandbox
+def test_nbgrader_autograde_uses_the_engine(course, template, nbgrader):
+    id = "a02_attention_by_hand"
+    shutil.copy(template / "gradebook.db", course.root)
+    generate(course, [id])
+    simulate(course, id, 7)
+    keep = {"student_001", "student_007"}
+    for folder in course.folder("submitted").iterdir():
+        if folder.name not in keep:
+            shutil.rmtree(folder)
+    nbgrader(course.root, "autograde", id)
+    by_nbgrader = scores(course, id)
+    assert by_nbgrader.keys() == keep
+    assert by_nbgrader["student_001"].score == 6
+    record = json.loads(course.record("student_001", id).read_text())
+    assert (record["score"], record["key"]) == (6, "")
+    grade_and_save(course, [id], force=True)
+    ours = scores(course, id)
+    assert {s: m.cells for s, m in by_nbgrader.items()} == {s: m.cells for s, m in ours.items()}
+    assert {s: m.comments for s, m in by_nbgrader.items()} == {
+        s: m.comments for s, m in ours.items()
+    }
+    # a broken exercise: withheld by either way
+    module = course.root / "reference" / id / "attn_hand_scaled.py"
+    module.write_text(module.read_text() + "\nraise RuntimeError('typo')\n")
+    nbgrader(course.root, "autograde", id, "--force", "--student=student_001")
+    (mark,) = scores(course, id)["student_001"].cells.values()
+    assert (mark.auto, mark.pending) == (None, True)

@@ -1,0 +1,212 @@
+import json
+import re
+from html.parser import HTMLParser
+from io import StringIO
+
+import pytest
+from nbgrader.api import Gradebook
+from rich.console import Console
+
+from autograder.delivery.feedback import write_feedback
+from autograder.delivery.report import grade_table, summarise, write_report
+
+A = "a01_tiny"
+EVIL = '<script>alert(1)</script> `<img src=x onerror="x">` & "quoted" {{ 7 * 7 }}'
+
+
+class Page(HTMLParser):
+    """The parts of a page that tests look at."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.html = path.read_text()
+        self.tags, self.attributes, self.pieces = [], [], []
+        self.feed(self.html)
+        self.text = " ".join(" ".join(self.pieces).split())
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data):
+        if self.tags[-1:] != ["style"] or data.strip() == "":
+            self.pieces.append(data)
+
+
+def stands_alone(page):
+    """Check that a page runs nothing, loads nothing and is accessible in outline."""
+    assert not {"script", "link", "iframe", "img", "object", "base"} & set(page.tags)
+    assert not [name for name, _ in page.attributes if name.startswith("on")]
+    assert not re.search(r"https?:|//\w|@import|url\(", page.html)
+    addresses = [value for name, value in page.attributes if name in ("href", "src")]
+    assert all(re.fullmatch(r"#\w+|\w+\.html", address) for address in addresses)
+    ids = [value for name, value in page.attributes if name == "id"]
+    assert len(ids) == len(set(ids))
+    assert {a[1:] for a in addresses if a[0] == "#"} <= set(ids)
+    labels = [value for name, value in page.attributes if name == "aria-labelledby"]
+    assert set(labels) <= set(ids)
+    assert page.tags.count("h1") == page.tags.count("main") == 1
+    assert ("lang", "en") in page.attributes
+    assert ("content", "width=device-width, initial-scale=1") in page.attributes
+
+
+@pytest.fixture
+def feedback(tiny, save):
+    """Return a function that saves a graded submission and reads its page."""
+
+    def write(graded):
+        save(tiny, graded)
+        write_feedback(tiny, [A])
+        student = graded.grade.student
+        page = Page(tiny.folder("feedback") / student / A / f"{A}.html")
+        stands_alone(page)
+        return page
+
+    return write
+
+
+def test_a_page_tells_points_outcome_and_diagnosis(feedback, graded):
+    page = feedback(
+        graded("ada", qk=1.0, norm=0.0, feedback="Divide by √d_k.", notices=["A cell was gone."])
+    )
+    for piece in (
+        "Feedback for ada",
+        "Tiny & small",
+        "1 of 6 points",
+        "3 more points will be marked by hand.",
+        "A cell was gone.",
+        "Queries <and> keys",
+        "Scores q·k .",
+        "◐ partly right 1 of 2",
+        "✗ not right yet 0 of 1",
+        "Divide by √d_k.",
+        "– will be marked by hand – of 3",
+    ):
+        assert piece in page.text
+    assert "withheld" not in page.text
+
+
+def test_a_withheld_exercise_is_said_to_be_looked_at(feedback, graded):
+    page = feedback(graded("ada", qk=None))
+    assert "withheld in 1 exercise: the grader failed there, and a person will look" in page.text
+    assert "The score is withheld: the grader failed here" in page.text
+    assert "– of 5" in page.text
+
+
+def test_points_and_comments_given_by_hand_are_shown(tiny, feedback, graded):
+    feedback(graded("ada", qk=None))
+    with Gradebook(tiny.database) as book:
+        book.find_grade("qk_why", A, A, "ada").manual_score = 2.5
+        book.find_grade("check_qk", A, A, "ada").manual_score = 1.0
+        book.find_comment("qk_why", A, A, "ada").manual_comment = "Nearly: <why>?"
+        book.find_comment("qk", A, A, "ada").manual_comment = "We looked."
+        book.db.commit()
+    page = feedback(graded("ada", qk=None))
+    for piece in (
+        "4.5 of 6 points",
+        "A person gave these points",
+        "Comment: We looked.",
+        "◐ marked by hand 2.5 of 3",
+        "Comment: Nearly: <why>?",
+    ):
+        assert piece in page.text
+    assert "will be marked by hand" not in page.text
+    assert "exercise: the grader failed" not in page.text
+
+
+def test_a_late_penalty_is_explained(tiny, feedback, graded):
+    feedback(graded("ada"))
+    with Gradebook(tiny.database) as book:
+        notebook = book.find_submission_notebook(A, A, "ada")
+        notebook.late_submission_penalty = 2.0
+        book.db.commit()
+    write_feedback(tiny, [A])
+    page = Page(tiny.folder("feedback") / "ada" / A / f"{A}.html")
+    assert "2 points are taken off, because it was handed in late." in page.text
+    assert "1 of 6 points" in page.text
+
+
+def test_everything_that_students_write_is_escaped(tiny, feedback, graded):
+    traceback = f"Traceback:\n  {EVIL}"
+    page = feedback(graded("ada", qk=0.0, feedback=EVIL, notices=[EVIL, traceback]))
+    dense = "".join(page.text.split())
+    assert dense.count("".join(EVIL.replace("`", "").split())) == 4  # two items, two notices
+    assert "49" not in page.text
+    page = feedback(graded("bob", qk=0.0, feedback=traceback))
+    assert "pre" in page.tags
+    record = {**graded("cy", feedback="half a pair: \ud800").grade.to_json(), "key": ""}
+    tiny.record("cy", A).parent.mkdir()
+    tiny.record("cy", A).write_text(json.dumps(record))
+    write_feedback(tiny, [A])
+    page = Page(tiny.folder("feedback") / "cy" / A / f"{A}.html")
+    assert "half a pair: ?" in page.text
+    report = write_report(tiny, [A])
+    for path in (report, report.with_name(f"{A}.html")):
+        stands_alone(Page(path))
+
+
+def test_a_page_holds_nothing_that_is_not_in_the_grade(tiny, feedback, graded):
+    for name in ("autograded", "release"):
+        tiny.folder(name).mkdir(exist_ok=True)
+    given = graded("ada", answer="SECRET-TEXT", qk=0.0)
+    given.notebook["cells"][2]["outputs"][0]["text"] = "SECRET-OUTPUT"
+    page = feedback(given)
+    assert "SECRET" not in page.html
+    assert "0.1" not in page.text  # nor how long it ran
+
+
+def test_the_report_counts_names_and_lists(tiny, graded, save):
+    save(
+        tiny,
+        graded("ada"),
+        graded("bob", qk=1.0, norm=1.0, note="no_scaling", feedback="Divide by √d_k."),
+        graded("cy", qk=0.0, norm=0.0, note="no_scaling", feedback="Divide by √d_k."),
+        graded("di", qk=0.0, norm=0.0, note="other_variant", feedback="Not your numbers."),
+        graded("eve", qk=None, notices=["The check cell `check_qk` was edited."]),
+    )
+    index = Page(write_report(tiny, [A]))
+    stands_alone(index)
+    assert "Tiny & small 5 1.2 1 6 5 1" in index.text
+    page = Page(tiny.root / "reports" / f"{A}.html")
+    stands_alone(page)
+    for piece in (
+        "5 submissions",
+        "mean 1.2 of 6",
+        "median 1",
+        "lowest – highest 0 – 3",
+        "isolation tier A",
+        "eve, Queries <and> keys: It broke.",
+        "di: Queries <and> keys, Norm",
+        "✓ passed 1 ◐ partly right 1 ✗ not right yet 2 ! withheld 1",
+        "no_scaling Divide by √d_k. 2",
+        "eve: The check cell check_qk was edited.",
+    ):
+        assert piece in page.text
+    assert "Number of students by tenths of the points: 2, 1, 0, 1, 0, 1, 0, 0, 0, 0" in page.html
+
+
+def test_the_console_shows_the_same_scores(tiny, graded, save):
+    save(tiny, graded("ada"), graded("bob", qk=None), graded("cy[x]", qk=0.0))
+    (table,) = summarise(tiny, [A])
+    console = Console(width=80, record=True, file=StringIO())
+    console.print(table)
+    shown = console.export_text()
+    assert re.search(r"ada +│ +2 ✓ │ 1 ✓ │ +3", shown)
+    assert re.search(r"bob +│ +– ! │ 1 ✓ │ +1", shown)
+    assert re.search(r"mean +│ +1 │ +1 │ +1.67", shown)
+    assert "1 qk  2 norm" in shown
+    assert "cy[x]" in shown
+
+
+def test_the_console_shows_one_grade_item_by_item(graded):
+    console = Console(width=100, record=True, file=StringIO())
+    console.print(grade_table(graded("ada", qk=1.0, feedback="[bold]Divide.").grade))
+    shown = console.export_text()
+    assert "a01_tiny, ada: 2 of 6" in shown
+    assert "◐ partly right" in shown
+    assert "[bold]Divide." in shown
+
+
+def test_no_grades_give_an_empty_report(tiny):
+    assert "Nothing is graded yet." in Page(write_report(tiny, [A])).text
+    assert list(summarise(tiny, [A])) == []

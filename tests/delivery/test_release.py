@@ -1,0 +1,99 @@
+import json
+import shutil
+import zipfile
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.course.config import CourseError
+from autograder.delivery import release
+from autograder.delivery.release import generate, hand_out
+
+A = "a01_tiny"
+REAL = "a02_attention_by_hand"
+
+
+@pytest.fixture
+def real(course, template):
+    """Return a copy of the real course with nothing released."""
+    shutil.rmtree(course.root / "release", ignore_errors=True)
+    shutil.copy(template / "gradebook.db", course.root)  # made in no time
+    return course
+
+
+def test_an_assignment_is_written_registered_and_then_up_to_date(real, configure):
+    course = configure(real.root, 'c.Course.students = {"Ada King Lovelace": "ada"}')
+    done = []
+    first = generate(course, [REAL], progress=done.append)
+    assert {str(drift) for drift in first} == {
+        f"release/{REAL}/{name}: is missing" for name in (f"{REAL}.ipynb", "check.py", "check.json")
+    }
+    assert done == [REAL]
+    notebook = json.loads((course.folder("release") / REAL / f"{REAL}.ipynb").read_text())
+    marked = [c["metadata"]["nbgrader"] for c in notebook["cells"] if "nbgrader" in c["metadata"]]
+    assert all(data["checksum"] for data in marked)
+    with Gradebook(course.database) as book:
+        assert book.find_notebook(REAL, REAL).max_score == 6
+        student = book.find_student("ada")
+        assert (student.first_name, student.last_name) == ("Ada King", "Lovelace")
+    files = sorted((course.folder("release") / REAL).iterdir())
+    times = [path.stat().st_mtime_ns for path in files]
+    assert generate(course, [REAL]) == []
+    assert [path.stat().st_mtime_ns for path in files] == times
+
+
+def test_drift_names_the_file_and_the_cell_and_check_changes_nothing(real):
+    generate(real, [REAL])
+    folder = real.folder("release") / REAL
+    path = folder / f"{REAL}.ipynb"
+    fresh = path.read_bytes()
+    notebook = json.loads(fresh)
+    check = next(c for c in notebook["cells"] if c["id"] == "check_attn_hand_scaled")
+    check["source"] = ["print('easy')"]
+    path.write_text(json.dumps(notebook))
+    (folder / "check.py").write_text("# edited\n")
+    (folder / "old").mkdir()
+    (folder / ".ipynb_checkpoints").mkdir()
+    found = {drift.file: drift.message for drift in generate(real, [REAL], check=True)}
+    assert found == {
+        path.name: "differs in check_attn_hand_scaled (changed)",
+        "check.py": "differs from line 1 on",
+        "old": "is no longer part of it",
+    }
+    assert path.read_bytes() != fresh
+    assert len(generate(real, [REAL])) == 3
+    assert path.read_bytes() == fresh
+    assert not (folder / "old").exists()
+    assert generate(real, [REAL], check=True) == []
+
+
+def test_checking_registers_nothing(real):
+    generate(real, [REAL], check=True)
+    assert not real.folder("release").exists()
+    with Gradebook(real.database) as book:
+        assert [assignment.name for assignment in book.assignments] == [A]
+
+
+def test_a_leak_stops_the_release(real, monkeypatch):
+    monkeypatch.setattr(release, "leaks", lambda *_: ["check.json holds `K @ q`"])
+    with pytest.raises(CourseError, match="give away answers:\ncheck.json holds"):
+        generate(real, [REAL])
+    assert not real.folder("release").exists()
+
+
+def test_a_zip_is_the_same_every_time(tiny, tmp_path):
+    contents = []
+    for name in ("one.zip", "two.zip"):
+        assert hand_out(tiny, [A], tmp_path / name) == [f"{A}: written to {tmp_path / name}"]
+        contents.append((tmp_path / name).read_bytes())
+    assert contents[0] == contents[1]
+    with zipfile.ZipFile(tmp_path / "one.zip") as archive:
+        assert archive.namelist() == [f"{A}/{A}.ipynb", f"{A}/check.json"]
+
+
+def test_what_can_not_be_handed_out_is_said(tiny, tmp_path):
+    with pytest.raises(CourseError, match="to a .zip file, not to lms"):
+        hand_out(tiny, [A], "lms")
+    (tiny.folder("release") / A / f"{A}.ipynb").unlink()
+    with pytest.raises(CourseError, match="run `autograder generate a01_tiny`"):
+        hand_out(tiny, [A], tmp_path / "a.zip")

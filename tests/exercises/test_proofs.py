@@ -1,0 +1,48 @@
+"""Every exercise of the course proves itself, and keeps the shapes it promises."""
+
+from pathlib import Path
+
+import pytest
+from beartype import beartype
+from jaxtyping import jaxtyped
+
+from autograder.course.config import Course
+from autograder.course.discover import load_assignment
+from autograder.course.verify import verify
+from autograder.grading.checks import grade_checks
+from autograder.grading.results import Status
+
+COURSE = Course.load(Path(__file__).resolve().parents[2])
+ASSIGNMENTS = {id: load_assignment(COURSE, id) for id in COURSE.ids()}
+EXERCISES = [(a, id) for a, loaded in ASSIGNMENTS.items() for id in loaded.exercises]
+
+
+@pytest.mark.parametrize(("assignment", "exercise"), EXERCISES, ids=lambda name: name)
+def test_an_exercise_proves_itself(assignment, exercise):
+    (proof,) = verify(ASSIGNMENTS[assignment], [exercise])
+    assert proof.problems == []
+
+
+FUNCTIONS = [(a, id) for a, id in EXERCISES if ASSIGNMENTS[a].sound[id].solution]
+
+
+@pytest.mark.parametrize(("assignment", "id"), FUNCTIONS, ids=lambda name: name)
+def test_a_reference_keeps_the_shapes_in_its_signature(assignment, id):
+    exercise = ASSIGNMENTS[assignment].sound[id]
+    typed = jaxtyped(exercise.solution, typechecker=beartype)
+    for item in grade_checks(exercise, typed):
+        assert item.status is Status.PASSED, item
+
+
+def test_points_are_the_catalogues():
+    points = {id: loaded.sound[id].points for loaded in ASSIGNMENTS.values() for id in loaded.sound}
+    assert points == {
+        "softmax_stable": 7,
+        "jacobian_proof": 8,
+        "attn_hand_scaled": 6,
+        "sdpa": 11,
+        "causal_mask": 9,
+        "mha_params": 7,
+        "pe_hand": 5,
+        "cost_classes": 4,
+    }
