@@ -135,7 +135,7 @@ def simulate(
     seed: Annotated[int, typer.Option(help="Which mistakes a small class makes.")] = 0,
     course: Where = Path(),
 ) -> None:
-    """Write submissions with known outcomes: right, each misconception, blank, hostile and so on."""
+    """Write submissions with known outcomes: right, each misconception, blank, hostile, more."""
     from autograder.course.config import Course
     from autograder.course.simulate import simulate as write
 

@@ -109,7 +109,7 @@ def grade_file(
         return
     from rich.console import Console
 
-    from autograder.delivery.report import grade_table
+    from autograder.delivery.tables import grade_table
 
     console = Console()
     console.print(grade_table(graded.grade))

@@ -18,6 +18,7 @@ from autograder.course.submissions import (
     read_notebook,
     restore,
 )
+from autograder.exercise import Exercise
 from autograder.grading.results import Grade
 from autograder.grading.submission import Assigned, grade_submission, lost
 from autograder.sandbox import Limits, Zygote
@@ -52,7 +53,7 @@ class Grader:
     def __init__(self, course: Course, *, trust_students: bool = False) -> None:
         self.course = course
         self._trust = trust_students
-        self._assigned: dict[str, tuple[Release, list[tuple[Any, Any]]]] = {}
+        self._assigned: dict[str, tuple[Release, list[tuple[str, Exercise | Broken]]]] = {}
 
     def __enter__(self) -> Grader:
         return self
@@ -130,15 +131,14 @@ class Grader:
         release, pairs = self._assigned[assignment]
         assigned = []
         for id, exercise in pairs:
-            broken = isinstance(exercise, Broken)
             assigned.append(
                 Assigned(
                     id,
-                    None if broken else exercise,
+                    None if isinstance(exercise, Broken) else exercise,
                     release.data["exercises"][id]["points"],
                     release.variant(id, student),
                     release.pool(id),
-                    exercise.message if broken else "",
+                    exercise.message if isinstance(exercise, Broken) else "",
                 )
             )
         return release, assigned

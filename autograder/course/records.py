@@ -19,13 +19,14 @@ def write_record(course: Course, graded: Graded) -> None:
     """Write the result record of a submission, whole or not at all."""
     path = course.record(graded.grade.student, graded.grade.assignment)
     record = {**graded.grade.to_json(), "key": graded.key}
-    write_atomically(path, json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n")
+    text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+    write_atomically(path, text.encode("utf-8", "replace"))
 
 
 def read_grade(course: Course, student: str, assignment: str) -> Grade | None:
     """Return a recorded grade, or None where there is none that can be read."""
     try:
-        record = json.loads(course.record(student, assignment).read_text())
+        record = json.loads(course.record(student, assignment).read_text("utf-8"))
         return Grade.from_json(record)
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -42,7 +43,8 @@ def key_of(course: Course, handed: Handed) -> str:
 def recorded_key(course: Course, handed: Handed) -> str:
     """Return the key of the record that is there, or an empty text."""
     try:
-        return str(json.loads(course.record(handed.student, handed.assignment).read_text())["key"])
+        path = course.record(handed.student, handed.assignment)
+        return str(json.loads(path.read_text("utf-8"))["key"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""
 

@@ -133,7 +133,8 @@ def _plain(cell: Any) -> dict[str, Any] | None:
     nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     return _cell(
         cell["cell_type"],
-        source if isinstance(source, str) else "",
+        # JSON may hold half a surrogate pair, which no file can
+        source.encode("utf-8", "replace").decode() if isinstance(source, str) else "",
         {"nbgrader": dict(nbgrader)} if isinstance(nbgrader, dict) else {},
     )
 

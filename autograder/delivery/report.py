@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
 
-from rich.markup import escape
 from rich.table import Table
 
 from autograder.course.config import Course
-from autograder.delivery.pages import STATUS, points, write_page
+from autograder.delivery.pages import STATUS, write_page
 from autograder.delivery.sheets import Section, Sheet, sheets
-from autograder.grading.results import Grade, Status
+from autograder.delivery.tables import scores_table, statistics_table
+from autograder.grading.results import Status
 
 #: Notes that name no mistake in the work itself; they are reported elsewhere.
 _ELSEWHERE = {"", "manual", "skipped", "follow_through", "other_variant"}
@@ -163,46 +163,11 @@ def _others(found: Mapping[str, Sheet]) -> list[tuple[str, list[Section]]]:
 
 
 def summarise(course: Course, ids: Sequence[str]) -> Iterator[Table]:
-    """Give the table of scores of each assignment that has grades, for the console."""
+    """Give, for the console, the scores of each assignment that has grades, and statistics."""
+    results = {}
     for id in ids:
         if found := sheets(course, id):
-            yield summary_table(course.titles[id], found)
-
-
-def summary_table(title: str, found: Mapping[str, Sheet]) -> Table:
-    """Return a table with a row per student and a column per exercise, numbered in order."""
-    exercises = exercise_results(found.values())
-    result = class_result(found.values())
-    table = Table(
-        title=title,
-        caption="  ".join(f"{n} {exercise.id}" for n, exercise in enumerate(exercises, 1)),
-        show_footer=True,
-    )
-    table.add_column("student", "mean")
-    for number, exercise in enumerate(exercises, 1):
-        table.add_column(str(number), points(exercise.mean), justify="right", no_wrap=True)
-    table.add_column(f"of {points(result.max_score)}", points(result.mean), justify="right")
-    for student, sheet in found.items():
-        by_id = sheet.by_id
-        cells = [_cell(by_id.get(exercise.id)) for exercise in exercises]
-        table.add_row(escape(student), *cells, points(sheet.score))
-    return table
-
-
-def grade_table(grade: Grade) -> Table:
-    """Return what was found in one submission, item by item, for the console."""
-    total = f"{points(grade.score)} of {points(grade.max_score)}"
-    table = Table(title=escape(f"{grade.assignment}, {grade.student}: {total}"), show_lines=True)
-    for name in ("exercise", "", "points", "what was found"):
-        table.add_column(name, justify="right" if name == "points" else "left")
-    for exercise in grade.exercises:
-        for item in exercise.items:
-            said = "\n".join(text for text in (item.rubric, item.feedback) if text)
-            earned = f"{points(item.score)}/{points(item.max_score)}"
-            symbol, word = STATUS[item.status]
-            table.add_row(exercise.id, f"{symbol} {word}", earned, escape(said))
-    return table
-
-
-def _cell(section: Section | None) -> str:
-    return f"{points(section.score)} {STATUS[section.status][0]}" if section else ""
+            results[id] = class_result(found.values())
+            yield scores_table(course.titles[id], exercise_results(found.values()), found)
+    if results:
+        yield statistics_table(results)

@@ -122,15 +122,15 @@ class Numbers(Answer):
         size = np.abs(np.asarray(expected, float))
         usual = np.maximum(self.tolerance, self.relative * size)
         exact = np.where(size == 0, self.tolerance / 2, 0.01 * size)
-        return np.where(size < self.small, np.minimum(exact, usual), usual)
+        return np.asarray(np.where(size < self.small, np.minimum(exact, usual), usual))
 
 
 @dataclass(frozen=True)
 class Count(Answer):
     """A whole number, or several; exactly right or wrong.
 
-    >>> Count().read("1,048,576")
-    array(1048576)
+    >>> int(Count().read("1,048,576"))
+    1048576
     """
 
     def read(self, raw: Any, like: Any = None) -> Array:

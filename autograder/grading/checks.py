@@ -61,9 +61,8 @@ def grade_checks(exercise: Exercise, call: Call) -> list[Item]:
     timed_out = False
     for check in exercise.checks:
         if check.after and items[check.after.name].status is not Status.PASSED:
-            first = check.after.rubric.rstrip(".")
             items[check.name] = _item(
-                check, Status.SKIPPED, "skipped", f"Not run, since this comes first: {first}."
+                check, Status.SKIPPED, "skipped", f"Not run: `{check.after.name}` comes first."
             )
         elif timed_out:
             items[check.name] = _item(

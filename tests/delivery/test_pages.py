@@ -8,7 +8,8 @@ from nbgrader.api import Gradebook
 from rich.console import Console
 
 from autograder.delivery.feedback import write_feedback
-from autograder.delivery.report import grade_table, summarise, write_report
+from autograder.delivery.report import summarise, write_report
+from autograder.delivery.tables import grade_table
 
 A = "a01_tiny"
 EVIL = '<script>alert(1)</script> `<img src=x onerror="x">` & "quoted" {{ 7 * 7 }}'
