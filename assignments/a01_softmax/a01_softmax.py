@@ -95,5 +95,5 @@ overflow_at = None  # two numbers: float32, float64
 
 # %% exercise="jacobian_proof"
 diag_steps = None  # a list of lines, the first is "diff(p1, z1)"
-off_steps = None  # a list of lines, the first is "diff(p1, z2)"
-J = None  # a list of three rows
+off_steps = None   # a list of lines, the first is "diff(p1, z2)"
+J = None           # a list of three rows

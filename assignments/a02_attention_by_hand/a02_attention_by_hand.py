@@ -35,7 +35,7 @@ your_numbers("attn_hand_scaled")
 # what follows from your own earlier answer counts in full.
 
 # %% exercise="attn_hand_scaled"
-scores = None  # K q, three numbers
-scaled = None  # K q / √d_k, three numbers
+scores = None   # K q, three numbers
+scaled = None   # K q / √d_k, three numbers
 weights = None  # three numbers that add up to 1
-out = None  # two numbers
+out = None      # two numbers

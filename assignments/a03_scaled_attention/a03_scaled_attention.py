@@ -56,8 +56,8 @@
 import numpy as np
 
 scores_shape = None  # a tuple
-out_shape = None  # a tuple
-scale = None  # a number
+out_shape = None     # a tuple
+scale = None         # a number
 
 
 def attention(
@@ -124,9 +124,9 @@ def causal_mask(n: int) -> "(n, n) bool array":
     raise NotImplementedError
 
 
-A = None  # your four rows of weights, e.g. [[…, …, …, …], …]
+A = None              # your four rows of weights, e.g. [[…, …, …, …], …]
 after_softmax = None  # one of "A", "B", "C", "D"
-repair = None  # one of "A", "B", "C", "D"
+repair = None         # one of "A", "B", "C", "D"
 
 # %% [markdown]
 # Now in words (a person reads this): why does language modelling need the causal mask? Say what

@@ -56,10 +56,10 @@ your_numbers("mha_params")
 #    you may put it in at any line.
 
 # %% exercise="mha_params"
-each = None  # a whole number
-output = None  # a whole number
-total = None  # a whole number
+each = None               # a whole number
+output = None             # a whole number
+total = None              # a whole number
 total_with_biases = None  # a whole number
-compared = None  # one of "A", "B", "C", "D"
-narrow = None  # a whole number
-steps = None  # a list of lines: ["3*h*(d*k + k) + h*k*d + d", …]
+compared = None           # one of "A", "B", "C", "D"
+narrow = None             # a whole number
+steps = None              # a list of lines: ["3*h*(d*k + k) + h*k*d + d", …]

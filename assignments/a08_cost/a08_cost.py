@@ -45,12 +45,12 @@
 #    (and $m$ with it)? `factor_linear`: and that of linear attention?
 
 # %% exercise="cost_classes"
-scores_time = None  # a class as text, such as "n*log(n)"
-softmax_time = None  # a class
-values_time = None  # a class
-madds = None  # a formula, exact
-layer_time = None  # a class
-memory = None  # a class
+scores_time = None     # a class as text, such as "n*log(n)"
+softmax_time = None    # a class
+values_time = None     # a class
+madds = None           # a formula, exact
+layer_time = None      # a class
+memory = None          # a class
 weights_memory = None  # a class
-factor = None  # a whole number
-factor_linear = None  # a whole number
+factor = None          # a whole number
+factor_linear = None   # a whole number

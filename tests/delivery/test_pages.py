@@ -188,14 +188,15 @@ def test_the_report_counts_names_and_lists(tiny, graded, save):
 
 def test_the_console_shows_the_same_scores(tiny, graded, save):
     save(tiny, graded("ada"), graded("bob", qk=None), graded("cy[x]", qk=0.0))
-    (table,) = summarise(tiny, [A])
-    console = Console(width=80, record=True, file=StringIO())
-    console.print(table)
+    console = Console(width=120, record=True, file=StringIO())
+    for table in summarise(tiny, [A]):
+        console.print(table)
     shown = console.export_text()
     assert re.search(r"ada +│ +2 ✓ │ 1 ✓ │ +3", shown)
     assert re.search(r"bob +│ +– ! │ 1 ✓ │ +1", shown)
     assert re.search(r"mean +│ +1 │ +1 │ +1.67", shown)
-    assert "1 qk  2 norm" in shown
+    assert re.search(r"qk ┃ +norm ┃ +score", shown)
+    assert re.search(rf"{A} +│ +3 │ +1.67 │ +1 │ +1 │ +3 │", shown)
     assert "cy[x]" in shown
 
 
