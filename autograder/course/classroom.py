@@ -12,6 +12,7 @@ from autograder.course.config import Course
 from autograder.course.grade import Graded, Grader
 from autograder.course.records import key_of, recorded_key
 from autograder.course.submissions import Handed
+from autograder.sandbox import Isolation, probe
 
 
 def grade_class(
@@ -29,18 +30,16 @@ def grade_class(
     where it stopped.
     """
     keys = {handed: key_of(course, handed) for handed in work}
-    todo = []
+    waiting = []
     for handed in work:
         if force or recorded_key(course, handed) != keys[handed]:
-            todo.append(handed)
+            waiting.append(handed)
         else:
             yield handed
-    jobs = max(1, min(jobs or os.cpu_count() or 1, len(todo)))
-    waiting = list(reversed(todo))
+    waiting.reverse()
+    jobs = max(1, min(jobs or os.cpu_count() or 1, len(waiting)))
     while waiting:
-        with ProcessPoolExecutor(
-            jobs, get_context("spawn"), _start, (str(course.root), trust_students)
-        ) as pool:
+        with _graders(course, jobs, trust_students) as pool:
             running: dict[Future[Graded], Handed] = {}
             try:
                 while waiting or running:
@@ -58,12 +57,19 @@ def grade_class(
                     yield _alone(course, handed, keys[handed], trust_students)
 
 
-_grader: Grader  # of a worker process
+def _graders(course: Course, jobs: int, trust_students: bool) -> ProcessPoolExecutor:
+    """Return processes that grade, forked from one that has imported what they need."""
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["autograder.course.grade"])
+    return ProcessPoolExecutor(jobs, context, _start, (str(course.root), trust_students, probe()))
 
 
-def _start(root: str, trust_students: bool) -> None:
+_grader: Grader  # of a grading process
+
+
+def _start(root: str, trust_students: bool, isolation: Isolation) -> None:
     global _grader
-    _grader = Grader(Course.load(root), trust_students=trust_students)
+    _grader = Grader(Course.load(root), trust_students=trust_students, isolation=isolation)
 
 
 def _grade_one(handed: Handed, key: str) -> Graded:
@@ -72,9 +78,7 @@ def _grade_one(handed: Handed, key: str) -> Graded:
 
 def _alone(course: Course, handed: Handed, key: str, trust_students: bool) -> Graded:
     """Grade a submission in a process of its own; if that dies too, withhold its scores."""
-    with ProcessPoolExecutor(
-        1, get_context("spawn"), _start, (str(course.root), trust_students)
-    ) as pool:
+    with _graders(course, 1, trust_students) as pool:
         try:
             return pool.submit(_grade_one, handed, key).result()
         except BrokenProcessPool:

@@ -21,7 +21,7 @@ from autograder.course.submissions import (
 from autograder.exercise import Exercise
 from autograder.grading.results import Grade
 from autograder.grading.submission import Assigned, grade_submission, lost
-from autograder.sandbox import Limits, Zygote
+from autograder.sandbox import Isolation, Limits, Zygote
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,20 @@ class Grader:
     ----------
     trust_students
         Run student code without isolation where the machine offers none.
+    isolation
+        What the machine offers, where that is known already.
     """
 
-    def __init__(self, course: Course, *, trust_students: bool = False) -> None:
+    def __init__(
+        self,
+        course: Course,
+        *,
+        trust_students: bool = False,
+        isolation: Isolation | None = None,
+    ) -> None:
         self.course = course
         self._trust = trust_students
+        self._isolation = isolation
         self._assigned: dict[str, tuple[Release, list[tuple[str, Exercise | Broken]]]] = {}
 
     def __enter__(self) -> Grader:
@@ -71,7 +80,9 @@ class Grader:
         """The warm process that submissions are forked from."""
         own = ("cell_seconds", "call_seconds", "memory_mb")
         limits = {k: v for k, v in self.course.limits.items() if k in own}
-        return Zygote(("numpy",), limits=Limits(**limits), trust=self._trust)
+        return Zygote(
+            ("numpy",), isolation=self._isolation, limits=Limits(**limits), trust=self._trust
+        )
 
     def grade(self, handed: Handed, *, key: str = "") -> Graded:
         """Grade a file; nothing that is wrong with it raises."""

@@ -90,7 +90,7 @@ class Matrix(Formula):
         return {"kind": "matrix", "names": self.names.split(), "shape": list(expected.shape)}
 
 
-class Lines(list[algebra.Line]):
+class Lines(list[Any]):
     """The lines of a derivation that can be read; ``texts`` holds all of them as written."""
 
     def __init__(self, lines: Iterable[algebra.Line], texts: Sequence[str]) -> None:

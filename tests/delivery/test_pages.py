@@ -192,8 +192,8 @@ def test_the_console_shows_the_same_scores(tiny, graded, save):
     for table in summarise(tiny, [A]):
         console.print(table)
     shown = console.export_text()
-    assert re.search(r"ada +│ +2 ✓ │ 1 ✓ │ +3", shown)
-    assert re.search(r"bob +│ +– ! │ 1 ✓ │ +1", shown)
+    assert re.search(r"ada +│ +2 ✓ │ +1 ✓ │ +3", shown)
+    assert re.search(r"bob +│ +– ! │ +1 ✓ │ +1", shown)
     assert re.search(r"mean +│ +1 │ +1 │ +1.67", shown)
     assert re.search(r"qk ┃ +norm ┃ +score", shown)
     assert re.search(rf"{A} +│ +3 │ +1.67 │ +1 │ +1 │ +3 │", shown)
