@@ -1,0 +1,121 @@
+"""The command line: help for everything, one sentence for what is wrong, exit codes."""
+
+import json
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from autograder.cli import app, main
+
+COMMANDS = [
+    "collect",
+    "demo",
+    "doctor",
+    "export",
+    "feedback",
+    "generate",
+    "grade",
+    "grade-file",
+    "release",
+    "report",
+    "simulate",
+    "verify",
+]
+
+
+def run(monkeypatch, capsys, *arguments):
+    """Run a command as the shell does; return exit code, output and errors."""
+    monkeypatch.setattr(sys, "argv", ["autograder", *map(str, arguments)])
+    with pytest.raises(SystemExit) as exit:
+        main()
+    captured = capsys.readouterr()
+    return exit.value.code or 0, captured.out, captured.err
+
+
+def test_every_command_is_listed_and_has_help():
+    assert sorted(c.name or c.callback.__name__ for c in app.registered_commands) == COMMANDS
+    for name in COMMANDS:
+        result = CliRunner().invoke(app, [name, "--help"])
+        assert result.exit_code == 0
+        assert "Usage:" in result.output
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c not in ("doctor", "grade-file")])
+def test_a_folder_without_a_course_is_said_in_one_line(monkeypatch, capsys, tmp_path, command):
+    code, _, errors = run(monkeypatch, capsys, command, "--course", tmp_path)
+    assert code == 1
+    assert errors.startswith("error: ")
+    assert "holds no course_config.py" in errors
+    assert errors.count("\n") == 1
+
+
+def test_grading_nothing_says_how_to_get_submissions(monkeypatch, capsys, course):
+    code, _, errors = run(monkeypatch, capsys, "grade", "--course", course.root)
+    assert code == 1
+    assert "there are no submissions" in errors
+    assert "autograder collect" in errors
+
+
+def test_an_unknown_exercise_is_answered_with_the_known_ones(monkeypatch, capsys, course):
+    code, _, errors = run(monkeypatch, capsys, "verify", "a03/sdap", "--course", course.root)
+    assert code == 1
+    assert "a03_scaled_attention has no exercise sdap; it has sdpa, causal_mask" in errors
+
+
+def test_a_failed_proof_fails_the_command(monkeypatch, capsys, course):
+    module = course.root / "reference/a03_scaled_attention/sdpa.py"
+    module.write_text(module.read_text().replace("return 0.5", "return 0.25"))
+    arguments = ("verify", "a03/sdpa", "--json", "--course", course.root)
+    code, output, _ = run(monkeypatch, capsys, *arguments)
+    assert code == 1
+    (proof,) = json.loads(output)
+    assert any("scale_of_d_k" in problem for problem in proof["problems"])
+
+
+def test_drift_fails_the_check(monkeypatch, capsys, course):
+    path = course.root / "release/a02_attention_by_hand/check.py"
+    path.write_text(path.read_text() + "# edited\n")
+    code, output, _ = run(
+        monkeypatch, capsys, "generate", "a02", "--check", "--course", course.root
+    )
+    assert code == 1
+    assert "release/a02_attention_by_hand/check.py: differs from line" in output
+
+
+@pytest.mark.sandbox
+def test_one_notebook_is_graded_without_a_class(monkeypatch, capsys, course):
+    from autograder.course.simulate import simulate
+
+    simulate(course, "a02_attention_by_hand", 1)
+    path = course.submission("student_001", "a02_attention_by_hand")
+    elsewhere = path.rename(course.root / "loose.ipynb")
+    code, output, _ = run(
+        monkeypatch, capsys, "grade-file", elsewhere, "--json", "--course", course.root
+    )
+    assert code == 0
+    grade = json.loads(output)
+    assert (grade["student"], grade["score"], grade["schema"]) == ("student_001", 6, 1)
+    assert not (course.root / "records").exists()
+
+
+@pytest.mark.parametrize("content", ["hello", '{"cells": []}'])
+def test_a_file_that_is_no_notebook_is_said_in_one_line(monkeypatch, capsys, course, content):
+    path = course.root / "x.ipynb"
+    path.write_text(content)
+    code, _, errors = run(monkeypatch, capsys, "grade-file", path, "--course", course.root)
+    assert code == 1
+    assert str(path) in errors
+
+
+def test_a_folder_that_cannot_be_written_is_named(monkeypatch, capsys, course):
+    (course.root / "submitted").write_text("a file where a folder is due")
+    code, _, errors = run(monkeypatch, capsys, "simulate", "a02", "--course", course.root)
+    assert code == 1
+    assert "submitted/student_001/a02_attention_by_hand can't be written" in errors
+
+
+def test_the_demo_does_not_touch_what_is_there(monkeypatch, capsys, course, tmp_path):
+    code, _, errors = run(monkeypatch, capsys, "demo", tmp_path, "--course", course.root)
+    assert code == 1
+    assert "exists already" in errors
