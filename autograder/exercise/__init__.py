@@ -6,6 +6,8 @@ An exercise is ordinary Python: functions are the answers, their docstrings are 
 and their argument names say what each answer is computed from.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from autograder.exercise.agree import Mismatch, agree, alike, require
 from autograder.exercise.answers import (
     Answer,
@@ -20,7 +22,6 @@ from autograder.exercise.answers import (
     is_blank,
 )
 from autograder.exercise.follow import apply, band, evaluate, solve
-from autograder.exercise.symbolic import ComplexityClass, Derivation, Formula, Matrix
 from autograder.exercise.variants import draw_pool, hidden_mistakes, pick, rng_for
 from autograder.exercise.vocabulary import (
     AuthoringError,
@@ -29,6 +30,9 @@ from autograder.exercise.vocabulary import (
     Misconception,
     Part,
 )
+
+if TYPE_CHECKING:
+    from autograder.exercise.symbolic import ComplexityClass, Derivation, Formula, Matrix
 
 __all__ = [
     "Answer",
@@ -63,3 +67,12 @@ __all__ = [
     "rng_for",
     "solve",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Lazy: most exercises have no formula, and sympy takes a third of a second.
+    if name in ("ComplexityClass", "Derivation", "Formula", "Matrix"):
+        from autograder.exercise import symbolic
+
+        return getattr(symbolic, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
