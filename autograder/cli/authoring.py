@@ -68,14 +68,14 @@ def _show(proofs: Sequence[Proof]) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    table.add_column("exercise")
+    table.add_column("exercise", no_wrap=True)
     for name in ("points", "parts", "checks", "misconceptions", "variants"):
         table.add_column(name, justify="right")
     table.add_column("")
     for proof in proofs:
         numbers = (proof.parts, proof.checks, proof.misconceptions, proof.variants)
         table.add_row(
-            f"{proof.assignment}/{proof.exercise}",
+            f"{proof.assignment.split('_')[0]}/{proof.exercise}",
             f"{proof.points:g}",
             *map(str, numbers),
             f"{len(proof.problems)} problems" if proof.problems else "proved",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from rich import box
 from rich.markup import escape
 from rich.table import Table
 
@@ -40,26 +41,18 @@ def scores_table(
 
 def statistics_table(results: Mapping[str, ClassResult]) -> Table:
     """Return a table with a row per assignment: how the class did."""
-    table = Table(title="Class statistics", title_justify="left")
-    table.add_column("assignment")
-    columns = (
-        "submissions",
-        "mean",
-        "median",
-        "lowest",
-        "highest",
-        "points",
-        "to mark",
-        "withheld",
-    )
-    for name in columns:
+    table = Table(title="Class statistics", title_justify="left", box=box.SIMPLE, pad_edge=False)
+    table.add_column("assignment", no_wrap=True)
+    for name in ("graded", "mean", "median", "range", "of", "to mark", "withheld"):
         table.add_column(name, justify="right")
     for id, result in results.items():
-        scores = (result.mean, result.median, result.lowest, result.highest, result.max_score)
         table.add_row(
             id,
             str(result.count),
-            *map(points, scores),
+            points(result.mean),
+            points(result.median),
+            f"{points(result.lowest)} – {points(result.highest)}",
+            points(result.max_score),
             str(result.waiting),
             str(result.withheld),
         )

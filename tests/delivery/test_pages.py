@@ -196,7 +196,7 @@ def test_the_console_shows_the_same_scores(tiny, graded, save):
     assert re.search(r"bob +│ +– ! │ +1 ✓ │ +1", shown)
     assert re.search(r"mean +│ +1 │ +1 │ +1.67", shown)
     assert re.search(r"qk ┃ +norm ┃ +score", shown)
-    assert re.search(rf"{A} +│ +3 │ +1.67 │ +1 │ +1 │ +3 │", shown)
+    assert re.search(rf"{A} +3 +1.67 +1 +1 – 3 ", shown)
     assert "cy[x]" in shown
 
 
