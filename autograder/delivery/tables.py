@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rich import box
 from rich.markup import escape
 from rich.table import Table
 
@@ -41,10 +40,10 @@ def scores_table(
 
 def statistics_table(results: Mapping[str, ClassResult]) -> Table:
     """Return a table with a row per assignment: how the class did."""
-    table = Table(title="Class statistics", title_justify="left", box=box.SIMPLE, pad_edge=False)
+    table = Table(title="Class statistics", title_justify="left", box=None, pad_edge=False)
     table.add_column("assignment", no_wrap=True)
     for name in ("graded", "mean", "median", "range", "of", "to mark", "withheld"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for id, result in results.items():
         table.add_row(
             id,
