@@ -17,8 +17,32 @@ if TYPE_CHECKING:
 
 def add_to(app: typer.Typer) -> None:
     """Add this group's commands."""
-    for command in (verify, generate, release, simulate):
+    for command in (new, verify, generate, release, simulate):
         app.command()(command)
+
+
+def new(
+    exercise: Annotated[
+        str, typer.Argument(metavar="A/E", help="Assignment and new exercise, such as a03/mean.")
+    ],
+    kind: Annotated[
+        str,
+        typer.Option(
+            help="numbers, count, shape, choice, formula, derivation, complexity, essay, function."
+        ),
+    ] = "numbers",
+    course: Where = Path(),
+) -> None:
+    """Start an exercise: a cell and a module that prove themselves, for you to rewrite."""
+    from autograder.course.config import Course, CourseError
+    from autograder.course.scaffold import new_exercise
+
+    found = Course.load(course)
+    assignment, _, id = exercise.partition("/")
+    if not id:
+        raise CourseError(f"{exercise}: name assignment and exercise, such as {assignment}/mean")
+    for path in new_exercise(found, found.ids([assignment])[0], id, kind):
+        print(path.relative_to(found.root))
 
 
 def verify(
@@ -80,11 +104,10 @@ def _show(proofs: Sequence[Proof]) -> None:
             *map(str, numbers),
             f"{len(proof.problems)} problems" if proof.problems else "proved",
         )
-    console = Console()
-    console.print(table)
+    Console().print(table)
     for proof in proofs:
         for problem in proof.problems:
-            console.print(f"{proof.exercise}: {problem}", markup=False, highlight=False)
+            print(f"{proof.exercise}: {problem}")
 
 
 def generate(

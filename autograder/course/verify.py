@@ -47,7 +47,7 @@ def verify(assignment: Assignment, exercises: list[str] | None = None) -> list[P
             pool = draw_pool(exercise, assignment.course.id)
             problems = _problems(assignment, exercise, pool)
         except Exception as error:
-            problems = [f"{type(error).__name__}: {error}"]
+            problems = [f"{type(error).__name__}: {error}".removeprefix(f"ValueError: {id}: ")]
         wrong = len(exercise.misconceptions)
         wrong += sum(len(part.misconceptions) for part in exercise.parts)
         proofs.append(
@@ -88,7 +88,8 @@ def _stub_earns(
     assignment: Assignment, exercise: Exercise, variant: Mapping[str, Any]
 ) -> list[str]:
     """Run the stub as it is released: it must define every name and earn nothing."""
-    stub = next(c.source for c in assignment.cells if c.exercise == exercise.id and not c.part)
+    own = [c for c in assignment.cells if c.exercise == exercise.id and not c.part]
+    stub = "\n".join(cell.source for cell in own if cell.kind == "code")
     names: dict[str, Any] = {}
     try:
         with contextlib.redirect_stdout(io.StringIO()):

@@ -17,6 +17,7 @@ COMMANDS = [
     "generate",
     "grade",
     "grade-file",
+    "new",
     "release",
     "report",
     "simulate",
@@ -41,7 +42,9 @@ def test_every_command_is_listed_and_has_help():
         assert "Usage:" in result.output
 
 
-@pytest.mark.parametrize("command", [c for c in COMMANDS if c not in ("doctor", "grade-file")])
+@pytest.mark.parametrize(
+    "command", [c for c in COMMANDS if c not in ("doctor", "grade-file", "new")]
+)
 def test_a_folder_without_a_course_is_said_in_one_line(monkeypatch, capsys, tmp_path, command):
     code, _, errors = run(monkeypatch, capsys, command, "--course", tmp_path)
     assert code == 1
