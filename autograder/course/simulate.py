@@ -15,7 +15,16 @@ from autograder.course.files import write_atomically
 from autograder.course.release import Release
 from autograder.course.sources import assignments_source, function_source, plain
 from autograder.course.verify import right_answers
-from autograder.exercise import Exercise, Misconception, Part, apply, evaluate, solve
+from autograder.exercise import (
+    Exercise,
+    FormatError,
+    Misconception,
+    Part,
+    Undecided,
+    apply,
+    evaluate,
+    solve,
+)
 from autograder.grading.checks import grade_checks
 
 TRUTH = "simulated.json"
@@ -179,8 +188,17 @@ def _wrong_part(
     source = assignments_source(answers)
     if exercise.solution:
         source += function_source(exercise, exercise.solution)
-    score = exercise.auto_points - (1 - wrong.credit) * part.points
+    credit = max(wrong.credit, _credit(part, answers[part.name], known[part.name]))
+    score = exercise.auto_points - (1 - credit) * part.points
     return Answered(f"{part.name}: {wrong.name}", source, score)
+
+
+def _credit(part: Part, raw: Any, right: Any) -> float:
+    """Return what a wrong answer earns by what is right in it."""
+    try:
+        return part.answer.judge(part.answer.read(raw, like=right), right).credit
+    except (FormatError, Undecided):
+        return 0.0
 
 
 def _typed(exercise: Exercise, answers: dict[str, Any]) -> dict[str, Any]:

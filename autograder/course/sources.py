@@ -58,6 +58,8 @@ def plain(value: Any, *, rounded: bool = False) -> Any:
         return value.texts
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
+    if isinstance(value, set | frozenset):  # letters, in an order that stays the same
+        value = sorted(value)
     if isinstance(value, list):
         return [plain(entry, rounded=rounded) for entry in value]
     if rounded and isinstance(value, float):

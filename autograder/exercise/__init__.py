@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from autograder.exercise.agree import Mismatch, agree, alike, require
 from autograder.exercise.answers import (
     Answer,
-    Choice,
     Count,
     Essay,
     FormatError,
@@ -21,6 +20,7 @@ from autograder.exercise.answers import (
     Undecided,
     is_blank,
 )
+from autograder.exercise.choice import Choice
 from autograder.exercise.follow import apply, band, evaluate, solve
 from autograder.exercise.variants import draw_pool, hidden_mistakes, pick, rng_for
 from autograder.exercise.vocabulary import (

@@ -168,7 +168,7 @@ class Shape(Answer):
         if isinstance(raw, str):
             raw = [word for word in re.split(r"[\s,()\[\]]+", raw) if word]
         if not isinstance(raw, tuple | list):
-            raise FormatError(f"a tuple such as (2, 3) is expected, not {_shown(raw)}")
+            raise FormatError(f"a tuple such as (2, 3) is expected, not {shown(raw)}")
         return tuple(int(_numbers(n, _whole)) for n in raw)
 
     def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
@@ -178,32 +178,6 @@ class Shape(Answer):
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind only: the length of the tuple is part of the answer."""
         return {"kind": "shape"}
-
-
-@dataclass(frozen=True)
-class Choice(Answer):
-    """One of several letters, each of which stands beside a statement in the notebook.
-
-    >>> Choice("ABC").read(" b ")
-    'B'
-    """
-
-    options: str
-
-    def read(self, raw: Any, like: Any = None) -> str:
-        """Accept one of the letters, in either case."""
-        letter = raw.strip().upper() if isinstance(raw, str) else ""
-        if len(letter) != 1 or letter not in self.options:
-            raise FormatError(f"one of {', '.join(self.options)} is expected, not {_shown(raw)}")
-        return letter
-
-    def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
-        """Equality."""
-        return bool(given == expected)
-
-    def hint(self, expected: Any) -> dict[str, Any]:
-        """Kind and letters."""
-        return {"kind": "choice", "options": self.options}
 
 
 @dataclass(frozen=True)
@@ -254,9 +228,9 @@ def _number(entry: Any) -> float:
             above, _, below = entry.replace("−", "-").partition("/")
             return float(above) / float(below or 1)
         except (ValueError, ZeroDivisionError):
-            raise FormatError(f"numbers are expected, not {_shown(entry)}") from None
+            raise FormatError(f"numbers are expected, not {shown(entry)}") from None
     if isinstance(entry, bool) or not isinstance(entry, int | float):
-        raise FormatError(f"numbers are expected, not {_shown(entry)}")
+        raise FormatError(f"numbers are expected, not {shown(entry)}")
     try:
         return float(entry)
     except OverflowError:
@@ -269,7 +243,7 @@ def _whole(entry: Any) -> int:
     if isinstance(entry, float) and entry.is_integer():
         return int(entry)
     if isinstance(entry, bool) or not isinstance(entry, int):
-        raise FormatError(f"whole numbers are expected, not {_shown(entry)}")
+        raise FormatError(f"whole numbers are expected, not {shown(entry)}")
     return entry
 
 
@@ -295,6 +269,7 @@ def _counted(shape: tuple[int, ...]) -> str:
     return f"{shape[0]} numbers" if len(shape) == 1 else f"an array of shape {shape}"
 
 
-def _shown(raw: Any) -> str:
+def shown(raw: Any) -> str:
+    """Return what was given, shortened for a message."""
     text = repr(raw)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -88,7 +88,7 @@ def encode(value: object, *, max_payload: int | None = None) -> list[Buffer]:
     value
         None, bool, int, float, complex, str, list, tuple, dict (keys: str or int), numpy arrays
         and scalars, torch tensors, and any nesting of these. An instance of a subclass is sent as
-        its base type.
+        its base type, a set as a list in any order.
     max_payload : int, optional
         Refuse values whose arrays and texts take more bytes than this.
 
@@ -210,6 +210,8 @@ class _Encoder:
             return self._sequence(tuple.__getitem__(value, slice(None)), True, depth)
         if issubclass(kind, dict):
             return self._dict(dict(dict.items(value)), depth)
+        if kind is set or kind is frozenset:
+            return self._sequence(list(value), False, depth)
         torch: Any = sys.modules.get("torch")
         if torch is not None and issubclass(kind, torch.Tensor):
             return self._torch(torch, value)

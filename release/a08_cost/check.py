@@ -252,11 +252,7 @@ def _form(hint: dict[str, Any], raw: Any) -> str:
             raise _Unreadable(f"a tuple such as (2, 3) is expected, not {_brief(raw)}")
         return f"({', '.join(str(_number(n, whole=True)) for n in words if n != '')})"
     if kind == "choice":
-        letter = raw.strip().upper() if isinstance(raw, str) else ""
-        if len(letter) != 1 or letter not in hint["options"]:
-            options = ", ".join(hint["options"])
-            raise _Unreadable(f"one of {options} is expected, not {_brief(raw)}")
-        return letter
+        return _choice(hint, raw)
     if kind == "formula":
         return _formula(raw, hint["names"])
     if kind == "matrix":
@@ -278,6 +274,24 @@ def _form(hint: dict[str, Any], raw: Any) -> str:
             _formula(text, hint["names"])
         return f"{len(texts)} line{'s' * (len(texts) != 1)}"
     return _brief(raw)
+
+
+def _choice(hint: dict[str, Any], raw: Any) -> str:
+    """Return the letters as they are read, in the order of the options."""
+    options, several = hint["options"], hint.get("multiple", False)
+    letters = re.sub(r"[\s,;]", "", raw) if isinstance(raw, str) else raw
+    if several and str(raw).strip().lower() == "none":
+        letters = ""
+    if several:
+        plain = isinstance(letters, (str, list, tuple, set, frozenset))
+        chosen = {str(letter).strip().upper() for letter in letters} if plain else {""}
+        if chosen <= set(options):
+            return "".join(option for option in options if option in chosen) or "none"
+        expected = f'letters out of {", ".join(options)}, or "none", are expected'
+        raise _Unreadable(f"{expected}, not {_brief(raw)}")
+    if isinstance(letters, str) and len(letters) == 1 and letters.upper() in options:
+        return letters.upper()
+    raise _Unreadable(f"one of {', '.join(options)} is expected, not {_brief(raw)}")
 
 
 def _numbers(raw: Any, shape: Any, *, whole: bool) -> str:

@@ -158,6 +158,14 @@ def single(answer, value):
         (Count(), [4, 2], [[4, 2], (4.0, 2), np.array([4, 2])], [[2, 4]], [[4], 4]),
         (Shape(), (2, 3), [(2, 3), [2, 3], "(2, 3)", "2 3"], [(3, 2), (2,)], [6, "two", (2.5, 3)]),
         (Choice("ABC"), "B", ["B", "b", " b"], ["A"], ["D", 2, "AB", ["B"]]),
+        (
+            Choice("ABCD", multiple=True),
+            {"A", "C"},
+            ["AC", "c, a", ["a", "C"], ("C", "A"), {"A", "C"}, "A; C"],
+            ["A", "ABC", "none", {"D"}],
+            ["AE", 2, ["AC"], {"A": 1, 2: 3}, [None, "A"]],
+        ),
+        (Choice("AB", multiple=True), "none", ["None", set()], ["A", "AB"], ["nobody"]),
         (Numbers(), 0.005, [0.00501, "0.005"], [0.0052, 0.004], ["?"]),
     ],
 )
@@ -170,6 +178,58 @@ def test_kinds_of_answer(kind, value, right, wrong, bad):
         assert (item.status, item.note) == (Status.FAILED, ""), raw
     for raw in bad:
         assert grade(exercise, a=raw)["a"].note == "format_error", raw
+
+
+@pytest.mark.parametrize(
+    ("given", "score"),
+    [
+        ("ABD", 1),
+        ("AB", 2 / 3),
+        ("A", 1 / 3),
+        ("ABDC", 5 / 6),
+        ("ABCDEF", 0.5),
+        ("CEF", 0),
+        ("AE", 1 / 6),
+    ],
+)
+def test_wrong_letters_take_away_from_right_ones(given, score):
+    item = grade(single(Choice("ABCDEF", multiple=True, minus=0.5), "ABD"), a=given)["a"]
+    assert item.score == pytest.approx(score, abs=1e-6)
+    assert item.status is {0: Status.FAILED, 1: Status.PASSED}.get(score, Status.PARTIAL)
+
+
+def test_a_choice_says_how_many_letters_are_right_and_not_which():
+    item = grade(single(Choice("ABCDEF", multiple=True, minus=0.5), "ABD"), a="AE")["a"]
+    assert item.feedback == "Letters that apply: 1 of 3 marked; wrong letters: 1."
+    nothing = grade(single(Choice("ABC", multiple=True, minus=0.25), "none"), a="AB")["a"]
+    assert nothing.score == 0.5
+
+
+def test_a_known_mistake_keeps_what_its_right_letters_earn():
+    exercise = single(Choice("ABCD", multiple=True, minus=1), "AB")
+
+    @exercise.parts[0].misconception()
+    def b_missed():
+        """B applies, too."""
+        return "A"
+
+    item = grade(exercise, a="A")["a"]
+    assert (item.score, item.note, item.feedback) == (0.5, "b_missed", "B applies, too.")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"options": "ABC", "minus": 1},
+        {"options": "ABC", "multiple": True, "minus": 0},
+        {"options": "ABC", "multiple": True, "minus": -1},
+        {"options": "abc"},
+        {"options": "ABA"},
+    ],
+)
+def test_a_choice_that_cannot_work_is_the_authors_error(wrong):
+    with pytest.raises(ValueError, match=r"minus|letters"):
+        Choice(**wrong)
 
 
 def test_an_essay_waits_for_a_person():
