@@ -60,6 +60,10 @@ def plain(value: Any, *, rounded: bool = False) -> Any:
         value = value.tolist()
     if isinstance(value, set | frozenset):  # letters, in an order that stays the same
         value = sorted(value)
+    if isinstance(value, dict):
+        return {key: plain(entry, rounded=rounded) for key, entry in value.items()}
+    if isinstance(value, tuple):
+        return tuple(plain(entry, rounded=rounded) for entry in value)
     if isinstance(value, list):
         return [plain(entry, rounded=rounded) for entry in value]
     if rounded and isinstance(value, float):

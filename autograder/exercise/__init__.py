@@ -21,6 +21,7 @@ from autograder.exercise.answers import (
     is_blank,
 )
 from autograder.exercise.choice import Choice
+from autograder.exercise.figure import Figure
 from autograder.exercise.follow import apply, band, evaluate, solve
 from autograder.exercise.variants import draw_pool, hidden_mistakes, pick, rng_for
 from autograder.exercise.vocabulary import (
@@ -44,6 +45,7 @@ __all__ = [
     "Derivation",
     "Essay",
     "Exercise",
+    "Figure",
     "FormatError",
     "Formula",
     "Judgement",

@@ -253,6 +253,11 @@ def _form(hint: dict[str, Any], raw: Any) -> str:
         return f"({', '.join(str(_number(n, whole=True)) for n in words if n != '')})"
     if kind == "choice":
         return _choice(hint, raw)
+    if kind == "figure":
+        drawn = raw if isinstance(raw, dict) else dict.fromkeys(hint["names"][:1], raw)
+        if missing := sorted(set(hint["names"]) - {str(name) for name in drawn}):
+            raise _Unreadable(f"the data of {', '.join(missing)} are missing")
+        return f"the data of {', '.join(hint['names'])}"
     if kind == "formula":
         return _formula(raw, hint["names"])
     if kind == "matrix":

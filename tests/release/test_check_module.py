@@ -150,6 +150,8 @@ check("by_hand")
         ({"kind": "formula", "names": ["tau"]}, "2·τ²", "'2·τ²'"),
         ({"kind": "matrix", "names": ["a"], "shape": [1, 2]}, [["a", 0]], "1 rows"),
         ({"kind": "lines", "names": ["a"]}, "a\n\n2*a/2", "2 lines"),
+        ({"kind": "figure", "names": ["1", "2"]}, {1: [], 2: []}, "the data of 1, 2"),
+        ({"kind": "figure", "names": ["map"]}, np.ones((2, 2)), "the data of map"),
         ({"kind": "another"}, "whatever", "'whatever'"),
     ],
 )
@@ -176,6 +178,7 @@ def test_forms_that_can_be_read(hint, raw, read):
         ({"kind": "choice", "options": "AB", "multiple": True}, "AD", "letters out of A, B, or"),
         ({"kind": "choice", "options": "AB", "multiple": True}, ["AB"], "letters out of A, B, or"),
         ({"kind": "choice", "options": "AB", "multiple": True}, 1, "letters out of A, B, or"),
+        ({"kind": "figure", "names": ["1", "2"]}, {"1": []}, "the data of 2 are missing"),
         ({"kind": "formula", "names": ["a"]}, "a + q", "q: the names here are a"),
         ({"kind": "formula", "names": ["a"]}, "(a", "a ) is missing"),
         ({"kind": "formula", "names": ["a"]}, "a]", "a ] was never opened"),
