@@ -9,33 +9,423 @@
 # %% [markdown]
 # # Attention by hand
 #
-# Attention answers a question by averaging. A *query* $q$ is compared with every *key* $k_i$;
-# the better they match, the more the *value* $v_i$ counts in the average that comes out.
-# Here you do it once with pencil and paper, so that later the code holds no mystery.
+# *Ten exercises, about three hours. You need NumPy, a pencil and some paper; matplotlib, where it
+# is installed, draws two pictures that nothing else depends on.*
+#
+# Attention answers a question by averaging. A **query** $q$ is compared with every **key** $k_i$;
+# the better they match, the more the **value** $v_i$ counts in the average that comes out:
+#
+# $$ \underbrace{s_i = q \cdot k_i}_{\text{scores}}, \qquad
+#    \underbrace{w_i = \frac{e^{s_i}}{\sum_j e^{s_j}}}_{\text{weights}}, \qquad
+#    \underbrace{o = \sum_i w_i\, v_i}_{\text{output}} . $$
+#
+# Three steps: compare, normalise, average. Nearly everything in later notebooks is one of these
+# steps with more indices. Here you do them with pencil and paper, so that later the code holds no
+# mystery.
+#
+# | letter | shape | what it is |
+# |---|---|---|
+# | $q$ or $Q$ | $(d_k,)$ or $(n, d_k)$ | one query, or $n$ queries as rows |
+# | $K$ | $(m, d_k)$ | $m$ keys, one to a row |
+# | $V$ | $(m, d_v)$ | the $m$ values that belong to the keys, one to a row |
+# | $s$ or $S$ | $(m,)$ or $(n, m)$ | scores: a row for each query, a column for each key |
+# | $w$ or $A$ | as the scores | weights: every row is positive and adds up to 1 |
+#
+# Words are *positions* here, counted from 0. Write at least four decimals; a number may also be text
+# (`"1/3"`) or computed. A slip is paid for once: what follows from your own earlier answer counts
+# in full.
 
 # %% [markdown]
-# ## The same with a scale that matters
+# ## 1. One query, three keys
 #
-# One query meets three keys of width $d_k = 4$:
+# *10 minutes.* Your numbers are small enough to do everything in your head. Go through the three
+# formulas above as they stand, without any further factor: compare, normalise, average.
+
+# %%
+your_numbers("attn_hand")
+
+# %% [markdown]
+# 1. `scores`, `weights` and `out`, from top to bottom.
+# 2. `large_weight`: suppose that in another example $w_i$ is much larger than the other weights.
+#    What does that say?
+#    - **A** The value $v_i$ is the right answer with probability $w_i$.
+#    - **B** The key $k_i$ is important, whoever asks.
+#    - **C** The query fits $k_i$ better than the other keys, so $v_i$ dominates the average.
+#    - **D** The value $v_i$ has large entries.
+
+# %% exercise="attn_hand"
+scores = None        # K q, three numbers
+weights = None       # three numbers that add up to 1
+out = None           # two numbers
+large_weight = None  # one of "A", "B", "C", "D"
+
+# %% [markdown]
+# ## 2. The same with a scale that matters
+#
+# *15 minutes.* Look back at your three scores: there was nothing to choose from. Multiply them all
+# by 7, or divide them by anything you like, and the output stays exactly what it was. Exercises of this
+# kind are popular, because the numbers come out round, and they have a flaw: a forgotten or a
+# wrong scale can't be seen in the result. So here is a query of width $d_k = 4$ whose scores differ,
+# and attention as transformers compute it, with a factor in front of the softmax:
 #
 # $$ s_i = q \cdot k_i, \qquad w = \operatorname{softmax}\!\left(\frac{s}{\sqrt{d_k}}\right),
 # \qquad o = \sum_i w_i\, v_i . $$
 #
-# The rows of $K$ are the keys and the rows of $V$ the values. Why the root? If the entries of
-# $q$ and $k$ are independent with mean 0 and variance 1, then $q \cdot k$ has variance $d_k$;
-# dividing by $\sqrt{d_k}$ brings it back to 1, whatever the width.
-#
-# Your own numbers:
+# Why the root? If the entries of $q$ and $k$ are uncorrelated with mean 0 and variance 1, then
+# $q \cdot k$ is a sum of $d_k$ terms and has variance $d_k$; dividing by $\sqrt{d_k}$ brings it
+# back to 1, whatever the width. Note what the scale depends on: the *width* of the keys, not their
+# number, and not the values.
 
 # %%
 your_numbers("attn_hand_scaled")
-
-# %% [markdown]
-# Work on paper or with the numbers above; write at least four decimals. A slip is not fatal:
-# what follows from your own earlier answer counts in full.
 
 # %% exercise="attn_hand_scaled"
 scores = None   # K q, three numbers
 scaled = None   # K q / √d_k, three numbers
 weights = None  # three numbers that add up to 1
 out = None      # two numbers
+
+# %% [markdown]
+# ## 3. A dictionary that blends
+#
+# *20 minutes.* A Python dictionary is a lookup, too: `d["feline"]` compares the query with the keys
+# and returns the value of the one that is equal, or fails. Attention is what becomes of this when *equal*
+# turns into *similar*: no key fits perfectly, every key fits a little, and the answer is a blend.
+#
+# The picture is often told with words alone, *feline* asking *cat*, *dog* and *bird*; but nothing can be
+# computed before the words are vectors. Here are some: $q$ asks, the rows of $K$ are the keys of
+# *cat*, *dog* and *bird*, and the rows of $V$ say what is stored under each, two numbers that you may
+# read as (legs, wings). The vectors are drawn by lot, so don't expect biology.
+#
+# As similarity take the plain dot product, and no scale. (It is not the only choice: the cosine would
+# ignore the lengths of the vectors, and a distance grows where a similarity should fall.)
+
+# %%
+your_numbers("soft_lookup")
+
+# %% exercise="soft_lookup"
+sims = None  # the similarities q · k_i, three numbers
+w = None     # softmax(sims), three numbers
+mix = None   # what the dictionary returns, two numbers
+
+# %% [markdown]
+# Now in words (a person reads this). A *hard* dictionary would return the value of the most similar
+# key and nothing else. How does the soft one differ? Use three sentences, one for each of these:
+# which entries contribute; what can be learned with gradients, and what can't; which results are
+# possible, and what happens to them if all similarities are multiplied by a larger and larger number.
+
+# %% [markdown] exercise="soft_lookup" part="soft_vs_hard"
+# *Your answer, about three sentences.*
+
+# %% [markdown]
+# ## 4. "cat" looks around
+#
+# *25 minutes.* In **self**-attention the questions come from the same place as the answers: every
+# word of a sentence is a query, a key and a value. The rows of $X$ are the words *The*, *cat*,
+# *sat*, in this order. In a transformer, query, key and value of a word $x$ are three different
+# vectors $x W_Q$, $x W_K$, $x W_V$. Here each word simply *is* all three of them.
+#
+# One often reads a story beside such an example: *cat* attends to *sat*, because a subject looks for
+# its verb. Don't believe it of numbers like these. A score is large where two vectors overlap, and
+# that is all the computation knows; another choice of vectors tells another story. A tie means that
+# there is no winner, and whether the scores are scaled has to be said: so you do both.
+
+# %%
+your_numbers("self_attn_cat")
+
+# %% [markdown]
+# 1. `projections`: "each word is query, key and value" — what does that make of $W_Q$, $W_K$, $W_V$?
+#    - **A** All three are zero matrices.
+#    - **B** All three are identity matrices.
+#    - **C** They are learned, but equal to each other.
+#    - **D** Nothing: they are a matter of training.
+# 2. `row`: the weights with which *cat* looks at *The*, *cat*, *sat*, from unscaled scores.
+#    `row_scaled`: the same with scores divided by $\sqrt{d_k}$, where $d_k$ is the width of your words.
+# 3. `out` and `out_scaled`: what *cat* takes home in the two cases, $\sum_j w_j\, x_j$.
+# 4. `A`: the unscaled weights of all three words, row by row. Compare the rows: does each word
+#    prefer itself?
+
+# %% exercise="self_attn_cat"
+projections = None  # one of "A", "B", "C", "D"
+row = None          # three weights, unscaled
+row_scaled = None   # three weights, scaled
+out = None          # as many numbers as a word has
+out_scaled = None   # as many numbers as a word has
+A = None            # three rows of three weights, unscaled
+
+# %% [markdown]
+# ## 5. A 4 × 4 attention matrix
+#
+# *25 minutes.* All words at once, in one formula: with the words as rows of $X$,
+#
+# $$ A = \operatorname{softmax}\!\left(\frac{X X^\top}{\sqrt{d_k}}\right), $$
+#
+# where the softmax runs along each **row**. Row $i$ is what word $i$, as a query, gives to the others;
+# column $j$ is what word $j$, as a key, receives. Rows add up to 1. Columns need not: a word can be
+# looked at by everyone or by no one.
+#
+# The scores $X X^\top$ are symmetric, since $x_i \cdot x_j = x_j \cdot x_i$. Is $A$? Look at your own.
+#
+# The words are *I*, *love*, *machine*, *learning*:
+
+# %%
+your_numbers("self_attn_grid")
+
+# %% [markdown]
+# 1. `A`: the matrix, with the scale.
+# 2. `most_attended`: for each row the position of its largest weight, counted from 0; of equal ones
+#    the first.
+# 3. `itself`: it is often taken for granted that a word attends most to itself. When is that sure
+#    to happen, for query and key equal to the word?
+#    - **A** Always.
+#    - **B** If all words are vectors of the same length.
+#    - **C** If all words are different.
+#    - **D** If the scores are divided by $\sqrt{d_k}$.
+# 4. `unit_diagonal`: divide every row of $X$ by its length $\sqrt{x_1^2 + x_2^2}$ and compute the
+#    matrix again, scale included. What stands on its diagonal? (Compare it with the rest of the rows.)
+# 5. `data`: the picture of $A$, a *heatmap*, draws each weight as a coloured field. Give the 4 × 4
+#    numbers, arranged as the fields should be: queries downwards, first word on top.
+# 6. `vertical`: whose words stand beside the vertical axis then, and which fields add up to 1?
+#    - **A** Those of the queries; the fields of each row.
+#    - **B** Those of the keys; the fields of each row.
+#    - **C** Those of the queries; the fields of each column.
+#    - **D** Those of the queries; all fields together.
+
+# %% exercise="self_attn_grid"
+A = None              # four rows of four weights
+most_attended = None  # four positions, counted from 0
+itself = None         # one of "A", "B", "C", "D"
+unit_diagonal = None  # four numbers
+data = None           # four rows of four numbers, as the heatmap shows them
+vertical = None       # one of "A", "B", "C", "D"
+
+# %% [markdown]
+# The next cell draws your `data`, if you have matplotlib; it is not graded. *What you should
+# see: a square of four by four fields, each with its weight written into it, so that nobody needs
+# the colours to read it. The words stand beside the rows, where they ask, and below the columns,
+# where they are looked at. The brightest field of a row is the word that counts most for it.*
+
+# %%
+try:
+    import matplotlib.pyplot as plt
+except ImportError:
+    plt = None  # no picture, then; everything else works without it
+
+if plt and data is not None:
+    import numpy as np
+
+    words = ["I", "love", "machine", "learning"]
+    fields = np.array(data, dtype=float)
+    fig, axes = plt.subplots(figsize=(5, 4))
+    axes.imshow(fields, cmap="cividis", vmin=0, vmax=1)
+    axes.set_xticks(range(4), words)
+    axes.set_yticks(range(4), words)
+    axes.set_xlabel("key: is looked at")
+    axes.set_ylabel("query: looks")
+    for i in range(4):
+        for j in range(4):
+            axes.text(
+                j, i, f"{fields[i, j]:.2f}", ha="center", color="wk"[int(fields[i, j] > 0.5)]
+            )
+    plt.show()
+
+# %% [markdown]
+# ## 6. When does a token prefer itself?
+#
+# *25 minutes.* Your matrix has shown that a word need not prefer itself: a long vector that points
+# roughly the same way gives a larger score than the word's own. With all lengths equal that can't
+# happen. You prove it for two coordinates; with more of them only the sums grow longer.
+#
+# Let $x = (x_1, x_2)$ and $y = (y_1, y_2)$ have the same length $r$. The claim is that $x \cdot y$
+# never exceeds $x \cdot x$. So look at the difference, and transform it until its sign can be
+# seen. (This is the Cauchy–Schwarz inequality $x \cdot y \le \lVert x \rVert\, \lVert y \rVert$ in
+# the one case that is needed here.) Two good routes:
+#
+# - $x \cdot x$ is $y \cdot y$, so it is also the mean of the two; what you get smells of a square;
+# - with angles, $x = (r \cos s, r \sin s)$ and $y = (r \cos t, r \sin t)$; use a formula for cosines.
+#
+# Write the derivation as a list of lines of text, each equal to the one before. Known are `x1`, `x2`,
+# `y1`, `y2`, `r`, `s`, `t`. The first line is given:
+#
+# ```python
+# gap = ["x1*x1 + x2*x2 - (x1*y1 + x2*y2)", …]
+# ```
+#
+# 1. `gap`: at least two steps, to a form that obviously can't be negative.
+# 2. `equality`: for which $y$ of the same length is $x \cdot y$ as large as $x \cdot x$?
+#    - **A** For every $y$ that is parallel to $x$.
+#    - **B** For $y = x$ alone.
+#    - **C** For every $y$ orthogonal to $x$.
+#    - **D** For none.
+# 3. `pair`: without equal lengths the claim is wrong. Find two vectors, $x$ and $y$ as rows
+#    `[[x1, x2], [y1, y2]]`, for which $\operatorname{softmax}(x \cdot x,\ x \cdot y)$ favours $y$.
+# 4. `W_K`: and with a learned projection it is wrong even for equal lengths. Take the tokens
+#    $(1, 0)$ and $(0, 1)$, so $X = I$, queries $X$ and keys $X W_K$. Find a $2 \times 2$ matrix
+#    with which token 0 prefers token 1.
+
+# %% exercise="self_preference"
+gap = None       # a list of lines, the first is "x1*x1 + x2*x2 - (x1*y1 + x2*y2)"
+equality = None  # one of "A", "B", "C", "D"
+pair = None      # two rows: x and y
+W_K = None       # two rows of two numbers
+
+# %% [markdown]
+# ## 7. Code for one query
+#
+# *20 minutes.* Now as a function, for any number $m$ of pairs. The formulas are those of the first
+# exercise, **without a scale**. It returns two things, the output and the weights. It should
+#
+# - work for $m = 1$, and for values of any width;
+# - stay finite for scores of ten thousand (a shift by the largest score changes no weight);
+# - accept whole numbers, and return float32 for float32.
+#
+# Before you test it with numbers, think about what must hold for *any* numbers. What if there is just
+# one pair? If all values are equal? If somebody shuffles the pairs? Each of these is worth points here, and
+# each of them is a test that you can write without knowing the answer. (A classic slip passes when $V$
+# happens to be square, and only then. So test with a $V$ that isn't.)
+
+# %% exercise="attn_single_query"
+import numpy as np
+
+
+def attend_one(
+    q: "(d,) array",
+    K: "(m, d) array",
+    V: "(m, dv) array",
+) -> "(dv,) array, (m,) array":
+    """Return the output and the weights of one query over m key–value pairs.
+
+    >>> attend_one(np.zeros(2), np.ones((2, 2)), np.array([[0.0], [4.0]]))
+    (array([2.]), array([0.5, 0.5]))
+    """
+    raise NotImplementedError
+
+
+# %% [markdown]
+# ## 8. Two queries, three keys, wider values
+#
+# *15 minutes.* In self-attention many matrices are square, and squares hide mistakes: a product
+# with a transposed factor still has a shape that fits. Here nothing is square that needn't be: two
+# queries, three keys of width $d_k = 4$, and values of width $d_v = 3$.
+#
+# $$ S = Q K^\top, \qquad A = \operatorname{softmax}\!\left(\frac{S}{\sqrt{d_k}}\right), \qquad O = A V . $$
+#
+# Write down the shapes of $S$, $A$ and $O$ first. An output has the width of the values; the
+# number of outputs is that of the queries.
+
+# %%
+your_numbers("attn_rect")
+
+# %% [markdown]
+# 1. `S`, `A` and `O` for your numbers.
+# 2. `A_demo`, with code: the weights for random numbers that everybody can reproduce. Call
+#    `np.random.seed(42)`, then draw $Q$ as `np.random.randn(2, 4)` and after it $K$ as
+#    `np.random.randn(3, 4)`, and compute the weights, with the scale. (That is NumPy's old generator,
+#    which you meet in many published examples. New code uses `np.random.default_rng`, whose numbers
+#    are different ones.)
+
+# %% exercise="attn_rect"
+import numpy as np
+
+S = None       # raw scores: a row for each query, a column for each key
+A = None       # weights, of the same shape
+O = None       # a row for each query
+A_demo = None  # two rows of three weights
+
+# %% [markdown]
+# ## 9. Outputs are averages
+#
+# *20 minutes.* Weights are positive and add up to 1, and from these two facts alone follows what
+# attention can and can't say. A mean of numbers lies between the smallest and the largest of them.
+# A mean of points lies in their **convex hull**: the segment between two points, the triangle of three.
+#
+# The next cell draws it, if you have matplotlib. *What you see: three values as large squares, the
+# corners of a triangle, and 400 outputs for random weights as small dots. The dots fill the triangle;
+# not a single one lies outside, although the box drawn with dashed lines around the corners has a
+# lot of room left.*
+
+# %%
+try:
+    import matplotlib.pyplot as plt
+except ImportError:
+    plt = None  # no picture, then; everything else works without it
+
+if plt:
+    import numpy as np
+
+    corners = np.array([[1.0, 0.0], [5.0, 1.0], [2.0, 4.0]])
+    outputs = np.random.default_rng(0).dirichlet([0.7, 0.7, 0.7], size=400) @ corners
+    fig, axes = plt.subplots(figsize=(5, 4))
+    axes.plot(*outputs.T, ".", color="0.4", markersize=3, label="outputs")
+    axes.plot(*corners.T, "s", color="k", markersize=9, label="values")
+    axes.plot([1, 5, 5, 1, 1], [0, 0, 4, 4, 0], "k--", linewidth=1, label="coordinate bounds")
+    axes.set_aspect("equal")
+    axes.legend()
+    plt.show()
+
+# %% [markdown]
+# 1. `bound`: the proof for one coordinate and three values. Let $v_1, v_2, v_3 \le M$ and
+#    $w_1 + w_2 + w_3 = 1$ with $w_j \ge 0$. Transform $M$ minus the output into a sum of terms of which
+#    none is negative, one equality a line, in at least two steps. Known are `w1`, `w2`, `w3`, `v1`, `v2`,
+#    `v3`, `M`, and that the weights add up to 1. The first line is
+#    `"M - (w1*v1 + w2*v2 + w3*v3)"`. (With the smallest value in place of $M$ the same lines
+#    prove the lower bound.)
+# 2. The lengths are bounded, too:
+#    $\bigl\lVert \sum_j w_j V_j \bigr\rVert \le \sum_j w_j \lVert V_j \rVert \le \max_j \lVert V_j \rVert$.
+#    What is the reason for the first step (`first_step`), and for the second one (`second_step`)?
+#    - **A** The triangle inequality, and $w_j \ge 0$.
+#    - **B** No $\lVert V_j \rVert$ exceeds the largest; $w_j \ge 0$ and $\sum_j w_j = 1$.
+#    - **C** The Cauchy–Schwarz inequality.
+#    - **D** Pythagoras: the values are orthogonal.
+# 3. `reachable`: three values are $(0, 0)$, $(4, 0)$ and $(0, 4)$. Which of the points $(1, 1)$ and $(3, 3)$
+#    can be outputs, for suitable weights? Try to find the weights.
+#    - **A** Both.
+#    - **B** Only $(1, 1)$.
+#    - **C** Only $(3, 3)$.
+#    - **D** Neither.
+
+# %% exercise="attn_hull"
+bound = None        # a list of lines, the first is "M - (w1*v1 + w2*v2 + w3*v3)"
+first_step = None   # one of "A", "B", "C", "D"
+second_step = None  # one of "A", "B", "C", "D"
+reachable = None    # one of "A", "B", "C", "D"
+
+# %% [markdown]
+# ## 10. From soft to hard
+#
+# *20 minutes.* Divide the scores by a **temperature** $\tau > 0$ before the softmax, $w =
+# \operatorname{softmax}(s/\tau)$. A high temperature evens the weights out, a low one sharpens them, and
+# in the limit $\tau \to 0$ the blend becomes the hard pick. That is tempting: why not start hard? Because of
+# the gradient. How much the weights react to the scores is measured by the matrix
+# $\partial w_i / \partial s_j$. For $p = \operatorname{softmax}(z)$ it is
+#
+# $$ \frac{\partial p_i}{\partial z_j} = p_i (\delta_{ij} - p_j),
+#    \qquad \delta_{ij} = 1 \text{ if } i = j, \text{ else } 0 ; $$
+#
+# here $z = s/\tau$, and the derivative is taken with respect to $s$: mind the chain rule. Its
+# size in one number is the *Frobenius norm*, the root of the sum of all squared entries.
+#
+# One often reads "the lower the temperature, the smaller the gradient", or that the limit is always
+# one-hot. Check both with the scores $s = (2, 1, 0)$; a few lines of NumPy help.
+#
+# 1. `p`: the largest weight at $\tau = 2,\ 1,\ 0.5,\ 0.1$, in this order.
+# 2. `g`: the Frobenius norm of $\partial w / \partial s$ at the same temperatures. (Small numbers need
+#    more decimals: a result like 0.00123 is asked for to one percent.)
+# 3. `tie`: now the two best keys have exactly the same score. Where does the output go for
+#    $\tau \to 0$?
+#    - **A** To the value of the first of the two.
+#    - **B** To the mean of all values.
+#    - **C** Nowhere: it jumps between the two.
+#    - **D** To the mean of the two values.
+
+# %% exercise="attn_hard_limit"
+import numpy as np
+
+p = None    # four numbers
+g = None    # four numbers
+tie = None  # one of "A", "B", "C", "D"
+
+# %% [markdown]
+# Look at `g` once more: it grows before it collapses. The gradient dies only when $\tau$ is far below
+# the gap between the scores, and there it dies fast. The scale $1/\sqrt{d_k}$ of the second exercise is a
+# temperature of this kind: it keeps wide keys away from that end. The next notebook builds on it.

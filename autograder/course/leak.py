@@ -17,9 +17,10 @@ that code written in another layout is found too.  It is a leak if one of these 
     left out: they are words of the course, such as ``degrees``.
 
 Not searched for is what is published on purpose: signatures of functions, imports, titles and
-sources, the sentences of parts and visible checks, the docstring of the reference.  That authors
-wrote a statement into assignments/ themselves is no excuse.  A function that students are given
-says so on its first line, ``def softmax(z):  # given``, and its body is then left out.
+sources, the sentences of parts and visible checks, the line that a derivation starts from, the
+docstring of the reference.  That authors wrote a statement into assignments/ themselves is no
+excuse.  A function that students are given says so on its first line, ``def softmax(z):  # given``,
+and its body is then left out.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.course.discover import Assignment
-from autograder.exercise import Exercise
+from autograder.exercise import Derivation, Exercise
 
 SHORTEST = 20
 
@@ -118,6 +119,8 @@ def _published(assignment: Assignment) -> set[str]:
         for item in exercise.items:
             if item in exercise.parts or getattr(item, "visible", False):
                 said |= {item.name, *_sentences(item.rubric)}
+        # What a derivation starts from is given to the students.
+        said |= {p.answer.chain.start for p in exercise.parts if isinstance(p.answer, Derivation)}
         if exercise.solution:
             said |= {exercise.solution.__name__, *_sentences(exercise.solution.__doc__ or "")}
     return {_dense(text) for text in said}

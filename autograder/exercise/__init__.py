@@ -31,6 +31,7 @@ from autograder.exercise.vocabulary import (
     Misconception,
     Part,
 )
+from autograder.exercise.witness import Witness
 
 if TYPE_CHECKING:
     from autograder.exercise.symbolic import ComplexityClass, Derivation, Formula, Matrix
@@ -56,6 +57,7 @@ __all__ = [
     "Part",
     "Shape",
     "Undecided",
+    "Witness",
     "agree",
     "alike",
     "apply",

@@ -75,7 +75,8 @@ def _item(
             return _result(part, Judgement(0, "blank", "No answer was given."))
         answer = part.answer.read(raw, like=true[part.name])
     except FormatError as error:
-        return _result(part, Judgement(0, "format_error", _sentence(error)))
+        known = _misshapen(part, raw, true, own)
+        return _result(part, known or Judgement(0, "format_error", _sentence(error)))
     except StudentError as error:
         return _result(part, Judgement(0, _note(error), _sentence(error)))
     try:
@@ -122,6 +123,20 @@ def _judge(part: Part, answer: Any, true: Mapping[str, Any], own: _Own) -> Judge
             credit = max(wrong.credit, first.credit)  # sound steps before the mistake count
             return Judgement(credit, wrong.name, wrong.feedback)
     return first
+
+
+def _misshapen(part: Part, raw: Any, true: Mapping[str, Any], own: _Own) -> Judgement | None:
+    """Recognise a known mistake that gives an array of another shape than the right answer."""
+    try:
+        answer = part.answer.read(raw)
+    except FormatError:
+        return None
+    for wrong in part.misconceptions:
+        with np.errstate(all="ignore"):
+            candidates = [_evaluate(part, wrong, true), _evaluate(part, wrong, own.known)]
+        if any(v is not None and part.answer.same(answer, v) for v in candidates):
+            return Judgement(wrong.credit, wrong.name, wrong.feedback)
+    return None
 
 
 def _from_own(part: Part, compute: Any, own: _Own) -> tuple[Any, Any]:

@@ -21,11 +21,30 @@ def draw(rng):
         q, K, V = rng.integers(-1, 3, 4), rng.integers(-1, 3, (3, 4)), rng.integers(0, 5, (3, 2))
         s = K @ q
         collinear = np.linalg.matrix_rank(V[1:] - V[0]) < 2
-        if len(set(s)) == 3 and not np.any(s % 2) and np.ptp(s) <= 6 and not collinear:
+        plain = len(set(s)) == 3 and not np.any(s % 2) and np.ptp(s) <= 6 and s.sum()
+        if plain and not collinear and outputs_are_apart(s, V):
             return {"q": q, "K": K, "V": V}
 
 
-@exercise.part(points=1, answer=Numbers())
+def outputs_are_apart(s, V):
+    """Is every wrong output at least 0.05 away from the right one?"""
+    wrong = [softmax(s), softmax(s / 4), softmax(s / np.sqrt(3)), s / s.sum(), softmax(s) / 2]
+    wrong += [np.eye(3)[np.argmax(s)], np.full(3, 1 / 3)]
+    return all(np.abs((softmax(s / 2) - w) @ V).max() >= 0.05 for w in wrong)
+
+
+def softmax(s):
+    """Return exp(s) / Σ exp(s)."""
+    e = np.exp(s - s.max())
+    return e / e.sum()
+
+
+def distinguishes(answer):
+    """Equal scores or weights would make what follows trivial: they are not carried on."""
+    return np.ptp(answer) > 0
+
+
+@exercise.part(points=1, answer=Numbers(), carry_if=distinguishes)
 def scores(q, K):
     """The scores K q, one for each key, shape (3,)."""
     return K @ q
@@ -37,7 +56,7 @@ def keys_as_columns(q, K):
     return K[:, :3].T @ q[:3]
 
 
-@exercise.part(points=1, answer=Numbers())
+@exercise.part(points=1, answer=Numbers(), carry_if=distinguishes)
 def scaled(scores, q):
     """The scaled scores K q / √d_k, shape (3,)."""
     return scores / np.sqrt(len(q))
@@ -61,16 +80,10 @@ def divided_by_root_of_keys(scores):
     return scores / np.sqrt(len(scores))
 
 
-def spread_out(weights):
-    """A wrong answer is worth carrying on if it is at least a weighting."""
-    return np.all(weights >= 0) and abs(weights.sum() - 1) < 0.02
-
-
-@exercise.part(points=2, answer=Numbers(), carry_if=spread_out)
+@exercise.part(points=2, answer=Numbers(), carry_if=distinguishes)
 def weights(scaled):
     """The attention weights softmax(scaled scores), shape (3,), adding up to 1."""
-    e = np.exp(scaled - scaled.max())
-    return e / e.sum()
+    return softmax(scaled)
 
 
 @weights.misconception()
@@ -88,8 +101,7 @@ def not_normalised(scaled):
 @weights.misconception()
 def scaled_after_softmax(scores, q):
     """You scaled after the softmax. The scale belongs inside, or the weights lose their sum 1."""
-    e = np.exp(scores - scores.max())
-    return e / e.sum() / np.sqrt(len(q))
+    return softmax(scores) / np.sqrt(len(q))
 
 
 @exercise.part(points=2, answer=Numbers())

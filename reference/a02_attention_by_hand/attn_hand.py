@@ -1,0 +1,120 @@
+"""Attention by hand, unscaled: one query over three keys whose scores tie.
+
+Source: Bahdanau, Cho & Bengio (2015), eq. 5 and 6, with the dot product as score.
+"""
+
+import numpy as np
+
+from autograder.exercise import Choice, Exercise, Numbers
+
+exercise = Exercise(
+    "attn_hand", title="One query, three keys", source="Bahdanau et al. (2015), eq. 5 and 6"
+)
+
+query = np.array([1, 0, 1])
+keys = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 0]])
+values = np.array([[2, 0], [0, 2], [1, 1]])
+
+
+@exercise.variant
+def draw(rng):
+    """q: (3,), K: (3, 3), V: (3, 2): always the same numbers, in another order."""
+    features, key, value = rng.permutation(3), rng.permutation(3), rng.permutation(3)
+    return {"q": query[features], "K": keys[key][:, features], "V": values[value]}
+
+
+@exercise.part(points=1, answer=Numbers(), carry_if=np.any)
+def scores(q, K):
+    """The scores K q, one for each key, shape (3,)."""
+    return K @ q
+
+
+@scores.misconception()
+def keys_as_columns(q, K):
+    """You took the keys from the columns of K. Each row of K is one key."""
+    return q @ K
+
+
+@scores.misconception()
+def query_left_out(K):
+    """You added up each key. A score compares the key with the query, entry by entry."""
+    return K.sum(axis=1)
+
+
+@exercise.part(points=1, answer=Numbers(), carry_if=np.any)
+def weights(scores):
+    """The attention weights softmax(s), shape (3,), adding up to 1."""
+    e = np.exp(scores - scores.max())
+    return e / e.sum()
+
+
+@weights.misconception()
+def exponentials_only(scores):
+    """These are exponentials, not yet weights: divide them by their sum."""
+    return np.exp(scores)
+
+
+@weights.misconception()
+def scores_are_no_weights(scores):
+    """These are the scores. Weights add up to 1, whatever the scores are."""
+    return scores
+
+
+@weights.misconception()
+def one_winner(scores):
+    """You gave everything to one key. Equal scores get equal weights."""
+    return np.eye(len(scores))[np.argmax(scores)]
+
+
+@exercise.part(points=1, answer=Numbers())
+def out(weights, V):
+    """The output Σ w_i v_i, shape (2,)."""
+    return weights @ V
+
+
+@out.misconception()
+def weights_not_normalised(scores, V):
+    """You added the values up with weights e^s. Weights have to add up to 1: normalise first."""
+    return np.exp(scores) @ V
+
+
+@out.misconception()
+def scores_as_weights(scores, V):
+    """You multiplied the values by the scores. Between the two stands the softmax."""
+    return scores @ V
+
+
+@out.misconception()
+def best_value_only(q, K, V):
+    """You took one of the values. Attention averages all of them."""
+    return V[np.argmax(K @ q)]
+
+
+@out.misconception()
+def keys_averaged(weights, K):
+    """You averaged the keys. Keys only decide how much counts; what counts are the values."""
+    return weights @ K
+
+
+@exercise.part(points=1, answer=Choice("ABCD"))
+def large_weight():
+    """What does a large weight w_i mean?"""
+    return "C"
+
+
+@large_weight.misconception()
+def probability_of_being_right():
+    """No answer is right or wrong here, so nothing has a probability of being right."""
+    return "A"
+
+
+@large_weight.misconception()
+def property_of_the_key():
+    """Think of another query that meets the same key: does the weight stay what it is?"""
+    return "B"
+
+
+@large_weight.misconception()
+def property_of_the_value():
+    """The values have not been looked at when the weights are computed."""
+    return "D"

@@ -1,0 +1,120 @@
+"""Every output is a weighted mean of the values, so it stays in their convex hull.
+
+Source: Boyd & Vandenberghe (2004), "Convex Optimization", sections 2.1.4 and 3.1.8.
+"""
+
+from autograder.algebra import Chain, Waypoint
+from autograder.exercise import Choice, Derivation, Exercise
+
+exercise = Exercise(
+    "attn_hull", title="Outputs are averages", source="Boyd & Vandenberghe (2004), section 2.1.4"
+)
+
+names = ("w1", "w2", "w3", "v1", "v2", "v3", "M")
+
+
+def bound_is_used(line):
+    """Does a line compare a value with the bound?"""
+    return line.contains("M - v1", "v1 - M")
+
+
+bound_chain = Chain(
+    start="M - (w1*v1 + w2*v2 + w3*v3)",
+    target="w1*(M - v1) + w2*(M - v2) + w3*(M - v3)",
+    names=names,
+    definitions={"w3": "1 - w1 - w2"},
+    final_names=names,
+    waypoints=(Waypoint("Compare each value with M by itself.", bound_is_used),),
+)
+
+
+@exercise.part(points=1, answer=Derivation(bound_chain))
+def bound():
+    """From M minus the output to a sum of terms, none of which is negative."""
+    return [
+        "M - (w1*v1 + w2*v2 + w3*v3)",
+        "(w1 + w2 + w3)*M - (w1*v1 + w2*v2 + w3*v3)",
+        "w1*(M - v1) + w2*(M - v2) + w3*(M - v3)",
+    ]
+
+
+@bound.alternative
+def term_by_term():
+    """Spread M over the three terms first."""
+    return [
+        "w1*M + w2*M + w3*M - w1*v1 - w2*v2 - w3*v3",
+        "(w1*M - w1*v1) + (w2*M - w2*v2) + (w3*M - w3*v3)",
+        "w1*(M - v1) + w2*(M - v2) + w3*(M - v3)",
+    ]
+
+
+@exercise.part(points=0.5, answer=Choice("ABCD"))
+def first_step():
+    """Why is ‖Σ w_j V_j‖ ≤ Σ w_j ‖V_j‖?"""
+    return "A"
+
+
+@first_step.misconception()
+def largest_norm_too_early():
+    """The largest norm has not come in yet: on the right every value has its own norm."""
+    return "B"
+
+
+@first_step.misconception()
+def inner_products():
+    """No two vectors are multiplied with each other here."""
+    return "C"
+
+
+@first_step.misconception()
+def orthogonal_values():
+    """Nobody says that values are orthogonal, and then there would be squares."""
+    return "D"
+
+
+@exercise.part(points=0.5, answer=Choice("ABCD"))
+def second_step():
+    """Why is Σ w_j ‖V_j‖ ≤ max ‖V_j‖?"""
+    return "B"
+
+
+@second_step.misconception()
+def triangle_again():
+    """No vectors are added any more: both sides are numbers. How large is a mean at most?"""
+    return "A"
+
+
+@second_step.misconception()
+def products_of_lengths():
+    """No two vectors are multiplied with each other here."""
+    return "C"
+
+
+@second_step.misconception()
+def orthogonality():
+    """Nobody says that values are orthogonal, and it is not needed."""
+    return "D"
+
+
+@exercise.part(points=2, answer=Choice("ABCD"))
+def reachable():
+    """Which of (1, 1) and (3, 3) can be an output for the values (0, 0), (4, 0), (0, 4)?"""
+    return "B"
+
+
+@reachable.misconception()
+def coordinate_bounds_only():
+    """You looked at the coordinates one by one. They bound a square; the hull is smaller."""
+    return "A"
+
+
+@reachable.misconception()
+def the_other_one():
+    """Solve for the weights of both points: which solution is positive?"""
+    return "C"
+
+
+@reachable.misconception()
+def neither():
+    """An output need not be one of the values. Solve for the weights of both points."""
+    return "D"

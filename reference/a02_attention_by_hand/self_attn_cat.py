@@ -1,0 +1,177 @@
+"""Self-attention of three tokens that are query, key and value at once.
+
+Source: Vaswani et al. (2017), "Attention is all you need", section 3.2.3.
+"""
+
+import numpy as np
+
+from autograder.exercise import Choice, Exercise, Numbers
+
+exercise = Exercise(
+    "self_attn_cat", title='"cat" looks around', source="Vaswani et al. (2017), section 3.2.3"
+)
+
+CAT = 1  # its row
+
+
+@exercise.variant
+def draw(rng):
+    """X: (3, 3), the vectors of The, cat and sat as rows; different, binary and not 0."""
+    while True:
+        X = rng.integers(0, 2, (3, 3))
+        if X.any(axis=1).all() and len(np.unique(X, axis=0)) == 3:
+            return {"X": X}
+
+
+def softmax(S, axis=-1):
+    """Normalise the exponentials along an axis, or over all entries."""
+    e = np.exp(S - S.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+def scale(X):
+    """Return √d_k."""
+    return np.sqrt(X.shape[1])
+
+
+@exercise.part(points=1, answer=Choice("ABCD"))
+def projections():
+    """What does "each word is query, key and value" say about W_Q, W_K and W_V?"""
+    return "B"
+
+
+@projections.misconception()
+def zero_matrices():
+    """A zero matrix sends every word to the zero vector. What leaves a vector as it is?"""
+    return "A"
+
+
+@projections.misconception()
+def learned_and_shared():
+    """Equal matrices give equal queries and keys, but these need not be the words themselves."""
+    return "C"
+
+
+@projections.misconception()
+def nothing_said():
+    """Writing x for the query x W_Q says something about W_Q. What?"""
+    return "D"
+
+
+def is_weighting(row):
+    """Are these weights that tell the words apart?  Others would make what follows trivial."""
+    return np.ptp(row) > 0
+
+
+@exercise.part(points=1, answer=Numbers(), carry_if=is_weighting)
+def row(X):
+    """The weights with which "cat" looks at The, cat, sat, without a scale, shape (3,)."""
+    return softmax(X @ X[CAT])
+
+
+@exercise.part(points=1, answer=Numbers(), carry_if=is_weighting)
+def row_scaled(X):
+    """The same with scores divided by √d_k, shape (3,)."""
+    return softmax(X @ X[CAT] / scale(X))
+
+
+@row.misconception()
+def scaled_although_not_asked(X):
+    """You scaled the scores. Here they are used as they are; the next answer has the scale."""
+    return softmax(X @ X[CAT] / scale(X))
+
+
+@row.misconception()
+def down_the_column(X):
+    """You took the row from weights whose columns add up to 1. Each query has its own sum."""
+    return softmax(X @ X.T, axis=0)[CAT]
+
+
+@row.misconception()
+def over_the_matrix(X):
+    """You divided by the sum over all nine exponentials. Each query has its own sum."""
+    return softmax(X @ X.T, axis=None)[CAT]
+
+
+@row_scaled.misconception()
+def scale_left_out(X):
+    """The scores are not scaled: divide them by √d_k before the exponential."""
+    return softmax(X @ X[CAT])
+
+
+@row_scaled.misconception()
+def scaled_by_d_k(X):
+    """You divided by d_k. The scale is its root."""
+    return softmax(X @ X[CAT] / X.shape[1])
+
+
+@row_scaled.misconception()
+def scaled_down_the_column(X):
+    """You took the row from weights whose columns add up to 1. Each query has its own sum."""
+    return softmax(X @ X.T / scale(X), axis=0)[CAT]
+
+
+@row_scaled.misconception()
+def scaled_over_the_matrix(X):
+    """You divided by the sum over all nine exponentials. Each query has its own sum."""
+    return softmax(X @ X.T / scale(X), axis=None)[CAT]
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def out(row, X):
+    """The output of "cat", Σ w_j x_j, with the unscaled weights, shape (3,)."""
+    return row @ X
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def out_scaled(row_scaled, X):
+    """The output of "cat" with the scaled weights, shape (3,)."""
+    return row_scaled @ X
+
+
+@out.misconception()
+def favourite_only(X):
+    """You took the vector with the largest weight. Attention averages all of them."""
+    return X[np.argmax(X @ X[CAT])]
+
+
+@out.misconception()
+def words_as_columns(row, X):
+    """You took the words from the columns of X. Each row is a word."""
+    return X @ row
+
+
+@out_scaled.misconception()
+def scaled_favourite_only(X):
+    """You took the vector with the largest weight. Attention averages all of them."""
+    return X[np.argmax(X @ X[CAT])]
+
+
+@out_scaled.misconception()
+def scaled_words_as_columns(row_scaled, X):
+    """You took the words from the columns of X. Each row is a word."""
+    return X @ row_scaled
+
+
+@exercise.part(points=2, answer=Numbers())
+def A(X):
+    """All attention weights without a scale, shape (3, 3), row by row."""
+    return softmax(X @ X.T)
+
+
+@A.misconception()
+def columns_add_up(X):
+    """Your columns add up to 1. Rows are queries, and each query hands out a weight of 1."""
+    return softmax(X @ X.T, axis=0)
+
+
+@A.misconception()
+def one_sum_for_all(X):
+    """All nine weights together add up to 1. Each row has to, by itself."""
+    return softmax(X @ X.T, axis=None)
+
+
+@A.misconception()
+def scaled_matrix(X):
+    """You divided the scores by √d_k. This matrix is asked for without a scale."""
+    return softmax(X @ X.T / scale(X))

@@ -1,0 +1,185 @@
+"""The whole attention matrix of four tokens, who wins in it, and its picture.
+
+Source: Vaswani et al. (2017), "Attention is all you need", eq. 1 and figure 3.
+"""
+
+import numpy as np
+
+from autograder.exercise import Choice, Count, Exercise, Numbers
+
+exercise = Exercise(
+    "self_attn_grid", title="A 4 × 4 attention matrix", source="Vaswani et al. (2017), eq. 1"
+)
+
+
+@exercise.variant
+def draw(rng):
+    """X: (4, 2), the vectors of four words as rows; different, not 0, not all equally long."""
+    while True:
+        X = rng.integers(0, 3, (4, 2))
+        lengths = np.linalg.norm(X, axis=1)
+        if lengths.all() and np.ptp(lengths) and len(np.unique(X, axis=0)) == 4:
+            return {"X": X}
+
+
+def softmax(S, axis=-1):
+    """Normalise the exponentials along an axis, or over all entries."""
+    e = np.exp(S - S.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+def scores(X):
+    """Return the scaled scores X Xᵀ / √d_k."""
+    return X @ X.T / np.sqrt(X.shape[1])
+
+
+def tells_apart(A):
+    """A row of equal weights has no winner: such a matrix is not carried on."""
+    return np.ptp(A, axis=1).min() > 0
+
+
+@exercise.part(points=3, answer=Numbers(), carry_if=tells_apart)
+def A(X):
+    """The weights softmax(X Xᵀ / √d_k), shape (4, 4)."""
+    return softmax(scores(X))
+
+
+@A.misconception()
+def no_scale(X):
+    """The scores are not scaled: divide them by √d_k."""
+    return softmax(X @ X.T)
+
+
+@A.misconception()
+def scaled_by_d_k(X):
+    """You divided by d_k. The scale is its root."""
+    return softmax(scores(X) / np.sqrt(X.shape[1]))
+
+
+@A.misconception()
+def one_sum_for_all(X):
+    """All sixteen weights together add up to 1. Each row has to, by itself."""
+    return softmax(scores(X), axis=None)
+
+
+@A.misconception()
+def columns_add_up(X):
+    """Your columns add up to 1. Rows are queries, and each query hands out a weight of 1."""
+    return softmax(scores(X), axis=0)
+
+
+@exercise.part(points=1, answer=Count())
+def most_attended(A):
+    """For each row the column of its largest weight (the first of equal ones), counted from 0."""
+    nearly = A.max(axis=1, keepdims=True) - 1e-3  # written weights are rounded
+    return np.argmax(A >= nearly, axis=1)
+
+
+@most_attended.misconception()
+def counted_from_one(A):
+    """You counted from 1. Positions start at 0 in this course, as in NumPy."""
+    return most_attended.compute(A) + 1
+
+
+@most_attended.misconception()
+def always_itself(A):
+    """You gave every word to itself. Look for the largest weight of each row."""
+    return np.arange(len(A))
+
+
+@most_attended.misconception()
+def largest_of_the_column(A):
+    """You looked down the columns. A word that is looked at is a column; who looks is a row."""
+    return most_attended.compute(A.T)
+
+
+@exercise.part(points=1, answer=Choice("ABCD"))
+def itself():
+    """When does every word surely attend most to itself?"""
+    return "B"
+
+
+@itself.misconception()
+def always():
+    """Look at your matrix, or think of a short vector beside a long one that points its way."""
+    return "A"
+
+
+@itself.misconception()
+def whenever_different():
+    """The words of this exercise are different, too. What else would have to be equal?"""
+    return "C"
+
+
+@itself.misconception()
+def thanks_to_the_scale():
+    """The scale divides all scores of a row by the same number: the order remains."""
+    return "D"
+
+
+@exercise.part(points=1, answer=Numbers())
+def unit_diagonal(X):
+    """The diagonal of the weights after every row of X was divided by its length, shape (4,)."""
+    U = X / np.linalg.norm(X, axis=1, keepdims=True)
+    return np.diag(softmax(scores(U)))
+
+
+@unit_diagonal.misconception()
+def rows_left_as_they_are(A):
+    """This is the diagonal of your first matrix. Divide each word by its length first."""
+    return np.diag(A)
+
+
+@unit_diagonal.misconception()
+def sums_for_lengths(X):
+    """You divided by the sum of the entries. The length is the root of the sum of squares."""
+    return np.diag(softmax(scores(X / X.sum(axis=1, keepdims=True))))
+
+
+@unit_diagonal.misconception()
+def scale_forgotten(X):
+    """The scores are not scaled: unit vectors still have d_k entries."""
+    U = X / np.linalg.norm(X, axis=1, keepdims=True)
+    return np.diag(softmax(U @ U.T))
+
+
+@exercise.part(points=1, answer=Numbers())
+def data(A):
+    """The numbers in the fields of the heatmap, one row per query, the first on top."""
+    return A
+
+
+@data.misconception()
+def queries_across(A):
+    """Your rows are columns of the matrix. The queries belong on the vertical axis."""
+    return A.T
+
+
+@data.misconception()
+def upside_down(A):
+    """The last word is on top. A matrix is read from above, so keep its order of rows."""
+    return A[::-1]
+
+
+@exercise.part(points=1, answer=Choice("ABCD"))
+def vertical():
+    """What stands beside the vertical axis of the heatmap, and which fields add up to 1?"""
+    return "A"
+
+
+@vertical.misconception()
+def keys_on_the_vertical_axis():
+    """Where the fields of a row add up to 1, the row belongs to the word that hands them out."""
+    return "B"
+
+
+@vertical.misconception()
+def columns_are_distributions():
+    """Add up a column of your heatmap. Nobody fixes how much a word is looked at in total."""
+    return "C"
+
+
+@vertical.misconception()
+def all_fields_together():
+    """Add up all sixteen fields: four words each hand out a weight of 1."""
+    return "D"
