@@ -141,14 +141,29 @@ your_numbers("self_attn_cat")
 #    - **D** Nothing: they are a matter of training.
 # 2. `row`: the weights with which *cat* looks at *The*, *cat*, *sat*, from unscaled scores.
 #    `row_scaled`: the same with scores divided by $\sqrt{d_k}$, where $d_k$ is the width of your words.
-# 3. `out` and `out_scaled`: what *cat* takes home in the two cases, $\sum_j w_j\, x_j$.
-# 4. `A`: the unscaled weights of all three words, row by row. Compare the rows: does each word
+# 3. `most`: which words does *cat* give most weight to? All that share the first place, as in `"AC"`.
+#    - **A** *The*
+#    - **B** *cat*
+#    - **C** *sat*
+# 4. `window`: other models slide a fixed window over the text, and mix each word with its $w$
+#    neighbours in fixed proportions. Which statements hold for self-attention over $n$ words? (All
+#    letters that apply, as in `"AB"`.)
+#    - **A** The weights depend on the words, not just on where they stand.
+#    - **B** Once the model is trained, the weights are the same for every sentence.
+#    - **C** Every word reaches every other word in one step.
+#    - **D** The number of pairs that are compared grows like $n \cdot w$.
+#    - **E** The number of pairs that are compared grows like $n^2$.
+#    - **F** Nothing in the formula knows the order of the words.
+# 5. `out` and `out_scaled`: what *cat* takes home in the two cases, $\sum_j w_j\, x_j$.
+# 6. `A`: the unscaled weights of all three words, row by row. Compare the rows: does each word
 #    prefer itself?
 
 # %% exercise="self_attn_cat"
 projections = None  # one of "A", "B", "C", "D"
 row = None          # three weights, unscaled
 row_scaled = None   # three weights, scaled
+most = None         # letters, as in "AC"
+window = None       # letters, as in "AB"
 out = None          # as many numbers as a word has
 out_scaled = None   # as many numbers as a word has
 A = None            # three rows of three weights, unscaled

@@ -116,9 +116,11 @@ def _published(assignment: Assignment) -> set[str]:
     said: set[str] = set()
     for exercise in assignment.sound.values():
         said |= {exercise.id, exercise.title, exercise.source}
-        for item in exercise.items:
-            if item in exercise.parts or getattr(item, "visible", False):
-                said |= {item.name, *_sentences(item.rubric)}
+        for part in exercise.parts:
+            said |= {part.name, *_sentences(part.asks)}
+        for check in exercise.checks:
+            if check.visible:
+                said |= {check.name, *_sentences(check.rubric)}
         # What a derivation starts from is given to the students.
         said |= {p.answer.chain.start for p in exercise.parts if isinstance(p.answer, Derivation)}
         if exercise.solution:
@@ -138,7 +140,7 @@ def _secrets(assignment: Assignment) -> Iterator[Secret]:
 
 
 def _spoken(exercise: Exercise) -> Iterator[Secret]:
-    """Yield names and sentences of misconceptions, alternatives and hidden checks."""
+    """Yield names and sentences of misconceptions, alternatives, hidden checks and rubrics."""
     wrong = [*exercise.misconceptions, *(m for part in exercise.parts for m in part.misconceptions)]
     hidden = [check for check in exercise.checks if not check.visible]
     other = [*exercise.alternatives, *(a for part in exercise.parts for a in part.alternatives)]
@@ -146,6 +148,7 @@ def _spoken(exercise: Exercise) -> Iterator[Secret]:
         *((m.name, m.feedback, f"the misconception {exercise.id}.{m.name}") for m in wrong),
         *((c.name, c.rubric, f"the hidden check {exercise.id}.{c.name}") for c in hidden),
         *(("", a.__doc__ or "", f"an alternative of {exercise.id}") for a in other),
+        *(("", p.rubric, f"the rubric of {exercise.id}.{p.name}") for p in exercise.parts),
     ]
     for name, text, where in told:
         if "_" in name:

@@ -62,7 +62,7 @@ def record(exercise: Exercise, course: str) -> dict[str, Any]:
         "parts": [
             {
                 "name": part.name,
-                "rubric": part.rubric,
+                "rubric": part.asks,
                 "points": part.points,
                 "hint": _hint(part, [known[part.name] for known in solved]),
             }

@@ -118,7 +118,7 @@ def _functions(exercise: Exercise) -> list[str]:
         failed = [
             item
             for item in grade_checks(exercise, _as_student(wrong))
-            if item.status is Status.FAILED
+            if item.status in (Status.FAILED, Status.ERRORED)
         ]
         caught |= {item.name for item in failed}
         if not failed:

@@ -88,6 +88,12 @@ class Part:
         return _sentences(self.compute, "part")
 
     @property
+    def asks(self) -> str:
+        """The first paragraph of the rubric: what students may read before they answer."""
+        first, _, _ = cleandoc(self.compute.__doc__ or "").partition("\n\n")
+        return " ".join(first.split())
+
+    @property
     def needs(self) -> tuple[str, ...]:
         """Names of the variant's numbers and of the earlier parts it is computed from."""
         return tuple(signature(self.compute).parameters)

@@ -8,7 +8,9 @@ import numpy as np
 from autograder.exercise import Exercise, Numbers
 
 exercise = Exercise(
-    "attn_rect", title="Two queries, three keys, wider values", source="Vaswani et al. (2017), eq. 1"
+    "attn_rect",
+    title="Two queries, three keys, wider values",
+    source="Vaswani et al. (2017), eq. 1",
 )
 
 
@@ -112,7 +114,7 @@ def values_as_columns(A, V):
 
 @O.misconception()
 def keys_averaged(A, K):
-    """You averaged the keys. They have done their work in the scores; now it is the values' turn."""
+    """You averaged the keys. Their work is done with the scores; now it is the values' turn."""
     return A @ K
 
 

@@ -16,8 +16,8 @@ exercise = Exercise(
 
 @exercise.reference
 def attend_one(
-    q: Num[ndarray, "d"], K: Num[ndarray, "m d"], V: Num[ndarray, "m dv"]
-) -> tuple[Float[ndarray, "dv"], Float[ndarray, "m"]]:
+    q: Num[ndarray, " d"], K: Num[ndarray, "m d"], V: Num[ndarray, "m dv"]
+) -> tuple[Float[ndarray, " dv"], Float[ndarray, " m"]]:
     """Return the output softmax(K q) V and the weights."""
     weights = softmax(as_float(K @ q))
     return weights @ V, weights
@@ -77,6 +77,17 @@ def pairs(rng, m=5, d=3, dv=2):
     return rng.normal(size=d), rng.normal(size=(m, d)), rng.normal(size=(m, dv))
 
 
+def both(call, q, K, V):
+    """Call, and insist on the two arrays that are to be looked at."""
+    answer = call(q, K, V)
+    require(
+        isinstance(answer, tuple | list)
+        and [np.shape(a) for a in answer] == [V.shape[1:], V.shape[:1]],
+        "two arrays should come back, the output (dv,) and the weights (m,)",
+    )
+    return answer
+
+
 @exercise.check(points=1, visible=True)
 def matches_the_formula(call, rng):
     """Equals softmax(K q) V, for values as many as their width and for wider ones."""
@@ -96,7 +107,7 @@ def one_pair(call, rng):
 @exercise.check(points=0.25)
 def weights_add_up(call, rng):
     """The weights are positive and add up to 1."""
-    _, weights = call(*pairs(rng))
+    _, weights = both(call, *pairs(rng))
     agree(np.sum(weights), 1.0, what="the sum of the weights")
     require(np.all(np.asarray(weights) > 0), "a weight is not positive")
 
@@ -106,7 +117,7 @@ def equal_values(call, rng):
     """If all values are equal, that is the output."""
     q, K, V = pairs(rng)
     V[:] = V[0]
-    out, _ = call(q, K, V)
+    out, _ = both(call, q, K, V)
     agree(out, V[0])
 
 
@@ -115,7 +126,7 @@ def order_of_pairs(call, rng):
     """Another order of the pairs gives the same output, and the weights in that order."""
     q, K, V = pairs(rng)
     order = np.roll(np.arange(5), 2)
-    out, weights = call(q, K, V)
+    out, weights = both(call, q, K, V)
     agree(call(q, K[order], V[order]), (np.asarray(out), np.asarray(weights)[order]))
 
 

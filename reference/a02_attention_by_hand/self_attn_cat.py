@@ -117,6 +117,55 @@ def scaled_over_the_matrix(X):
     return softmax(X @ X.T / scale(X), axis=None)[CAT]
 
 
+@exercise.part(points=1, answer=Choice("ABC", multiple=True))
+def most(X):
+    """The words that "cat" gives most weight to: all that share the first place."""
+    scores = X @ X[CAT]
+    return "".join(word for word, s in zip("ABC", scores, strict=True) if s == scores.max())
+
+
+@most.misconception()
+def itself_alone():
+    """The word itself is among them. Is its weight really larger than each of the others?"""
+    return "B"
+
+
+@most.misconception()
+def others_alone(X):
+    """You left out "cat" itself. In self-attention a word is one of its own keys."""
+    return most.compute(X).replace("B", "")
+
+
+@exercise.part(points=1, answer=Choice("ABCDEF", multiple=True))
+def window():
+    """What distinguishes self-attention from a fixed window with fixed weights?"""
+    return "ACEF"
+
+
+@window.misconception()
+def weights_of_a_window():
+    """You called the weights fixed. They are computed anew from the words of each sentence."""
+    return "ABCEF"
+
+
+@window.misconception()
+def cost_of_a_window():
+    """The cost is that of a window. Count the pairs of words that are compared here."""
+    return "ACDF"
+
+
+@window.misconception()
+def order_built_in():
+    """Exchange two words: the same vectors meet, only in other rows and columns. What follows?"""
+    return "ACE"
+
+
+@window.misconception()
+def many_steps_for_far_words():
+    """You denied that far words meet directly. Which scores are missing from the matrix?"""
+    return "AEF"
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def out(row, X):
     """The output of "cat", Σ w_j x_j, with the unscaled weights, shape (3,)."""

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from autograder.exercise import apply, evaluate, solve
+from autograder.exercise import evaluate, solve
 
 ROOT = Path(__file__).parents[2]
 nan = np.nan
@@ -38,18 +38,6 @@ def wrong_way(exercise, part_name, wrong, **numbers):
     """What a mistake gives where everything before it is right."""
     target = part(exercise, part_name)
     return evaluate(target, mistake(exercise, part_name, wrong), solve(exercise, numbers))
-
-
-def follow_up(exercise, part_name, wrong, then, **numbers):
-    """Carry a mistake forward: the answer to ``then`` of a student who goes on rightly."""
-    known = solve(exercise, numbers)
-    known[part_name] = evaluate(
-        part(exercise, part_name), mistake(exercise, part_name, wrong), known
-    )
-    names = [p.name for p in exercise.parts]
-    for name in names[names.index(part_name) + 1 : names.index(then) + 1]:
-        known[name] = apply(part(exercise, name), known)
-    return known[then]
 
 
 def at_numbers(formula, **numbers):
@@ -107,42 +95,6 @@ class TestJacobianProof:
         p1, p2 = sympy.symbols("p1 p2", real=True)
         assert known["diag_steps"][-1].expr == p1 * (1 - p1)
         assert known["off_steps"][-1].expr == -p1 * p2
-
-
-class TestAttentionByHand:
-    data: ClassVar = {
-        "q": np.array([1, 2, 0, 1]),
-        "K": np.array([[0, 1, 3, 0], [1, 1, 0, 1], [-1, 0, 2, 1]]),
-        "V": np.array([[1, 0], [0, 2], [4, 4]]),
-    }
-
-    @pytest.fixture
-    def exercise(self):
-        return module("a02_attention_by_hand", "attn_hand_scaled").exercise
-
-    def test_reference(self, exercise):
-        known = solve(exercise, self.data)
-        same(known["scores"], [2, 4, 0])
-        same(known["scaled"], [1, 2, 0])
-        same(known["weights"], [0.2447285, 0.665241, 0.09003057])
-        same(known["out"], [0.6048508, 1.690604])
-
-    @pytest.mark.parametrize(
-        ("at", "wrong", "out"),
-        [
-            ("scaled", "no_scale", [0.1808154, 1.797132]),
-            ("scaled", "divided_by_d_k", [1.052491, 1.758256]),
-            ("scaled", "divided_by_root_of_keys", [0.5036752, 1.694825]),
-            ("weights", "linear_weights", [0.3333333, 1.333333]),
-            ("weights", "scaled_after_softmax", [0.09040769, 0.8985658]),
-        ],
-    )
-    def test_wrong(self, exercise, at, wrong, out):
-        same(follow_up(exercise, at, wrong, "out", **self.data), out)
-
-    def test_wrong_weights(self, exercise):
-        weights = follow_up(exercise, "scaled", "no_scale", "weights", **self.data)
-        same(weights, [0.1173104, 0.8668133, 0.01587624])
 
 
 class TestSdpa:
