@@ -118,9 +118,9 @@ def keys_averaged(A, K):
     return A @ K
 
 
-def demo(draw, scale=2, axis=-1):
+def demo(randn, scale=2, axis=-1):
     """Weights for the numbers of a generator: Q first, then K, one standard normal each."""
-    Q, K = draw(2, 4), draw(3, 4)
+    Q, K = randn(2, 4), randn(3, 4)
     return softmax(Q @ K.T / scale, axis)
 
 
