@@ -222,9 +222,10 @@ vertical = None       # one of "A", "B", "C", "D"
 
 # %%
 try:
+    get_ipython()  # pictures are for you: there are none while the notebook is graded
     import matplotlib.pyplot as plt
-except ImportError:
-    plt = None  # no picture, then; everything else works without it
+except (NameError, ImportError):
+    plt = None  # everything else works without them
 
 if plt and data is not None:
     import numpy as np
@@ -259,8 +260,9 @@ if plt and data is not None:
 # - $x \cdot x$ is $y \cdot y$, so it is also the mean of the two; what you get smells of a square;
 # - with angles, $x = (r \cos s, r \sin s)$ and $y = (r \cos t, r \sin t)$; use a formula for cosines.
 #
-# Write the derivation as a list of lines of text, each equal to the one before. Known are `x1`, `x2`,
-# `y1`, `y2`, `r`, `s`, `t`. The first line is given:
+# Write the derivation as a list of lines of text, each equal to the one before, as you would type
+# formulas in Python: **every product with a `*`** (`2*x1*y1`, not `2 x1 y1`), powers as `**` or `^`.
+# Known are `x1`, `x2`, `y1`, `y2`, `r`, `s`, `t`, and `sin` and `cos`. The first line is given:
 #
 # ```python
 # gap = ["x1*x1 + x2*x2 - (x1*y1 + x2*y2)", …]
@@ -361,9 +363,10 @@ A_demo = None  # two rows of three weights
 
 # %%
 try:
+    get_ipython()  # pictures are for you: there are none while the notebook is graded
     import matplotlib.pyplot as plt
-except ImportError:
-    plt = None  # no picture, then; everything else works without it
+except (NameError, ImportError):
+    plt = None  # everything else works without them
 
 if plt:
     import numpy as np
@@ -381,7 +384,7 @@ if plt:
 # %% [markdown]
 # 1. `bound`: the proof for one coordinate and three values. Let $v_1, v_2, v_3 \le M$ and
 #    $w_1 + w_2 + w_3 = 1$ with $w_j \ge 0$. Transform $M$ minus the output into a sum of terms of which
-#    none is negative, one equality a line, in at least two steps. Known are `w1`, `w2`, `w3`, `v1`, `v2`,
+#    none is negative, one equality a line, in at least two steps, with a `*` for each product. Known are `w1`, `w2`, `w3`, `v1`, `v2`,
 #    `v3`, `M`, and that the weights add up to 1. The first line is
 #    `"M - (w1*v1 + w2*v2 + w3*v3)"`. (With the smallest value in place of $M$ the same lines
 #    prove the lower bound.)
