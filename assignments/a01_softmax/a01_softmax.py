@@ -169,6 +169,42 @@ ratio = None   # a formula in z1, z2, z3
 scaled = None  # a formula in p1, p2, p3
 
 # %% [markdown]
+# ## True or false about softmax
+#
+# Most of what one needs to know about softmax fits into a sentence each, and so does most of what
+# is mistaken. Logits are finite real numbers here, there are three or more of them unless said
+# otherwise, and arithmetic is exact.
+#
+# - **A** The entries of a softmax add up to 1.
+# - **B** Every entry is strictly positive.
+# - **C** Doubling all logits changes nothing.
+# - **D** A larger logit gets a larger entry, and equal logits get equal entries.
+# - **E** Different logits give different outputs.
+# - **F** Leave out one logit: all remaining entries are multiplied by one common factor.
+# - **G** Applying softmax to the result of a softmax gives that result again.
+# - **H** Permuting the logits leaves the output vector as it is.
+# - **I** The ratio of two entries depends on their two logits alone.
+# - **J** If one logit grows and the others stay, every other entry becomes smaller.
+# - **K** The largest entry is larger than 1/2.
+# - **L** Changing the sign of all logits turns every entry $p_i$ into $1 - p_i$.
+# - **M** If all logits are equal, each entry is $1/n$, however large the logits are.
+# - **N** Adding a number to a single logit leaves the other entries as they are.
+#
+# Which of the fourteen are asked of you:
+
+# %%
+your_numbers("softmax_props")
+
+# %% [markdown]
+# `true_set`: the letters of **your** statements that are true, `{"A", "F"}` or `"AF"` for example.
+# Every right letter counts, and a wrong one takes away half as much, so guessing does not
+# pay. For each of yours that you hold to be false, find an example with two or three numbers that
+# shows it: an example settles such a question for good.
+
+# %% exercise="softmax_props"
+true_set = None  # letters
+
+# %% [markdown]
 # # 2 Temperature
 #
 # ## Cold, warm, hot

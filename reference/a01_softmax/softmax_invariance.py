@@ -70,7 +70,7 @@ def term_by_term():
 def multiplied_by_the_inverse():
     """Multiply above and below by e^−c."""
     return [
-        "exp(-c)*exp(z1 + c)/(exp(-c)*(exp(z1 + c) + exp(z2 + c) + exp(z3 + c)))",
+        "exp(-c)*exp(z1 + c)/(exp(-c)*exp(z1 + c) + exp(-c)*exp(z2 + c) + exp(-c)*exp(z3 + c))",
         "exp(z1)/(exp(z1) + exp(z2) + exp(z3))",
         "p1",
     ]
