@@ -389,15 +389,11 @@ J = None           # a list of three rows
 # %%
 def other_map(z):
     weights = z**2 * np.exp(z)
-    return weights / weights.sum()
+    return weights / np.sum(weights)
 
 
-def difference_quotients(f, z, h=1e-6):
-    steps_in = h * np.eye(len(z))
-    return np.stack([(f(z + step) - f(z - step)) / (2 * h) for step in steps_in], axis=1)
-
-
-other_J = difference_quotients(other_map, np.array([0.3, -1.0, 2.0]))
+z, h = np.array([0.3, -1.0, 2.0]), 1e-6
+other_J = np.array([(other_map(z + d) - other_map(z - d)) / (2 * h) for d in h * np.eye(3)]).T
 print("sum of each row:   ", other_J.sum(axis=1).round(4))
 print("sum of each column:", other_J.sum(axis=0).round(4) + 0.0)
 
@@ -419,6 +415,53 @@ print("sum of each column:", other_J.sum(axis=0).round(4) + 0.0)
 row_steps = None  # a list of lines, the last is "0"
 columns = None    # one of "A", "B", "C", "D"
 rows = None       # one of "A", "B", "C", "D"
+
+# %% [markdown]
+# ## Jacobian, JVP and VJP without the matrix
+#
+# As code, the matrix that you have derived is one line. But training never needs the
+# matrix. It needs products with a vector $v$: $J v$ says how the probabilities react when the
+# logits move along $v$ (a *JVP*), and $v^\top J$ carries a gradient backwards (a *VJP*). Since
+# $J$ is symmetric, these are the same numbers here.
+#
+# For 20 000 logits, a small vocabulary, the matrix takes 3.2 GB, while $p$ and $v$ take 160 kB
+# each. So write $J$ as a difference of two simple matrices, multiply each of them by $v$ on paper, and
+# put brackets until no matrix is left.
+#
+# Write two functions, both for logits of shape `(n,)` and for batches of shape `(…, n)`:
+#
+# - `softmax_jacobian(z)` returns the matrix, or one for every vector of the batch;
+# - `softmax_jvp(z, v)` returns the product in memory proportional to the size of `z`.
+#
+# Test yourself at $z = (1, 2, 3)$ and $v = (1, 0, -1)$, where $J v = (0.1418, 0.1408, -0.2826)$. What
+# does an entry far from all others, as in $(1000, 0, 0)$, do to your code? Does your $J$ survive a
+# comparison with difference quotients? The last function below calls yours for the checks: leave
+# it as it is.
+
+# %% exercise="jacobian_code"
+import numpy as np
+
+
+def softmax_jacobian(z: "(…, n)") -> "(…, n, n)":
+    """Return the matrix of the derivatives ∂p_i/∂z_j."""
+    raise NotImplementedError
+
+
+def softmax_jvp(z: "(…, n)", v: "(…, n)") -> "(…, n)":
+    """Return J v, without the matrix J."""
+    raise NotImplementedError
+
+
+def jacobian_or_product(z, v=None):
+    """Call one of the two functions: the checks use this.
+
+    >>> jacobian_or_product(np.array([0.0, 0.0]))
+    array([[ 0.25, -0.25],
+           [-0.25,  0.25]])
+    >>> jacobian_or_product(np.array([0.0, 0.0]), np.array([2.0, 0.0]))
+    array([ 0.5, -0.5])
+    """
+    return softmax_jacobian(z) if v is None else softmax_jvp(z, v)
 
 # %% [markdown]
 # ## How much gradient gets through
