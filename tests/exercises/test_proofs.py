@@ -34,11 +34,17 @@ def test_a_reference_keeps_the_shapes_in_its_signature(assignment, id):
         assert item.status is Status.PASSED, item
 
 
+TABLES = {"a01_softmax"}  # assignments whose own tests hold points part by part
+
+
 def test_points_are_the_catalogues():
-    points = {id: loaded.sound[id].points for loaded in ASSIGNMENTS.values() for id in loaded.sound}
+    points = {
+        id: loaded.sound[id].points
+        for loaded in ASSIGNMENTS.values()
+        if loaded.id not in TABLES
+        for id in loaded.sound
+    }
     assert points == {
-        "softmax_stable": 7,
-        "jacobian_proof": 8,
         "attn_hand_scaled": 6,
         "sdpa": 11,
         "causal_mask": 9,
