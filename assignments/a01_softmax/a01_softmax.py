@@ -61,7 +61,7 @@ except ImportError:
 if plt:
     figure, axes = plt.subplots(1, 2, figsize=(7, 2.5), layout="constrained")
     stages = {"logits": [0, 1, 3], "probabilities": [0.0420, 0.1142, 0.8438]}
-    for axis, (stage, heights) in zip(axes, stages.items()):
+    for axis, (stage, heights) in zip(axes, stages.items(), strict=True):
         bars = axis.bar(["0", "1", "2"], heights, color="0.6", edgecolor="black")
         axis.bar_label(bars)
         axis.set(title=stage, xlabel="index", ylim=(0, 1.2 * max(heights)))
@@ -314,6 +314,37 @@ bound_steps = None  # a list of lines
 at_least = None     # a number or a formula in n
 at_most = None      # a number or a formula in n
 why = None          # one of "A", "B", "C", "D"
+
+# %% [markdown]
+# ## Plot the two temperature pictures
+#
+# Numbers at three temperatures are one thing, seeing what heat does is another. Draw it twice:
+#
+# - **bars**: $\operatorname{softmax}\bigl((1, 2, 3, 4)/\tau\bigr)$ against the index, for $\tau = 1$, $2$
+#   and $4$;
+# - **a duel**: a logit of 3 has one rival, $x$. Its probability against $x$ from $-2$ to $2$, at the
+#   same three temperatures.
+#
+# The data are checked, and a person looks at the pictures.
+#
+# 1. `bars`: the data of the first, a dictionary `{1: four numbers, 2: four numbers, 4: …}` with the
+#    temperatures as keys.
+# 2. `curve`: the data of the second, a dictionary `{1: (x, y), 2: (x, y), 4: (x, y)}`, where `x` and
+#    `y` are arrays of the same length (`np.linspace` makes an `x`; fifty points are plenty). Should
+#    the curves rise or fall?
+
+# %% exercise="temperature_figure"
+bars = None   # {1: …, 2: …, 4: …}, four numbers each
+curve = None  # {1: (x, y), 2: (x, y), 4: (x, y)}
+
+# %% [markdown]
+# 3. The pictures. Asked for are labels on both axes, a legend that names the three temperatures,
+#    and line styles, markers or hatching that tell the three apart without colour (`linestyle="--"`,
+#    `hatch="//"`). If you can't use matplotlib, describe in comments what you would draw and what one
+#    would see.
+
+# %% exercise="temperature_figure" part="picture"
+# Your pictures: plot `bars` and `curve` here.
 
 # %% [markdown]
 # # 3 Its derivative

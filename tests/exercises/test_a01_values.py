@@ -259,6 +259,21 @@ class TestSoftArgmax:
         same(wrong("soft_argmax", "ei", "counted_from_one", **self.numbers)[0], 3.539475)
 
 
+class TestTemperatureFigure:
+    def test_reference(self):
+        found = known("temperature_figure")
+        x, y = found["curve"]["1"]
+        at = np.isin(x.round(9), [-2, -1, 0, 1, 2])
+        same(y[at], [0.9933071, 0.9820138, 0.9525741, 0.8807971, 0.7310586])
+        same(found["curve"]["2"][1][at], [0.9241418, 0.8807971, 0.8175745, 0.7310586, 0.6224593])
+        same(found["bars"]["1"], [0.0320586, 0.08714432, 0.2368828, 0.6439143])
+        assert all((np.diff(y) < 0).all() for _, y in found["curve"].values())
+
+    def test_one_point_of_three_is_given_by_hand(self):
+        exercise = module("temperature_figure").exercise
+        assert (exercise.points, exercise.auto_points) == (3, 2)
+
+
 class TestJacobianSums:
     def test_reference(self):
         found = known("jacobian_sums")
