@@ -518,7 +518,9 @@ your_numbers("jacobian_spectrum")
 #    `v1`, `v2`, `v3`, `p1`, `p2`, `p3`, `m`, and that the $p_i$ add up to 1.
 #
 #    `trace_steps`: the trace is the sum of the eigenvalues. Add up the diagonal $p_i (1 - p_i)$, and
-#    end with a form in which only the squares of the probabilities are left beside a number.
+#    end with a form in which only the squares of the probabilities are left beside a number. (If a
+#    line is found wrong, you are shown numbers that refute it. They add up to 1, yet some may be
+#    above 1 or below 0: what you claim is an identity, and holds for those too.)
 # 3. `norms`: the spectral norm for two logits, at $z = (0, 0)$ and at $z = (10, 0)$. (The second is
 #    small: give it to four significant digits, `1.234e-5` say.)
 # 4. `rank`: what is the rank of $J$ for $n$ finite logits?

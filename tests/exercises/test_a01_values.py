@@ -80,6 +80,16 @@ def test_points_and_their_order_are_the_catalogues():
     assert sum(map(sum, POINTS.values())) == 82
 
 
+@pytest.mark.parametrize("name", POINTS)
+def test_no_right_answer_is_a_rounding_error(name):
+    """An entry of 1e-17 would be compared within 1 %, and a student's 0 would be wrong."""
+    exercise = module(name).exercise
+    for variant in draw_pool(exercise, "attention"):
+        for part, answer in solve(exercise, variant).items():
+            if isinstance(answer, np.ndarray) and answer.dtype.kind == "f":
+                assert not np.any((answer != 0) & (np.abs(answer) < 1e-9)), part
+
+
 class TestSoftmaxHand:
     z = np.array([1, 2, 3, 4, 1])
 
