@@ -7,7 +7,7 @@
 # ---
 
 # %% [markdown]
-# # Softmax
+# # Softmax: shift, temperature, Jacobian
 #
 # Attention has to turn scores, any real numbers, into weights that are positive and add up to 1.
 # The softmax does that:
@@ -17,6 +17,76 @@
 # The inputs $z_i$ are called *logits*. Every $p_i$ is strictly positive, and not just
 # non-negative as one often reads: in exact arithmetic no logit is ever ignored. A zero can only
 # come out by rounding, or if a logit is $-\infty$, which is how masks will block things later.
+#
+# | part | you learn | time |
+# |---|---|---|
+# | 1 The function | to compute it, by hand and safely by machine; what it ignores | 50 min |
+# | 2 Temperature | to sharpen and flatten it; what it is a soft version of, and what not | 45 min |
+# | 3 Its derivative | the Jacobian: by proof, as code, as a matrix with eigenvalues | 60 min |
+# | 4 At work | the loss of a classifier, a softened teacher, sampling | 25 min |
+#
+# That is about **three hours**; the parts can be done on different days. How to work with it:
+#
+# - Logarithms are natural, indices start at 0, as in Python, and a softmax acts on the last axis.
+# - Give numbers to at least four significant digits, as numbers or as text: `[0.25, "1/3"]`.
+# - Run the cells from top to bottom: short names such as `p` come back in several exercises. Each
+#   exercise is graded where its check cell stands.
+# - A check cell says whether an answer can be read, and runs some tests of your functions. Whether
+#   it is right, you learn when you are graded.
+# - Where your numbers follow rightly from an earlier slip of yours, they count in full.
+
+# %% [markdown]
+# # 1 The function
+#
+# ## Five logits by hand
+#
+# Three steps lead from logits to probabilities. Subtract the largest logit from all of them (that
+# changes nothing in the end, as you will prove soon, and keeps the numbers small), take
+# exponentials, divide by their sum. For the logits $(0, 1, 3)$:
+#
+# $$ (0, 1, 3) \;\to\; (-3, -2, 0) \;\to\; (0.0498,\ 0.1353,\ 1) \;\to\;
+#    \tfrac{1}{1.1851}\,(0.0498,\ 0.1353,\ 1) = (0.0420,\ 0.1142,\ 0.8438) . $$
+#
+# The next cell draws the two ends of this. Look how the gaps turn into ratios.
+
+# %%
+import numpy as np
+
+try:
+    import matplotlib.pyplot as plt
+except ImportError:
+    plt = None
+    print("There is no matplotlib here. Below the cell stands what the picture shows.")
+
+if plt:
+    figure, axes = plt.subplots(1, 2, figsize=(7, 2.5), layout="constrained")
+    stages = {"logits": [0, 1, 3], "probabilities": [0.0420, 0.1142, 0.8438]}
+    for axis, (stage, heights) in zip(axes, stages.items(), strict=True):
+        bars = axis.bar(["0", "1", "2"], heights, color="0.6", edgecolor="black")
+        axis.bar_label(bars)
+        axis.set(title=stage, xlabel="index", ylim=(0, 1.2 * max(heights)))
+    plt.show()
+
+# %% [markdown]
+# *The picture:* two bar charts over the indices 0, 1, 2. On the left the logits 0, 1 and 3. On the
+# right the probabilities 0.042, 0.114 and 0.844: a step of 1 between logits makes a
+# factor of $e \approx 2.72$, a step of 2 a factor of $e^2 \approx 7.39$.
+#
+# Now with pencil and paper (a pocket calculator is fine), for five logits of your own:
+
+# %%
+your_numbers("softmax_hand")
+
+# %% [markdown]
+# 1. `e`: the five exponentials, after the largest logit was subtracted from all.
+# 2. `p`: the five probabilities.
+#
+# Look at the result before you go on: is it positive, does it add up to 1, do equal logits get
+# equal entries? Four decimals are enough.
+
+# %% exercise="softmax_hand"
+e = None  # five numbers
+p = None  # five numbers that add up to 1
 
 # %% [markdown]
 # ## A softmax that does not overflow
@@ -26,12 +96,9 @@
 # $\infty / \infty$ is NaN. At the other end $e^{-10000}$ is rounded to 0, and a row of such
 # logits ends in $0/0$.
 #
-# The way out is a fact about softmax: adding the same constant to all logits changes nothing,
-#
-# $$ \frac{e^{z_i + c}}{\sum_j e^{z_j + c}} = \frac{e^c\, e^{z_i}}{e^c \sum_j e^{z_j}} = p_i . $$
-#
-# So you may choose $c$, for every row anew. Which $c$ makes sure that no exponential overflows
-# *and* that the sum is never 0?
+# The way out is the shift that you just used by hand: adding the same constant $c$ to all logits
+# changes nothing. So you may choose $c$, for every row anew. Which $c$ makes sure that no
+# exponential overflows *and* that the sum is never 0?
 #
 # **For every row anew** is where much published code goes wrong. On an array of several rows,
 # one sum for the whole array is plainly wrong: the rows do not add up to 1. One constant for
@@ -65,11 +132,248 @@ def softmax(x: "array with one to four axes", axis: int = -1) -> "array, same sh
 overflow_at = None  # two numbers: float32, float64
 
 # %% [markdown]
+# ## What softmax cannot see
+#
+# A softmax looks at differences between logits and at nothing else. That is why the shift was
+# allowed, and it is a fact about models too: no training can find out the common level of the
+# logits, since it has no effect. A common *factor* is another matter.
+#
+# From here on you write some answers as formulas in text: `exp(z1 - z2)`, `p1**2/(p1 + p2)`;
+# `^` works as well as `**`. A derivation is a list of such lines, **each equal to the one before**,
+# for another identity perhaps
+#
+# ```python
+# ["(a + b)**2 - (a - b)**2", "a**2 + 2*a*b + b**2 - a**2 + 2*a*b - b**2", "4*a*b"]
+# ```
+#
+# Take three logits, and write $Z = e^{z_1} + e^{z_2} + e^{z_3}$ and $p_i = e^{z_i} / Z$.
+#
+# 1. `steps`: prove that a common shift by $c$ leaves the first probability as it is. Begin with
+#
+#    $$ \frac{e^{z_1 + c}}{e^{z_1 + c} + e^{z_2 + c} + e^{z_3 + c}} , $$
+#
+#    show the factor that all terms have in common, and end with `p1`. You may use
+#    `z1`, `z2`, `z3`, `c`, `Z`, `p1`, `p2`, `p3`.
+# 2. `ratio`: what is $p_1 / p_2$, in terms of the logits?
+# 3. `scaled`: all logits are multiplied by the factor $k$ below. What is the first entry of
+#    $\operatorname{softmax}(k z)$, in terms of $p_1$, $p_2$, $p_3$ and with your number for $k$?
+#    To test it: for $z = (0, 1, 2)$, $p = (0.0900, 0.2447, 0.6652)$, and doubled logits have
+#    the softmax $(0.0159, 0.1173, 0.8668)$.
+
+# %%
+your_numbers("softmax_invariance")
+
+# %% exercise="softmax_invariance"
+steps = None   # a list of lines, the last is "p1"
+ratio = None   # a formula in z1, z2, z3
+scaled = None  # a formula in p1, p2, p3
+
+# %% [markdown]
+# ## True or false about softmax
+#
+# Most of what one needs to know about softmax fits into a sentence each, and so does most of what
+# is mistaken. Logits are finite real numbers here, there are three or more of them unless said
+# otherwise, and arithmetic is exact.
+#
+# - **A** The entries of a softmax add up to 1.
+# - **B** Every entry is strictly positive.
+# - **C** Doubling all logits changes nothing.
+# - **D** A larger logit gets a larger entry, and equal logits get equal entries.
+# - **E** Different logits give different outputs.
+# - **F** Leave out one logit: all remaining entries are multiplied by one common factor.
+# - **G** Applying softmax to the result of a softmax gives that result again.
+# - **H** Permuting the logits leaves the output vector as it is.
+# - **I** The ratio of two entries depends on their two logits alone.
+# - **J** If one logit grows and the others stay, every other entry becomes smaller.
+# - **K** The largest entry is larger than 1/2.
+# - **L** Changing the sign of all logits turns every entry $p_i$ into $1 - p_i$.
+# - **M** If all logits are equal, each entry is $1/n$, however large the logits are.
+# - **N** Adding a number to a single logit leaves the other entries as they are.
+#
+# Which of the fourteen are asked of you:
+
+# %%
+your_numbers("softmax_props")
+
+# %% [markdown]
+# `true_set`: the letters of **your** statements that are true, `{"A", "F"}` or `"AF"` for example.
+# Every right letter counts, and a wrong one takes away half as much, so guessing does not
+# pay. For each of yours that you hold to be false, find an example with two or three numbers that
+# shows it: an example settles such a question for good.
+
+# %% exercise="softmax_props"
+true_set = None  # letters
+
+# %% [markdown]
+# # 2 Temperature
+#
+# ## Cold, warm, hot
+#
+# A factor changes the probabilities, and that is useful. Dividing all logits by a number $\tau > 0$,
+# the *temperature*, makes a softmax sharper or flatter:
+#
+# $$ p_i(\tau) = \frac{e^{z_i/\tau}}{\sum_j e^{z_j/\tau}} . $$
+#
+# The name is from physics, where states of energy $E_i$ occur with probabilities proportional to
+# $e^{-E_i/\tau}$. Cold systems sit in their best state, hot ones are anywhere.
+#
+# **With a condition.** That the cold limit is a single 1 and zeros otherwise holds only if *one*
+# logit is the largest. You will see what happens at a tie.
+
+# %%
+your_numbers("softmax_temperature")
+
+# %% [markdown]
+# 1. `p`: the softmax of your logits $z$ at your three temperatures, one row for each, in the order
+#    in which they stand in `tau`. (By hand, or with your function.)
+# 2. `cold`, `hot`: the limits of $\operatorname{softmax}\bigl((1, 4, 4, 2)/\tau\bigr)$ for
+#    $\tau \to 0^+$ and for $\tau \to \infty$, exactly.
+# 3. `first_order`: how does the even distribution come about? Let $n$ logits have the mean
+#    $\bar z$. For large $\tau$ expand $p_i(\tau)$ in powers of $1/\tau$: what are the terms up to
+#    $1/\tau$? Write `zbar` for $\bar z$. (Use $e^x \approx 1 + x$ above *and* below.) Do your terms,
+#    added up over $i$, give 1?
+# 4. `application`: which of these uses the temperature as a device of *training*?
+#    - **A** Greedy decoding takes the most probable next word; a lower temperature makes another
+#      word come out.
+#    - **B** Weight decay makes all parameters a little smaller after each step.
+#    - **C** Distillation: a small network learns to reproduce a large one's probabilities, at
+#      $\tau > 1$, so that the small ones among them count.
+#    - **D** A chat program lets its users choose how adventurous the sampled answers are.
+
+# %% exercise="softmax_temperature"
+p = None            # three rows of four numbers
+cold = None         # four numbers
+hot = None          # four numbers
+first_order = None  # a formula in z_i, zbar, n, tau
+application = None  # one of "A", "B", "C", "D"
+
+# %% [markdown]
+# ## Two logits are one sigmoid
+#
+# With two logits there is a single free number, the difference. So a softmax of $(a, b)$ must
+# be a function of $a - b$, and it is one that you know.
+#
+# 1. `first`: write the first entry of $\operatorname{softmax}((a, b)/\tau)$ as a function of
+#    $a - b$ and $\tau$.
+# 2. `p`: the first entry for your own $a$ and $b$, at $\tau = 0.5$, $1$ and $2$.
+# 3. `q`: the first entry of the softmax ($\tau = 1$) of $(-2, 0)$, of $(0, 0)$ and of $(2, 0)$. What
+#    do the first and the last have to do with each other?
+
+# %%
+your_numbers("softmax_sigmoid")
+
+# %% exercise="softmax_sigmoid"
+first = None  # a formula in a, b, tau
+p = None      # three numbers
+q = None      # three numbers
+
+# %% [markdown]
+# ## Expected index is not a maximum
+#
+# The softmax is a soft version of a *one-hot* vector: where the largest logit stands there is
+# nearly 1. From that, some texts make a "soft index of the maximum", the mean of the positions,
+#
+# $$ \sum_i i\, p_i \qquad (i = 0, 1, 2, \dots). $$
+#
+# It is better called by what it is, an **expected index**, and you are going to see why. The
+# *value* of a maximum does have honest soft versions:
+#
+# $$ \operatorname{LSE}(z) = \log \sum_i e^{z_i} \qquad\text{and}\qquad \sum_i z_i\, p_i . $$
+#
+# The first is never below the maximum, the second never above it.
+
+# %%
+your_numbers("soft_argmax")
+
+# %% [markdown]
+# 1. `ei`: the expected index of your $z$ and of the vector $(a, 0, a)$ with your $a$.
+# 2. `lse`, `boltz`: $\operatorname{LSE}(z)$ and $\sum_i z_i\, p_i$ of your $z$.
+# 3. How far above the maximum can LSE lie? Let $m$ be the largest logit.
+#    - `bound_steps`: show $\log(e^{z_1} + e^{z_2} + e^{z_3}) =
+#      m + \log(e^{z_1 - m} + e^{z_2 - m} + e^{z_3 - m})$, from the left to the right, one equality a
+#      line. You may use `z1`, `z2`, `z3`, `m`.
+#    - `at_least`, `at_most`: for $n$ logits of which $m$ is the largest, between which two bounds
+#      does $\sum_i e^{z_i - m}$ lie? Give the tightest ones that hold for all such logits (it
+#      does not matter that one of them is approached and never reached).
+#
+#    Together that is a proof of
+#    $\max_i z_i \le \operatorname{LSE}(z) \le \max_i z_i + \log n$. Does your `lse` obey it?
+# 4. `why`: what speaks against reading the expected index of $(a, 0, a)$ as the index
+#    of the maximum?
+#    - **A** Little: lying halfway between the two largest entries, it describes both of them.
+#    - **B** The value names the least likely entry, and another numbering of the entries
+#      would give another one.
+#    - **C** The temperature is too high. For $\tau \to 0$ it becomes the index of a largest entry.
+#    - **D** It is an effect of rounding, since the two large entries are equal.
+
+# %% exercise="soft_argmax"
+ei = None           # two numbers
+lse = None          # one number
+boltz = None        # one number
+bound_steps = None  # a list of lines
+at_least = None     # a number or a formula in n
+at_most = None      # a number or a formula in n
+why = None          # one of "A", "B", "C", "D"
+
+# %% [markdown]
+# ## Plot the two temperature pictures
+#
+# Numbers at three temperatures are one thing, seeing what heat does is another. Draw it twice:
+#
+# - **bars**: $\operatorname{softmax}\bigl((1, 2, 3, 4)/\tau\bigr)$ against the index, for $\tau = 1$, $2$
+#   and $4$;
+# - **a duel**: a logit of 3 has one rival, $x$. Its probability against $x$ from $-2$ to $2$, at the
+#   same three temperatures.
+#
+# The data are checked, and a person looks at the pictures.
+#
+# 1. `bars`: the data of the first, a dictionary `{1: four numbers, 2: four numbers, 4: …}` with the
+#    temperatures as keys.
+# 2. `curve`: the data of the second, a dictionary `{1: (x, y), 2: (x, y), 4: (x, y)}`, where `x` and
+#    `y` are arrays of the same length (`np.linspace` makes an `x`; fifty points are plenty). Should
+#    the curves rise or fall?
+
+# %% exercise="temperature_figure"
+bars = None   # {1: …, 2: …, 4: …}, four numbers each
+curve = None  # {1: (x, y), 2: (x, y), 4: (x, y)}
+
+# %% [markdown]
+# 3. The pictures. Asked for are labels on both axes, a legend that names the three temperatures,
+#    and line styles, markers or hatching that tell the three apart without colour (`linestyle="--"`,
+#    `hatch="//"`). If you can't use matplotlib, describe in comments what you would draw and what one
+#    would see.
+
+# %% exercise="temperature_figure" part="picture"
+# Your pictures: plot `bars` and `curve` here.
+
+# %% [markdown]
+# # 3 Its derivative
+#
 # ## The softmax Jacobian
 #
 # How does one probability react when one logit moves? All of them react, because the sum in the
-# denominator contains every logit. The answers fill a matrix, the *Jacobian*
-# $J_{ij} = \partial p_i / \partial z_j$. You derive two of its entries for three logits, and by
+# denominator contains every logit. The next cell shows it for three logits of which the first one
+# moves.
+
+# %%
+if plt:
+    moving = np.linspace(-4, 6, 101)
+    curves = np.exp([moving, 0 * moving, 0 * moving + 1])
+    curves /= curves.sum(axis=0)
+    figure, axis = plt.subplots(figsize=(6, 3), layout="constrained")
+    for number, style in enumerate(["-", "--", ":"], 1):
+        axis.plot(moving, curves[number - 1], style, color="black", label=f"$p_{number}$")
+    axis.set(xlabel="$z_1$, while $z_2 = 0$ and $z_3 = 1$", ylabel="probability")
+    axis.legend()
+    plt.show()
+
+# %% [markdown]
+# *The picture:* three curves over $z_1$ from −4 to 6. The solid one, $p_1$, climbs from nearly 0 to
+# nearly 1, steepest in the middle. The dashed one, $p_2$, and the dotted one, $p_3$, fall meanwhile
+# towards 0, and $p_3$ stays the same multiple of $p_2$ all the way.
+#
+# The slopes of such curves fill a matrix, the *Jacobian* $J_{ij} = \partial p_i / \partial z_j$. You
+# derive two of its entries for three logits, and by
 # symmetry you then know all nine: softmax treats its logits alike, so renaming 1, 2, 3
 # renames the entries.
 #
@@ -78,11 +382,11 @@ overflow_at = None  # two numbers: float32, float64
 # - the quotient rule $\left(\frac{u}{v}\right)' = \frac{u' v - u v'}{v^2}$;
 # - the logarithm: $\partial p = p\; \partial \log p$, and $\log p_i = z_i - \log Z$.
 #
-# Write a derivation as a list of lines of text, each equal to the one before. Known are `z1`, `z2`,
+# Write each derivation as a list of lines of text, each equal to the one before. Known are `z1`, `z2`,
 # `z3`, `Z`, `p1`, `p2`, `p3`, and `diff(f, z1)` is a derivative. For another function it might be
 #
 # ```python
-# ["diff(log(Z), z1)", "diff(Z, z1)/Z", "exp(z1)/Z", "p1"]
+# ["diff(exp(z1)**2, z1)", "2*exp(z1)*diff(exp(z1), z1)", "2*exp(z1)**2"]
 # ```
 #
 # 1. `diag_steps`: from `diff(p1, z1)` to a form in $p_1$ alone.
@@ -90,10 +394,243 @@ overflow_at = None  # two numbers: float32, float64
 # 3. `J`: the whole matrix in `p1`, `p2`, `p3`, as a list of three rows, each a list of three texts.
 #    If your derivations end in something else than they should, but $J$ follows from them, it counts.
 #
-# Show the rule that you use in a line of its own. To test yourself, put in numbers: a shift of
-# all logits changes nothing, so what must a row of $J$ add up to?
+# Show the rule that you use in a line of its own. To test yourself, compare an entry with the slope
+# of its curve in the picture: at $z_1 = 0$ the three probabilities are
+# $(0.2119, 0.2119, 0.5761)$.
 
 # %% exercise="jacobian_proof"
 diag_steps = None  # a list of lines, the first is "diff(p1, z1)"
 off_steps = None   # a list of lines, the first is "diff(p1, z2)"
 J = None           # a list of three rows
+
+# %% [markdown]
+# ## Why rows and columns add to zero
+#
+# Add up any row of $J$, or any column: you get 0. There are two facts behind this, and they are
+# easily mixed up. You can even read that the *rows* add to zero for the reason that in truth
+# belongs to the *columns*.
+#
+# A row belongs to one output: $\sum_j \partial p_i / \partial z_j$ is the reaction of $p_i$ when all
+# logits move at the same pace. A column belongs to one input:
+# $\sum_i \partial p_i / \partial z_j$ is the reaction of all outputs together when $z_j$ moves alone.
+#
+# To separate the two facts, the next cell takes a function that has only one of them. It makes
+# $p_i \propto z_i^2\, e^{z_i}$, divided by the sum as usual, and differentiates numerically.
+
+# %%
+def other_map(z):
+    weights = z**2 * np.exp(z)
+    return weights / np.sum(weights)
+
+
+z, h = np.array([0.3, -1.0, 2.0]), 1e-6
+other_J = np.array([(other_map(z + d) - other_map(z - d)) / (2 * h) for d in h * np.eye(3)]).T
+print("sum of each row:   ", other_J.sum(axis=1).round(4))
+print("sum of each column:", other_J.sum(axis=0).round(4) + 0.0)
+
+# %% [markdown]
+# 1. `row_steps`: for three logits, show that the first row of $J$ adds up to 0. Begin with
+#    $p_1 (1 - p_1) + p_1 (0 - p_2) + p_1 (0 - p_3)$, show the sum whose value you know, and end
+#    with `0`. You may use `z1`, `z2`, `z3`, `Z`, `p1`, `p2`, `p3`.
+# 2. `columns`, `rows`: which fact makes the columns add up to 0, for a function of which you know
+#    nothing else, and which one the rows?
+#    - **A** The outputs add up to 1, whatever the logits are.
+#    - **B** The outputs do not change when the same number is added to all logits.
+#    - **C** The outputs are positive.
+#    - **D** The outputs are in the same order as the logits.
+#
+# The softmax has one more property: its $J$ is *symmetric*. With that, either fact gives both sums.
+# It is a special feature of softmax, and no reason to exchange the two causes.
+
+# %% exercise="jacobian_sums"
+row_steps = None  # a list of lines, the last is "0"
+columns = None    # one of "A", "B", "C", "D"
+rows = None       # one of "A", "B", "C", "D"
+
+# %% [markdown]
+# ## Jacobian, JVP and VJP without the matrix
+#
+# As code, the matrix that you have derived is one line. But training never needs the
+# matrix. It needs products with a vector $v$: $J v$ says how the probabilities react when the
+# logits move along $v$ (a *JVP*), and $v^\top J$ carries a gradient backwards (a *VJP*). Since
+# $J$ is symmetric, these are the same numbers here.
+#
+# For 20 000 logits, a small vocabulary, the matrix takes 3.2 GB, while $p$ and $v$ take 160 kB
+# each. So write $J$ as a difference of two simple matrices, multiply each of them by $v$ on paper, and
+# put brackets until no matrix is left.
+#
+# Write two functions, both for logits of shape `(n,)` and for batches of shape `(…, n)`:
+#
+# - `softmax_jacobian(z)` returns the matrix, or one for every vector of the batch;
+# - `softmax_jvp(z, v)` returns the product in memory proportional to the size of `z`.
+#
+# Test yourself at $z = (1, 2, 3)$ and $v = (1, 0, -1)$, where $J v = (0.1418, 0.1408, -0.2826)$. What
+# does an entry far from all others, as in $(1000, 0, 0)$, do to your code? Does your $J$ survive a
+# comparison with difference quotients? The last function below calls yours for the checks: leave
+# it as it is.
+
+# %% exercise="jacobian_code"
+import numpy as np
+
+
+def softmax_jacobian(z: "(…, n)") -> "(…, n, n)":
+    """Return the matrix of the derivatives ∂p_i/∂z_j."""
+    raise NotImplementedError
+
+
+def softmax_jvp(z: "(…, n)", v: "(…, n)") -> "(…, n)":
+    """Return J v, without the matrix J."""
+    raise NotImplementedError
+
+
+def jacobian_or_product(z, v=None):
+    """Call one of the two functions: the checks use this.
+
+    >>> jacobian_or_product(np.array([0.0, 0.0]))
+    array([[ 0.25, -0.25],
+           [-0.25,  0.25]])
+    >>> jacobian_or_product(np.array([0.0, 0.0]), np.array([2.0, 0.0]))
+    array([ 0.5, -0.5])
+    """
+    return softmax_jacobian(z) if v is None else softmax_jvp(z, v)
+
+# %% [markdown]
+# ## How much gradient gets through
+#
+# In a network the gradient flows backwards through $J$. The eigenvalues say how much of it
+# survives, and in which directions: $J$ is symmetric, so its spectral norm $\lVert J \rVert_2$ is its
+# largest eigenvalue, since none of them is negative. That last claim needs a proof, and the
+# proof says what $v^\top J v$ *is*.
+
+# %%
+your_numbers("jacobian_spectrum")
+
+# %% [markdown]
+# 1. `eig0`, `eig1`: the eigenvalues of $J$ at $z = (0, 0, 0)$ and at your own $z$, each in ascending
+#    order. (The second by machine: `np.linalg.eigvalsh`.)
+# 2. `form_steps`: let $m = p_1 v_1 + p_2 v_2 + p_3 v_3$ be the mean of $v$ under $p$. Since
+#    $(J v)_i = p_i (v_i - m)$, the quadratic form is
+#
+#    $$ v^\top J v = v_1\, p_1 (v_1 - m) + v_2\, p_2 (v_2 - m) + v_3\, p_3 (v_3 - m) . $$
+#
+#    Lead it to the *variance* of $v$ under $p$, the mean of the squared distances from $m$, one
+#    equality a line. Being a sum of squares with positive weights it can't be negative. You may use
+#    `v1`, `v2`, `v3`, `p1`, `p2`, `p3`, `m`, and that the $p_i$ add up to 1.
+#
+#    `trace_steps`: the trace is the sum of the eigenvalues. Add up the diagonal $p_i (1 - p_i)$, and
+#    end with a form in which only the squares of the probabilities are left beside a number. (If a
+#    line is found wrong, you are shown numbers that refute it. They add up to 1, yet some may be
+#    above 1 or below 0: what you claim is an identity, and holds for those too.)
+# 3. `norms`: the spectral norm for two logits, at $z = (0, 0)$ and at $z = (10, 0)$. (The second is
+#    small: give it to four significant digits, `1.234e-5` say.)
+# 4. `rank`: what is the rank of $J$ for $n$ finite logits?
+#    - **A** 1, as for every outer product.
+#    - **B** It depends: the more saturated the softmax, the smaller.
+#    - **C** $n - 1$: the vector of ones, and only its multiples, go to 0.
+#    - **D** $n$, since all $p_i$ are positive.
+#
+#    `norm_bound`: which bound do all spectral norms of $J$ obey, and when are they close to it?
+#    - **A** $1/4$, reached where some $p_i = 1/2$.
+#    - **B** $1/2$, reached by two equal logits, and approached whenever two entries share nearly
+#      all the mass evenly.
+#    - **C** $1$, approached when one entry gets nearly everything.
+#    - **D** None: the norm grows with the gaps between the logits.
+
+# %% exercise="jacobian_spectrum"
+eig0 = None         # three numbers
+eig1 = None         # three numbers
+form_steps = None   # a list of lines
+trace_steps = None  # a list of lines
+norms = None        # two numbers
+rank = None         # one of "A", "B", "C", "D"
+norm_bound = None   # one of "A", "B", "C", "D"
+
+# %% [markdown]
+# # 4 At work
+#
+# ## Log-sum-exp and cross-entropy
+#
+# A classifier gives logits $z$, and the right class is $y$. Its loss is the *cross-entropy*
+#
+# $$ -\log p_y = \operatorname{LSE}(z) - z_y . $$
+#
+# So its gradient needs no more than the gradient of LSE, which turns out to be an old friend. It
+# is the reason why softmax and logarithm are so often seen together: one undoes what the other
+# makes difficult.
+
+# %%
+your_numbers("lse_gradient")
+
+# %% [markdown]
+# 1. `lse_slope`: for three logits, what is $\partial \operatorname{LSE} / \partial z_1$, in terms of
+#    $p_1$, $p_2$, $p_3$?
+#    `lse_curvature`: and $\partial^2 \operatorname{LSE} / \partial z_1 \partial z_2$?
+# 2. `loss`, `grad`: for your own logits, and the target at index $y$ (counted from 0), the loss
+#    and its gradient with respect to the logits. What do the entries of the gradient add up to?
+
+# %% exercise="lse_gradient"
+lse_slope = None      # a formula in p1, p2, p3
+lse_curvature = None  # a formula in p1, p2, p3
+loss = None           # one number
+grad = None           # three numbers
+
+# %% [markdown]
+# ## A softened teacher
+#
+# A large network, the *teacher*, knows more than which class is right: it knows which wrong ones
+# are nearly right. At temperature 1 these small probabilities hardly count. In *distillation* both
+# the teacher's and the student's logits are divided by some $\tau > 1$ before the softmax,
+#
+# $$ t = \operatorname{softmax}(z^{\mathrm t}/\tau), \qquad s = \operatorname{softmax}(z^{\mathrm s}/\tau), \qquad
+#    \operatorname{KL}(t \,\Vert\, s) = \sum_i t_i \log \frac{t_i}{s_i} , $$
+#
+# and the student is trained to make this divergence small. The teacher's logits are
+# $z^{\mathrm t} = (2, 0, -2)$, the student's $z^{\mathrm s} = (1, 1, -2)$, and $\tau = 2$.
+#
+# 1. `t`, `s`: the two distributions.
+# 2. `kl`: their divergence $\operatorname{KL}(t \,\Vert\, s)$.
+# 3. `kl_slope`: its derivative with respect to the student's logit $z_i^{\mathrm s}$, for any
+#    $\tau$, in terms of $s_i$, $t_i$ and $\tau$. (The cross-entropy of the last exercise, with $t$ in
+#    place of a single target; and the chain rule.) `kl_grad`: the gradient in numbers.
+# 4. `limit`: as $\tau$ grows, the gradient dies like $1/\tau^2$, and so the loss is often multiplied
+#    by $\tau^2$. What is the limit of $\tau^2$ times the gradient for $\tau \to \infty$, as three exact
+#    numbers? (You have the first-order term of a softmax.)
+
+# %% exercise="distillation"
+t = None         # three numbers
+s = None         # three numbers
+kl = None        # one number
+kl_slope = None  # a formula in s_i, t_i, tau
+kl_grad = None   # three numbers
+limit = None     # three numbers
+
+# %% [markdown]
+# ## Sampling by adding noise
+#
+# To draw an index from a softmax one can compute all probabilities and spin a wheel. There is a
+# second way, without any probability: add noise to each logit, and take the index of the
+# largest sum,
+#
+# $$ \operatorname{argmax}_i\; (z_i + g_i) . $$
+#
+# If the $g_i$ are independent with the *standard Gumbel* distribution, index $i$ comes out with
+# probability $p_i$ exactly. Such noise is $g = -\log(-\log u)$ with $u$ uniform between 0 and 1.
+# With this trick, and a temperature, one can even differentiate through a
+# random choice ("Gumbel-softmax"), since the noise no longer depends on what is learned.
+#
+# Write `gumbel_sample(z, size, rng)`. It returns `size` independent samples, as whole numbers. `rng`
+# is a seed or a generator: begin with `rng = np.random.default_rng(rng)`, which takes both. Graded
+# are the frequencies in 200 000 samples (a loop over samples is too slow), also for logits
+# around 1000 and with $-\infty$ among them.
+
+# %% exercise="gumbel_max"
+import numpy as np
+
+
+def gumbel_sample(z: "(n,)", size: int, rng: "seed or generator") -> "(size,), whole numbers":
+    """Return size indices from 0 to n − 1, drawn with the probabilities softmax(z).
+
+    >>> gumbel_sample(np.array([-np.inf, 0.0]), 5, 1)
+    array([1, 1, 1, 1, 1])
+    """
+    raise NotImplementedError

@@ -204,13 +204,13 @@ def _numbers(raw: Any, convert: Any, thousands: bool = False) -> Array:
         text = re.sub(r"(?<=\d)[,_ ](?=\d{3}\b)", "", raw) if thousands else raw
         words = [word for word in re.split(r"[\s,;()\[\]]+", text) if word]
         raw = words[0] if len(words) == 1 else words
-    raw = getattr(raw, "array", raw)  # a tensor arrives as its numbers and its type
-    if isinstance(raw, np.ndarray):
-        if raw.size > 100_000:
-            raise FormatError(f"an array of {raw.size} numbers is too large for this answer")
-        raw = raw.tolist()
 
     def walk(entry: Any, depth: int) -> Any:
+        entry = getattr(entry, "array", entry)  # a tensor arrives as its numbers and its type
+        if isinstance(entry, np.ndarray):  # the answer, or a row in a list of them
+            if entry.size > 100_000:
+                raise FormatError(f"an array of {entry.size} numbers is too large for this answer")
+            entry = entry.tolist()
         if isinstance(entry, list | tuple) and depth < 8:
             return [walk(inner, depth + 1) for inner in entry]
         return convert(getattr(entry, "item", lambda: entry)())

@@ -215,7 +215,7 @@ def _parts(found: Any, variant: int | None, notebook: dict[str, Any]) -> list[st
         name, hint = part["name"], dict(part["hint"])
         raw = notebook.get(name)
         if hint["kind"] == "manual":
-            lines.append(f"  – by hand    {name}: you write it in a text cell, a person marks it")
+            lines.append(f"  – by hand    {name}: a cell of its own, which a person marks")
             continue
         if "shapes" in hint and variant is not None:
             hint["shape"] = hint["shapes"][variant]
@@ -305,10 +305,10 @@ def _numbers(raw: Any, shape: Any, *, whole: bool) -> str:
             raw = re.sub(r"(?<=\d)[,_ ](?=\d{3}\b)", "", raw)
         words = [word for word in re.split(r"[\s,;()\[\]]+", raw) if word]
         raw = words[0] if len(words) == 1 else words
-    if hasattr(raw, "tolist"):
-        raw = raw.tolist()
 
     def walk(entry: Any) -> Any:
+        if hasattr(entry, "tolist"):  # the answer, or a row in a list of them
+            entry = entry.tolist()
         if isinstance(entry, (list, tuple)):
             return [walk(inner) for inner in entry]
         return _number(entry, whole=whole)

@@ -56,6 +56,11 @@ def test_right_answers_pass_without_a_note():
     assert {i.note for i in items.values()} == {""}
 
 
+def test_rows_may_be_arrays_in_a_list():
+    assert Numbers().read([np.ones(2), [2, 3]]).tolist() == [[1, 1], [2, 3]]
+    assert Count().read([np.arange(2), [2, 3]]).tolist() == [[0, 1], [2, 3]]
+
+
 def test_what_follows_from_a_wrong_answer_counts_in_full():
     items = grade(chain(), X, a=5, b=25, c=27)
     assert items["a"].score == 0

@@ -127,7 +127,7 @@ check("by_hand")
     assert bad.count("✗ form") == 3
     assert "4 numbers given" in bad
     assert "one of A, B is expected, not 'C'" in bad
-    assert report.count("why: you write it in a text cell, a person marks it") == 4
+    assert report.count("why: a cell of its own, which a person marks") == 4
 
 
 @pytest.mark.parametrize(
@@ -136,6 +136,7 @@ check("by_hand")
         ({"kind": "numbers", "shape": [2]}, "1/3, 0.25", "2 numbers"),
         ({"kind": "numbers", "shape": []}, np.float32(0.5), "0.5"),
         ({"kind": "numbers", "shape": [2, 1]}, np.ones((2, 1)), "an array of shape (2, 1)"),
+        ({"kind": "numbers", "shape": [2, 1]}, [np.ones(1), [0]], "an array of shape (2, 1)"),
         ({"kind": "count", "shape": []}, "1,048,576", "1048576"),
         ({"kind": "count", "shape": []}, 4.0, "4"),
         ({"kind": "numbers", "shape": []}, "−0.5", "-0.5"),

@@ -1,0 +1,157 @@
+"""A teacher at high temperature, and the gradient that its student gets.
+
+Source: Hinton, Vinyals & Dean (2015), "Distilling the knowledge in a neural network", section 2.1.
+"""
+
+import numpy as np
+
+from autograder.exercise import Exercise, Formula, Numbers
+
+exercise = Exercise(
+    "distillation", title="A softened teacher", source="Hinton et al. (2015), section 2.1"
+)
+
+teacher, pupil, tau = np.array([2, 0, -2]), np.array([1, 1, -2]), 2
+
+
+def softmax(z):
+    """Of one vector."""
+    e = np.exp(z - z.max())
+    return e / e.sum()
+
+
+def is_distribution(weights):
+    """A wrong answer is worth carrying on if it is positive, adds up to 1 and isn't even."""
+    return np.all(weights > 0) and abs(weights.sum() - 1) < 0.02 and np.ptp(weights) > 0.01
+
+
+@exercise.part(points=1, answer=Numbers(), carry_if=is_distribution)
+def t():
+    """The teacher's probabilities at τ = 2, three numbers."""
+    return softmax(teacher / tau)
+
+
+@t.misconception()
+def teacher_not_softened():
+    """This is the teacher at τ = 1. Divide its logits by the temperature."""
+    return softmax(teacher)
+
+
+@t.misconception()
+def teacher_sharpened():
+    """You multiplied by τ, which makes the teacher more certain. It should be softer."""
+    return softmax(teacher * tau)
+
+
+@exercise.part(points=1, answer=Numbers(), carry_if=is_distribution)
+def s():
+    """The student's probabilities at τ = 2, three numbers."""
+    return softmax(pupil / tau)
+
+
+@s.misconception()
+def student_not_softened():
+    """This is the student at τ = 1. Both are compared at the same temperature."""
+    return softmax(pupil)
+
+
+@s.misconception()
+def student_sharpened():
+    """You multiplied by τ. Divide the logits by it."""
+    return softmax(pupil * tau)
+
+
+@exercise.part(points=1, answer=Numbers())
+def kl(t, s):
+    """The divergence KL(t ‖ s) = Σ t_i log(t_i/s_i), one number."""
+    return t @ np.log(t / s)
+
+
+@kl.misconception()
+def arguments_exchanged(t, s):
+    """You computed KL(s ‖ t). The weights are those of the first argument, the teacher."""
+    return s @ np.log(s / t)
+
+
+@kl.misconception()
+def divergence_reversed(t, s):
+    """The sign: a divergence is never negative, and 0 only for equal distributions."""
+    return -(t @ np.log(t / s))
+
+
+@kl.misconception()
+def cross_entropy_instead(t, s):
+    """This is the cross-entropy. The teacher's own entropy is still to be subtracted."""
+    return -(t @ np.log(s))
+
+
+@kl.misconception()
+def divergence_in_bits(t, s):
+    """You took the logarithm to base 2. This course uses natural logarithms."""
+    return t @ np.log2(t / s)
+
+
+@exercise.part(points=1, answer=Formula("s_i t_i tau", {"*": "positive"}))
+def kl_slope():
+    """The derivative of KL(t ‖ s) with respect to the student's logit z_i."""
+    return "(s_i - t_i)/tau"
+
+
+@kl_slope.misconception()
+def chain_rule_forgotten():
+    """You differentiated with respect to z_i/τ. One factor of the chain rule is missing."""
+    return "s_i - t_i"
+
+
+@kl_slope.misconception()
+def wrong_direction():
+    """The sign: where the student gives too much, its logit should come down."""
+    return "(t_i - s_i)/tau"
+
+
+@kl_slope.misconception()
+def probability_differentiated():
+    """You stopped at the derivative with respect to s_i. The logit is further in."""
+    return "-t_i/s_i"
+
+
+@exercise.part(points=1, answer=Numbers())
+def kl_grad(t, s):
+    """The gradient of KL(t ‖ s) with respect to the student's logits, three numbers."""
+    return (s - t) / tau
+
+
+@kl_grad.misconception()
+def temperature_forgotten(t, s):
+    """Twice too large: z is divided by τ before the softmax, and the chain rule sees that."""
+    return s - t
+
+
+@kl_grad.misconception()
+def uphill(t, s):
+    """The sign: where the student gives too much, its logit should come down."""
+    return (t - s) / tau
+
+
+@exercise.part(points=1, answer=Numbers())
+def limit():
+    """The limit of τ² times that gradient for τ → ∞, three exact numbers."""
+    return ((pupil - pupil.mean()) - (teacher - teacher.mean())) / 3
+
+
+@limit.misconception()
+def shares_not_divided():
+    """The first-order term of a softmax has a factor 1/n. Here n is 3."""
+    return (pupil - teacher).astype(float)
+
+
+@limit.misconception()
+def gradient_without_its_factor():
+    """The gradient itself goes to 0; the question is how fast. Keep the factor τ²."""
+    return np.zeros(3)
+
+
+@limit.misconception()
+def limit_reversed():
+    """The sign: compare with the gradient at τ = 2."""
+    return (teacher - pupil) / 3

@@ -1,0 +1,218 @@
+"""The softmax Jacobian in code, and its product with a vector without the matrix.
+
+Source: Bishop (2006), "Pattern Recognition and Machine Learning", eq. 4.106.
+"""
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from autograder.exercise import Exercise, Mismatch, agree, require
+
+exercise = Exercise(
+    "jacobian_code",
+    title="Jacobian, JVP and VJP without the matrix",
+    source="Bishop (2006), eq. 4.106",
+)
+
+LONG = 200_000  # logits; their Jacobian would take 320 GB
+
+
+def softmax(z):
+    """Along the last axis."""
+    e = np.exp(z - z.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def diagonal(p):
+    """A matrix with p on the diagonal, for every p along the last axis."""
+    return p[..., None] * np.eye(p.shape[-1])
+
+
+@exercise.reference
+def jacobian_or_product(
+    z: Float[ndarray, "*batch n"], v: Float[ndarray, "*batch n"] | None = None
+) -> Float[ndarray, "..."]:
+    """Return ``softmax_jacobian(z)``, or ``softmax_jvp(z, v)`` if there is a v."""
+    p = softmax(z)
+    if v is None:
+        return diagonal(p) - p[..., :, None] * p[..., None, :]
+    return p * (v - (p * v).sum(axis=-1, keepdims=True))
+
+
+@exercise.alternative
+def with_einsum(z, v=None):
+    """Write the outer product and the mean as sums over indices."""
+    p = softmax(z)
+    if v is None:
+        return diagonal(p) - np.einsum("...i,...j->...ij", p, p)
+    return p * v - p * np.einsum("...i,...i->...", p, v)[..., None]
+
+
+@exercise.alternative
+def entry_by_entry(z, v=None):
+    """Loop over the vectors of a batch, and over the entries p_i (δ_ij − p_j)."""
+    z = np.asarray(z)
+    n = z.shape[-1]
+    rows = softmax(z.reshape(-1, n))
+    if v is None:
+        J = np.zeros((len(rows), n, n))
+        for row, p in zip(J, rows, strict=True):
+            for i in range(n):
+                for j in range(n):
+                    row[i, j] = p[i] * ((i == j) - p[j])
+        return J.reshape(*z.shape, n)
+    products = [
+        p * v_row - p * (p @ v_row) for p, v_row in zip(rows, v.reshape(-1, n), strict=True)
+    ]
+    return np.array(products).reshape(z.shape)
+
+
+@exercise.alternative
+def in_single_precision(z, v=None):
+    """Compute in float32, and return it."""
+    p = softmax(z).astype(np.float32)
+    if v is None:
+        return diagonal(p).astype(np.float32) - p[..., :, None] * p[..., None, :]
+    v = v.astype(np.float32)
+    return p * (v - np.sum(p * v, axis=-1, keepdims=True))
+
+
+def difference_quotients(z, h=1e-5):
+    """The Jacobian by central differences."""
+    steps = h * np.eye(len(z))
+    return np.stack([(softmax(z + s) - softmax(z - s)) / (2 * h) for s in steps], axis=1)
+
+
+@exercise.check(points=1.5, visible=True)
+def jacobian_is_the_derivative(call, rng):
+    """softmax_jacobian(z) agrees with difference quotients of the softmax."""
+    for n in (3, 5):
+        z = rng.normal(size=n)
+        J = call(z)
+        agree(J, difference_quotients(z), rtol=1e-6, atol=1e-7, what="the Jacobian")
+        agree(J, jacobian_or_product(z), what="the Jacobian")
+
+
+@exercise.check(points=0.5, after=jacobian_is_the_derivative)
+def jacobian_of_a_certain_choice(call, rng):
+    """Where one entry gets all, for n = 1 or logits such as (1000, 0, 0), J is finite and 0."""
+    for z in (rng.normal(size=1), np.array([1000.0, 0.0, 0.0]), np.array([-800.0, 800.0])):
+        agree(call(z), np.zeros((len(z), len(z))), what="the Jacobian")
+
+
+@exercise.check(points=1, after=jacobian_is_the_derivative)
+def jacobian_of_a_batch(call, rng):
+    """Logits of shape (…, n) give Jacobians of shape (…, n, n)."""
+    for shape in ((4, 3), (3, 3), (2, 4, 3)):
+        z = rng.normal(size=shape)
+        agree(call(z), jacobian_or_product(z), what="the batch of Jacobians")
+
+
+@exercise.check(points=1, visible=True)
+def product_is_the_jacobian_times_v(call, rng):
+    """softmax_jvp(z, v) equals J v."""
+    for n in (3, 5):
+        z, v = rng.normal(size=(2, n))
+        agree(call(z, v), difference_quotients(z) @ v, rtol=1e-6, atol=1e-7, what="the product")
+        agree(call(z, v), jacobian_or_product(z, v), what="the product")
+
+
+@exercise.check(points=0.5, after=product_is_the_jacobian_times_v)
+def product_of_a_certain_choice(call, rng):
+    """For n = 1 and for logits such as (1000, 0, 0) the product is finite and 0."""
+    for z in (rng.normal(size=1), np.array([1000.0, 0.0, 0.0])):
+        agree(call(z, rng.normal(size=len(z))), np.zeros(len(z)), what="the product")
+
+
+@exercise.check(points=0.5, after=product_is_the_jacobian_times_v)
+def product_of_a_batch(call, rng):
+    """z and v of shape (…, n) give a product for each vector."""
+    for shape in ((4, 3), (3, 3), (2, 4, 3)):
+        z, v = rng.normal(size=(2, *shape))
+        agree(call(z, v), jacobian_or_product(z, v), what="the batch of products")
+
+
+@exercise.check(points=1, after=product_is_the_jacobian_times_v)
+def product_needs_no_matrix(call, rng):
+    """The product works for 200 000 logits, whose Jacobian fits into no memory."""
+    z, v = rng.normal(size=(2, 4))
+    agree(call(z, v), jacobian_or_product(z, v), what="the product")
+    z, v = rng.normal(size=(2, LONG))
+    try:
+        product = call(z, v)
+    except Exception:  # out of memory, as a rule, in the student's process
+        raise Mismatch(f"there is no answer for {LONG} logits") from None
+    require(np.shape(product) == (LONG,), f"{LONG} logits give a result of another length")
+    agree(product, jacobian_or_product(z, v), what="the product")
+
+
+@exercise.misconception
+def diagonal_part_only(z, v=None):
+    """Only the diagonal part is there. Each logit also moves all p_i through the sum below."""
+    p = softmax(z)
+    return diagonal(p) if v is None else p * v
+
+
+@exercise.misconception
+def outer_part_only(z, v=None):
+    """Only the part −p pᵀ is there. Each logit also moves its own numerator."""
+    p = softmax(z)
+    if v is None:
+        return -p[..., :, None] * p[..., None, :]
+    return -p * (p * v).sum(axis=-1, keepdims=True)
+
+
+@exercise.misconception
+def separate_sigmoids(z, v=None):
+    """These are the derivatives of separate sigmoids: the entries off the diagonal are missing."""
+    p = softmax(z)
+    return diagonal(p * (1 - p)) if v is None else p * (1 - p) * v
+
+
+@exercise.misconception
+def outer_part_added(z, v=None):
+    """The sign: where one logit grows, the other probabilities fall."""
+    p = softmax(z)
+    if v is None:
+        return diagonal(p) + p[..., :, None] * p[..., None, :]
+    return p * (v + (p * v).sum(axis=-1, keepdims=True))
+
+
+@exercise.misconception
+def plain_sum_of_v(z, v=None):
+    """You subtracted the plain sum of v. It is the mean of v under p that is subtracted."""
+    if v is None:
+        return jacobian_or_product(z)
+    p = softmax(z)
+    return p * v - p * v.sum(axis=-1, keepdims=True)
+
+
+@exercise.misconception
+def overflows(z, v=None):
+    """exp overflows for large logits. Use a softmax that shifts them first."""
+    e = np.exp(z)
+    p = e / e.sum(axis=-1, keepdims=True)
+    if v is None:
+        return diagonal(p) - p[..., :, None] * p[..., None, :]
+    return p * (v - (p * v).sum(axis=-1, keepdims=True))
+
+
+@exercise.misconception
+def one_vector_expected(z, v=None):
+    """For a batch, sums ran over all its vectors. Each vector along the last axis is by itself."""
+    e = np.exp(z - z.max())
+    p = e / e.sum()
+    if v is None:
+        return diagonal(p) - p[..., :, None] * p[..., None, :]
+    return p * (v - np.sum(p * v))
+
+
+@exercise.misconception
+def matrix_first(z, v=None):
+    """You built the whole matrix on the way to J v. Put brackets so that only vectors appear."""
+    if v is None:
+        return jacobian_or_product(z)
+    if z.shape[-1] == LONG:
+        raise MemoryError  # as it would, unless the machine has 320 GB
+    return (jacobian_or_product(z) @ v[..., None])[..., 0]

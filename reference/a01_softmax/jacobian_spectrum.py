@@ -1,0 +1,228 @@
+"""The spectrum of the softmax Jacobian: how much of a gradient gets through.
+
+Source: Gao & Pavel (2017), "On the properties of the softmax function", arXiv:1704.00805.
+"""
+
+import numpy as np
+
+from autograder.algebra import Chain, Waypoint
+from autograder.exercise import Choice, Derivation, Exercise, Numbers
+
+exercise = Exercise(
+    "jacobian_spectrum",
+    title="How much gradient gets through",
+    source="Gao & Pavel (2017), section 3",
+)
+
+
+@exercise.variant
+def draw(rng):
+    """z: three whole numbers 0–4, not all the same."""
+    while True:
+        z = rng.integers(0, 5, 3)
+        if np.ptp(z):
+            return {"z": z}
+
+
+def softmax(z):
+    """Of one vector."""
+    e = np.exp(z - np.max(z))
+    return e / e.sum()
+
+
+def jacobian(z):
+    """diag(p) − p pᵀ."""
+    p = softmax(z)
+    return np.diag(p) - np.outer(p, p)
+
+
+def eigenvalues(A):
+    """In ascending order; what rounding makes of 0 becomes 0 again."""
+    return np.linalg.eigvalsh(A).round(12) + 0.0
+
+
+@exercise.part(points=1, answer=Numbers())
+def eig0():
+    """The eigenvalues of J at z = (0, 0, 0), in ascending order."""
+    return eigenvalues(jacobian(np.zeros(3)))
+
+
+@eig0.misconception()
+def outer_product_forgotten():
+    """These are the eigenvalues of diag(p). The other term takes one direction away: which?"""
+    return np.full(3, 1 / 3)
+
+
+@eig0.misconception()
+def read_off_the_diagonal():
+    """You read the diagonal. Eigenvalues stand there only if the rest of the matrix is 0."""
+    return np.full(3, 2 / 9)
+
+
+@exercise.part(points=1, answer=Numbers())
+def eig1(z):
+    """The eigenvalues of J at your z, in ascending order."""
+    return eigenvalues(jacobian(z))
+
+
+@eig1.misconception()
+def own_outer_product_forgotten(z):
+    """These are the probabilities, the eigenvalues of diag(p). J has one more term."""
+    return np.sort(softmax(z))
+
+
+@eig1.misconception()
+def own_diagonal(z):
+    """You read the diagonal. Eigenvalues stand there only if the rest of the matrix is 0."""
+    return np.sort(np.diag(jacobian(z)))
+
+
+@eig1.misconception()
+def descending(z):
+    """The right numbers from the largest down; they are asked for from the smallest up."""
+    return eigenvalues(jacobian(z))[::-1]
+
+
+def square_is_shown(line):
+    """Is the variance there as mean square minus squared mean, or the sum that vanishes?"""
+    vanishes = "m*(p1*(v1 - m) + p2*(v2 - m) + p3*(v3 - m))"
+    return line.contains("m**2", vanishes)
+
+
+def variance_is_shown(line):
+    """Are the squared distances from the mean there?"""
+    return line.contains("(v1 - m)**2", "(m - v1)**2")
+
+
+form_chain = Chain(
+    start="v1*p1*(v1 - m) + v2*p2*(v2 - m) + v3*p3*(v3 - m)",
+    target="p1*(v1 - m)**2 + p2*(v2 - m)**2 + p3*(v3 - m)**2",
+    names=("v1", "v2", "v3", "p1", "p2", "p3", "m"),
+    definitions={"m": "p1*v1 + p2*v2 + p3*v3", "p3": "1 - p1 - p2"},
+    final_names=("v1", "v2", "v3", "p1", "p2", "p3", "m"),
+    waypoints=(
+        Waypoint(
+            "Use what m is: a line with its square, or with a sum that is 0.", square_is_shown
+        ),
+        Waypoint("End with squared distances from the mean m.", variance_is_shown),
+    ),
+)
+
+
+@exercise.part(points=2, answer=Derivation(form_chain))
+def form_steps():
+    """From vᵀ J v to the variance of v under p, one equality a line."""
+    return [
+        "v1*p1*(v1 - m) + v2*p2*(v2 - m) + v3*p3*(v3 - m)",
+        "p1*v1**2 + p2*v2**2 + p3*v3**2 - m**2",
+        "p1*v1**2 + p2*v2**2 + p3*v3**2 - 2*m*(p1*v1 + p2*v2 + p3*v3) + m**2*(p1 + p2 + p3)",
+        "p1*(v1 - m)**2 + p2*(v2 - m)**2 + p3*(v3 - m)**2",
+    ]
+
+
+@form_steps.alternative
+def mean_subtracted_and_added():
+    """Write v_i = (v_i − m) + m; the second sum vanishes."""
+    return [
+        "(v1 - m + m)*p1*(v1 - m) + (v2 - m + m)*p2*(v2 - m) + (v3 - m + m)*p3*(v3 - m)",
+        "p1*(v1 - m)^2 + p2*(v2 - m)^2 + p3*(v3 - m)^2"
+        " + m*(p1*(v1 - m) + p2*(v2 - m) + p3*(v3 - m))",
+        "p1*(v1 - m)^2 + p2*(v2 - m)^2 + p3*(v3 - m)^2",
+    ]
+
+
+def sum_is_used(line):
+    """Is the 1 there?"""
+    return line.contains("1 - p1**2 - p2**2 - p3**2")
+
+
+trace_chain = Chain(
+    start="p1*(1 - p1) + p2*(1 - p2) + p3*(1 - p3)",
+    target="1 - p1**2 - p2**2 - p3**2",
+    names=("p1", "p2", "p3"),
+    definitions={"p3": "1 - p1 - p2"},
+    final_names=("p1", "p2", "p3"),
+    waypoints=(Waypoint("Use that the probabilities add up to 1.", sum_is_used),),
+)
+
+
+@exercise.part(points=1, answer=Derivation(trace_chain))
+def trace_steps():
+    """The trace of J, down to a form with the squares of the probabilities alone."""
+    return [
+        "p1*(1 - p1) + p2*(1 - p2) + p3*(1 - p3)",
+        "(p1 + p2 + p3) - (p1**2 + p2**2 + p3**2)",
+        "1 - (p1**2 + p2**2 + p3**2)",
+    ]
+
+
+@exercise.part(points=1, answer=Numbers())
+def norms():
+    """The spectral norm of J at z = (0, 0) and at z = (10, 0), two numbers."""
+    return np.array([np.linalg.norm(jacobian(np.array([gap, 0])), 2) for gap in (0, 10)])
+
+
+@norms.misconception()
+def one_entry():
+    """You gave the entry p₁p₂. All four entries are as large: what does J do with (1, −1)?"""
+    return np.array([jacobian(np.array([gap, 0]))[0, 0] for gap in (0, 10)])
+
+
+@norms.misconception()
+def largest_probability():
+    """These are the largest probabilities, the norms of diag(p). Saturation does not show there."""
+    return np.array([softmax(np.array([gap, 0])).max() for gap in (0, 10)])
+
+
+@norms.misconception()
+def same_everywhere():
+    """You say that the norm is the same at both points. Work out p at the second one."""
+    return np.array([0.5, 0.5])
+
+
+@exercise.part(points=0.5, answer=Choice("ABCD"))
+def rank():
+    """The rank of J for n finite logits."""
+    return "C"
+
+
+@rank.misconception()
+def rank_of_the_outer_product():
+    """That is the rank of p pᵀ alone, which is subtracted from a matrix of full rank."""
+    return "A"
+
+
+@rank.misconception()
+def saturation_for_rank():
+    """Small eigenvalues are not 0: with finite logits every p_i is positive."""
+    return "B"
+
+
+@rank.misconception()
+def full_rank():
+    """One direction of z changes nothing at all, so J sends it to 0."""
+    return "D"
+
+
+@exercise.part(points=0.5, answer=Choice("ABCD"))
+def norm_bound():
+    """The least upper bound of the spectral norm of J."""
+    return "B"
+
+
+@norm_bound.misconception()
+def bound_of_the_diagonal():
+    """That bounds an entry on the diagonal, p(1 − p). A norm can be larger than every entry."""
+    return "A"
+
+
+@norm_bound.misconception()
+def bound_of_the_probabilities():
+    """True, but not the least: p pᵀ takes something away in every direction that matters."""
+    return "C"
+
+
+@norm_bound.misconception()
+def no_bound():
+    """Each eigenvalue is a variance of numbers v with Σ v² = 1, and that is bounded."""
+    return "D"

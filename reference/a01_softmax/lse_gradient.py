@@ -1,0 +1,151 @@
+"""Log-sum-exp, its derivatives, and the gradient of the cross-entropy.
+
+Source: Boyd & Vandenberghe (2004), "Convex Optimization", section 3.1.5.
+"""
+
+import numpy as np
+
+from autograder.exercise import Exercise, Formula, Numbers
+
+exercise = Exercise(
+    "lse_gradient",
+    title="Log-sum-exp and cross-entropy",
+    source="Boyd & Vandenberghe (2004), section 3.1.5",
+)
+
+
+@exercise.variant
+def draw(rng):
+    """z: three different whole numbers 0–4; y: the index of the target, from 0."""
+    return {"z": rng.permutation(5)[:3], "y": int(rng.integers(3))}
+
+
+probabilities = Formula(
+    "p1 p2 p3",
+    definitions={
+        "Z": "exp(z1) + exp(z2) + exp(z3)",
+        "p1": "exp(z1)/Z",
+        "p2": "exp(z2)/Z",
+        "p3": "exp(z3)/Z",
+    },
+)
+
+
+@exercise.part(points=1, answer=probabilities)
+def lse_slope():
+    """∂ LSE/∂z₁ in terms of the probabilities."""
+    return "p1"
+
+
+@lse_slope.alternative
+def by_the_other_probabilities():
+    """They add up to 1."""
+    return "1 - p2 - p3"
+
+
+@lse_slope.misconception()
+def derivative_of_the_probability():
+    """You differentiated p₁. Here the logarithm of the sum is differentiated."""
+    return "p1*(1 - p1)"
+
+
+@lse_slope.misconception()
+def inner_derivative_of_one():
+    """The logarithm of a sum is not the sum of the logarithms. Use the chain rule."""
+    return "1"
+
+
+@lse_slope.misconception()
+def logarithm_of_the_probability():
+    """That is z₁ − LSE. The derivative is asked for."""
+    return "log(p1)"
+
+
+@exercise.part(points=1, answer=probabilities)
+def lse_curvature():
+    """∂² LSE/∂z₁∂z₂ in terms of the probabilities."""
+    return "-p1*p2"
+
+
+@lse_curvature.misconception()
+def sign_of_the_curvature():
+    """The sign: if the second logit grows, does the first probability grow or fall?"""
+    return "p1*p2"
+
+
+@lse_curvature.misconception()
+def both_times_the_first():
+    """You differentiated twice with respect to z₁."""
+    return "p1*(1 - p1)"
+
+
+@lse_curvature.misconception()
+def mixed_derivative_vanishes():
+    """Each probability depends on all logits, through the sum."""
+    return "0"
+
+
+def softmax(z):
+    """Of one vector."""
+    e = np.exp(z - z.max())
+    return e / e.sum()
+
+
+@exercise.part(points=1, answer=Numbers())
+def loss(z, y):
+    """The cross-entropy −log p_y, one number."""
+    return -np.log(softmax(z)[y])
+
+
+@loss.misconception()
+def minus_forgotten(z, y):
+    """The sign: a probability is at most 1, so the loss can't be negative."""
+    return np.log(softmax(z)[y])
+
+
+@loss.misconception()
+def probability_itself(z, y):
+    """This is the probability of the target. The loss is its negative logarithm."""
+    return softmax(z)[y]
+
+
+@loss.misconception()
+def target_counted_from_one(z, y):
+    """You counted the target from 1. As in Python, the first class has index 0."""
+    return -np.log(softmax(z)[y - 1])
+
+
+@loss.misconception()
+def in_bits(z, y):
+    """You took the logarithm to base 2. This course uses natural logarithms."""
+    return -np.log2(softmax(z)[y])
+
+
+@exercise.part(points=1, answer=Numbers())
+def grad(z, y):
+    """The gradient of the loss with respect to z, three numbers."""
+    return softmax(z) - (np.arange(3) == y)
+
+
+@grad.misconception()
+def gradient_reversed(z, y):
+    """The sign: a larger logit of the target should lower the loss."""
+    return (np.arange(3) == y) - softmax(z)
+
+
+@grad.misconception()
+def slopes_of_the_probabilities(z):
+    """You took p(1 − p), the derivative of each probability by its own logit."""
+    return softmax(z) * (1 - softmax(z))
+
+
+@grad.misconception()
+def target_not_subtracted(z):
+    """This is the gradient of log-sum-exp. The loss has one more term, the target's logit."""
+    return softmax(z)
+
+
+@grad.misconception()
+def gradient_counted_from_one(z, y):
+    """You counted the target from 1. As in Python, the first class has index 0."""
+    return softmax(z) - (np.arange(3) == (y - 1) % 3)

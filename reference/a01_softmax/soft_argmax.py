@@ -1,0 +1,220 @@
+"""The expected index, which is no maximum, and two smooth maxima.
+
+Source: Boyd & Vandenberghe (2004), "Convex Optimization", section 3.1.5.
+"""
+
+import numpy as np
+
+from autograder.algebra import Chain, Waypoint
+from autograder.exercise import Choice, Derivation, Exercise, Formula, Numbers
+
+exercise = Exercise(
+    "soft_argmax",
+    title="Expected index is not a maximum",
+    source="Boyd & Vandenberghe (2004), section 3.1.5",
+)
+
+
+@exercise.variant
+def draw(rng):
+    """z: five whole numbers 0–5 with one largest, which isn't in the middle; a: from 3 to 6."""
+    while True:
+        z = rng.integers(0, 6, 5)
+        if np.count_nonzero(z == z.max()) == 1 and z.argmax() != 2 and np.ptp(z) >= 2:
+            return {"z": z, "a": int(rng.integers(3, 7))}
+
+
+def softmax(z):
+    """Of one vector."""
+    e = np.exp(z - z.max())
+    return e / e.sum()
+
+
+def both(z, a):
+    """The vector z and the vector (a, 0, a)."""
+    return z, np.array([a, 0, a])
+
+
+@exercise.part(points=2, answer=Numbers())
+def ei(z, a):
+    """The expected index Σ i p_i, counted from 0, of z and of (a, 0, a): two numbers."""
+    return np.array([softmax(v) @ np.arange(len(v)) for v in both(z, a)])
+
+
+@ei.misconception()
+def counted_from_one(z, a):
+    """You counted the entries from 1. Here, as in Python, the first index is 0."""
+    return np.array([softmax(v) @ np.arange(1, len(v) + 1) for v in both(z, a)])
+
+
+@ei.misconception()
+def hard_index(z, a):
+    """These are positions of largest logits. Every index counts with its probability."""
+    return np.array([v.argmax() for v in both(z, a)])
+
+
+@ei.misconception()
+def expected_logit(z, a):
+    """You averaged the logits. Here the positions 0, 1, 2, … are averaged."""
+    return np.array([softmax(v) @ v for v in both(z, a)])
+
+
+@ei.misconception()
+def logits_as_weights(z, a):
+    """You weighted each index with its logit. The weights are the probabilities."""
+    return np.array([v @ np.arange(len(v)) / v.sum() for v in both(z, a)])
+
+
+@exercise.part(points=1, answer=Numbers())
+def lse(z):
+    """log Σ exp(z_i) for your z, one number."""
+    return np.log(np.exp(z).sum())
+
+
+@lse.misconception()
+def logarithm_left_out(z):
+    """This is the sum of exponentials; its logarithm brings it back to the size of a logit."""
+    return np.exp(z).sum()
+
+
+@lse.misconception()
+def just_the_maximum(z):
+    """This is the largest logit itself. The other ones add something, however little."""
+    return z.max()
+
+
+@lse.misconception()
+def log_of_the_mean(z):
+    """You took the mean of the exponentials. Add them up."""
+    return np.log(np.exp(z).mean())
+
+
+@lse.misconception()
+def maximum_not_added_back(z):
+    """You shifted by the largest logit and did not add it back at the end."""
+    return np.log(np.exp(z - z.max()).sum())
+
+
+@exercise.part(points=1, answer=Numbers())
+def boltz(z):
+    """Σ z_i p_i for your z, one number."""
+    return softmax(z) @ z
+
+
+@boltz.misconception()
+def evenly_weighted(z):
+    """You averaged evenly. Each logit counts with its probability."""
+    return z.mean()
+
+
+@boltz.misconception()
+def divided_again(z):
+    """The probabilities add up to 1 already: there is nothing more to divide by."""
+    return softmax(z) @ z / len(z)
+
+
+@boltz.misconception()
+def entropy_included(z):
+    """You added the entropy of p, which is how log-sum-exp differs from this mean."""
+    return np.log(np.exp(z).sum())
+
+
+def factor_is_out(line):
+    """Do the terms stand there relative to m?"""
+    return line.contains("exp(z1 - m)", "exp(-m)*exp(z1)", "exp(z1)/exp(m)")
+
+
+chain = Chain(
+    start="log(exp(z1) + exp(z2) + exp(z3))",
+    target="m + log(exp(z1 - m) + exp(z2 - m) + exp(z3 - m))",
+    names=("z1", "z2", "z3", "m"),
+    waypoints=(Waypoint("Take the factor exp(m) out of the sum.", factor_is_out),),
+)
+
+
+@exercise.part(points=1, answer=Derivation(chain))
+def bound_steps():
+    """From log Σ exp(z_i) to a form in the differences z_i − m, one equality a line."""
+    return [
+        "log(exp(z1) + exp(z2) + exp(z3))",
+        "log(exp(m)*(exp(z1 - m) + exp(z2 - m) + exp(z3 - m)))",
+        "m + log(exp(z1 - m) + exp(z2 - m) + exp(z3 - m))",
+    ]
+
+
+@bound_steps.alternative
+def nothing_added():
+    """Add m − m = m + log e^−m."""
+    return [
+        "m - m + log(exp(z1) + exp(z2) + exp(z3))",
+        "m + log(exp(-m)) + log(exp(z1) + exp(z2) + exp(z3))",
+        "m + log(exp(-m)*(exp(z1) + exp(z2) + exp(z3)))",
+        "m + log(exp(-m)*exp(z1) + exp(-m)*exp(z2) + exp(-m)*exp(z3))",
+        "m + log(exp(z1 - m) + exp(z2 - m) + exp(z3 - m))",
+    ]
+
+
+@exercise.part(points=0.5, answer=Formula("n", {"n": "positive integer"}))
+def at_least():
+    """The best lower bound of Σ exp(z_i − m) for n logits whose largest is m."""
+    return "1"
+
+
+@at_least.misconception()
+def nothing_but_positive():
+    """True, but too weak, and its logarithm is −∞. One of the terms is known exactly."""
+    return "0"
+
+
+@at_least.misconception()
+def largest_at_both_ends():
+    """That is where all logits are equal. How small can the other terms become?"""
+    return "n"
+
+
+@exercise.part(points=0.5, answer=Formula("n", {"n": "positive integer"}))
+def at_most():
+    """The best upper bound of the same sum."""
+    return "n"
+
+
+@at_most.misconception()
+def one_term_only():
+    """You bounded a single term. All of them can be that large at once."""
+    return "1"
+
+
+@at_most.misconception()
+def one_term_too_few():
+    """The largest logit has a term of its own. Count it too."""
+    return "n - 1"
+
+
+@at_most.misconception()
+def logarithm_too_early():
+    """That is the logarithm of the bound. The question is about the sum itself."""
+    return "log(n)"
+
+
+@exercise.part(points=1, answer=Choice("ABCD"))
+def why():
+    """Why can't the expected index of (a, 0, a) be read as the index of the maximum?"""
+    return "B"
+
+
+@why.misconception()
+def halfway_is_good():
+    """What is the probability of the entry that the value names?"""
+    return "A"
+
+
+@why.misconception()
+def blamed_on_the_temperature():
+    """Lower the temperature: two equal logits share everything, and the mean stays in between."""
+    return "C"
+
+
+@why.misconception()
+def blamed_on_rounding():
+    """The value is exact, by symmetry. Look at what lies there."""
+    return "D"

@@ -1,0 +1,136 @@
+"""What a softmax can't see, and what it can: shifts and scales of the logits.
+
+Source: Goodfellow, Bengio & Courville (2016), "Deep Learning", section 6.2.2.3.
+"""
+
+import re
+
+from autograder.algebra import Chain, Waypoint
+from autograder.exercise import Derivation, Exercise, Formula
+
+exercise = Exercise(
+    "softmax_invariance",
+    title="What softmax cannot see",
+    source="Goodfellow et al. (2016), 6.2.2.3",
+)
+
+
+@exercise.variant
+def draw(rng):
+    """k: the factor by which all logits are multiplied."""
+    return {"k": [2, 3, 0.5][rng.integers(3)]}
+
+
+definitions = {
+    "Z": "exp(z1) + exp(z2) + exp(z3)",
+    "p1": "exp(z1)/Z",
+    "p2": "exp(z2)/Z",
+    "p3": "exp(z3)/Z",
+}
+
+
+def factor_is_shown(line):
+    """Does e^c (or e^−c) stand there by itself?  As read it cancels, so look at the text."""
+    return re.search(r"exp\(-?c\)|\be(\^|\*\*)[({]*-?c\b", line.text.replace(" ", ""))
+
+
+chain = Chain(
+    start="exp(z1 + c)/(exp(z1 + c) + exp(z2 + c) + exp(z3 + c))",
+    target="p1",
+    names=("z1", "z2", "z3", "c", "Z", "p1", "p2", "p3"),
+    definitions=definitions,
+    final_names=("p1",),
+    waypoints=(Waypoint("Show the factor that all terms have in common.", factor_is_shown),),
+)
+
+
+@exercise.part(points=3, answer=Derivation(chain))
+def steps():
+    """The first probability after the shift, back to p₁, one equality a line."""
+    return [
+        "exp(z1 + c)/(exp(z1 + c) + exp(z2 + c) + exp(z3 + c))",
+        "exp(c)*exp(z1)/(exp(c)*(exp(z1) + exp(z2) + exp(z3)))",
+        "exp(z1)/Z",
+        "p1",
+    ]
+
+
+@steps.alternative
+def term_by_term():
+    """Split every exponential before the common factor is taken out."""
+    return [
+        "exp(z1 + c)/(exp(z1 + c) + exp(z2 + c) + exp(z3 + c))",
+        "e^z1*e^c/(e^z1*e^c + e^z2*e^c + e^z3*e^c)",
+        "e^z1*e^c/(e^c*Z)",
+        "p1",
+    ]
+
+
+@steps.alternative
+def multiplied_by_the_inverse():
+    """Multiply above and below by e^−c."""
+    return [
+        "exp(-c)*exp(z1 + c)/(exp(-c)*exp(z1 + c) + exp(-c)*exp(z2 + c) + exp(-c)*exp(z3 + c))",
+        "exp(z1)/(exp(z1) + exp(z2) + exp(z3))",
+        "p1",
+    ]
+
+
+@exercise.part(points=1, answer=Formula("z1 z2 z3"))
+def ratio():
+    """The ratio p₁/p₂ in terms of the logits."""
+    return "exp(z1 - z2)"
+
+
+@ratio.alternative
+def ratio_of_exponentials():
+    """Divide one by the other."""
+    return "exp(z1)/exp(z2)"
+
+
+@ratio.misconception()
+def ratio_of_logits():
+    """You divided the logits. Write both probabilities out and see what cancels."""
+    return "z1/z2"
+
+
+@ratio.misconception()
+def upside_down():
+    """Upside down: where the first logit is the larger one, the ratio should exceed 1."""
+    return "exp(z2 - z1)"
+
+
+@ratio.misconception()
+def logarithm_of_the_ratio():
+    """That is the logarithm of the ratio. A ratio of positive numbers can't be negative."""
+    return "z1 - z2"
+
+
+@exercise.part(points=2, answer=Formula("p1 p2 p3", definitions=definitions))
+def scaled(k):
+    """The first entry of softmax(k z), in terms of p = softmax(z)."""
+    return f"p1**{k}/(p1**{k} + p2**{k} + p3**{k})"
+
+
+@scaled.alternative
+def through_ratios(k):
+    """Divide above and below by the first power."""
+    return f"1/(1 + (p2/p1)**{k} + (p3/p1)**{k})"
+
+
+@scaled.misconception()
+def scale_taken_for_a_shift():
+    """You say that nothing changes. That holds for a common shift; a factor moves the ratios."""
+    return "p1"
+
+
+@scaled.misconception()
+def power_not_normalised(k):
+    """The power is right, but with the other entries treated alike: what do these add up to?"""
+    return f"p1**{k}"
+
+
+@scaled.misconception()
+def multiple_of_the_probability(k):
+    """You multiplied the probability. The factor sits in the exponent, where it makes powers."""
+    return f"{k}*p1"

@@ -1,0 +1,116 @@
+"""What holds for every softmax: statements to be told from their near misses.
+
+Source: Gao & Pavel (2017), "On the properties of the softmax function", arXiv:1704.00805.
+"""
+
+from autograder.exercise import Choice, Exercise
+
+exercise = Exercise(
+    "softmax_props", title="True or false about softmax", source="Gao & Pavel (2017), section 2"
+)
+
+letters = "ABCDEFGHIJKLMN"
+true_letters = "ABDFIJM"
+
+
+@exercise.variant
+def draw(rng):
+    """statements: eight of the fourteen letters, four of which belong to true statements."""
+    false_letters = sorted(set(letters) - set(true_letters))
+    chosen = [*rng.permutation(list(true_letters))[:4], *rng.permutation(false_letters)[:4]]
+    return {"statements": sorted(str(letter) for letter in chosen)}
+
+
+@exercise.part(points=4, answer=Choice(letters, multiple=True, minus=0.5))
+def true_set(statements):
+    """Your true statements; a wrong letter takes half of what a right one gives."""
+    return sorted(set(statements) & set(true_letters))
+
+
+def all_but(letter, statements):
+    """One mark too many or too few; no answer where the statement wasn't asked."""
+    return sorted({letter} ^ set(true_set.compute(statements))) if letter in statements else "?"
+
+
+@true_set.misconception()
+def sum_denied(statements):
+    """You left out A. Put the fractions over their common denominator and add them up."""
+    return all_but("A", statements)
+
+
+@true_set.misconception()
+def zero_expected(statements):
+    """You left out B. Only floating-point numbers make an exact 0 of a positive exponential."""
+    return all_but("B", statements)
+
+
+@true_set.misconception()
+def scale_invariance_expected(statements):
+    """You marked C. A common shift changes nothing; a common factor is a change of temperature."""
+    return all_but("C", statements)
+
+
+@true_set.misconception()
+def order_denied(statements):
+    """You left out D. The exponential is increasing, and all entries have one denominator."""
+    return all_but("D", statements)
+
+
+@true_set.misconception()
+def injectivity_expected(statements):
+    """You marked E. Compare the outputs for z and for z + 1."""
+    return all_but("E", statements)
+
+
+@true_set.misconception()
+def rescaling_denied(statements):
+    """You left out F. Without one logit only the denominator changes, for all others alike."""
+    return all_but("F", statements)
+
+
+@true_set.misconception()
+def projection_expected(statements):
+    """You marked G. The second time probabilities are the logits, and their gaps are below 1."""
+    return all_but("G", statements)
+
+
+@true_set.misconception()
+def permutation_without_effect(statements):
+    """You marked H. The entries move along with their logits: equivariant, not invariant."""
+    return all_but("H", statements)
+
+
+@true_set.misconception()
+def ratio_thought_global(statements):
+    """You left out I. In a ratio of two entries the common denominator cancels."""
+    return all_but("I", statements)
+
+
+@true_set.misconception()
+def competition_denied(statements):
+    """You left out J. The denominator grows, and the numerators of the others do not."""
+    return all_but("J", statements)
+
+
+@true_set.misconception()
+def majority_expected(statements):
+    """You marked K. Think of three logits that are nearly equal."""
+    return all_but("K", statements)
+
+
+@true_set.misconception()
+def complement_expected(statements):
+    """You marked L. That is a law of the sigmoid. Add up 1 − p_i over three entries."""
+    return all_but("L", statements)
+
+
+@true_set.misconception()
+def level_thought_visible(statements):
+    """You left out M. Only differences between logits count, and here they are all 0."""
+    return all_but("M", statements)
+
+
+@true_set.misconception()
+def entries_thought_independent(statements):
+    """You marked N. One exponential more or less in the sum is felt by every entry."""
+    return all_but("N", statements)

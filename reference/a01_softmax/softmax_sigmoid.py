@@ -1,0 +1,117 @@
+"""A softmax of two logits is a sigmoid of their difference.
+
+Source: Bishop (2006), "Pattern Recognition and Machine Learning", eq. 4.57.
+"""
+
+import numpy as np
+
+from autograder.exercise import Exercise, Formula, Numbers
+
+exercise = Exercise(
+    "softmax_sigmoid", title="Two logits are one sigmoid", source="Bishop (2006), eq. 4.57"
+)
+
+
+@exercise.variant
+def draw(rng):
+    """a, b: two logits, b from 1 to 4 and a − b one of 0.5, 1, 1.5, 2."""
+    b = int(rng.integers(1, 5))
+    return {"a": b + int(rng.integers(1, 5)) / 2, "b": b}
+
+
+temperatures = np.array([0.5, 1, 2])
+
+
+def sigmoid(x):
+    """1 / (1 + e^−x)."""
+    return 1 / (1 + np.exp(-x))
+
+
+@exercise.part(points=2, answer=Formula("a b tau", {"tau": "positive"}))
+def first():
+    """The first entry of softmax((a, b)/τ), as a function of a − b and τ."""
+    return "1/(1 + exp(-(a - b)/tau))"
+
+
+@first.alternative
+def other_exponent():
+    """Multiply above and below by e^{(a−b)/τ}."""
+    return "exp((a - b)/tau)/(1 + exp((a - b)/tau))"
+
+
+@first.alternative
+def as_hyperbolic_tangent():
+    """A sigmoid is a tanh, shifted and halved."""
+    return "(1 + tanh((a - b)/(2*tau)))/2"
+
+
+@first.misconception()
+def rival_forgotten():
+    """You used one logit alone. A softmax sees only differences: where is the other one?"""
+    return "1/(1 + exp(-a/tau))"
+
+
+@first.misconception()
+def second_entry():
+    """That is the second entry: should the first one grow or fall when a grows?"""
+    return "1/(1 + exp((a - b)/tau))"
+
+
+@first.misconception()
+def temperature_multiplied():
+    """You multiplied by τ. A high temperature should bring both entries close to 1/2."""
+    return "1/(1 + exp(-(a - b)*tau))"
+
+
+@first.misconception()
+def temperature_left_out():
+    """The temperature is missing."""
+    return "1/(1 + exp(-(a - b)))"
+
+
+@exercise.part(points=2, answer=Numbers())
+def p(a, b):
+    """The first entry for your logits at τ = 0.5, 1 and 2, three numbers."""
+    return sigmoid((a - b) / temperatures)
+
+
+@p.misconception()
+def sigmoid_of_one_logit(a):
+    """You put the first logit alone into the sigmoid. Only the difference counts."""
+    return sigmoid(a / temperatures)
+
+
+@p.misconception()
+def multiplied_by_temperature(a, b):
+    """You multiplied by τ: your values move away from 1/2 where it gets hotter."""
+    return sigmoid((a - b) * temperatures)
+
+
+@p.misconception()
+def of_the_second(a, b):
+    """These belong to the second logit. The larger one gets more than half."""
+    return sigmoid((b - a) / temperatures)
+
+
+@exercise.part(points=1, answer=Numbers())
+def q():
+    """The first entry of the softmax of (−2, 0), (0, 0) and (2, 0), three numbers."""
+    return sigmoid(np.array([-2, 0, 2]))
+
+
+@q.misconception()
+def entries_exchanged():
+    """You gave the second entries: beside 0, the logit −2 should get less than half."""
+    return sigmoid(np.array([2, 0, -2]))
+
+
+@q.misconception()
+def hard_decision():
+    """You gave everything to the larger one. At τ = 1 the other one keeps a share."""
+    return np.array([0, 0.5, 1])
+
+
+@q.misconception()
+def half_the_difference():
+    """Your values are closer to 1/2 than they should be: was the difference halved?"""
+    return sigmoid(np.array([-1, 0, 1]))

@@ -1,0 +1,164 @@
+"""Softmax at a temperature: sharper when cold, even when hot.
+
+Source: Hinton, Vinyals & Dean (2015), "Distilling the knowledge in a neural network", eq. 1.
+"""
+
+import numpy as np
+
+from autograder.exercise import Choice, Exercise, Formula, Numbers
+
+exercise = Exercise(
+    "softmax_temperature", title="Cold, warm, hot", source="Hinton et al. (2015), eq. 1"
+)
+
+
+@exercise.variant
+def draw(rng):
+    """z: four whole numbers 0–5, one of them the largest; tau: 0.5, 2 and 5 in some order."""
+    while True:
+        z = rng.integers(0, 6, 4)
+        if np.count_nonzero(z == z.max()) == 1:
+            return {"z": z, "tau": rng.permutation([0.5, 2.0, 5.0])}
+
+
+def softmax(z):
+    """Along the last axis."""
+    e = np.exp(z - z.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+@exercise.part(points=3, answer=Numbers())
+def p(z, tau):
+    """softmax(z/τ), a row for each of your temperatures, shape (3, 4)."""
+    return softmax(z / tau[:, None])
+
+
+@p.misconception()
+def multiplied_by_the_temperature(z, tau):
+    """You multiplied by τ, so your hot rows are the sharp ones. Heat should level differences."""
+    return softmax(z * tau[:, None])
+
+
+@p.misconception()
+def temperature_ignored(z, tau):
+    """Your rows are all alike. A common shift by τ changes nothing, and leaving τ out neither."""
+    return softmax(z + 0 * tau[:, None])
+
+
+@p.misconception()
+def divided_after_the_softmax(z, tau):
+    """You divided the probabilities by τ: they no longer add up to 1. Divide the logits."""
+    return softmax(z) / tau[:, None]
+
+
+tied = np.array([1, 4, 4, 2])
+
+
+@exercise.part(points=1, answer=Numbers())
+def cold():
+    """The limit of softmax((1, 4, 4, 2)/τ) for τ → 0⁺, four exact numbers."""
+    return (tied == tied.max()) / np.count_nonzero(tied == tied.max())
+
+
+@cold.misconception()
+def one_winner_despite_the_tie():
+    """Two logits are equal at every temperature: how could one of the two get everything?"""
+    return np.array([0, 1, 0, 0])
+
+
+@cold.misconception()
+def all_to_each_winner():
+    """Each of the two largest gets 1 in your answer. There is one unit to be shared."""
+    return np.array([0, 1, 1, 0])
+
+
+@cold.misconception()
+def limits_exchanged_cold():
+    """That is the other end: large τ levels the logits. Small τ blows their differences up."""
+    return np.full(4, 0.25)
+
+
+@exercise.part(points=1, answer=Numbers())
+def hot():
+    """The limit of the same for τ → ∞, four exact numbers."""
+    return np.full(4, 1 / len(tied))
+
+
+@hot.misconception()
+def limits_exchanged_hot():
+    """That is the other end: small τ leaves the largest alone. What is z/τ when τ is huge?"""
+    return np.array([0, 0.5, 0.5, 0])
+
+
+@hot.misconception()
+def everything_vanishes():
+    """The logits go to 0, but their exponentials do not, and the sum stays 1."""
+    return np.zeros(4)
+
+
+@hot.misconception()
+def proportional_to_the_logits():
+    """You divided the logits by their sum. All z/τ tend to the same number: which shares follow?"""
+    return tied / tied.sum()
+
+
+@exercise.part(
+    points=2, answer=Formula("z_i zbar n tau", {"tau": "positive", "n": "positive integer"})
+)
+def first_order():
+    """softmax(z/τ)_i for large τ, up to the term in 1/τ."""
+    return "1/n + (z_i - zbar)/(n*tau)"
+
+
+@first_order.alternative
+def over_one_denominator():
+    """Put everything over n τ."""
+    return "(tau + z_i - zbar)/(n*tau)"
+
+
+@first_order.misconception()
+def denominator_not_expanded():
+    """You kept the denominator at n. It grows with the logits too: do your terms add up to 1?"""
+    return "1/n + z_i/(n*tau)"
+
+
+@first_order.misconception()
+def share_not_divided():
+    """The correction lacks a factor: for n equal shares, each is 1/n of the whole."""
+    return "1/n + (z_i - zbar)/tau"
+
+
+@first_order.misconception()
+def correction_grows_with_heat():
+    """Your correction grows with τ. At high temperature the shares should become even."""
+    return "1/n + (z_i - zbar)*tau/n"
+
+
+@first_order.misconception()
+def correction_reversed():
+    """The sign: does a logit above the mean get more than an even share, or less?"""
+    return "1/n - (z_i - zbar)/(n*tau)"
+
+
+@exercise.part(points=1, answer=Choice("ABCD"))
+def application():
+    """Which of these uses the temperature as a device of training?"""
+    return "C"
+
+
+@application.misconception()
+def changes_no_maximum():
+    """Dividing all logits by τ > 0 keeps their order, so the largest stays the largest."""
+    return "A"
+
+
+@application.misconception()
+def not_a_temperature():
+    """Nothing is divided inside a softmax there: no temperature is involved."""
+    return "B"
+
+
+@application.misconception()
+def after_training():
+    """This is done with a finished model. The question is about how one is trained."""
+    return "D"
