@@ -11,6 +11,7 @@ from multiprocessing import connection, get_context, parent_process
 
 from autograder.course.config import Course
 from autograder.course.grade import Graded, Grader
+from autograder.course.limits import check_limits
 from autograder.course.records import keep, kept, key_of, recorded_key
 from autograder.course.submissions import Handed
 from autograder.sandbox import Isolation, probe
@@ -30,6 +31,7 @@ def grade_class(
     that an interrupted run had graded but not saved is not run again either. The caller saves what
     is graded, and calls ``write_record`` last.
     """
+    check_limits(course)
     keys: dict[Handed, str] = {}
     waiting = []
     for handed in work:
