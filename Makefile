@@ -24,7 +24,9 @@ generate: $(VENV)/ready
 
 bench: $(VENV)/ready
 	$(BIN)/python bench/engine.py --out bench/results/engine.json
+	$(BIN)/python bench/engine.py --modules numpy,sympy,torch --out bench/results/engine_torch.json
 	$(BIN)/python bench/pipeline.py --out bench/results/pipeline.json
+	$(BIN)/python bench/startup.py --out bench/results/startup.json
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed')"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from multiprocessing import connection, get_context, parent_process
 
 from autograder.course.config import Course
 from autograder.course.grade import Graded, Grader
-from autograder.course.records import key_of, recorded_key
+from autograder.course.limits import check_limits
+from autograder.course.records import keep, kept, key_of, recorded_key
 from autograder.course.submissions import Handed
 from autograder.sandbox import Isolation, probe
 
@@ -25,17 +27,22 @@ def grade_class(
 ) -> Iterator[Graded | Handed]:
     """Grade submissions in several processes; yield each as it is done.
 
-    A submission whose record is up to date is yielded as it came, ungraded, unless ``force``.
-    The caller saves what is graded; ``write_record`` last, so that an interrupted run goes on
-    where it stopped.
+    A submission whose record is up to date is yielded as it came, ungraded, unless ``force``; one
+    that an interrupted run had graded but not saved is not run again either. The caller saves what
+    is graded, and calls ``write_record`` last.
     """
-    keys = {handed: key_of(course, handed) for handed in work}
+    check_limits(course)
+    keys: dict[Handed, str] = {}
     waiting = []
     for handed in work:
-        if force or recorded_key(course, handed) != keys[handed]:
-            waiting.append(handed)
-        else:
+        key = key_of(course, handed)
+        if not force and recorded_key(course, handed) == key:
             yield handed
+        elif not force and (graded := kept(course, handed, key)):
+            yield graded
+        else:
+            waiting.append(handed)
+            keys[handed] = key
     waiting.reverse()
     jobs = max(1, min(jobs or os.cpu_count() or 1, len(waiting)))
     while waiting:
@@ -69,11 +76,21 @@ _grader: Grader  # of a grading process
 
 def _start(root: str, trust_students: bool, isolation: Isolation) -> None:
     global _grader
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _grader = Grader(Course.load(root), trust_students=trust_students, isolation=isolation)
 
 
+def _end_with_parent() -> None:
+    """End this process when the one that started it is gone, and with it the student's code."""
+    if parent := parent_process():
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+
 def _grade_one(handed: Handed, key: str) -> Graded:
-    return _grader.grade(handed, key=key)
+    graded = _grader.grade(handed, key=key)
+    keep(_grader.course, graded)
+    return graded
 
 
 def _alone(course: Course, handed: Handed, key: str, trust_students: bool) -> Graded:

@@ -28,7 +28,9 @@ class Course:
     due
         Due date by assignment id, as written; missing where there is none.
     limits
-        Seconds and MiB for submissions, by the names of ``sandbox.Limits``.
+        Seconds, bytes and MiB for submissions, by the names of ``sandbox.Limits``.
+    exercise_limits
+        The same for single exercises, by exercise.
     config
         Everything in course_config.py, nbgrader's own settings included.
     """
@@ -38,6 +40,7 @@ class Course:
     titles: dict[str, str]
     due: dict[str, str] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=dict)
+    exercise_limits: dict[str, dict[str, Any]] = field(default_factory=dict)
     config: Config = field(default_factory=Config)
 
     @classmethod
@@ -71,7 +74,8 @@ class Course:
             str(config.CourseDirectory.get("course_id", "") or root.name),
             titles,
             {entry["id"]: str(entry["due"]) for entry in listed if entry.get("due")},
-            dict(config.Course.get("limits", {})),
+            config.Course.get("limits", {}),
+            config.Course.get("exercise_limits", {}),
             config,
         )
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from autograder.course.config import CourseError
+
+_PART = ".part"
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -19,7 +22,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_PART)
     except OSError as error:
         raise CourseError(
             f"{path.parent} can't be written ({error.strerror}): change its permissions, "
@@ -33,3 +36,10 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def sweep(paths: Iterable[Path]) -> None:
+    """Remove, of ``paths``, what `write_atomically` left when its process was killed."""
+    for path in paths:
+        if path.name.startswith(".") and path.suffix == _PART:
+            path.unlink(missing_ok=True)

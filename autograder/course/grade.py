@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import Broken, load_exercise
+from autograder.course.limits import check_limits, exercise_limits, notebook_limits
 from autograder.course.release import Release
 from autograder.course.submissions import (
     Handed,
@@ -63,6 +63,8 @@ class Grader:
         self._trust = trust_students
         self._isolation = isolation
         self._assigned: dict[str, tuple[Release, list[tuple[str, Exercise | Broken]]]] = {}
+        self._zygotes: dict[tuple[tuple[str, ...], Limits], Zygote] = {}
+        check_limits(course)
 
     def __enter__(self) -> Grader:
         return self
@@ -71,18 +73,19 @@ class Grader:
         self.close()
 
     def close(self) -> None:
-        """End the warm process, if one was started."""
-        if "zygote" in self.__dict__:
-            self.zygote.close()
+        """End the warm processes."""
+        for zygote in self._zygotes.values():
+            zygote.close()
+        self._zygotes.clear()
 
-    @cached_property
-    def zygote(self) -> Zygote:
-        """The warm process that submissions are forked from."""
-        own = ("cell_seconds", "call_seconds", "memory_mb")
-        limits = {k: v for k, v in self.course.limits.items() if k in own}
-        return Zygote(
-            ("numpy",), isolation=self._isolation, limits=Limits(**limits), trust=self._trust
-        )
+    def zygote(self, release: Release, limits: Limits) -> Zygote:
+        """Return the warm process that an assignment's submissions are forked from."""
+        needs = release.imports, limits
+        if needs not in self._zygotes:
+            self._zygotes[needs] = Zygote(
+                release.imports, isolation=self._isolation, limits=limits, trust=self._trust
+            )
+        return self._zygotes[needs]
 
     def grade(self, handed: Handed, *, key: str = "") -> Graded:
         """Grade a file; nothing that is wrong with it raises."""
@@ -122,14 +125,17 @@ class Grader:
         assigned: Sequence[Assigned],
         notices: Sequence[str],
     ) -> tuple[Grade, dict[str, Any]]:
+        release, _ = self._assigned[handed.assignment]
+        limits, seconds = notebook_limits(self.course, [exercise.id for exercise in assigned])
         return grade_submission(
             handed.assignment,
             handed.student,
             notebook,
             assigned,
-            self.zygote,
+            self.zygote(release, limits),
             notices=notices,
-            seconds=self.course.limits.get("submission_seconds", 120.0),
+            limits={e.id: exercise_limits(self.course, e.id, limits) for e in assigned},
+            seconds=seconds,
         )
 
     def assigned(self, assignment: str, student: str) -> tuple[Release, list[Assigned]]:

@@ -1,4 +1,8 @@
-"""Result records: what a grade was made from, and the grade itself, on disk."""
+"""Result records: what a grade was made from, and the grade itself, on disk.
+
+A submission that was run but isn't in the gradebook yet waits in ``records/.unsaved/``, so that
+no grader has to run it a second time, whatever ends the first one.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import hashlib
 import json
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import autograder
 from autograder.course.config import Course
@@ -15,12 +20,39 @@ from autograder.course.submissions import Handed
 from autograder.grading.results import Grade
 
 
+def keep(course: Course, graded: Graded) -> Path:
+    """Keep a graded submission until it is in the gradebook, whole or not at all."""
+    path = _unsaved(course, graded.grade.student, graded.grade.assignment)
+    content = {"record": _record(graded), "notebook": graded.notebook}
+    write_atomically(path, json.dumps(content).encode())
+    return path
+
+
+def kept(course: Course, handed: Handed, key: str) -> Graded | None:
+    """Return a submission that was graded from the same things but not saved, if there is one."""
+    try:
+        content = json.loads(_unsaved(course, handed.student, handed.assignment).read_bytes())
+        if content["record"]["key"] == key:
+            return Graded(Grade.from_json(content["record"]), content["notebook"], key)
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    return None
+
+
 def write_record(course: Course, graded: Graded) -> None:
-    """Write the result record of a submission, whole or not at all."""
-    path = course.record(graded.grade.student, graded.grade.assignment)
-    record = {**graded.grade.to_json(), "key": graded.key}
-    text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-    write_atomically(path, text.encode("utf-8", "replace"))
+    """Write the result record of a saved submission, whole or not at all."""
+    names = graded.grade.student, graded.grade.assignment
+    text = json.dumps(_record(graded), indent=1, ensure_ascii=False) + "\n"
+    write_atomically(course.record(*names), text.encode("utf-8", "replace"))
+    _unsaved(course, *names).unlink(missing_ok=True)
+
+
+def _record(graded: Graded) -> dict[str, Any]:
+    return {**graded.grade.to_json(), "key": graded.key}
+
+
+def _unsaved(course: Course, student: str, assignment: str) -> Path:
+    return course.root / "records" / ".unsaved" / student / f"{assignment}.json"
 
 
 def read_grade(course: Course, student: str, assignment: str) -> Grade | None:

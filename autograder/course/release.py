@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from autograder.course.config import Course, CourseError
@@ -11,6 +13,10 @@ from autograder.course.recording import decode
 from autograder.exercise import pick
 
 SCHEMA = 1
+
+# Libraries worth importing before a notebook is run, and the module to import for each.
+_SLOW = {"matplotlib": "matplotlib.pyplot", "sympy": "sympy", "torch": "torch"}
+_IMPORT = re.compile(r"^\s*(?:import|from)\s+(\w+)", re.M)
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,15 @@ class Release:
         for cell in notebook["cells"]:
             cell["source"] = "".join(cell["source"])
         return cls(id, notebook, data)
+
+    @cached_property
+    def imports(self) -> tuple[str, ...]:
+        """The libraries that the notebook's own cells import, and that take a while to load."""
+        found = {"numpy"}
+        for cell in self.notebook["cells"]:
+            if cell["cell_type"] == "code":
+                found |= set(_IMPORT.findall(cell["source"])) & _SLOW.keys()
+        return tuple(sorted({_SLOW.get(name, name) for name in found}))
 
     def pool(self, exercise: str) -> list[dict[str, Any]]:
         """Return the variants of an exercise: arrays, numbers and text by name."""

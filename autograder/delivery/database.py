@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -13,9 +14,11 @@ from typing import Any
 
 from nbgrader import api
 from nbgrader.utils import parse_utc
+from sqlalchemy import make_url
 from sqlalchemy.exc import DatabaseError
 
 from autograder.course.config import Course, CourseError
+from autograder.course.files import write_atomically
 
 #: What the grade_id of an exercise's check cell begins with.
 CHECK = "check_"
@@ -36,6 +39,7 @@ def opened(course: Course) -> Iterator[Any]:
             [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
         )
     try:
+        _make(course)
         with api.Gradebook(course.database, course.id) as gradebook:
             yield gradebook
     except (DatabaseError, api.InvalidEntry) as error:
@@ -44,6 +48,17 @@ def opened(course: Course) -> Iterator[Any]:
             f"the gradebook {course.database} can't be used ({reason}). If another program is "
             "writing to it, try again; after an update of nbgrader, run `nbgrader db upgrade`"
         ) from error
+
+
+def _make(course: Course) -> None:
+    """Make a gradebook where there is no file of one, whole or not at all."""
+    url = make_url(course.database)
+    path = Path(url.database or "")
+    if url.drivername == "sqlite" and path.name and path.parent.is_dir() and not path.exists():
+        with tempfile.TemporaryDirectory() as folder:
+            new = Path(folder) / path.name
+            api.Gradebook(f"sqlite:///{new}", course.id).close()
+            write_atomically(path, new.read_bytes())
 
 
 def submitted_at(course: Course, student: str, assignment: str) -> datetime | None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from autograder.course.classroom import grade_class
 from autograder.course.config import Course, CourseError
 from autograder.course.grade import Graded
-from autograder.course.records import write_record
+from autograder.course.lock import grading
+from autograder.course.records import read_grade, write_record
 from autograder.course.release import Release
 from autograder.course.submissions import STUDENT_ID, Handed, submissions
 from autograder.delivery import gradebook, people
@@ -27,19 +28,29 @@ class Outcome:
 
     Attributes
     ----------
+    graded
+        Student and assignment of what was graded; the grades themselves are on disk, so that the
+        memory needed does not grow with the class.
     up_to_date
         Submissions that did not need grading again.
     problems
         What was not graded, and scores that are withheld; one sentence each.
     """
 
-    grades: list[Grade] = field(default_factory=list)
+    course: Course
+    graded: list[tuple[str, str]] = field(default_factory=list)
     up_to_date: int = 0
     problems: list[str] = field(default_factory=list)
 
+    @property
+    def grades(self) -> list[Grade]:
+        """The grades, from their records."""
+        found = (read_grade(self.course, *names) for names in self.graded)
+        return [grade for grade in found if grade]
+
     def lines(self) -> list[str]:
         """Say it on the console."""
-        per_assignment = Counter(grade.assignment for grade in self.grades)
+        per_assignment = Counter(assignment for _, assignment in self.graded)
         lines = [f"{id}: {count} graded" for id, count in sorted(per_assignment.items())]
         if self.up_to_date:
             lines.append(f"{self.up_to_date} up to date")
@@ -61,9 +72,9 @@ def grade_and_save(
     Raises
     ------
     CourseError
-        If there is nothing to grade, or a folder can't be written.
+        If there is nothing to grade, somebody else is grading, or a folder can't be written.
     """
-    outcome = Outcome()
+    outcome = Outcome(course)
     roster = people.roster(course)
     work = []
     for id in ids:
@@ -80,28 +91,30 @@ def grade_and_save(
             f"there are no submissions{wanted} in {course.folder('submitted')}: "
             "`autograder collect` brings them in, `autograder simulate` makes some up"
         )
-    for id in sorted({handed.assignment for handed in work}):
-        gradebook.register(course, id, Release.load(course, id).notebook)
-    task = bar.add_task("grading", total=len(work)) if bar else None
-    batch: list[Graded] = []
-    for done in grade_class(course, work, jobs=jobs, force=force, trust_students=trust_students):
-        if bar and task is not None:
-            bar.advance(task)
-        if isinstance(done, Handed):
-            outcome.up_to_date += 1
-            continue
-        batch.append(done)
-        outcome.grades.append(done.grade)
-        outcome.problems += _withheld(done.grade)
-        if len(batch) == BATCH:
-            _save(course, batch)
-            batch = []
-    _save(course, batch)
+    with grading(course):
+        for id in sorted({handed.assignment for handed in work}):
+            gradebook.register(course, id, Release.load(course, id).notebook)
+        task = bar.add_task("grading", total=len(work)) if bar else None
+        batch: list[Graded] = []
+        done = grade_class(course, work, jobs=jobs, force=force, trust_students=trust_students)
+        for result in done:
+            if bar and task is not None:
+                bar.advance(task)
+            if isinstance(result, Handed):
+                outcome.up_to_date += 1
+                continue
+            batch.append(result)
+            outcome.graded.append((result.grade.student, result.grade.assignment))
+            outcome.problems += _withheld(result.grade)
+            if len(batch) == BATCH:
+                _save(course, batch)
+                batch = []
+        _save(course, batch)
     return outcome
 
 
 def _save(course: Course, batch: list[Graded]) -> None:
-    """Save the records last: what has one is never graded twice, what hasn't is graded again."""
+    """Save the records last: what has one is in the gradebook; what hasn't is saved again."""
     if batch:
         gradebook.save(course, batch)
     for graded in batch:

@@ -23,13 +23,14 @@ class LockedDownExecute(NbGraderPreprocessor):  # type: ignore[misc]
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Return the autograded notebook, and write the result record."""
         from autograder.course.grade import Grader
+        from autograder.course.lock import grading
         from autograder.course.records import write_record
 
         place = resources["nbgrader"]
         course = Course.load(Path.cwd())  # nbgrader's converters work in the course's folder
-        with Grader(course) as grader:
+        with grading(course), Grader(course) as grader:
             graded = grader.grade_json(place["assignment"], place["student"], nb)
-        write_record(course, graded)
+            write_record(course, graded)
         place["withheld"] = [e.id for e in graded.grade.exercises if e.status is Status.ERRORED]
         return nbformat.from_dict(graded.notebook), resources
 

@@ -12,7 +12,7 @@ from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 from autograder.grading.runner import Runner
-from autograder.sandbox import StudentError, Zygote
+from autograder.sandbox import Limits, StudentError, Zygote
 
 Notebook = dict[str, Any]
 
@@ -47,6 +47,7 @@ def grade_submission(
     zygote: Zygote,
     *,
     notices: Sequence[str] = (),
+    limits: Mapping[str, Limits] | None = None,
     seconds: float = 120.0,
 ) -> tuple[Grade, Notebook]:
     """Run a restored notebook and grade every exercise.
@@ -57,6 +58,8 @@ def grade_submission(
         As JSON, with the released check cells in their places; it is not changed.
     assigned
         The assignment's exercises.
+    limits
+        What cells and calls of single exercises may use; else it is what the zygote grants.
     seconds
         For all cells and calls together.
 
@@ -80,6 +83,8 @@ def grade_submission(
             if cell["cell_type"] == "code":
                 number = len(cells) + 1
                 cell["execution_count"] = number
+                own = (limits or {}).get(grade_id.removeprefix("check_"))
+                runner.limits = own or zygote.limits
                 if grade_id.startswith("check_"):
                     id = grade_id.removeprefix("check_")
                     done[id] = _grade(todo[id], runner, stopped.get(id))

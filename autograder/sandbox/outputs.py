@@ -57,9 +57,10 @@ def _output(output: Any, number: int) -> dict[str, Any]:
         if name not in ("stdout", "stderr"):
             raise WireError("an unknown stream")
         return {"output_type": kind, "name": name, "text": _text(output.get("text"))}
-    if kind == "execute_result":
+    if kind in ("execute_result", "display_data"):
         data = _data(output.get("data"))
-        return {"output_type": kind, "execution_count": number, "data": data, "metadata": {}}
+        count = {"execution_count": number} if kind == "execute_result" else {}
+        return {"output_type": kind, **count, "data": data, "metadata": {}}
     if kind == "error":
         lines = output.get("traceback")
         if type(lines) is not list or len(lines) > _MAX_LINES:

@@ -187,14 +187,12 @@ class Session:
         self._channel = channel
         self._limits = zygote.limits
         self._modified = False
+        self._partial: Any = []
         self._over = ""
         self._end: dict[str, Any] | None = None
-        sizes = {
-            "output_bytes": self._limits.output_bytes,
-            "payload_bytes": self._limits.payload_bytes,
-        }
+        most = self._limits.payload_bytes
         try:
-            self._ask("the session", _CONTROL_SECONDS, 0, numbers=numbers, limits=sizes)
+            self._ask("the session", _CONTROL_SECONDS, 0, numbers=numbers, largest=most)
         except StudentError as error:
             # No student code has run yet. The zygote has written the reason to standard error.
             raise SandboxError("the process of a session did not start") from error
@@ -218,7 +216,14 @@ class Session:
         """Whether the last call, as the worker reports it, changed its arguments in place."""
         return self._modified
 
-    def execute(self, source: str, *, number: int = 1, seconds: float | None = None) -> CellRun:
+    def execute(
+        self,
+        source: str,
+        *,
+        number: int = 1,
+        seconds: float | None = None,
+        output_bytes: int | None = None,
+    ) -> CellRun:
         """Run a cell.
 
         Parameters
@@ -229,16 +234,22 @@ class Session:
             Its number, for tracebacks and outputs.
         seconds : float, optional
             Time allowed, instead of the limit for cells.
+        output_bytes : int, optional
+            Output kept, instead of the limit for cells.
 
         Returns
         -------
         CellRun
-            Also when the cell raised an exception, or did not end.
+            Also when the cell raised an exception, or did not end. A cell whose time was up keeps
+            what it had shown shortly before.
         """
         subject = f"cell {number}"
         seconds = self._limits.cell_seconds if seconds is None else seconds
+        room = self._limits.output_bytes if output_bytes is None else output_bytes
         request = {"do": "execute", "source": _encodable(source), "number": number}
-        max_payload = self._limits.output_bytes + _MAX_IMAGE_AND_TRACEBACK
+        request |= {"time": seconds, "output_bytes": room}
+        max_payload = room + _MAX_IMAGE_AND_TRACEBACK
+        self._partial = []
         try:
             reply = self._ask(subject, seconds, max_payload, **request)
             try:
@@ -247,7 +258,11 @@ class Session:
             except WireError as error:
                 raise self._finish("protocol", _violation(subject, error)) from None
         except StudentError as error:
-            return CellRun([outputs.error_output(error.kind, error.message)], error)
+            try:
+                shown = outputs.clean(self._partial, number)
+            except WireError:
+                shown = []
+            return CellRun([*shown, outputs.error_output(error.kind, error.message)], error)
 
     def read(self, name: str, *, seconds: float | None = None) -> Any:
         """Return the value of a variable.
@@ -308,6 +323,9 @@ class Session:
         try:
             self._channel.send(frame, deadline)
             reply = self._channel.receive(deadline, max_payload)
+            if type(reply) is dict and reply.get("partial") and reply.get("id") == request["id"]:
+                self._partial = reply.get("outputs")  # of a cell that may not end in time
+                reply = self._channel.receive(deadline, max_payload)
             if type(reply) is not dict or reply.get("id") != request["id"]:
                 raise WireError("a reply that answers no request")
         except TimeoutError:

@@ -1,30 +1,24 @@
-"""The only code of ours that runs in the process of a student's code.
+"""What answers the grader from within the process of a student's code.
 
-It executes cells, reads variables and calls functions, and answers with data. Everything here may
-be read, replaced and subverted by the student's code: the grader believes nothing of what comes
-back beyond its being data.
+It executes cells, reads variables and calls functions, and answers with data. With `shell` and
+`capture` it is the only code of ours there (and `wire`, to speak). Everything here may be read,
+replaced and subverted by the student's code: the grader believes nothing of what comes back beyond
+its being data.
 """
 
-import ast
-import base64
 import copy
-import io
-import linecache
 import random
 import socket
 import sys
-import traceback
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from autograder.sandbox.capture import Stream, describe
+from autograder.sandbox.shell import Shell
 from autograder.sandbox.wire import PREFIX, Buffer, WireError, decode, encode, frame_lengths
 
 _MAX_REQUEST = 1 << 40  # requests come from the grader; the limit on memory is the limit here
-_MAX_MESSAGE = 2000
-_MAX_TRACEBACK = 1 << 16
-_MAX_IMAGE = 1 << 20
-_OUTPUT_OVERHEAD = 64  # room that each change between the streams costs
 
 
 class Refusal(Exception):
@@ -35,88 +29,24 @@ class Refusal(Exception):
         self.kind = kind
 
 
-class Output:
-    """What the current cell has shown, up to a number of bytes."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._room = 0
-        self._shown: list[dict[str, Any]] | None = None
-
-    def begin(self) -> None:
-        """Start to collect. Otherwise what is printed is dropped."""
-        self._shown, self._room = [], self._limit
-
-    def end(self) -> list[dict[str, Any]]:
-        """Stop collecting, and return the outputs in the notebook format."""
-        shown, self._shown = self._shown or [], None
-        for output in shown:
-            if output["output_type"] == "stream":
-                output["text"] = "".join(output["text"])
-        return shown
-
-    def write(self, stream: str, text: str) -> None:
-        """Add text to a stream."""
-        shown = self._shown
-        if shown is None or self._room <= 0 or not text:
-            return
-        text = self.fit(text)
-        if not shown or shown[-1].get("name") != stream:
-            self._room -= _OUTPUT_OVERHEAD
-            shown.append({"output_type": "stream", "name": stream, "text": []})
-        shown[-1]["text"].append(text)
-
-    def add(self, output: dict[str, Any]) -> None:
-        """Add an output that is not a stream."""
-        if self._shown is not None:
-            self._shown.append(output)
-
-    def fit(self, text: str) -> str:
-        """Return as much of the text as there is room for, and use up the room."""
-        data = text.encode("utf-8", "replace")
-        room = max(self._room, 0)
-        self._room -= len(data)
-        if len(data) <= room:
-            return data.decode()
-        cut = data[:room].decode("utf-8", "ignore")
-        return f"{cut}\n[output cut after {self._limit >> 10} KiB]\n"
-
-
-class Stream(io.TextIOBase):
-    """``sys.stdout`` or ``sys.stderr``."""
-
-    def __init__(self, name: str, output: Output) -> None:
-        super().__init__()
-        self._name = name
-        self._output = output
-
-    encoding = "utf-8"
-
-    def writable(self) -> bool:
-        """Return True."""
-        return True
-
-    def write(self, text: str, /) -> int:
-        """Add text to the cell's output."""
-        if not isinstance(text, str):
-            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
-        self._output.write(self._name, text)
-        return len(text)
-
-
 class Worker:
-    """One student's notebook: a namespace, and what can be asked of it."""
+    """One student's notebook: a shell with its names, and what can be asked of it."""
 
-    def __init__(self, numbers: dict[str, dict[str, Any]], limits: dict[str, int]) -> None:
-        self._max_payload = limits["payload_bytes"]
-        self._output = Output(limits["output_bytes"])
-        sys.stdout = Stream("stdout", self._output)
-        sys.stderr = Stream("stderr", self._output)
-        main = types.ModuleType("__main__")
-        main.__dict__["__builtins__"] = __builtins__
-        sys.modules["__main__"] = main
+    def __init__(
+        self,
+        shell: Shell,
+        numbers: dict[str, dict[str, Any]],
+        max_payload: int,
+        send: Callable[[list[Buffer]], None],
+    ) -> None:
+        self._shell = shell
+        self._max_payload = max_payload
+        self._send = send
+        self._namespace: dict[str, Any] = shell.user_ns
+        sys.stdout = Stream("stdout", shell.output)
+        sys.stderr = Stream("stderr", shell.output)
+        sys.modules["__main__"] = shell.user_module
         sys.modules["check"] = _check_module(numbers)
-        self._namespace = main.__dict__
         _seed()
 
     def answer(self, request: dict[str, Any]) -> list[Buffer]:
@@ -129,7 +59,7 @@ class Worker:
         except Refusal as error:
             frame = self._encoded(reply | _failure(error.kind, "", str(error)))
         except BaseException as error:
-            frame = self._encoded(reply | _failure("exception", *_describe(error)))
+            frame = self._encoded(reply | _failure("exception", *describe(error)))
         return frame
 
     def _encoded(self, reply: dict[str, Any]) -> list[Buffer]:
@@ -137,7 +67,7 @@ class Worker:
 
     def _do(self, request: dict[str, Any]) -> dict[str, Any]:
         if request["do"] == "execute":
-            return self._execute(request["source"], request["number"])
+            return self._execute(request)
         if request["do"] == "read":
             return {"value": self._find(request["name"])}
         function = self._find(request["name"])
@@ -154,75 +84,36 @@ class Worker:
         except KeyError:
             raise Refusal("missing", "") from None
 
-    def _execute(self, source: str, number: int) -> dict[str, Any]:
-        reply: dict[str, Any] = {"error": None}
-        self._output.begin()
-        try:
-            value = self._run(source, f"<cell {number}>")
-            if value is not None:
-                self._output.add(self._result(value))
-        except BaseException as error:
-            name, message = _describe(error)
-            reply |= _failure("exception", name, message)
-            lines = _student_traceback(error)
-            self._output.add(
-                {"output_type": "error", "ename": name, "evalue": message, "traceback": lines}
-            )
-        return reply | {"outputs": self._output.end()}
+    def _execute(self, request: dict[str, Any]) -> dict[str, Any]:
+        def report(outputs: list[dict[str, Any]]) -> None:
+            self._send(self._encoded({"id": request["id"], "outputs": outputs, "partial": True}))
 
-    def _run(self, source: str, filename: str) -> Any:
-        """Execute a cell, and return the value of the expression at its end, or None."""
-        source = self._without_magics(source, filename)
-        lines = source.splitlines(keepends=True)
-        linecache.cache[filename] = (len(source), None, lines, filename)
-        body = ast.parse(source, filename)
-        last = None
-        if body.body and isinstance(body.body[-1], ast.Expr):
-            last = ast.Expression(body.body[-1].value)
-            del body.body[-1]
-        exec(compile(body, filename, "exec", dont_inherit=True), self._namespace)
-        if last is None:
-            return None
-        return eval(compile(last, filename, "eval", dont_inherit=True), self._namespace)
-
-    def _without_magics(self, source: str, filename: str) -> str:
-        """Blank out the lines that begin with ``%`` or ``!`` where Python does not allow it."""
-        lines = source.splitlines(keepends=True)
-        for _ in range(len(lines)):
-            try:
-                ast.parse("".join(lines), filename)
-            except SyntaxError as error:
-                i = (error.lineno or 0) - 1
-                code = lines[i].lstrip() if 0 <= i < len(lines) else ""
-                if not code.startswith(("%", "!")):
-                    break
-                what = "line magic" if code[0] == "%" else "shell line"
-                self._output.write("stdout", f"(the {what} {code.split()[0]} was skipped)\n")
-                indent = lines[i][: len(lines[i]) - len(code)]
-                lines[i] = f"{indent}pass\n"
-            else:
-                break
-        return "".join(lines)
-
-    def _result(self, value: Any) -> dict[str, Any]:
-        data = {"text/plain": self._output.fit(repr(value))}
-        draw = getattr(type(value), "_repr_png_", None)
-        image = draw(value) if draw is not None else None
-        if isinstance(image, bytes) and len(image) <= _MAX_IMAGE:
-            data["image/png"] = base64.b64encode(image).decode()
-        return {"output_type": "execute_result", "data": data}
+        error = self._shell.run(
+            request["source"],
+            request["number"],
+            limit=request["output_bytes"],
+            seconds=request["time"],
+            report=report,
+        )
+        outputs = self._shell.output.end()
+        failure = {"error": None} if error is None else _failure("exception", *describe(error))
+        return failure | {"outputs": outputs}
 
 
-def serve(connection: socket.socket) -> None:
+def serve(connection: socket.socket, shell: Shell) -> None:
     """Answer the grader's requests, the first of which starts the worker, until it hangs up."""
+
+    def send(frame: list[Buffer]) -> None:
+        _send(connection, frame)
+
     receive = _receiver(connection)
     start = next(receive, None)
     if start is None:
         return
-    worker = Worker(start["numbers"], start["limits"])
-    _send(connection, encode({"id": start["id"]}))
+    worker = Worker(shell, start["numbers"], start["largest"], send)
+    send(encode({"id": start["id"]}))
     for request in receive:
-        _send(connection, worker.answer(request))
+        send(worker.answer(request))
 
 
 def _receiver(connection: socket.socket) -> Iterator[dict[str, Any]]:
@@ -301,29 +192,3 @@ def _seed() -> None:
 
 def _failure(kind: str, name: str, message: str) -> dict[str, Any]:
     return {"error": {"kind": kind, "type": name, "message": message}}
-
-
-def _describe(error: BaseException) -> tuple[str, str]:
-    try:
-        message = str(error)
-    except BaseException:
-        message = ""
-    return type(error).__name__[:100], _sendable(message[:_MAX_MESSAGE])
-
-
-def _sendable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
-
-
-def _student_traceback(error: BaseException) -> list[str]:
-    """Format an exception, showing the lines of the student's cells alone."""
-    report = traceback.TracebackException.from_exception(error)
-    pending: list[traceback.TracebackException | None] = [report]
-    while pending:
-        part = pending.pop()
-        if part is not None:
-            frames = [frame for frame in part.stack if frame.filename.startswith("<cell ")]
-            part.stack = traceback.StackSummary.from_list(frames)
-            pending += [part.__cause__, part.__context__]
-    text = _sendable("".join(report.format()))
-    return text[:_MAX_TRACEBACK].splitlines()

@@ -15,6 +15,7 @@ import traceback
 from typing import Any
 
 from autograder.sandbox import control, limits, root, worker
+from autograder.sandbox.shell import Shell
 
 _EAGER = ("numpy.random", "numpy.linalg", "numpy.fft")
 
@@ -45,7 +46,7 @@ class _Zygote:
         self._connection = connection
         self._workers: dict[int, int] = {}
         paths = limits.python_paths()
-        _import(settings["modules"])
+        self._shell = _import(settings["modules"])
         _forget_ourselves(paths)
         root.drop_root(paths)
         self._confinement = None
@@ -100,7 +101,7 @@ class _Zygote:
             os.dup2(descriptor, 3)
             os.closerange(4, 1 << 16)
             self._connection.detach()
-            worker.serve(socket.socket(fileno=3))
+            worker.serve(socket.socket(fileno=3), self._shell)
             status = 0
         except BaseException:
             traceback.print_exc()
@@ -122,11 +123,12 @@ class _Zygote:
         }
 
 
-def _import(modules: list[str]) -> None:
-    # Matplotlib insists on a folder that it can write to. The workers have none, but it looks no
-    # further than at the permissions.
+def _import(modules: list[str]) -> Shell:
+    # Matplotlib and IPython insist on a folder that they can write to. The workers have none, but
+    # they look no further than at the permissions.
     with tempfile.TemporaryDirectory() as scratch:
-        os.environ["MPLCONFIGDIR"] = scratch
+        os.environ["MPLCONFIGDIR"] = os.environ["IPYTHONDIR"] = scratch
+        shell = Shell()
         for name in modules:
             try:
                 importlib.import_module(name)
@@ -135,12 +137,14 @@ def _import(modules: list[str]) -> None:
                     f"the module {error.name!r} is not installed for {sys.executable} "
                     "(packages of the user's own folder are not visible to student code)"
                 ) from error
-    os.environ["MPLCONFIGDIR"] = tempfile.gettempdir()
+    os.environ["MPLCONFIGDIR"] = os.environ["IPYTHONDIR"] = tempfile.gettempdir()
+    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # as in a notebook
     if "numpy" in sys.modules:
         for name in _EAGER:
             importlib.import_module(name)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
+    return shell
 
 
 def _forget_ourselves(paths: list[str]) -> None:

@@ -100,7 +100,7 @@ class TestReading:
         with Zygote() as zygote, zygote.session() as session:
             session.execute("import os; names = list(os.environ)")
             # Python itself adds LC_CTYPE where the system lacks the locale.
-            added = {"MPLCONFIGDIR", "LC_CTYPE"}
+            added = {"IPYTHONDIR", "MPLCONFIGDIR", "LC_CTYPE"}
             assert set(session.read("names")) <= control.ENVIRONMENT.keys() | added
 
     def test_no_descriptor_but_the_connection_is_open(self, session):

@@ -104,17 +104,6 @@ class TestCells:
         assert run.error.type == "SyntaxError"
         assert "    y = = 2" in run.outputs[0]["traceback"]
 
-    def test_magics_are_skipped_and_said_to_be(self, session):
-        run = session.execute(
-            "%matplotlib inline\nif True:\n    !pip install x\ns = '''\n%kept\n'''\nn = (7\n% 4)"
-        )
-        assert run.error is None
-        assert shown(run) == (
-            "(the line magic %matplotlib was skipped)\n(the shell line !pip was skipped)\n"
-        )
-        assert session.read("s") == "\n%kept\n"
-        assert session.read("n") == 3
-
     @pytest.mark.parametrize("name", ["SystemExit", "KeyboardInterrupt", "GeneratorExit"])
     def test_no_exception_escapes(self, session, name):
         run = session.execute(f"raise {name}('enough')")
@@ -193,6 +182,128 @@ class TestCells:
         )
         assert run.error is None
         assert session.read("ok") is True
+
+
+class TestNotebookSemantics:
+    def test_what_would_leave_the_process_is_skipped_and_said_to_be(self, session):
+        run = session.execute(
+            "if True:\n    !pip install x\n%pip install y\nfiles = !ls\nexit()\n%no_such_magic\n"
+            "%load_ext no_such_extension\ns = '''\n%kept\n'''\nn = (7\n% 4)\nfiles"
+        )
+        assert run.error is None
+        assert shown(run) == (
+            "(!pip was skipped: no programs run while grading)\n"
+            "(%pip was skipped: no programs run while grading)\n"
+            "(!ls was skipped: no programs run while grading)\n"
+            "(exit was skipped: the notebook is run to its end)\n"
+            "(%no_such_magic was skipped: it is not known here)\n"
+            "(%load_ext was skipped: no_such_extension is not installed here)\n"
+        )
+        assert run.outputs[-1]["data"] == {"text/plain": "[]"}
+        assert session.read("s") == "\n%kept\n"
+        assert session.read("n") == 3
+        assert shown(session.execute("%%bash\ncat /etc/passwd")) == (
+            "(%%bash was skipped: no programs run while grading)\n"
+        )
+
+    def test_time_and_timeit(self, session):
+        run = session.execute("%%time\ny = 5\ny + 1")
+        assert run.error is None
+        assert "Wall time" in shown(run)
+        assert run.outputs[-1]["data"] == {"text/plain": "6"}
+        assert session.read("y") == 5
+        run = session.execute("runs = []\n%timeit runs.append(1)")
+        assert "per loop" in shown(run)
+        assert len(session.read("runs")) < 10
+        run = session.execute("%%time\n1 / 0")
+        assert "ZeroDivisionError: division by zero" in run.outputs[-1]["traceback"]
+
+    def test_results_are_kept_under_their_number(self, session):
+        session.execute("6 * 7", number=3)
+        session.execute("again = _, Out[3], _3, In[3]", number=4)
+        assert session.read("again") == (42, 42, 42, "6 * 7")
+        assert session.execute("6 * 7;").outputs == []
+
+    def test_display_keeps_text_and_images_alone(self, session):
+        run = session.execute(
+            "from IPython.display import HTML, Javascript, display\n"
+            "display(1, HTML('<script>1</script>'), Javascript('alert(1)'))\n"
+            "display({'text/html': '<b>', 'application/json': '{}'}, raw=True)\n"
+            "handle = display('old', display_id=True)\nhandle.update('new')"
+        )
+        assert run.error is None
+        assert [o["output_type"] for o in run.outputs] == ["display_data"] * 4
+        assert [o["data"] for o in run.outputs] == [
+            {"text/plain": "1"},
+            {"text/plain": "<IPython.core.display.HTML object>"},
+            {"text/plain": "<IPython.core.display.Javascript object>"},
+            {"text/plain": "'new'"},
+        ]
+
+    def test_clear_output(self, session):
+        run = session.execute(
+            "from IPython.display import clear_output\n"
+            "for i in range(3):\n    clear_output()\n    print(i)"
+        )
+        assert shown(run) == "2\n"
+
+    def test_top_level_await(self, session):
+        run = session.execute(
+            "import asyncio\nasync def f():\n    await asyncio.sleep(0.01)\n    return 3\nawait f()"
+        )
+        assert run.error is None
+        assert run.outputs[0]["data"] == {"text/plain": "3"}
+
+    @pytest.mark.parametrize("magic", ["%matplotlib inline\n", ""])
+    def test_figures_are_kept_as_png(self, session, magic):
+        pytest.importorskip("matplotlib")
+        run = session.execute(
+            f"{magic}import matplotlib.pyplot as plt\nplt.plot([1, 2])\nprint('drawn')",
+        )
+        assert run.error is None
+        assert base64.b64decode(run.outputs[-1]["data"]["image/png"]).startswith(b"\x89PNG")
+        session.execute("def draw(): plt.plot([1, 2])")
+        session.call("draw")
+        assert session.execute("1;").outputs == []  # what a hidden call drew is shown nowhere
+
+    def test_images_have_a_limit_and_cost_no_session(self, session):
+        session.execute(
+            "class Big:\n    def _repr_png_(self):\n"
+            "        return b'\\x89PNG\\r\\n\\x1a\\n' + bytes(600_000)"
+        )
+        run = session.execute("for i in range(20): display(Big())")
+        assert run.error is None
+        assert ["image/png" in o["data"] for o in run.outputs] == [True] + [False] * 19
+        assert run.outputs[1]["data"]["text/plain"].endswith(
+            "[image left out: the images of a cell may have 1024 KiB]"
+        )
+
+    def test_a_text_that_cannot_be_shown_does_not_stop_the_cell(self, session):
+        run = session.execute("class E:\n    def __repr__(self): 1/0\nE()")
+        assert run.error is None
+        assert run.outputs[0]["ename"] == "ZeroDivisionError"
+
+    def test_a_cell_that_does_not_end_keeps_its_output(self, session):
+        run = session.execute("print('so far')\nwhile True: pass", seconds=0.5)
+        assert run.error.kind == "timeout"
+        assert shown(run) == "so far\n"
+        assert run.outputs[-1]["ename"] == "timeout"
+
+    def test_a_cell_that_only_just_ends_shows_everything_once(self, session):
+        run = session.execute("import time\nprint(1)\ntime.sleep(0.95)\nprint(2)", seconds=1.0)
+        if run.error is None:
+            assert shown(run) == "1\n2\n"
+        else:
+            assert shown(run) == "1\n"
+
+    def test_outputs_may_have_a_limit_of_their_own(self, session):
+        run = session.execute("print('x' * 5000)", output_bytes=2048)
+        assert shown(run) == "x" * 2048 + "\n[output cut after 2 KiB]\n"
+
+    def test_nothing_is_left_of_the_zygotes_own_cells(self, session):
+        session.execute("names = [n for n in dir() if n[0] != '_']\ncount = len(In)", number=1)
+        assert session.read("names") == ["In", "Out", "exit", "get_ipython", "open", "quit"]
+        assert session.read("count") == 2
 
 
 class TestValues:

@@ -1,0 +1,107 @@
+"""Limits of the course and of single exercises."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from autograder.course.config import Course, CourseError
+from autograder.course.grade import Grader
+from autograder.course.limits import check_limits, exercise_limits, notebook_limits
+from autograder.course.release import Release
+from autograder.course.simulate import simulate
+from autograder.delivery.grading import grade_and_save
+
+
+def configured(course, text):
+    config = course.root / "course_config.py"
+    config.write_text(f"{config.read_text()}\n{text}\n")
+    return Course.load(course.root)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("c.Course.limits = {'cel_seconds': 1}", "did you mean 'cell_seconds'.*there are"),
+        ("c.Course.limits = {'memory_mb': '1 GB'}", "memory_mb is '1 GB', and must be a whole"),
+        ("c.Course.limits = {'memory_mb': 0.5}", "must be a whole number above 0"),
+        ("c.Course.limits = {'cell_seconds': 0}", "cell_seconds is 0, and must be a number above"),
+        ("c.Course.limits = {'cell_seconds': True}", "cell_seconds is True"),
+        ("c.Course.limits = {'cell_seconds': float('nan')}", "cell_seconds is nan"),
+        ("c.Course.limits = 10", "must be names with numbers"),
+        ("c.Course.exercise_limits = {'spda': {}}", "no exercise 'spda' .did you mean 'sdpa'"),
+        ("c.Course.exercise_limits = {'sdpa': {'x': 1}}", r"exercise_limits\['sdpa'\]: 'x' is no"),
+        ("c.Course.exercise_limits = {'sdpa': 3}", r"exercise_limits\['sdpa'\] is 3"),
+    ],
+)
+def test_a_limit_that_is_none_is_named(course, text, says):
+    course = configured(course, text)
+    with pytest.raises(CourseError, match=says):
+        check_limits(course)
+    with pytest.raises(CourseError, match=says):
+        Grader(course)
+
+
+def test_an_exercise_overrides_what_can_change_between_cells(course):
+    course = configured(
+        course,
+        "c.Course.limits = {'cell_seconds': 3.0, 'memory_mb': 300}\n"
+        "c.Course.exercise_limits = {'sdpa': {'call_seconds': 30, 'output_bytes': 4096},"
+        " 'causal_mask': {'memory_mb': 900, 'cell_seconds': 1}}",
+    )
+    check_limits(course)
+    notebook, seconds = notebook_limits(course, ["sdpa", "causal_mask"])
+    assert (notebook.memory_mb, notebook.cell_seconds, seconds) == (900, 3.0, 120.0)
+    sdpa = exercise_limits(course, "sdpa", notebook)
+    assert (sdpa.call_seconds, sdpa.output_bytes, sdpa.cell_seconds) == (30, 4096, 3.0)
+    mask = exercise_limits(course, "causal_mask", notebook)
+    assert (mask.cell_seconds, mask.memory_mb, mask.output_bytes) == (1, 900, notebook.output_bytes)
+    other, _ = notebook_limits(course, ["softmax_stable"])
+    assert other.memory_mb == 300
+
+
+@pytest.mark.sandbox
+def test_an_exercise_s_limits_hold_where_it_stands(course):
+    id = "a03_scaled_attention"
+    course = configured(course, "c.Course.exercise_limits = {'sdpa': {'cell_seconds': 0.5}}")
+    simulate(course, id, 1)
+    path = course.submission("student_001", id)
+    notebook = json.loads(path.read_text())
+    for cell in notebook["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("grade_id") in ("sdpa", "causal_mask"):
+            cell["source"] = ["print('first')\nimport time\ntime.sleep(1)\n", *cell["source"]]
+    path.write_text(json.dumps(notebook))
+    (grade,) = grade_and_save(course, [id]).grades
+    scores = {e.id: e.score for e in grade.exercises}
+    assert scores == {"sdpa": 0, "causal_mask": 7}
+    done = json.loads(course.submission("student_001", id, "autograded").read_text())
+    shown = [
+        c for c in done["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == "sdpa"
+    ]
+    assert shown[0]["outputs"][0]["text"] == "first\n"
+    assert shown[0]["outputs"][-1]["ename"] == "timeout"
+
+
+def test_what_a_notebook_imports_is_imported_beforehand():
+    def imports(*sources):
+        cells = [{"cell_type": "code", "source": source} for source in sources]
+        return Release("a", {"cells": cells}, {}).imports
+
+    assert imports("x = 1") == ("numpy",)
+    assert imports("import numpy as np", "# import torch") == ("numpy",)
+    assert imports("%matplotlib inline\nfrom matplotlib import pyplot", "    import torch.nn") == (
+        "matplotlib.pyplot",
+        "numpy",
+        "torch",
+    )
+
+
+@pytest.mark.sandbox
+def test_assignments_with_the_same_needs_share_a_warm_process(course):
+    with Grader(course) as grader:
+        release = SimpleNamespace(imports=("numpy",))
+        limits, _ = notebook_limits(course, [])
+        first = grader.zygote(release, limits)
+        assert grader.zygote(SimpleNamespace(imports=("numpy",)), limits) is first
+        more, _ = notebook_limits(configured(course, "c.Course.limits = {'memory_mb': 99}"), [])
+        assert grader.zygote(release, more) is not first

@@ -1,0 +1,210 @@
+"""A grader may be killed at any moment: the same command again completes its work."""
+
+import fcntl
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from autograder.course.config import Course, CourseError
+from autograder.course.records import kept, key_of
+from autograder.course.simulate import simulate
+from autograder.course.submissions import submissions
+from autograder.delivery.grading import grade_and_save
+from autograder.delivery.marks import scores
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+
+A = "a02_attention_by_hand"
+ROOT = Path(__file__).resolve().parents[2]
+GRADE = "from autograder.cli import main; main()"
+# Kills the grader in the nth call of a function, before or after it does its work.
+KILLED = """
+import os, signal, sys
+from importlib import import_module
+_, module, name, n, when, *arguments = sys.argv
+module = import_module(module)
+original = getattr(module, name)
+calls = 0
+def wrapped(*args, **kwargs):
+    global calls
+    calls += 1
+    if calls == int(n) and when == "before":
+        os.kill(os.getpid(), signal.SIGKILL)
+    result = original(*args, **kwargs)
+    if calls == int(n):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return result
+setattr(module, name, wrapped)
+sys.argv[1:] = arguments
+from autograder.cli import main
+main()
+"""
+
+
+@pytest.fixture
+def handed(course):
+    """A class of honest submissions."""
+    simulate(course, A, 9)
+    for student in ("student_004", "student_005", "student_006"):
+        shutil.rmtree(course.folder("submitted") / student)
+    return course
+
+
+def start(course, code, *arguments):
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *arguments, "grade", A, "--jobs", "2"],
+        cwd=course.root,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def descendants(pid):
+    """Return the processes below one, as they are now."""
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        parents.setdefault(int(fields[1]), []).append(int(stat.parent.name))
+    found, todo = [], [pid]
+    while todo:
+        todo += (children := parents.get(todo.pop(), []))
+        found += children
+    return found
+
+
+def gone(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+def runtimes(course):
+    """Return how long each submission ran, of those that were graded; every file must be whole."""
+    found = {}
+    for path in (course.root / "records").rglob("*.json"):
+        content = json.loads(path.read_bytes())
+        record = content.get("record", content)
+        found[record["student"]] = record["runtime"]
+    return found
+
+
+def consistent(course):
+    """Check that all there is on disk can be used, and that records are in the gradebook."""
+    for path in course.folder("autograded").rglob("*.ipynb"):
+        assert json.loads(path.read_bytes())["cells"]
+    database = course.root / "gradebook.db"
+    if database.exists():
+        with sqlite3.connect(database) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            assert connection.execute("SELECT * FROM alembic_version").fetchone()
+        connection.close()
+    records = {path.parent.name for path in (course.root / "records").glob(f"*/{A}.json")}
+    if records:
+        marks = scores(course, A)
+        for student in records:
+            record = json.loads(course.record(student, A).read_text())
+            assert marks[student].score == record["score"]
+
+
+def complete(course, seen):
+    """Grade to the end, and compare with a class that was graded in one go."""
+    process = start(course, GRADE)
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, output
+    consistent(course)
+    after = runtimes(course)
+    assert after.keys() == {handed.student for handed in submissions(course, A)}
+    assert {student: after[student] for student in seen} == seen  # not run a second time
+    folders = ("records", "autograded")
+    assert [p for f in folders for p in (course.root / f).rglob("*.part")] == []
+    assert list((course.root / "records" / ".unsaved").rglob("*.json")) == []
+    given = {student: mark.cells for student, mark in scores(course, A).items()}
+    for folder in folders:
+        shutil.rmtree(course.root / folder)
+    (course.root / "gradebook.db").unlink()
+    grade_and_save(course, [A])
+    assert {student: mark.cells for student, mark in scores(course, A).items()} == given
+
+
+def test_killed_at_random_moments(handed):
+    rng = random.Random(20)
+    seen = {}
+    for _ in range(6):
+        process = start(handed, GRADE)
+        time.sleep(rng.uniform(0.2, 4))
+        children = descendants(process.pid)
+        process.kill()
+        process.communicate()
+        deadline = time.monotonic() + 10
+        while not all(map(gone, children)):
+            assert time.monotonic() < deadline, "a process outlives the grader"
+            time.sleep(0.02)
+        consistent(handed)
+        now = runtimes(handed)
+        assert {student: now[student] for student in seen} == seen
+        seen = now
+    complete(handed, seen)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "n", "when"),
+    [
+        ("autograder.delivery.database", "_make", 1, "after"),
+        ("autograder.delivery.gradebook", "register", 1, "after"),
+        ("autograder.delivery.gradebook", "_write_autograded", 3, "after"),
+        ("autograder.delivery.gradebook", "_save_assignment", 1, "after"),
+        ("autograder.delivery.grading", "write_record", 1, "before"),
+        ("autograder.delivery.grading", "write_record", 2, "after"),
+        ("tempfile", "mkstemp", 4, "after"),
+    ],
+)
+def test_killed_at_the_worst_moments(handed, module, name, n, when):
+    process = start(handed, KILLED, module, name, str(n), when)
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == -signal.SIGKILL, output
+    time.sleep(1)
+    consistent(handed)
+    complete(handed, runtimes(handed))
+
+
+def test_what_was_graded_is_not_lost_when_the_submission_changes(handed):
+    process = start(handed, KILLED, "autograder.delivery.gradebook", "save", "1", "before")
+    process.communicate(timeout=120)
+    (first, *_) = submissions(handed, A)
+    assert kept(handed, first, key_of(handed, first))
+    first.path.write_text(first.path.read_text().replace("weights = ", "weights = 2, #"))
+    assert kept(handed, first, key_of(handed, first)) is None
+    grade_and_save(handed, [A])
+    consistent(handed)
+
+
+def test_a_second_grader_says_so(handed):
+    lock = handed.root / "records" / ".lock"
+    lock.parent.mkdir()
+    with lock.open("w") as file:
+        file.write("number 77\n")
+        file.flush()
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(CourseError, match=r"another process \(number 77\) is grading"):
+            grade_and_save(handed, [A])
+        process = start(handed, GRADE)
+        output, _ = process.communicate(timeout=60)
+        assert process.returncode == 1
+        assert "is grading this course" in " ".join(output.split())
+    assert len(grade_and_save(Course.load(handed.root), [A]).graded) == 6
