@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -142,7 +144,7 @@ def _part(exercise: Exercise, part: Part, pool: list[dict[str, Any]]) -> list[st
     for alternative in part.alternatives:
         answers = {**right_answers(exercise, pool[0])}
         answers[part.name] = plain(apply(alternative, solve(exercise, pool[0])))
-        item = _of(grade_parts(exercise, pool[0], answers.__getitem__), part)
+        item = _graded(exercise, part, pool[0], answers)
         if item.status is not Status.PASSED:
             problems.append(f"`{alternative.__name__}` is right but fails {_shown(item)}")
     for variant in pool:
@@ -151,9 +153,7 @@ def _part(exercise: Exercise, part: Part, pool: list[dict[str, Any]]) -> list[st
         for wrong in part.misconceptions:
             with np.errstate(all="ignore"):
                 raw = plain(apply(wrong, known))
-                item = _of(
-                    grade_parts(exercise, variant, {**right, part.name: raw}.__getitem__), part
-                )
+                item = _graded(exercise, part, variant, {**right, part.name: raw})
                 if item.note == "format_error":  # NaN, say: caught, if not by its name
                     continue
                 value = evaluate(part, wrong, known)
@@ -206,8 +206,18 @@ def _as_student(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _of(items: list[Item], part: Part) -> Item:
-    return next(item for item in items if item.name == part.name)
+def _graded(
+    exercise: Exercise, part: Part, variant: Mapping[str, Any], answers: Mapping[str, Any]
+) -> Item:
+    """Grade a part, and of the others only those it follows from: proofs take their time."""
+    needed = {part.name}
+    for other in reversed(exercise.parts):
+        if other.name in needed:
+            for compute in (other.compute, *(wrong.compute for wrong in other.misconceptions)):
+                needed |= set(signature(compute).parameters)
+    only = copy(exercise)
+    only.items = [other for other in exercise.parts if other.name in needed]
+    return grade_parts(only, variant, answers.__getitem__)[-1]
 
 
 def _lost(items: list[Item]) -> list[Item]:
