@@ -114,6 +114,19 @@ def _mistakes(exercise: Exercise) -> list[tuple[Part | None, Misconception]]:
     return [*parts, *((None, wrong) for wrong in exercise.misconceptions)]
 
 
+def _can_be_made(
+    exercise: Exercise, variant: dict[str, Any], part: Part | None, wrong: Misconception
+) -> bool:
+    """Tell whether a mistake gives an answer at all with these numbers."""
+    if part is not None:
+        try:
+            with np.errstate(all="ignore"):
+                evaluate(part, wrong, solve(exercise, variant))
+        except (FormatError, ArithmeticError):
+            return False
+    return True
+
+
 def _answer(
     exercise: Exercise, release: Release, student: str, index: int, place: int, seed: int
 ) -> Answered:
@@ -129,7 +142,7 @@ def _answer(
         if index == 4:
             return Answered("infinite_loop", _endless(exercise), 0.0)
         return Answered("hostile", HOSTILE, 0.0)
-    mistakes = _mistakes(exercise)
+    mistakes = [m for m in _mistakes(exercise) if _can_be_made(exercise, variant, *m)]
     if index >= 6 and mistakes:
         part, wrong = mistakes[(index - 6 + seed) % len(mistakes)]
         if part is None:

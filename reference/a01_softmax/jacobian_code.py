@@ -103,9 +103,10 @@ def jacobian_of_a_certain_choice(call, rng):
 
 @exercise.check(points=1, after=jacobian_is_the_derivative)
 def jacobian_of_a_batch(call, rng):
-    """Logits of shape (…, n) give Jacobians of shape (…, n, n)."""
+    """Logits of shape (…, n) give Jacobians of shape (…, n, n), also if rows lie far apart."""
     for shape in ((4, 3), (3, 3), (2, 4, 3)):
         z = rng.normal(size=shape)
+        z[0] += 1000
         agree(call(z), jacobian_or_product(z), what="the batch of Jacobians")
 
 
@@ -127,9 +128,10 @@ def product_of_a_certain_choice(call, rng):
 
 @exercise.check(points=0.5, after=product_is_the_jacobian_times_v)
 def product_of_a_batch(call, rng):
-    """z and v of shape (…, n) give a product for each vector."""
+    """z and v of shape (…, n) give a product for each vector, also if rows lie far apart."""
     for shape in ((4, 3), (3, 3), (2, 4, 3)):
         z, v = rng.normal(size=(2, *shape))
+        z[0] += 1000
         agree(call(z, v), jacobian_or_product(z, v), what="the batch of products")
 
 

@@ -28,7 +28,7 @@ def true_set(statements):
 
 
 def all_but(letter, statements):
-    """One mark too many or too few; no answer where the statement wasn't asked."""
+    """One mark too many or too few; no answer at all where the statement isn't asked."""
     return sorted({letter} ^ set(true_set.compute(statements))) if letter in statements else "?"
 
 
