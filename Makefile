@@ -27,6 +27,7 @@ bench: $(VENV)/ready
 	$(BIN)/python bench/engine.py --modules numpy,sympy,torch --out bench/results/engine_torch.json
 	$(BIN)/python bench/pipeline.py --out bench/results/pipeline.json
 	$(BIN)/python bench/startup.py --out bench/results/startup.json
+	$(BIN)/python bench/mutation.py a02 --out bench/results/mutation_a02.json
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed')"

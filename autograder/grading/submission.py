@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -74,6 +75,7 @@ def grade_submission(
     todo = {exercise.id: exercise for exercise in assigned}
     done: dict[str, ExerciseGrade] = {}
     stopped: dict[str, StudentError] = {}  # why a solution cell stopped, by exercise
+    answered: set[str] = set()  # variables in which earlier exercises have their answers
     cells: list[dict[str, Any]] = []
     numbers = {a.id: dict(a.pool[a.variant]) for a in assigned if a.pool[a.variant]}
     with Runner(zygote, numbers, seconds=seconds) as runner:
@@ -89,7 +91,12 @@ def grade_submission(
                     id = grade_id.removeprefix("check_")
                     done[id] = _grade(todo[id], runner, stopped.get(id))
                     cell["outputs"] = _report(done[id], number)
+                    if exercise := todo[id].exercise:
+                        answered |= {part.name for part in exercise.parts}
                 else:
+                    exercise = todo[grade_id].exercise if grade_id in todo else None
+                    if exercise and (stale := _stale(exercise, cell["source"], answered)):
+                        runner.execute(_FORGET.format(names=stale), number)
                     run = runner.execute(cell["source"], number)
                     cell["outputs"] = run.outputs
                     if run.error and grade_id in todo:
@@ -135,6 +142,23 @@ def lost(
         rows = rows or [Item(a.id, "", status, score, a.max_score, note, reason)]
         exercises.append(ExerciseGrade.of(a.id, rows, variant=a.variant))
     return Grade(assignment, student, isolation, exercises, [reason])
+
+
+#: Answers of two exercises may have one name.  Where the second cell stops before it has written
+#: its own, the first one's must not be taken for it.
+_FORGET = "for _name in {names}:\n    globals().pop(_name, None)\ndel _name"
+
+
+def _stale(exercise: Exercise, source: str, answered: set[str]) -> list[str]:
+    """Return which earlier answers a solution cell is about to replace by its own."""
+    own = answered & {part.name for part in exercise.parts}
+    try:
+        nodes = ast.walk(ast.parse(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return sorted(own)
+    return sorted(
+        own & {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    )
 
 
 def _grade(assigned: Assigned, runner: Runner, stopped: StudentError | None) -> ExerciseGrade:

@@ -137,5 +137,5 @@ def identity_again():
 
 @W_K.misconception()
 def transposed():
-    """This works for Xᵀ's convention: here a token is a row, its key is x W_K, a row of W_K."""
+    """Your matrix would do as W_K x. Tokens are rows, so the key of (0, 1) is (0, 1) W_K."""
     return np.array([[0, 1], [0, 0]])

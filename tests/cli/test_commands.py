@@ -98,7 +98,7 @@ def test_one_notebook_is_graded_without_a_class(monkeypatch, capsys, course):
     )
     assert code == 0
     grade = json.loads(output)
-    assert (grade["student"], grade["score"], grade["schema"]) == ("student_001", 6, 1)
+    assert (grade["student"], grade["score"], grade["schema"]) == ("student_001", 51, 1)
     assert not (course.root / "records").exists()
 
 

@@ -83,6 +83,12 @@ def test_a_sound_exercise_has_no_problems(problems):
             "no misconception fails the check `is_an_array`",
         ),
         (
+            "\n@exercise.misconception\ndef alone(x):\n    'One.'\n    return float(x.sum())\n"
+            "\n@exercise.check(points=1)\ndef pair(call, rng):\n    'Two.'\n"
+            "    a, b = call(np.ones(2))\n",
+            "misconception `alone` fails `pair` as grader_error",
+        ),
+        (
             "\n@exercise.alternative\ndef triple(x):\n    return 3 * x\n",
             "`triple` is right but fails `doubles`",
         ),

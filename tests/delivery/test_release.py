@@ -33,7 +33,7 @@ def test_an_assignment_is_written_registered_and_then_up_to_date(real, configure
     marked = [c["metadata"]["nbgrader"] for c in notebook["cells"] if "nbgrader" in c["metadata"]]
     assert all(data["checksum"] for data in marked)
     with Gradebook(course.database) as book:
-        assert book.find_notebook(REAL, REAL).max_score == 6
+        assert book.find_notebook(REAL, REAL).max_score == 54
         student = book.find_student("ada")
         assert (student.first_name, student.last_name) == ("Ada King", "Lovelace")
     files = sorted((course.folder("release") / REAL).iterdir())

@@ -144,7 +144,24 @@ def test_warnings_cost_nothing(course):
             )
     path.write_text(json.dumps(notebook))
     (grade,) = grade_and_save(course, [id]).grades
-    assert grade.score == 6
+    assert grade.score == 51  # all that is given automatically
+
+
+def test_an_answer_to_an_earlier_exercise_is_no_answer_to_a_later_one(course):
+    """Both exercises ask for `scores`; the second cell stops before it writes its own."""
+    id = "a02_attention_by_hand"
+    simulate(course, id, 1)
+    path = course.submission("student_001", id)
+    for broken in ("scores = (1, 2", "1 / 0\nscores = 3"):
+        notebook = json.loads(path.read_text())
+        for cell in notebook["cells"]:
+            if cell["metadata"].get("nbgrader", {}).get("grade_id") == "attn_hand_scaled":
+                cell["source"] = broken
+        path.write_text(json.dumps(notebook))
+        (grade,) = grade_and_save(course, [id]).grades
+        hand, scaled = grade.exercises[:2]
+        assert hand.score == 4
+        assert next(i.note for i in scaled.items if i.name == "scores") == "cell_error"
 
 
 def test_the_truth_is_written_down(course):

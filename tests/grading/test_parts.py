@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from autograder.exercise import Choice, Count, Essay, Exercise, Numbers, Shape, Undecided
+from autograder.exercise import (
+    Choice,
+    Count,
+    Essay,
+    Exercise,
+    Numbers,
+    Shape,
+    Undecided,
+    Witness,
+)
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import Status
 from autograder.sandbox import StudentError
@@ -235,6 +244,32 @@ def test_a_known_mistake_keeps_what_its_right_letters_earn():
 def test_a_choice_that_cannot_work_is_the_authors_error(wrong):
     with pytest.raises(ValueError, match=r"minus|letters"):
         Choice(**wrong)
+
+
+def test_a_known_mistake_may_have_another_shape():
+    exercise = single(Numbers(), [1, 2])
+
+    @exercise.parts[0].misconception()
+    def one_too_many():
+        """There are two."""
+        return [1, 2, 3]
+
+    assert grade(exercise, a="1 2 3")["a"].note == "one_too_many"
+    assert grade(exercise, a="1 2 4")["a"].note == "format_error"
+
+
+def test_witnesses_are_judged_by_what_they_show():
+    exercise = single(Witness(lambda x: int(np.sign(x[0] - x[1]))), [2, 1])
+
+    @exercise.parts[0].misconception()
+    def equal():
+        """They are equal."""
+        return [5, 5]
+
+    assert grade(exercise, a="1/2 1/3")["a"].score == 1
+    assert grade(exercise, a=[0, 0])["a"].note == "equal"
+    assert grade(exercise, a=[0, 1])["a"].score == 0
+    assert grade(exercise, a=[2, 1, 0])["a"].note == "format_error"
 
 
 def test_an_essay_waits_for_a_person():

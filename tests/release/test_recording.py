@@ -10,9 +10,9 @@ import pytest
 from autograder.course.build import build
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import load_assignment
-from autograder.course.recording import decode, encode
+from autograder.course.recording import decode, encode, record
 from autograder.course.release import Release
-from autograder.exercise import draw_pool, pick
+from autograder.exercise import Essay, Exercise, draw_pool, pick
 from autograder.grading.checks import grade_checks
 from autograder.student import check as students
 
@@ -124,6 +124,23 @@ def test_the_format_of_check_json(mini):
     assert hints["letter"] == {"kind": "choice", "options": "AB"}
     assert hints["formula"] == {"kind": "formula", "names": ["a", "b_1"]}
     assert hints["why"] == {"kind": "manual"}
+
+
+def test_a_rubric_stays_with_the_grader():
+    exercise = Exercise("essay", title="Essay", source="none")
+
+    @exercise.part(points=2, answer=Essay())
+    def why():
+        """Why is the sky
+        blue?
+
+        (1) Short waves are scattered most.
+        """
+        return "Short waves are scattered most."
+
+    (part,) = record(exercise, "course")["parts"]
+    assert part["rubric"] == "Why is the sky blue?"
+    assert "(1) Short waves" in exercise.parts[0].rubric
 
 
 def test_a_shape_that_depends_on_the_variant_is_given_for_each(mini):
