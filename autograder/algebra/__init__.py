@@ -5,7 +5,7 @@ from autograder.algebra.derivation import Chain, Line, Waypoint
 from autograder.algebra.equivalence import Verdict, equal, equivalent
 from autograder.algebra.errors import ParseError
 from autograder.algebra.examination import Examination, Finding
-from autograder.algebra.parse import parse, parse_matrix, read_back
+from autograder.algebra.parse import parse, parse_any, parse_matrix, read_back
 
 __all__ = [
     "Chain",
@@ -19,6 +19,7 @@ __all__ = [
     "equal",
     "equivalent",
     "parse",
+    "parse_any",
     "parse_complexity",
     "parse_matrix",
     "read_back",

@@ -11,12 +11,13 @@ from typing import Any
 import sympy
 from mpmath.ctx_mp import MPContext
 
-from autograder.algebra.build import plain_name
 from autograder.algebra.errors import ParseError
 from autograder.algebra.functions import Max, Min
 from autograder.algebra.numeric import Evaluator, Undefined, Value
-from autograder.algebra.parse import is_larger, parse
+from autograder.algebra.limits import is_larger
+from autograder.algebra.parse import parse
 from autograder.algebra.proof import is_zero
+from autograder.algebra.scope import plain_name
 
 MAX_NODES = 10_000
 DIGITS = 50
