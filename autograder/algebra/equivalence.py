@@ -4,99 +4,36 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import sympy
 from mpmath.ctx_mp import MPContext
 
-from autograder.algebra.errors import ParseError
-from autograder.algebra.functions import Max, Min
+from autograder.algebra.functions import Atan2, Ceiling, Factorial, Floor, Max, Min
 from autograder.algebra.numeric import Evaluator, Undefined, Value
 from autograder.algebra.limits import is_larger
+from autograder.algebra.noncommuting import entries
 from autograder.algebra.parse import parse
 from autograder.algebra.proof import is_zero
 from autograder.algebra.scope import plain_name
+from autograder.algebra.verdict import Verdict
 
 MAX_NODES = 10_000
+MAX_MATRIX_NODES = 60  # of formulas in which names stand for matrices
 DIGITS = 50
 MAX_DIGITS = 1000
 MAX_WORK = 2_000_000  # nodes times digits
 POINTS = 12  # at which both sides must be defined and agree
 TRIES = 60
+WIDEST = 2**24  # every third point of a function in pieces lies that far out
+# Constant or linear in pieces: points on one side of a bend alone say nothing about the other.
+PIECES = (sympy.Abs, Max, Min, sympy.sign, sympy.Heaviside, Floor, Ceiling, Atan2)
 
 _Exact = tuple[int, int]  # (m, e) for m·2^e
 
 # The students do not know the seed, so no formula can be fitted to the points.
 _random = random.Random(os.urandom(32))
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The answer to "are these equal?".
-
-    Attributes
-    ----------
-    equal : bool or None
-        None where it could not be decided and a person should look.
-    how : str
-        ``"proved"``, ``"numeric"`` (equal at many random points, to 50 digits at least),
-        ``"refuted at x=0.731"``, ``"parse error: …"``, ``"undecided: …"``.
-    values : pair of str, optional
-        What the two sides are at the point that refutes.
-    """
-
-    equal: bool | None
-    how: str
-    values: tuple[str, str] | None = None
-
-    @property
-    def point(self) -> str:
-        """The point that refutes: ``"x=0.731"``."""
-        return self.how.removeprefix("refuted at ") if self.values else ""
-
-
-def equivalent(
-    expected: str,
-    given: str,
-    *,
-    variables: Iterable[str] | None = None,
-    assumptions: Mapping[str, str] | None = None,
-) -> Verdict:
-    """Compare a student's formula with the expected one.
-
-    Parameters
-    ----------
-    expected, given : str
-        Two formulas, see `parse`.
-    variables : iterable of str, optional
-        The names that may occur; any, if omitted.
-    assumptions : mapping of str to str, optional
-        What is known of the names, see `parse`.  Names are real numbers unless told otherwise.
-
-    Returns
-    -------
-    Verdict
-        Two formulas are equal if they agree wherever both are defined.  No text raises.
-
-    Examples
-    --------
-    >>> equivalent("p1*(1 - p1)", "p1 - p1^2")
-    Verdict(equal=True, how='proved', values=None)
-    >>> equivalent("-p1*p2", "p1*p2").equal
-    False
-    """
-    names = None if variables is None else tuple(variables)
-    try:
-        right = parse(expected, names, assumptions=assumptions)
-    except ParseError as error:
-        return Verdict(None, f"parse error: the expected formula: {error}")
-    try:
-        answer = parse(given, names, assumptions=assumptions)
-    except ParseError as error:
-        return Verdict(False, f"parse error: {error}")
-    return equal(right, answer)
 
 
 def equal(a: Any, b: Any, *, assumptions: Mapping[str, str] | None = None) -> Verdict:
@@ -117,13 +54,14 @@ def equal(a: Any, b: Any, *, assumptions: Mapping[str, str] | None = None) -> Ve
         return Verdict(True, "proved")
     if is_larger(a, MAX_NODES) or is_larger(b, MAX_NODES):
         return Verdict(None, "undecided: the formula is too large")
+    if not (a.is_commutative and b.is_commutative):
+        return _equal_noncommuting(a, b)
     verdict = _Comparison(a, b).verdict()
     if not verdict.equal:
         return verdict
-    if is_zero(a - b):
+    if not (a - b).has(sympy.Sum, sympy.Product) and is_zero(a - b):
         return Verdict(True, "proved")
-    if (a - b).has(sympy.Abs, Max, Min, sympy.sign, sympy.Heaviside):
-        # Points on one side of the bend in |x + 10⁶| alone say nothing about the other.
+    if (a - b).has(*PIECES):
         return Verdict(None, "undecided: equal at the points tried, but defined in pieces")
     return verdict
 
@@ -145,6 +83,17 @@ def _equal_matrices(a: Any, b: Any, assumptions: Mapping[str, str] | None) -> Ve
     return Verdict(True, "numeric" if numeric else "proved")
 
 
+def _equal_noncommuting(a: sympy.Expr, b: sympy.Expr) -> Verdict:
+    if is_larger(a, MAX_MATRIX_NODES) or is_larger(b, MAX_MATRIX_NODES):
+        return Verdict(None, "undecided: the formula is too large")
+    left, right = entries(a), entries(b)
+    if isinstance(left, sympy.MatrixBase) and isinstance(right, sympy.MatrixBase):
+        return _equal_matrices(left, right, None)
+    if isinstance(left, sympy.MatrixBase) or isinstance(right, sympy.MatrixBase):
+        return Verdict(False, "one is a matrix, the other is not")
+    return equal(left, right)
+
+
 def _same_symbols(
     a: sympy.Expr, b: sympy.Expr, assumptions: Mapping[str, str] | None
 ) -> tuple[sympy.Expr, sympy.Expr]:
@@ -159,7 +108,27 @@ def _same_symbols(
 
 
 def _symbols(expr: sympy.Expr) -> list[sympy.Symbol]:
-    return sorted(expr.free_symbols, key=lambda symbol: symbol.name)
+    free = (symbol for symbol in expr.free_symbols if symbol.is_Symbol)
+    return sorted(free, key=lambda symbol: symbol.name)
+
+
+def _whole(expr: sympy.Expr) -> set[sympy.Symbol]:
+    """Return the symbols that only make sense as whole numbers: a sum's bounds, what has a "!"."""
+    found = set()
+    for factorial in expr.atoms(Factorial):
+        found |= factorial.free_symbols
+    for running in expr.atoms(sympy.Sum, sympy.Product):
+        for limit in running.limits:
+            found |= limit[1].free_symbols | limit[2].free_symbols
+    return found | _indices(expr)
+
+
+def _indices(expr: sympy.Expr) -> set[sympy.Symbol]:
+    found = set()
+    for node in expr.atoms(sympy.KroneckerDelta, sympy.Indexed):
+        for index in node.args if isinstance(node, sympy.KroneckerDelta) else node.indices:
+            found |= index.free_symbols
+    return found
 
 
 class _Comparison:
@@ -167,7 +136,10 @@ class _Comparison:
 
     def __init__(self, a: sympy.Expr, b: sympy.Expr) -> None:
         self.sides = a, b
-        self.symbols = _symbols(sympy.Tuple(a, b))
+        self.symbols = [s for s in _symbols(sympy.Tuple(a, b)) if s.is_Symbol]
+        self.whole = _whole(a) | _whole(b)
+        self.whole_indices = _indices(a) | _indices(b)
+        self.wide = a.has(*PIECES) or b.has(*PIECES)
         self.context = MPContext()
         self.work = 0
 
@@ -175,10 +147,10 @@ class _Comparison:
         agreements, complex_refutation = 0, None
         wanted = POINTS if self.symbols else 1
         for attempt in range(TRIES if self.symbols else 1):
-            point = {symbol: _draw(symbol, attempt) for symbol in self.symbols}
+            point = {s: self._draw(s, attempt) for s in self.symbols}
             try:
                 same, left, right = self._at(point)
-            except (Undefined, ArithmeticError, ValueError):
+            except (Undefined, ArithmeticError, ValueError, TypeError):
                 continue
             agreements += same
             real = [value.imag == 0 for value in (left, right)]
@@ -220,6 +192,14 @@ class _Comparison:
             # Both are nothing but noise: zero, if they still are with twice the digits.
             zero_before, digits = True, 2 * digits
         raise Undefined("needs too many digits")
+
+    def _draw(self, symbol: sympy.Symbol, attempt: int) -> _Exact:
+        if symbol in self.whole:
+            return _random.randint(1, 3 if symbol in self.whole_indices else 9), 0
+        size, exponent = _draw(symbol, attempt)
+        if self.wide and attempt % 3 == 2:
+            exponent += _random.randint(1, WIDEST.bit_length())
+        return size, exponent
 
     def _value(self, exact: _Exact) -> Value:
         return self.context.ldexp(self.context.mpf(exact[0]), exact[1])
