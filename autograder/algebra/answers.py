@@ -64,9 +64,9 @@ def equivalent(
         answer = _read(given, names, assumptions)
     except ParseError as error:
         return Verdict(False, f"parse error: {error}")
-    if kind(right) == "expression" and _is_assignment(given):
+    if kind(right) not in _STATEMENTS and _is_assignment(given):
         answer = _assigned(answer, right)
-    elif kind(answer) == "expression" and _is_assignment(expected):
+    elif kind(answer) not in _STATEMENTS and _is_assignment(expected):
         right = _assigned(right, answer)
     return compare(right, answer, assumptions)
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import sympy
-from mpmath.ctx_mp import MPContext
 
 from autograder.algebra.functions import Atan2, Ceiling, Factorial, Floor, Max, Min
-from autograder.algebra.numeric import Evaluator, Undefined, Value
+from autograder.algebra.numeric import Evaluator, Undefined, Value, shared_context
 from autograder.algebra.limits import is_larger
 from autograder.algebra.noncommuting import entries
 from autograder.algebra.parse import parse
@@ -24,8 +24,10 @@ MAX_MATRIX_NODES = 60  # of formulas in which names stand for matrices
 DIGITS = 50
 MAX_DIGITS = 1000
 MAX_WORK = 2_000_000  # nodes times digits
+FIRST_POINTS = 3  # before a proof is tried
 POINTS = 12  # at which both sides must be defined and agree
-TRIES = 60
+TRIES = 200
+EXTREME = 10**6  # numbers beyond it may hide what no point tried can show
 WIDEST = 2**24  # every third point of a function in pieces lies that far out
 # Constant or linear in pieces: points on one side of a bend alone say nothing about the other.
 PIECES = (sympy.Abs, Max, Min, sympy.sign, sympy.Heaviside, Floor, Ceiling, Atan2)
@@ -57,13 +59,19 @@ def equal(a: Any, b: Any, *, assumptions: Mapping[str, str] | None = None) -> Ve
     if not (a.is_commutative and b.is_commutative):
         return _equal_noncommuting(a, b)
     verdict = _Comparison(a, b).verdict()
-    if not verdict.equal:
+    if verdict.how != "numeric":
         return verdict
-    if not (a - b).has(sympy.Sum, sympy.Product) and is_zero(a - b):
-        return Verdict(True, "proved")
     if (a - b).has(*PIECES):
         return Verdict(None, "undecided: equal at the points tried, but defined in pieces")
+    if _extremes(a) != _extremes(b):
+        return Verdict(None, "undecided: equal at the points tried, but with extreme numbers")
     return verdict
+
+
+def _extremes(expr: sympy.Expr) -> set[sympy.Rational]:
+    """Return the numbers so large or small that no point tried may have met what they do."""
+    numbers = (abs(number) for number in expr.atoms(sympy.Rational) if number)
+    return {n for n in numbers if n > EXTREME or n * EXTREME < 1}
 
 
 def _equal_matrices(a: Any, b: Any, assumptions: Mapping[str, str] | None) -> Verdict:
@@ -131,6 +139,12 @@ def _indices(expr: sympy.Expr) -> set[sympy.Symbol]:
     return found
 
 
+def _bends(node: sympy.Basic) -> bool:
+    """Whether `node` may change its form far from zero: |x + 10⁶|, √((x + 10⁶)²)."""
+    root = node.is_Pow and node.exp.is_Rational and not node.exp.is_Integer
+    return isinstance(node, PIECES) or bool(root and not node.base.is_Symbol)
+
+
 class _Comparison:
     """The search for a point at which `a` and `b` differ."""
 
@@ -139,18 +153,24 @@ class _Comparison:
         self.symbols = [s for s in _symbols(sympy.Tuple(a, b)) if s.is_Symbol]
         self.whole = _whole(a) | _whole(b)
         self.whole_indices = _indices(a) | _indices(b)
-        self.wide = a.has(*PIECES) or b.has(*PIECES)
-        self.context = MPContext()
+        self.wide = any(_bends(node) for node in self._nodes())
+        self.general = any(node.is_Pow and not node.exp.is_number for node in self._nodes())
+        self.context = shared_context(DIGITS)
         self.work = 0
 
+    def _nodes(self) -> Iterator[sympy.Basic]:
+        return itertools.chain(*map(sympy.preorder_traversal, self.sides))
+
     def verdict(self) -> Verdict:
-        agreements, complex_refutation = 0, None
+        agreements, complex_refutation, tried = 0, None, False
         wanted = POINTS if self.symbols else 1
         for attempt in range(TRIES if self.symbols else 1):
             point = {s: self._draw(s, attempt) for s in self.symbols}
             try:
                 same, left, right = self._at(point)
             except (Undefined, ArithmeticError, ValueError, TypeError):
+                if self.work > MAX_WORK:
+                    break
                 continue
             agreements += same
             real = [value.imag == 0 for value in (left, right)]
@@ -159,11 +179,20 @@ class _Comparison:
             if not same and not any(real):
                 # Perhaps only another branch: log(a/b) and log(a) - log(b) for negative numbers.
                 complex_refutation = self._refutation(point, left, right)
+            if agreements == FIRST_POINTS and not tried:
+                tried = True
+                if self._is_proved():
+                    return Verdict(True, "proved")
             if agreements == wanted or self.work > MAX_WORK:
                 break
         if agreements == wanted:
-            return Verdict(True, "numeric")
+            proved = not tried and self._is_proved()
+            return Verdict(True, "proved" if proved else "numeric")
         return complex_refutation or Verdict(None, "undecided: too few points could be computed")
+
+    def _is_proved(self) -> bool:
+        difference = self.sides[0] - self.sides[1]
+        return not difference.has(sympy.Sum, sympy.Product) and is_zero(difference)
 
     def _at(self, point: Mapping[Any, _Exact]) -> tuple[bool, Value, Value]:
         """Evaluate both sides with so many digits that rounding errors do not matter.
@@ -197,6 +226,9 @@ class _Comparison:
         if symbol in self.whole:
             return _random.randint(1, 3 if symbol in self.whole_indices else 9), 0
         size, exponent = _draw(symbol, attempt)
+        if self.general and attempt % 4 == 3 and not symbol.is_integer:
+            # Where (a^b)^c and a^(b·c) part, both are real at such points alone.
+            return (1 if size > 0 else -1) * _random.randint(1, 6), -1
         if self.wide and attempt % 3 == 2:
             exponent += _random.randint(1, WIDEST.bit_length())
         return size, exponent

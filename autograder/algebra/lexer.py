@@ -205,8 +205,9 @@ def _command(word: str, at: int) -> list[Token]:
     if command in _LAYOUT:
         return []
     if command in (r"\sum", r"\prod", r"\log", r"\max", r"\min") or command in _COMMANDS:
-        tokens = [Token("operator", _COMMANDS[command], at)] if command in _COMMANDS else []
-        tokens = tokens or [Token("command", command, at)]
+        written = _COMMANDS.get(command, command)
+        kind: Kind = "command" if written[:1] == "\\" and written[1:].isalpha() else "operator"
+        tokens = [Token(kind, written, at)]
         return tokens + (_split_index(index, at + len(command)) if index else [])
     if command in _NAMED or command[1:] in GREEK.values():
         name = _NAMED.get(command, command[1:])

@@ -7,9 +7,8 @@ import math
 from typing import Any
 
 import sympy
-from mpmath.ctx_mp import MPContext
 
-from autograder.algebra.numeric import LARGEST, Evaluator, Undefined
+from autograder.algebra.numeric import LARGEST, Evaluator, Undefined, shared_context
 
 MAX_DEPTH = 40
 MAX_DIGITS = 60
@@ -27,7 +26,7 @@ MAX_BUILT = 20_000  # nodes built, those of a sum counted once for every term
 def is_in_range(number: sympy.Expr, largest: float = math.inf) -> bool:
     """Whether a constant can be computed and is at most so large."""
     try:
-        return bool(abs(Evaluator(MPContext(), {})(number)) <= largest)
+        return bool(abs(Evaluator(shared_context(15), {})(number)) <= largest)
     except (Undefined, ArithmeticError, ValueError, TypeError):
         return False
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import sympy
-from mpmath.ctx_mp import MPContext
 
 from autograder.algebra import objects
-from autograder.algebra.numeric import Evaluator, Undefined
+from autograder.algebra.numeric import Evaluator, Undefined, shared_context
 
 DIGITS = 50
 NOISE = 30  # numbers that agree to so many digits are the same
@@ -24,8 +23,7 @@ class Judge:
     """
 
     def __init__(self, point: Mapping[sympy.Symbol, Any]) -> None:
-        self.context = MPContext()
-        self.context.dps = DIGITS
+        self.context = shared_context(DIGITS)
         numbers = Evaluator(self.context, {})
         self.point = {
             symbol: numbers(value) if isinstance(value, sympy.Basic) else self.context.mpf(value)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -25,6 +26,17 @@ MAX_ANGLE = 60  # digits before the point of the argument of a sine
 KEY_DIGITS = 20  # to which arguments must agree for an unknown function to be the same
 
 Value = Any  # mpmath's mpf or mpc
+
+
+_threads = threading.local()
+
+
+def shared_context(digits: int) -> MPContext:
+    """Return this thread's context, set to so many digits; making one takes milliseconds."""
+    if not hasattr(_threads, "context"):
+        _threads.context = MPContext()
+    _threads.context.dps = digits
+    return _threads.context
 
 
 class Undefined(Exception):

@@ -131,6 +131,8 @@ def _same_solutions(expected: Any, given: Any, one: Any, other: Any) -> Verdict:
         point = {symbol: _number(symbol) for symbol in symbols - {variable}}
         for zero, here, there in ((one, expected, given), (other, given, expected)):
             for root in solved(zero.xreplace(point), variable):
+                if not _fits(variable, root):
+                    continue
                 judge = Judge({**point, variable: root})
                 if not judge.holds(here):
                     continue  # came in by clearing denominators
