@@ -9,6 +9,7 @@ from typing import Any
 import sympy
 
 from autograder.algebra import killable
+from autograder.algebra.equations import multiples
 from autograder.algebra.equivalence import equal
 from autograder.algebra.errors import ParseError
 from autograder.algebra.objects import FiniteSet, Listing, kind
@@ -75,7 +76,8 @@ def compare(expected: Any, given: Any, assumptions: _Assumptions = None) -> Verd
     """Compare two values as `parse_any` makes them."""
     kinds = kind(expected), kind(given)
     if all(which in _STATEMENTS for which in kinds) or _has_proposition(expected, given):
-        return _elsewhere("statements", expected, given, assumptions)
+        quick = _equations(expected, given) if kinds == ("equation", "equation") else None
+        return quick or _elsewhere("statements", expected, given, assumptions)
     if kinds[0] != kinds[1]:
         return Verdict(False, f"{_a(kinds[1])} instead of {_a(kinds[0])}")
     match kinds[0]:
@@ -89,6 +91,13 @@ def compare(expected: Any, given: Any, assumptions: _Assumptions = None) -> Verd
     if verdict.equal is None and verdict.how.startswith("undecided: equal"):
         return _elsewhere("formulas", expected, given, assumptions)
     return verdict
+
+
+def _equations(expected: sympy.Eq, given: sympy.Eq) -> Verdict | None:
+    """Compare two equations as they stand, which settles most of those that are equal."""
+    if not all(isinstance(side, sympy.Expr) for side in (*expected.args, *given.args)):
+        return None
+    return multiples(expected.lhs - expected.rhs, given.lhs - given.rhs)
 
 
 def _elsewhere(task: str, expected: Any, given: Any, assumptions: _Assumptions) -> Verdict:

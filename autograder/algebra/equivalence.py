@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import sympy
@@ -33,6 +33,8 @@ WIDEST = 2**24  # every third point of a function in pieces lies that far out
 PIECES = (sympy.Abs, Max, Min, sympy.sign, sympy.Heaviside, Floor, Ceiling, Atan2)
 
 _Exact = tuple[int, int]  # (m, e) for m·2^e
+MAX_SPECIAL = 4  # symbols; more make too many special points
+_SPECIAL: tuple[_Exact, ...] = ((-2, 0), (2, 0), (1, -1))
 
 # The students do not know the seed, so no formula can be fitted to the points.
 _random = random.Random(os.urandom(32))
@@ -154,18 +156,39 @@ class _Comparison:
         self.whole = _whole(a) | _whole(b)
         self.whole_indices = _indices(a) | _indices(b)
         self.wide = any(_bends(node) for node in self._nodes())
-        self.general = any(node.is_Pow and not node.exp.is_number for node in self._nodes())
+        self.general = any(
+            node.is_Pow and node.exp.free_symbols and node.base.free_symbols
+            for node in self._nodes()
+        )
         self.context = shared_context(DIGITS)
         self.work = 0
+        self.real_refutation: Verdict | None = None
+        self.complex_refutation: Verdict | None = None
 
     def _nodes(self) -> Iterator[sympy.Basic]:
         return itertools.chain(*map(sympy.preorder_traversal, self.sides))
 
     def verdict(self) -> Verdict:
-        agreements, complex_refutation, tried = 0, None, False
-        wanted = POINTS if self.symbols else 1
-        for attempt in range(TRIES if self.symbols else 1):
-            point = {s: self._draw(s, attempt) for s in self.symbols}
+        """Look at a few points, then for a proof, then at more points."""
+        if not self._agree(self._random_points(), FIRST_POINTS):
+            return self._without_points()
+        if self._is_proved():
+            return Verdict(True, "proved")
+        if not self.symbols:
+            return Verdict(True, "numeric")
+        self._agree(self._special_points(), len(_SPECIAL) ** MAX_SPECIAL)
+        if self.real_refutation or not self._agree(self._random_points(), POINTS - FIRST_POINTS):
+            return self._without_points()
+        return Verdict(True, "numeric")
+
+    def _without_points(self) -> Verdict:
+        undecided = Verdict(None, "undecided: too few points could be computed")
+        return self.real_refutation or self.complex_refutation or undecided
+
+    def _agree(self, points: Iterable[dict[Any, _Exact]], wanted: int) -> bool:
+        """Whether both sides agree at so many of `points`; ends at a real refutation."""
+        agreements = 0
+        for point in points:
             try:
                 same, left, right = self._at(point)
             except (Undefined, ArithmeticError, ValueError, TypeError):
@@ -175,20 +198,18 @@ class _Comparison:
             agreements += same
             real = [value.imag == 0 for value in (left, right)]
             if not same and all(real):
-                return self._refutation(point, left, right)
+                self.real_refutation = self._refutation(point, left, right)
+                return False
             if not same and not any(real):
                 # Perhaps only another branch: log(a/b) and log(a) - log(b) for negative numbers.
-                complex_refutation = self._refutation(point, left, right)
-            if agreements == FIRST_POINTS and not tried:
-                tried = True
-                if self._is_proved():
-                    return Verdict(True, "proved")
+                self.complex_refutation = self._refutation(point, left, right)
             if agreements == wanted or self.work > MAX_WORK:
                 break
-        if agreements == wanted:
-            proved = not tried and self._is_proved()
-            return Verdict(True, "proved" if proved else "numeric")
-        return complex_refutation or Verdict(None, "undecided: too few points could be computed")
+        return agreements == (wanted if self.symbols else 1)
+
+    def _random_points(self) -> Iterator[dict[Any, _Exact]]:
+        for attempt in range(TRIES if self.symbols else 1):
+            yield {symbol: self._draw(symbol, attempt) for symbol in self.symbols}
 
     def _is_proved(self) -> bool:
         difference = self.sides[0] - self.sides[1]
@@ -222,13 +243,19 @@ class _Comparison:
             zero_before, digits = True, 2 * digits
         raise Undefined("needs too many digits")
 
+    def _special_points(self) -> Iterator[dict[Any, _Exact]]:
+        """Yield where (a^b)^c and a^(b·c) part and both are real: no random point is one of them."""
+        if not self.general or len(self.symbols) > MAX_SPECIAL:
+            return
+        for values in itertools.product(_SPECIAL, repeat=len(self.symbols)):
+            point = dict(zip(self.symbols, values, strict=True))
+            if all(_is_allowed(symbol, *value) for symbol, value in point.items()):
+                yield point
+
     def _draw(self, symbol: sympy.Symbol, attempt: int) -> _Exact:
         if symbol in self.whole:
             return _random.randint(1, 3 if symbol in self.whole_indices else 9), 0
         size, exponent = _draw(symbol, attempt)
-        if self.general and attempt % 4 == 3 and not symbol.is_integer:
-            # Where (a^b)^c and a^(b·c) part, both are real at such points alone.
-            return (1 if size > 0 else -1) * _random.randint(1, 6), -1
         if self.wide and attempt % 3 == 2:
             exponent += _random.randint(1, WIDEST.bit_length())
         return size, exponent
@@ -244,6 +271,12 @@ class _Comparison:
             digits *= 2
         values = (str(show(left, digits)), str(show(right, digits)))
         return Verdict(False, f"refuted at {where or 'all points'}", values)
+
+
+def _is_allowed(symbol: sympy.Symbol, size: int, exponent: int) -> bool:
+    if (symbol.is_integer and exponent < 0) or (symbol.is_negative and size > 0):
+        return False
+    return size > 0 or not symbol.is_nonnegative
 
 
 def _draw(symbol: sympy.Symbol, attempt: int) -> _Exact:

@@ -19,6 +19,7 @@ from autograder.algebra.limits import MAX_CELLS, is_in_range, is_larger
 from autograder.algebra.scope import Scope
 
 MAX_DIFFERENTIATED = 1000  # nodes
+_ALL_CALLS = frozenset(CALLS)
 _SIGNS = {"relation": "an equation", "interval": "an interval", "list": "a list", "set": "a set"}
 
 
@@ -201,7 +202,7 @@ def _read(
     tree = read_tree(
         text,
         implicit=implicit,
-        functions={*known, *CALLS},
+        functions=_ALL_CALLS.union(known),
         words=scope.words,
         open_functions=open_functions,
     )

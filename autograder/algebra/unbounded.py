@@ -9,7 +9,7 @@ from typing import Any
 import sympy
 
 from autograder.algebra import objects
-from autograder.algebra.equivalence import equal
+from autograder.algebra.equations import multiples
 from autograder.algebra.functions import Max, Min
 from autograder.algebra.membership import Judge
 from autograder.algebra.numeric import Undefined
@@ -101,26 +101,13 @@ def _highest_power(expr: sympy.Expr) -> int:
 
 
 def _equations(expected: Any, given: Any, one: Any, other: Any, declared: str) -> Verdict:
-    identities = [equal(zero, sympy.S.Zero).equal is True for zero in (one, other)]
-    if any(identities):
-        return Verdict(all(identities), "one holds always" if not all(identities) else "proved")
-    never = [not zero.free_symbols for zero in (one, other)]
-    if any(never):
-        return Verdict(all(never), "one holds never" if not all(never) else "proved")
-    # Two equations are multiples of each other if f(x)·g(y) = g(x)·f(y) for all x and y.
-    renaming = {s: _twin(s) for s in one.free_symbols | other.free_symbols if s.is_Symbol}
-    multiples = equal(one * other.xreplace(renaming), other * one.xreplace(renaming))
-    if multiples.equal:
-        return Verdict(True, multiples.how)
+    if verdict := multiples(one, other):
+        return verdict
     symbols = one.free_symbols | other.free_symbols
     polynomial = one.is_polynomial(*symbols) and other.is_polynomial(*symbols)
     if polynomial and not declared:
         return Verdict(False, "the solutions differ, or how often each occurs")
     return _same_solutions(expected, given, one, other)
-
-
-def _twin(symbol: sympy.Symbol) -> sympy.Symbol:
-    return sympy.Symbol(f"{symbol.name}__twin", **symbol._assumptions_orig)
 
 
 def _same_solutions(expected: Any, given: Any, one: Any, other: Any) -> Verdict:
