@@ -12,7 +12,7 @@ from autograder.algebra import killable
 from autograder.algebra.equations import multiples
 from autograder.algebra.equivalence import equal
 from autograder.algebra.errors import ParseError
-from autograder.algebra.objects import FiniteSet, Listing, kind
+from autograder.algebra.objects import FiniteSet, Interval, Listing, Tuple, kind
 from autograder.algebra.parse import parse_any
 from autograder.algebra.verdict import Verdict
 
@@ -62,7 +62,8 @@ def equivalent(
     except ParseError as error:
         return Verdict(None, f"parse error: the expected formula: {error}")
     try:
-        answer = _read(given, names, assumptions)
+        symbols = [symbol.name for symbol in right.free_symbols if symbol.is_Symbol]
+        answer = _read(given, names, assumptions, symbols)
     except ParseError as error:
         return Verdict(False, f"parse error: {error}")
     if kind(right) not in _STATEMENTS and _is_assignment(given):
@@ -78,6 +79,10 @@ def compare(expected: Any, given: Any, assumptions: _Assumptions = None) -> Verd
     if all(which in _STATEMENTS for which in kinds) or _has_proposition(expected, given):
         quick = _equations(expected, given) if kinds == ("equation", "equation") else None
         return quick or _elsewhere("statements", expected, given, assumptions)
+    if kinds == ("set", "list") and len(given.args) == 2 and expected.has(Interval):
+        return compare(expected, _interval(given), assumptions)
+    if kinds == ("list", "set") and len(expected.args) == 2 and given.has(Interval):
+        return compare(_interval(expected), given, assumptions)
     if kinds[0] != kinds[1]:
         return Verdict(False, f"{_a(kinds[1])} instead of {_a(kinds[0])}")
     match kinds[0]:
@@ -106,10 +111,19 @@ def _elsewhere(task: str, expected: Any, given: Any, assumptions: _Assumptions) 
     return result or Verdict(None, "undecided: this takes too long")
 
 
-def _read(text: str, names: tuple[str, ...] | None, assumptions: _Assumptions) -> Any:
-    open_to_all = names is None
+def _read(
+    text: str,
+    names: tuple[str, ...] | None,
+    assumptions: _Assumptions,
+    symbols: Iterable[str] = (),
+) -> Any:
     return parse_any(
-        text, names, implicit=open_to_all, assumptions=assumptions, open_functions=open_to_all
+        text,
+        names,
+        implicit=names is None,
+        assumptions=assumptions,
+        open_functions=names is None,
+        symbols=symbols,
     )
 
 
@@ -131,6 +145,12 @@ def _has_proposition(expected: Any, given: Any) -> bool:
     """Whether a name alone is compared with a statement: then it is one, true or false."""
     one_is_name = expected.is_Symbol or given.is_Symbol
     return one_is_name and "statement" in (kind(expected), kind(given))
+
+
+def _interval(pair: Listing) -> Interval:
+    """Read ``[0, 1]`` or ``(0, 1)`` as an interval, where one is expected."""
+    is_open = sympy.sympify(isinstance(pair, Tuple))
+    return Interval(*pair.args, is_open, is_open)
 
 
 def _lists(expected: Listing, given: Listing, assumptions: _Assumptions) -> Verdict:

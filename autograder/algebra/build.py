@@ -187,7 +187,8 @@ class Builder:
     def _list(self, node: Node, depth: int) -> Any:
         return objects.Listing(*self._items(node, depth))
 
-    _tuple = _list
+    def _tuple(self, node: Node, depth: int) -> Any:
+        return objects.Tuple(*self._items(node, depth))
 
     def _set(self, node: Node, depth: int) -> Any:
         return objects.FiniteSet(*self._items(node, depth))

@@ -26,7 +26,7 @@ MAX_DIGITS = 1000
 MAX_WORK = 2_000_000  # nodes times digits
 FIRST_POINTS = 3  # before a proof is tried
 POINTS = 12  # at which both sides must be defined and agree
-TRIES = 200
+TRIES = 600
 EXTREME = 10**6  # numbers beyond it may hide what no point tried can show
 WIDEST = 2**24  # every third point of a function in pieces lies that far out
 # Constant or linear in pieces: points on one side of a bend alone say nothing about the other.

@@ -7,7 +7,8 @@ bracket opens an interval or the arguments of a function.
 
 from __future__ import annotations
 
-from collections.abc import Container
+import itertools
+from collections.abc import Collection, Container
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -55,7 +56,7 @@ def read_tree(
     *,
     implicit: bool,
     functions: Container[str],
-    words: Container[str] = (),
+    words: Collection[str] = (),
     open_functions: bool = False,
 ) -> Node:
     """Turn `text` into a tree, or raise `ParseError` where it stops making sense.
@@ -70,9 +71,17 @@ def read_tree(
     words : container of str
         Declared names, without underscores.
     open_functions : bool
-        Whether any other name makes a call as well when a bracket follows it at once.
+        Whether any other name makes a call as well when a bracket follows it at once, unless it
+        also stands somewhere without one: ``n(n + 1)`` is a product.
     """
     tokens = tokenize(text, words=words, functions=functions)
+    if open_functions:
+        plain = {
+            token.text.replace("_", "")
+            for token, after in itertools.pairwise(tokens)
+            if token.kind == "name" and after.text != "(" and token.text not in functions
+        }
+        words = plain.union(words)
     return _Reader(str(text), tokens, implicit, functions, words, open_functions).read()
 
 
@@ -376,6 +385,8 @@ class _Reader:
         if self.sees("("):
             opened = self.next()
             items, _ = self.items((")",), opened)
+        elif self.sees(r"\sum", r"\prod"):
+            items = [self.power()]
         elif self.starts_operand() and not self.is_function(self.token):
             factors = [self.power()]
             while self.starts_operand() and not self.sees("(", "[") and not self.is_function(self.token):

@@ -145,18 +145,30 @@ def tokenize(text: object, *, words: Container[str] = (), functions: Container[s
         raise ParseError("expected a formula, but there is no text", text)
     if len(text) > MAX_LENGTH:
         raise ParseError(f"a formula may have at most {MAX_LENGTH} characters", text)
-    pattern = _LATEX if is_latex(text) else _TEXT
+    start, stop = _without_dollars(text)
+    tokens = _scan(text, start, stop, is_latex(text), words, functions)
+    return [*tokens, Token("end", "", len(text))]
+
+
+def _scan(
+    text: str,
+    position: int,
+    stop: int,
+    latex: bool,
+    words: Container[str] = (),
+    functions: Container[str] = (),
+) -> list[Token]:
+    pattern = _LATEX if latex else _TEXT
     tokens: list[Token] = []
-    position, stop = _without_dollars(text)
     while position < stop:
         match = pattern.match(text, position, stop)
         if match is None:
             raise ParseError(f"unexpected character {text[position]!a}", text, position)
-        tokens += _read(match, words, functions, pattern is _LATEX)
+        tokens += _read(match, words, functions, latex)
         if len(tokens) > MAX_TOKENS:
             raise ParseError("this formula has too many parts", text)
         position = match.end()
-    return [*tokens, Token("end", "", len(text))]
+    return tokens
 
 
 def _without_dollars(text: str) -> tuple[int, int]:
@@ -217,7 +229,7 @@ def _command(word: str, at: int) -> list[Token]:
 
 def _split_index(index: str, at: int) -> list[Token]:
     """Tokens of a subscript that is no part of a name: the bounds of a sum, the base of a log."""
-    inside = tokenize(index + "\\ ")[:-1]
+    inside = _scan(index, 0, len(index), True)
     moved = [Token(token.kind, token.text, at + 1 + token.position) for token in inside]
     return [Token("operator", "_", at), *moved]
 

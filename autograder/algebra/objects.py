@@ -42,6 +42,12 @@ class Listing(Inert):
     template = r"\left[ {} \right]"
 
 
+class Tuple(Listing):
+    """A list written in round brackets; two numbers in them may be an open interval as well."""
+
+    template = r"\left( {} \right)"
+
+
 class FiniteSet(Inert):
     """A set given by its elements."""
 

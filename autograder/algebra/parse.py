@@ -16,7 +16,7 @@ from autograder.algebra.functions import Diff
 from autograder.algebra.grammar import read_tree
 from autograder.algebra.library import CALLS, FUNCTIONS
 from autograder.algebra.limits import MAX_CELLS, is_in_range, is_larger
-from autograder.algebra.scope import Scope
+from autograder.algebra.scope import Scope, plain_name
 
 MAX_DIFFERENTIATED = 1000  # nodes
 _ALL_CALLS = frozenset(CALLS)
@@ -127,6 +127,7 @@ def parse_any(
     implicit: bool = False,
     assumptions: Mapping[str, str] | None = None,
     open_functions: bool = False,
+    symbols: Iterable[str] = (),
 ) -> Any:
     r"""Read an answer of any kind: a formula, equation, inequality, list, set, interval, matrix.
 
@@ -139,6 +140,8 @@ def parse_any(
         As for `parse`.
     open_functions : bool
         Whether a name that nobody declared makes a function when a bracket follows: ``f(x)``.
+    symbols : iterable of str
+        Names that then are no functions.
 
     Returns
     -------
@@ -159,7 +162,9 @@ def parse_any(
     [a,    1],
     [0, a**2]])
     """
-    value = _read(text, names, implicit, assumptions, None, open_functions, any_kind=True)
+    value = _read(
+        text, names, implicit, assumptions, None, open_functions, symbols, any_kind=True
+    )
     return _carried_out(value, text)
 
 
@@ -193,6 +198,7 @@ def _read(
     assumptions: Mapping[str, str] | None,
     functions: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] | None,
     open_functions: bool = False,
+    symbols: Iterable[str] = (),
     *,
     any_kind: bool = False,
 ) -> Any:
@@ -203,7 +209,7 @@ def _read(
         text,
         implicit=implicit,
         functions=_ALL_CALLS.union(known),
-        words=scope.words,
+        words=scope.words.union(map(plain_name, symbols)),
         open_functions=open_functions,
     )
     if not any_kind and tree.kind in _SIGNS:
