@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-TESTS = "AlgEquiv Equivalent EquivStep Sets PLParse PLReject LatexVerify".split()
-KINDS = "expr equation inequality interval set list matrix latex".split()
+TESTS = ["AlgEquiv", "Equivalent", "EquivStep", "Sets", "PLParse", "PLReject", "LatexVerify"]
+KINDS = ["expr", "equation", "inequality", "interval", "set", "list", "matrix", "latex"]
 SECONDS = 5.0
 
 Row = dict[str, Any]
@@ -165,7 +165,18 @@ def main() -> None:
         if options.show and name == "equivalent":
             for row, outcome, seconds in zip(rows, outcomes, times, strict=True):
                 if not agrees(row, outcome) or seconds > 0.3:
-                    print(row["kind"], "|", row["teacher"], "|", row["student"], "|", expected(row), "->", outcome, round(seconds, 2))
+                    print(
+                        row["kind"],
+                        "|",
+                        row["teacher"],
+                        "|",
+                        row["student"],
+                        "|",
+                        expected(row),
+                        "->",
+                        outcome,
+                        round(seconds, 2),
+                    )
     print(json.dumps(results, indent=2))
     if options.output:
         options.output.write_text(json.dumps(results, indent=2) + "\n")

@@ -179,11 +179,11 @@ def _sets(expected: Any, given: Any, assumptions: _Assumptions) -> Verdict:
         for row, element in zip(rows, elements, strict=True):
             if not any(row):
                 unsure = None in row
-                return Verdict(None if unsure else False, f"{'undecided: ' * unsure}{element} {whose}")
+                return Verdict(
+                    None if unsure else False, f"{'undecided: ' * unsure}{element} {whose}"
+                )
     return Verdict(True, "proved")
 
 
 def _a(which: str) -> str:
     return f"an {which}" if which[0] in "aei" else f"a {which}"
-
-

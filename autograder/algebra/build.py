@@ -23,7 +23,6 @@ from autograder.algebra.library import (
     Refusal,
 )
 from autograder.algebra.limits import (
-    LARGEST,
     MAX_BUILT,
     MAX_CELLS,
     MAX_DECIMAL_EXPONENT,
@@ -36,6 +35,7 @@ from autograder.algebra.limits import (
     is_larger,
     power_problem,
 )
+from autograder.algebra.numeric import LARGEST
 from autograder.algebra.scope import Scope
 
 UNDEFINED = (sympy.zoo, sympy.nan, sympy.oo, -sympy.oo)
@@ -256,7 +256,7 @@ class Builder:
     def _apply(self, word: str, values: list[Any], node: Node) -> Any:
         if word in RELATIONS:
             self._count(word, 2, 2, values, node)
-            return self._link(RELATIONS[word], *values, node)
+            return self._link(RELATIONS[word], values[0], values[1], node)
         if word in self.functions:
             least, most, function = self.functions[word]
             numbers = True

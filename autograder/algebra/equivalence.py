@@ -11,13 +11,15 @@ from typing import Any
 import sympy
 
 from autograder.algebra.functions import Atan2, Ceiling, Factorial, Floor, Max, Min
-from autograder.algebra.numeric import Evaluator, Undefined, Value, shared_context
 from autograder.algebra.limits import is_larger
 from autograder.algebra.noncommuting import entries
+from autograder.algebra.numeric import Evaluator, Undefined, Value, shared_context
 from autograder.algebra.parse import parse
 from autograder.algebra.proof import is_zero
 from autograder.algebra.scope import plain_name
 from autograder.algebra.verdict import Verdict
+
+__all__ = ["Verdict", "equal"]
 
 MAX_NODES = 10_000
 MAX_MATRIX_NODES = 60  # of formulas in which names stand for matrices
@@ -244,7 +246,7 @@ class _Comparison:
         raise Undefined("needs too many digits")
 
     def _special_points(self) -> Iterator[dict[Any, _Exact]]:
-        """Yield where (a^b)^c and a^(b·c) part and both are real: no random point is one of them."""
+        """Yield points of a kind never drawn, where (a^b)^c and a^(b·c) part and are real."""
         if not self.general or len(self.symbols) > MAX_SPECIAL:
             return
         for values in itertools.product(_SPECIAL, repeat=len(self.symbols)):

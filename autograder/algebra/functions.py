@@ -108,6 +108,7 @@ class Factorial(sympy.Function):  # type: ignore[misc]
 
     @classmethod
     def eval(cls, argument: sympy.Expr) -> sympy.Expr | None:
+        """Return the value for a small whole number."""
         if argument.is_Integer and 0 <= argument <= MAX_FACTORIAL:
             return sympy.Integer(math.factorial(int(argument)))
         return None
@@ -200,6 +201,7 @@ class Transpose(sympy.Function):  # type: ignore[misc]
 
     @classmethod
     def eval(cls, argument: sympy.Expr) -> sympy.Expr | None:
+        """Push the transpose inwards, to the names."""
         if argument.is_commutative:
             return argument
         if isinstance(argument, Transpose):
@@ -223,6 +225,7 @@ class Norm(sympy.Function):  # type: ignore[misc]
 
     @classmethod
     def eval(cls, argument: sympy.Expr) -> sympy.Expr | None:
+        """Return the norm of a number."""
         return sympy.Abs(argument) if argument.is_Rational else None
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:

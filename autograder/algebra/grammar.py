@@ -24,7 +24,25 @@ _SETS = {"∪": "union", "U": "union", "∩": "intersection", "&": "intersection
 _SET_KINDS = ("set", "interval", "tuple", "list", "union", "intersection", "difference", "group")
 _CLOSING = {"(": ")", "[": "]", "{": "}", r"\{": r"\}"}
 # After these, LaTeX and `sin 5n` need no brackets.
-_BARE = frozenset("sin cos tan sec csc cot sinh cosh tanh exp log ln arcsin arccos arctan".split())
+_BARE = frozenset(
+    [
+        "sin",
+        "cos",
+        "tan",
+        "sec",
+        "csc",
+        "cot",
+        "sinh",
+        "cosh",
+        "tanh",
+        "exp",
+        "log",
+        "ln",
+        "arcsin",
+        "arccos",
+        "arctan",
+    ]
+)
 _OPERAND = "expected a number, a name or '('"
 
 
@@ -135,6 +153,7 @@ class _Reader:
             self.fail("a comma can only separate the arguments of a function")
         self.after_operand()
         self.fail(f"expected {sign!r}")
+        return None
 
     def enter(self, bracket: Token | None = None) -> None:
         self.depth += 1
@@ -298,6 +317,7 @@ class _Reader:
             self.next()
             return Node("call", Token("name", "Not", token.position), (self.primary(),))
         self.fail(_OPERAND)
+        return None
 
     def group(self) -> Node:
         """``{…}`` that only holds together."""
@@ -374,7 +394,7 @@ class _Reader:
         return known or (self.open_functions and unknown and adjacent and not self.latex)
 
     def bare_call(self, token: Token) -> Node:
-        """``sin 5n``, ``\\sin^2 x``, ``\\log_2 n``."""
+        r"""``sin 5n``, ``\\sin^2 x``, ``\\log_2 n``."""
         arguments: list[Node] = []
         power = None
         if self.sees("_"):
@@ -389,7 +409,11 @@ class _Reader:
             items = [self.power()]
         elif self.starts_operand() and not self.is_function(self.token):
             factors = [self.power()]
-            while self.starts_operand() and not self.sees("(", "[") and not self.is_function(self.token):
+            while (
+                self.starts_operand()
+                and not self.sees("(", "[")
+                and not self.is_function(self.token)
+            ):
                 factors.append(self.power())
             items = [self.times(factors)]
         else:
@@ -412,7 +436,12 @@ class _Reader:
         token = self.next()
         match token.text:
             case r"\frac":
-                return Node("chain", token, (self.argument(fraction=True), self.argument(fraction=True)), ("/",))
+                return Node(
+                    "chain",
+                    token,
+                    (self.argument(fraction=True), self.argument(fraction=True)),
+                    ("/",),
+                )
             case r"\binom":
                 return self.call("binomial", token, self.argument(), self.argument())
             case r"\sqrt":
@@ -434,6 +463,7 @@ class _Reader:
                 items, _ = self.items((")",), self.next())
                 return Node("call", plain, tuple(items))
         self.fail(f"unknown command {token.text}", token)
+        return None
 
     def call(self, name: str, token: Token, *arguments: Node) -> Node:
         return Node("call", Token("name", name, token.position), arguments)
@@ -447,6 +477,7 @@ class _Reader:
             token = self.next()
             return Node(token.kind, token)
         self.fail(_OPERAND)
+        return None
 
     def root(self, token: Token) -> Node:
         if not self.sees("["):
@@ -499,7 +530,7 @@ class _Reader:
 
     def rounding(self, token: Token) -> Node:
         inner = self.sum()
-        if not self.token.text == token.text.replace(r"\l", r"\r"):
+        if self.token.text != token.text.replace(r"\l", r"\r"):
             self.fail("this bracket is never closed", token)
         self.next()
         return self.call("floor" if "floor" in token.text else "ceiling", token, inner)

@@ -86,18 +86,34 @@ _NAMED = {
     r"\varphi": "phi",
     r"\ell": "l",
 }
-_LAYOUT = set(r"\left \right \big \Big \bigl \bigr \Bigl \Bigr \bigg \Bigg \quad \qquad".split())
-_LAYOUT |= set(r"\displaystyle \textstyle \limits \nolimits".split())
+_LAYOUT = {
+    r"\left",
+    r"\right",
+    r"\big",
+    r"\Big",
+    r"\bigl",
+    r"\bigr",
+    r"\Bigl",
+    r"\Bigr",
+    r"\bigg",
+    r"\Bigg",
+    r"\quad",
+    r"\qquad",
+}
+_LAYOUT |= {r"\displaystyle", r"\textstyle", r"\limits", r"\nolimits"}
 # Words in upright or bold letters; what stands in the braces is one name.
-_FONTS = r"\\(?:mathrm|mathbf|mathit|mathcal|mathsf|mathbb|boldsymbol|bm|text|textrm|textbf|operatorname|hat|bar|tilde)"
+_FONTS = (
+    r"\\(?:mathrm|mathbf|mathit|mathcal|mathsf|mathbb|boldsymbol|bm|text|textrm|textbf|operatorname"
+    r"|hat|bar|tilde)"
+)
 _ACCENTS = ("hat", "bar", "tilde")
 
 _LETTER = "A-Za-z" + "".join(GREEK)
 _INDEX = r"_(?:\{(?:[^{}]|\{[^{}]*\})*\}|\\[A-Za-z]+|[A-Za-z0-9])"
-_COMMON = rf"""(?P<space>\s+|\\[,;:!\ ]|~)
+_COMMON = r"""(?P<space>\s+|\\[,;:!\ ]|~)
     | (?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
     | (?P<superscript>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)
-    | (?P<operator>\*\*|<=|>=|!=|==|\|\||[-+*/^(){{}}\[\],=<>!|&;:_−–×·⋅∘÷（）≤≥≠≈∪∩∖∧∨¬‖ᵀ])
+    | (?P<operator>\*\*|<=|>=|!=|==|\|\||[-+*/^(){}\[\],=<>!|&;:_−–×·⋅∘÷（）≤≥≠≈∪∩∖∧∨¬‖ᵀ])
     | (?P<root>√)
     | (?P<constant>[∞∅])"""
 _TEXT = re.compile(
@@ -133,7 +149,9 @@ def is_latex(text: str) -> bool:
     return "\\" in text
 
 
-def tokenize(text: object, *, words: Container[str] = (), functions: Container[str] = ()) -> list[Token]:
+def tokenize(
+    text: object, *, words: Container[str] = (), functions: Container[str] = ()
+) -> list[Token]:
     """Split `text` into tokens, the last one of kind ``end``, or raise `ParseError`.
 
     `words` and `functions` are the names of more than one letter that LaTeX text may hold without
@@ -175,12 +193,18 @@ def _without_dollars(text: str) -> tuple[int, int]:
     start = len(text) - len(text.lstrip())
     stop = len(text.rstrip())
     for mark in ("$$", "$"):
-        if text[start:stop].startswith(mark) and text[start:stop].endswith(mark) and stop - start > 2 * len(mark):
+        if (
+            text[start:stop].startswith(mark)
+            and text[start:stop].endswith(mark)
+            and stop - start > 2 * len(mark)
+        ):
             return start + len(mark), stop - len(mark)
     return start, stop
 
 
-def _read(match: re.Match[str], words: Container[str], functions: Container[str], latex: bool) -> list[Token]:
+def _read(
+    match: re.Match[str], words: Container[str], functions: Container[str], latex: bool
+) -> list[Token]:
     kind, word, at = match.lastgroup, match.group(), match.start()
     match kind:
         case "space":
@@ -224,7 +248,9 @@ def _command(word: str, at: int) -> list[Token]:
     if command in _NAMED or command[1:] in GREEK.values():
         name = _NAMED.get(command, command[1:])
         return [Token("name", name + _plain_index(index and "_" + index), at)]
-    return [Token("command", command, at)] + (_split_index(index, at + len(command)) if index else [])
+    return [Token("command", command, at)] + (
+        _split_index(index, at + len(command)) if index else []
+    )
 
 
 def _split_index(index: str, at: int) -> list[Token]:

@@ -150,9 +150,16 @@ for _names, _makes in (
     ("acos arccos", own.Acos),
     ("atan arctan", own.Atan),
 ):
-    FUNCTIONS |= {name: (1, 1, _makes) for name in _names.split()}
-FUNCTIONS |= {name: (2, 2, own.Atan2) for name in ("atan2", "arctan2")}
-_ALIASES = {"Abs": "abs", "Max": "max", "Min": "min", "tr": "trace", "sgn": "sign", "ceil": "ceiling"}
+    FUNCTIONS |= dict.fromkeys(_names.split(), (1, 1, _makes))
+FUNCTIONS |= dict.fromkeys(("atan2", "arctan2"), (2, 2, own.Atan2))
+_ALIASES = {
+    "Abs": "abs",
+    "Max": "max",
+    "Min": "min",
+    "tr": "trace",
+    "sgn": "sign",
+    "ceil": "ceiling",
+}
 _ALIASES |= {"Derivative": "diff"}
 FUNCTIONS["KroneckerDelta"] = (2, 2, sympy.KroneckerDelta)
 FUNCTIONS |= {alias: FUNCTIONS[name] for alias, name in _ALIASES.items()}

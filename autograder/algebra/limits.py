@@ -57,14 +57,17 @@ def power_problem(base: sympy.Expr, exponent: sympy.Expr) -> str | None:
             return "division by zero" if exponent < 0 else "0**0 is not defined"
     elif base == 0 and exponent.is_number:
         return "this power is not defined"
-    elif base.is_number and exponent.is_number:
-        if not is_in_range(exponent * sympy.log(base, evaluate=False), LARGEST):
-            return "this number is too large"
+    elif base.is_number and exponent.is_number and not _is_power_in_range(base, exponent):
+        return "this number is too large"
     return None
 
 
 def _exponent(expr: sympy.Expr) -> int:
     """Return the exponent of a power, which would be multiplied by another one: (x^a)^b."""
     if expr.is_Pow and expr.exp.is_Rational and not expr.is_number:
-        return math.ceil(abs(expr.exp))
+        return int(sympy.ceiling(abs(expr.exp)))
     return 1
+
+
+def _is_power_in_range(base: sympy.Expr, exponent: sympy.Expr) -> bool:
+    return is_in_range(exponent * sympy.log(base, evaluate=False), LARGEST)

@@ -107,7 +107,7 @@ LOGIC = (Conjunction, Disjunction, Negation, sympy.logic.boolalg.BooleanAtom)
 
 
 def kind(value: Any) -> str:
-    """What an answer is, in one word of the student's language.
+    """Say in one word what an answer is.
 
     >>> kind(sympy.Symbol("x") + 1), kind(Listing()), kind(relation("<", sympy.S(1), sympy.S(2)))
     ('expression', 'list', 'inequality')

@@ -162,9 +162,7 @@ def parse_any(
     [a,    1],
     [0, a**2]])
     """
-    value = _read(
-        text, names, implicit, assumptions, None, open_functions, symbols, any_kind=True
-    )
+    value = _read(text, names, implicit, assumptions, None, open_functions, symbols, any_kind=True)
     return _carried_out(value, text)
 
 

@@ -10,9 +10,17 @@ import sympy
 
 from autograder.algebra.library import CONSTANTS, FUNCTIONS
 
-ASSUMPTIONS = (
-    "complex real positive negative nonnegative nonzero integer matrix function".split()
-)
+ASSUMPTIONS = [
+    "complex",
+    "real",
+    "positive",
+    "negative",
+    "nonnegative",
+    "nonzero",
+    "integer",
+    "matrix",
+    "function",
+]
 
 
 def plain_name(name: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
+import operator
 from typing import Any
 
 import sympy
@@ -49,7 +51,10 @@ def conditions(statement: Any) -> list[list[sympy.Expr]]:
         cases = [case for part in statement.args for case in conditions(part)]
     elif isinstance(statement, objects.Conjunction):
         ways = itertools.product(*(conditions(part) for part in statement.args))
-        cases = [sum(way, start=[]) for way in itertools.islice(ways, MAX_CASES + 1)]
+        cases = [
+            functools.reduce(operator.iadd, way, [])
+            for way in itertools.islice(ways, MAX_CASES + 1)
+        ]
     else:
         return [[]]
     if len(cases) > MAX_CASES:

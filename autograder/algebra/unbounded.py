@@ -65,9 +65,9 @@ def statements(expected: Any, given: Any, declared: str) -> Verdict:
     expected, given = _same_single_name(expected, given)
     if expected == given:
         return Verdict(True, "proved")
-    zeros = [_zero(side) for side in (expected, given)]
-    if all(zero is not None for zero in zeros):
-        return _equations(expected, given, *zeros, declared)
+    one, other = _zero(expected), _zero(given)
+    if one is not None and other is not None:
+        return _equations(expected, given, one, other, declared)
     return _truths(expected, given)
 
 

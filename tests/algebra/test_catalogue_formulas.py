@@ -6,7 +6,15 @@ from sympy import KroneckerDelta, Rational, cos, exp, log, pi, sin, sqrt
 
 from autograder.algebra import ParseError, equivalent, parse, parse_any, read_back
 from autograder.algebra.functions import Diff, Factorial, Max, Norm, Transpose, tanh
-from autograder.algebra.objects import Conjunction, FiniteSet, Interval, Listing, Tuple, Union, relation
+from autograder.algebra.objects import (
+    Conjunction,
+    FiniteSet,
+    Interval,
+    Listing,
+    Tuple,
+    Union,
+    relation,
+)
 from autograder.algebra.parse import read
 
 
@@ -81,7 +89,10 @@ def test_text(text, expected):
 
 LATEX = [
     (r"\frac{e^{z_i}}{\sum_{k=1}^{n} e^{z_k}}", exp(z_i) / sympy.Sum(exp(zk), (k, 1, n))),
-    (r"\frac{e^{z_i + c}}{\sum_{j=1}^n e^{z_j + c}}", exp(z_i + c) / sympy.Sum(exp(zj + c), (j, 1, n))),
+    (
+        r"\frac{e^{z_i + c}}{\sum_{j=1}^n e^{z_j + c}}",
+        exp(z_i + c) / sympy.Sum(exp(zj + c), (j, 1, n)),
+    ),
     (r"p_i \left( 1 - p_j \right)", p_i * (1 - p_j)),
     (r"p_i(\delta_{ij} - p_j)", p_i * (names("delta_ij") - p_j)),
     (r"\log \sum_{k=1}^{n} e^{z_k}", log(sympy.Sum(exp(zk), (k, 1, n)))),
@@ -99,7 +110,7 @@ LATEX = [
     (r"\|x\|^2", Norm(x) ** 2),
     (r"\lVert x \rVert", Norm(x)),
     (r"\left| x - 1 \right|", sympy.Abs(x - 1)),
-    (r"\exp\left(-\frac{\|x\|^2}{2}\right)", exp(-Norm(x) ** 2 / 2)),
+    (r"\exp\left(-\frac{\|x\|^2}{2}\right)", exp(-(Norm(x) ** 2) / 2)),
     (r"e^{\frac{\|x + y\|^2}{2}}", exp(Norm(x + y) ** 2 / 2)),
     (r"\max(0, x)", Max(0, x)),
     (r"\tanh(x/2)", tanh(x / 2)),
@@ -125,7 +136,10 @@ def test_latex(text, expected):
         (r"p_i(1-p_j)\,", "p_i*(1 - p_j)"),
         (r"\cos(m\theta)\cos(n\theta) + \sin m\theta \sin n\theta", "cos((m-n)*theta)"),
         (r"\lambda\,a + (1-\lambda)\,b", "b + lambda*(a - b)"),
-        ("a*sqrt(sigma2)/sqrt(a**2*sigma2 + epsilon)", r"\frac{a\sqrt{\sigma_2}}{\sqrt{a^2 \sigma_2 + \varepsilon}}"),
+        (
+            "a*sqrt(sigma2)/sqrt(a**2*sigma2 + epsilon)",
+            r"\frac{a\sqrt{\sigma_2}}{\sqrt{a^2 \sigma_2 + \varepsilon}}",
+        ),
         ("sum(k, k, 1, n)", "n*(n+1)/2"),
         (r"\sum_{k=1}^{n} k^2", "n(n+1)(2n+1)/6"),
         (r"\sum_{k=1}^{n} p_k", "sum(p_j, j, 1, n)"),
@@ -140,7 +154,7 @@ def test_two_ways_to_write_the_same(one, other):
     assert equivalent(one, other, variables=names).equal
 
 
-MATRICES = {name: "matrix" for name in "Q K V W R P S J".split()}
+MATRICES = dict.fromkeys(["Q", "K", "V", "W", "R", "P", "S", "J"], "matrix")
 
 
 @pytest.mark.parametrize(
@@ -195,7 +209,10 @@ KINDS = [
     ),
     ("x = 2", relation("=", x, sympy.Integer(2))),
     (r"\|x\| \le y", relation("<=", Norm(x), y)),
-    ("1 <= x < 2", Conjunction(relation("<=", sympy.Integer(1), x), relation("<", x, sympy.Integer(2)))),
+    (
+        "1 <= x < 2",
+        Conjunction(relation("<=", sympy.Integer(1), x), relation("<", x, sympy.Integer(2))),
+    ),
     ("x ≥ 0", relation(">=", x, sympy.Integer(0))),
     (r"x \neq 0", relation("!=", x, sympy.Integer(0))),
     ("(0, 1/2, 1/2, 0)", Tuple(*map(sympy.sympify, (0, Rational(1, 2), Rational(1, 2), 0)))),
