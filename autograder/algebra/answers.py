@@ -16,7 +16,7 @@ from autograder.algebra.objects import FiniteSet, Interval, Listing, Tuple, kind
 from autograder.algebra.parse import parse_any
 from autograder.algebra.verdict import Verdict
 
-SECONDS = 0.5  # for what is not bounded by construction
+SECONDS = 1.5  # for what is not bounded by construction
 
 _Assumptions = Mapping[str, str] | None
 _STATEMENTS = ("equation", "inequality", "statement")

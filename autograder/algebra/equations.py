@@ -18,17 +18,17 @@ def multiples(one: sympy.Expr, other: sympy.Expr) -> Verdict | None:
     True
     >>> multiples(x - 1, (x - 1) ** 2)
     """
-    identities = [equal(zero, sympy.S.Zero).equal is True for zero in (one, other)]
-    if any(identities):
-        return Verdict(all(identities), "proved" if all(identities) else "one holds always")
-    never = [not zero.free_symbols for zero in (one, other)]
-    if any(never):
-        return Verdict(all(never), "proved" if all(never) else "one holds never")
     # One is a multiple of the other if f(x)·g(y) = g(x)·f(y) for all x and y.
     symbols = one.free_symbols | other.free_symbols
     twins = {symbol: _twin(symbol) for symbol in symbols if symbol.is_Symbol}
     verdict = equal(one * other.xreplace(twins), other * one.xreplace(twins))
-    return verdict if verdict.equal else None
+    if not verdict.equal:
+        never = [not zero.free_symbols for zero in (one, other)]
+        return Verdict(False, "one holds never") if any(never) else None
+    identities = [equal(zero, sympy.S.Zero).equal is True for zero in (one, other)]
+    if identities[0] != identities[1]:
+        return Verdict(False, "one holds always")
+    return verdict
 
 
 def _twin(symbol: sympy.Symbol) -> sympy.Symbol:

@@ -29,6 +29,7 @@ MAX_WORK = 2_000_000  # nodes times digits
 FIRST_POINTS = 3  # before a proof is tried
 POINTS = 12  # at which both sides must be defined and agree
 TRIES = 600
+MAX_BRANCHES = 150  # points at which both sides are complex and differ
 EXTREME = 10**6  # numbers beyond it may hide what no point tried can show
 WIDEST = 2**24  # every third point of a function in pieces lies that far out
 # Constant or linear in pieces: points on one side of a bend alone say nothing about the other.
@@ -179,7 +180,8 @@ class _Comparison:
         if not self.symbols:
             return Verdict(True, "numeric")
         self._agree(self._special_points(), len(_SPECIAL) ** MAX_SPECIAL)
-        if self.real_refutation or not self._agree(self._random_points(), POINTS - FIRST_POINTS):
+        wanted = max(POINTS, 2 ** min(len(self.symbols) + 1, 5))
+        if self.real_refutation or not self._agree(self._random_points(), wanted):
             return self._without_points()
         return Verdict(True, "numeric")
 
@@ -189,7 +191,7 @@ class _Comparison:
 
     def _agree(self, points: Iterable[dict[Any, _Exact]], wanted: int) -> bool:
         """Whether both sides agree at so many of `points`; ends at a real refutation."""
-        agreements = 0
+        agreements = branches = 0
         for point in points:
             try:
                 same, left, right = self._at(point)
@@ -204,14 +206,24 @@ class _Comparison:
                 return False
             if not same and not any(real):
                 # Perhaps only another branch: log(a/b) and log(a) - log(b) for negative numbers.
-                self.complex_refutation = self._refutation(point, left, right)
+                branches += 1
+                if self.complex_refutation is None:
+                    self.complex_refutation = self._refutation(point, left, right)
             if agreements == wanted or self.work > MAX_WORK:
+                break
+            if branches == (MAX_BRANCHES if agreements else 20):
                 break
         return agreements == (wanted if self.symbols else 1)
 
     def _random_points(self) -> Iterator[dict[Any, _Exact]]:
         for attempt in range(TRIES if self.symbols else 1):
-            yield {symbol: self._draw(symbol, attempt) for symbol in self.symbols}
+            # Every other point is all positive: log(a*b*c*d) would rarely be defined otherwise.
+            # In between, the signs go through their combinations: √a·√b = √(a·b) but for one.
+            signs = (attempt + 1) // 2 if attempt % 2 else 0
+            yield {
+                symbol: self._draw(symbol, attempt, negative=bool(signs >> i & 1))
+                for i, symbol in enumerate(self.symbols)
+            }
 
     def _is_proved(self) -> bool:
         difference = self.sides[0] - self.sides[1]
@@ -254,10 +266,10 @@ class _Comparison:
             if all(_is_allowed(symbol, *value) for symbol, value in point.items()):
                 yield point
 
-    def _draw(self, symbol: sympy.Symbol, attempt: int) -> _Exact:
+    def _draw(self, symbol: sympy.Symbol, attempt: int, *, negative: bool) -> _Exact:
         if symbol in self.whole:
             return _random.randint(1, 3 if symbol in self.whole_indices else 9), 0
-        size, exponent = _draw(symbol, attempt)
+        size, exponent = _draw(symbol, negative=negative)
         if self.wide and attempt % 3 == 2:
             exponent += _random.randint(1, WIDEST.bit_length())
         return size, exponent
@@ -281,14 +293,12 @@ def _is_allowed(symbol: sympy.Symbol, size: int, exponent: int) -> bool:
     return size > 0 or not symbol.is_nonnegative
 
 
-def _draw(symbol: sympy.Symbol, attempt: int) -> _Exact:
+def _draw(symbol: sympy.Symbol, *, negative: bool) -> _Exact:
     """Draw a value for `symbol`, off every decimal grid that a formula could be fitted to."""
     if symbol.is_integer:
         size, exponent = _random.randint(1, 40), 0
     else:
         size, exponent = _random.getrandbits(150) + (1 << 145), -149 + _random.randint(0, 1)
-    if symbol.is_negative:
+    if symbol.is_negative or (negative and not symbol.is_nonnegative):
         return -size, exponent
-    # Every other point is all positive: log(a*b*c*d) would rarely be defined otherwise.
-    positive = symbol.is_nonnegative or attempt % 2 == 0 or _random.random() < 0.5
-    return (size if positive else -size), exponent
+    return size, exponent
