@@ -10,7 +10,7 @@ import sympy
 
 from autograder.algebra import objects
 from autograder.algebra.errors import ParseError
-from autograder.algebra.functions import MAX_FACTORIAL, Diff
+from autograder.algebra.functions import MAX_FACTORIAL, Diff, Limit
 from autograder.algebra.grammar import Node
 from autograder.algebra.lexer import Token
 from autograder.algebra.library import (
@@ -19,6 +19,7 @@ from autograder.algebra.library import (
     CONSTRUCTORS,
     FUNCTIONS,
     INTERVALS,
+    LIMITS,
     RELATIONS,
     Refusal,
 )
@@ -251,6 +252,8 @@ class Builder:
             return self._interval_call(node, depth)
         if word == "diff" or word == "Derivative":
             return self._derivative(node, depth)
+        if word in LIMITS and word not in self.functions:
+            return self._limit(node, depth)
         return self._apply(word, [self.build(argument, depth) for argument in args], node)
 
     def _apply(self, word: str, values: list[Any], node: Node) -> Any:
@@ -316,6 +319,13 @@ class Builder:
         if isinstance(inner, sympy.MatrixBase) or not all(v.is_Symbol for v in values):
             raise self.fail("differentiate with respect to a variable: diff(f, x)", variables[0])
         return Diff(inner, *values)
+
+    def _limit(self, node: Node, depth: int) -> Any:
+        self._count(node.token.text, 3, 3, node.children, node)
+        inner, variable = (self.number(child, depth) for child in node.children[:2])
+        if isinstance(inner, sympy.MatrixBase) or not variable.is_Symbol:
+            raise self.fail("write limit(f, x, a)", node.children[1])
+        return Limit(inner, variable, self._end(node.children[2], depth))
 
     # ---- sums and products with a running index
 

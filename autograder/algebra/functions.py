@@ -22,6 +22,10 @@ class Diff(sympy.Function):  # type: ignore[misc]  # sympy is untyped
         return rf"\frac{{\partial}}{{{variables}}} \left({printer.doprint(self.args[0])}\right)"
 
 
+class Limit(sympy.Function):  # type: ignore[misc]
+    """A limit as written, ``Limit(f, x, a)``; `differentiate` carries it out."""
+
+
 class _Extremum(sympy.Function):  # type: ignore[misc]
     # sympy's Max compares every pair of arguments, which can take long or fail.
     sign: int

@@ -167,6 +167,8 @@ FUNCTIONS |= {alias: FUNCTIONS[name] for alias, name in _ALIASES.items()}
 # These are read by the builder, which must see their arguments before they are built.
 BINDERS = ("sum", "Sum", "product", "prod", "Product")
 
+LIMITS = ("limit", "Limit")
+
 # Kinds of answer other than expressions and matrices.
 CONSTRUCTORS: dict[str, tuple[int, int, Maker]] = {
     "FiniteSet": (0, 100, objects.FiniteSet),
@@ -193,4 +195,4 @@ INTERVALS = {
     "Interval.open": ("(", ")"),
 }
 # All that starts a call when a bracket follows.
-CALLS = (*FUNCTIONS, *BINDERS, *CONSTRUCTORS, *RELATIONS, *INTERVALS, "Matrix", "EmptySet")
+CALLS = (*FUNCTIONS, *BINDERS, *LIMITS, *CONSTRUCTORS, *RELATIONS, *INTERVALS, "Matrix", "EmptySet")

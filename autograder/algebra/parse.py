@@ -9,16 +9,17 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra import objects
+from autograder.algebra import killable, objects
 from autograder.algebra.build import UNDEFINED, Builder
 from autograder.algebra.errors import ParseError
-from autograder.algebra.functions import Diff
+from autograder.algebra.functions import Diff, Limit
 from autograder.algebra.grammar import read_tree
 from autograder.algebra.library import CALLS, FUNCTIONS
 from autograder.algebra.limits import MAX_CELLS, is_in_range, is_larger
 from autograder.algebra.scope import Scope, plain_name
 
 MAX_DIFFERENTIATED = 1000  # nodes
+LIMIT_SECONDS = 1.0
 _ALL_CALLS = frozenset(CALLS)
 _SIGNS = {"relation": "an equation", "interval": "an interval", "list": "a list", "set": "a set"}
 
@@ -169,7 +170,7 @@ def parse_any(
 def _carried_out(value: Any, text: str) -> Any:
     if isinstance(value, sympy.MatrixBase):
         return value.applyfunc(lambda cell: differentiate(cell, text))
-    if isinstance(value, sympy.Expr) or not value.has(Diff):
+    if isinstance(value, sympy.Expr) or not value.has(Diff, Limit):
         return differentiate(value, text) if isinstance(value, sympy.Expr) else value
     args = [_carried_out(argument, text) for argument in value.args]
     if isinstance(value, sympy.core.relational.Relational):
@@ -228,10 +229,15 @@ def _read(
 
 
 def differentiate(expr: sympy.Expr, text: str = "") -> sympy.Expr:
-    """Carry out the derivatives in `expr`, the innermost first."""
-    if not expr.has(Diff):
+    """Carry out the derivatives and limits in `expr`, the innermost first."""
+    if not expr.has(Diff, Limit):
         return expr
     args = [differentiate(argument, text) for argument in expr.args]
+    if isinstance(expr, Limit):
+        found = killable.run("limit", *args, seconds=LIMIT_SECONDS)
+        if found is None:
+            raise ParseError("this limit could not be found", text)
+        return _checked(found, text)
     if not isinstance(expr, Diff):
         return _checked(expr.func(*args), text)
     inner, variables = args[0], args[1:]

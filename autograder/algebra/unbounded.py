@@ -215,4 +215,10 @@ def _written(point: dict[Any, Any]) -> str:
     return ", ".join(shown) or "all points"
 
 
-TASKS = {"formulas": formulas, "sets": sets, "statements": statements}
+def limit(inner: sympy.Expr, variable: sympy.Symbol, at: sympy.Expr) -> sympy.Expr | None:
+    """Find a limit, from above where the sides differ; None where there is no finite one."""
+    found = sympy.limit(inner, variable, at)
+    return found if found.is_finite and not found.has(sympy.Limit) else None
+
+
+TASKS = {"limit": limit, "formulas": formulas, "sets": sets, "statements": statements}
