@@ -2,100 +2,45 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import sympy
-from mpmath.ctx_mp import MPContext
 
-from autograder.algebra.build import plain_name
-from autograder.algebra.errors import ParseError
-from autograder.algebra.functions import Max, Min
-from autograder.algebra.numeric import Evaluator, Undefined, Value
-from autograder.algebra.parse import is_larger, parse
+from autograder.algebra.functions import Atan2, Ceiling, Factorial, Floor, Max, Min
+from autograder.algebra.limits import is_larger
+from autograder.algebra.noncommuting import entries
+from autograder.algebra.numeric import Evaluator, Undefined, Value, shared_context
+from autograder.algebra.parse import parse
 from autograder.algebra.proof import is_zero
+from autograder.algebra.scope import plain_name
+from autograder.algebra.verdict import Verdict
+
+__all__ = ["Verdict", "equal"]
 
 MAX_NODES = 10_000
+MAX_MATRIX_NODES = 60  # of formulas in which names stand for matrices
 DIGITS = 50
 MAX_DIGITS = 1000
 MAX_WORK = 2_000_000  # nodes times digits
+FIRST_POINTS = 3  # before a proof is tried
 POINTS = 12  # at which both sides must be defined and agree
-TRIES = 60
+TRIES = 600
+MAX_BRANCHES = 150  # points at which both sides are complex and differ
+EXTREME = 10**6  # numbers beyond it may hide what no point tried can show
+WIDEST = 2**24  # every third point of a function in pieces lies that far out
+# Constant or linear in pieces: points on one side of a bend alone say nothing about the other.
+PIECES = (sympy.Abs, Max, Min, sympy.sign, sympy.Heaviside, Floor, Ceiling, Atan2)
 
 _Exact = tuple[int, int]  # (m, e) for m·2^e
+MAX_SPECIAL = 4  # symbols; more make too many special points
+_SPECIAL: tuple[_Exact, ...] = ((-2, 0), (2, 0), (1, -1))
 
 # The students do not know the seed, so no formula can be fitted to the points.
 _random = random.Random(os.urandom(32))
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The answer to "are these equal?".
-
-    Attributes
-    ----------
-    equal : bool or None
-        None where it could not be decided and a person should look.
-    how : str
-        ``"proved"``, ``"numeric"`` (equal at many random points, to 50 digits at least),
-        ``"refuted at x=0.731"``, ``"parse error: …"``, ``"undecided: …"``.
-    values : pair of str, optional
-        What the two sides are at the point that refutes.
-    """
-
-    equal: bool | None
-    how: str
-    values: tuple[str, str] | None = None
-
-    @property
-    def point(self) -> str:
-        """The point that refutes: ``"x=0.731"``."""
-        return self.how.removeprefix("refuted at ") if self.values else ""
-
-
-def equivalent(
-    expected: str,
-    given: str,
-    *,
-    variables: Iterable[str] | None = None,
-    assumptions: Mapping[str, str] | None = None,
-) -> Verdict:
-    """Compare a student's formula with the expected one.
-
-    Parameters
-    ----------
-    expected, given : str
-        Two formulas, see `parse`.
-    variables : iterable of str, optional
-        The names that may occur; any, if omitted.
-    assumptions : mapping of str to str, optional
-        What is known of the names, see `parse`.  Names are real numbers unless told otherwise.
-
-    Returns
-    -------
-    Verdict
-        Two formulas are equal if they agree wherever both are defined.  No text raises.
-
-    Examples
-    --------
-    >>> equivalent("p1*(1 - p1)", "p1 - p1^2")
-    Verdict(equal=True, how='proved', values=None)
-    >>> equivalent("-p1*p2", "p1*p2").equal
-    False
-    """
-    names = None if variables is None else tuple(variables)
-    try:
-        right = parse(expected, names, assumptions=assumptions)
-    except ParseError as error:
-        return Verdict(None, f"parse error: the expected formula: {error}")
-    try:
-        answer = parse(given, names, assumptions=assumptions)
-    except ParseError as error:
-        return Verdict(False, f"parse error: {error}")
-    return equal(right, answer)
 
 
 def equal(a: Any, b: Any, *, assumptions: Mapping[str, str] | None = None) -> Verdict:
@@ -116,15 +61,22 @@ def equal(a: Any, b: Any, *, assumptions: Mapping[str, str] | None = None) -> Ve
         return Verdict(True, "proved")
     if is_larger(a, MAX_NODES) or is_larger(b, MAX_NODES):
         return Verdict(None, "undecided: the formula is too large")
+    if not (a.is_commutative and b.is_commutative):
+        return _equal_noncommuting(a, b)
     verdict = _Comparison(a, b).verdict()
-    if not verdict.equal:
+    if verdict.how != "numeric":
         return verdict
-    if is_zero(a - b):
-        return Verdict(True, "proved")
-    if (a - b).has(sympy.Abs, Max, Min, sympy.sign, sympy.Heaviside):
-        # Points on one side of the bend in |x + 10⁶| alone say nothing about the other.
+    if (a - b).has(*PIECES):
         return Verdict(None, "undecided: equal at the points tried, but defined in pieces")
+    if _extremes(a) != _extremes(b):
+        return Verdict(None, "undecided: equal at the points tried, but with extreme numbers")
     return verdict
+
+
+def _extremes(expr: sympy.Expr) -> set[sympy.Rational]:
+    """Return the numbers so large or small that no point tried may have met what they do."""
+    numbers = (abs(number) for number in expr.atoms(sympy.Rational) if number)
+    return {n for n in numbers if n > EXTREME or n * EXTREME < 1}
 
 
 def _equal_matrices(a: Any, b: Any, assumptions: Mapping[str, str] | None) -> Verdict:
@@ -144,6 +96,17 @@ def _equal_matrices(a: Any, b: Any, assumptions: Mapping[str, str] | None) -> Ve
     return Verdict(True, "numeric" if numeric else "proved")
 
 
+def _equal_noncommuting(a: sympy.Expr, b: sympy.Expr) -> Verdict:
+    if is_larger(a, MAX_MATRIX_NODES) or is_larger(b, MAX_MATRIX_NODES):
+        return Verdict(None, "undecided: the formula is too large")
+    left, right = entries(a), entries(b)
+    if isinstance(left, sympy.MatrixBase) and isinstance(right, sympy.MatrixBase):
+        return _equal_matrices(left, right, None)
+    if isinstance(left, sympy.MatrixBase) or isinstance(right, sympy.MatrixBase):
+        return Verdict(False, "one is a matrix, the other is not")
+    return equal(left, right)
+
+
 def _same_symbols(
     a: sympy.Expr, b: sympy.Expr, assumptions: Mapping[str, str] | None
 ) -> tuple[sympy.Expr, sympy.Expr]:
@@ -158,7 +121,33 @@ def _same_symbols(
 
 
 def _symbols(expr: sympy.Expr) -> list[sympy.Symbol]:
-    return sorted(expr.free_symbols, key=lambda symbol: symbol.name)
+    free = (symbol for symbol in expr.free_symbols if symbol.is_Symbol)
+    return sorted(free, key=lambda symbol: symbol.name)
+
+
+def _whole(expr: sympy.Expr) -> set[sympy.Symbol]:
+    """Return the symbols that only make sense as whole numbers: a sum's bounds, what has a "!"."""
+    found = set()
+    for factorial in expr.atoms(Factorial):
+        found |= factorial.free_symbols
+    for running in expr.atoms(sympy.Sum, sympy.Product):
+        for limit in running.limits:
+            found |= limit[1].free_symbols | limit[2].free_symbols
+    return found | _indices(expr)
+
+
+def _indices(expr: sympy.Expr) -> set[sympy.Symbol]:
+    found = set()
+    for node in expr.atoms(sympy.KroneckerDelta, sympy.Indexed):
+        for index in node.args if isinstance(node, sympy.KroneckerDelta) else node.indices:
+            found |= index.free_symbols
+    return found
+
+
+def _bends(node: sympy.Basic) -> bool:
+    """Whether `node` may change its form far from zero: |x + 10⁶|, √((x + 10⁶)²)."""
+    root = node.is_Pow and node.exp.is_Rational and not node.exp.is_Integer
+    return isinstance(node, PIECES) or bool(root and not node.base.is_Symbol)
 
 
 class _Comparison:
@@ -166,31 +155,79 @@ class _Comparison:
 
     def __init__(self, a: sympy.Expr, b: sympy.Expr) -> None:
         self.sides = a, b
-        self.symbols = _symbols(sympy.Tuple(a, b))
-        self.context = MPContext()
+        self.symbols = [s for s in _symbols(sympy.Tuple(a, b)) if s.is_Symbol]
+        self.whole = _whole(a) | _whole(b)
+        self.whole_indices = _indices(a) | _indices(b)
+        self.wide = any(_bends(node) for node in self._nodes())
+        self.general = any(
+            node.is_Pow and node.exp.free_symbols and node.base.free_symbols
+            for node in self._nodes()
+        )
+        self.context = shared_context(DIGITS)
         self.work = 0
+        self.real_refutation: Verdict | None = None
+        self.complex_refutation: Verdict | None = None
+
+    def _nodes(self) -> Iterator[sympy.Basic]:
+        return itertools.chain(*map(sympy.preorder_traversal, self.sides))
 
     def verdict(self) -> Verdict:
-        agreements, complex_refutation = 0, None
-        wanted = POINTS if self.symbols else 1
-        for attempt in range(TRIES if self.symbols else 1):
-            point = {symbol: _draw(symbol, attempt) for symbol in self.symbols}
+        """Look at a few points, then for a proof, then at more points."""
+        if not self._agree(self._random_points(), FIRST_POINTS):
+            return self._without_points()
+        if self._is_proved():
+            return Verdict(True, "proved")
+        if not self.symbols:
+            return Verdict(True, "numeric")
+        self._agree(self._special_points(), len(_SPECIAL) ** MAX_SPECIAL)
+        wanted = max(POINTS, 2 ** min(len(self.symbols) + 1, 5))
+        if self.real_refutation or not self._agree(self._random_points(), wanted):
+            return self._without_points()
+        return Verdict(True, "numeric")
+
+    def _without_points(self) -> Verdict:
+        undecided = Verdict(None, "undecided: too few points could be computed")
+        return self.real_refutation or self.complex_refutation or undecided
+
+    def _agree(self, points: Iterable[dict[Any, _Exact]], wanted: int) -> bool:
+        """Whether both sides agree at so many of `points`; ends at a real refutation."""
+        agreements = branches = 0
+        for point in points:
             try:
                 same, left, right = self._at(point)
-            except (Undefined, ArithmeticError, ValueError):
+            except (Undefined, ArithmeticError, ValueError, TypeError):
+                if self.work > MAX_WORK:
+                    break
                 continue
             agreements += same
             real = [value.imag == 0 for value in (left, right)]
             if not same and all(real):
-                return self._refutation(point, left, right)
+                self.real_refutation = self._refutation(point, left, right)
+                return False
             if not same and not any(real):
                 # Perhaps only another branch: log(a/b) and log(a) - log(b) for negative numbers.
-                complex_refutation = self._refutation(point, left, right)
+                branches += 1
+                if self.complex_refutation is None:
+                    self.complex_refutation = self._refutation(point, left, right)
             if agreements == wanted or self.work > MAX_WORK:
                 break
-        if agreements == wanted:
-            return Verdict(True, "numeric")
-        return complex_refutation or Verdict(None, "undecided: too few points could be computed")
+            if branches == (MAX_BRANCHES if agreements else 20):
+                break
+        return agreements == (wanted if self.symbols else 1)
+
+    def _random_points(self) -> Iterator[dict[Any, _Exact]]:
+        for attempt in range(TRIES if self.symbols else 1):
+            # Every other point is all positive: log(a*b*c*d) would rarely be defined otherwise.
+            # In between, the signs go through their combinations: √a·√b = √(a·b) but for one.
+            signs = (attempt + 1) // 2 if attempt % 2 else 0
+            yield {
+                symbol: self._draw(symbol, attempt, negative=bool(signs >> i & 1))
+                for i, symbol in enumerate(self.symbols)
+            }
+
+    def _is_proved(self) -> bool:
+        difference = self.sides[0] - self.sides[1]
+        return not difference.has(sympy.Sum, sympy.Product) and is_zero(difference)
 
     def _at(self, point: Mapping[Any, _Exact]) -> tuple[bool, Value, Value]:
         """Evaluate both sides with so many digits that rounding errors do not matter.
@@ -220,6 +257,23 @@ class _Comparison:
             zero_before, digits = True, 2 * digits
         raise Undefined("needs too many digits")
 
+    def _special_points(self) -> Iterator[dict[Any, _Exact]]:
+        """Yield points of a kind never drawn, where (a^b)^c and a^(b·c) part and are real."""
+        if not self.general or len(self.symbols) > MAX_SPECIAL:
+            return
+        for values in itertools.product(_SPECIAL, repeat=len(self.symbols)):
+            point = dict(zip(self.symbols, values, strict=True))
+            if all(_is_allowed(symbol, *value) for symbol, value in point.items()):
+                yield point
+
+    def _draw(self, symbol: sympy.Symbol, attempt: int, *, negative: bool) -> _Exact:
+        if symbol in self.whole:
+            return _random.randint(1, 3 if symbol in self.whole_indices else 9), 0
+        size, exponent = _draw(symbol, negative=negative)
+        if self.wide and attempt % 3 == 2:
+            exponent += _random.randint(1, WIDEST.bit_length())
+        return size, exponent
+
     def _value(self, exact: _Exact) -> Value:
         return self.context.ldexp(self.context.mpf(exact[0]), exact[1])
 
@@ -233,14 +287,18 @@ class _Comparison:
         return Verdict(False, f"refuted at {where or 'all points'}", values)
 
 
-def _draw(symbol: sympy.Symbol, attempt: int) -> _Exact:
+def _is_allowed(symbol: sympy.Symbol, size: int, exponent: int) -> bool:
+    if (symbol.is_integer and exponent < 0) or (symbol.is_negative and size > 0):
+        return False
+    return size > 0 or not symbol.is_nonnegative
+
+
+def _draw(symbol: sympy.Symbol, *, negative: bool) -> _Exact:
     """Draw a value for `symbol`, off every decimal grid that a formula could be fitted to."""
     if symbol.is_integer:
         size, exponent = _random.randint(1, 40), 0
     else:
         size, exponent = _random.getrandbits(150) + (1 << 145), -149 + _random.randint(0, 1)
-    if symbol.is_negative:
+    if symbol.is_negative or (negative and not symbol.is_nonnegative):
         return -size, exponent
-    # Every other point is all positive: log(a*b*c*d) would rarely be defined otherwise.
-    positive = symbol.is_nonnegative or attempt % 2 == 0 or _random.random() < 0.5
-    return (size if positive else -size), exponent
+    return size, exponent

@@ -7,6 +7,8 @@ from typing import Any
 
 import sympy
 
+MAX_FACTORIAL = 300
+
 
 class Diff(sympy.Function):  # type: ignore[misc]  # sympy is untyped
     """A derivative as written, ``Diff(f, x, …)``; `differentiate` carries it out.
@@ -18,6 +20,10 @@ class Diff(sympy.Function):  # type: ignore[misc]  # sympy is untyped
     def _latex(self, printer: Any) -> str:
         variables = " ".join(rf"\partial {printer.doprint(x)}" for x in self.args[1:])
         return rf"\frac{{\partial}}{{{variables}}} \left({printer.doprint(self.args[0])}\right)"
+
+
+class Limit(sympy.Function):  # type: ignore[misc]
+    """A limit as written, ``Limit(f, x, a)``; `differentiate` carries it out."""
 
 
 class _Extremum(sympy.Function):  # type: ignore[misc]
@@ -99,3 +105,133 @@ class Min(_Extremum):
     """The smallest of its arguments."""
 
     sign = -1
+
+
+class Factorial(sympy.Function):  # type: ignore[misc]
+    """The factorial; computed for small whole numbers alone."""
+
+    @classmethod
+    def eval(cls, argument: sympy.Expr) -> sympy.Expr | None:
+        """Return the value for a small whole number."""
+        if argument.is_Integer and 0 <= argument <= MAX_FACTORIAL:
+            return sympy.Integer(math.factorial(int(argument)))
+        return None
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        power = f"^{{{exp}}}" if exp else ""
+        return rf"\left({printer.doprint(self.args[0])}\right)!{power}"
+
+
+class _RealFunction(sympy.Function):  # type: ignore[misc]
+    """A function of real numbers that is never evaluated by sympy."""
+
+    def _eval_is_extended_real(self) -> bool | None:
+        return True
+
+
+class Floor(_RealFunction):
+    """The largest whole number that is not larger."""
+
+    def _latex(self, printer: Any) -> str:
+        return rf"\left\lfloor {printer.doprint(self.args[0])} \right\rfloor"
+
+
+class Ceiling(_RealFunction):
+    """The smallest whole number that is not smaller."""
+
+    def _latex(self, printer: Any) -> str:
+        return rf"\left\lceil {printer.doprint(self.args[0])} \right\rceil"
+
+
+class Atan2(_RealFunction):
+    """The angle of the point (x, y), given as (y, x)."""
+
+
+class _Inverse(sympy.Function):  # type: ignore[misc]
+    def _eval_is_extended_real(self) -> bool | None:
+        # Only the arc tangent is real wherever its argument is.
+        return (type(self) is Atan and self.args[0].is_extended_real) or None
+
+
+class Asin(_Inverse):
+    """The arc sine."""
+
+    def fdiff(self, *_index: int) -> sympy.Expr:
+        """Return the derivative."""
+        return 1 / sympy.sqrt(1 - self.args[0] ** 2)
+
+
+class Acos(_Inverse):
+    """The arc cosine."""
+
+    def fdiff(self, *_index: int) -> sympy.Expr:
+        """Return the derivative."""
+        return -1 / sympy.sqrt(1 - self.args[0] ** 2)
+
+
+class Atan(_Inverse):
+    """The arc tangent."""
+
+    def fdiff(self, *_index: int) -> sympy.Expr:
+        """Return the derivative."""
+        return 1 / (1 + self.args[0] ** 2)
+
+
+class Erf(sympy.Function):  # type: ignore[misc]
+    """The error function."""
+
+    def fdiff(self, *_index: int) -> sympy.Expr:
+        """Return the derivative."""
+        return 2 * sympy.exp(-(self.args[0] ** 2)) / sympy.sqrt(sympy.pi)
+
+    def _eval_is_extended_real(self) -> bool | None:
+        return self.args[0].is_extended_real or None
+
+
+class Conjugate(sympy.Function):  # type: ignore[misc]
+    """The complex conjugate."""
+
+
+class RealPart(_RealFunction):
+    """The real part of a complex number."""
+
+
+class ImaginaryPart(_RealFunction):
+    """The imaginary part of a complex number."""
+
+
+class Transpose(sympy.Function):  # type: ignore[misc]
+    """The transpose of something whose entries are not known."""
+
+    @classmethod
+    def eval(cls, argument: sympy.Expr) -> sympy.Expr | None:
+        """Push the transpose inwards, to the names."""
+        if argument.is_commutative:
+            return argument
+        if isinstance(argument, Transpose):
+            return argument.args[0]
+        if argument.is_Add:
+            return sympy.Add(*map(cls, argument.args))
+        if argument.is_Mul:
+            return sympy.Mul(*map(cls, reversed(argument.args)))
+        return None
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        power = f"^{{{exp}}}" if exp else ""
+        return rf"{{\left({printer.doprint(self.args[0])}\right)^{{\top}}}}{power}"
+
+
+class Norm(sympy.Function):  # type: ignore[misc]
+    """The Euclidean norm of something whose entries are not known."""
+
+    is_commutative = True
+    is_extended_real = True
+
+    @classmethod
+    def eval(cls, argument: sympy.Expr) -> sympy.Expr | None:
+        """Return the norm of a number."""
+        return sympy.Abs(argument) if argument.is_Rational else None
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        power = f"^{{{exp}}}" if exp else ""
+        return rf"\left\| {printer.doprint(self.args[0])} \right\|{power}"

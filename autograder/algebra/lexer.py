@@ -1,23 +1,16 @@
-"""Text to a Python syntax tree, through tokens of our own.
-
-Names and numbers reach `ast.parse` as the placeholders ``x`` and ``1``, and are found again by
-their column.  So no student's word can be a Python keyword, string or attribute, and no number is
-ever rounded to a float.
-"""
+"""Text to tokens: Python-like and everyday notation, and LaTeX where there is a backslash."""
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Container
 from dataclasses import dataclass
-from typing import Literal, NoReturn
+from typing import Literal
 
 from autograder.algebra.errors import ParseError
 
 MAX_LENGTH = 2000
-MAX_TOKENS = 600
-MAX_BRACKETS = 40
+MAX_TOKENS = 1200
 
 _GREEK_NAMES = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron
     pi rho sigma tau upsilon phi chi psi omega"""
@@ -25,23 +18,121 @@ GREEK = dict(zip("αβγδεζηθικλμνξοπρστυφχψω", _GREEK_NAME
 GREEK |= {letter.upper(): name.capitalize() for letter, name in GREEK.items()}
 _LETTERS = str.maketrans(GREEK | dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True)))
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-_OPERATORS = {"^": "**", "−": "-", "–": "-", "×": "*", "·": "*", "⋅": "*", "÷": "/"}
-_LATEX_OPERATORS = {r"\cdot": "*", r"\times": "*", r"\div": "/"}
-_LATEX_LAYOUT = {r"\left", r"\right", r"\quad", r"\qquad"}
-_LATEX_FRACTIONS = {r"\frac", r"\dfrac", r"\tfrac"}
+_WRITTEN = {
+    "**": "^",
+    "−": "-",
+    "–": "-",
+    "×": "*",
+    "·": "*",
+    "⋅": "*",
+    "∘": "∘",
+    "÷": "/",
+    "（": "(",
+    "）": ")",
+    "==": "=",
+    "≤": "<=",
+    "≥": ">=",
+    "≠": "!=",
+    "||": "‖",
+    "∞": "oo",
+    "∅": "EmptySet",
+}
+_COMMANDS = {
+    r"\cdot": "*",
+    r"\times": "*",
+    r"\odot": "∘",
+    r"\circ": "∘",
+    r"\div": "/",
+    r"\le": "<=",
+    r"\leq": "<=",
+    r"\leqslant": "<=",
+    r"\ge": ">=",
+    r"\geq": ">=",
+    r"\geqslant": ">=",
+    r"\lt": "<",
+    r"\gt": ">",
+    r"\ne": "!=",
+    r"\neq": "!=",
+    r"\approx": "≈",
+    r"\cup": "∪",
+    r"\cap": "∩",
+    r"\setminus": "∖",
+    r"\land": "∧",
+    r"\wedge": "∧",
+    r"\lor": "∨",
+    r"\vee": "∨",
+    r"\|": "‖",
+    r"\lVert": "‖",
+    r"\rVert": "‖",
+    r"\Vert": "‖",
+    r"\lvert": "|",
+    r"\rvert": "|",
+    r"\vert": "|",
+    r"\mid": "|",
+    r"\lbrace": r"\{",
+    r"\rbrace": r"\}",
+    r"\top": "ᵀ",
+    r"\intercal": "ᵀ",
+    r"\dfrac": r"\frac",
+    r"\tfrac": r"\frac",
+    r"\cfrac": r"\frac",
+}
+_NAMED = {
+    r"\infty": "oo",
+    r"\emptyset": "EmptySet",
+    r"\varnothing": "EmptySet",
+    r"\varepsilon": "epsilon",
+    r"\vartheta": "theta",
+    r"\varphi": "phi",
+    r"\ell": "l",
+}
+_LAYOUT = {
+    r"\left",
+    r"\right",
+    r"\big",
+    r"\Big",
+    r"\bigl",
+    r"\bigr",
+    r"\Bigl",
+    r"\Bigr",
+    r"\bigg",
+    r"\Bigg",
+    r"\quad",
+    r"\qquad",
+}
+_LAYOUT |= {r"\displaystyle", r"\textstyle", r"\limits", r"\nolimits"}
+# Words in upright or bold letters; what stands in the braces is one name.
+_FONTS = (
+    r"\\(?:mathrm|mathbf|mathit|mathcal|mathsf|mathbb|boldsymbol|bm|text|textrm|textbf|operatorname"
+    r"|hat|bar|tilde)"
+)
+_ACCENTS = ("hat", "bar", "tilde")
 
 _LETTER = "A-Za-z" + "".join(GREEK)
-_TOKEN = re.compile(
-    rf"""(?P<space>\s+|\\[,;:!\ ])
+_INDEX = r"_(?:\{(?:[^{}]|\{[^{}]*\})*\}|\\[A-Za-z]+|[A-Za-z0-9])"
+_COMMON = r"""(?P<space>\s+|\\[,;:!\ ]|~)
     | (?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
-    | (?P<name>\\?[{_LETTER}](?:[{_LETTER}0-9_₀-₉]*[{_LETTER}0-9₀-₉])?(?:_\{{[A-Za-z0-9]+\}})?)
     | (?P<superscript>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)
-    | (?P<operator>\*\*|[-+*/^(){{}},−–×·⋅÷])
-    | (?P<root>√)""",
+    | (?P<operator>\*\*|<=|>=|!=|==|\|\||[-+*/^(){}\[\],=<>!|&;:_−–×·⋅∘÷（）≤≥≠≈∪∩∖∧∨¬‖ᵀ])
+    | (?P<root>√)
+    | (?P<constant>[∞∅])"""
+_TEXT = re.compile(
+    rf"""{_COMMON}
+    | (?P<name>Interval\.(?:Lopen|Ropen|open)
+        |[{_LETTER}](?:[{_LETTER}0-9_₀-₉]*[{_LETTER}0-9₀-₉])?(?:_\{{[A-Za-z0-9,]+\}})?)""",
+    re.VERBOSE,
+)
+_LATEX = re.compile(
+    rf"""(?P<font>{_FONTS}\s*\{{[A-Za-z0-9\ ]+\}}(?:{_INDEX})?)
+    | {_COMMON}
+    | (?P<environment>\\(?:begin|end)\s*\{{[A-Za-z*]+\}})
+    | (?P<escaped>\\\\|\\[{{}}|])
+    | (?P<command>\\[A-Za-z]+(?:{_INDEX})?)
+    | (?P<name>[{_LETTER}]+[0-9₀-₉]*(?:{_INDEX})?)""",
     re.VERBOSE,
 )
 
-Kind = Literal["number", "name", "operator"]
+Kind = Literal["number", "name", "operator", "command", "end"]
 
 
 @dataclass(frozen=True)
@@ -53,152 +144,136 @@ class Token:
     position: int
 
 
-@dataclass(frozen=True)
-class Source:
-    """A syntax tree with the student's own tokens by column."""
-
-    text: str
-    tree: ast.expr
-    columns: dict[int, Token]
-
-    def token(self, node: ast.expr) -> Token:
-        """Return the token with which `node` begins."""
-        return self.columns[node.col_offset]
+def is_latex(text: str) -> bool:
+    """Whether `text` is to be read as LaTeX."""
+    return "\\" in text
 
 
-def read_source(text: object, *, implicit: bool, functions: Container[str]) -> Source:
-    """Turn `text` into a syntax tree, or raise `ParseError` where it stops making sense."""
+def tokenize(
+    text: object, *, words: Container[str] = (), functions: Container[str] = ()
+) -> list[Token]:
+    """Split `text` into tokens, the last one of kind ``end``, or raise `ParseError`.
+
+    `words` and `functions` are the names of more than one letter that LaTeX text may hold without
+    a command: elsewhere ``ab`` is a product there.
+    """
     if not isinstance(text, str):
         raise ParseError(f"expected a formula as text, not {type(text).__name__}")
     if not text.strip():
         raise ParseError("expected a formula, but there is no text", text)
     if len(text) > MAX_LENGTH:
         raise ParseError(f"a formula may have at most {MAX_LENGTH} characters", text)
-    tokens = _arrange(_plain(_tokens(text), text), text, implicit, functions)
-    if len(tokens) > MAX_TOKENS:
-        raise ParseError("this formula has too many parts", text)
-    python, columns = "", {}
-    for token in tokens:
-        columns[len(python)] = token
-        python += {"number": "1", "name": "x", "operator": token.text}[token.kind] + " "
-    try:
-        tree = ast.parse(python, mode="eval").body
-    except (SyntaxError, RecursionError, MemoryError):
-        raise ParseError("this is nested too deeply", text) from None
-    return Source(text, tree, columns)
+    start, stop = _without_dollars(text)
+    tokens = _scan(text, start, stop, is_latex(text), words, functions)
+    return [*tokens, Token("end", "", len(text))]
 
 
-def _tokens(text: str) -> list[Token]:
-    tokens, position = [], 0
-    while position < len(text):
-        match = _TOKEN.match(text, position)
+def _scan(
+    text: str,
+    position: int,
+    stop: int,
+    latex: bool,
+    words: Container[str] = (),
+    functions: Container[str] = (),
+) -> list[Token]:
+    pattern = _LATEX if latex else _TEXT
+    tokens: list[Token] = []
+    while position < stop:
+        match = pattern.match(text, position, stop)
         if match is None:
-            raise ParseError(_unexpected(text[position]), text, position)
-        kind, word = match.lastgroup, match.group()
-        if kind == "superscript":
-            tokens.append(Token("operator", "**", position))
-            tokens.append(Token("number", word.translate(_SUPERSCRIPTS), position))
-        elif kind == "number":
-            tokens.append(Token("number", word, position))
-        elif kind == "name":
-            plain = word.translate(_LETTERS).replace("{", "").replace("}", "")
-            tokens.append(Token("name", plain, position))
-        elif kind == "root":
-            tokens.append(Token("name", "sqrt", position))
-        elif kind == "operator":
-            tokens.append(Token("operator", _OPERATORS.get(word, word), position))
+            raise ParseError(f"unexpected character {text[position]!a}", text, position)
+        tokens += _read(match, words, functions, latex)
+        if len(tokens) > MAX_TOKENS:
+            raise ParseError("this formula has too many parts", text)
         position = match.end()
     return tokens
 
 
-def _unexpected(character: str) -> str:
-    if character == "=":
-        return "expected one expression, not an equation"
-    if character in "[]":
-        return "expected round brackets"
-    return f"unexpected character {character!a}"
+def _without_dollars(text: str) -> tuple[int, int]:
+    start = len(text) - len(text.lstrip())
+    stop = len(text.rstrip())
+    for mark in ("$$", "$"):
+        if (
+            text[start:stop].startswith(mark)
+            and text[start:stop].endswith(mark)
+            and stop - start > 2 * len(mark)
+        ):
+            return start + len(mark), stop - len(mark)
+    return start, stop
 
 
-def _plain(tokens: list[Token], text: str) -> list[Token]:
-    r"""Replace LaTeX commands and braces: ``\frac{a}{b}`` becomes ``((a)/(b))``."""
-    plain: list[Token] = []
-    braces: list[Token] = []
-    closing: list[str] = []  # what the brace that closes stands for
-    expected = ""
-
-    def emit(symbols: str, at: Token) -> None:
-        plain.extend(Token("operator", symbol, at.position) for symbol in symbols)
-
-    for token in tokens:
-        if expected and token.text != "{":
-            raise ParseError(r"expected '{': write \frac{a}{b}", text, token.position)
-        if token.text in _LATEX_FRACTIONS:
-            emit("((", token)
-            expected = ")/("
-        elif token.text == "{":
-            if not expected:
-                emit("(", token)
-            braces.append(token)
-            closing.append(expected or ")")
-            expected = ""
-        elif token.text == "}":
-            if not braces:
-                raise ParseError("this bracket was never opened", text, token.position)
-            braces.pop()
-            end = closing.pop()
-            emit(end, token)
-            expected = "))" if end == ")/(" else ""
-        elif token.text in _LATEX_OPERATORS:
-            emit(_LATEX_OPERATORS[token.text], token)
-        elif token.text not in _LATEX_LAYOUT:
-            plain.append(Token(token.kind, token.text.removeprefix("\\"), token.position))
-    if braces:
-        raise ParseError("this bracket is never closed", text, braces[-1].position)
-    if expected:
-        raise ParseError(r"expected '{': write \frac{a}{b}", text, len(text))
-    return plain
-
-
-def _arrange(
-    tokens: list[Token], text: str, implicit: bool, functions: Container[str]
+def _read(
+    match: re.Match[str], words: Container[str], functions: Container[str], latex: bool
 ) -> list[Token]:
-    """Check that operands and operators take turns; put in the products left out."""
-    arranged: list[Token] = []
-    brackets: list[tuple[Token, bool]] = []  # each with: is it a function's?
-    operand_expected = True
+    kind, word, at = match.lastgroup, match.group(), match.start()
+    match kind:
+        case "space":
+            return []
+        case "superscript":
+            return [Token("operator", "^", at), Token("number", word.translate(_SUPERSCRIPTS), at)]
+        case "number":
+            return [Token("number", word, at)]
+        case "root":
+            return [Token("name", "sqrt", at)]
+        case "constant":
+            return [Token("name", _WRITTEN[word], at)]
+        case "operator":
+            return [Token("operator", _WRITTEN.get(word, word), at)]
+        case "escaped":
+            return [Token("operator", _COMMANDS.get(word, word), at)]
+        case "environment":
+            return [Token("command", word.replace(" ", ""), at)]
+        case "command":
+            return _command(word, at)
+        case "font":
+            font, _, rest = word.partition("{")
+            inner, _, index = rest.partition("}")
+            accent = font.strip()[1:] if font.strip()[1:] in _ACCENTS else ""
+            name = "".join(inner.split()) + accent
+            return [Token("name", name + _plain_index(index), at)]
+    if latex:
+        return _letters(word, at, words, functions)
+    return [Token("name", _plain_index(word.translate(_LETTERS)), at)]
 
-    def fail(reason: str, token: Token) -> NoReturn:
-        raise ParseError(reason, text, token.position)
 
-    for token in tokens:
-        starts_operand = token.kind != "operator" or token.text == "("
-        is_call = False
-        if starts_operand and not operand_expected:
-            last = arranged[-1]
-            is_call = token.text == "(" and last.kind == "name" and last.text in functions
-            if implicit and not is_call and token.kind != "number":
-                arranged.append(Token("operator", "*", token.position))
-            elif not is_call and last.kind == "name" and token.text == "(":
-                fail(f"{last.text} is not a function: write {last.text}*(…) for a product", last)
-            elif not is_call:
-                fail("expected an operator: write * for a product", token)
-        elif operand_expected and not starts_operand and token.text not in ("+", "-"):
-            fail("expected a number, a name or '('", token)
+def _command(word: str, at: int) -> list[Token]:
+    command, _, index = word.partition("_")
+    if command in _LAYOUT:
+        return []
+    if command in (r"\sum", r"\prod", r"\log", r"\max", r"\min") or command in _COMMANDS:
+        written = _COMMANDS.get(command, command)
+        kind: Kind = "command" if written[:1] == "\\" and written[1:].isalpha() else "operator"
+        tokens = [Token(kind, written, at)]
+        return tokens + (_split_index(index, at + len(command)) if index else [])
+    if command in _NAMED or command[1:] in GREEK.values():
+        name = _NAMED.get(command, command[1:])
+        return [Token("name", name + _plain_index(index and "_" + index), at)]
+    return [Token("command", command, at)] + (
+        _split_index(index, at + len(command)) if index else []
+    )
 
-        if token.text == "(":
-            brackets.append((token, is_call))
-            if len(brackets) > MAX_BRACKETS:
-                fail(f"brackets may be nested at most {MAX_BRACKETS} deep", token)
-        elif token.text == ")":
-            if not brackets:
-                fail("this bracket was never opened", token)
-            brackets.pop()
-        elif token.text == "," and not (brackets and brackets[-1][1]):
-            fail("a comma can only separate the arguments of a function", token)
-        arranged.append(token)
-        operand_expected = token.kind == "operator" and token.text != ")"
-    if brackets:
-        fail("this bracket is never closed", brackets[-1][0])
-    if operand_expected:
-        raise ParseError("expected a number, a name or '(' at the end", text, len(text))
-    return arranged
+
+def _split_index(index: str, at: int) -> list[Token]:
+    """Tokens of a subscript that is no part of a name: the bounds of a sum, the base of a log."""
+    inside = _scan(index, 0, len(index), True)
+    moved = [Token(token.kind, token.text, at + 1 + token.position) for token in inside]
+    return [Token("operator", "_", at), *moved]
+
+
+def _letters(word: str, at: int, words: Container[str], functions: Container[str]) -> list[Token]:
+    """Tokens for letters in LaTeX, where each is a name of its own unless their word is known."""
+    head, underscore, index = word.partition("_")
+    name = head.translate(_LETTERS) + _plain_index(underscore + index)
+    bare = re.match(r"[^0-9₀-₉]*", head)
+    length = bare.end() if bare else len(head)
+    if length <= 1 or name.replace("_", "") in words or name in functions:
+        return [Token("name", name, at)]
+    split = [Token("name", head[i].translate(_LETTERS), at + i) for i in range(length - 1)]
+    last = head[length - 1 :].translate(_LETTERS) + _plain_index(underscore + index)
+    return [*split, Token("name", last, at + length - 1)]
+
+
+def _plain_index(index: str) -> str:
+    r"""``_{ij}``, ``_{i,j}``, ``_\text{max}`` without braces, commas and commands."""
+    index = re.sub(_FONTS, "", index)
+    return re.sub(r"[{}\\,\s]", "", index)

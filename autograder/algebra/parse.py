@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
@@ -10,13 +9,19 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.build import FUNCTIONS, UNDEFINED, Builder, Scope, is_in_range
+from autograder.algebra import killable, objects
+from autograder.algebra.build import UNDEFINED, Builder
 from autograder.algebra.errors import ParseError
-from autograder.algebra.functions import Diff
-from autograder.algebra.lexer import read_source
+from autograder.algebra.functions import Diff, Limit
+from autograder.algebra.grammar import read_tree
+from autograder.algebra.library import CALLS, FUNCTIONS
+from autograder.algebra.limits import MAX_CELLS, is_in_range, is_larger
+from autograder.algebra.scope import Scope, plain_name
 
 MAX_DIFFERENTIATED = 1000  # nodes
-MAX_CELLS = 400
+LIMIT_SECONDS = 1.0
+_ALL_CALLS = frozenset(CALLS)
+_SIGNS = {"relation": "an equation", "interval": "an interval", "list": "a list", "set": "a set"}
 
 
 def parse(
@@ -116,6 +121,63 @@ def read_back(expr: sympy.Expr) -> str:
     return str(sympy.latex(expr))
 
 
+def parse_any(
+    text: str,
+    names: Iterable[str] | None = None,
+    *,
+    implicit: bool = False,
+    assumptions: Mapping[str, str] | None = None,
+    open_functions: bool = False,
+    symbols: Iterable[str] = (),
+) -> Any:
+    r"""Read an answer of any kind: a formula, equation, inequality, list, set, interval, matrix.
+
+    Parameters
+    ----------
+    text : str
+        As for `parse`, and ``x = 2``, ``0 <= x < 1``, ``x < 1 or x > 2``, ``[1, 2]``, ``{1, 2}``,
+        ``(0, 1] ∪ {3}``, ``Matrix([[a, b], [c, d]])``, ``\begin{bmatrix} a & b \end{bmatrix}``.
+    names, implicit, assumptions
+        As for `parse`.
+    open_functions : bool
+        Whether a name that nobody declared makes a function when a bracket follows: ``f(x)``.
+    symbols : iterable of str
+        Names that then are no functions.
+
+    Returns
+    -------
+    sympy object
+        `kind` says which.
+
+    Raises
+    ------
+    ParseError
+        As for `parse`.
+
+    Examples
+    --------
+    >>> parse_any("x^2 = 2x", implicit=True)
+    Eq(x**2, 2*x)
+    >>> parse_any(r"\begin{pmatrix} a & 1 \\ 0 & a^2 \end{pmatrix}")
+    Matrix([
+    [a,    1],
+    [0, a**2]])
+    """
+    value = _read(text, names, implicit, assumptions, None, open_functions, symbols, any_kind=True)
+    return _carried_out(value, text)
+
+
+def _carried_out(value: Any, text: str) -> Any:
+    if isinstance(value, sympy.MatrixBase):
+        return value.applyfunc(lambda cell: differentiate(cell, text))
+    if isinstance(value, sympy.Expr) or not value.has(Diff, Limit):
+        return differentiate(value, text) if isinstance(value, sympy.Expr) else value
+    args = [_carried_out(argument, text) for argument in value.args]
+    if isinstance(value, sympy.core.relational.Relational):
+        return value.func(*args, evaluate=False)
+    return value.func(*args)
+
+
 def read(
     text: object,
     names: Iterable[str] | None = None,
@@ -125,23 +187,57 @@ def read(
     functions: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] | None = None,
 ) -> sympy.Expr:
     """As `parse`, but derivatives stay as written; `functions` are known besides the usual ones."""
+    return _read(text, names, implicit, assumptions, functions)
+
+
+def _read(
+    text: object,
+    names: Iterable[str] | None,
+    implicit: bool,
+    assumptions: Mapping[str, str] | None,
+    functions: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] | None,
+    open_functions: bool = False,
+    symbols: Iterable[str] = (),
+    *,
+    any_kind: bool = False,
+) -> Any:
     scope = Scope(names, assumptions or {})
     known = dict(FUNCTIONS) | {name: (1, 1, f) for name, f in (functions or {}).items()}
-    source = read_source(text, implicit=implicit, functions=known)
+    known |= {name: (1, 10, sympy.Function(name)) for name in scope.functions}
+    tree = read_tree(
+        text,
+        implicit=implicit,
+        functions=_ALL_CALLS.union(known),
+        words=scope.words.union(map(plain_name, symbols)),
+        open_functions=open_functions,
+    )
+    if not any_kind and tree.kind in _SIGNS:
+        raise ParseError(
+            f"expected one expression, not {_SIGNS[tree.kind]}", str(text), tree.token.position
+        )
     try:
-        return Builder(source, scope, known).build(source.tree)
+        value = Builder(str(text), scope, known).build(tree)
     except ParseError:
         raise
     except Exception as error:
         # sympy raises many kinds of exception when an expression makes no sense to it.
-        raise ParseError("this cannot be read as a formula", source.text) from error
+        raise ParseError("this cannot be read as a formula", str(text)) from error
+    if not any_kind and not isinstance(value, sympy.Expr):
+        kind = objects.kind(value)
+        raise ParseError(f"expected one expression, not a {kind}", str(text), tree.token.position)
+    return value
 
 
 def differentiate(expr: sympy.Expr, text: str = "") -> sympy.Expr:
-    """Carry out the derivatives in `expr`, the innermost first."""
-    if not expr.has(Diff):
+    """Carry out the derivatives and limits in `expr`, the innermost first."""
+    if not expr.has(Diff, Limit):
         return expr
     args = [differentiate(argument, text) for argument in expr.args]
+    if isinstance(expr, Limit):
+        found = killable.run("limit", *args, seconds=LIMIT_SECONDS)
+        if found is None:
+            raise ParseError("this limit could not be found", text)
+        return _checked(found, text)
     if not isinstance(expr, Diff):
         return _checked(expr.func(*args), text)
     inner, variables = args[0], args[1:]
@@ -161,12 +257,6 @@ def _checked(expr: sympy.Expr, text: str) -> sympy.Expr:
     if expr.is_number and not is_in_range(expr):
         raise ParseError("this number is too large", text)
     return expr
-
-
-def is_larger(expr: sympy.Basic, nodes: int) -> bool:
-    """Whether `expr` has more than so many nodes, found without counting them all."""
-    walk = itertools.islice(sympy.preorder_traversal(expr), nodes + 1)
-    return sum(1 for _ in walk) > nodes
 
 
 def _number_text(value: Real) -> str:

@@ -1,0 +1,189 @@
+"""Whether two answers of any kind say the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import sympy
+
+from autograder.algebra import killable
+from autograder.algebra.equations import multiples
+from autograder.algebra.equivalence import equal
+from autograder.algebra.errors import ParseError
+from autograder.algebra.objects import FiniteSet, Interval, Listing, Tuple, kind
+from autograder.algebra.parse import parse_any
+from autograder.algebra.verdict import Verdict
+
+SECONDS = 1.5  # for what is not bounded by construction
+
+_Assumptions = Mapping[str, str] | None
+_STATEMENTS = ("equation", "inequality", "statement")
+
+
+def equivalent(
+    expected: str,
+    given: str,
+    *,
+    variables: Iterable[str] | None = None,
+    assumptions: Mapping[str, str] | None = None,
+) -> Verdict:
+    """Compare a student's answer with the expected one.
+
+    Parameters
+    ----------
+    expected, given : str
+        Two formulas, equations, inequalities, lists, sets, intervals or matrices, see `parse_any`.
+    variables : iterable of str, optional
+        The names that may occur.  If omitted: any, ``2x`` is a product and ``f(x)`` a function.
+    assumptions : mapping of str to str, optional
+        What is known of the names, see `parse`.  Names are real numbers unless told otherwise.
+
+    Returns
+    -------
+    Verdict
+        Two formulas are equal if they agree wherever both are defined; two equations, if one is a
+        multiple of the other, or for names declared as real, if their solutions agree.  No text
+        raises, and no text takes longer than `SECONDS` and a little.
+
+    Examples
+    --------
+    >>> equivalent("p1*(1 - p1)", "p1 - p1^2")
+    Verdict(equal=True, how='proved', values=None)
+    >>> equivalent("-p1*p2", "p1*p2").equal
+    False
+    >>> equivalent("[0, 1)", "(0, 1) ∪ {0}").equal
+    True
+    """
+    names = None if variables is None else tuple(variables)
+    try:
+        right = _read(expected, names, assumptions)
+    except ParseError as error:
+        return Verdict(None, f"parse error: the expected formula: {error}")
+    try:
+        symbols = [symbol.name for symbol in right.free_symbols if symbol.is_Symbol]
+        answer = _read(given, names, assumptions, symbols)
+    except ParseError as error:
+        return Verdict(False, f"parse error: {error}")
+    if kind(right) not in _STATEMENTS and _is_assignment(given):
+        answer = _assigned(answer, right)
+    elif kind(answer) not in _STATEMENTS and _is_assignment(expected):
+        right = _assigned(right, answer)
+    return compare(right, answer, assumptions)
+
+
+def compare(expected: Any, given: Any, assumptions: _Assumptions = None) -> Verdict:
+    """Compare two values as `parse_any` makes them."""
+    kinds = kind(expected), kind(given)
+    if all(which in _STATEMENTS for which in kinds) or _has_proposition(expected, given):
+        quick = _equations(expected, given) if kinds == ("equation", "equation") else None
+        return quick or _elsewhere("statements", expected, given, assumptions)
+    if kinds == ("set", "list") and len(given.args) == 2 and expected.has(Interval):
+        return compare(expected, _interval(given), assumptions)
+    if kinds == ("list", "set") and len(expected.args) == 2 and given.has(Interval):
+        return compare(_interval(expected), given, assumptions)
+    if kinds[0] != kinds[1]:
+        return Verdict(False, f"{_a(kinds[1])} instead of {_a(kinds[0])}")
+    match kinds[0]:
+        case "list":
+            return _lists(expected, given, assumptions)
+        case "set":
+            return _sets(expected, given, assumptions)
+        case "matrix":
+            return equal(expected, given)
+    verdict = equal(expected, given)
+    if verdict.equal is None and verdict.how.startswith("undecided: equal"):
+        return _elsewhere("formulas", expected, given, assumptions)
+    return verdict
+
+
+def _equations(expected: sympy.Eq, given: sympy.Eq) -> Verdict | None:
+    """Compare two equations as they stand, which settles most of those that are equal."""
+    if not all(isinstance(side, sympy.Expr) for side in (*expected.args, *given.args)):
+        return None
+    return multiples(expected.lhs - expected.rhs, given.lhs - given.rhs)
+
+
+def _elsewhere(task: str, expected: Any, given: Any, assumptions: _Assumptions) -> Verdict:
+    declared = " ".join((assumptions or {}).values())
+    result = killable.run(task, expected, given, declared, seconds=SECONDS)
+    return result or Verdict(None, "undecided: this takes too long")
+
+
+def _read(
+    text: str,
+    names: tuple[str, ...] | None,
+    assumptions: _Assumptions,
+    symbols: Iterable[str] = (),
+) -> Any:
+    return parse_any(
+        text,
+        names,
+        implicit=names is None,
+        assumptions=assumptions,
+        open_functions=names is None,
+        symbols=symbols,
+    )
+
+
+def _is_assignment(text: object) -> bool:
+    return isinstance(text, str) and "=" in text and not re.match(r"\s*[A-Z][a-z]+\(", text)
+
+
+def _assigned(value: Any, other: Any) -> Any:
+    """Return what is on the right of ``x = …``, where that name means nothing in `other`."""
+    if not isinstance(value, sympy.Eq):
+        return value
+    names = value.lhs.args if isinstance(value.lhs, Listing) else (value.lhs,)
+    used = value.rhs.free_symbols | other.free_symbols
+    fresh = all(name.is_Symbol and name not in used for name in names)
+    return value.rhs if fresh else value
+
+
+def _has_proposition(expected: Any, given: Any) -> bool:
+    """Whether a name alone is compared with a statement: then it is one, true or false."""
+    one_is_name = expected.is_Symbol or given.is_Symbol
+    return one_is_name and "statement" in (kind(expected), kind(given))
+
+
+def _interval(pair: Listing) -> Interval:
+    """Read ``[0, 1]`` or ``(0, 1)`` as an interval, where one is expected."""
+    is_open = sympy.sympify(isinstance(pair, Tuple))
+    return Interval(*pair.args, is_open, is_open)
+
+
+def _lists(expected: Listing, given: Listing, assumptions: _Assumptions) -> Verdict:
+    if len(expected.args) != len(given.args):
+        return Verdict(False, f"{len(given.args)} entries instead of {len(expected.args)}")
+    pairs = zip(expected.args, given.args, strict=True)
+    verdicts = [compare(a, b, assumptions) for a, b in pairs]
+    for outcome in (False, None):
+        for place, verdict in enumerate(verdicts, start=1):
+            if verdict.equal is outcome:
+                return Verdict(outcome, f"entry {place}: {verdict.how}", verdict.values)
+    return Verdict(True, "numeric" if any(v.how == "numeric" for v in verdicts) else "proved")
+
+
+def _sets(expected: Any, given: Any, assumptions: _Assumptions) -> Verdict:
+    if not (isinstance(expected, FiniteSet) and isinstance(given, FiniteSet)):
+        return _elsewhere("sets", expected, given, assumptions)
+    if len(expected.args) * len(given.args) > 400:
+        return Verdict(None, "undecided: the sets are too large")
+    table = [[compare(a, b, assumptions).equal for b in given.args] for a in expected.args]
+    columns = list(zip(*table, strict=True)) if table else [() for _ in given.args]
+    for rows, whose, elements in (
+        (table, "is missing", expected.args),
+        (columns, "does not belong", given.args),
+    ):
+        for row, element in zip(rows, elements, strict=True):
+            if not any(row):
+                unsure = None in row
+                return Verdict(
+                    None if unsure else False, f"{'undecided: ' * unsure}{element} {whose}"
+                )
+    return Verdict(True, "proved")
+
+
+def _a(which: str) -> str:
+    return f"an {which}" if which[0] in "aei" else f"a {which}"

@@ -1,0 +1,30 @@
+"""The answer to "are these equal?"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer to "are these equal?".
+
+    Attributes
+    ----------
+    equal : bool or None
+        None where it could not be decided and a person should look.
+    how : str
+        ``"proved"``, ``"numeric"`` (equal at many random points, to 50 digits at least),
+        ``"refuted at x=0.731"``, ``"parse error: …"``, ``"undecided: …"``.
+    values : pair of str, optional
+        What the two sides are at the point that refutes.
+    """
+
+    equal: bool | None
+    how: str
+    values: tuple[str, str] | None = None
+
+    @property
+    def point(self) -> str:
+        """The point that refutes: ``"x=0.731"``."""
+        return self.how.removeprefix("refuted at ") if self.values else ""

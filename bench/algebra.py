@@ -1,0 +1,190 @@
+"""Agreement and speed of `equivalent` on the answer tests of other systems, side by side.
+
+    python bench/algebra.py ROWS.jsonl [--output bench/results/algebra.json]
+
+The rows are not part of this project (their licences differ); their README says what the fields
+mean.  Only counts and times are written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+TESTS = ["AlgEquiv", "Equivalent", "EquivStep", "Sets", "PLParse", "PLReject", "LatexVerify"]
+KINDS = ["expr", "equation", "inequality", "interval", "set", "list", "matrix", "latex"]
+SECONDS = 5.0
+
+Row = dict[str, Any]
+cpu: list[float] = []  # of the last measurement: what a busy machine does not change
+
+
+class _Late(BaseException):
+    pass
+
+
+@contextmanager
+def deadline(seconds: float) -> Iterator[None]:
+    """Stop systems that have no time limit of their own."""
+    import signal
+
+    def stop(*_: object) -> None:
+        raise _Late
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def ours(row: Row) -> str:
+    from autograder.algebra import equivalent
+
+    assumptions = {
+        name: " ".join([words] if isinstance(words, str) else words)
+        for name, words in (row.get("assume") or {}).items()
+    }
+    verdict = equivalent(row["teacher"], row["student"], assumptions=assumptions or None)
+    if verdict.how.startswith("parse error"):
+        return "error"
+    return {True: "true", False: "false", None: "review"}[verdict.equal]
+
+
+def with_sympy(decide: Callable[[Any, Any], bool]) -> Callable[[Row], str]:
+    from sympy.parsing.latex import parse_latex
+    from sympy.parsing.sympy_parser import convert_xor, parse_expr, standard_transformations
+
+    def read(text: str, kind: str) -> Any:
+        if kind == "latex":
+            return parse_latex(text, backend="lark")
+        return parse_expr(text, transformations=(*standard_transformations, convert_xor))
+
+    def system(row: Row) -> str:
+        try:
+            a, b = (read(row[side], row["kind"]) for side in ("teacher", "student"))
+        except Exception:
+            return "error"
+        try:
+            return "true" if decide(a, b) else "false"
+        except Exception:
+            return "review"
+
+    return system
+
+
+def math_verify(row: Row) -> str:
+    import sympy
+    from math_verify import parse, verify
+
+    def read(text: str) -> Any:
+        if row["kind"] == "latex":
+            return parse(f"${text}$", parsing_timeout=None)
+        return parse(f"${sympy.latex(sympy.sympify(text))}$", parsing_timeout=None)
+
+    try:
+        a, b = read(row["teacher"]), read(row["student"])
+    except Exception:
+        return "error"
+    return "true" if verify(a, b, timeout_seconds=None) else "false"
+
+
+def expected(row: Row) -> str:
+    return {True: "true", False: "false"}.get(row["expect"], "error")
+
+
+def measure(rows: list[Row], system: Callable[[Row], str]) -> tuple[list[str], list[float]]:
+    outcomes, times = [], []
+    cpu.clear()
+    for row in rows:
+        start, busy = time.perf_counter(), time.process_time()
+        try:
+            with deadline(SECONDS):
+                outcome = system(row)
+        except _Late:
+            outcome = "late"
+        times.append(time.perf_counter() - start)
+        cpu.append(time.process_time() - busy)
+        outcomes.append(outcome)
+    return outcomes, times
+
+
+def agrees(row: Row, outcome: str) -> bool:
+    """Whether an outcome is the labelled one; what cannot be read is not accepted either."""
+    return outcome == expected(row) or (expected(row) == "false" and outcome == "error")
+
+
+def summary(rows: list[Row], outcomes: list[str], times: list[float]) -> dict[str, Any]:
+    def rate(kind: str | None) -> dict[str, Any]:
+        chosen = [(r, o) for r, o in zip(rows, outcomes, strict=True) if kind in (None, r["kind"])]
+        good = sum(agrees(row, outcome) for row, outcome in chosen)
+        return {"rows": len(chosen), "agree_percent": round(100 * good / max(1, len(chosen)), 1)}
+
+    ordered = sorted(times)
+    return {
+        "assigned": rate(None),
+        **{kind: rate(kind) for kind in KINDS},
+        "false_accepts": sum(
+            o == "true" and expected(r) != "true" for r, o in zip(rows, outcomes, strict=True)
+        ),
+        "outcomes": dict(Counter(outcomes)),
+        "median_ms": round(1000 * statistics.median(times), 2),
+        "median_cpu_ms": round(1000 * statistics.median(cpu), 2),
+        "p99_ms": round(1000 * ordered[int(0.99 * (len(ordered) - 1))], 1),
+        "longest_ms": round(1000 * ordered[-1], 1),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("rows", type=Path)
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--only-ours", action="store_true")
+    parser.add_argument("--show", action="store_true", help="print the rows that disagree")
+    parser.add_argument("--every", action="store_true", help="all kinds of the assigned tests")
+    options = parser.parse_args()
+    rows = [json.loads(line) for line in options.rows.read_text().splitlines()]
+    rows = [r for r in rows if r["test"] in TESTS and (options.every or r["kind"] in KINDS)]
+    systems: dict[str, Callable[[Row], str]] = {"equivalent": ours}
+    if not options.only_ours:
+        import sympy
+
+        systems["sympy simplify"] = with_sympy(lambda a, b: sympy.simplify(a - b) == 0)
+        systems["sympy equals"] = with_sympy(lambda a, b: bool(a.equals(b)))
+        systems["Math-Verify"] = math_verify
+    results: dict[str, Any] = {}
+    for name, system in systems.items():
+        measure(rows[:3], system)  # what is loaded on first use is not counted
+        outcomes, times = measure(rows, system)
+        results[name] = summary(rows, outcomes, times)
+        if options.show and name == "equivalent":
+            for row, outcome, seconds in zip(rows, outcomes, times, strict=True):
+                if not agrees(row, outcome) or seconds > 0.3:
+                    print(
+                        row["kind"],
+                        "|",
+                        row["teacher"],
+                        "|",
+                        row["student"],
+                        "|",
+                        expected(row),
+                        "->",
+                        outcome,
+                        round(seconds, 2),
+                    )
+    print(json.dumps(results, indent=2))
+    if options.output:
+        options.output.write_text(json.dumps(results, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
