@@ -6,14 +6,20 @@ from autograder.algebra.equivalence import Verdict, equal, equivalent
 from autograder.algebra.errors import ParseError
 from autograder.algebra.examination import Examination, Finding
 from autograder.algebra.parse import parse, parse_matrix, read_back
+from autograder.algebra.ruled import IndexedChain
+from autograder.algebra.rules import RULES, Fact, Rule
 
 __all__ = [
+    "RULES",
     "Chain",
     "Complexity",
     "Examination",
+    "Fact",
     "Finding",
+    "IndexedChain",
     "Line",
     "ParseError",
+    "Rule",
     "Verdict",
     "Waypoint",
     "equal",

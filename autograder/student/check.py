@@ -276,9 +276,18 @@ def _form(hint: dict[str, Any], raw: Any) -> str:
             raise _Unreadable(f"a list of lines of text is expected, not {_brief(raw)}")
         texts = [text for text in texts if not _blank(text)]
         for text in texts:
-            _formula(text, hint["names"])
+            _line(text, hint)
         return f"{len(texts)} line{'s' * (len(texts) != 1)}"
     return _brief(raw)
+
+
+def _line(raw: Any, hint: dict[str, Any]) -> None:
+    """Look at a line of a derivation, without the reason that may stand behind it."""
+    if isinstance(raw, str):
+        raw = re.sub(r"^\s*(<=|≤|=)", "", raw.partition("#")[0])
+        if hint.get("indexed"):
+            raw = re.sub(r"_(\{[^}]*\}|[A-Za-z0-9]+)", "", raw)
+    _formula(raw, hint["names"])
 
 
 def _choice(hint: dict[str, Any], raw: Any) -> str:

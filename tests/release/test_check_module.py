@@ -151,6 +151,11 @@ check("by_hand")
         ({"kind": "formula", "names": ["tau"]}, "2·τ²", "'2·τ²'"),
         ({"kind": "matrix", "names": ["a"], "shape": [1, 2]}, [["a", 0]], "1 rows"),
         ({"kind": "lines", "names": ["a"]}, "a\n\n2*a/2", "2 lines"),
+        (
+            {"kind": "lines", "names": ["p", "q", "i", "delta"], "indexed": True},
+            ["= p_i*(δ_{ij} - p[j])  # quotient rule", "<= sum(q_ij, j)"],
+            "2 lines",
+        ),
         ({"kind": "figure", "names": ["1", "2"]}, {1: [], 2: []}, "the data of 1, 2"),
         ({"kind": "figure", "names": ["map"]}, np.ones((2, 2)), "the data of map"),
         ({"kind": "another"}, "whatever", "'whatever'"),
@@ -186,6 +191,7 @@ def test_forms_that_can_be_read(hint, raw, read):
         ({"kind": "formula", "names": ["a"]}, len, "text in quotes is expected"),
         ({"kind": "matrix", "names": ["a"], "shape": [2, 2]}, [["a"]], "a list of 2 rows"),
         ({"kind": "matrix", "names": ["a"], "shape": [1, 2]}, [["a"]], "a row of 2 entries"),
+        ({"kind": "lines", "names": ["a"], "indexed": True}, ["b_i # a"], "b: the names here are"),
         ({"kind": "lines", "names": ["a"]}, 3, "a list of lines of text is expected, not 3"),
     ],
 )
