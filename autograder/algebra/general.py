@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import os
 import random
@@ -86,14 +85,7 @@ def _case(env: Env) -> str:
 
 def _normal(expr: sympy.Expr, world: World) -> sympy.Expr:
     expr = world.put_in(expr)
-    for rule in (*DERIVATIVES, linear, contraction, linear):
-        expr = rewritten(expr, functools.partial(_with_world, rule, world))
-    return expr
-
-
-def _with_world(rule: Any, world: World, expr: sympy.Expr) -> sympy.Expr:
-    result: sympy.Expr = rule(expr, world)
-    return result
+    return rewritten(expr, (*DERIVATIVES, linear, contraction), world)
 
 
 def _patterns(

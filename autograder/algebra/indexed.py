@@ -17,6 +17,7 @@ from autograder.algebra.errors import ParseError
 MAX_LENGTH = 1000
 MAX_DEPTH = 40
 MAX_POWER = 12
+MAX_BITS = 2000  # of a number that a power makes
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+(?:\.\d+)?)|(?P<name>[^\W\d_]+\d*(?:_(?:\{[A-Za-z0-9,]+\}|[A-Za-z0-9]+))?)"
@@ -125,7 +126,13 @@ def read_indexed(text: str, names: Names) -> sympy.Expr:
         raise ParseError(f"expected a formula as text, not {type(text).__name__}")
     if len(text) > MAX_LENGTH:
         raise ParseError(f"a line may have at most {MAX_LENGTH} characters", text)
-    return _Reader(text, names).read()
+    try:
+        return _Reader(text, names).read()
+    except ParseError:
+        raise
+    except Exception as error:
+        # sympy raises many kinds of exception when an expression makes no sense to it.
+        raise ParseError("this cannot be read as a formula", text) from error
 
 
 class _Reader:
@@ -201,6 +208,10 @@ class _Reader:
         exponent = self.signed()
         if exponent.is_number and not (exponent.is_Rational and abs(exponent) <= MAX_POWER):
             self.fail(f"a power may be at most {MAX_POWER}", at)
+        if base.is_Rational and exponent.is_Rational:
+            bits = max(abs(base.p).bit_length(), base.q.bit_length())
+            if bits * abs(exponent) > MAX_BITS:
+                self.fail("this power is too large", at)
         if base == 0 and not exponent.is_positive:
             self.fail("this is not defined", at)
         return base**exponent

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ from autograder.algebra.functions import Max
 from autograder.algebra.indexed import BINDERS, D, E, Inert, Names, Norm, Total
 from autograder.algebra.opacity import Opaque, flat
 
-MAX_TERMS = 4000
+MAX_TERMS = 1000
 DIMENSION = 2  # of vectors and matrices
 
 Env = dict[sympy.Symbol, sympy.Integer]
@@ -287,10 +287,12 @@ def _fresh(expr: sympy.Expr) -> sympy.Expr:
     return expr.func(*map(_fresh, expr.args)) if expr.args else expr
 
 
-def rewritten(expr: sympy.Expr, rule: Callable[[sympy.Expr], sympy.Expr]) -> sympy.Expr:
-    """Apply a rule everywhere, the innermost first, until nothing changes."""
+def rewritten(
+    expr: sympy.Expr, rules: Sequence[Callable[[sympy.Expr, World], sympy.Expr]], world: World
+) -> sympy.Expr:
+    """Apply rules everywhere, the innermost first, until nothing changes."""
     for _ in range(30):
-        before, expr = expr, _once(expr, rule)
+        before, expr = expr, _once(expr, rules, world)
         if expr == before:
             return expr
         if sum(1 for _ in itertools.islice(sympy.preorder_traversal(expr), MAX_TERMS)) == MAX_TERMS:
@@ -298,9 +300,11 @@ def rewritten(expr: sympy.Expr, rule: Callable[[sympy.Expr], sympy.Expr]) -> sym
     return expr
 
 
-def _once(expr: sympy.Expr, rule: Callable[[sympy.Expr], sympy.Expr]) -> sympy.Expr:
+def _once(expr: sympy.Expr, rules: Sequence[Any], world: World) -> sympy.Expr:
     if expr.args:
-        args = [_once(a, rule) for a in expr.args]
+        args = [_once(a, rules, world) for a in expr.args]
         if args != list(expr.args):
             expr = expr.func(*args)
-    return rule(expr)
+    for rule in rules:
+        expr = rule(expr, world)
+    return expr

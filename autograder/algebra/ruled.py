@@ -17,7 +17,7 @@ from autograder.algebra.errors import ParseError
 from autograder.algebra.examination import Finding
 from autograder.algebra.general import at_most, equal_for_all
 from autograder.algebra.indexed import Inert, Names, read_indexed
-from autograder.algebra.meaning import TooMuch, World, free_indices, rewritten, value
+from autograder.algebra.meaning import World, free_indices, rewritten, value
 from autograder.algebra.opacity import Opaque
 from autograder.algebra.rules import RULES, Fact, Rule
 
@@ -149,13 +149,19 @@ class IndexedChain(Chain):
 
     def compare(self, before: Line, line: Line) -> Verdict:
         """Compare for n = 2 … 5 and every coincidence of indices, for every n where possible."""
-        compare = at_most if line.relation == "<=" else equal_for_all
-        return compare(before.expr, line.expr, self.world)
+        return self._compared(before.expr, line.expr, line.relation)
 
     def follows(self, line: Line) -> Verdict:
         """Whether the given expression equals the line, or is at most that."""
-        compare = at_most if self.relation == "<=" else equal_for_all
-        return compare(self.given.expr, line.expr, self.world)
+        return self._compared(self.given.expr, line.expr, self.relation)
+
+    def _compared(self, a: sympy.Expr, b: sympy.Expr, relation: str) -> Verdict:
+        compare = at_most if relation == "<=" else equal_for_all
+        try:
+            return compare(a, b, self.world)
+        except Exception as error:
+            # A line that can be read may still mean nothing: the norm of a matrix, say.
+            return Verdict(None, f"undecided: {type(error).__name__}")
 
     def unjustified(self, before: Line, line: Line) -> Finding | None:
         """Hold a right step against its rule; without one, against every rule that there is."""
@@ -192,7 +198,7 @@ class IndexedChain(Chain):
                 self._agree(left, right, env, rule, fact)
                 for env in self.world.cases(left, right, sizes=TRIED)
             )
-        except TooMuch:
+        except Exception:  # TooMuch, or a line that means nothing under this rule
             return False
 
     def out_of_form(self, line: Line) -> str:
@@ -224,9 +230,7 @@ class IndexedChain(Chain):
             opaque.facts[known] = value(right, case, self.world, opaque)
 
     def _rewritten(self, expr: sympy.Expr, rewrites: tuple[Any, ...]) -> sympy.Expr:
-        for rule in (*rewrites, *rewrites):
-            expr = rewritten(expr, lambda e, rule=rule: rule(e, self.world))  # type: ignore[misc]
-        return expr
+        return rewritten(expr, rewrites, self.world)
 
     def _named(self, text: str) -> str | None:
         """Return the rule that is meant, spelling aside."""
