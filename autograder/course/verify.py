@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograder.course.discover import Assignment
-from autograder.course.sources import plain
+from autograder.course.sources import typed
 from autograder.exercise import Exercise, FormatError, Part, apply, draw_pool, evaluate, solve
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
@@ -81,7 +81,7 @@ def _problems(assignment: Assignment, exercise: Exercise, pool: list[dict[str, A
 def right_answers(exercise: Exercise, variant: Mapping[str, Any]) -> dict[str, Any]:
     """Return the right answer to every part as a student would type it."""
     known = solve(exercise, variant)
-    return {part.name: plain(apply(part, known)) for part in exercise.parts}
+    return {part.name: typed(part, apply(part, known)) for part in exercise.parts}
 
 
 def _stub_earns(
@@ -141,7 +141,7 @@ def _part(exercise: Exercise, part: Part, pool: list[dict[str, Any]]) -> list[st
     problems = []
     for alternative in part.alternatives:
         answers = {**right_answers(exercise, pool[0])}
-        answers[part.name] = plain(apply(alternative, solve(exercise, pool[0])))
+        answers[part.name] = typed(part, apply(alternative, solve(exercise, pool[0])))
         item = _of(grade_parts(exercise, pool[0], answers.__getitem__), part)
         if item.status is not Status.PASSED:
             problems.append(f"`{alternative.__name__}` is right but fails {_shown(item)}")
@@ -150,7 +150,7 @@ def _part(exercise: Exercise, part: Part, pool: list[dict[str, Any]]) -> list[st
         seen: dict[str, Any] = {}
         for wrong in part.misconceptions:
             with np.errstate(all="ignore"):
-                raw = plain(apply(wrong, known))
+                raw = typed(part, apply(wrong, known))
                 item = _of(
                     grade_parts(exercise, variant, {**right, part.name: raw}.__getitem__), part
                 )

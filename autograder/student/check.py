@@ -245,6 +245,11 @@ def _form(hint: dict[str, Any], raw: Any) -> str:
     """Return how an answer is read, or raise _Unreadable."""
     kind = hint["kind"]
     if kind in ("numbers", "count"):
+        if hint.get("unit"):
+            number = isinstance(raw, str) and re.fullmatch(r"(.*[\d.])\s*([A-Za-zµμ%/]+)\s*", raw)
+            if not number:
+                raise _Unreadable(f'a number with its unit is expected: "… {hint["unit"]}"')
+            return f"{_numbers(number[1], hint.get('shape'), whole=False)} {number[2]}"
         return _numbers(raw, hint.get("shape"), whole=kind == "count")
     if kind == "shape":
         words = re.split(r"[\s,()\[\]]+", raw) if isinstance(raw, str) else raw
