@@ -75,7 +75,11 @@ class Figure(Answer):
         return {"kind": "figure", "names": list(_named(expected))}
 
     def _off(self, given: Any, expected: Any, widen: float) -> bool:
+        if isinstance(given, tuple) and len(given[0]) != len(given[1]):
+            return True
         if isinstance(expected, tuple):
+            if len(given) != 2:
+                return True
             x, wanted = (np.asarray(row, float) for row in expected)
             order = np.argsort(x)
             at, got = given
