@@ -7,15 +7,21 @@ from autograder.algebra.equivalence import equal
 from autograder.algebra.errors import ParseError
 from autograder.algebra.examination import Examination, Finding
 from autograder.algebra.parse import parse, parse_any, parse_matrix, read_back
+from autograder.algebra.ruled import IndexedChain
+from autograder.algebra.rules import RULES, Fact, Rule
 from autograder.algebra.verdict import Verdict
 
 __all__ = [
+    "RULES",
     "Chain",
     "Complexity",
     "Examination",
+    "Fact",
     "Finding",
+    "IndexedChain",
     "Line",
     "ParseError",
+    "Rule",
     "Verdict",
     "Waypoint",
     "equal",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import sympy
 
-from autograder.algebra.equivalence import equal
+from autograder.algebra.equivalence import Verdict, equal
 from autograder.algebra.errors import ParseError
 from autograder.algebra.examination import Examination, Examiner, Finding
 from autograder.algebra.parse import differentiate, read
@@ -30,6 +30,10 @@ class Line:
         As read: defined names stand as they are, derivatives (`Diff`) are not carried out.
     expanded : sympy.Expr
         Definitions put in and derivatives carried out.
+    relation : str
+        How it stands to the line before: ``"="`` or ``"<="``.
+    rule : str
+        The rule that the student gives for the step, if any.
     """
 
     number: int
@@ -37,6 +41,8 @@ class Line:
     expr: sympy.Expr
     expanded: sympy.Expr
     chain: Chain = field(repr=False, compare=False)
+    relation: str = "="
+    rule: str = ""
 
     def contains(self, *forms: str) -> bool:
         """Whether one of `forms` stands in the line as written.
@@ -126,7 +132,7 @@ class Chain:
     assumptions: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        verdict = equal(self.given.expanded, self._line(0, self.target).expanded)
+        verdict = self.follows(self._line(0, self.target))
         if verdict.equal is False:
             raise ValueError(f"start and target differ: {verdict.how}")
         for waypoint in self.waypoints:
@@ -164,9 +170,34 @@ class Chain:
                 unreadable.append(Finding(number, "unreadable", str(error)))
         return Examiner(self, read, unreadable).examination()
 
+    def compare(self, before: Line, line: Line) -> Verdict:
+        """Whether a line stands to an earlier one as the derivation says."""
+        return equal(before.expanded, line.expanded)
+
+    def follows(self, line: Line) -> Verdict:
+        """Whether a line is right by itself: it stands to the given expression as it should."""
+        return self.compare(self.given, line)
+
+    def unjustified(self, before: Line, line: Line) -> Finding | None:  # noqa: ARG002
+        """Say what is wrong with how a right line was reached; here any way will do."""
+        return None
+
+    def out_of_form(self, line: Line) -> str:
+        """Say what the last line may not contain, if it does."""
+        foreign = sorted(line.names - set(self.allowed_at_end))
+        if not foreign:
+            return ""
+        allowed = self.allowed_at_end
+        form = f"in {', '.join(allowed)}" if allowed else "as a number"
+        return f"The last line still contains {', '.join(foreign)}: write the result {form}."
+
     def read_form(self, text: str) -> sympy.Expr:
         """Read `text` with this derivation's names; derivatives stay as written."""
         return read(text, self.names, assumptions=self.assumptions)
+
+    def hint(self) -> dict[str, object]:
+        """Return what a student's notebook may know about a line: the names it may use."""
+        return {"names": list(self.names)}
 
     def fold(self, expr: sympy.Expr) -> sympy.Expr:
         """Put the defined name wherever the sum that it stands for is written out."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from autograder.algebra.equivalence import Verdict, equal
+from autograder.algebra.equivalence import Verdict
 from autograder.algebra.functions import Diff
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ Kind = Literal[
     "unreadable",
     "wrong",
     "wrong_start",
+    "wrong_reason",
     "skipped",
     "not_in_form",
     "missing_waypoint",
@@ -60,7 +61,13 @@ class Step(NamedTuple):
     before: Line
     line: Line
     verdict: Verdict
-    true: bool  # is the line equal to the given expression?
+    true: bool  # does the line follow from the given expression?
+    doubt: Finding | None = None  # what is wrong with how a right line was reached
+
+    @property
+    def worth(self) -> float:
+        """What the step counts: half, if the line is right and its reason is not."""
+        return 0.0 if self.verdict.equal is not True else 0.5 if self.doubt else 1.0
 
 
 class Examiner:
@@ -78,11 +85,12 @@ class Examiner:
         findings = [
             *self.unreadable,
             *(_wrong(step) for step in self.steps if step.verdict.equal is False),
+            *(step.doubt for step in self.steps if step.doubt),
             *self._too_short(),
             *self._not_in_form(),
             *self._missing_waypoints(),
         ]
-        sound = sum(step.verdict.equal is True for step in self.steps)
+        sound = sum(step.worth for step in self.steps)
         share = sound / max(self.taken, self.asked, 1)
         waypoints = self.chain.waypoints
         shown = 1 - len(self.missing) / len(waypoints) if waypoints else share
@@ -109,9 +117,9 @@ class Examiner:
             return None
         return self.steps[-1]
 
-    def _foreign(self, line: Line) -> list[str]:
-        """List the names in `line` that the result may not contain."""
-        return sorted(line.names - set(self.chain.allowed_at_end))
+    def _foreign(self, line: Line) -> str:
+        """Say what the result may not contain, if `line` does."""
+        return self.chain.out_of_form(line)
 
     def _too_short(self) -> list[Finding]:
         if self.taken >= self.asked:
@@ -120,11 +128,8 @@ class Examiner:
         return [Finding(0, "too_short", f"Show at least {steps} from the given expression.")]
 
     def _not_in_form(self) -> list[Finding]:
-        if self.end is None or not (foreign := self._foreign(self.end.line)):
+        if self.end is None or not (message := self._foreign(self.end.line)):
             return []
-        allowed = self.chain.allowed_at_end
-        form = f"in {', '.join(allowed)}" if allowed else "as a number"
-        message = f"The last line still contains {', '.join(foreign)}: write the result {form}."
         return [Finding(self.end.line.number, "not_in_form", message)]
 
     def _missing_waypoints(self) -> list[Finding]:
@@ -150,10 +155,11 @@ def _steps(given: Line, lines: Sequence[Line]) -> list[Step]:
     before, true = given, True
     for line in lines:
         if line.expr != before.expr:  # a repetition is no step
-            verdict = equal(before.expanded, line.expanded)
+            verdict = given.chain.compare(before, line)
+            doubt = given.chain.unjustified(before, line) if verdict.equal else None
             if not (true and verdict.equal):
-                true = equal(given.expanded, line.expanded).equal is True
-            steps.append(Step(before, line, verdict, true))
+                true = given.chain.follows(line).equal is True
+            steps.append(Step(before, line, verdict, true, doubt))
         before = line
     return steps
 
@@ -161,7 +167,8 @@ def _steps(given: Line, lines: Sequence[Line]) -> list[Step]:
 def _wrong(step: Step) -> Finding:
     number, before = step.line.number, step.before.number
     other = f"line {before}" if before else "the given expression"
-    message = f"Line {number} is not equal to {other}"
+    bound = "at least as large as" if step.line.relation == "<=" else "equal to"
+    message = f"Line {number} is not {bound} {other}"
     if step.verdict.values:
         left, right = step.verdict.values
         message += f": at {step.verdict.point}, {other} is {left} and line {number} is {right}"

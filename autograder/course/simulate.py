@@ -13,7 +13,7 @@ from autograder.course.config import Course
 from autograder.course.discover import Assignment, load_assignment
 from autograder.course.files import write_atomically
 from autograder.course.release import Release
-from autograder.course.sources import assignments_source, function_source, plain
+from autograder.course.sources import assignments_source, function_source, typed
 from autograder.course.verify import right_answers
 from autograder.exercise import (
     Exercise,
@@ -158,7 +158,7 @@ def _right(exercise: Exercise, variant: dict[str, Any], *, style: int) -> Answer
         known = solve(exercise, variant)
         for part in exercise.parts:
             if part.alternatives:
-                answers[part.name] = plain(apply(part.alternatives[0], known))
+                answers[part.name] = typed(part, apply(part.alternatives[0], known))
         function = exercise.alternatives[0] if exercise.alternatives else function
     source = assignments_source(answers, rounded=style == 1)
     if function:
@@ -185,7 +185,7 @@ def _wrong_part(
     known = solve(exercise, variant)
     answers = _typed(exercise, right_answers(exercise, variant))
     with np.errstate(all="ignore"):
-        answers[part.name] = plain(apply(wrong, known))
+        answers[part.name] = typed(part, apply(wrong, known))
         try:
             value = evaluate(part, wrong, known)
             carried = part.carry_if is None or bool(part.carry_if(value))
@@ -194,7 +194,7 @@ def _wrong_part(
             follow = {}
             for other in later if carried else []:
                 own[other.name] = evaluate(other, other, own)
-                follow[other.name] = plain(apply(other, own))
+                follow[other.name] = typed(other, apply(other, own))
             answers |= _typed(exercise, follow)
         except (ValueError, ArithmeticError):  # nothing follows from such a value
             pass

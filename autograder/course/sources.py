@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise import Exercise
+from autograder.exercise import Exercise, Part
 
 
 def function_source(exercise: Exercise, function: Any) -> str:
@@ -69,6 +69,11 @@ def plain(value: Any, *, rounded: bool = False) -> Any:
     if rounded and isinstance(value, float):
         return f"{value:.5g}"
     return value
+
+
+def typed(part: Part, value: Any) -> Any:
+    """Return an answer to a part as a student types it."""
+    return part.answer.typed(plain(value))
 
 
 def _closure(tree: ast.Module, name: str) -> set[str]:

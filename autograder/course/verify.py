@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autograder.course.discover import Assignment
-from autograder.course.sources import plain
+from autograder.course.sources import typed
 from autograder.exercise import Exercise, FormatError, Part, apply, draw_pool, evaluate, solve
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
@@ -83,7 +83,7 @@ def _problems(assignment: Assignment, exercise: Exercise, pool: list[dict[str, A
 def right_answers(exercise: Exercise, variant: Mapping[str, Any]) -> dict[str, Any]:
     """Return the right answer to every part as a student would type it."""
     known = solve(exercise, variant)
-    return {part.name: plain(apply(part, known)) for part in exercise.parts}
+    return {part.name: typed(part, apply(part, known)) for part in exercise.parts}
 
 
 def _stub_earns(
@@ -143,7 +143,7 @@ def _part(exercise: Exercise, part: Part, pool: list[dict[str, Any]]) -> list[st
     problems = []
     for alternative in part.alternatives:
         answers = {**right_answers(exercise, pool[0])}
-        answers[part.name] = plain(apply(alternative, solve(exercise, pool[0])))
+        answers[part.name] = typed(part, apply(alternative, solve(exercise, pool[0])))
         item = _graded(exercise, part, pool[0], answers)
         if item.status is not Status.PASSED:
             problems.append(f"`{alternative.__name__}` is right but fails {_shown(item)}")
@@ -152,7 +152,7 @@ def _part(exercise: Exercise, part: Part, pool: list[dict[str, Any]]) -> list[st
         seen: dict[str, Any] = {}
         for wrong in part.misconceptions:
             with np.errstate(all="ignore"):
-                raw = plain(apply(wrong, known))
+                raw = typed(part, apply(wrong, known))
                 item = _graded(exercise, part, variant, {**right, part.name: raw})
                 if item.note == "format_error":  # NaN, say: caught, if not by its name
                     continue

@@ -77,7 +77,11 @@ class Figure(Answer):
     def _off(self, given: Any, expected: Any, widen: float) -> bool:
         if isinstance(given, tuple) != isinstance(expected, tuple):
             return True  # a curve where a table is expected, or the other way round
+        if isinstance(given, tuple) and len(given[0]) != len(given[1]):
+            return True
         if isinstance(expected, tuple):
+            if len(given) != 2:
+                return True
             x, wanted = (np.asarray(row, float) for row in expected)
             order = np.argsort(x)
             at, got = given

@@ -128,7 +128,7 @@ class Derivation(Answer):
 
     def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
         """Tell whether two derivations end in the same expression."""
-        return _settled(algebra.equal(expected[-1].expanded, given[-1].expanded))
+        return _settled(self.chain.compare(expected[-1], given[-1]))
 
     def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
         """Examine the chain line by line; credit per sound step."""
@@ -143,7 +143,7 @@ class Derivation(Answer):
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and symbols."""
-        return {"kind": "lines", "names": list(self.chain.names)}
+        return {"kind": "lines", **self.chain.hint()}
 
 
 @dataclass(frozen=True)

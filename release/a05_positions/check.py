@@ -245,6 +245,11 @@ def _form(hint: dict[str, Any], raw: Any) -> str:
     """Return how an answer is read, or raise _Unreadable."""
     kind = hint["kind"]
     if kind in ("numbers", "count"):
+        if hint.get("unit"):
+            number = isinstance(raw, str) and re.fullmatch(r"(.*[\d.])\s*([A-Za-zµμ%/]+)\s*", raw)
+            if not number:
+                raise _Unreadable(f'a number with its unit is expected: "… {hint["unit"]}"')
+            return f"{_numbers(number[1], hint.get('shape'), whole=False)} {number[2]}"
         return _numbers(raw, hint.get("shape"), whole=kind == "count")
     if kind == "shape":
         words = re.split(r"[\s,()\[\]]+", raw) if isinstance(raw, str) else raw
@@ -276,9 +281,18 @@ def _form(hint: dict[str, Any], raw: Any) -> str:
             raise _Unreadable(f"a list of lines of text is expected, not {_brief(raw)}")
         texts = [text for text in texts if not _blank(text)]
         for text in texts:
-            _formula(text, hint["names"])
+            _line(text, hint)
         return f"{len(texts)} line{'s' * (len(texts) != 1)}"
     return _brief(raw)
+
+
+def _line(raw: Any, hint: dict[str, Any]) -> None:
+    """Look at a line of a derivation, without the reason that may stand behind it."""
+    if isinstance(raw, str):
+        raw = re.sub(r"^\s*(<=|≤|=)", "", raw.partition("#")[0])
+        if hint.get("indexed"):
+            raw = re.sub(r"_(\{[^}]*\}|[A-Za-z0-9]+)", "", raw)
+    _formula(raw, hint["names"])
 
 
 def _choice(hint: dict[str, Any], raw: Any) -> str:

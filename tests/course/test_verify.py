@@ -67,6 +67,12 @@ def test_a_sound_exercise_has_no_problems(problems):
     assert problems() == ""
 
 
+def test_digits_and_units_are_typed_as_asked_for(problems):
+    head = HEAD.replace("Numbers()", 'Numbers(figures=3, unit="MiB")')
+    more = "\n@a.misconception()\ndef half():\n    'Half.'\n    return 1.0\n"
+    assert problems(more, head=head) == ""
+
+
 @pytest.mark.parametrize(
     ("more", "says"),
     [

@@ -272,6 +272,42 @@ def test_witnesses_are_judged_by_what_they_show():
     assert grade(exercise, a=[2, 1, 0])["a"].note == "format_error"
 
 
+@pytest.mark.parametrize(
+    ("kind", "value", "given", "score", "note"),
+    [
+        (Numbers(places=3), 0.38951, "0.390", 1, ""),
+        (Numbers(places=3), 0.38951, 0.39, 1, ""),  # a number has no zeros to count
+        (Numbers(places=3), 0.39, "0.39", 0.5, "precision"),
+        (Numbers(places=3), 0.38951, "0.389", 0, ""),
+        (Numbers(places=2), [0.125, 2 / 3], "0.13 2/3", 1, ""),
+        (Numbers(figures=3), 0.025, "0.0250", 1, ""),
+        (Numbers(figures=3), 0.025, "0.025", 0.5, "precision"),
+        (Numbers(figures=3), 1234.0, "1230", 1, ""),
+        (Numbers(figures=3), 1234.0, "1.23e3", 1, ""),
+        (Numbers(figures=3), 1234.0, "1234", 0.5, "precision"),
+        (Numbers(figures=3), 1234.0, "1240", 0, ""),
+        (Numbers(figures=3), 0.025, 0.025, 0, "format_error"),
+        (Numbers(unit="MiB"), 1536.0, "1.5 GiB", 1, ""),
+        (Numbers(unit="MiB"), 1536.0, "1536 MiB", 1, ""),
+        (Numbers(unit="MiB"), 1536.0, "1.5 GB", 0, ""),
+        (Numbers(unit="MiB"), 1536.0, "1536", 0, "format_error"),
+        (Numbers(unit="MiB"), 1536.0, 1536, 0, "format_error"),
+        (Numbers(unit="MiB"), 1536.0, "3 s", 0, "format_error"),
+        (Numbers(unit="ms"), 2.5, "2500 µs", 1, ""),
+    ],
+)
+def test_digits_and_units_as_asked_for(kind, value, given, score, note):
+    item = grade(single(kind, value), a=given)["a"]
+    assert (item.score, item.note) == (score, note)
+
+
+def test_digits_and_units_that_cannot_be_asked_for():
+    with pytest.raises(ValueError, match="no unit 'parsec'"):
+        Numbers(unit="parsec")
+    with pytest.raises(ValueError, match="not for both"):
+        Numbers(places=1, figures=1)
+
+
 def test_an_essay_waits_for_a_person():
     item = grade(single(Essay(), "text"))["a"]
     assert (item.status, item.score, item.note) == (Status.SKIPPED, None, "manual")

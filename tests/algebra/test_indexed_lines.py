@@ -1,0 +1,159 @@
+"""Reading lines with indices: what they mean, and texts that mean nothing."""
+
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.algebra import Fact, IndexedChain, ParseError
+from autograder.algebra.general import equal_for_all, proved_for_all
+from autograder.algebra.indexed import Names, read_indexed
+from autograder.algebra.meaning import World
+
+NAMES = Names(indexed=("z", "p", "A"), plain=("c", "sigma"), matrices=("I", "M", "N"))
+WORLD = World(NAMES)
+
+
+def read(text):
+    return read_indexed(text, NAMES)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("z_i", "z[i]", "z(i)", "z_{i}"),
+        ("A_ij", "A[i,j]", "A_{i,j}", "A_{ij}"),
+        ("delta(i,j)", "δ_ij", "delta_{ij}", "δ_{ij}", "delta[i, j]"),
+        ("sum(z_k, k)", "sum(z_k, k, 1, n)", "Sum(z[k], (k, 1, n))"),
+        ("D(exp(z_i), z_j)", "diff(exp(z[i]), z[j])"),
+        ("-c^2*σ", "-(c**2)·sigma", "−c^2*sigma"),
+        ("c/2", "0.5*c"),
+    ],
+)
+def test_one_meaning_has_several_spellings(texts):
+    assert len({read(text) for text in texts}) == 1
+
+
+def test_matrices_keep_their_order():
+    assert read("M*N") != read("N*M")
+
+
+@pytest.mark.parametrize(
+    ("text", "says", "at"),
+    [
+        ("z_i +", "expected a number", 5),
+        ("q_i", "unknown name q_i", 0),
+        ("c + z_q", "q is no index", 4),
+        ("2 c", "write * for a product", 2),
+        ("sum(z_k)", "expected ','", 7),
+        ("sum(z_k, 3)", "write sum(f, k)", 0),
+        ("exp(1, 2)", "exp takes 1 argument", 0),
+        ("c(3)", "c is not a function", 0),
+        ("c/0", "division by zero", 2),
+        ("c^99", "at most 12", 2),
+        ("D(c, 3)", "with respect to a variable", 0),
+        ("c $ 2", "operator", 2),
+        ("(" * 60, "nested", 40),
+        (f"{chr(40) * 30}9{'^12)' * 30}", "too large", None),
+    ],
+)
+def test_what_is_no_line_gets_a_sentence_and_a_place(text, says, at):
+    with pytest.raises(ParseError, match=".") as caught:
+        read(text)
+    assert says in caught.value.reason
+    assert at is None or caught.value.position == at
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "case"),
+    [
+        ("delta(i,j)", "0", "i=1, j=1"),
+        ("delta(i,j)", "1", "i=1, j=2"),
+        ("D(z_i^2, z_j)", "2*z_i", "i=1, j=2"),
+        ("sum(z_k, k)", "z_1 + z_2", "n=3"),
+        ("sum(sum(z_i*z_j, i), j)", "sum(z_i^2, i)", "n=2"),
+    ],
+)
+def test_a_counterexample_names_n_and_the_indices(left, right, case):
+    verdict = equal_for_all(read(left), read(right), WORLD)
+    assert verdict.equal is False
+    assert case in verdict.how
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "proved"),
+    [
+        ("sum(z_k*delta(k,j), k)", "z_j", True),
+        ("D(sum(z_k^3, k), z_j)", "3*z_j^2", True),
+        ("sum(c*z_k + 1, k)", "c*sum(z_i, i) + n", True),
+        ("z_i*delta(i,j)", "z_j*delta(i,j)", True),
+        ("sum(z_k, k)^2", "sum(sum(z_i*z_j, j), i)", True),
+        ("sum(z_k, k)", "sum(z_k, k) + delta(i,j)", False),
+    ],
+)
+def test_equal_for_every_n_where_a_normal_form_shows_it(left, right, proved):
+    assert proved_for_all(read(left), read(right), WORLD) is proved
+    assert equal_for_all(read(left), read(right), WORLD).equal is proved
+
+
+def test_a_fact_that_does_not_hold_is_the_authors_error():
+    with pytest.raises(ValueError, match="the fact 'half' does not hold"):
+        IndexedChain(
+            start="sum(z_k, k)",
+            target="sum(z_i, i)",
+            indexed=("z",),
+            rules=(Fact("half", "sum(z_k, k)", "n/2"),),
+        )
+
+
+def test_a_rule_that_nobody_knows():
+    with pytest.raises(ValueError, match="no rule 'magic'"):
+        IndexedChain(start="c", target="c", names=("c",), rules=("magic",)).known  # noqa: B018
+    chain = IndexedChain(start="c^2 - 1", target="c^2 - 1", names=("c",), rules=("chain rule",))
+    examination = chain.examine(["(c - 1)*(c + 1)  # magic", "c^2 - 1  # Algebra"])
+    assert [(f.line, f.kind) for f in examination.findings] == [(1, "wrong_reason")]
+    assert "The rules are: algebra, chain rule." in examination.findings[0].message
+
+
+def test_bounds_are_refuted_by_a_climb():
+    chain = IndexedChain(
+        start="sum(z_k^2, k)",
+        target="sum(z_k^2, k) + c^2",
+        names=("c",),
+        indexed=("z",),
+        relation="<=",
+    )
+    assert chain.examine(["<= sum(z_k^2, k) + c^2"]).findings[0].kind == "too_short"
+    wrong = chain.examine(["<= sum(z_k^2, k) + c^2 - 1/1000"])
+    assert wrong.findings[0].message.startswith("Line 1 is not at least as large as")
+    tight = chain.examine(["<= 99*sum(z_k^2, k)/100 + c^2"])
+    assert tight.findings[0].kind == "wrong_start"
+
+
+def test_the_result_may_hold_no_operator_that_the_target_lacks():
+    chain = IndexedChain(start="D(z_i, z_j)", target="delta(i,j)", indexed=("z",))
+    examination = chain.examine(["D(z_i + 1, z_j)"])
+    (found,) = (f for f in examination.findings if f.kind == "not_in_form")
+    assert found.message == "In the last line a derivative is still to be carried out."
+
+
+WORDS = """z_i z_j p[k] A_ij c I M sum( max( D( E( Var( norm( exp( log( ( ) , k n i 0 1 2 + - * / ^
+    = <= # ] [ delta( δ_ij"""
+pieces = st.sampled_from(WORDS.split())
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(st.lists(pieces, max_size=12).map("".join) | st.text(max_size=12), max_size=4))
+def test_no_text_raises(lines):
+    chain = IndexedChain(
+        start="z_i",
+        target="z_i",
+        names=("c",),
+        indexed=("z", "p", "A"),
+        matrices=("I", "M"),
+        rules=("differentiate", "linearity of sums"),
+    )
+    examination = chain.examine(lines)
+    assert 0 <= examination.credit <= 1
+    if examination.credit == 1:
+        assert isinstance(chain.given.expr, sympy.Expr)
