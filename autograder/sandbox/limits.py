@@ -92,6 +92,11 @@ def die_with(parent: int) -> None:
         os._exit(1)
 
 
+def adopt_orphans() -> None:
+    """Become the parent of all descendants that lose theirs, so that none gets away."""
+    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+
+
 def hide_memory() -> None:
     """Keep other processes of the same user from attaching to this one, and core dumps away."""
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)

@@ -52,6 +52,7 @@ class _Zygote:
         if settings["confine"]:
             self._confinement = limits.prepare(settings["memory_mb"], settings["cpu_seconds"])
         if sys.platform == "linux":
+            limits.adopt_orphans()
             limits.hide_memory()
         os.chdir("/")
         # What exists now is not looked at by the workers' collectors, so its pages stay shared.
