@@ -1,12 +1,9 @@
 """An assignment of three exercises, the second of which an attack answers."""
 
-import os
-import signal
 import sqlite3
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +12,7 @@ from autograder.exercise import Exercise, Numbers, agree
 from autograder.grading.submission import Assigned, grade_submission
 from autograder.sandbox import Isolation, Limits, Zygote, probe
 
+from ..processes import descendants
 from .attacks import CANARY, HONEST, MARK, SHM_KEY
 
 LIMITS = Limits(
@@ -169,25 +167,6 @@ def grade(world):
     return grade
 
 
-def _descendants(pid):
-    parents = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            name, _, rest = stat.read_text().rpartition(")")
-        except OSError:  # ended meanwhile
-            continue
-        state, parent = rest.split()[:2]
-        if state != "Z":
-            parents[int(name.split()[0])] = int(parent)
-    found, todo = set(), [pid]
-    while todo:
-        parent = todo.pop()
-        children = {child for child, of in parents.items() if of == parent}
-        found |= children
-        todo += children
-    return found
-
-
 def _files(world):
     return {path: path.stat().st_size for path in world.rglob("*")}
 
@@ -211,7 +190,7 @@ def left(world):
             *marked,
             *changed,
             *_system_v(),
-            *(_descendants(zygote._process.pid) - usual),
+            *(descendants(zygote._process.pid) - usual),
         ]
 
     return left
@@ -220,9 +199,4 @@ def left(world):
 @pytest.fixture(scope="session")
 def usual(zygote):
     """The processes that a zygote consists of."""
-    return _descendants(zygote._process.pid)
-
-
-@pytest.fixture
-def helpers():
-    return SimpleNamespace(descendants=_descendants, kill=lambda p: os.kill(p, signal.SIGKILL))
+    return descendants(zygote._process.pid)

@@ -1,12 +1,15 @@
 """Every attack is graded as part of a submission, and the next student notices nothing of it."""
 
 import json
+import os
+import signal
 
 import nbformat
 import pytest
 
 from autograder.grading.results import Grade, Status
 
+from ..processes import descendants
 from .attacks import CANARY, HONEST, PROBES, TRICKS
 from .conftest import POINTS
 
@@ -66,11 +69,11 @@ def test_a_trick_costs_no_more_than_it_must(name, tier, zygote, usual, grade, le
     assert left(zygote, usual) == []
 
 
-def test_what_is_left_behind_would_be_seen(unlocked, grade, helpers):
-    usual = helpers.descendants(unlocked._process.pid)
+def test_what_is_left_behind_would_be_seen(unlocked, grade):
+    usual = descendants(unlocked._process.pid)
     grade(unlocked, PROBES["leave a daemon"].source)
-    [daemon] = helpers.descendants(unlocked._process.pid) - usual
-    helpers.kill(daemon)
+    [daemon] = descendants(unlocked._process.pid) - usual
+    os.kill(daemon, signal.SIGKILL)
 
 
 def test_a_hidden_input_would_be_seen_if_it_were_visible(zygote, grade):

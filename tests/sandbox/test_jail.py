@@ -39,7 +39,7 @@ class TestReading:
         with Zygote() as zygote, zygote.session() as session:
             session.execute("import os; names = list(os.environ)")
             # Python itself adds LC_CTYPE where the system lacks the locale.
-            added = {"MPLCONFIGDIR", "LC_CTYPE"}
+            added = {"MPLCONFIGDIR", "LC_CTYPE", "PWD", "TMPDIR"}
             assert set(session.read("names")) <= control.ENVIRONMENT.keys() | added
 
     def test_no_descriptor_but_the_connection_is_open(self, session):
