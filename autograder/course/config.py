@@ -8,6 +8,8 @@ from typing import Any
 
 from traitlets.config import Config, PyFileConfigLoader
 
+from autograder.sandbox.isolation import TIERS, Isolation, Tier
+
 CONFIG = "course_config.py"
 
 
@@ -29,6 +31,9 @@ class Course:
         Due date by assignment id, as written; missing where there is none.
     limits
         Seconds and MiB for submissions, by the names of ``sandbox.Limits``.
+    minimum_tier
+        The weakest isolation tier under which this course is graded; None leaves it to
+        ``--trust-students``.
     config
         Everything in course_config.py, nbgrader's own settings included.
     """
@@ -38,6 +43,7 @@ class Course:
     titles: dict[str, str]
     due: dict[str, str] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=dict)
+    minimum_tier: Tier | None = None
     config: Config = field(default_factory=Config)
 
     @classmethod
@@ -72,6 +78,7 @@ class Course:
             titles,
             {entry["id"]: str(entry["due"]) for entry in listed if entry.get("due")},
             dict(config.Course.get("limits", {})),
+            _minimum_tier(root, config),
             config,
         )
 
@@ -111,8 +118,42 @@ class Course:
         """Return where the result record of a submission is."""
         return self.root / "records" / student / f"{assignment}.json"
 
+    def demand(self, isolation: Isolation, *, trust_students: bool = False) -> None:
+        """Refuse a machine whose isolation is too weak to grade on.
+
+        Raises
+        ------
+        CourseError
+            If it is weaker than ``c.Course.minimum_tier``, or there is none and no trust.
+        """
+        if isolation.tier == "C" and not (trust_students or self.minimum_tier):
+            raise CourseError(
+                f"this machine can't isolate student code ({isolation.failures()}). `autograder "
+                "doctor` says what to do; --trust-students grades without isolation"
+            )
+        if self.minimum_tier and not isolation.reaches(self.minimum_tier):
+            raise CourseError(
+                f"this course demands isolation tier {self.minimum_tier} "
+                f"(c.Course.minimum_tier in {self.root / CONFIG}), and this machine gives tier "
+                f"{isolation.tier} ({isolation.failures()}). `autograder doctor` says how to get a "
+                "better one"
+            )
+
     @property
     def database(self) -> str:
         """The address of nbgrader's gradebook."""
         default = f"sqlite:///{self.root / 'gradebook.db'}"
         return str(self.config.CourseDirectory.get("db_url", default))
+
+
+def _minimum_tier(root: Path, config: Config) -> Tier | None:
+    wanted = config.Course.get("minimum_tier", None)
+    for tier in TIERS[:-1]:
+        if wanted == tier:
+            return tier
+    if wanted is None:
+        return None
+    raise CourseError(
+        f"{root / CONFIG}: c.Course.minimum_tier is {wanted!r}; it is one of "
+        f"{', '.join(map(repr, TIERS[:-1]))}, or left out"
+    )

@@ -14,6 +14,7 @@ from autograder.course.release import Release
 from autograder.course.submissions import STUDENT_ID, Handed, submissions
 from autograder.delivery import gradebook, people
 from autograder.grading.results import Grade, Status
+from autograder.sandbox.isolation import probe
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -61,8 +62,10 @@ def grade_and_save(
     Raises
     ------
     CourseError
-        If there is nothing to grade, or a folder can't be written.
+        If there is nothing to grade, this machine isolates too little, or a folder can't be
+        written.
     """
+    course.demand(probe(), trust_students=trust_students)
     outcome = Outcome()
     roster = people.roster(course)
     work = []

@@ -24,9 +24,11 @@ class LockedDownExecute(NbGraderPreprocessor):  # type: ignore[misc]
         """Return the autograded notebook, and write the result record."""
         from autograder.course.grade import Grader
         from autograder.course.records import write_record
+        from autograder.sandbox.isolation import probe
 
         place = resources["nbgrader"]
         course = Course.load(Path.cwd())  # nbgrader's converters work in the course's folder
+        course.demand(probe())
         with Grader(course) as grader:
             graded = grader.grade_json(place["assignment"], place["student"], nb)
         write_record(course, graded)

@@ -34,6 +34,13 @@ Tier = Literal["A", "A-", "B", "C"]
 #: From the strongest to the weakest.
 TIERS: tuple[Tier, ...] = get_args(Tier)
 
+MEANING: dict[Tier, str] = {
+    "A": "student code is alone in a world of its own, with a scratch folder",
+    "A-": "student code sees Python alone, and writes nothing",
+    "B": "student code reads Python alone, and writes nothing",
+    "C": "nothing holds student code back: grading refuses, unless you --trust-students",
+}
+
 
 class SandboxError(RuntimeError):
     """The sandbox itself does not work. It is never the student's fault."""
@@ -75,7 +82,10 @@ class Isolation:
 
     def advice(self) -> list[str]:
         """Say what would lead to a stronger tier."""
-        return [advice.on(part.what) for part in self.tried if not part.ok]
+        failed = [part.what for part in self.tried if not part.ok]
+        if "user" in failed:  # that is then why bubblewrap does not work, too
+            failed = [what for what in failed if what != "bubblewrap"]
+        return [advice.on(what) for what in failed]
 
 
 @functools.cache
