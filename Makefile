@@ -24,6 +24,7 @@ generate: $(VENV)/ready
 
 bench: $(VENV)/ready
 	$(BIN)/python bench/engine.py --out bench/results/engine.json
+	$(BIN)/python bench/decoder.py --out bench/results/decoder.json
 	$(BIN)/python bench/pipeline.py --out bench/results/pipeline.json
 
 $(VENV)/ready: pyproject.toml constraints.txt

@@ -24,7 +24,7 @@ _MAX_REQUEST = 1 << 40  # requests come from the grader; the limit on memory is 
 _MAX_MESSAGE = 2000
 _MAX_TRACEBACK = 1 << 16
 _MAX_IMAGE = 1 << 20
-_OUTPUT_OVERHEAD = 64  # room that each change between the streams costs
+_OUTPUT_OVERHEAD = 512  # room that each change between the streams costs; bounds their number
 
 
 class Refusal(Exception):

@@ -368,6 +368,15 @@ class TestDeadlines:
         assert "processor time" in run.error.message
 
 
+class TestManyOutputs:
+    def test_streams_that_alternate(self, session):
+        run = session.execute(
+            "import sys\nfor i in range(5000): print(i); print(i, file=sys.stderr)"
+        )
+        assert run.error is None
+        assert "4999" not in run.outputs[-1]["text"]
+
+
 class TestZygote:
     def test_sessions_start_fresh(self, zygote):
         with zygote.session() as session:
