@@ -18,6 +18,9 @@ c.Course.assignments = [
 # Seconds for a cell and for a call of a checked function, MiB for a submission.
 c.Course.limits = {"cell_seconds": 10.0, "call_seconds": 5.0, "memory_mb": 1024}
 
+# The weakest isolation to grade under (`autograder doctor`): "A", "A-" or "B".
+# c.Course.minimum_tier = "A"
+
 # --- nbgrader ----------------------------------------------------------------------------
 # The stubs are written by hand: nbgrader must not put its own text in their place.
 c.GenerateAssignment.preprocessors = [

@@ -18,12 +18,14 @@ def add_to(app: typer.Typer) -> None:
 
 def doctor() -> None:
     """Say what this machine offers for isolating student code; exit with 1 if nothing."""
-    from autograder.sandbox import probe
+    from autograder.sandbox.isolation import MEANING, probe
 
     isolation = probe()
     for tried in isolation.tried:
         print(f"{'ok ' if tried.ok else 'no '} {tried.what}: {tried.detail}")
-    print(f"isolation tier {isolation.tier}")
+    print(f"isolation tier {isolation.tier}: {MEANING[isolation.tier]}")
+    for advice in isolation.advice():
+        print(f"for a better tier: {advice}")
     if isolation.tier == "C":
         raise typer.Exit(1)
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from traitlets.config import Config, PyFileConfigLoader
 
+from autograder.sandbox.isolation import TIERS, Isolation, Tier
+
 CONFIG = "course_config.py"
 
 
@@ -31,6 +33,9 @@ class Course:
         Seconds, bytes and MiB for submissions, by the names of ``sandbox.Limits``.
     exercise_limits
         The same for single exercises, by exercise.
+    minimum_tier
+        The weakest isolation tier under which this course is graded; None leaves it to
+        ``--trust-students``.
     config
         Everything in course_config.py, nbgrader's own settings included.
     """
@@ -41,6 +46,7 @@ class Course:
     due: dict[str, str] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=dict)
     exercise_limits: dict[str, dict[str, Any]] = field(default_factory=dict)
+    minimum_tier: Tier | None = None
     config: Config = field(default_factory=Config)
 
     @classmethod
@@ -76,6 +82,7 @@ class Course:
             {entry["id"]: str(entry["due"]) for entry in listed if entry.get("due")},
             config.Course.get("limits", {}),
             config.Course.get("exercise_limits", {}),
+            _minimum_tier(root, config),
             config,
         )
 
@@ -115,8 +122,42 @@ class Course:
         """Return where the result record of a submission is."""
         return self.root / "records" / student / f"{assignment}.json"
 
+    def demand(self, isolation: Isolation, *, trust_students: bool = False) -> None:
+        """Refuse a machine whose isolation is too weak to grade on.
+
+        Raises
+        ------
+        CourseError
+            If it is weaker than ``c.Course.minimum_tier``, or there is none and no trust.
+        """
+        if isolation.tier == "C" and not (trust_students or self.minimum_tier):
+            raise CourseError(
+                f"this machine can't isolate student code ({isolation.failures()}). `autograder "
+                "doctor` says what to do; --trust-students grades without isolation"
+            )
+        if self.minimum_tier and not isolation.reaches(self.minimum_tier):
+            raise CourseError(
+                f"this course demands isolation tier {self.minimum_tier} "
+                f"(c.Course.minimum_tier in {self.root / CONFIG}), and this machine gives tier "
+                f"{isolation.tier} ({isolation.failures()}). `autograder doctor` says how to get a "
+                "better one"
+            )
+
     @property
     def database(self) -> str:
         """The address of nbgrader's gradebook."""
         default = f"sqlite:///{self.root / 'gradebook.db'}"
         return str(self.config.CourseDirectory.get("db_url", default))
+
+
+def _minimum_tier(root: Path, config: Config) -> Tier | None:
+    wanted = config.Course.get("minimum_tier", None)
+    for tier in TIERS[:-1]:
+        if wanted == tier:
+            return tier
+    if wanted is None:
+        return None
+    raise CourseError(
+        f"{root / CONFIG}: c.Course.minimum_tier is {wanted!r}; it is one of "
+        f"{', '.join(map(repr, TIERS[:-1]))}, or left out"
+    )

@@ -21,7 +21,7 @@ from autograder.course.submissions import (
 from autograder.exercise import Exercise
 from autograder.grading.results import Grade
 from autograder.grading.submission import Assigned, grade_submission, lost
-from autograder.sandbox import Isolation, Limits, Zygote
+from autograder.sandbox import Isolation, Limits, Zygote, probe
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,8 @@ def grade_notebook(
     Raises
     ------
     CourseError
-        If there is no such course, or the notebook is of none of its assignments.
+        If there is no such course, the notebook is of none of its assignments, or this machine
+        isolates too little.
     """
     return grade_file(Course.load(course), Path(path), student=student, assignment=assignment).grade
 
@@ -196,6 +197,7 @@ def grade_file(
     trust_students: bool = False,
 ) -> Graded:
     """Grade one notebook file; see ``grade_notebook``."""
+    course.demand(probe(), trust_students=trust_students)
     try:
         notebook = read_notebook(path)
     except Unreadable as error:

@@ -15,6 +15,7 @@ from autograder.course.release import Release
 from autograder.course.submissions import STUDENT_ID, Handed, submissions
 from autograder.delivery import gradebook, people
 from autograder.grading.results import Grade, Status
+from autograder.sandbox.isolation import probe
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -72,8 +73,10 @@ def grade_and_save(
     Raises
     ------
     CourseError
-        If there is nothing to grade, somebody else is grading, or a folder can't be written.
+        If there is nothing to grade, somebody else is grading, this machine isolates too
+        little, or a folder can't be written.
     """
+    course.demand(probe(), trust_students=trust_students)
     outcome = Outcome(course)
     roster = people.roster(course)
     work = []

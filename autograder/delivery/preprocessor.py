@@ -25,9 +25,11 @@ class LockedDownExecute(NbGraderPreprocessor):  # type: ignore[misc]
         from autograder.course.grade import Grader
         from autograder.course.lock import grading
         from autograder.course.records import write_record
+        from autograder.sandbox.isolation import probe
 
         place = resources["nbgrader"]
         course = Course.load(Path.cwd())  # nbgrader's converters work in the course's folder
+        course.demand(probe())
         with grading(course), Grader(course) as grader:
             graded = grader.grade_json(place["assignment"], place["student"], nb)
             write_record(course, graded)

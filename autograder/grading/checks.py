@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import copy
 import warnings
 from collections.abc import Callable
@@ -79,6 +80,23 @@ def seed_of(exercise: Exercise, check: Check) -> np.random.Generator:
     return rng_for(exercise.id, check.name)
 
 
+def _without_details(error: StudentError) -> str:
+    """Say what went wrong in words that student code has no hand in.
+
+    Messages, and the names of classes of the student's own, may hold hidden inputs.
+    """
+    if error.kind == "exception":
+        known = hasattr(builtins, error.type)
+        return f"your function raised {error.type if known else 'an exception of its own'}"
+    if error.kind == "unsendable":
+        return "your function did not return numbers, arrays, text or lists of these"
+    if error.kind == "missing":
+        return "your function is not defined: was its cell run, and is the name right?"
+    if error.kind == "protocol":
+        return "your function interfered with the connection to the grader"
+    return error.message
+
+
 def _run(exercise: Exercise, check: Check, call: Recorder) -> Item:
     try:
         with warnings.catch_warnings():
@@ -94,9 +112,7 @@ def _run(exercise: Exercise, check: Check, call: Recorder) -> Item:
         note = "timeout" if error.kind == "timeout" else "student_error"
         if error.type == "NotImplementedError" or error.kind == "missing":
             note = "blank"
-        # A student's message may hold hidden inputs: it is shown for visible checks alone.
-        raised = error.kind == "exception" and not check.visible
-        text = f"your function raised {error.type}" if raised else error.message
+        text = error.message if check.visible else _without_details(error)
         return _item(check, Status.FAILED, note, text[:1].upper() + text[1:].rstrip(".") + ".")
     except Exception as error:  # a bug in the check: never the student's loss
         return _item(

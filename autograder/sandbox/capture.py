@@ -13,7 +13,7 @@ from typing import Any
 _MAX_MESSAGE = 2000
 _MAX_TRACEBACK = 1 << 16
 _MAX_IMAGES = 1 << 20
-_OVERHEAD = 64  # room that each output costs, however short it is
+_OVERHEAD = 512  # room that each output costs, however short: bounds their number
 _CELL_FILES = ("<cell ", "<timed ")  # "<timed exec>" is what %%time calls a cell
 
 

@@ -29,13 +29,14 @@ _BOOTSTRAP = (
 )
 
 
-def command(module: str, *arguments: str) -> list[str]:
+def command(module: str, *arguments: str, root: str = _ROOT) -> list[str]:
     """Return a command line that calls ``main`` of one of our modules in a fresh Python.
 
     It ignores the current folder and the user's own packages. It does not ignore the environment
-    (``-I``), which is `ENVIRONMENT` and nothing else: strings hash alike in every run.
+    (``-I``), which is `ENVIRONMENT` and nothing else: strings hash alike in every run. ``root`` is
+    the folder that holds this project.
     """
-    return [sys.executable, "-s", "-P", "-B", "-c", _BOOTSTRAP, _ROOT, module, *arguments]
+    return [sys.executable, "-s", "-P", "-B", "-c", _BOOTSTRAP, root, module, *arguments]
 
 
 def send(
@@ -44,7 +45,8 @@ def send(
     """Send one message, and file descriptors along with it."""
     line = json.dumps(message).encode() + b"\n"
     sent = socket.send_fds(connection, [line], descriptors)
-    connection.sendall(line[sent:])
+    if sent < len(line):  # once it has everything, the other side may be gone
+        connection.sendall(line[sent:])
 
 
 def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:

@@ -3,8 +3,8 @@
 ======  ===================================================================
 tier    student code runs
 ======  ===================================================================
-A       in namespaces of its own, below Landlock and the system call filter
-A-      the same without nested namespaces
+A       as A-, in namespaces of its own, with a scratch folder of its own
+A-      as B, in a view of the machine that holds nothing but Python
 B       below Landlock and the system call filter
 C       with nothing around it: only on explicit trust
 ======  ===================================================================
@@ -12,7 +12,9 @@ C       with nothing around it: only on explicit trust
 In tier B student code reads the Python installation and the system's libraries, and nothing else;
 it writes no file; it has no network; it starts no process, and cannot signal or inspect another
 one; its memory and processor time are limited. It can find out that a path exists, its size and
-its times, but not what a file or folder holds.
+its times, but not what a file or folder holds. From tier A- on, other files, processes and network
+interfaces do not exist for it; in tier A neither do the processes of other submissions, and it has
+a scratch folder that ends with it.
 """
 
 import functools
@@ -23,11 +25,21 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
-from autograder.sandbox import control
+from autograder.sandbox import advice, bubblewrap, control
 
 Tier = Literal["A", "A-", "B", "C"]
+
+#: From the strongest to the weakest.
+TIERS: tuple[Tier, ...] = get_args(Tier)
+
+MEANING: dict[Tier, str] = {
+    "A": "student code is alone in a world of its own, with a scratch folder",
+    "A-": "student code sees Python alone, and writes nothing",
+    "B": "student code reads Python alone, and writes nothing",
+    "C": "nothing holds student code back: grading refuses, unless you --trust-students",
+}
 
 
 class SandboxError(RuntimeError):
@@ -59,41 +71,81 @@ class Isolation:
     tier: Tier
     tried: tuple[Part, ...] = ()
 
+    def reaches(self, minimum: Tier) -> bool:
+        """Say whether this is a tier at least as strong as another one."""
+        return TIERS.index(self.tier) <= TIERS.index(minimum)
+
+    def failures(self) -> str:
+        """Say what does not work."""
+        failed = "; ".join(f"{part.what}: {part.detail}" for part in self.tried if not part.ok)
+        return failed or "nothing was tried"
+
+    def advice(self) -> list[str]:
+        """Say what would lead to a stronger tier."""
+        failed = [part.what for part in self.tried if not part.ok]
+        if "user" in failed:  # that is then why bubblewrap does not work, too
+            failed = [what for what in failed if what != "bubblewrap"]
+        return [advice.on(what) for what in failed]
+
 
 @functools.cache
 def probe() -> Isolation:
-    """Try every part of the isolation in a process of its own, once.
+    """Try every part of the isolation in processes of their own, once.
 
     Returns
     -------
     Isolation
-        Tier B if all parts work, else C.
+        The strongest tier all of whose parts work.
     """
+    inside = _tried_inside()
+    failed = {part.what for part in inside if not part.ok}
+    if not failed:
+        return Isolation("A", inside)
+    if failed == {"namespaces"}:
+        return Isolation("A-", inside)
+    outside = _tried("probe", control.command(__name__, "user", "Landlock", "seccomp"))
+    known = {part.what for part in outside}
+    tried = (*(part for part in inside if part.what not in known), *outside)
+    return Isolation("B" if all(part.ok for part in outside) else "C", tried)
+
+
+def _tried_inside() -> tuple[Part, ...]:
+    try:
+        command = bubblewrap.command(__name__, "namespaces", "Landlock", "seccomp")
+    except FileNotFoundError as error:
+        return (Part("bubblewrap", False, str(error)),)
+    tried = _tried("bubblewrap", command)
+    if tried[0].what == "bubblewrap":
+        return tried
+    return (Part("bubblewrap", True, "shows Python and nothing else"), *tried)
+
+
+def _tried(what: str, command: list[str]) -> tuple[Part, ...]:
     try:
         result = subprocess.run(
-            control.command(__name__),
+            command,
             capture_output=True,
             stdin=subprocess.DEVNULL,
             env=control.ENVIRONMENT,
             cwd="/",
             timeout=60,
-            check=True,
         )
-        tried = tuple(Part(*part) for part in json.loads(result.stdout))
+        if result.returncode:
+            lines = result.stderr.decode(errors="replace").strip().splitlines()
+            return (Part(what, False, lines[-1] if lines else f"status {result.returncode}"),)
+        return tuple(Part(*part) for part in json.loads(result.stdout))
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        tried = (Part("probe", False, str(error)),)
-    return Isolation("B" if all(part.ok for part in tried) else "C", tried)
+        return (Part(what, False, str(error)),)
 
 
-def main() -> None:
-    """Try the parts on this very process, and print what came of it."""
-    parts = {"user": _try_user, "Landlock": _try_landlock, "seccomp": _try_seccomp}
+def main(*names: str) -> None:
+    """Try parts on this very process, and print what came of it."""
     tried = []
-    for what, attempt in parts.items():
+    for name in names:
         try:
-            tried.append(Part(what, True, attempt()))
+            tried.append(Part(name, True, _ATTEMPTS[name]()))
         except Exception as error:
-            tried.append(Part(what, False, f"{error}"))
+            tried.append(Part(name, False, f"{error}"))
     sys.stdout.write(json.dumps(tried))
 
 
@@ -103,6 +155,31 @@ def _try_user() -> str:
     started_as_root = os.getuid() == 0
     root.drop_root(limits.python_paths())
     return "root gives up its rights" if started_as_root else "not root"
+
+
+def _try_namespaces() -> str:
+    from autograder.sandbox import limits, namespaces
+
+    limits.adopt_orphans()
+    receiving, sending = os.pipe()
+    pid = namespaces.fork()
+    if pid == 0:
+        try:
+            namespaces.furnish(limits.SCRATCH, 1)
+            (Path(limits.SCRATCH) / "probe").write_text("written")
+            os.write(sending, b"works")
+        except BaseException as error:
+            os.write(sending, str(error).encode())
+        os._exit(0)
+    os.close(sending)
+    with os.fdopen(receiving, "rb") as answers:
+        answer = answers.read().decode()
+    os.waitpid(pid, 0)
+    if answer != "works":
+        raise OSError(answer)
+    if list(Path(limits.SCRATCH).iterdir()):
+        raise OSError("the scratch folder is shared")
+    return "processes and a scratch folder of its own"
 
 
 def _try_landlock() -> str:
@@ -128,6 +205,14 @@ def _try_seccomp() -> str:
         lambda: socket.socket().close(), lambda: kernel.seccomp_filter(program), "opening a socket"
     )
     return "opening a socket is denied"
+
+
+_ATTEMPTS: dict[str, Callable[[], str]] = {
+    "user": _try_user,
+    "namespaces": _try_namespaces,
+    "Landlock": _try_landlock,
+    "seccomp": _try_seccomp,
+}
 
 
 def _must_change(attempt: Callable[[], object], lock: Callable[[], object], what: str) -> None:

@@ -2,17 +2,23 @@
 
 import ctypes
 import os
+import struct
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
 PR_SET_SECCOMP = 22
+PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 
 CLONE_NEWNS = 0x00020000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
 
 MS_RDONLY = 1
 MS_NOSUID = 2
 MS_NODEV = 4
+MS_NOEXEC = 8
 MS_REMOUNT = 32
 MS_BIND = 4096
 MS_REC = 16384
@@ -51,6 +57,13 @@ def seccomp_filter(program: bytes) -> None:
     header = _SockFprog(len(program) // 8, ctypes.addressof(code))
     mode_filter = ctypes.c_ulong(2)
     _check(_libc.prctl(PR_SET_SECCOMP, mode_filter, ctypes.byref(header), 0, 0), "seccomp")
+
+
+def drop_capabilities() -> None:
+    """Give up all rights that this process has in its user namespace."""
+    version_3 = 0x20080522
+    none = bytes(24)
+    _check(_libc.capset(struct.pack("<Ii", version_3, 0), none), "capset")
 
 
 def unshare(flags: int) -> None:

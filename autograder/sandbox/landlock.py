@@ -19,6 +19,11 @@ _RESTRICT_SELF = 446
 _WRITE_FILE = 1 << 1
 _READ_FILE = 1 << 2
 _READ_DIR = 1 << 3
+_REMOVE = 0b11 << 4
+_MAKE_FOLDERS_AND_FILES = 0b11 << 7
+_MOVE = 1 << 13
+_TRUNCATE = 1 << 14
+_EVERYDAY = _WRITE_FILE | _READ_FILE | _READ_DIR | _REMOVE | _MAKE_FOLDERS_AND_FILES
 
 
 def abi() -> int:
@@ -33,7 +38,9 @@ def abi() -> int:
     return kernel.syscall("landlock", _CREATE_RULESET, None, 0, version_flag)
 
 
-def ruleset(readable: Iterable[str], writable: Iterable[str] = ()) -> int:
+def ruleset(
+    readable: Iterable[str], writable: Iterable[str] = (), scratch: str | None = None
+) -> int:
     """Make a set of rules that denies everything but reading below some paths.
 
     TCP, abstract sockets and signals to processes outside are denied too, where the kernel's
@@ -45,6 +52,8 @@ def ruleset(readable: Iterable[str], writable: Iterable[str] = ()) -> int:
         Files and folders that may be read. Those that do not exist are passed over.
     writable
         Files that may be read and written.
+    scratch
+        A folder in which files and folders may be made, written, moved and removed.
 
     Returns
     -------
@@ -67,6 +76,8 @@ def ruleset(readable: Iterable[str], writable: Iterable[str] = ()) -> int:
         _allow(rules, path, _READ_FILE | _READ_DIR)
     for path in writable:
         _allow(rules, path, _READ_FILE | _WRITE_FILE)
+    if scratch is not None:
+        _allow(rules, scratch, (_EVERYDAY | _MOVE | _TRUNCATE) & filesystem)
     return rules
 
 

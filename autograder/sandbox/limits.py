@@ -12,9 +12,9 @@ import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.sandbox import kernel, landlock, seccomp
+from autograder.sandbox import kernel, landlock, namespaces, seccomp
 
-_SYSTEM_LIBRARIES = (
+SYSTEM_LIBRARIES = (
     "/lib",
     "/lib64",
     "/usr/lib",
@@ -24,6 +24,7 @@ _SYSTEM_LIBRARIES = (
     "/usr/share/zoneinfo",
     "/usr/share/fonts",
 )
+SCRATCH = "/box"  # inside bubblewrap; in tier A a worker's own
 _DEVICES = ("/dev/urandom", "/dev/zero")
 _THREADS = 256
 _OPEN_FILES = 128
@@ -35,8 +36,13 @@ class Confinement:
 
     Parameters
     ----------
-    rules : int
-        The Landlock rules, as a file descriptor.
+    readable : list of str
+        Files and folders that may be read.
+    rules : int or None
+        The Landlock rules, as a file descriptor. None where each worker has files of its own and
+        makes them itself.
+    scratch_mb : int
+        MiB of a worker's own scratch folder, where it has one.
     memory : int
         Bytes that a worker may map beyond what it inherits.
     cpu_seconds : int
@@ -45,7 +51,9 @@ class Confinement:
         Upper bound on the number of threads of this user, as the kernel counts them.
     """
 
-    rules: int
+    readable: list[str]
+    rules: int | None
+    scratch_mb: int
     memory: int
     cpu_seconds: int
     threads: int
@@ -62,10 +70,16 @@ def python_paths() -> list[str]:
     return sorted(folder for folder in folders if Path(folder).is_dir())
 
 
-def prepare(memory_mb: int, cpu_seconds: float) -> Confinement:
-    """Make, once for all workers, what does not depend on the worker."""
+def prepare(memory_mb: int, cpu_seconds: float, scratch_mb: int, *, nested: bool) -> Confinement:
+    """Make, once for all workers, what does not depend on the worker.
+
+    ``nested`` says that workers run in namespaces of their own.
+    """
+    readable = [*python_paths(), *SYSTEM_LIBRARIES, *_DEVICES]
     return Confinement(
-        rules=landlock.ruleset([*python_paths(), *_SYSTEM_LIBRARIES, *_DEVICES], [os.devnull]),
+        readable,
+        rules=None if nested else landlock.ruleset(readable, [os.devnull]),
+        scratch_mb=scratch_mb if nested else 0,
         memory=memory_mb << 20,
         cpu_seconds=int(cpu_seconds) + 1,
         threads=_threads_of_this_user() + _THREADS,
@@ -81,7 +95,12 @@ def confine(confinement: Confinement) -> None:
         If the kernel refuses any of it; then no student code may run here.
     """
     _limit_resources(confinement)
-    landlock.restrict(confinement.rules)
+    rules = confinement.rules
+    if rules is None:
+        namespaces.furnish(SCRATCH, confinement.scratch_mb)
+        os.chdir(SCRATCH)
+        rules = landlock.ruleset(confinement.readable, [os.devnull], SCRATCH)
+    landlock.restrict(rules)
     kernel.seccomp_filter(seccomp.program(os.getpid()))
 
 
@@ -90,6 +109,11 @@ def die_with(parent: int) -> None:
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it ended before the request above
         os._exit(1)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of all descendants that lose theirs, so that none gets away."""
+    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
 
 
 def hide_memory() -> None:
@@ -103,7 +127,7 @@ def _limit_resources(confinement: Confinement) -> None:
         resource.RLIMIT_CPU: confinement.cpu_seconds,
         resource.RLIMIT_NPROC: confinement.threads,
         resource.RLIMIT_NOFILE: _OPEN_FILES,
-        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_FSIZE: confinement.scratch_mb << 20,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MEMLOCK: 0,
         resource.RLIMIT_MSGQUEUE: 0,

@@ -46,6 +46,8 @@ class Limits:
         Processor time of a whole session.
     memory_mb : int
         Memory beyond what the libraries take.
+    scratch_mb : int
+        Size of the folder for files, in isolation tier A. The other tiers have none.
     output_bytes : int
         What a cell may print; the rest is cut.
     payload_bytes : int
@@ -56,6 +58,7 @@ class Limits:
     call_seconds: float = 5.0
     cpu_seconds: float = 300.0
     memory_mb: int = 1024
+    scratch_mb: int = 64
     output_bytes: int = 256 << 10
     payload_bytes: int = 64 << 20
 

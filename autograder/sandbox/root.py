@@ -22,7 +22,7 @@ def drop_root(paths: Iterable[str]) -> None:
     Parameters
     ----------
     paths
-        Folders that must be readable afterwards.
+        Files and folders that must be readable afterwards.
 
     Raises
     ------
@@ -49,10 +49,9 @@ def drop_root(paths: Iterable[str]) -> None:
             f"root cannot become an ordinary user here ({error}): run the grader as one"
         ) from error
     for path in needed:
-        try:
-            list(Path(path).iterdir())
-        except PermissionError as error:
-            raise PermissionError(_advice(path)) from error
+        access = os.R_OK | os.X_OK if Path(path).is_dir() else os.R_OK
+        if not os.access(path, access):
+            raise PermissionError(_advice(path))
 
 
 def _advice(path: str) -> str:
@@ -81,13 +80,18 @@ def _show_only(hidden: dict[str, str]) -> None:
     kernel.unshare(kernel.CLONE_NEWNS)
     kernel.mount("none", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
     originals = {path: os.open(path, os.O_PATH | os.O_CLOEXEC) for path in hidden}
+    is_folder = {path: Path(path).is_dir() for path in hidden}
     folders = set(hidden.values())
     quiet = kernel.MS_NOSUID | kernel.MS_NODEV
     for folder in folders:
         kernel.mount("tmpfs", folder, "tmpfs", quiet, "mode=755,size=64k")
     for path, descriptor in originals.items():
         if not Path(path).exists():  # else it is part of a folder shown already
-            Path(path).mkdir(parents=True)
+            if is_folder[path]:
+                Path(path).mkdir(parents=True)
+            else:
+                Path(path).parent.mkdir(parents=True, exist_ok=True)
+                Path(path).touch()
             kernel.mount(f"/proc/self/fd/{descriptor}", path, "", kernel.MS_BIND | kernel.MS_REC)
             read_only = kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY
             kernel.mount("none", path, "", read_only | quiet)

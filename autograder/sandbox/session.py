@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterable
 from typing import Any, Self
 
-from autograder.sandbox import control, outputs
+from autograder.sandbox import bubblewrap, control, outputs
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.isolation import Isolation, SandboxError, probe
 from autograder.sandbox.results import CellRun, Kind, Limits, StudentError, Usage, reported
@@ -66,9 +66,8 @@ class Zygote:
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         if self.isolation.tier == "C" and not trust:
-            reasons = "; ".join(p.what + ": " + p.detail for p in self.isolation.tried if not p.ok)
             raise SandboxError(
-                f"this machine cannot isolate student code ({reasons or 'nothing was tried'}), "
+                f"this machine cannot isolate student code ({self.isolation.failures()}), "
                 "and running it without isolation takes an explicit trust=True"
             )
         self._start()
@@ -123,9 +122,11 @@ class Zygote:
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
         self._control = ours
+        wrapped = self.isolation.tier in ("A", "A-")
+        command = bubblewrap.command if wrapped else control.command
         with theirs:
             self._process = subprocess.Popen(
-                control.command("autograder.sandbox.zygote", str(theirs.fileno())),
+                command("autograder.sandbox.zygote", str(theirs.fileno())),
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -135,8 +136,9 @@ class Zygote:
             )
         settings = {
             "modules": self._modules,
-            "confine": self.isolation.tier != "C",
+            "tier": self.isolation.tier,
             "memory_mb": self.limits.memory_mb,
+            "scratch_mb": self.limits.scratch_mb,
             "cpu_seconds": self.limits.cpu_seconds,
         }
         try:

@@ -12,6 +12,8 @@ an object with a single key:
 ``{"d": [k, v, ...]}``  dict with keys of type str or int
 ``{"c": [re, im]}``     complex
 ``{"u": n}``            long text: n bytes of UTF-8 in the payload
+``{"p": ["d", n]}``     list of n floats ("d") or integers ("q"), 8 bytes each in the payload
+``{"P": ["d", n]}``     tuple of these
 ``{"a": ["f8", 2, 3]}`` numpy array: dtype code and shape, little-endian items in the payload
 ``{"n": "f8"}``         numpy scalar
 ``{"T": ["f4", 2, 3]}`` torch tensor
@@ -23,6 +25,7 @@ else. Everything about a frame is checked before memory is set aside for it, and
 not in order is a `WireError`, never another exception.
 """
 
+import array as arrays
 import json
 import math
 import struct
@@ -39,7 +42,13 @@ MAGIC = b"AGW1"
 PREFIX = struct.Struct("<4sIQ")
 MAX_HEADER = 1 << 20
 MAX_DEPTH = 8
-MAX_NODES = 100_000
+MAX_NODES = 5_000
+_DIGITS_AS_NINES = bytes(57 if 48 <= byte <= 57 else byte for byte in range(256))
+_LONG_NUMBER = b"9" * 1300
+_BUFFER_NODES = 10  # an array takes as long as so many numbers
+_PACKED_NODES = 3  # so does a list of nothing but floats or integers, and then each 20 of these
+_PACKED_PER_NODE = 20
+_PACKED_AT_LEAST = 8
 MAX_INLINE_TEXT = 1 << 12
 MAX_INT_BITS = 4096
 MAX_NDIM = 8
@@ -150,6 +159,8 @@ def decode(header: Buffer, payload: Buffer, *, torch_tensors: bool = False) -> A
     WireError
         If anything is not in order.
     """
+    if len(header) > MAX_NODES:
+        _check_structure(bytes(header))
     try:
         text = bytes(header).decode()
         tree, end = _from_json(text)
@@ -171,8 +182,7 @@ class _Encoder:
     def node(self, value: Any, depth: int) -> Any:
         """Return the JSON form of a value, and keep its buffers."""
         self._nodes += 1
-        if self._nodes > MAX_NODES:
-            raise WireError(f"more than {MAX_NODES} values")
+        _check_nodes(self._nodes)
         kind = type(value)
         if value is None or kind is bool or kind is float:
             return value
@@ -229,8 +239,27 @@ class _Encoder:
 
     def _sequence(self, items: Sequence[Any], is_tuple: bool, depth: int) -> Any:
         _check_depth(depth)
+        packed = self._packed(items)
+        if packed is not None:
+            return {"P" if is_tuple else "p": packed}
         nodes = [self.node(item, depth + 1) for item in items]
         return {"t": nodes} if is_tuple else nodes
+
+    def _packed(self, items: Sequence[Any]) -> list[Any] | None:
+        """Keep the buffer of a sequence of nothing but floats or integers, and describe it."""
+        if len(items) < _PACKED_AT_LEAST:
+            return None
+        code = {float: "d", int: "q"}.get(type(items[0]))
+        if code is None or len(set(map(type, items))) > 1:
+            return None
+        try:
+            numbers = arrays.array(code, items)
+        except OverflowError:  # an integer of more than 64 bits
+            return None
+        self._nodes += _PACKED_NODES + len(items) // _PACKED_PER_NODE
+        _check_nodes(self._nodes)
+        self.buffers.append(numbers.tobytes())
+        return [code, len(items)]
 
     def _dict(self, items: dict[Any, Any], depth: int) -> Any:
         _check_depth(depth)
@@ -255,6 +284,7 @@ class _Encoder:
         return {tag: [code, *self._keep(array)]}
 
     def _keep(self, array: np.ndarray[Any, Any]) -> tuple[int, ...]:
+        self._nodes += _BUFFER_NODES
         shape: tuple[int, ...] = array.shape
         if len(shape) > MAX_NDIM:
             raise WireError(f"an array with {len(shape)} axes")
@@ -301,8 +331,7 @@ class _Decoder:
     def node(self, tree: Any, depth: int) -> Any:
         """Return the value of a JSON form, taking its buffers from the payload."""
         self._nodes += 1
-        if self._nodes > MAX_NODES:
-            raise WireError("too many values")
+        _check_nodes(self._nodes)
         kind = type(tree)
         if kind is str:
             return _checked_text(tree)
@@ -329,11 +358,27 @@ class _Decoder:
         if tag == "c":
             return _complex(content)
         _check_depth(depth)
+        if tag == "p":
+            return self._packed(content)
+        if tag == "P":
+            return tuple(self._packed(content))
         if tag == "t":
             return tuple([self.node(item, depth + 1) for item in content])
         if tag == "d":
             return self._dict(content, depth)
         raise WireError("an unknown tag")
+
+    def _packed(self, content: list[Any]) -> list[Any]:
+        if len(content) != 2 or content[0] not in ("d", "q"):
+            raise WireError("a packed list of an unknown kind")
+        code, size = content
+        if type(size) is not int or size < 0:
+            raise WireError("a packed list of no length")
+        self._nodes += size // _PACKED_PER_NODE
+        _check_nodes(self._nodes)
+        numbers = arrays.array(code)
+        numbers.frombytes(self._take(8 * size))
+        return numbers.tolist()
 
     def _dict(self, content: list[Any], depth: int) -> dict[Any, Any]:
         result = {}
@@ -351,6 +396,7 @@ class _Decoder:
         return result
 
     def _take(self, size: int) -> memoryview:
+        self._nodes += _BUFFER_NODES
         end = self._position + size
         if end > len(self._payload):
             raise WireError("a payload that is shorter than announced")
@@ -397,6 +443,24 @@ class _Decoder:
 def _a(noun: str) -> str:
     article = "an" if noun[:1].lower() in tuple("aeiou") else "a"
     return f"{article} {noun[:100]} object"
+
+
+def _check_structure(header: bytes) -> None:
+    """Refuse a header of more values than there may be before they are all made."""
+    plain = header.replace(rb"\\", b"").replace(rb"\"", b"")
+    outside = b""
+    if plain.count(b'"') <= 4 * MAX_NODES:
+        outside = b"".join(plain.split(b'"')[::2])
+    if not outside or sum(map(outside.count, (b",", b"[", b"{"))) > 4 * MAX_NODES:
+        raise WireError("too many values")
+    # Reading a number takes time that grows with the square of its length.
+    if _LONG_NUMBER in outside.translate(_DIGITS_AS_NINES):
+        raise WireError("an integer of too many digits")
+
+
+def _check_nodes(count: int) -> None:
+    if count > MAX_NODES:
+        raise WireError(f"more than {MAX_NODES} values outside of arrays")
 
 
 def _check_depth(depth: int) -> None:

@@ -14,7 +14,7 @@ import tempfile
 import traceback
 from typing import Any
 
-from autograder.sandbox import control, limits, root, worker
+from autograder.sandbox import control, limits, namespaces, root, worker
 from autograder.sandbox.shell import Shell
 
 _EAGER = ("numpy.random", "numpy.linalg", "numpy.fft")
@@ -50,9 +50,16 @@ class _Zygote:
         _forget_ourselves(paths)
         root.drop_root(paths)
         self._confinement = None
-        if settings["confine"]:
-            self._confinement = limits.prepare(settings["memory_mb"], settings["cpu_seconds"])
+        self._nested = settings["tier"] == "A"
+        if settings["tier"] != "C":
+            self._confinement = limits.prepare(
+                settings["memory_mb"],
+                settings["cpu_seconds"],
+                settings["scratch_mb"],
+                nested=self._nested,
+            )
         if sys.platform == "linux":
+            limits.adopt_orphans()
             limits.hide_memory()
         os.chdir("/")
         # What exists now is not looked at by the workers' collectors, so its pages stay shared.
@@ -77,7 +84,7 @@ class _Zygote:
     def _fork(self, number: int, descriptor: int) -> dict[str, Any]:
         zygote = os.getpid()
         try:
-            pid = os.fork()
+            pid = namespaces.fork() if self._nested else os.fork()
         except OSError as error:
             os.close(descriptor)
             return {"error": str(error)}
@@ -90,7 +97,8 @@ class _Zygote:
     def _become_worker(self, zygote: int, descriptor: int) -> None:
         status = 1
         try:
-            if sys.platform == "linux":
+            # In namespaces of its own it ends with them, and sees no parent.
+            if sys.platform == "linux" and not self._nested:
                 limits.die_with(zygote)
             if self._confinement is not None:
                 limits.confine(self._confinement)

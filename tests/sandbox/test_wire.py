@@ -178,7 +178,8 @@ class TestRefused:
             ({1.5: 2}, "a dictionary with a float object as a key"),
             ("\ud800", "text with unpaired surrogates"),
             ("\ud800" * 5000, "text with unpaired surrogates"),
-            ([0] * 200_000, "more than 100000 values"),
+            ([0] * 200_000, "more than 5000 values"),
+            ([[0]] * 5_000, "more than 5000 values"),
             ([[[[[[[[[1]]]]]]]]], "data nested more than 8 deep"),
         ],
     )

@@ -1,0 +1,202 @@
+"""An assignment of three exercises, the second of which an attack answers."""
+
+import sqlite3
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autograder.exercise import Exercise, Numbers, agree
+from autograder.grading.submission import Assigned, grade_submission
+from autograder.sandbox import Isolation, Limits, Zygote, probe
+
+from ..processes import descendants
+from .attacks import CANARY, HONEST, MARK, SHM_KEY
+
+LIMITS = Limits(
+    cell_seconds=1.0, call_seconds=1.0, memory_mb=256, cpu_seconds=20.0, payload_bytes=1 << 20
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Run in one process: what another one leaves for a moment would look like our own."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.sandbox)
+            if item.config.pluginmanager.hasplugin("xdist"):
+                item.add_marker(pytest.mark.xdist_group("hostile"))
+
+
+@pytest.fixture(scope="session")
+def world():
+    """A course that anybody could read, and a folder in which anybody could write."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        root = Path(folder)
+        files = {
+            "reference/a01/softmax.py": "SECRET = 1",
+            "submitted/eve.ipynb": "{}",
+            "nbgrader_config.py": "c = 1",
+            "victim": "here",
+            "open/package.py": "",
+            "open/nbgrader_config.py": "",
+            "open/empty": "",
+        }
+        for name, text in files.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+        with sqlite3.connect(root / "gradebook.db") as database:
+            database.execute("create table grade (score real)")
+        database.close()
+        for path in [root, *root.rglob("*")]:
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        for path in [root / "open", root / "victim", *(root / "open").iterdir()]:
+            path.chmod(0o777)
+        yield root
+
+
+@pytest.fixture(scope="session", params=["A", "B"])
+def tier(request):
+    """A tier that this machine gives, or a weaker one."""
+    order = ["A", "A-", "B", "C"]
+    if order.index(request.param) < order.index(probe().tier):
+        pytest.skip(f"this machine gives tier {probe().tier}: `autograder doctor` says why")
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def zygote(tier):
+    with Zygote(isolation=Isolation(tier), limits=LIMITS) as zygote:
+        yield zygote
+
+
+@pytest.fixture(scope="session")
+def unlocked():
+    """What student code could do if nothing held it back."""
+    with Zygote(isolation=Isolation("C"), trust=True, limits=Limits(cell_seconds=30)) as zygote:
+        yield zygote
+
+
+def _exercises():
+    answer = Exercise("answer", title="A number", source="none")
+
+    @answer.part(points=1, answer=Numbers())
+    def six_times_seven():
+        """6 · 7."""
+        return 42
+
+    def function(id):
+        exercise = Exercise(id, title="Softmax", source="none")
+
+        def softmax(x):
+            """Return the softmax of a vector."""
+            e = np.exp(x - x.max())
+            return e / e.sum()
+
+        softmax.__name__ = "softmax" if id == "attacked" else "last"
+        exercise.reference(softmax)
+
+        @exercise.check(points=1, visible=True)
+        def is_the_softmax(call, rng):
+            """Equals the formula."""
+            x = rng.normal(size=4)
+            agree(call(x), softmax(x))
+
+        @exercise.check(points=2)
+        def of_large_numbers(call, rng):
+            """Is finite for large numbers."""
+            x = np.array([CANARY, CANARY - 1, 0])
+            agree(call(x), softmax(x))
+
+        return exercise
+
+    return [answer, function("attacked"), function("last")]
+
+
+EXERCISES = _exercises()
+POINTS = {"answer": 1, "attacked": 3, "last": 3}
+SCRATCH = "try: print(os.listdir(os.environ['HOME']))\nexcept OSError: print([])"
+
+
+def _cell(source, id=""):
+    metadata = {"nbgrader": {"grade_id": id}} if id else {}
+    empty = {"outputs": [], "execution_count": None}
+    return {"cell_type": "code", "id": f"c-{id}", "metadata": metadata, "source": source, **empty}
+
+
+def notebook(attack):
+    cells = [
+        _cell(f"import os\nimport numpy as np\n{SCRATCH}"),
+        _cell("six_times_seven = 42", "answer"),
+        _cell("check('answer')", "check_answer"),
+        _cell(attack, "attacked"),
+        _cell("check('attacked')", "check_attacked"),
+        _cell(HONEST.replace("softmax", "last"), "last"),
+        _cell("check('last')", "check_last"),
+    ]
+    return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+@dataclass(frozen=True)
+class Marked:
+    """What came of a submission, and its notebook with outputs."""
+
+    grade: object
+    notebook: dict
+
+    @property
+    def scores(self):
+        return {exercise.id: exercise.score for exercise in self.grade.exercises}
+
+    def output(self, id):
+        """The text that a cell has shown."""
+        [cell] = [c for c in self.notebook["cells"] if c["id"] == f"c-{id}"]
+        return "".join(output.get("text", "") for output in cell["outputs"])
+
+
+@pytest.fixture(scope="session")
+def grade(world):
+    """A function that grades a notebook with an attack in it, as a class is graded."""
+    assigned = [Assigned(e.id, e, POINTS[e.id]) for e in EXERCISES]
+
+    def grade(zygote, attack):
+        source = attack.replace("@WORLD", str(world))
+        return Marked(*grade_submission("a00", "eve", notebook(source), assigned, zygote))
+
+    return grade
+
+
+def _files(world):
+    return {path: path.stat().st_size for path in world.rglob("*")}
+
+
+def _system_v():
+    tables = Path("/proc/sysvipc").iterdir()
+    lines = [line.split() for table in tables for line in table.read_text().splitlines()[1:]]
+    return [fields for fields in lines if int(fields[0]) == SHM_KEY]
+
+
+@pytest.fixture
+def left(world):
+    """What is there that was not when the test began: a function of the zygote."""
+    before = _files(world)
+
+    def left(zygote, usual):
+        folders = [Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"), Path.cwd(), world]
+        marked = [path for folder in folders for path in folder.glob(f"*{MARK}*")]
+        changed = _files(world).items() ^ before.items()
+        return [
+            *marked,
+            *changed,
+            *_system_v(),
+            *(descendants(zygote._process.pid) - usual),
+        ]
+
+    return left
+
+
+@pytest.fixture(scope="session")
+def usual(zygote):
+    """The processes that a zygote consists of."""
+    return descendants(zygote._process.pid)

@@ -1,0 +1,187 @@
+"""The tier follows from what was tried, and what is missing is said with what to do about it."""
+
+import pytest
+from typer.testing import CliRunner
+
+from autograder.cli import app
+from autograder.course.config import Course, CourseError
+from autograder.sandbox import Isolation, Limits, Zygote, advice, bubblewrap, isolation, probe
+from autograder.sandbox.isolation import Part
+
+INSIDE = ("namespaces", "Landlock", "seccomp")
+OUTSIDE = ("user", "Landlock", "seccomp")
+
+
+def machine(monkeypatch, *broken, bwrap=True):
+    """Pretend that some parts do not work."""
+    monkeypatch.setattr(bubblewrap, "installed", lambda: "/usr/bin/bwrap" if bwrap else None)
+
+    def tried(what, command):
+        if what in broken:
+            return (Part(what, False, "refused"),)
+        parts = INSIDE if what == "bubblewrap" else OUTSIDE
+        return tuple(Part(part, part not in broken, "tried") for part in parts)
+
+    monkeypatch.setattr(isolation, "_tried", tried)
+    return isolation.probe.__wrapped__()
+
+
+class TestTiers:
+    def test_everything_works(self, monkeypatch):
+        found = machine(monkeypatch)
+        assert found.tier == "A"
+        assert found.advice() == []
+
+    def test_no_nested_namespaces(self, monkeypatch):
+        assert machine(monkeypatch, "namespaces").tier == "A-"
+
+    def test_bubblewrap_is_refused(self, monkeypatch):
+        found = machine(monkeypatch, "bubblewrap")
+        assert found.tier == "B"
+        assert [part.what for part in found.tried] == ["bubblewrap", *OUTSIDE]
+
+    def test_bubblewrap_is_not_installed(self, monkeypatch):
+        found = machine(monkeypatch, bwrap=False)
+        assert found.tier == "B"
+        assert "install bubblewrap" in found.advice()[0]
+
+    @pytest.mark.parametrize("part", OUTSIDE)
+    def test_nothing_goes_without_these(self, monkeypatch, part):
+        found = machine(monkeypatch, "bubblewrap", part)
+        assert found.tier == "C"
+        assert f"{part}: tried" in found.failures()
+
+    def test_an_unreadable_python_is_no_fault_of_bubblewrap(self, monkeypatch):
+        found = machine(monkeypatch, "bubblewrap", "user")
+        assert found.advice() == [advice.on("user")]
+
+    @pytest.mark.sandbox
+    def test_without_bubblewrap_this_machine_gives_tier_b(self, monkeypatch):
+        monkeypatch.setattr(bubblewrap, "installed", lambda: None)
+        assert isolation.probe.__wrapped__().tier == "B"
+
+
+class TestAdvice:
+    @pytest.fixture
+    def settings(self, monkeypatch, tmp_path):
+        monkeypatch.setattr(advice, "_SETTINGS", tmp_path)
+        (tmp_path / "user").mkdir()
+        (tmp_path / "kernel").mkdir()
+        return tmp_path
+
+    def test_namespaces_switched_off(self, settings):
+        (settings / "user/max_user_namespaces").write_text("0\n")
+        assert "sysctl -w user.max_user_namespaces" in advice.on("namespaces")
+
+    def test_debians_switch(self, settings):
+        (settings / "user/max_user_namespaces").write_text("100\n")
+        (settings / "kernel/unprivileged_userns_clone").write_text("0\n")
+        assert "kernel.unprivileged_userns_clone=1" in advice.on("namespaces")
+
+    def test_apparmor(self, settings):
+        (settings / "kernel/apparmor_restrict_unprivileged_userns").write_text("1\n")
+        assert "apparmor_parser -r" in advice.on("namespaces")
+
+    @pytest.mark.usefixtures("settings")
+    def test_a_container(self):
+        assert "--security-opt" in advice.on("namespaces")
+
+
+class TestDemands:
+    def course(self, tmp_path, line):
+        (tmp_path / "course_config.py").write_text(f"c = get_config()\n{line}\n")
+        return Course.load(tmp_path)
+
+    def test_a_weaker_tier_is_refused(self, tmp_path):
+        course = self.course(tmp_path, "c.Course.minimum_tier = 'A-'")
+        course.demand(Isolation("A"))
+        course.demand(Isolation("A-"))
+        with pytest.raises(CourseError, match="demands isolation tier A- .* gives tier B"):
+            course.demand(Isolation("B", (Part("bubblewrap", False, "not there"),)))
+
+    def test_trust_does_not_help_against_it(self, tmp_path):
+        course = self.course(tmp_path, "c.Course.minimum_tier = 'B'")
+        with pytest.raises(CourseError, match="demands isolation tier B"):
+            course.demand(Isolation("C"), trust_students=True)
+
+    def test_no_isolation_takes_trust(self, tmp_path):
+        course = self.course(tmp_path, "")
+        course.demand(Isolation("B"))
+        course.demand(Isolation("C"), trust_students=True)
+        with pytest.raises(CourseError, match="can't isolate .* --trust-students"):
+            course.demand(Isolation("C"))
+
+    @pytest.mark.parametrize("tier", ["D", "C", 3, ["A"]])
+    def test_a_tier_that_is_none(self, tmp_path, tier):
+        with pytest.raises(CourseError, match="minimum_tier is .* 'A', 'A-', 'B'"):
+            self.course(tmp_path, f"c.Course.minimum_tier = {tier!r}")
+
+
+class TestDoctor:
+    def test_it_ends_with_an_error_where_nothing_isolates(self, monkeypatch):
+        tried = (Part("Landlock", False, "landlock: Function not implemented"),)
+        monkeypatch.setattr(isolation, "probe", lambda: Isolation("C", tried))
+        result = CliRunner().invoke(app, ["doctor"])
+        assert result.exit_code == 1
+        assert "no  Landlock: landlock: Function not implemented" in result.output
+        assert "isolation tier C" in result.output
+        assert "for a better tier: Landlock takes Linux 5.13" in result.output
+
+    @pytest.mark.sandbox
+    def test_it_names_the_tier_of_this_machine(self):
+        result = CliRunner().invoke(app, ["doctor"])
+        assert result.exit_code == 0
+        assert f"isolation tier {probe().tier}:" in result.output
+
+
+@pytest.fixture(scope="module", params=["A", "A-", "B"])
+def tiered(request):
+    if not probe().reaches(request.param):
+        pytest.skip(f"this machine gives tier {probe().tier}: `autograder doctor` says why")
+    with Zygote(isolation=Isolation(request.param), limits=Limits(scratch_mb=2)) as zygote:
+        yield zygote
+
+
+@pytest.mark.sandbox
+class TestScratch:
+    """Where student code may write, and how much."""
+
+    def test_writing(self, tiered):
+        source = (
+            "import os, pathlib\n"
+            "home = pathlib.Path.home()\n(home / 'd').mkdir()\n"
+            "(home / 'd' / 'a.txt').write_text('kept')\n(home / 'd' / 'a.txt').rename(home / 'b')\n"
+            "text = open('b').read()"
+        )
+        with tiered.session() as session:
+            run = session.execute(source)
+            if tiered.isolation.tier == "A":
+                assert session.read("text") == "kept"
+            else:
+                assert run.error.type in ("PermissionError", "OSError", "FileNotFoundError")
+
+    def test_the_next_session_finds_nothing(self, tiered):
+        for _ in range(2):
+            with tiered.session() as session:
+                session.execute("import os\ntry: found = os.listdir(os.environ['HOME'])")
+                run = session.execute(
+                    "import os\ntry: found = os.listdir(os.environ['HOME'])\n"
+                    "except OSError: found = []\n"
+                    "try: open(os.environ['HOME'] + '/left', 'w')\nexcept OSError: pass"
+                )
+                assert run.error is None
+                assert session.read("found") == []
+
+    def test_it_is_bounded(self, tiered):
+        with tiered.session() as session:
+            run = session.execute(
+                "import os; open(os.environ['HOME'] + '/x', 'wb').write(bytes(4 << 20))"
+            )
+            assert run.error.type in ("OSError", "PermissionError", "FileNotFoundError")
+            assert session.alive
+
+    def test_its_processes(self, tiered):
+        with tiered.session() as session:
+            session.execute("import os; ids = [os.getpid(), os.getppid()]")
+            alone = session.read("ids") == [1, 0]
+        assert alone == (tiered.isolation.tier == "A")
