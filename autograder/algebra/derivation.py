@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 
 import sympy
 
-from autograder.algebra.equivalence import Verdict, equal
+from autograder.algebra.equivalence import equal
 from autograder.algebra.errors import ParseError
 from autograder.algebra.examination import Examination, Examiner, Finding
 from autograder.algebra.parse import differentiate, read
+from autograder.algebra.verdict import Verdict
 
 MAX_LINES = 40
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from autograder.algebra.equivalence import Verdict
 from autograder.algebra.functions import Diff
+from autograder.algebra.verdict import Verdict
 
 if TYPE_CHECKING:
     from autograder.algebra.derivation import Chain, Line, Waypoint

@@ -12,12 +12,13 @@ import sympy
 from mpmath.ctx_mp import MPContext
 
 from autograder.algebra.calculus import contraction, linear
-from autograder.algebra.equivalence import Verdict, equal
+from autograder.algebra.equivalence import equal
 from autograder.algebra.indexed import E, Inert, Total, Var
 from autograder.algebra.meaning import Env, TooMuch, World, free_indices, rewritten, value
 from autograder.algebra.numeric import Evaluator, Undefined
 from autograder.algebra.proof import is_zero
 from autograder.algebra.rules import DERIVATIVES
+from autograder.algebra.verdict import Verdict
 
 SIZES = (2, 3, 4, 5)
 STARTS, STEPS = 6, 40  # of the search for a point at which a bound fails

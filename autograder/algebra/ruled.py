@@ -12,7 +12,7 @@ from typing import Any
 import sympy
 
 from autograder.algebra.derivation import Chain, Line
-from autograder.algebra.equivalence import Verdict, equal
+from autograder.algebra.equivalence import equal
 from autograder.algebra.errors import ParseError
 from autograder.algebra.examination import Finding
 from autograder.algebra.general import at_most, equal_for_all
@@ -20,6 +20,7 @@ from autograder.algebra.indexed import Inert, Names, read_indexed
 from autograder.algebra.meaning import World, free_indices, rewritten, value
 from autograder.algebra.opacity import Opaque
 from autograder.algebra.rules import RULES, Fact, Rule
+from autograder.algebra.verdict import Verdict
 
 _RELATION = re.compile(r"\s*(<=|≤|=(?!=))\s*")
 TRIED = (2, 3)  # numbers n for which a step is held against its rule

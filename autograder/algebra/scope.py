@@ -71,10 +71,6 @@ class Scope:
             for name in self.names.values()
         )
 
-    def is_matrix(self, word: str) -> bool:
-        """Whether `word` is declared as a matrix."""
-        return "matrix" in self._assumptions.get(word, ())
-
     def nearest(self, word: str) -> str:
         """Return a hint for an unknown `word`."""
         names = self.names or {}

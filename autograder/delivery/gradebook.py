@@ -23,10 +23,9 @@ from autograder.course.files import write_atomically
 from autograder.course.grade import Graded
 from autograder.delivery.database import opened, small_text, submitted_at
 from autograder.delivery.marks import owner
-from autograder.delivery.people import roster
 from autograder.grading.results import ExerciseGrade, Status
 
-__all__ = ["register", "roster", "save", "seal"]
+__all__ = ["register", "save", "seal"]
 
 
 def seal(notebook: Mapping[str, Any]) -> dict[str, Any]:
