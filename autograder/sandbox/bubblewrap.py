@@ -18,6 +18,7 @@ from autograder.sandbox import control, limits, root
 
 _OURS = str(Path(__file__).resolve().parent)
 _ROOT_INSIDE = "/srv"
+_DEVICES = (os.devnull, *limits.DEVICES)
 _NAMESPACES = ("user", "pid", "ipc", "net", "uts", "cgroup-try")
 
 
@@ -63,12 +64,14 @@ def _options(shown: list[str], executable: str) -> list[str]:
     return [
         *(f"--unshare-{name}" for name in _NAMESPACES),
         "--die-with-parent",
-        *("--cap-drop", "ALL"),
+        # Over these namespaces alone, so that a zygote can start workers in further ones.
+        *("--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN"),
         *(part for path in shown for part in ("--ro-bind-try", path, path)),
         # A virtual environment has a link, of which only the last target is sure to be there.
         *("--ro-bind", executable, sys.executable),
         *("--ro-bind", _OURS, f"{_ROOT_INSIDE}/autograder/sandbox"),
-        *("--proc", "/proc", "--dev", "/dev", "--tmpfs", limits.SCRATCH),
-        *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"),
+        # Not `--dev`, for the sake of which the zygote would not own its namespace of processes.
+        *(part for path in _DEVICES for part in ("--dev-bind", path, path)),
+        *("--proc", "/proc", "--tmpfs", limits.SCRATCH, "--remount-ro", "/", "--chdir", "/"),
         *("--setenv", "HOME", limits.SCRATCH, "--setenv", "TMPDIR", limits.SCRATCH),
     ]

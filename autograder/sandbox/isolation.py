@@ -160,7 +160,6 @@ def _try_user() -> str:
 def _try_namespaces() -> str:
     from autograder.sandbox import limits, namespaces
 
-    limits.adopt_orphans()
     receiving, sending = os.pipe()
     pid = namespaces.fork()
     if pid == 0:
@@ -185,10 +184,8 @@ def _try_namespaces() -> str:
 def _try_landlock() -> str:
     from autograder.sandbox import landlock
 
-    rules = landlock.ruleset([])
-    _must_change(
-        lambda: list(Path("/").iterdir()), lambda: landlock.restrict(rules), "reading a folder"
-    )
+    rules = landlock.Rules([])
+    _must_change(lambda: list(Path("/").iterdir()), rules.restrict, "reading a folder")
     return f"ABI {landlock.abi()}; reading a folder is denied"
 
 
@@ -199,7 +196,7 @@ def _try_seccomp() -> str:
 
     if not seccomp.supported():
         raise OSError("the system calls of this processor are not known")
-    program = seccomp.program(os.getpid())
+    program = seccomp.Filter().of(os.getpid())
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
     _must_change(
         lambda: socket.socket().close(), lambda: kernel.seccomp_filter(program), "opening a socket"

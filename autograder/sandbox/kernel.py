@@ -71,6 +71,11 @@ def unshare(flags: int) -> None:
     _check(_libc.unshare(flags), "unshare")
 
 
+def setns(descriptor: int, kind: int) -> None:
+    """Enter a namespace that is open as a file descriptor."""
+    _check(_libc.setns(descriptor, kind), "setns")
+
+
 def mount(source: str, target: str, filesystem: str, flags: int, options: str = "") -> None:
     """Mount a file system, or change a mount."""
     result = _libc.mount(

@@ -6,9 +6,9 @@ https://docs.kernel.org/userspace-api/landlock.html
 """
 
 import os
+import stat
 import struct
 from collections.abc import Iterable
-from pathlib import Path
 
 from autograder.sandbox import kernel
 
@@ -38,13 +38,11 @@ def abi() -> int:
     return kernel.syscall("landlock", _CREATE_RULESET, None, 0, version_flag)
 
 
-def ruleset(
-    readable: Iterable[str], writable: Iterable[str] = (), scratch: str | None = None
-) -> int:
-    """Make a set of rules that denies everything but reading below some paths.
+class Rules:
+    """What may be read and written, for any number of processes to put themselves under.
 
-    TCP, abstract sockets and signals to processes outside are denied too, where the kernel's
-    version of Landlock can do so (the seccomp filter does in any case).
+    Everything else is denied; so are TCP, abstract sockets and signals to processes outside, where
+    the kernel's version of Landlock can do so (the seccomp filter does in any case).
 
     Parameters
     ----------
@@ -52,51 +50,58 @@ def ruleset(
         Files and folders that may be read. Those that do not exist are passed over.
     writable
         Files that may be read and written.
-    scratch
-        A folder in which files and folders may be made, written, moved and removed.
-
-    Returns
-    -------
-    int
-        A file descriptor for `restrict`. Making it once serves any number of processes.
     """
-    version = abi()
-    filesystem_bits = 13 + (version >= 2) + (version >= 3) + (version >= 5)
-    filesystem = (1 << filesystem_bits) - 1
-    network = 0b11  # bind and connect
-    scope = 0b11  # abstract sockets and signals
-    if version >= 6:
-        attributes = struct.pack("<QQQ", filesystem, network, scope)
-    elif version >= 4:
-        attributes = struct.pack("<QQ", filesystem, network)
-    else:
-        attributes = struct.pack("<Q", filesystem)
-    rules = kernel.syscall("landlock", _CREATE_RULESET, attributes, len(attributes), 0)
-    for path in readable:
-        _allow(rules, path, _READ_FILE | _READ_DIR)
-    for path in writable:
-        _allow(rules, path, _READ_FILE | _WRITE_FILE)
-    if scratch is not None:
-        _allow(rules, scratch, (_EVERYDAY | _MOVE | _TRUNCATE) & filesystem)
-    return rules
+
+    def __init__(self, readable: Iterable[str], writable: Iterable[str] = ()) -> None:
+        version = abi()
+        filesystem_bits = 13 + (version >= 2) + (version >= 3) + (version >= 5)
+        self._filesystem = (1 << filesystem_bits) - 1
+        network = 0b11  # bind and connect
+        scope = 0b11  # abstract sockets and signals
+        if version >= 6:
+            self._attributes = struct.pack("<QQQ", self._filesystem, network, scope)
+        elif version >= 4:
+            self._attributes = struct.pack("<QQ", self._filesystem, network)
+        else:
+            self._attributes = struct.pack("<Q", self._filesystem)
+        # What a rule is about is held open, so that a worker need not look for it.
+        self._prepared = [
+            rule
+            for paths, access in (
+                (readable, _READ_FILE | _READ_DIR),
+                (writable, _READ_FILE | _WRITE_FILE),
+            )
+            for path in paths
+            if (rule := _rule(path, access)) is not None
+        ]
+
+    def restrict(self, scratch: str | None = None) -> None:
+        """Put this thread, and all that it starts, under these rules, for good.
+
+        Parameters
+        ----------
+        scratch : str, optional
+            A folder in which files and folders may be made, written, moved and removed.
+        """
+        attributes = self._attributes
+        rules = kernel.syscall("landlock", _CREATE_RULESET, attributes, len(attributes), 0)
+        own = []
+        if scratch is not None:
+            access = (_EVERYDAY | _MOVE | _TRUNCATE) & self._filesystem
+            own = [rule for rule in [_rule(scratch, access)] if rule is not None]
+        for rule in self._prepared + own:
+            beneath = 1
+            kernel.syscall("landlock", _ADD_RULE, rules, beneath, rule, 0)
+        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+        kernel.syscall("landlock", _RESTRICT_SELF, rules, 0)
+        os.close(rules)
 
 
-def _allow(rules: int, path: str, access: int) -> None:
+def _rule(path: str, access: int) -> bytes | None:
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
-        return
-    try:
-        if not Path(path).is_dir():
-            access &= ~_READ_DIR
-        beneath = 1
-        rule = struct.pack("<Qi", access, descriptor)
-        kernel.syscall("landlock", _ADD_RULE, rules, beneath, rule, 0)
-    finally:
-        os.close(descriptor)
-
-
-def restrict(rules: int) -> None:
-    """Put this thread, and all that it starts, under a set of rules."""
-    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-    kernel.syscall("landlock", _RESTRICT_SELF, rules, 0)
+        return None
+    if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
+        access &= ~_READ_DIR
+    return struct.pack("<Qi", access, descriptor)

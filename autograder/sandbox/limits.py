@@ -25,7 +25,7 @@ SYSTEM_LIBRARIES = (
     "/usr/share/fonts",
 )
 SCRATCH = "/box"  # inside bubblewrap; in tier A a worker's own
-_DEVICES = ("/dev/urandom", "/dev/zero")
+DEVICES = ("/dev/urandom", "/dev/zero")
 _THREADS = 256
 _OPEN_FILES = 128
 
@@ -36,27 +36,26 @@ class Confinement:
 
     Parameters
     ----------
-    readable : list of str
-        Files and folders that may be read.
-    rules : int or None
-        The Landlock rules, as a file descriptor. None where each worker has files of its own and
-        makes them itself.
+    rules : landlock.Rules
+        What may be read.
+    filter : seccomp.Filter
+        What may be asked of the kernel.
     scratch_mb : int
         MiB of a worker's own scratch folder, where it has one.
     memory : int
         Bytes that a worker may map beyond what it inherits.
-    cpu_seconds : int
-        Processor time of a worker.
-    threads : int
-        Upper bound on the number of threads of this user, as the kernel counts them.
+    resources : dict
+        The other limits, by the kernel's numbers for them.
+    nested : bool
+        Whether each worker has namespaces of its own.
     """
 
-    readable: list[str]
-    rules: int | None
+    rules: landlock.Rules
+    filter: seccomp.Filter
     scratch_mb: int
     memory: int
-    cpu_seconds: int
-    threads: int
+    resources: dict[int, int]
+    nested: bool
 
 
 def python_paths() -> list[str]:
@@ -75,14 +74,23 @@ def prepare(memory_mb: int, cpu_seconds: float, scratch_mb: int, *, nested: bool
 
     ``nested`` says that workers run in namespaces of their own.
     """
-    readable = [*python_paths(), *SYSTEM_LIBRARIES, *_DEVICES]
+    scratch_mb = scratch_mb if nested else 0
+    resources = {
+        resource.RLIMIT_CPU: int(cpu_seconds) + 1,
+        resource.RLIMIT_NPROC: _threads_of_this_user() + _THREADS,
+        resource.RLIMIT_NOFILE: _OPEN_FILES,
+        resource.RLIMIT_FSIZE: scratch_mb << 20,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_MEMLOCK: 0,
+        resource.RLIMIT_MSGQUEUE: 0,
+    }
     return Confinement(
-        readable,
-        rules=None if nested else landlock.ruleset(readable, [os.devnull]),
-        scratch_mb=scratch_mb if nested else 0,
-        memory=memory_mb << 20,
-        cpu_seconds=int(cpu_seconds) + 1,
-        threads=_threads_of_this_user() + _THREADS,
+        landlock.Rules([*python_paths(), *SYSTEM_LIBRARIES, *DEVICES], [os.devnull]),
+        seccomp.Filter(),
+        scratch_mb,
+        memory_mb << 20,
+        {name: _at_most(name, value) for name, value in resources.items()},
+        nested,
     )
 
 
@@ -94,14 +102,18 @@ def confine(confinement: Confinement) -> None:
     OSError
         If the kernel refuses any of it; then no student code may run here.
     """
-    _limit_resources(confinement)
-    rules = confinement.rules
-    if rules is None:
-        namespaces.furnish(SCRATCH, confinement.scratch_mb)
-        os.chdir(SCRATCH)
-        rules = landlock.ruleset(confinement.readable, [os.devnull], SCRATCH)
-    landlock.restrict(rules)
-    kernel.seccomp_filter(seccomp.program(os.getpid()))
+    memory = _at_most(resource.RLIMIT_AS, _address_space() + confinement.memory)
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    for name, value in confinement.resources.items():
+        resource.setrlimit(name, (value, value))
+    scratch = None
+    if confinement.nested:
+        scratch = SCRATCH
+        namespaces.furnish(scratch, confinement.scratch_mb)
+        os.chdir(scratch)
+    kernel.drop_capabilities()
+    confinement.rules.restrict(scratch)
+    kernel.seccomp_filter(confinement.filter.of(os.getpid()))
 
 
 def die_with(parent: int) -> None:
@@ -121,26 +133,18 @@ def hide_memory() -> None:
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
 
 
-def _limit_resources(confinement: Confinement) -> None:
-    limits = {
-        resource.RLIMIT_AS: _address_space() + confinement.memory,
-        resource.RLIMIT_CPU: confinement.cpu_seconds,
-        resource.RLIMIT_NPROC: confinement.threads,
-        resource.RLIMIT_NOFILE: _OPEN_FILES,
-        resource.RLIMIT_FSIZE: confinement.scratch_mb << 20,
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_MEMLOCK: 0,
-        resource.RLIMIT_MSGQUEUE: 0,
-    }
-    for name, value in limits.items():
-        hard = resource.getrlimit(name)[1]
-        if hard != resource.RLIM_INFINITY:
-            value = min(value, hard)
-        resource.setrlimit(name, (value, value))
+def _at_most(name: int, value: int) -> int:
+    """Return a limit, or the one that is already in force if it is lower."""
+    hard = resource.getrlimit(name)[1]
+    return value if hard == resource.RLIM_INFINITY else min(value, hard)
 
 
 def _address_space() -> int:
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    descriptor = os.open("/proc/self/statm", os.O_RDONLY)
+    try:
+        pages = int(os.read(descriptor, 100).split()[0])
+    finally:
+        os.close(descriptor)
     return pages * resource.getpagesize()
 
 

@@ -5,7 +5,6 @@ file system of its own in memory, and both end with it.
 """
 
 import os
-from pathlib import Path
 
 from autograder.sandbox import kernel
 
@@ -14,42 +13,32 @@ _FILES = 4096
 
 
 def fork() -> int:
-    """Fork like `os.fork`; the child is the first process of new namespaces.
+    """Fork like `os.fork`; the child is the first process of a namespace of processes.
 
-    The calling process must adopt orphans (`limits.adopt_orphans`), and becomes the child's parent.
+    The caller must hold ``CAP_SYS_ADMIN`` where it is, as bubblewrap grants it to the zygote.
 
     Raises
     ------
     OSError
         If the machine does not let ordinary users have namespaces inside of namespaces.
     """
-    receiving, sending = os.pipe()
-    # The namespace of processes is that of the children of whoever asks for one.
-    between = os.fork()
-    if between == 0:
-        os.close(receiving)
+    # This namespace is that of the children of whoever asks for one, hence back to the own one.
+    own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        kernel.unshare(kernel.CLONE_NEWPID)
+        pid = -1
         try:
-            _unshare()
             pid = os.fork()
-        except BaseException as error:
-            os.write(sending, str(error).encode())
-            os._exit(1)
-        if pid == 0:
-            os.close(sending)
-            return 0
-        os.write(sending, b"%d" % pid)
-        os._exit(0)
-    os.close(sending)
-    with os.fdopen(receiving, "rb") as answers:
-        answer = answers.read().decode()
-    os.waitpid(between, 0)
-    if not answer.isdigit():
-        raise OSError(answer or "a process of namespaces of its own ended at once")
-    return int(answer)
+        finally:
+            if pid != 0:
+                kernel.setns(own, kernel.CLONE_NEWPID)
+    finally:
+        os.close(own)
+    return pid
 
 
 def furnish(scratch: str, scratch_mb: int) -> None:
-    """Make the child's view of files its own, and give up the rights that this takes.
+    """Give the child users, messages and files of its own, and no right over any.
 
     Parameters
     ----------
@@ -58,6 +47,7 @@ def furnish(scratch: str, scratch_mb: int) -> None:
     scratch_mb : int
         Its size.
     """
+    _unshare()
     kernel.mount("none", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
     options = f"size={scratch_mb}m,nr_inodes={_FILES},mode=700"
     kernel.mount("scratch", scratch, "tmpfs", _QUIET, options)
@@ -67,14 +57,18 @@ def furnish(scratch: str, scratch_mb: int) -> None:
 
 
 def _unshare() -> None:
+    """Leave the rest of the namespaces that are shared: of users, files and messages."""
     user, group = os.getuid(), os.getgid()
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # else these files belong to root
-    kernel.unshare(
-        kernel.CLONE_NEWUSER | kernel.CLONE_NEWPID | kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC
-    )
-    for name, text in (
-        ("setgroups", "deny"),
-        ("uid_map", f"{user} {user} 1"),
-        ("gid_map", f"{group} {group} 1"),
-    ):
-        Path(f"/proc/self/{name}").write_text(text)
+    kernel.unshare(kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC)
+    _write("setgroups", b"deny")
+    _write("uid_map", b"%d %d 1" % (user, user))
+    _write("gid_map", b"%d %d 1" % (group, group))
+
+
+def _write(name: str, text: bytes) -> None:
+    descriptor = os.open(f"/proc/self/{name}", os.O_WRONLY)
+    try:
+        os.write(descriptor, text)
+    finally:
+        os.close(descriptor)

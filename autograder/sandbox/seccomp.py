@@ -167,6 +167,8 @@ _IF_EQUAL, _IF_GREATER, _IF_ANY_BIT = 0x15, 0x25, 0x45
 _NUMBER_OFFSET, _ARCHITECTURE_OFFSET, _ARGUMENTS_OFFSET = 0, 4, 16
 _ALLOW, _ERROR, _KILL_PROCESS = 0x7FFF0000, 0x00050000, 0x80000000
 
+_OWN_PID = 0xFFFFFFFE  # stands for the process's own number, and is no operand otherwise
+
 _Program = list[tuple[int, int, int, int]]
 
 
@@ -239,25 +241,24 @@ def _no_hidden_truncation(flags: int) -> _Program:
     ]
 
 
-def _conditional(own_pid: int) -> dict[str, _Program]:
-    dup_to_setlkw, dupfd_cloexec = list(range(8)), 1030
-    # Close on exec, non-blocking, bytes to read, terminal or not. FIOSETOWN would send signals.
-    ioctls = [0x5450, 0x5451, 0x5421, 0x541B, 0x5401, 0x802C542A, 0x5413]
-    return {
-        "clone": _only_threads(),
-        "clone3": _deny(errno.ENOSYS),  # its flags are out of sight; glibc falls back to clone
-        "kill": _only(0, [own_pid]),
-        "tgkill": _only(0, [own_pid]),
-        "prlimit64": _only(0, [0, own_pid]),
-        "prctl": [*_argument(0), *_if(_IF_EQUAL, 1, otherwise=1), *_deny(errno.EPERM), *_allow()],
-        # F_SETOWN and F_SETSIG send any signal to any process of the same user.
-        "fcntl": _only(1, [*dup_to_setlkw, dupfd_cloexec], errno.EINVAL),
-        "ioctl": _only(1, ioctls, errno.ENOTTY),
-        "socketpair": _only_stream_pairs(),
-        "open": _no_hidden_truncation(1),
-        "openat": _no_hidden_truncation(2),
-        "openat2": _deny(errno.ENOSYS),
-    }
+_DUP_TO_SETLKW, _DUPFD_CLOEXEC = list(range(8)), 1030
+# Close on exec, non-blocking, bytes to read, terminal or not. FIOSETOWN would send signals.
+_IOCTLS = [0x5450, 0x5451, 0x5421, 0x541B, 0x5401, 0x802C542A, 0x5413]
+_CONDITIONAL = {
+    "clone": _only_threads(),
+    "clone3": _deny(errno.ENOSYS),  # its flags are out of sight; glibc falls back to clone
+    "kill": _only(0, [_OWN_PID]),
+    "tgkill": _only(0, [_OWN_PID]),
+    "prlimit64": _only(0, [0, _OWN_PID]),
+    "prctl": [*_argument(0), *_if(_IF_EQUAL, 1, otherwise=1), *_deny(errno.EPERM), *_allow()],
+    # F_SETOWN and F_SETSIG send any signal to any process of the same user.
+    "fcntl": _only(1, [*_DUP_TO_SETLKW, _DUPFD_CLOEXEC], errno.EINVAL),
+    "ioctl": _only(1, _IOCTLS, errno.ENOTTY),
+    "socketpair": _only_stream_pairs(),
+    "open": _no_hidden_truncation(1),
+    "openat": _no_hidden_truncation(2),
+    "openat2": _deny(errno.ENOSYS),
+}
 
 
 def supported() -> bool:
@@ -265,33 +266,37 @@ def supported() -> bool:
     return platform.machine() in _ARCHITECTURES
 
 
-def program(own_pid: int) -> bytes:
-    """Assemble the filter of one process.
+class Filter:
+    """The filter, assembled once for any number of processes."""
 
-    Parameters
-    ----------
-    own_pid : int
-        The process that may send signals to itself.
+    def __init__(self) -> None:
+        machine = platform.machine()
+        column = list(_ARCHITECTURES).index(machine)
+        code = [
+            *_do(_LOAD, _ARCHITECTURE_OFFSET),
+            *_if(_IF_EQUAL, _ARCHITECTURES[machine], then=1),
+            *_do(_RETURN, _KILL_PROCESS),
+            *_do(_LOAD, _NUMBER_OFFSET),
+        ]
+        for name, numbers in _NUMBERS.items():
+            number = numbers[column]
+            if number is not None:
+                body = _CONDITIONAL.get(name) or _deny(errno.EPERM)
+                code += [*_if(_IF_EQUAL, number, otherwise=len(body)), *body]
+        # This also covers the x32 calls, which carry a high bit.
+        code += [*_if(_IF_GREATER, _LAST_KNOWN, otherwise=1), *_deny(errno.ENOSYS), *_allow()]
+        self._own = [8 * i + 4 for i, (*_, operand) in enumerate(code) if operand == _OWN_PID]
+        self._code = b"".join(struct.pack("<HBBI", *instruction) for instruction in code)
 
-    Returns
-    -------
-    bytes
-        An array of ``struct sock_filter``.
-    """
-    machine = platform.machine()
-    column = list(_ARCHITECTURES).index(machine)
-    conditional = _conditional(own_pid)
-    code = [
-        *_do(_LOAD, _ARCHITECTURE_OFFSET),
-        *_if(_IF_EQUAL, _ARCHITECTURES[machine], then=1),
-        *_do(_RETURN, _KILL_PROCESS),
-        *_do(_LOAD, _NUMBER_OFFSET),
-    ]
-    for name, numbers in _NUMBERS.items():
-        number = numbers[column]
-        if number is not None:
-            body = conditional.get(name) or _deny(errno.EPERM)
-            code += [*_if(_IF_EQUAL, number, otherwise=len(body)), *body]
-    # This also covers the x32 calls, which carry a high bit.
-    code += [*_if(_IF_GREATER, _LAST_KNOWN, otherwise=1), *_deny(errno.ENOSYS), *_allow()]
-    return b"".join(struct.pack("<HBBI", *instruction) for instruction in code)
+    def of(self, own_pid: int) -> bytes:
+        """Return the filter of one process, as an array of ``struct sock_filter``.
+
+        Parameters
+        ----------
+        own_pid : int
+            The process that may send signals to itself.
+        """
+        code = bytearray(self._code)
+        for offset in self._own:
+            struct.pack_into("<I", code, offset, own_pid)
+        return bytes(code)

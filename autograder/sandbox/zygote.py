@@ -14,7 +14,7 @@ import tempfile
 import traceback
 from typing import Any
 
-from autograder.sandbox import control, limits, namespaces, root, worker
+from autograder.sandbox import control, kernel, limits, namespaces, root, worker
 from autograder.sandbox.shell import Shell
 
 _EAGER = ("numpy.random", "numpy.linalg", "numpy.fft")
@@ -61,6 +61,8 @@ class _Zygote:
         if sys.platform == "linux":
             limits.adopt_orphans()
             limits.hide_memory()
+        if not self._nested and settings["tier"] != "C":
+            kernel.drop_capabilities()  # bubblewrap gives one, for starting nested workers
         os.chdir("/")
         # What exists now is not looked at by the workers' collectors, so its pages stay shared.
         gc.collect()
