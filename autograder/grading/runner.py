@@ -101,7 +101,8 @@ class Runner:
             try:
                 for entry in [entry for entry in self._history if entry[0] > last]:
                     last, source, seconds = entry
-                    session.execute(source, number=last, seconds=self._within(seconds))
+                    seconds = self._within(seconds)
+                    session.execute(source, number=last, seconds=seconds, output_bytes=0)
                     if not session.alive:  # it hung only now: leave it out as well
                         self._history.remove(entry)
                         break

@@ -25,6 +25,11 @@ class Output:
         self._shown: list[dict[str, Any]] | None = None
         self._displays: dict[str, dict[str, Any]] = {}
 
+    @property
+    def has_room(self) -> bool:
+        """Whether anything more that is shown will be kept."""
+        return self._shown is not None and self._room > 0
+
     def begin(self, limit: int) -> None:
         """Start to collect. Otherwise what is shown is dropped."""
         self._limit = self._room = limit
@@ -67,7 +72,7 @@ class Output:
 
         With an ``id``, ``update`` replaces what was displayed under it before.
         """
-        if self._shown is None or self._room <= 0:
+        if self._shown is None or not self.has_room:
             return
         kept = self._harmless(data)
         if update and id in self._displays:
@@ -80,7 +85,7 @@ class Output:
 
     def error(self, error: BaseException) -> None:
         """Add an exception, with the lines of the student's cells alone."""
-        if self._shown is not None:
+        if self._shown is not None and self._limit > 0:
             name, message = describe(error)
             lines = _student_traceback(error)
             self._shown.append(

@@ -18,6 +18,8 @@ from typing import Any
 from IPython.core.compilerop import CachingCompiler
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
+from IPython.core.formatters import DisplayFormatter
+from IPython.core.history import HistoryManager
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.text import SList
 from traitlets import Type
@@ -27,11 +29,25 @@ from autograder.sandbox.capture import Output
 
 _SCRIPTS = ("bash", "cmd", "perl", "ruby", "script", "sh", "system", "sx")
 _PACKAGES = ("conda", "mamba", "micromamba", "pip", "uv")
+_SHOWN = ["text/plain", "image/png"]
 _SNAPSHOT = 0.9  # of a cell's time, after which its outputs so far are sent
 
 
 class _Compiler(CachingCompiler):  # type: ignore[misc]
-    """Names cells as the rest of this project does."""
+    """Names cells as the rest of this project does, and parses each once."""
+
+    _ahead: tuple[str, int, ast.AST] | None = None
+
+    def parse_ahead(self, source: str) -> None:
+        """Parse what is about to be run."""
+        self._ahead = (source, self.flags, super().ast_parse(source))
+
+    def ast_parse(self, source: str, filename: str = "<unknown>", symbol: str = "exec") -> ast.AST:
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and ahead[:2] == (source, self.flags) and symbol == "exec":
+            return ahead[2]
+        tree: ast.AST = super().ast_parse(source, filename, symbol)
+        return tree
 
     def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
         return f"<cell {number}>"
@@ -73,6 +89,21 @@ class _Hook(DisplayHook):  # type: ignore[misc]
         pass  # IPython would keep every result's text for its history
 
 
+class _Formatter(DisplayFormatter):  # type: ignore[misc]
+    """Makes text and PNG images of objects, and nothing of what nobody will see."""
+
+    def format(self, obj: Any, include: Any = None, exclude: Any = None) -> Any:
+        if not self.parent.output.has_room:
+            return {}, {}
+        return super().format(obj, include or _SHOWN, exclude)
+
+
+class _History(HistoryManager):  # type: ignore[misc]
+    """Remembers the last inputs without telling observers, of which there are none."""
+
+    _i00 = _i = _ii = _iii = ""
+
+
 class Shell(InteractiveShell):  # type: ignore[misc]
     """Runs cells and collects what they show. A zygote makes it once; forks inherit it."""
 
@@ -92,14 +123,19 @@ class Shell(InteractiveShell):  # type: ignore[misc]
             super().__init__(config=config, user_module=main)
         logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it can't save its list of fonts
         type(self)._instance = InteractiveShell._instance = self  # what get_ipython() returns
-        self.display_formatter.active_types = ["text/plain", "image/png"]
+        self.display_formatter.active_types = _SHOWN
         for name in _SCRIPTS:
             self.register_magic_function(_skipped(self, name), "line_cell", name)
         for name in _PACKAGES:
             self.register_magic_function(_skipped(self, name), "line", name)
-        # IPython loads and makes much on demand: once here, instead of in every fork.
-        self.run_cell("%%time\n(0,\n1)", silent=True)
-        self.display_formatter.format((0, 1))
+
+    def forget(self) -> None:
+        """Be as before the first cell."""
+        self.reset()
+        history = self.history_manager
+        for inputs in (history.input_hist_parsed, history.input_hist_raw):
+            inputs[:] = [""]
+        history._i00 = history._i = history._ii = history._iii = ""
 
     def run(
         self, source: str, number: int, limit: int, seconds: float, report: Callable[[Any], None]
@@ -143,13 +179,24 @@ class Shell(InteractiveShell):  # type: ignore[misc]
         """Turn magics into Python; in a cell of several lines that is Python there are none."""
         if "\n" in raw_cell.strip():
             try:
-                ast.parse(raw_cell)
+                self.compile.parse_ahead(raw_cell)
             except (SyntaxError, ValueError, MemoryError, RecursionError):
                 pass
             else:
                 return raw_cell
         transformed: str = super().transform_cell(raw_cell)
         return transformed
+
+    def should_run_async(
+        self, raw_cell: str, *, transformed_cell: Any = None, preprocessing_exc_tuple: Any = None
+    ) -> bool:
+        """Look for top-level ``await`` only where the word occurs: else IPython compiles it all."""
+        source = transformed_cell or ""
+        return ("await" in source or "async" in source) and super().should_run_async(
+            raw_cell,
+            transformed_cell=transformed_cell,
+            preprocessing_exc_tuple=preprocessing_exc_tuple,
+        )
 
     def showtraceback(self, exc_tuple: Any = None, *_: Any, **__: Any) -> None:
         """Show an exception as the grader does; IPython's own traceback takes 50 ms."""
@@ -190,6 +237,16 @@ class Shell(InteractiveShell):  # type: ignore[misc]
 
     def enable_gui(self, gui: Any = None) -> None:
         """Do nothing: there is no screen."""
+
+    def init_history(self) -> None:
+        """Keep the inputs of this session alone."""
+        self.history_manager = _History(shell=self, parent=self)
+        self.configurables.append(self.history_manager)
+
+    def init_display_formatter(self) -> None:
+        """Format as `_Formatter` does."""
+        self.display_formatter = _Formatter(parent=self)
+        self.configurables.append(self.display_formatter)
 
     def init_virtualenv(self) -> None:
         """Do nothing: the grader chooses what can be imported."""

@@ -154,6 +154,7 @@ def _import(modules: list[str]) -> Shell:
             importlib.import_module(name)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
+    worker.rehearse(shell)
     return shell
 
 

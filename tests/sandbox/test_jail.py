@@ -218,18 +218,10 @@ class TestPatching:
 
 
 class TestPreparation:
-    def test_every_jump_of_the_filter_stays_inside(self):
-        program = list(struct.iter_unpack("<HBBI", seccomp.program(1)))
-        for i, (code, then, otherwise, _) in enumerate(program):
-            if code & 0x07 == 0x05:
-                assert i + 1 + max(then, otherwise) < len(program)
-        assert program[-1][0] == 0x06
-
     def test_both_processors_are_known(self, monkeypatch):
         for machine in ("x86_64", "aarch64"):
             monkeypatch.setattr("platform.machine", lambda machine=machine: machine)
             assert seccomp.supported()
-            assert len(seccomp.program(1)) % 8 == 0
         monkeypatch.setattr("platform.machine", lambda: "riscv64")
         assert not seccomp.supported()
 
