@@ -5,9 +5,8 @@ import socket
 import time
 from typing import Any
 
-from autograder.sandbox.wire import PREFIX, Buffer, WireError, decode, frame_lengths
+from autograder.sandbox.wire import Buffer, Receiver, decode
 
-_CHUNK = 1 << 16
 _MAX_PIECES = 64
 
 
@@ -21,6 +20,8 @@ class Channel:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._poll = select.poll()
+        self._receiver = Receiver(self._read)
+        self._deadline = 0.0
         connection.setblocking(False)
 
     def close(self) -> None:
@@ -59,21 +60,16 @@ class Channel:
         EOFError, OSError
             If the other side has gone.
         WireError
-            If what arrives is not exactly one frame in order.
+            If what arrives is not a frame in order.
         """
-        # Nearly every reply arrives in one piece, hence with one system call.
-        data = bytearray()
-        while len(data) < PREFIX.size:
-            data += self._some(_CHUNK, deadline)
-        header, payload = frame_lengths(data[: PREFIX.size], max_payload)
-        end = PREFIX.size + header
-        missing = end + payload - len(data)
-        if missing < 0:
-            raise WireError("more than one reply")
-        if missing:
-            data += self._exactly(missing, deadline)
-        view = memoryview(data)
-        return decode(view[PREFIX.size : end], view[end:])
+        self._deadline = deadline
+        header, payload = self._receiver.frame(max_payload)
+        return decode(header, payload, copy=False)
+
+    @property
+    def ahead(self) -> bool:
+        """Whether anything after the last frame has arrived already."""
+        return self._receiver.ahead
 
     def _wait(self, event: int, deadline: float) -> None:
         left = deadline - time.monotonic()
@@ -81,27 +77,13 @@ class Channel:
         if left <= 0 or not self._poll.poll(left * 1000):
             raise TimeoutError
 
-    def _some(self, size: int, deadline: float) -> bytes:
+    def _read(self, view: memoryview) -> int:
         while True:
-            self._wait(select.POLLIN, deadline)
-            try:
-                data = self._connection.recv(size)
-            except BlockingIOError:
-                continue
-            if not data:
-                raise EOFError
-            return data
-
-    def _exactly(self, size: int, deadline: float) -> bytearray:
-        data = bytearray(size)
-        view = memoryview(data)
-        while view:
-            self._wait(select.POLLIN, deadline)
+            self._wait(select.POLLIN, self._deadline)
             try:
                 count = self._connection.recv_into(view)
             except BlockingIOError:
                 continue
             if not count:
                 raise EOFError
-            view = view[count:]
-        return data
+            return count

@@ -330,6 +330,8 @@ class Session:
                 reply = self._channel.receive(deadline, max_payload)
             if type(reply) is not dict or reply.get("id") != request["id"]:
                 raise WireError("a reply that answers no request")
+            if self._channel.ahead:
+                raise WireError("more than one reply")
         except TimeoutError:
             message = f"{subject} took longer than {seconds:g} s and was stopped"
             raise self._finish("timeout", message) from None

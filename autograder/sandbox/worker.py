@@ -11,13 +11,25 @@ import random
 import socket
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from autograder.sandbox.capture import Stream, describe
 from autograder.sandbox.shell import Shell
-from autograder.sandbox.wire import PREFIX, Buffer, WireError, decode, encode, frame_lengths
+from autograder.sandbox.wire import (
+    PREFIX,
+    Buffer,
+    Receiver,
+    WireError,
+    decode,
+    encode,
+    encode_parts,
+    frame_lengths,
+)
 
+Frame = tuple[Buffer, Buffer]
+
+_PIECE = 1 << 16  # of what is compared at a time: no second copy of a large array is made
 _MAX_REQUEST = 1 << 40  # requests come from the grader; the limit on memory is the limit here
 
 
@@ -49,23 +61,26 @@ class Worker:
         sys.modules["check"] = _check_module(numbers)
         _seed()
 
-    def answer(self, request: dict[str, Any]) -> list[Buffer]:
-        """Do what is asked and return the frame to send back."""
+    def answer(self, request: dict[str, Any], frame: Frame) -> list[Buffer]:
+        """Do what is asked and return the frame to send back.
+
+        ``frame`` is the one that the request came in.
+        """
         reply = {"id": request["id"]}
         try:
-            frame = self._encoded(reply | self._do(request))
+            return self._encoded(reply | self._do(request, frame))
         except WireError as error:
-            frame = self._encoded(reply | _failure("unsendable", "", str(error)))
+            failure = _failure("unsendable", "", str(error))
         except Refusal as error:
-            frame = self._encoded(reply | _failure(error.kind, "", str(error)))
+            failure = _failure(error.kind, "", str(error))
         except BaseException as error:
-            frame = self._encoded(reply | _failure("exception", *describe(error)))
-        return frame
+            failure = _failure("exception", *describe(error))
+        return self._encoded(reply | failure)
 
     def _encoded(self, reply: dict[str, Any]) -> list[Buffer]:
         return encode(reply, max_payload=self._max_payload)
 
-    def _do(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _do(self, request: dict[str, Any], frame: Frame) -> dict[str, Any]:
         if request["do"] == "execute":
             return self._execute(request)
         if request["do"] == "read":
@@ -73,10 +88,8 @@ class Worker:
         function = self._find(request["name"])
         if not callable(function):
             raise Refusal("missing", f"is not a function: its type is {type(function).__name__}")
-        arguments = (request["args"], request["kwargs"])
-        before = _frozen(arguments)
         value = function(*request["args"], **request["kwargs"])
-        return {"value": value, "modified": _frozen(arguments) != before}
+        return {"value": value, "modified": _differs(request, frame)}
 
     def _find(self, name: str) -> Any:
         try:
@@ -106,14 +119,26 @@ def serve(connection: socket.socket, shell: Shell) -> None:
     def send(frame: list[Buffer]) -> None:
         _send(connection, frame)
 
-    receive = _receiver(connection)
-    start = next(receive, None)
-    if start is None:
-        return
-    worker = Worker(shell, start["numbers"], start["largest"], send)
-    send(encode({"id": start["id"]}))
-    for request in receive:
-        send(worker.answer(request))
+    def read(view: memoryview) -> int:
+        if count := connection.recv_into(view):
+            return count
+        raise EOFError
+
+    receiver = Receiver(read)
+    try:
+        start = _request(receiver.frame(_MAX_REQUEST))
+        worker = Worker(shell, start["numbers"], start["largest"], send)
+        send(encode({"id": start["id"]}))
+        while True:
+            frame = receiver.frame(_MAX_REQUEST)
+            send(worker.answer(_request(frame), frame))
+    except EOFError:
+        pass
+
+
+def _request(frame: Frame) -> dict[str, Any]:
+    request: dict[str, Any] = decode(*frame, torch_tensors=True)
+    return request
 
 
 def rehearse(shell: Shell) -> None:
@@ -143,38 +168,11 @@ def rehearse(shell: Shell) -> None:
         frame = b"".join(encode(request | {"id": ""}))
         header, _ = frame_lengths(frame[: PREFIX.size], _MAX_REQUEST)
         end = PREFIX.size + header
-        worker.answer(decode(frame[PREFIX.size : end], frame[end:], torch_tensors=True))
+        parts = (frame[PREFIX.size : end], frame[end:])
+        worker.answer(_request(parts), parts)
     (sys.stdout, sys.stderr), sys.modules["__main__"] = streams, main
     del sys.modules["check"]
     shell.forget()
-
-
-def _receiver(connection: socket.socket) -> Iterator[dict[str, Any]]:
-    chunk = bytearray(1 << 16)
-    while True:
-        # Nearly every request arrives in one piece, hence with one system call.
-        data = chunk[: connection.recv_into(chunk)]
-        if not _complete(connection, data, PREFIX.size):
-            return
-        header, payload = frame_lengths(data[: PREFIX.size], _MAX_REQUEST)
-        end = PREFIX.size + header
-        if not _complete(connection, data, end + payload):
-            return
-        yield decode(data[PREFIX.size : end], data[end:], torch_tensors=True)
-
-
-def _complete(connection: socket.socket, data: bytearray, size: int) -> bool:
-    """Receive until there are ``size`` bytes. False if the other side has gone."""
-    filled = len(data)
-    if filled < size:
-        data.extend(bytes(size - filled))
-        with memoryview(data) as view:
-            while filled < size:
-                count = connection.recv_into(view[filled:])
-                if count == 0:
-                    return False
-                filled += count
-    return True
 
 
 def _send(connection: socket.socket, buffers: list[Buffer]) -> None:
@@ -205,12 +203,28 @@ def _check_module(numbers: dict[str, dict[str, Any]]) -> types.ModuleType:
     return module
 
 
-def _frozen(arguments: Any) -> bytes | None:
-    """Return the arguments' values, or None if they are no longer plain data."""
+def _differs(request: dict[str, Any], frame: Frame) -> bool:
+    """Say whether a request is no longer what came in a frame, or no plain data at all.
+
+    A value that came over the wire has but one form there.
+    """
+    header, payload = frame
     try:
-        return b"".join(encode(arguments))
+        now, buffers = encode_parts(request)
     except WireError:
-        return None
+        return True
+    if now != header:
+        return True
+    position = 0
+    before = memoryview(payload)
+    for buffer in buffers:
+        for start in range(0, len(buffer), _PIECE):
+            part = buffer[start : start + _PIECE]
+            # A bytearray compares with any bytes at once, a memoryview one by one.
+            if bytearray(before[position : position + len(part)]) != part:
+                return True
+            position += len(part)
+    return False
 
 
 def _seed() -> None:

@@ -101,6 +101,11 @@ class TestRoundTrip:
         assert type(result) is np.ndarray
         assert result.flags.writeable
         assert result.flags.owndata or result.size == 0
+        header, payload = split(encode(array))
+        again = decode(header, bytearray(payload), copy=False)
+        np.testing.assert_array_equal(again, array)
+        assert again.flags.writeable
+        assert again.flags.aligned
         assert result.shape == array.shape
 
     def test_a_bool_is_one_of_two(self):

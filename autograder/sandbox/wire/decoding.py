@@ -1,0 +1,233 @@
+"""From frames to values."""
+
+import array as arrays
+import json
+from typing import Any
+
+import numpy as np
+
+from autograder.sandbox.wire.plain import (
+    BUFFER_NODES,
+    DTYPES,
+    MAX_DEPTH,
+    MAX_INLINE_TEXT,
+    MAX_NODES,
+    PACKED_PER_NODE,
+    SMALL,
+    TENSOR_NAMES,
+    Buffer,
+    Tensor,
+    WireError,
+    check_shape,
+    checked_int,
+    too_deep,
+    too_many,
+)
+
+_DIGITS_AS_NINES = bytes(57 if 48 <= byte <= 57 else byte for byte in range(256))
+_LONG_NUMBER = b"9" * 1300
+
+# A decoder made once: faster than json.loads, and out of reach of whoever replaces it.
+_from_json = json.JSONDecoder().raw_decode
+
+
+def decode(
+    header: Buffer, payload: Buffer, *, torch_tensors: bool = False, copy: bool = True
+) -> Any:
+    """Rebuild the value of a frame.
+
+    Parameters
+    ----------
+    header, payload
+        The two parts, of the lengths given by `frame_lengths`.
+    torch_tensors : bool
+        Return tensors as torch tensors (this imports torch) instead of as `Tensor`.
+    copy : bool
+        Whether the payload is still needed. If not, and it is writable, then large arrays are
+        parts of it instead of copies.
+
+    Returns
+    -------
+    object
+        Arrays are base-class `numpy.ndarray`, and writable.
+
+    Raises
+    ------
+    WireError
+        If anything is not in order.
+    """
+    if len(header) > MAX_NODES:
+        _check_structure(bytes(header))
+    try:
+        text = str(header, "utf-8")
+        tree, end = _from_json(text)
+    except (ValueError, RecursionError) as error:
+        raise WireError(f"a header that is not JSON ({type(error).__name__})") from None
+    if end != len(text):
+        raise WireError("a header with something after it")
+    decoder = _Decoder(payload, torch_tensors, copy)
+    value = decoder.node(tree, 0)
+    decoder.finish()
+    return value
+
+
+class _Decoder:
+    __slots__ = ("_copy", "_nodes", "_payload", "_position", "_torch_tensors")
+
+    def __init__(self, payload: Buffer, torch_tensors: bool, copy: bool) -> None:
+        self._payload = memoryview(payload)
+        self._position = 0
+        self._nodes = 0
+        self._torch_tensors = torch_tensors
+        self._copy = copy or self._payload.readonly
+
+    def finish(self) -> None:
+        if self._position != len(self._payload):
+            raise WireError("a payload that is longer than announced")
+
+    def node(self, tree: Any, depth: int) -> Any:
+        """Return the value of a JSON form, taking its buffers from the payload."""
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            raise too_many()
+        kind = type(tree)
+        if kind is str:
+            return _checked_text(tree)
+        if kind is int:
+            return checked_int(tree)
+        if kind is list:
+            if depth >= MAX_DEPTH:
+                raise too_deep()
+            return [self.node(item, depth + 1) for item in tree]
+        if kind is not dict:
+            return tree  # None, bool or float: JSON has nothing else
+        if len(tree) != 1:
+            raise WireError("an object with other than one key")
+        [(tag, content)] = tree.items()
+        if tag == "u":
+            return self._text(content)
+        if tag == "n":
+            return self._array([content])[()]
+        if type(content) is not list:
+            raise WireError("an object without a list")
+        if tag == "a":
+            return self._array(content)
+        if tag == "T":
+            return self._tensor(content)
+        if tag == "c":
+            return _complex(content)
+        if depth >= MAX_DEPTH:
+            raise too_deep()
+        if tag == "d":
+            return self._dict(content, depth)
+        if tag == "t":
+            return tuple([self.node(item, depth + 1) for item in content])
+        if tag == "p":
+            return self._packed(content)
+        if tag == "P":
+            return tuple(self._packed(content))
+        raise WireError("an unknown tag")
+
+    def _packed(self, content: list[Any]) -> list[Any]:
+        if len(content) != 2 or content[0] not in ("d", "q"):
+            raise WireError("a packed list of an unknown kind")
+        code, size = content
+        if type(size) is not int or size < 0:
+            raise WireError("a packed list of no length")
+        self._nodes += size // PACKED_PER_NODE
+        if self._nodes > MAX_NODES:
+            raise too_many()
+        numbers = arrays.array(code)
+        numbers.frombytes(self._take(8 * size))
+        return numbers.tolist()
+
+    def _dict(self, content: list[Any], depth: int) -> dict[Any, Any]:
+        result = {}
+        if len(content) % 2:
+            raise WireError("a key without a value")
+        items = iter(content)
+        for key, value in zip(items, items, strict=True):
+            if type(key) is str:
+                _checked_text(key)
+            else:
+                key = self.node(key, MAX_DEPTH)
+                if type(key) is not str and type(key) is not int:
+                    raise WireError("a key that is neither text nor an integer")
+            result[key] = self.node(value, depth + 1)
+        return result
+
+    def _take(self, size: int) -> memoryview:
+        self._nodes += BUFFER_NODES
+        end = self._position + size
+        if end > len(self._payload):
+            raise WireError("a payload that is shorter than announced")
+        part = self._payload[self._position : end]
+        self._position = end
+        return part
+
+    def _text(self, size: Any) -> str:
+        if type(size) is not int or size < 0:
+            raise WireError("a text of no length")
+        try:
+            return str(self._take(size), "utf-8")
+        except UnicodeDecodeError:
+            raise WireError("text that is not UTF-8") from None
+
+    def _array(self, content: list[Any]) -> np.ndarray[Any, Any]:
+        code, *shape = content or [None]
+        dtype = DTYPES.get(code) if type(code) is str else None
+        if dtype is None:
+            raise WireError("an unknown dtype")
+        for size in shape:
+            if type(size) is not int or size < 0:
+                raise WireError("a shape that is none")
+        raw = self._take(check_shape(shape) * dtype.itemsize)
+        if code == "b1":  # a byte other than 0 and 1 would be a third truth value
+            return np.ndarray(shape, np.uint8, raw).astype(bool)
+        array: np.ndarray[Any, Any] = np.ndarray(shape, dtype, raw)
+        if self._copy or len(raw) <= SMALL or not array.flags.aligned:
+            return array.copy()
+        return array
+
+    def _tensor(self, content: list[Any]) -> Any:
+        is_bfloat16 = content[:1] == ["bf16"]
+        array = self._array(["u2", *content[1:]] if is_bfloat16 else content)
+        if self._torch_tensors:
+            import torch
+
+            if is_bfloat16:
+                return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+            return torch.from_numpy(array)
+        if is_bfloat16:
+            return Tensor("bfloat16", (array.astype(np.uint32) << 16).view(np.float32))
+        return Tensor(TENSOR_NAMES[content[0]], array)
+
+
+def _check_structure(header: bytes) -> None:
+    """Refuse a header of more values than there may be before they are all made."""
+    plain = header.replace(rb"\\", b"").replace(rb"\"", b"")
+    outside = b""
+    if plain.count(b'"') <= 4 * MAX_NODES:
+        outside = b"".join(plain.split(b'"')[::2])
+    if not outside or sum(map(outside.count, (b",", b"[", b"{"))) > 4 * MAX_NODES:
+        raise WireError("too many values")
+    # Reading a number takes time that grows with the square of its length.
+    if _LONG_NUMBER in outside.translate(_DIGITS_AS_NINES):
+        raise WireError("an integer of too many digits")
+
+
+def _checked_text(value: str) -> str:
+    if len(value) > MAX_INLINE_TEXT:
+        raise WireError("a text that is too long for the header")
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise WireError("text with unpaired surrogates") from None
+    return value
+
+
+def _complex(content: list[Any]) -> complex:
+    if len(content) != 2 or not all(type(part) is float for part in content):
+        raise WireError("a complex number without two parts")
+    return complex(*content)

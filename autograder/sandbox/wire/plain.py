@@ -1,0 +1,79 @@
+"""What counts as plain data: the types that travel, and how much of them."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Buffer = bytes | bytearray | memoryview
+
+MAX_HEADER = 1 << 20
+MAX_DEPTH = 8
+MAX_NODES = 5_000
+BUFFER_NODES = 10  # an array takes as long as so many numbers
+PACKED_NODES = 3  # so does a list of nothing but floats or integers, and then each 20 of these
+PACKED_PER_NODE = 20
+MAX_INLINE_TEXT = 1 << 12
+MAX_INT_BITS = 4096
+MAX_NDIM = 8
+MAX_ITEMS = 1 << 31
+SMALL = 1 << 14  # bytes that are sooner copied than handled as a piece of their own
+
+_KINDS = {"b": [1], "i": [1, 2, 4, 8], "u": [1, 2, 4, 8], "f": [2, 4, 8], "c": [8, 16]}
+DTYPES = {f"{kind}{size}": np.dtype(f"<{kind}{size}") for kind in _KINDS for size in _KINDS[kind]}
+CODES = {dtype: code for code, dtype in DTYPES.items()}
+TENSOR_NAMES = {code: dtype.name for code, dtype in DTYPES.items()} | {"bf16": "bfloat16"}
+TENSOR_CODES = {name: code for code, name in TENSOR_NAMES.items()}
+
+
+class WireError(Exception):
+    """A value that cannot be sent, or a frame that is not in order.
+
+    When sending, the message is a noun phrase that completes "the function returned ...".
+    """
+
+
+@dataclass(frozen=True, eq=False)
+class Tensor:
+    """A torch tensor as it arrives where torch may not be loaded.
+
+    Parameters
+    ----------
+    dtype : str
+        torch's name of the type, such as ``"float32"`` or ``"bfloat16"``.
+    array : numpy.ndarray
+        The values. numpy knows no bfloat16: these arrive, exactly, as float32.
+    """
+
+    dtype: str
+    array: np.ndarray[Any, Any]
+
+
+def too_many() -> WireError:
+    """Return the error of a value of more nodes than there may be."""
+    return WireError(f"more than {MAX_NODES} values outside of arrays")
+
+
+def too_deep() -> WireError:
+    """Return the error of a value in which lists are nested too deeply."""
+    return WireError(f"data nested more than {MAX_DEPTH} deep")
+
+
+def checked_int(value: int) -> int:
+    """Return an integer that is not too long."""
+    if value.bit_length() > MAX_INT_BITS:
+        raise WireError(f"an integer of more than {MAX_INT_BITS} bits")
+    return value
+
+
+def check_shape(shape: Sequence[int]) -> int:
+    """Return the number of items that an array of this shape has."""
+    if len(shape) > MAX_NDIM:
+        raise WireError(f"an array with {len(shape)} axes")
+    items = math.prod(shape)
+    # Zeros do not count against the limit: numpy refuses (0, 2**40, 2**40) too.
+    if (items or math.prod(n or 1 for n in shape)) > MAX_ITEMS:
+        raise WireError("an array with too many items")
+    return items
