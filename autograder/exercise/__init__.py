@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Any
 from autograder.exercise.agree import Mismatch, agree, alike, require
 from autograder.exercise.answers import (
     Answer,
-    Count,
     Essay,
     FormatError,
     Judgement,
-    Numbers,
-    Shape,
     Undecided,
     is_blank,
 )
 from autograder.exercise.choice import Choice
+from autograder.exercise.exact import Count, Fractions, Shape
 from autograder.exercise.figure import Figure
 from autograder.exercise.follow import apply, band, evaluate, solve
+from autograder.exercise.numbers import Numbers
 from autograder.exercise.variants import draw_pool, hidden_mistakes, pick, rng_for
 from autograder.exercise.vocabulary import (
     AuthoringError,
@@ -49,6 +48,7 @@ __all__ = [
     "Figure",
     "FormatError",
     "Formula",
+    "Fractions",
     "Judgement",
     "Matrix",
     "Misconception",
