@@ -22,7 +22,7 @@ from autograder.exercise.exact import Count, Fractions, Shape
 from autograder.exercise.figure import Figure
 from autograder.exercise.follow import apply, band, evaluate, solve
 from autograder.exercise.numbers import Numbers
-from autograder.exercise.variants import draw_pool, hidden_mistakes, pick, rng_for
+from autograder.exercise.variants import Draws, draw_pool, draws, hidden_mistakes, pick, rng_for
 from autograder.exercise.vocabulary import (
     AuthoringError,
     Check,
@@ -43,6 +43,7 @@ __all__ = [
     "ComplexityClass",
     "Count",
     "Derivation",
+    "Draws",
     "Essay",
     "Exercise",
     "Figure",
@@ -63,6 +64,7 @@ __all__ = [
     "apply",
     "band",
     "draw_pool",
+    "draws",
     "evaluate",
     "hidden_mistakes",
     "is_blank",
