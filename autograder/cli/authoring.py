@@ -108,6 +108,8 @@ def _show(proofs: Sequence[Proof]) -> None:
     for proof in proofs:
         for problem in proof.problems:
             print(f"{proof.exercise}: {problem}")
+        for note in proof.notes:
+            print(f"{proof.exercise}, a note: {note}")
 
 
 def generate(

@@ -11,7 +11,8 @@ that code written in another layout is found too.  It is a leak if one of these 
     such as ``n, d = X.shape``.
 *text*
     a sentence, of 20 characters or more, of a docstring of a misconception, an alternative or a
-    hidden check, of a text in the code (so of an Essay's model answer) or of a comment.
+    hidden check, of an Essay's rubric, of a text in the code (so of its model answer) or of a
+    comment.
 *names*
     a misconception's or a hidden check's, as a whole word.  Names without an underscore are
     left out: they are words of the course, such as ``degrees``.
@@ -148,7 +149,11 @@ def _spoken(exercise: Exercise) -> Iterator[Secret]:
         *((m.name, m.feedback, f"the misconception {exercise.id}.{m.name}") for m in wrong),
         *((c.name, c.rubric, f"the hidden check {exercise.id}.{c.name}") for c in hidden),
         *(("", a.__doc__ or "", f"an alternative of {exercise.id}") for a in other),
-        *(("", p.rubric, f"the rubric of {exercise.id}.{p.name}") for p in exercise.parts),
+        *(
+            ("", text, f"the rubric of {exercise.id}.{p.name}")
+            for p in exercise.parts
+            for text in [p.asks, *p.scheme]
+        ),
     ]
     for name, text, where in told:
         if "_" in name:
@@ -225,8 +230,8 @@ def _comments(source: str, where: str) -> Iterator[Secret]:
 
 
 def _sentences(text: str) -> list[str]:
-    """Split at the ends of sentences and lines of text; short ones are left out."""
-    parts = re.split(r"(?<=[.!?:;])\s+|\n\s*\n", text)
+    """Split at the ends of sentences, paragraphs and points (1), (2); short ones are left out."""
+    parts = re.split(r"(?<=[.!?:;])\s+|\n\s*\n|\(\w\)\s+", text)
     return [part.strip() for part in parts if _long(part)]
 
 

@@ -6,6 +6,7 @@ import ast
 import inspect
 import sys
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,8 @@ def plain(value: Any, *, rounded: bool = False) -> Any:
         return value.texts
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
+    if isinstance(value, Fraction):
+        return str(value)
     if isinstance(value, set | frozenset):  # letters, in an order that stays the same
         value = sorted(value)
     if isinstance(value, dict):

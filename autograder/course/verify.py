@@ -6,15 +6,25 @@ import contextlib
 import io
 from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from autograder.course.discover import Assignment
+from autograder.course.discover import Assignment, Broken
+from autograder.course.discrimination import Hidden, Twins, in_variants, part_twins
 from autograder.course.sources import typed
-from autograder.exercise import Exercise, FormatError, Part, apply, draw_pool, evaluate, solve
+from autograder.exercise import (
+    Draws,
+    Exercise,
+    Part,
+    apply,
+    draws,
+    evaluate,
+    hidden_mistakes,
+    solve,
+)
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import Item, Status
@@ -23,61 +33,88 @@ from autograder.sandbox import StudentError
 
 @dataclass(frozen=True)
 class Proof:
-    """What was found out about one exercise; it holds if there are no ``problems``."""
+    """What was found out about one exercise; it holds if there are no ``problems``.
+
+    Attributes
+    ----------
+    notes
+        What an author may like to know, and need not change.
+    hidden, twins
+        Misconceptions that numbers or a check could not tell from the right answer, or from
+        each other.
+    """
 
     assignment: str
     exercise: str
-    points: float
-    parts: int
-    checks: int
-    misconceptions: int
-    variants: int
-    problems: list[str]
+    points: float = 0.0
+    parts: int = 0
+    checks: int = 0
+    misconceptions: int = 0
+    variants: int = 0
+    problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    hidden: list[Hidden] = field(default_factory=list)
+    twins: list[Twins] = field(default_factory=list)
 
 
 def verify(assignment: Assignment, exercises: list[str] | None = None) -> list[Proof]:
     """Prove every exercise of an assignment, or those wanted; none stops the others."""
-    proofs = []
-    for id, exercise in assignment.exercises.items():
-        if exercises and id not in exercises:
-            continue
-        if not isinstance(exercise, Exercise):
-            proofs.append(Proof(assignment.id, id, 0, 0, 0, 0, 0, [exercise.message]))
-            continue
-        pool: list[dict[str, Any]] = []
-        try:
-            pool = draw_pool(exercise, assignment.course.id)
-            problems = _problems(assignment, exercise, pool)
-        except Exception as error:
-            problems = [f"{type(error).__name__}: {error}".removeprefix(f"ValueError: {id}: ")]
-        wrong = len(exercise.misconceptions)
-        wrong += sum(len(part.misconceptions) for part in exercise.parts)
-        proofs.append(
-            Proof(
-                assignment.id,
-                id,
-                exercise.points,
-                len(exercise.parts),
-                len(exercise.checks),
-                wrong,
-                len(pool),
-                problems,
-            )
-        )
-    return proofs
+    return [
+        _proof(assignment, id, exercise)
+        for id, exercise in assignment.exercises.items()
+        if not exercises or id in exercises
+    ]
 
 
-def _problems(assignment: Assignment, exercise: Exercise, pool: list[dict[str, Any]]) -> list[str]:
-    problems = []
-    for variant in pool:
-        right = right_answers(exercise, variant)
-        items = grade_parts(exercise, variant, right.__getitem__)
-        problems += [f"the reference fails {_shown(i)} with {variant}" for i in _lost(items)]
+def _proof(assignment: Assignment, id: str, exercise: Exercise | Broken) -> Proof:
+    if isinstance(exercise, Broken):
+        return Proof(assignment.id, id, problems=[exercise.message])
+    wrong = len(exercise.misconceptions)
+    wrong += sum(len(part.misconceptions) for part in exercise.parts)
+    sizes = (exercise.points, len(exercise.parts), len(exercise.checks), wrong)
+    proof = Proof(assignment.id, id, *sizes)
+    try:
+        drawn = draws(exercise, assignment.course.id)
+        proof = replace(proof, variants=len(drawn.pool), hidden=_hidden(exercise, drawn))
+        _examine(assignment, exercise, drawn.pool, proof)
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}".removeprefix(f"ValueError: {id}: ")
+        proof.problems.append(text)
+    return replace(proof, problems=list(dict.fromkeys(proof.problems)))
+
+
+def _examine(
+    assignment: Assignment, exercise: Exercise, pool: list[dict[str, Any]], proof: Proof
+) -> None:
+    """Add what is found to the proof's lists."""
+    problems = proof.problems
     problems += _stub_earns(assignment, exercise, pool[0])
-    problems += _functions(exercise) if exercise.solution else []
+    if exercise.solution:
+        problems += _functions(exercise, proof.twins)
     for part in exercise.parts:
-        problems += _part(exercise, part, pool)
-    return list(dict.fromkeys(problems))
+        if part.manual:
+            continue
+        drawn = bool(_needed(exercise, part) & pool[0].keys())
+        problems += _part(exercise, part, pool if drawn else pool[:1])
+        proof.twins.extend(part_twins(exercise, part, pool if drawn else pool[:1]))
+    problems += [str(hidden) for hidden in proof.hidden if hidden.released]
+    problems += [str(twins) for twins in proof.twins if twins.always]
+    proof.notes.extend(str(twins) for twins in proof.twins if not twins.always)
+    if left := [hidden for hidden in proof.hidden if hidden.draws]:
+        counts = ", ".join(f"`{hidden.misconception}` {hidden.draws}" for hidden in left)
+        proof.notes.append(f"draws left out, because a mistake gave the right answer: {counts}")
+
+
+def _hidden(exercise: Exercise, drawn: Draws) -> list[Hidden]:
+    """Return which misconceptions were hidden by a draw, or are by a variant of the release."""
+    released: dict[str, list[int]] = {}
+    for index, variant in enumerate(drawn.pool):
+        for name in hidden_mistakes(exercise, variant):
+            released.setdefault(name, []).append(index)
+    return [
+        Hidden(name, drawn.hidden.get(name, 0), released.get(name, []), len(drawn.pool))
+        for name in {**drawn.hidden, **released}
+    ]
 
 
 def right_answers(exercise: Exercise, variant: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,8 +146,9 @@ def _stub_earns(
     return [f"the stub earns {i.score:g} for {i.name}" for i in items if i.score]
 
 
-def _functions(exercise: Exercise) -> list[str]:
+def _functions(exercise: Exercise, twins: list[Twins]) -> list[str]:
     problems = []
+    known = {wrong.name for wrong in exercise.misconceptions}
     assert exercise.solution
     for right in (exercise.solution, *exercise.alternatives):
         lost = _lost(grade_checks(exercise, _as_student(right)))
@@ -126,7 +164,9 @@ def _functions(exercise: Exercise) -> list[str]:
         if not failed:
             problems.append(f"misconception `{wrong.name}` passes every check")
         for item in failed:
-            if item.note != wrong.name:
+            if item.note in known - {wrong.name}:
+                twins.append(Twins(item.name, item.note, wrong.name))
+            elif item.note != wrong.name:
                 problems.append(
                     f"misconception `{wrong.name}` fails `{item.name}` as "
                     f"{item.note or 'nothing known'}: {item.feedback}"
@@ -140,15 +180,15 @@ def _functions(exercise: Exercise) -> list[str]:
 
 
 def _part(exercise: Exercise, part: Part, pool: list[dict[str, Any]]) -> list[str]:
-    problems = []
-    for alternative in part.alternatives:
-        answers = {**right_answers(exercise, pool[0])}
-        answers[part.name] = typed(part, apply(alternative, solve(exercise, pool[0])))
-        item = _graded(exercise, part, pool[0], answers)
-        if item.status is not Status.PASSED:
-            problems.append(f"`{alternative.__name__}` is right but fails {_shown(item)}")
-    for variant in pool:
+    found: dict[str, list[int]] = {}  # what is wrong, and in which variants
+    for index, variant in enumerate(pool):
         known, right = solve(exercise, variant), right_answers(exercise, variant)
+        for compute in (part.compute, *part.alternatives):
+            raw = typed(part, apply(compute, known))
+            item = _graded(exercise, part, variant, {**right, part.name: raw})
+            if item.status is not Status.PASSED:
+                text = f"`{compute.__name__}` is right but fails {_shown(item)}"
+                found.setdefault(text, []).append(index)
         seen: dict[str, Any] = {}
         for wrong in part.misconceptions:
             with np.errstate(all="ignore"):
@@ -160,37 +200,10 @@ def _part(exercise: Exercise, part: Part, pool: list[dict[str, Any]]) -> list[st
             alike = [name for name, other in seen.items() if part.answer.same(value, other)]
             seen[wrong.name] = value
             if item.note != wrong.name and item.note not in alike:
-                problems.append(
-                    f"misconception `{wrong.name}` of `{part.name}` is graded "
-                    f"{item.status} ({item.note or 'no note'}) with {variant}"
-                )
-    # Two mistakes may meet by chance in some variant; in all of them they are one mistake.
-    problems += _twins(exercise, part, pool)
-    return problems
-
-
-def _twins(exercise: Exercise, part: Part, pool: list[dict[str, Any]]) -> list[str]:
-    twins = {
-        (a.name, b.name)
-        for i, a in enumerate(part.misconceptions)
-        for b in part.misconceptions[i + 1 :]
-    }
-    for variant in pool:
-        if not twins:
-            break
-        known = solve(exercise, variant)
-        values: dict[str, Any] = {}
-        for wrong in part.misconceptions:
-            with np.errstate(all="ignore"), contextlib.suppress(FormatError):
-                values[wrong.name] = evaluate(part, wrong, known)
-        twins = {
-            (a, b)
-            for a, b in twins
-            if a in values and b in values and part.answer.same(values[a], values[b])
-        }
-    return [
-        f"misconceptions `{a}` and `{b}` of `{part.name}` can't be told apart" for a, b in twins
-    ]
+                text = f"misconception `{wrong.name}` of `{part.name}` is graded {item.status}"
+                text += f" ({item.note or 'no note'})"
+                found.setdefault(text, []).append(index)
+    return [f"{text}{in_variants(indices, len(pool))}" for text, indices in found.items()]
 
 
 def _as_student(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -210,14 +223,21 @@ def _graded(
     exercise: Exercise, part: Part, variant: Mapping[str, Any], answers: Mapping[str, Any]
 ) -> Item:
     """Grade a part, and of the others only those it follows from: proofs take their time."""
-    needed = {part.name}
-    for other in reversed(exercise.parts):
-        if other.name in needed:
-            for compute in (other.compute, *(wrong.compute for wrong in other.misconceptions)):
-                needed |= set(signature(compute).parameters)
+    needed = _needed(exercise, part)
     only = copy(exercise)
     only.items = [other for other in exercise.parts if other.name in needed]
     return grade_parts(only, variant, answers.__getitem__)[-1]
+
+
+def _needed(exercise: Exercise, part: Part) -> set[str]:
+    """Return the part's name and all that it, or a mistake in it, is computed from."""
+    needed = {part.name}
+    for other in reversed(exercise.parts):
+        if other.name in needed:
+            mistakes = [wrong.compute for wrong in other.misconceptions]
+            for compute in (other.compute, *other.alternatives, *mistakes):
+                needed |= set(signature(compute).parameters)
+    return needed
 
 
 def _lost(items: list[Item]) -> list[Item]:

@@ -1,6 +1,7 @@
-"""Put this project's engine behind `nbgrader autograde` and formgrader's Autograde button.
+"""What nbgrader's own commands do through this project; course_config.py names the classes.
 
-course_config.py names both classes in ``c.Autograde.autograde_preprocessors``.
+`nbgrader autograde` and formgrader's Autograde button run the engine; `nbgrader generate_feedback`
+leaves out what is for the marker alone.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from autograder.course.config import Course
 from autograder.delivery.database import CHECK
 from autograder.grading.results import Status
+from autograder.grading.rubric import TAG
 
 
 class LockedDownExecute(NbGraderPreprocessor):  # type: ignore[misc]
@@ -51,4 +53,18 @@ class WithholdErrored(NbGraderPreprocessor):  # type: ignore[misc]
                 if grade.name.removeprefix(CHECK) in place["withheld"]:
                     grade.auto_score, grade.needs_manual_grade = None, True
             gradebook.db.commit()
+        return nb, resources
+
+
+class ClearRubrics(NbGraderPreprocessor):  # type: ignore[misc]
+    """Take the marker's rubrics out of feedback.
+
+    They are whole cells with a tag.  nbgrader's ClearMarkScheme and ClearHiddenTests look for lines
+    of text instead, and give up on an answer that has such a line of its own; nbconvert's
+    TagRemovePreprocessor would take the cells out of formgrader's pages as well.
+    """
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Keep the other cells."""
+        nb.cells = [cell for cell in nb.cells if TAG not in cell.metadata.get("tags", [])]
         return nb, resources

@@ -11,19 +11,18 @@ from typing import TYPE_CHECKING, Any
 from autograder.exercise.agree import Mismatch, agree, alike, require
 from autograder.exercise.answers import (
     Answer,
-    Count,
     Essay,
     FormatError,
     Judgement,
-    Numbers,
-    Shape,
     Undecided,
     is_blank,
 )
 from autograder.exercise.choice import Choice
+from autograder.exercise.exact import Count, Fractions, Shape
 from autograder.exercise.figure import Figure
 from autograder.exercise.follow import apply, band, evaluate, solve
-from autograder.exercise.variants import draw_pool, hidden_mistakes, pick, rng_for
+from autograder.exercise.numbers import Numbers
+from autograder.exercise.variants import Draws, draw_pool, draws, hidden_mistakes, pick, rng_for
 from autograder.exercise.vocabulary import (
     AuthoringError,
     Check,
@@ -44,11 +43,13 @@ __all__ = [
     "ComplexityClass",
     "Count",
     "Derivation",
+    "Draws",
     "Essay",
     "Exercise",
     "Figure",
     "FormatError",
     "Formula",
+    "Fractions",
     "Judgement",
     "Matrix",
     "Misconception",
@@ -63,6 +64,7 @@ __all__ = [
     "apply",
     "band",
     "draw_pool",
+    "draws",
     "evaluate",
     "hidden_mistakes",
     "is_blank",

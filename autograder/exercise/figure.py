@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.answers import Answer, Array, FormatError, Judgement, Numbers, shown
+from autograder.exercise.answers import Answer, Array, FormatError, Judgement, shown
+from autograder.exercise.numbers import Numbers
 
 POINTS = 10  # fewer are no curve
 REACH = 0.95  # of the range that a curve must cover

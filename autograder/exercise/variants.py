@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +32,27 @@ def pick(course: str, student: str, exercise: str, pool: int) -> int:
     return int.from_bytes(digest[:8], "big") % pool
 
 
+@dataclass(frozen=True)
+class Draws:
+    """The variants of a release, and what was drawn for them.
+
+    Attributes
+    ----------
+    hidden
+        How many draws each misconception could not be told from the right answer in; these draws
+        are left out.
+    """
+
+    pool: list[dict[str, Any]]
+    hidden: dict[str, int] = field(default_factory=dict)
+
+
 def draw_pool(exercise: Exercise, course: str) -> list[dict[str, Any]]:
+    """Return the variants of a release; see ``draws``."""
+    return draws(exercise, course).pool
+
+
+def draws(exercise: Exercise, course: str) -> Draws:
     """Draw the variants of a release; a draw that hides a mistake is drawn again.
 
     Raises
@@ -41,22 +62,21 @@ def draw_pool(exercise: Exercise, course: str) -> list[dict[str, Any]]:
         those that hide most often.
     """
     if exercise.draw is None:
-        return [{}]
+        return Draws([{}])
     rng = rng_for(course, exercise.id, "pool")
-    pool: list[dict[str, Any]] = []
-    hidden: dict[str, int] = {}
+    found = Draws([])
     for _ in range(TRIES):
         variant = dict(exercise.draw(rng))
         names = hidden_mistakes(exercise, variant)
         for name in names:
-            hidden[name] = hidden.get(name, 0) + 1
+            found.hidden[name] = found.hidden.get(name, 0) + 1
         if not names:
-            pool.append(variant)
-            if len(pool) == exercise.pool:
-                return pool
-    often = ", ".join(sorted(hidden, key=hidden.__getitem__, reverse=True)[:3])
+            found.pool.append(variant)
+            if len(found.pool) == exercise.pool:
+                return found
+    often = ", ".join(sorted(found.hidden, key=found.hidden.__getitem__, reverse=True)[:3])
     raise ValueError(
-        f"{exercise.id}: only {len(pool)} of {TRIES} draws tell every misconception from the "
+        f"{exercise.id}: only {len(found.pool)} of {TRIES} draws tell every misconception from the "
         f"right answer, {exercise.pool} are needed; hidden most often: {often or 'none'}. "
         "Draw other numbers."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from inspect import cleandoc, signature
@@ -84,14 +85,20 @@ class Part:
 
     @property
     def rubric(self) -> str:
-        """What the part asks, in a sentence."""
-        return _sentences(self.compute, "part")
+        """What the part asks, as students read it with their grade."""
+        text = _sentences(self.compute, "part")
+        return self.asks if self.manual else text
 
     @property
     def asks(self) -> str:
         """The first paragraph of the rubric: what students may read before they answer."""
         first, _, _ = cleandoc(self.compute.__doc__ or "").partition("\n\n")
         return " ".join(first.split())
+
+    @property
+    def scheme(self) -> list[str]:
+        """The further paragraphs: of a part marked by hand, what the marker looks for."""
+        return re.split(r"\n\s*\n", cleandoc(self.compute.__doc__ or ""))[1:]
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.exercise.answers import Answer, Array, Numbers
+from autograder.exercise.answers import Answer, Array
+from autograder.exercise.numbers import Numbers
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from autograder.exercise import Exercise
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
+from autograder.grading.rubric import rubric_cell
 from autograder.grading.runner import Runner
 from autograder.sandbox import Limits, StudentError, Zygote
 
@@ -69,7 +70,8 @@ def grade_submission(
     Grade
         The result record.
     dict
-        The notebook with outputs; a check cell shows what was found and its score.
+        The notebook with outputs; a check cell shows what was found and its score, and above a
+        part marked by hand stands its rubric.
     """
     started = time.monotonic()
     todo = {exercise.id: exercise for exercise in assigned}
@@ -78,12 +80,12 @@ def grade_submission(
     answered: set[str] = set()  # variables in which earlier exercises have their answers
     cells: list[dict[str, Any]] = []
     numbers = {a.id: dict(a.pool[a.variant]) for a in assigned if a.pool[a.variant]}
+    by_hand = _by_hand(assigned)
     with Runner(zygote, numbers, seconds=seconds) as runner:
-        for cell in notebook["cells"]:
+        for number, cell in enumerate(notebook["cells"], 1):
             cell = dict(cell)
             grade_id = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
             if cell["cell_type"] == "code":
-                number = len(cells) + 1
                 cell["execution_count"] = number
                 own = (limits or {}).get(grade_id.removeprefix("check_"))
                 runner.limits = own or zygote.limits
@@ -101,6 +103,8 @@ def grade_submission(
                     cell["outputs"] = run.outputs
                     if run.error and grade_id in todo:
                         stopped[grade_id] = run.error
+            if grade_id in by_hand:
+                cells.append(by_hand[grade_id])
             cells.append(cell)
         for id in todo.keys() - done.keys():  # nothing but answers marked by hand
             done[id] = _grade(todo[id], runner, stopped.get(id))
@@ -142,6 +146,17 @@ def lost(
         rows = rows or [Item(a.id, "", status, score, a.max_score, note, reason)]
         exercises.append(ExerciseGrade.of(a.id, rows, variant=a.variant))
     return Grade(assignment, student, isolation, exercises, [reason])
+
+
+def _by_hand(assigned: Sequence[Assigned]) -> dict[str, dict[str, Any]]:
+    """Return a cell with the rubric for each part marked by hand, by the part's grade_id."""
+    return {
+        f"{a.id}_{part.name}": rubric_cell(a.exercise, part, a.pool[a.variant])
+        for a in assigned
+        if a.exercise
+        for part in a.exercise.parts
+        if part.manual
+    }
 
 
 #: Answers of two exercises may have one name.  Where the second cell stops before it has written

@@ -134,6 +134,8 @@ class _Zygote:
 
 
 def _import(modules: list[str]) -> Shell:
+    # As in a notebook; matplotlib reads it while it is imported.
+    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     # Matplotlib and IPython insist on a folder that they can write to. The workers have none, but
     # they look no further than at the permissions.
     with tempfile.TemporaryDirectory() as scratch:
@@ -148,7 +150,6 @@ def _import(modules: list[str]) -> Shell:
                     "(packages of the user's own folder are not visible to student code)"
                 ) from error
     os.environ["MPLCONFIGDIR"] = os.environ["IPYTHONDIR"] = tempfile.gettempdir()
-    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # as in a notebook
     if "numpy" in sys.modules:
         for name in _EAGER:
             importlib.import_module(name)

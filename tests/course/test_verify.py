@@ -11,7 +11,7 @@ TEXT = """
 # # Toy
 
 # %% exercise="toy"
-a = None
+a = b = None
 def double(x):
     raise NotImplementedError
 """
@@ -45,7 +45,7 @@ def squares(x):
 
 
 @pytest.fixture
-def problems(tmp_path):
+def proof(tmp_path):
     def prove(more="", text=TEXT, head=HEAD):
         (tmp_path / "course_config.py").write_text(
             "c = get_config()\nc.Course.assignments = [{'id': 'toys', 'title': 'Toys'}]\n"
@@ -58,9 +58,14 @@ def problems(tmp_path):
             path.parent.mkdir(parents=True)
             path.write_text(content)
         (proof,) = verify(load_assignment(Course.load(tmp_path), "toys"))
-        return " | ".join(proof.problems)
+        return proof
 
     return prove
+
+
+@pytest.fixture
+def problems(proof):
+    return lambda *more, **changed: " | ".join(proof(*more, **changed).problems)
 
 
 def test_a_sound_exercise_has_no_problems(problems):
@@ -82,7 +87,7 @@ def test_digits_and_units_are_typed_as_asked_for(problems):
         ),
         (
             "\n@exercise.misconception\ndef also_squares(x):\n    'Same.'\n    return x * x\n",
-            "misconception `also_squares` fails `doubles` as squares",
+            "`doubles` can't tell `squares` from `also_squares`",
         ),
         (
             "\n@exercise.check(points=1)\ndef is_an_array(call, rng):\n    'Array.'\n    call(1)\n",
@@ -109,7 +114,7 @@ def test_digits_and_units_are_typed_as_asked_for(problems):
         (
             "\n@a.misconception()\ndef one():\n    'One.'\n    return 1\n"
             "\n@a.misconception()\ndef uno():\n    'Uno.'\n    return 1\n",
-            "misconceptions `one` and `uno` of `a` can't be told apart",
+            "`a` can't tell `one` from `uno`",
         ),
         (
             "\n@exercise.variant\ndef draw(rng):\n    return {'q': 1}\n"
@@ -140,3 +145,49 @@ def test_a_stub_must_run_and_earn_nothing(problems, stub, says):
 def test_a_reference_that_fails_its_own_check(problems):
     head = HEAD.replace("agree(call(x), double(x))", "agree(call(x), 3 * x)")
     assert "`double` is right but fails `doubles`" in problems(head=head)
+
+
+DRAWN = """
+@exercise.variant
+def draw(rng):
+    return {'q': int(rng.integers(1, 4))}
+
+@exercise.part(points=1, answer=Numbers())
+def b(q):
+    'Four times a number.'
+    return 4.0 * q
+"""
+
+
+def mistake(name, value):
+    return f"\n@b.misconception()\ndef {name}(q):\n    'Wrong: {name}.'\n    return {value}\n"
+
+
+def test_a_mistake_that_some_numbers_hide_is_named_and_drawn_around(proof):
+    found = proof(DRAWN + mistake("squared", "4.0 * q**2"))
+    assert not found.problems
+    (hidden,) = found.hidden
+    assert (hidden.misconception, hidden.released) == ("squared", [])
+    assert hidden.draws > 5
+    (note,) = found.notes
+    assert note.endswith(f"a mistake gave the right answer: `squared` {hidden.draws}")
+
+
+def test_mistakes_that_meet_in_some_variants_are_a_note(proof):
+    found = proof(DRAWN + mistake("plain", "2.0 * q") + mistake("squared", "q**2 + 1e-9"))
+    assert not found.problems
+    (twins,) = found.twins
+    assert (twins.place, twins.first, twins.second, twins.of) == ("b", "plain", "squared", 64)
+    assert 5 < len(twins.variants) < 50
+    (note,) = found.notes
+    assert note.startswith(f"`b` can't tell `plain` from `squared` in {len(twins.variants)} of 64")
+
+
+def test_numbers_that_nobody_draws_may_hide_nothing_either(problems):
+    close = "\n@a.misconception()\ndef close():\n    'Close.'\n    return 2.002\n"
+    assert "misconception `close` can't be told from the right answer" in problems(close)
+
+
+def test_an_alternative_must_be_right_in_every_variant(problems):
+    other = "\n@b.alternative\ndef other(q):\n    return 4.0 * q if q < 3 else 0\n"
+    assert "`other` is right but fails `b`" in problems(DRAWN + other)

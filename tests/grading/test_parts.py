@@ -1,5 +1,7 @@
 """Follow-through, rounding, misconceptions and bad input, part by part."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from autograder.exercise import (
     Count,
     Essay,
     Exercise,
+    Fractions,
     Numbers,
     Shape,
     Undecided,
@@ -170,6 +173,14 @@ def single(answer, value):
     [
         (Count(), 1024, ["1,024", 1024.0, np.int64(1024), "1 024"], [1023, "1000"], [1.5, "many"]),
         (Count(), [4, 2], [[4, 2], (4.0, 2), np.array([4, 2])], [[2, 4]], [[4], 4]),
+        (
+            Fractions(),
+            [Fraction(3, 8), 2],
+            ["3/8 2", ["6/16", 2.0], "3 / 8, 2/1"],
+            ["2 3/8", ["3/8", "-2"]],
+            [[0.375, 2], ["0.375", 2], "3/8", "1/0 2", [["3/8"], [2, 1]]],
+        ),
+        (Fractions(), Fraction(-1, 3), ["-1/3", "−2/6"], ["1/3"], [-1 / 3, "-0.333", "1//3"]),
         (Shape(), (2, 3), [(2, 3), [2, 3], "(2, 3)", "2 3"], [(3, 2), (2,)], [6, "two", (2.5, 3)]),
         (Choice("ABC"), "B", ["B", "b", " b"], ["A"], ["D", 2, "AB", ["B"]]),
         (
@@ -320,3 +331,20 @@ def test_what_cannot_be_decided_is_withheld():
 
     item = grade(single(Hard(), 1.0), a=1)["a"]
     assert (item.status, item.score, item.note) == (Status.ERRORED, None, "needs_review")
+
+
+def test_what_follows_from_a_wrong_fraction_counts_in_full():
+    exercise = Exercise("odds", title="Odds", source="none")
+
+    @exercise.part(points=1, answer=Fractions())
+    def p(x):
+        """A probability."""
+        return Fraction(x, 8)
+
+    @exercise.part(points=1, answer=Fractions())
+    def rest(p):
+        """What is left."""
+        return 1 - p
+
+    items = grade(exercise, {"x": 3}, p="1/3", rest="2/3")
+    assert (items["p"].score, items["rest"].note) == (0, "follow_through")

@@ -76,7 +76,10 @@ def formula():
 
 @exercise.part(points=2, answer=Essay())
 def why():
-    """Why so?"""
+    """Why so?
+
+    (1) The word double stands there.
+    """
     return "Because every number has exactly one double. Short."
 '''
 

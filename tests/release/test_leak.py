@@ -43,6 +43,7 @@ PLANTED = {
     "a misconception's name": ("| squared_instead | 4 |", "squared_instead"),
     "a hidden check's name": ("see works_on_tiny_numbers", "works_on_tiny_numbers"),
     "a model answer": ("Because every number has exactly one double.", "by_hand.py:"),
+    "a point of a rubric": ("The word double stands there.", "the rubric of by_hand.why"),
     "a comment": ("It is added for the sake of an operation", "by_hand.py:"),
 }
 

@@ -268,6 +268,13 @@ class TestNotebookSemantics:
         session.call("draw")
         assert session.execute("1;").outputs == []  # what a hidden call drew is shown nowhere
 
+    def test_figures_are_kept_where_matplotlib_was_imported_beforehand(self):
+        pytest.importorskip("matplotlib")
+        with Zygote(("numpy", "matplotlib.pyplot")) as zygote, zygote.session() as session:
+            run = session.execute("import matplotlib.pyplot as plt\nplt.plot([1, 2]); plt.show()")
+        assert run.error is None
+        assert base64.b64decode(run.outputs[-1]["data"]["image/png"]).startswith(b"\x89PNG")
+
     def test_images_have_a_limit_and_cost_no_session(self, session):
         session.execute(
             "class Big:\n    def _repr_png_(self):\n"

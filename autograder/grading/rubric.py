@@ -1,0 +1,62 @@
+"""The rubric of an answer that is marked by hand, as a cell above it for the marker.
+
+It stands in autograded/ alone, which formgrader shows.  It is tagged, so that delivery can keep it
+out of feedback.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from autograder.exercise import Exercise, Part, apply, solve
+
+TAG = "autograder_rubric"
+
+_MARKUP = re.compile(r"([\\*_<>|#$\[\]~])")
+_POINT = re.compile(r"(?m)^(?=\((?:\d+|[a-z])\)\s)")
+
+
+def rubric_cell(exercise: Exercise, part: Part, variant: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a Markdown cell with the rubric, and the model answer for the student's numbers."""
+    points = f"{part.points:g} point{'s' * (part.points != 1)}"
+    told = [f"**For the marker: {exercise.id}, `{part.name}`, {points}**"]
+    told += [_listed(paragraph) for paragraph in part.scheme]
+    if model := _model_answer(exercise, part, variant):
+        told.append(f"*A model answer.* {_plain(model)}")
+    return {
+        "cell_type": "markdown",
+        "id": f"rubric_{exercise.id}_{part.name}"[:64],
+        "metadata": {"tags": [TAG], "deletable": False, "editable": False},
+        "source": "\n\n".join(told),
+    }
+
+
+def _model_answer(exercise: Exercise, part: Part, variant: Mapping[str, Any]) -> str:
+    try:
+        answer = apply(part, solve(exercise, variant) if part.needs else {})
+    except Exception as error:  # an author's mistake is no reason to lose a submission
+        return f"(It can't be computed: {type(error).__name__}: {error}.)"
+    return " ".join(answer.split()) if isinstance(answer, str) else ""
+
+
+def _listed(paragraph: str) -> str:
+    """Turn the points (1), (2), … of a rubric into a list."""
+    pieces = [" ".join(piece.split()) for piece in _POINT.split(paragraph)]
+    return "\n".join(
+        f"- {_plain(piece)}" if _POINT.match(piece) else f"{_plain(piece)}\n"
+        for piece in pieces
+        if piece
+    )
+
+
+def _plain(text: str) -> str:
+    r"""Escape what Markdown would take for markup, except between backticks.
+
+    >>> print(_plain("x_t < `x_1` * y"))
+    x\_t \< `x_1` \* y
+    """
+    pieces = text.split("`")
+    pieces[::2] = [_MARKUP.sub(r"\\\1", piece) for piece in pieces[::2]]
+    return "`".join(pieces)

@@ -1,0 +1,250 @@
+"""What a marker sees in nbgrader's formgrader, and students never see."""
+
+import base64
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from html.parser import HTMLParser
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.course.config import Course
+from autograder.course.release import Release
+from autograder.delivery.demo import copy_course
+from autograder.delivery.feedback import write_feedback
+from autograder.delivery.grading import grade_and_save
+from autograder.delivery.marks import scores
+from autograder.delivery.release import generate
+
+from .conftest import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
+
+A = "a99_marked"
+STUB = "*Your answer:*"
+TEXT = f"""
+# %% [markdown]
+# # Marked by hand
+
+# %% exercise="line"
+curve = None  # (x, y)
+slope = None  # a letter
+
+# %% exercise="line" part="picture"
+# Plot it here.
+
+# %% [markdown] exercise="line" part="why"
+# {STUB}
+"""
+REFERENCE = '''
+"""A line."""
+
+import numpy as np
+
+from autograder.exercise import Choice, Essay, Exercise, Figure
+
+exercise = Exercise("line", title="A line", source="none")
+
+
+@exercise.part(points=2, answer=Figure())
+def curve():
+    """y = x from 0 to 1, as (x, y)."""
+    x = np.linspace(0, 1, 11)
+    return x, x
+
+
+@exercise.part(points=1, answer=Choice("AB"))
+def slope():
+    """Does it rise (A) or fall (B)?"""
+    return "A"
+
+
+@exercise.part(points=1, answer=Essay())
+def picture():
+    """The picture.
+
+    (1) Both axes have labels.
+    """
+
+
+@exercise.part(points=2, answer=Essay())
+def why():
+    """Why does it rise?
+
+    (1) Larger x_1 gives larger y, since `1 < 2`.
+    (2) The word monotone stands there.
+    """
+    return "Because the identity is strictly monotone."
+'''
+SECRETS = ("axes have labels", "monotone", "For the marker")
+DRAWN = "import matplotlib.pyplot as plt\nplt.plot(*curve)\nplt.show()"
+ANSWERS = {
+    "line": "curve = ([i / 20 for i in range(21)],) * 2\nslope = 'A'",
+    "line_picture": DRAWN,
+    "line_why": "It goes up.\n\n### BEGIN MARK SCHEME\n\n### BEGIN HIDDEN TESTS",
+}
+
+
+@pytest.fixture(scope="module")
+def marked(tmp_path_factory):
+    """A course in which ada answered everything and bob nothing, graded."""
+    root = copy_course(ROOT, tmp_path_factory.mktemp("formgrader") / "course").root
+    config = root / "course_config.py"
+    config.write_text(
+        f"{config.read_text()}\nc.Course.assignments = [{{'id': '{A}', 'title': 'By hand'}}]\n"
+    )
+    for folder, name, content in (("assignments", A, TEXT), ("reference", "line", REFERENCE)):
+        path = root / folder / A / f"{name}.py"
+        path.parent.mkdir(parents=True)
+        path.write_text(content)
+    course = Course.load(root)
+    generate(course, [A])
+    notebook = Release.load(course, A).notebook
+    for student, answers in (("ada", ANSWERS), ("bob", {})):
+        for cell in notebook["cells"]:
+            id = cell["metadata"].get("nbgrader", {}).get("grade_id")
+            cell["source"] = answers.get(id, cell["source"])
+        path = course.submission(student, A)
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(notebook))
+        notebook = Release.load(course, A).notebook
+    grade_and_save(course, [A])
+    return course
+
+
+@pytest.fixture(scope="module")
+def formgrader(marked, tmp_path_factory):
+    """Return a function that gives the address of a student's page in a running formgrader."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    home = tmp_path_factory.mktemp("home")
+    environment = os.environ | {"HOME": str(home), "JUPYTER_CONFIG_DIR": str(home)}
+    options = {
+        "ServerApp.port": port,
+        "ServerApp.jpserver_extensions": "{'nbgrader': True}",
+        "IdentityProvider.token": "",
+        "ServerApp.allow_root": True,
+        "ServerApp.open_browser": False,
+    }
+    command = [sys.executable, "-m", "jupyter_server", *(f"--{k}={v}" for k, v in options.items())]
+    log = (home / "log").open("w")
+    server = subprocess.Popen(
+        command, cwd=marked.root, env=environment, stdout=log, stderr=subprocess.STDOUT
+    )
+
+    def address(student):
+        with Gradebook(marked.database) as gradebook:
+            id = gradebook.find_submission_notebook(A, A, student).id
+        return f"http://127.0.0.1:{port}/formgrader/submissions/{id}/"
+
+    try:
+        for _ in range(120):
+            try:
+                urllib.request.urlopen(address("ada"), timeout=60).close()
+                break
+            except (urllib.error.URLError, ConnectionError):
+                assert server.poll() is None, (home / "log").read_text()
+                time.sleep(0.5)
+        yield address
+    finally:
+        server.terminate()
+        server.wait()
+        log.close()
+
+
+class Text(HTMLParser):
+    """The text of a page."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def handle_data(self, data):
+        self.seen.append(data)
+
+
+def text(html):
+    parser = Text()
+    parser.feed(html)
+    return " ".join(" ".join(parser.seen).split())
+
+
+def get(url):
+    with urllib.request.urlopen(url, timeout=60) as page:
+        return page.read().decode()
+
+
+def test_the_rubric_stands_above_the_answer(formgrader):
+    page = text(get(formgrader("ada")))
+    assert "For the marker: line, why , 2 points" in page
+    scheme = page.index("Larger x_1 gives larger y, since 1 < 2 .")
+    model = page.index("A model answer. Because the identity is strictly monotone.")
+    assert scheme < model < page.index("It goes up.")
+    assert page.index("Both axes have labels.") < page.index("plt . plot")
+    assert "None" not in page[page.index("For the marker: line, picture") : scheme]
+
+
+def test_a_choice_and_what_was_found_stand_beside_its_rationale(formgrader):
+    page = text(get(formgrader("ada")))
+    assert page.index("passed 1/1 slope: Does it rise (A)") < page.index("It goes up.")
+
+
+def test_the_picture_is_there_for_the_marker(formgrader, marked):
+    (image,) = re.findall(r'src="data:image/png;base64,([^"]+)"', get(formgrader("ada")))
+    assert base64.b64decode(image).startswith(b"\x89PNG")
+    notebook = json.loads(marked.submission("ada", A, "autograded").read_text())
+    kept = [c for c in notebook["cells"] if "line_picture" in str(c["metadata"])]
+    (output,) = kept[0]["outputs"]
+    assert output["data"]["image/png"] == image.replace("\n", "")
+
+
+def test_students_never_see_it(marked, nbgrader):
+    told = [path.read_text() for path in (marked.folder("release") / A).glob("[!_]*")]
+    nbgrader(marked.root, "generate_feedback", A, "--force")
+    page = marked.folder("feedback") / "ada" / A / f"{A}.html"
+    assert "It goes up." in page.read_text()
+    assert "data:image/png" in page.read_text()
+    told.append(text(page.read_text()))
+    write_feedback(marked, [A])
+    told += [text(page.read_text()), marked.record("ada", A).read_text()]
+    for secret in SECRETS:
+        assert not [one for one in told if secret in one], secret
+
+
+def test_an_unchanged_stub_is_worth_nothing_and_waits_for_nobody(marked):
+    cells = {student: marks.cells for student, marks in scores(marked, A).items()}
+    for id in ("line_why", "line_picture"):
+        assert (cells["bob"][id].auto, cells["bob"][id].pending) == (0.0, False)
+        assert (cells["ada"][id].auto, cells["ada"][id].pending) == (None, True)
+
+
+def test_nbgrader_s_own_autograde_shows_the_rubric_too(marked, nbgrader):
+    before = marked.submission("ada", A, "autograded").read_text()
+    nbgrader(marked.root, "autograde", A, "--force", "--student=bob")
+    cells = json.loads(marked.submission("bob", A, "autograded").read_text())["cells"]
+    ours = [c["id"] for c in json.loads(before)["cells"]]
+    assert [c["id"] for c in cells] == ours
+    assert scores(marked, A)["bob"].cells["line_why"].auto == 0
+
+
+@pytest.mark.browser
+def test_the_browser_shows_rubric_and_picture(formgrader, tmp_path):
+    command = ("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run")
+    options = (f"--user-data-dir={tmp_path}", "--virtual-time-budget=20000", "--dump-dom")
+    done = subprocess.run(
+        [*command, *options, formgrader("ada")],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=180,
+    )
+    assert "Larger x_1 gives larger y" in text(done.stdout)
+    assert 'src="data:image/png' in done.stdout
