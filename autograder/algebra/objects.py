@@ -48,6 +48,13 @@ class Tuple(Listing):
     template = r"\left( {} \right)"
 
 
+class Ratio(Listing):
+    """``a : b``, which is the same as ``2 a : 2 b``."""
+
+    template = "{}"
+    between = " : "
+
+
 class FiniteSet(Inert):
     """A set given by its elements."""
 
@@ -116,6 +123,8 @@ def kind(value: Any) -> str:
         return "matrix"
     if isinstance(value, SETS):
         return "set"
+    if isinstance(value, Ratio):
+        return "ratio"
     if isinstance(value, Listing):
         return "list"
     if isinstance(value, sympy.Eq):

@@ -10,7 +10,8 @@ from typing import Any
 import sympy
 
 from autograder.algebra import killable, objects
-from autograder.algebra.build import UNDEFINED, Builder
+from autograder.algebra.build import Builder
+from autograder.algebra.construction import UNDEFINED
 from autograder.algebra.errors import ParseError
 from autograder.algebra.functions import Diff, Limit
 from autograder.algebra.grammar import read_tree
@@ -30,6 +31,7 @@ def parse(
     *,
     implicit: bool = False,
     assumptions: Mapping[str, str] | None = None,
+    ranges: Mapping[str, str] | None = None,
 ) -> sympy.Expr:
     r"""Read a formula.
 
@@ -45,6 +47,9 @@ def parse(
     assumptions : mapping of str to str, optional
         For a name, or ``"*"`` for all: words out of `ASSUMPTIONS`, ``"positive integer"`` say.
         Names are real numbers unless told otherwise.
+    ranges : mapping of str to str, optional
+        For an index, or ``"*"`` for every one, where it ends if a sum does not say so: with
+        ``{"*": "n"}`` one may write ``\sum_j p_j`` and ``sum(p_j, j)``.
 
     Returns
     -------
@@ -66,7 +71,7 @@ def parse(
         p1*(1 - q1)
                 ^
     """
-    expr = read(text, names, implicit=implicit, assumptions=assumptions)
+    expr = read(text, names, implicit=implicit, assumptions=assumptions, ranges=ranges)
     return differentiate(expr, text)
 
 
@@ -127,6 +132,7 @@ def parse_any(
     *,
     implicit: bool = False,
     assumptions: Mapping[str, str] | None = None,
+    ranges: Mapping[str, str] | None = None,
     open_functions: bool = False,
     symbols: Iterable[str] = (),
 ) -> Any:
@@ -137,7 +143,7 @@ def parse_any(
     text : str
         As for `parse`, and ``x = 2``, ``0 <= x < 1``, ``x < 1 or x > 2``, ``[1, 2]``, ``{1, 2}``,
         ``(0, 1] ∪ {3}``, ``Matrix([[a, b], [c, d]])``, ``\begin{bmatrix} a & b \end{bmatrix}``.
-    names, implicit, assumptions
+    names, implicit, assumptions, ranges
         As for `parse`.
     open_functions : bool
         Whether a name that nobody declared makes a function when a bracket follows: ``f(x)``.
@@ -163,7 +169,9 @@ def parse_any(
     [a,    1],
     [0, a**2]])
     """
-    value = _read(text, names, implicit, assumptions, None, open_functions, symbols, any_kind=True)
+    value = _read(
+        text, names, implicit, assumptions, None, ranges, open_functions, symbols, any_kind=True
+    )
     return _carried_out(value, text)
 
 
@@ -185,9 +193,10 @@ def read(
     implicit: bool = False,
     assumptions: Mapping[str, str] | None = None,
     functions: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] | None = None,
+    ranges: Mapping[str, str] | None = None,
 ) -> sympy.Expr:
     """As `parse`, but derivatives stay as written; `functions` are known besides the usual ones."""
-    return _read(text, names, implicit, assumptions, functions)
+    return _read(text, names, implicit, assumptions, functions, ranges)
 
 
 def _read(
@@ -196,18 +205,23 @@ def _read(
     implicit: bool,
     assumptions: Mapping[str, str] | None,
     functions: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] | None,
+    ranges: Mapping[str, str] | None = None,
     open_functions: bool = False,
     symbols: Iterable[str] = (),
     *,
     any_kind: bool = False,
 ) -> Any:
-    scope = Scope(names, assumptions or {})
-    known = dict(FUNCTIONS) | {name: (1, 1, f) for name, f in (functions or {}).items()}
-    known |= {name: (1, 10, sympy.Function(name)) for name in scope.functions}
+    scope = Scope(names, assumptions or {}, ranges)
+    known: Mapping[str, Any] = FUNCTIONS
+    calls = _ALL_CALLS
+    if functions or scope.functions:
+        known = FUNCTIONS | {name: (1, 1, f) for name, f in (functions or {}).items()}
+        known |= {name: (1, 10, sympy.Function(name)) for name in scope.functions}
+        calls = _ALL_CALLS.union(known)
     tree = read_tree(
         text,
         implicit=implicit,
-        functions=_ALL_CALLS.union(known),
+        functions=calls,
         words=scope.words.union(map(plain_name, symbols)),
         open_functions=open_functions,
     )

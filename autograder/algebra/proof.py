@@ -31,6 +31,7 @@ Polynomial = Any
 Unit = tuple[sympy.Expr, sympy.Expr]
 Powers = dict[Unit, sympy.Rational]
 _I: Unit = (sympy.I, sympy.S.One)
+_VARIABLES = sympy.symbols(f"u:{MAX_VARIABLES}")
 
 
 def is_zero(expr: sympy.Expr) -> bool:
@@ -46,6 +47,11 @@ def is_zero(expr: sympy.Expr) -> bool:
         return _Field(expr).is_zero(expr)
     except _TooLarge:
         return False
+
+
+@functools.cache  # making one compiles code
+def _ring(variables: int) -> PolyRing:
+    return PolyRing(_VARIABLES[:variables], QQ, lex)
 
 
 class _TooLarge(Exception):
@@ -67,7 +73,7 @@ class _Field:
         self._collect(expr)
         if len(self._fineness) > MAX_VARIABLES:
             raise _TooLarge
-        self._ring = PolyRing([sympy.Dummy() for _ in self._fineness], QQ, lex)
+        self._ring = _ring(len(self._fineness))
         self._variables = dict(zip(self._fineness, self._ring.gens, strict=True))
         self._work = 0
 

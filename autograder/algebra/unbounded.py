@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Callable
 from typing import Any
 
 import sympy
@@ -215,10 +216,17 @@ def _written(point: dict[Any, Any]) -> str:
     return ", ".join(shown) or "all points"
 
 
-def limit(inner: sympy.Expr, variable: sympy.Symbol, at: sympy.Expr) -> sympy.Expr | None:
-    """Find a limit, from above where the sides differ; None where there is no finite one."""
-    found = sympy.limit(inner, variable, at)
+def limit(
+    inner: sympy.Expr, variable: sympy.Symbol, at: sympy.Expr, side: sympy.Symbol
+) -> sympy.Expr | None:
+    """Find a limit, from above unless `side` is ``-``; None where there is no finite one."""
+    found = sympy.limit(inner, variable, at, side.name)
     return found if found.is_finite and not found.has(sympy.Limit) else None
 
 
-TASKS = {"limit": limit, "formulas": formulas, "sets": sets, "statements": statements}
+TASKS: dict[str, Callable[..., Any]] = {
+    "limit": limit,
+    "formulas": formulas,
+    "sets": sets,
+    "statements": statements,
+}
