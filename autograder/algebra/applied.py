@@ -122,6 +122,7 @@ class Applied(Running):
         values = [self.build(variable, depth) for variable in variables]
         if isinstance(inner, sympy.MatrixBase) or not all(v.is_Symbol for v in values):
             raise self.fail("differentiate with respect to a variable: diff(f, x)", variables[0])
+        self.pending = True
         return Diff(inner, *values)
 
     def _limit(self, node: Node, depth: int) -> Any:
@@ -132,4 +133,5 @@ class Applied(Running):
         side = node.children[3].token.text if len(node.children) > 3 else "+"
         if side not in ("+", "-"):
             raise self.fail("write limit(f, x, a)", node.children[3])
+        self.pending = True
         return Limit(inner, variable, self._end(node.children[2], depth), sympy.Symbol(side))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from autograder.algebra.cursor import OPERAND
 from autograder.algebra.lexer import Token
 from autograder.algebra.operands import Operands
@@ -125,7 +123,7 @@ class Reader(Operands):
             self.fail(f"write the range: {_RANGE[name]}", token)
         body = self.product()
         if under.kind == "relation":
-            return replace(call(name, token, body, *under.children), marks=under.marks)
+            return call(name, token, body, *under.children)._replace(marks=under.marks)
         for index in reversed(under.children if under.kind == "tuple" else (under,)):
             body = call(name, token, body, index)
         return body

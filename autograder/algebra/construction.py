@@ -15,6 +15,7 @@ from autograder.algebra.scope import Scope
 from autograder.algebra.tree import Node
 
 UNDEFINED = (sympy.zoo, sympy.nan, sympy.oo, -sympy.oo)
+_UNDEFINED_TYPES = frozenset(map(type, UNDEFINED))
 
 
 class Construction:
@@ -36,6 +37,7 @@ class Construction:
         self.functions = functions
         self.bound: dict[str, sympy.Expr] = {}  # what running indices stand for
         self.built = 0
+        self.pending = False  # whether there is a derivative or limit that is not carried out
 
     def fail(self, reason: str, node: Node) -> ParseError:
         """Return the error that points at `node`."""
@@ -51,7 +53,7 @@ class Construction:
         if self.built > MAX_BUILT:
             raise self.fail("this formula has too many parts", node)
         value = getattr(self, f"_{node.kind}")(node, depth + 1)
-        if any(value is undefined for undefined in UNDEFINED):
+        if type(value) in _UNDEFINED_TYPES:
             raise self.fail("this is not defined", node)
         return value
 

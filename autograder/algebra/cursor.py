@@ -47,6 +47,11 @@ class Cursor:
         self.token = self.tokens[min(self.at, len(self.tokens) - 1)]
         return token
 
+    @property
+    def token_source(self) -> str:
+        """What the student wrote for the token here."""
+        return self.text[self.token.position : self.token.end]
+
     def put(self, *tokens: Token) -> None:
         """Replace the token here by others."""
         self.tokens[self.at : self.at + 1] = tokens
@@ -95,6 +100,9 @@ class Cursor:
         if self.token.kind in ("number", "name"):
             return True
         if self.sees("|", "‖"):
+            if self.sees("‖") and self.bars[-1:] == ["|"] and len(self.token_source) == 2:
+                at = self.token.position  # |a||b| is a product of two, no norm
+                self.put(Token("operator", "|", at, at + 1), Token("operator", "|", at + 1, at + 2))
             return not self.bars or self.bars[-1] != self.token.text
         if self.token.kind == "command":
             return not self.token.text.startswith((r"\end", r"\rfloor", r"\rceil"))

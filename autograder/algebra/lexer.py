@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from autograder.algebra import signs
 from autograder.algebra.errors import ParseError
@@ -23,7 +22,7 @@ _WORD = rf"{_FONTS}(?![A-Za-z])\s*(?:\{{\\?[A-Za-z0-9\ ]+\}}|[A-Za-z]|\\[A-Za-z]
 _FONT = re.compile(
     r"\\(?P<font>[A-Za-z]+)\s*(?:\{(?P<braced>[^}]*)\}|(?P<bare>(?<=\s)[A-Za-z]|\\[A-Za-z]+))"
 )
-_MARK = f"[{''.join(MARKS)}]?"
+_MARK = f"[{''.join(MARKS)}]"
 _LOW = f"[{''.join(LOWERED)}₀-₉]"
 _INDEX = rf"""(?:_(?:{_FONTS}\s*\{{[^{{}}]*\}}|\{{(?:[^{{}}]|\{{[^{{}}]*\}})*\}}|\\[A-Za-z]+
     |[A-Za-z0-9])|{_LOW}+)"""
@@ -31,21 +30,22 @@ _COMMON = rf"""(?P<space>\s+|\\[,;:!\ ]|~)
     | (?P<big>[∑∏]|Σ(?=\s*_)|lim(?=_))
     | (?P<number>(?:[0-9]+(?:\.(?!T\b)[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
     | (?P<fraction>[{"".join(FRACTIONS)}])
-    | (?P<superscript>[{"".join(RAISED)}]+ᵀ?)
+    | (?P<superscript>⁻ᵀ|[{"".join(RAISED)}]+)
     | (?P<operator>\*\*|<=|>=|!=|==|:=|->|\|\||\.T\b|[-+*/^(){{}}\[\],=<>!|&;:_@]
         |[−–×·⋅∘÷（）≤≥≠≈∪∩∖∧∨¬‖ᵀ√∂→])
     | (?P<rounding>[⌊⌋⌈⌉])
     | (?P<constant>[∞∅])"""
 _TEXT = rf"""{_COMMON}
     | (?P<name>Interval\.(?:Lopen|Ropen|open)
-        |[{LETTER}]{_MARK}(?:[{LETTER}0-9_₀-₉]*[{LETTER}0-9₀-₉])?(?:_\{{[^{{}}]+\}}|{_LOW}+)?
+        |[{LETTER}](?:{_MARK}(?:_[{LETTER}0-9]+)?|[{LETTER}0-9_₀-₉]*[{LETTER}0-9₀-₉]|)
+         (?:_\{{[^{{}}]+\}}|{_LOW}+)?
         ['′]{{0,2}})"""
 _LATEX = rf"""(?P<font>{_WORD}{_INDEX}?)
     | {_COMMON}
     | (?P<environment>\\(?:begin|end)\s*\{{[A-Za-z*]+\}})
     | (?P<escaped>\\\\|\\[{{}}|])
     | (?P<command>\\[A-Za-z]+{_INDEX}?)
-    | (?P<name>[{LETTER}]{_MARK}[{LETTER}]*[0-9₀-₉]*{_INDEX}?['′]{{0,2}})"""
+    | (?P<name>[{LETTER}]{_MARK}?[{LETTER}]*[0-9₀-₉]*{_INDEX}?['′]{{0,2}})"""
 # A declared Σ is a name; else it is a sum.
 _PATTERNS = {
     (latex, sigma): re.compile(text.replace(r"|Σ(?=\s*_)", "" if sigma else r"|Σ(?=\s*_)"), re.X)
@@ -56,8 +56,7 @@ _PATTERNS = {
 Kind = Literal["number", "name", "operator", "command", "end"]
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A piece of the student's text, where it stands and where it ends."""
 
     kind: Kind
@@ -156,18 +155,17 @@ class _Scanner:
 
     def raised(self, word: str, at: int) -> list[Token]:
         """Tokens of ``ⁿ⁺¹`` or ``⁻ᵀ``."""
-        transposed = word.endswith("ᵀ")
-        inside = "".join(RAISED[sign] for sign in word.removesuffix("ᵀ"))
-        if transposed and inside == "-":
-            inside = "-1"
-        tokens = [Token("operator", "^", at)]
-        plain = inside.isdigit() or len(inside) == 1
-        tokens += [] if plain else [Token("operator", "(", at)]
+        end = at + len(word)
+        if word == "⁻ᵀ":
+            return [Token("operator", sign, at, end) for sign in "^-ᵀ"]
+        inside = "".join(RAISED[sign] for sign in word)
+        tokens = []
         for piece in re.findall(r"\d+|\D", inside):
             kind: Kind = "number" if piece.isdigit() else "name" if piece.isalpha() else "operator"
-            tokens.append(Token(kind, piece, at, at + len(word)))
-        tokens += [] if plain else [Token("operator", ")", at, at + len(word))]
-        return tokens + ([Token("operator", "ᵀ", at + len(word) - 1)] if transposed else [])
+            tokens.append(Token(kind, piece, at, end))
+        if len(tokens) > 1:
+            tokens = [Token("operator", "(", at), *tokens, Token("operator", ")", at, end)]
+        return [Token("operator", "^", at), *tokens]
 
     def name(self, word: str, at: int) -> list[Token]:
         """Tokens of a name in text."""

@@ -35,6 +35,9 @@ class Inert(sympy.Basic):  # type: ignore[misc]  # sympy is untyped
         inner = self.between.join(printer.doprint(argument) for argument in self.args)
         return self.template.format(inner)
 
+    def _sympystr(self, printer: Any) -> str:
+        return f"{type(self).__name__}({', '.join(map(printer.doprint, self.args))})"
+
 
 class Listing(Inert):
     """A list: what it holds, in order."""

@@ -131,6 +131,9 @@ class Operands(Operators):
         known = token.text in self.functions and token.text.replace("_", "") not in self.words
         if self.sees("⟦", "[") and not known and self.is_index(token):
             return self.indexed(token)
+        if known and token.text in ("max", "min") and self.sees("{", r"\{"):
+            items, _ = self.items((_CLOSING[self.next().text],), token)
+            return Node("call", token, tuple(items))
         if self.sees("(") and self.is_call(token, known):
             opened = self.next()
             if self.sees(")") and token.text not in ("FiniteSet", "EmptySet"):

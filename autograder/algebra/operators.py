@@ -141,12 +141,22 @@ class Operators(Cursor):
 
     def exponent(self) -> Node:
         """Read what follows ``^``."""
+        braced = self.next() if self.sees("{") and self.peek("ᵀ", "-ᵀ") else None
         if self.sees("{"):
             return self.group()
-        if self.sees("ᵀ"):
-            token = self.next()
-            return Node("name", Token("name", "top", token.position))
-        return self.signed()
+        minus = self.next() if self.sees("-") and self.peek("ᵀ") else None
+        if not self.sees("ᵀ"):
+            return self.signed()
+        token = self.next()
+        node = Node("name", Token("name", "top", token.position, token.end))
+        if braced:
+            self.close("}", braced)
+        return Node("negative", minus, (node,)) if minus else node
+
+    def peek(self, *signs: str) -> bool:
+        """Whether one of these comes after the token here, sign by sign."""
+        after = self.tokens[self.at + 1 : self.at + 3]
+        return any([t.text for t in after[: len(sign)]] == list(sign) for sign in signs)
 
     def postfix(self, node: Node | None = None) -> Node:
         """Read an operand with factorials and transposes after it."""

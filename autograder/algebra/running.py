@@ -25,7 +25,7 @@ class Running(Construction):
         body, index = parts[0], parts[1] if len(parts) > 1 else parts[0]
         left_out = parts[2] if node.marks else None
         if len(parts) not in (2, 4) and not left_out:
-            raise self.fail(f"write {word}(term, k, 1, n)", node)
+            raise self.fail(f"write the range: {word}(term, k, 1, n)", node)
         if index.kind != "name":
             raise self.fail("expected the name of the running index", index)
         if len(parts) == 4:
@@ -49,7 +49,8 @@ class Running(Construction):
         size = self.scope.size(index.token.text)
         if size is None:
             word = "sum" if node.token.text.lower() == "sum" else "product"
-            raise self.fail(f"write the range of {index.token.text}: {word}(term, k, 1, n)", node)
+            name = index.token.text
+            raise self.fail(f"write the range of {name}: {word}(term, {name}, 1, n)", node)
         return sympy.Integer(1), size
 
     def _written_out(

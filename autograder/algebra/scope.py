@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import itertools
 from collections.abc import Iterable, Mapping
 
@@ -97,7 +98,11 @@ class Scope:
         return f"the names are {', '.join(names.values())}" if names else "no names are expected"
 
     def _symbol(self, name: str) -> sympy.Symbol:
-        words = self._assumptions.get(name, self._assumptions.get("*", ["real"]))
-        if "matrix" in words:
-            return sympy.Symbol(name, commutative=False)
-        return sympy.Symbol(name, **dict.fromkeys(words, True))
+        return _symbol(name, *self._assumptions.get(name, self._assumptions.get("*", ["real"])))
+
+
+@functools.lru_cache(1000)
+def _symbol(name: str, *words: str) -> sympy.Symbol:
+    if "matrix" in words:
+        return sympy.Symbol(name, commutative=False)
+    return sympy.Symbol(name, **dict.fromkeys(words, True))

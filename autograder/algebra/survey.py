@@ -96,7 +96,7 @@ def same_symbols(
     known: dict[str, sympy.Symbol] = {}
     for symbol in symbols:
         if assumptions is not None:
-            replacement = parse(symbol.name, [symbol.name], assumptions=assumptions)
+            replacement: sympy.Expr = parse(symbol.name, [symbol.name], assumptions=assumptions)
             known.setdefault(plain_name(symbol.name), replacement)
         known.setdefault(plain_name(symbol.name), symbol)
     renaming = {s: known[plain_name(s.name)] for s in symbols if s != known[plain_name(s.name)]}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from autograder.algebra.lexer import Token
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """One construct of a text.
 
     Attributes
