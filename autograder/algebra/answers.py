@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import re
+import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import sympy
 
 from autograder.algebra import killable
-from autograder.algebra.equations import multiples
+from autograder.algebra.equations import multiples, polynomials
 from autograder.algebra.equivalence import equal
 from autograder.algebra.errors import ParseError
-from autograder.algebra.objects import FiniteSet, Interval, Listing, Tuple, kind
+from autograder.algebra.guard import within
+from autograder.algebra.objects import FiniteSet, Interval, Listing, Ratio, Tuple, kind
 from autograder.algebra.parse import parse_any
 from autograder.algebra.verdict import Verdict
 
@@ -22,6 +25,11 @@ _Assumptions = Mapping[str, str] | None
 _STATEMENTS = ("equation", "inequality", "statement")
 
 
+def _too_late() -> Verdict:
+    return Verdict(None, "undecided: this takes too long")
+
+
+@within(_too_late)
 def equivalent(
     expected: str,
     given: str,
@@ -45,7 +53,8 @@ def equivalent(
     Verdict
         Two formulas are equal if they agree wherever both are defined; two equations, if one is a
         multiple of the other, or for names declared as real, if their solutions agree.  No text
-        raises, and no text takes longer than `SECONDS` and a little.
+        raises, and no text takes longer than `guard.SECONDS` of processor time here and
+        `SECONDS` in the second process.
 
     Examples
     --------
@@ -57,13 +66,14 @@ def equivalent(
     True
     """
     names = None if variables is None else tuple(variables)
+    known = tuple((assumptions or {}).items())
     try:
-        right = _read(expected, names, assumptions)
+        right = _read(expected, names, known)
     except ParseError as error:
         return Verdict(None, f"parse error: the expected formula: {error}")
     try:
-        symbols = [symbol.name for symbol in right.free_symbols if symbol.is_Symbol]
-        answer = _read(given, names, assumptions, symbols)
+        symbols = frozenset(symbol.name for symbol in right.free_symbols if symbol.is_Symbol)
+        answer = _read(given, names, known, symbols)
     except ParseError as error:
         return Verdict(False, f"parse error: {error}")
     if kind(right) not in _STATEMENTS and _is_assignment(given):
@@ -73,55 +83,86 @@ def equivalent(
     return compare(right, answer, assumptions)
 
 
-def compare(expected: Any, given: Any, assumptions: _Assumptions = None) -> Verdict:
-    """Compare two values as `parse_any` makes them."""
+def compare(
+    expected: Any, given: Any, assumptions: _Assumptions = None, until: float | None = None
+) -> Verdict:
+    """Compare two values as `parse_any` makes them; the second process may work `until` then."""
+    until = time.monotonic() + SECONDS if until is None else until
+    if expected == given:
+        return Verdict(True, "proved")
+    expected, given = _as_matrices(expected, given)
     kinds = kind(expected), kind(given)
     if all(which in _STATEMENTS for which in kinds) or _has_proposition(expected, given):
-        quick = _equations(expected, given) if kinds == ("equation", "equation") else None
-        return quick or _elsewhere("statements", expected, given, assumptions)
+        quick = (
+            _equations(expected, given, bool(assumptions))
+            if kinds == ("equation", "equation")
+            else None
+        )
+        return quick or _elsewhere("statements", expected, given, assumptions, until)
     if kinds == ("set", "list") and len(given.args) == 2 and expected.has(Interval):
-        return compare(expected, _interval(given), assumptions)
+        return compare(expected, _interval(given), assumptions, until)
     if kinds == ("list", "set") and len(expected.args) == 2 and given.has(Interval):
-        return compare(_interval(expected), given, assumptions)
+        return compare(_interval(expected), given, assumptions, until)
     if kinds[0] != kinds[1]:
         return Verdict(False, f"{_a(kinds[1])} instead of {_a(kinds[0])}")
     match kinds[0]:
+        case "ratio":
+            return _ratios(expected, given, until)
         case "list":
-            return _lists(expected, given, assumptions)
+            return _lists(expected, given, assumptions, until)
         case "set":
-            return _sets(expected, given, assumptions)
+            return _sets(expected, given, assumptions, until)
         case "matrix":
             return equal(expected, given)
     verdict = equal(expected, given)
     if verdict.equal is None and verdict.how.startswith("undecided: equal"):
-        return _elsewhere("formulas", expected, given, assumptions)
+        return _elsewhere("formulas", expected, given, assumptions, until)
     return verdict
 
 
-def _equations(expected: sympy.Eq, given: sympy.Eq) -> Verdict | None:
+def _equations(expected: sympy.Eq, given: sympy.Eq, declared: bool) -> Verdict | None:
     """Compare two equations as they stand, which settles most of those that are equal."""
     if not all(isinstance(side, sympy.Expr) for side in (*expected.args, *given.args)):
         return None
-    return multiples(expected.lhs - expected.rhs, given.lhs - given.rhs)
+    one, other = expected.lhs - expected.rhs, given.lhs - given.rhs
+    verdict = multiples(one, other)
+    if verdict is None and not declared and polynomials(one, other):
+        return Verdict(False, "the solutions differ, or how often each occurs")
+    return verdict
 
 
-def _elsewhere(task: str, expected: Any, given: Any, assumptions: _Assumptions) -> Verdict:
+def _elsewhere(
+    task: str, expected: Any, given: Any, assumptions: _Assumptions, until: float
+) -> Verdict:
     declared = " ".join((assumptions or {}).values())
-    result = killable.run(task, expected, given, declared, seconds=SECONDS)
-    return result or Verdict(None, "undecided: this takes too long")
+    seconds = until - time.monotonic()
+    result = seconds > 0 and killable.run(task, expected, given, declared, seconds=seconds)
+    return result or _too_late()
 
 
 def _read(
+    text: object,
+    names: tuple[str, ...] | None,
+    assumptions: tuple[tuple[str, str], ...],
+    symbols: frozenset[str] = frozenset(),
+) -> Any:
+    if not isinstance(text, str):
+        raise ParseError(f"expected a formula as text, not {type(text).__name__}")
+    return _read_text(text, names, assumptions, symbols)
+
+
+@functools.lru_cache(512)  # the expected answer is the same for a whole class
+def _read_text(
     text: str,
     names: tuple[str, ...] | None,
-    assumptions: _Assumptions,
-    symbols: Iterable[str] = (),
+    assumptions: tuple[tuple[str, str], ...],
+    symbols: frozenset[str],
 ) -> Any:
     return parse_any(
         text,
         names,
         implicit=names is None,
-        assumptions=assumptions,
+        assumptions=dict(assumptions),
         open_functions=names is None,
         symbols=symbols,
     )
@@ -153,11 +194,43 @@ def _interval(pair: Listing) -> Interval:
     return Interval(*pair.args, is_open, is_open)
 
 
-def _lists(expected: Listing, given: Listing, assumptions: _Assumptions) -> Verdict:
+def _as_matrices(expected: Any, given: Any) -> tuple[Any, Any]:
+    """Read a list of lists as a matrix, where the other side is one."""
+    if isinstance(expected, sympy.MatrixBase) and _is_table(given):
+        return expected, sympy.ImmutableMatrix([row.args for row in given.args])
+    if isinstance(given, sympy.MatrixBase) and _is_table(expected):
+        return sympy.ImmutableMatrix([row.args for row in expected.args]), given
+    return expected, given
+
+
+def _is_table(value: Any) -> bool:
+    if not (isinstance(value, Listing) and value.args):
+        return False
+    rows = value.args
+    cells = [cell for row in rows if isinstance(row, Listing) for cell in row.args]
+    return (
+        all(isinstance(row, Listing) and len(row.args) == len(rows[0].args) for row in rows)
+        and bool(cells)
+        and all(isinstance(cell, sympy.Expr) for cell in cells)
+    )
+
+
+def _ratios(expected: Ratio, given: Ratio, until: float) -> Verdict:
+    """Compare two ratios, ``11 : 21`` and ``22 : 42``: each term times all the others."""
+    if len(expected.args) != len(given.args):
+        return Verdict(False, f"{len(given.args)} terms instead of {len(expected.args)}")
+    if any(equal(term, sympy.S.Zero).equal for term in given.args):
+        return Verdict(expected == given, "a term is zero")
+    (a, b), *others = zip(expected.args, given.args, strict=True)
+    left, right = [a * y for _, y in others], [b * x for x, _ in others]
+    return _lists(Listing(*left), Listing(*right), None, until)
+
+
+def _lists(expected: Listing, given: Listing, assumptions: _Assumptions, until: float) -> Verdict:
     if len(expected.args) != len(given.args):
         return Verdict(False, f"{len(given.args)} entries instead of {len(expected.args)}")
     pairs = zip(expected.args, given.args, strict=True)
-    verdicts = [compare(a, b, assumptions) for a, b in pairs]
+    verdicts = [compare(a, b, assumptions, until) for a, b in pairs]
     for outcome in (False, None):
         for place, verdict in enumerate(verdicts, start=1):
             if verdict.equal is outcome:
@@ -165,12 +238,12 @@ def _lists(expected: Listing, given: Listing, assumptions: _Assumptions) -> Verd
     return Verdict(True, "numeric" if any(v.how == "numeric" for v in verdicts) else "proved")
 
 
-def _sets(expected: Any, given: Any, assumptions: _Assumptions) -> Verdict:
+def _sets(expected: Any, given: Any, assumptions: _Assumptions, until: float) -> Verdict:
     if not (isinstance(expected, FiniteSet) and isinstance(given, FiniteSet)):
-        return _elsewhere("sets", expected, given, assumptions)
+        return _elsewhere("sets", expected, given, assumptions, until)
     if len(expected.args) * len(given.args) > 400:
         return Verdict(None, "undecided: the sets are too large")
-    table = [[compare(a, b, assumptions).equal for b in given.args] for a in expected.args]
+    table = [[compare(a, b, assumptions, until).equal for b in given.args] for a in expected.args]
     columns = list(zip(*table, strict=True)) if table else [() for _ in given.args]
     for rows, whose, elements in (
         (table, "is missing", expected.args),

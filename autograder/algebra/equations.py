@@ -31,5 +31,11 @@ def multiples(one: sympy.Expr, other: sympy.Expr) -> Verdict | None:
     return verdict
 
 
+def polynomials(one: sympy.Expr, other: sympy.Expr) -> bool:
+    """Whether both are polynomials in their symbols."""
+    symbols = one.free_symbols | other.free_symbols
+    return bool(one.is_polynomial(*symbols) and other.is_polynomial(*symbols))
+
+
 def _twin(symbol: sympy.Symbol) -> sympy.Symbol:
     return sympy.Symbol(f"{symbol.name}__twin", **symbol._assumptions_orig)

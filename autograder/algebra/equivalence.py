@@ -10,13 +10,12 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.functions import Atan2, Ceiling, Factorial, Floor, Max, Min
+from autograder.algebra.guard import within
 from autograder.algebra.limits import is_larger
 from autograder.algebra.noncommuting import entries
 from autograder.algebra.numeric import Evaluator, Undefined, Value, shared_context
-from autograder.algebra.parse import parse
 from autograder.algebra.proof import is_zero
-from autograder.algebra.scope import plain_name
+from autograder.algebra.survey import PIECES, Survey, same_symbols
 from autograder.algebra.verdict import Verdict
 
 __all__ = ["Verdict", "equal"]
@@ -24,17 +23,16 @@ __all__ = ["Verdict", "equal"]
 MAX_NODES = 10_000
 MAX_MATRIX_NODES = 60  # of formulas in which names stand for matrices
 DIGITS = 50
+START_DIGITS = 80  # enough for sizes that range over fifteen powers of 10
+DIGITS_PER_BIT = 0.61  # two for every power of 10 in the range of the sizes met
 MAX_DIGITS = 1000
 MAX_WORK = 2_000_000  # nodes times digits
-FIRST_POINTS = 3  # before a proof is tried
+FIRST_POINTS = 1  # before a proof is tried
 POINTS = 12  # at which both sides must be defined and agree
 TRIES = 600
 MAX_BRANCHES = 150  # points at which both sides are complex and differ
 EXTREME = 10**6  # numbers beyond it may hide what no point tried can show
 WIDEST = 2**24  # every third point of a function in pieces lies that far out
-# Constant or linear in pieces: points on one side of a bend alone say nothing about the other.
-PIECES = (sympy.Abs, Max, Min, sympy.sign, sympy.Heaviside, Floor, Ceiling, Atan2)
-
 _Exact = tuple[int, int]  # (m, e) for m·2^e
 MAX_SPECIAL = 4  # symbols; more make too many special points
 _SPECIAL: tuple[_Exact, ...] = ((-2, 0), (2, 0), (1, -1))
@@ -43,6 +41,11 @@ _SPECIAL: tuple[_Exact, ...] = ((-2, 0), (2, 0), (1, -1))
 _random = random.Random(os.urandom(32))
 
 
+def _late() -> Verdict:
+    return Verdict(None, "undecided: this takes too long")
+
+
+@within(_late)
 def equal(a: Any, b: Any, *, assumptions: Mapping[str, str] | None = None) -> Verdict:
     """Compare two expressions or two matrices, as `parse` and `parse_matrix` make them.
 
@@ -56,17 +59,20 @@ def equal(a: Any, b: Any, *, assumptions: Mapping[str, str] | None = None) -> Ve
     """
     if isinstance(a, sympy.MatrixBase) or isinstance(b, sympy.MatrixBase):
         return _equal_matrices(a, b, assumptions)
-    a, b = _same_symbols(a, b, assumptions)
+    if a == b and assumptions is None:
+        return Verdict(True, "proved")
+    a, b = same_symbols(a, b, assumptions)
     if a == b:
         return Verdict(True, "proved")
-    if is_larger(a, MAX_NODES) or is_larger(b, MAX_NODES):
+    survey = Survey(a, b, MAX_NODES)
+    if survey.too_large:
         return Verdict(None, "undecided: the formula is too large")
     if not (a.is_commutative and b.is_commutative):
         return _equal_noncommuting(a, b)
-    verdict = _Comparison(a, b).verdict()
+    verdict = _Comparison(a, b, survey).verdict()
     if verdict.how != "numeric":
         return verdict
-    if (a - b).has(*PIECES):
+    if survey.symbols and (a - b).has(*PIECES):
         return Verdict(None, "undecided: equal at the points tried, but defined in pieces")
     if _extremes(a) != _extremes(b):
         return Verdict(None, "undecided: equal at the points tried, but with extreme numbers")
@@ -107,69 +113,17 @@ def _equal_noncommuting(a: sympy.Expr, b: sympy.Expr) -> Verdict:
     return equal(left, right)
 
 
-def _same_symbols(
-    a: sympy.Expr, b: sympy.Expr, assumptions: Mapping[str, str] | None
-) -> tuple[sympy.Expr, sympy.Expr]:
-    known: dict[str, sympy.Symbol] = {}
-    for symbol in _symbols(a) + _symbols(b):
-        if assumptions is not None:
-            replacement = parse(symbol.name, [symbol.name], assumptions=assumptions)
-            known.setdefault(plain_name(symbol.name), replacement)
-        known.setdefault(plain_name(symbol.name), symbol)
-    renaming = {symbol: known[plain_name(symbol.name)] for symbol in _symbols(a) + _symbols(b)}
-    return a.xreplace(renaming), b.xreplace(renaming)
-
-
-def _symbols(expr: sympy.Expr) -> list[sympy.Symbol]:
-    free = (symbol for symbol in expr.free_symbols if symbol.is_Symbol)
-    return sorted(free, key=lambda symbol: symbol.name)
-
-
-def _whole(expr: sympy.Expr) -> set[sympy.Symbol]:
-    """Return the symbols that only make sense as whole numbers: a sum's bounds, what has a "!"."""
-    found = set()
-    for factorial in expr.atoms(Factorial):
-        found |= factorial.free_symbols
-    for running in expr.atoms(sympy.Sum, sympy.Product):
-        for limit in running.limits:
-            found |= limit[1].free_symbols | limit[2].free_symbols
-    return found | _indices(expr)
-
-
-def _indices(expr: sympy.Expr) -> set[sympy.Symbol]:
-    found = set()
-    for node in expr.atoms(sympy.KroneckerDelta, sympy.Indexed):
-        for index in node.args if isinstance(node, sympy.KroneckerDelta) else node.indices:
-            found |= index.free_symbols
-    return found
-
-
-def _bends(node: sympy.Basic) -> bool:
-    """Whether `node` may change its form far from zero: |x + 10⁶|, √((x + 10⁶)²)."""
-    root = node.is_Pow and node.exp.is_Rational and not node.exp.is_Integer
-    return isinstance(node, PIECES) or bool(root and not node.base.is_Symbol)
-
-
 class _Comparison:
     """The search for a point at which `a` and `b` differ."""
 
-    def __init__(self, a: sympy.Expr, b: sympy.Expr) -> None:
+    def __init__(self, a: sympy.Expr, b: sympy.Expr, survey: Survey) -> None:
         self.sides = a, b
-        self.symbols = [s for s in _symbols(sympy.Tuple(a, b)) if s.is_Symbol]
-        self.whole = _whole(a) | _whole(b)
-        self.whole_indices = _indices(a) | _indices(b)
-        self.wide = any(_bends(node) for node in self._nodes())
-        self.general = any(
-            node.is_Pow and node.exp.free_symbols and node.base.free_symbols
-            for node in self._nodes()
-        )
+        self.survey = survey
+        self.symbols = survey.symbols
         self.context = shared_context(DIGITS)
         self.work = 0
         self.real_refutation: Verdict | None = None
         self.complex_refutation: Verdict | None = None
-
-    def _nodes(self) -> Iterator[sympy.Basic]:
-        return itertools.chain(*map(sympy.preorder_traversal, self.sides))
 
     def verdict(self) -> Verdict:
         """Look at a few points, then for a proof, then at more points."""
@@ -226,8 +180,7 @@ class _Comparison:
             }
 
     def _is_proved(self) -> bool:
-        difference = self.sides[0] - self.sides[1]
-        return not difference.has(sympy.Sum, sympy.Product) and is_zero(difference)
+        return not self.survey.runs and is_zero(self.sides[0] - self.sides[1])
 
     def _at(self, point: Mapping[Any, _Exact]) -> tuple[bool, Value, Value]:
         """Evaluate both sides with so many digits that rounding errors do not matter.
@@ -235,7 +188,7 @@ class _Comparison:
         A term of 10⁻⁴⁰ next to one of 10⁰ needs forty digits more to be seen at all, so the number
         of digits grows with the range of the sizes met.
         """
-        context, digits, zero_before = self.context, DIGITS, False
+        context, digits, zero_before = self.context, START_DIGITS, False
         while digits <= MAX_DIGITS:
             context.dps = digits
             evaluate = Evaluator(context, {s: self._value(x) for s, x in point.items()})
@@ -243,11 +196,11 @@ class _Comparison:
                 left, right = map(evaluate, self.sides)
             finally:
                 self.work += digits * evaluate.work
-            needed = DIGITS + 2 * int(context.log10(evaluate.largest / evaluate.smallest))
+            needed = DIGITS + int((evaluate.largest - evaluate.smallest) * DIGITS_PER_BIT)
             if needed > digits:
                 digits = max(needed, digits + DIGITS)
                 continue
-            noise = evaluate.largest * context.mpf(10) ** (20 - digits)
+            noise = context.ldexp(context.mpf(10) ** (20 - digits), evaluate.largest)
             left, right = context.chop(left, noise), context.chop(right, noise)
             if abs(left - right) > noise:
                 return False, left, right
@@ -259,7 +212,7 @@ class _Comparison:
 
     def _special_points(self) -> Iterator[dict[Any, _Exact]]:
         """Yield points of a kind never drawn, where (a^b)^c and a^(b·c) part and are real."""
-        if not self.general or len(self.symbols) > MAX_SPECIAL:
+        if not self.survey.general or len(self.symbols) > MAX_SPECIAL:
             return
         for values in itertools.product(_SPECIAL, repeat=len(self.symbols)):
             point = dict(zip(self.symbols, values, strict=True))
@@ -267,10 +220,10 @@ class _Comparison:
                 yield point
 
     def _draw(self, symbol: sympy.Symbol, attempt: int, *, negative: bool) -> _Exact:
-        if symbol in self.whole:
-            return _random.randint(1, 3 if symbol in self.whole_indices else 9), 0
+        if symbol in self.survey.whole:
+            return _random.randint(1, 3 if symbol in self.survey.indices else 9), 0
         size, exponent = _draw(symbol, negative=negative)
-        if self.wide and attempt % 3 == 2:
+        if self.survey.wide and attempt % 3 == 2:
             exponent += _random.randint(1, WIDEST.bit_length())
         return size, exponent
 

@@ -23,7 +23,15 @@ class Diff(sympy.Function):  # type: ignore[misc]  # sympy is untyped
 
 
 class Limit(sympy.Function):  # type: ignore[misc]
-    """A limit as written, ``Limit(f, x, a)``; `differentiate` carries it out."""
+    """A limit as written, ``Limit(f, x, a, side)``; `differentiate` carries it out."""
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"limit({', '.join(printer.doprint(argument) for argument in self.args[:3])})"
+
+    def _latex(self, printer: Any) -> str:
+        inner, variable, at, side = self.args
+        to = printer.doprint(at) + (f"^{side}" if side.name == "-" else "")
+        return rf"\lim_{{{printer.doprint(variable)} \to {to}}} {printer.doprint(inner)}"
 
 
 class _Extremum(sympy.Function):  # type: ignore[misc]
@@ -215,6 +223,9 @@ class Transpose(sympy.Function):  # type: ignore[misc]
         if argument.is_Mul:
             return sympy.Mul(*map(cls, reversed(argument.args)))
         return None
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"transpose({printer.doprint(self.args[0])})"
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
         power = f"^{{{exp}}}" if exp else ""

@@ -3,145 +3,66 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Container, Iterable
+from typing import Literal, NamedTuple
 
+from autograder.algebra import signs
 from autograder.algebra.errors import ParseError
+from autograder.algebra.signs import FRACTIONS, LETTER, LOWERED, MARKS, RAISED
 
 MAX_LENGTH = 2000
 MAX_TOKENS = 1200
 
-_GREEK_NAMES = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron
-    pi rho sigma tau upsilon phi chi psi omega"""
-GREEK = dict(zip("αβγδεζηθικλμνξοπρστυφχψω", _GREEK_NAMES.split(), strict=True))
-GREEK |= {letter.upper(): name.capitalize() for letter, name in GREEK.items()}
-_LETTERS = str.maketrans(GREEK | dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True)))
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-_WRITTEN = {
-    "**": "^",
-    "−": "-",
-    "–": "-",
-    "×": "*",
-    "·": "*",
-    "⋅": "*",
-    "∘": "∘",
-    "÷": "/",
-    "（": "(",
-    "）": ")",
-    "==": "=",
-    "≤": "<=",
-    "≥": ">=",
-    "≠": "!=",
-    "||": "‖",
-    "∞": "oo",
-    "∅": "EmptySet",
-}
-_COMMANDS = {
-    r"\cdot": "*",
-    r"\times": "*",
-    r"\odot": "∘",
-    r"\circ": "∘",
-    r"\div": "/",
-    r"\le": "<=",
-    r"\leq": "<=",
-    r"\leqslant": "<=",
-    r"\ge": ">=",
-    r"\geq": ">=",
-    r"\geqslant": ">=",
-    r"\lt": "<",
-    r"\gt": ">",
-    r"\ne": "!=",
-    r"\neq": "!=",
-    r"\approx": "≈",
-    r"\cup": "∪",
-    r"\cap": "∩",
-    r"\setminus": "∖",
-    r"\land": "∧",
-    r"\wedge": "∧",
-    r"\lor": "∨",
-    r"\vee": "∨",
-    r"\|": "‖",
-    r"\lVert": "‖",
-    r"\rVert": "‖",
-    r"\Vert": "‖",
-    r"\lvert": "|",
-    r"\rvert": "|",
-    r"\vert": "|",
-    r"\mid": "|",
-    r"\lbrace": r"\{",
-    r"\rbrace": r"\}",
-    r"\top": "ᵀ",
-    r"\intercal": "ᵀ",
-    r"\dfrac": r"\frac",
-    r"\tfrac": r"\frac",
-    r"\cfrac": r"\frac",
-}
-_NAMED = {
-    r"\infty": "oo",
-    r"\emptyset": "EmptySet",
-    r"\varnothing": "EmptySet",
-    r"\varepsilon": "epsilon",
-    r"\vartheta": "theta",
-    r"\varphi": "phi",
-    r"\ell": "l",
-}
-_LAYOUT = {
-    r"\left",
-    r"\right",
-    r"\big",
-    r"\Big",
-    r"\bigl",
-    r"\bigr",
-    r"\Bigl",
-    r"\Bigr",
-    r"\bigg",
-    r"\Bigg",
-    r"\quad",
-    r"\qquad",
-}
-_LAYOUT |= {r"\displaystyle", r"\textstyle", r"\limits", r"\nolimits"}
-# Words in upright or bold letters; what stands in the braces is one name.
+# Words in upright or bold letters, or with an accent; what stands in the braces is one name.
 _FONTS = (
     r"\\(?:mathrm|mathbf|mathit|mathcal|mathsf|mathbb|boldsymbol|bm|text|textrm|textbf|operatorname"
-    r"|hat|bar|tilde)"
+    rf"|{'|'.join(signs.ACCENTS)})"
 )
-_ACCENTS = ("hat", "bar", "tilde")
-
-_LETTER = "A-Za-z" + "".join(GREEK)
-_INDEX = r"_(?:\{(?:[^{}]|\{[^{}]*\})*\}|\\[A-Za-z]+|[A-Za-z0-9])"
-_COMMON = r"""(?P<space>\s+|\\[,;:!\ ]|~)
-    | (?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
-    | (?P<superscript>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)
-    | (?P<operator>\*\*|<=|>=|!=|==|\|\||[-+*/^(){}\[\],=<>!|&;:_−–×·⋅∘÷（）≤≥≠≈∪∩∖∧∨¬‖ᵀ])
-    | (?P<root>√)
+_WORD = rf"{_FONTS}(?![A-Za-z])\s*(?:\{{\\?[A-Za-z0-9\ ]+\}}|[A-Za-z]|\\[A-Za-z]+)"
+_FONT = re.compile(
+    r"\\(?P<font>[A-Za-z]+)\s*(?:\{(?P<braced>[^}]*)\}|(?P<bare>(?<=\s)[A-Za-z]|\\[A-Za-z]+))"
+)
+_MARK = f"[{''.join(MARKS)}]"
+_LOW = f"[{''.join(LOWERED)}₀-₉]"
+_INDEX = rf"""(?:_(?:{_FONTS}\s*\{{[^{{}}]*\}}|\{{(?:[^{{}}]|\{{[^{{}}]*\}})*\}}|\\[A-Za-z]+
+    |[A-Za-z0-9])|{_LOW}+)"""
+_COMMON = rf"""(?P<space>\s+|\\[,;:!\ ]|~)
+    | (?P<big>[∑∏]|Σ(?=\s*_)|lim(?=_))
+    | (?P<number>(?:[0-9]+(?:\.(?!T\b)[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+    | (?P<fraction>[{"".join(FRACTIONS)}])
+    | (?P<superscript>⁻ᵀ|[{"".join(RAISED)}]+)
+    | (?P<operator>\*\*|<=|>=|!=|==|:=|->|\|\||\.T\b|[-+*/^(){{}}\[\],=<>!|&;:_@]
+        |[−–×·⋅∘÷（）≤≥≠≈∪∩∖∧∨¬‖ᵀ√∂→])
+    | (?P<rounding>[⌊⌋⌈⌉])
     | (?P<constant>[∞∅])"""
-_TEXT = re.compile(
-    rf"""{_COMMON}
+_TEXT = rf"""{_COMMON}
     | (?P<name>Interval\.(?:Lopen|Ropen|open)
-        |[{_LETTER}](?:[{_LETTER}0-9_₀-₉]*[{_LETTER}0-9₀-₉])?(?:_\{{[A-Za-z0-9,]+\}})?)""",
-    re.VERBOSE,
-)
-_LATEX = re.compile(
-    rf"""(?P<font>{_FONTS}\s*\{{[A-Za-z0-9\ ]+\}}(?:{_INDEX})?)
+        |[{LETTER}](?:{_MARK}(?:_[{LETTER}0-9]+)?|[{LETTER}0-9_₀-₉]*[{LETTER}0-9₀-₉]|)
+         (?:_\{{[^{{}}]+\}}|{_LOW}+)?
+        ['′]{{0,2}})"""
+_LATEX = rf"""(?P<font>{_WORD}{_INDEX}?)
     | {_COMMON}
     | (?P<environment>\\(?:begin|end)\s*\{{[A-Za-z*]+\}})
     | (?P<escaped>\\\\|\\[{{}}|])
-    | (?P<command>\\[A-Za-z]+(?:{_INDEX})?)
-    | (?P<name>[{_LETTER}]+[0-9₀-₉]*(?:{_INDEX})?)""",
-    re.VERBOSE,
-)
+    | (?P<command>\\[A-Za-z]+{_INDEX}?)
+    | (?P<name>[{LETTER}]{_MARK}?[{LETTER}]*[0-9₀-₉]*{_INDEX}?['′]{{0,2}})"""
+# A declared Σ is a name; else it is a sum.
+_PATTERNS = {
+    (latex, sigma): re.compile(text.replace(r"|Σ(?=\s*_)", "" if sigma else r"|Σ(?=\s*_)"), re.X)
+    for latex, text in ((False, _TEXT), (True, _LATEX))
+    for sigma in (False, True)
+}
 
 Kind = Literal["number", "name", "operator", "command", "end"]
 
 
-@dataclass(frozen=True)
-class Token:
-    """A piece of the student's text and where it stands."""
+class Token(NamedTuple):
+    """A piece of the student's text, where it stands and where it ends."""
 
     kind: Kind
     text: str
     position: int
+    end: int = -1
 
 
 def is_latex(text: str) -> bool:
@@ -150,7 +71,7 @@ def is_latex(text: str) -> bool:
 
 
 def tokenize(
-    text: object, *, words: Container[str] = (), functions: Container[str] = ()
+    text: object, *, words: Iterable[str] = (), functions: Container[str] = ()
 ) -> list[Token]:
     """Split `text` into tokens, the last one of kind ``end``, or raise `ParseError`.
 
@@ -163,30 +84,8 @@ def tokenize(
         raise ParseError("expected a formula, but there is no text", text)
     if len(text) > MAX_LENGTH:
         raise ParseError(f"a formula may have at most {MAX_LENGTH} characters", text)
-    start, stop = _without_dollars(text)
-    tokens = _scan(text, start, stop, is_latex(text), words, functions)
-    return [*tokens, Token("end", "", len(text))]
-
-
-def _scan(
-    text: str,
-    position: int,
-    stop: int,
-    latex: bool,
-    words: Container[str] = (),
-    functions: Container[str] = (),
-) -> list[Token]:
-    pattern = _LATEX if latex else _TEXT
-    tokens: list[Token] = []
-    while position < stop:
-        match = pattern.match(text, position, stop)
-        if match is None:
-            raise ParseError(f"unexpected character {text[position]!a}", text, position)
-        tokens += _read(match, words, functions, latex)
-        if len(tokens) > MAX_TOKENS:
-            raise ParseError("this formula has too many parts", text)
-        position = match.end()
-    return tokens
+    tokens = _Scanner(text, frozenset(words), functions).scan(*_without_dollars(text))
+    return [*tokens, Token("end", "", len(text), len(text))]
 
 
 def _without_dollars(text: str) -> tuple[int, int]:
@@ -202,78 +101,154 @@ def _without_dollars(text: str) -> tuple[int, int]:
     return start, stop
 
 
-def _read(
-    match: re.Match[str], words: Container[str], functions: Container[str], latex: bool
-) -> list[Token]:
-    kind, word, at = match.lastgroup, match.group(), match.start()
-    match kind:
-        case "space":
+class _Scanner:
+    def __init__(self, text: str, words: frozenset[str], functions: Container[str]) -> None:
+        self.text = text
+        self.latex = is_latex(text)
+        self.words = words
+        self.functions = functions
+        sigma = any(word.startswith("Sigma") for word in words)
+        self.pattern = _PATTERNS[self.latex, sigma]
+
+    def scan(self, position: int, stop: int) -> list[Token]:
+        tokens: list[Token] = []
+        while position < stop:
+            match = self.pattern.match(self.text, position, stop)
+            if match is None:
+                reason = f"unexpected character {self.text[position]!a}"
+                raise ParseError(reason, self.text, position)
+            tokens += self.read(match)
+            if len(tokens) > MAX_TOKENS:
+                raise ParseError("this formula has too many parts", self.text)
+            position = match.end()
+        return tokens
+
+    def read(self, match: re.Match[str]) -> list[Token]:
+        kind, word, at, end = match.lastgroup, match.group(), match.start(), match.end()
+        match kind:
+            case "space":
+                return []
+            case "name" if not self.latex:
+                return self.name(word, at)
+            case "name":
+                return self.letters(word, at)
+            case "number":
+                return [Token("number", word, at, end)]
+            case "operator" | "escaped":
+                written = signs.COMMANDS.get(word) or signs.WRITTEN.get(word, word)
+                return [Token("operator", written, at, end)]
+            case "fraction":
+                return [Token("number", FRACTIONS[word], at, end)]
+            case "superscript":
+                return self.raised(word, at)
+            case "constant":
+                return [Token("name", signs.WRITTEN[word], at, end)]
+            case "rounding":
+                return [Token("command", signs.WRITTEN[word], at, end)]
+            case "big":
+                return [Token("command", signs.BIG[word], at, end)]
+            case "environment":
+                return [Token("command", word.replace(" ", ""), at, end)]
+            case "font":
+                return self.font(word, at)
+        return self.command(word, at)
+
+    def raised(self, word: str, at: int) -> list[Token]:
+        """Tokens of ``ⁿ⁺¹`` or ``⁻ᵀ``."""
+        end = at + len(word)
+        if word == "⁻ᵀ":
+            return [Token("operator", sign, at, end) for sign in "^-ᵀ"]
+        inside = "".join(RAISED[sign] for sign in word)
+        tokens = []
+        for piece in re.findall(r"\d+|\D", inside):
+            kind: Kind = "number" if piece.isdigit() else "name" if piece.isalpha() else "operator"
+            tokens.append(Token(kind, piece, at, end))
+        if len(tokens) > 1:
+            tokens = [Token("operator", "(", at), *tokens, Token("operator", ")", at, end)]
+        return [Token("operator", "^", at), *tokens]
+
+    def name(self, word: str, at: int) -> list[Token]:
+        """Tokens of a name in text."""
+        head, _, base = word.partition("_")
+        if head == "log" and base.isalnum() and word.replace("_", "") not in self.words:
+            middle = at + len(head)
+            rest = Token("number" if base.isdigit() else "name", base, middle + 1, at + len(word))
+            return [Token("name", head, at, middle), Token("operator", "_", middle), rest]
+        return self.with_index(word, at)
+
+    def letters(self, word: str, at: int) -> list[Token]:
+        """Tokens for letters in LaTeX, each a name of its own unless their word is known."""
+        head, underscore, index = word.partition("_")
+        name = head.translate(signs.LETTERS) + _plain_index(underscore + index)
+        bare = re.match(r"[^0-9₀-₉]*", head)
+        length = len(re.sub(f"[{''.join(MARKS)}{''.join(LOWERED)}'′]", "", bare[0] if bare else ""))
+        if length <= 1 or name.replace("_", "") in self.words or name in self.functions:
+            return self.with_index(word, at)
+        last = length - 1
+        split = [
+            Token("name", head[i].translate(signs.LETTERS), at + i, at + i + 1) for i in range(last)
+        ]
+        return [*split, *self.with_index(word[last:], at + last)]
+
+    def with_index(
+        self, word: str, at: int, prefix: str = "", middle: int | None = None
+    ) -> list[Token]:
+        """Tokens of a name; an index that is a formula stands in brackets behind it.
+
+        `prefix` is the name, if it is not what stands before the index, which begins at `middle`.
+        """
+        end = at + len(word)
+        middle = word.find("_") if middle is None else middle
+        head, index = (word, "") if middle < 0 else (word[:middle], word[middle:])
+        if _is_formula(index):
+            opened = at + len(head) + 2
+            return [
+                Token("name", prefix or head.translate(signs.LETTERS), at, at + len(head)),
+                Token("operator", "⟦", opened - 1, opened),
+                *self.scan(opened, end - 1),
+                Token("operator", "⟧", end - 1, end),
+            ]
+        name = prefix or _lowered(head).translate(signs.LETTERS)
+        return [Token("name", name + _plain_index(index), at, end)]
+
+    def font(self, word: str, at: int) -> list[Token]:
+        r"""Tokens of ``\\mathrm{diag}``, ``\\hat{x}_j``, ``\\hat\\sigma``."""
+        match = _FONT.match(word)
+        assert match is not None
+        inner = "".join((match["braced"] or match["bare"]).replace("\\", "").split())
+        return self.with_index(word, at, inner + signs.ACCENTS.get(match["font"], ""), match.end())
+
+    def command(self, word: str, at: int) -> list[Token]:
+        """Tokens of what begins with a backslash."""
+        command, underscore, _ = word.partition("_")
+        middle, end = at + len(command), at + len(word)
+        if command in signs.LAYOUT:
             return []
-        case "superscript":
-            return [Token("operator", "^", at), Token("number", word.translate(_SUPERSCRIPTS), at)]
-        case "number":
-            return [Token("number", word, at)]
-        case "root":
-            return [Token("name", "sqrt", at)]
-        case "constant":
-            return [Token("name", _WRITTEN[word], at)]
-        case "operator":
-            return [Token("operator", _WRITTEN.get(word, word), at)]
-        case "escaped":
-            return [Token("operator", _COMMANDS.get(word, word), at)]
-        case "environment":
-            return [Token("command", word.replace(" ", ""), at)]
-        case "command":
-            return _command(word, at)
-        case "font":
-            font, _, rest = word.partition("{")
-            inner, _, index = rest.partition("}")
-            accent = font.strip()[1:] if font.strip()[1:] in _ACCENTS else ""
-            name = "".join(inner.split()) + accent
-            return [Token("name", name + _plain_index(index), at)]
-    if latex:
-        return _letters(word, at, words, functions)
-    return [Token("name", _plain_index(word.translate(_LETTERS)), at)]
-
-
-def _command(word: str, at: int) -> list[Token]:
-    command, _, index = word.partition("_")
-    if command in _LAYOUT:
-        return []
-    if command in (r"\sum", r"\prod", r"\log", r"\max", r"\min") or command in _COMMANDS:
-        written = _COMMANDS.get(command, command)
+        if command in signs.NAMED or command[1:] in signs.GREEK.values():
+            return self.with_index(word, at, signs.NAMED.get(command, command[1:]))
+        written = signs.COMMANDS.get(command, command)
         kind: Kind = "command" if written[:1] == "\\" and written[1:].isalpha() else "operator"
-        tokens = [Token(kind, written, at)]
-        return tokens + (_split_index(index, at + len(command)) if index else [])
-    if command in _NAMED or command[1:] in GREEK.values():
-        name = _NAMED.get(command, command[1:])
-        return [Token("name", name + _plain_index(index and "_" + index), at)]
-    return [Token("command", command, at)] + (
-        _split_index(index, at + len(command)) if index else []
-    )
+        tokens = [Token(kind, written, at, middle)]
+        if underscore:  # no part of a name: the bounds of a sum, the base of a logarithm
+            tokens += [Token("operator", "_", middle, middle + 1), *self.scan(middle + 1, end)]
+        return tokens
 
 
-def _split_index(index: str, at: int) -> list[Token]:
-    """Tokens of a subscript that is no part of a name: the bounds of a sum, the base of a log."""
-    inside = _scan(index, 0, len(index), True)
-    moved = [Token(token.kind, token.text, at + 1 + token.position) for token in inside]
-    return [Token("operator", "_", at), *moved]
+def _is_formula(index: str) -> bool:
+    """Whether an index is computed, as in ``z_{k+1}``."""
+    return index.startswith("_{") and bool(re.search(r"[-+*/()^−·]", re.sub(_FONTS, "", index)))
 
 
-def _letters(word: str, at: int, words: Container[str], functions: Container[str]) -> list[Token]:
-    """Tokens for letters in LaTeX, where each is a name of its own unless their word is known."""
-    head, underscore, index = word.partition("_")
-    name = head.translate(_LETTERS) + _plain_index(underscore + index)
-    bare = re.match(r"[^0-9₀-₉]*", head)
-    length = bare.end() if bare else len(head)
-    if length <= 1 or name.replace("_", "") in words or name in functions:
-        return [Token("name", name, at)]
-    split = [Token("name", head[i].translate(_LETTERS), at + i) for i in range(length - 1)]
-    last = head[length - 1 :].translate(_LETTERS) + _plain_index(underscore + index)
-    return [*split, Token("name", last, at + length - 1)]
+def _lowered(word: str) -> str:
+    """Write ``pᵢ`` as ``p_i``; lowered digits alone stay with their letter."""
+
+    def written(match: re.Match[str]) -> str:
+        return "_" + "".join(LOWERED.get(sign, sign) for sign in match[0])
+
+    return re.sub(f"[₀-₉]*[{''.join(LOWERED)}]{_LOW}*", written, word)
 
 
 def _plain_index(index: str) -> str:
     r"""``_{ij}``, ``_{i,j}``, ``_\text{max}`` without braces, commas and commands."""
-    index = re.sub(_FONTS, "", index)
+    index = re.sub(_FONTS, "", _lowered(index)).translate(signs.LETTERS)
     return re.sub(r"[{}\\,\s]", "", index)

@@ -109,6 +109,8 @@ FUNCTIONS: dict[str, tuple[int, int, Maker]] = {
     "exp": (1, 1, sympy.exp),
     "log": (1, 2, _log),
     "ln": (1, 1, _log),
+    "log2": (1, 1, lambda x: _log(x, sympy.Integer(2))),
+    "log10": (1, 1, lambda x: _log(x, sympy.Integer(10))),
     "sqrt": (1, 1, sympy.sqrt),
     "root": (2, 2, _root),
     "sin": (1, 1, sympy.sin),

@@ -45,6 +45,8 @@ def bits(expr: Any) -> int:
 
 def power_problem(base: sympy.Expr, exponent: sympy.Expr) -> str | None:
     """Say why this power must not be computed; None if it may."""
+    if base.is_Symbol and exponent.is_Integer and abs(exponent) <= MAX_EXPONENT:
+        return None
     if exponent.is_Rational:
         size = max(1, math.ceil(abs(exponent)))
         symbolic = not base.is_number

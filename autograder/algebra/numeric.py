@@ -6,7 +6,9 @@ large is refused before it is computed.
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import operator
 import os
 import threading
 from collections.abc import Callable, Mapping
@@ -56,40 +58,42 @@ class Evaluator:
     ----------
     work : int
         The number of nodes computed.
-    largest, smallest : mpmath number
-        Bounds on the sizes met, 1 included.  For `smallest` only constants and exponentials count:
-        a sum may come out tiny by cancellation, and then its size means nothing.
+    largest, smallest : int
+        Bounds on the sizes met, 1 included, as powers of 2.  For `smallest` only constants and
+        exponentials count: a sum may come out tiny by cancellation, and then its size means
+        nothing.
     """
 
     def __init__(self, context: MPContext, point: Mapping[sympy.Symbol, Value]) -> None:
         self.context = context
         self.work = 0
-        self.largest = self.smallest = context.mpf(1)
+        self.largest = self.smallest = 1
         self._point = point
         self._known: dict[sympy.Expr, Value] = dict(point)
 
     def __call__(self, expr: sympy.Expr) -> Value:
         """Return the value of `expr`; raise `Undefined` where there is none."""
-        if expr not in self._known:
+        value = self._known.get(expr)
+        if value is None:
             self.work += 1
             if self.work > MAX_WORK:
                 raise Undefined("too much to compute")
             value = self._compute(expr)
-            if not self.context.isfinite(value):
-                raise Undefined(str(expr.func))
+            self.largest = max(self.largest, _size(value))
             self._known[expr] = value
-            self.largest = max(self.largest, abs(value))
-        return self._known[expr]
+        return value
 
     def _compute(self, expr: sympy.Expr) -> Value:
         context = self.context
         if expr.is_Rational:
-            self._note(context.mpf(1) / expr.q)  # 1 + 10⁻⁴⁰ is one number, of size 1
+            if expr.q == 1:
+                return context.mpf(expr.p)
+            self.smallest = min(self.smallest, 1 - expr.q.bit_length())  # 1 + 10⁻⁴⁰ is of size 1
             return context.mpf(expr.p) / expr.q
         if expr.is_Add:
-            return context.fsum([self(argument) for argument in expr.args])
+            return functools.reduce(operator.add, map(self, expr.args))
         if expr.is_Mul:
-            return context.fprod([self(argument) for argument in expr.args])
+            return functools.reduce(operator.mul, map(self, expr.args))
         if expr is sympy.I:
             return context.mpc(0, 1)
         if expr is sympy.pi:
@@ -116,7 +120,7 @@ class Evaluator:
 
     def _note(self, value: Value) -> Value:
         if value:
-            self.smallest = min(self.smallest, abs(value))
+            self.smallest = min(self.smallest, _size(value))
         return value
 
     def _exp(self, value: Value) -> Value:
@@ -206,7 +210,7 @@ class Evaluator:
         if abs(self.context.im(value)) > LARGEST or size > self.context.mpf(10) ** MAX_ANGLE:
             raise Undefined(name)
         if size > 1:  # the fractional part of a large angle must be known to all digits
-            self.largest = max(self.largest, size)
+            self.largest = max(self.largest, _size(size))
             self._note(1 / size)
         return getattr(self.context, name)(value)
 
@@ -242,6 +246,18 @@ class Evaluator:
 
     def _same(self, left: Value, right: Value) -> Value:
         return self.context.mpf(self._whole(left - right) == 0)
+
+
+def _size(value: Value) -> int:
+    """Return the power of 2 above the size of a value; `Undefined` if it is infinite or none."""
+    if hasattr(value, "_mpc_"):
+        return max(_size(value.real), _size(value.imag))
+    _sign, mantissa, exponent, bits = value._mpf_
+    if mantissa:
+        return int(exponent + bits)
+    if exponent:
+        raise Undefined("not a number")
+    return -(10**9)
 
 
 # Students do not know it, so no unknown function can be fitted to.

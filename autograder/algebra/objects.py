@@ -35,6 +35,9 @@ class Inert(sympy.Basic):  # type: ignore[misc]  # sympy is untyped
         inner = self.between.join(printer.doprint(argument) for argument in self.args)
         return self.template.format(inner)
 
+    def _sympystr(self, printer: Any) -> str:
+        return f"{type(self).__name__}({', '.join(map(printer.doprint, self.args))})"
+
 
 class Listing(Inert):
     """A list: what it holds, in order."""
@@ -46,6 +49,13 @@ class Tuple(Listing):
     """A list written in round brackets; two numbers in them may be an open interval as well."""
 
     template = r"\left( {} \right)"
+
+
+class Ratio(Listing):
+    """``a : b``, which is the same as ``2 a : 2 b``."""
+
+    template = "{}"
+    between = " : "
 
 
 class FiniteSet(Inert):
@@ -116,6 +126,8 @@ def kind(value: Any) -> str:
         return "matrix"
     if isinstance(value, SETS):
         return "set"
+    if isinstance(value, Ratio):
+        return "ratio"
     if isinstance(value, Listing):
         return "list"
     if isinstance(value, sympy.Eq):

@@ -10,10 +10,12 @@ from typing import Any
 import sympy
 
 from autograder.algebra import killable, objects
-from autograder.algebra.build import UNDEFINED, Builder
+from autograder.algebra.build import Builder
+from autograder.algebra.construction import UNDEFINED
 from autograder.algebra.errors import ParseError
 from autograder.algebra.functions import Diff, Limit
 from autograder.algebra.grammar import read_tree
+from autograder.algebra.guard import within
 from autograder.algebra.library import CALLS, FUNCTIONS
 from autograder.algebra.limits import MAX_CELLS, is_in_range, is_larger
 from autograder.algebra.scope import Scope, plain_name
@@ -24,12 +26,18 @@ _ALL_CALLS = frozenset(CALLS)
 _SIGNS = {"relation": "an equation", "interval": "an interval", "list": "a list", "set": "a set"}
 
 
+def _late() -> Any:
+    raise ParseError("reading this formula takes too long")
+
+
+@within(_late)
 def parse(
     text: str,
     names: Iterable[str] | None = None,
     *,
     implicit: bool = False,
     assumptions: Mapping[str, str] | None = None,
+    ranges: Mapping[str, str] | None = None,
 ) -> sympy.Expr:
     r"""Read a formula.
 
@@ -45,6 +53,9 @@ def parse(
     assumptions : mapping of str to str, optional
         For a name, or ``"*"`` for all: words out of `ASSUMPTIONS`, ``"positive integer"`` say.
         Names are real numbers unless told otherwise.
+    ranges : mapping of str to str, optional
+        For an index, or ``"*"`` for every one, where it ends if a sum does not say so: with
+        ``{"*": "n"}`` one may write ``\sum_j p_j`` and ``sum(p_j, j)``.
 
     Returns
     -------
@@ -66,10 +77,11 @@ def parse(
         p1*(1 - q1)
                 ^
     """
-    expr = read(text, names, implicit=implicit, assumptions=assumptions)
-    return differentiate(expr, text)
+    expr, pending = _read(text, names, implicit, assumptions, None, ranges)
+    return differentiate(expr, text) if pending else expr
 
 
+@within(_late)
 def parse_matrix(
     rows: Sequence[Sequence[str | float]],
     names: Iterable[str] | None = None,
@@ -121,12 +133,14 @@ def read_back(expr: sympy.Expr) -> str:
     return str(sympy.latex(expr))
 
 
+@within(_late)
 def parse_any(
     text: str,
     names: Iterable[str] | None = None,
     *,
     implicit: bool = False,
     assumptions: Mapping[str, str] | None = None,
+    ranges: Mapping[str, str] | None = None,
     open_functions: bool = False,
     symbols: Iterable[str] = (),
 ) -> Any:
@@ -137,7 +151,7 @@ def parse_any(
     text : str
         As for `parse`, and ``x = 2``, ``0 <= x < 1``, ``x < 1 or x > 2``, ``[1, 2]``, ``{1, 2}``,
         ``(0, 1] ∪ {3}``, ``Matrix([[a, b], [c, d]])``, ``\begin{bmatrix} a & b \end{bmatrix}``.
-    names, implicit, assumptions
+    names, implicit, assumptions, ranges
         As for `parse`.
     open_functions : bool
         Whether a name that nobody declared makes a function when a bracket follows: ``f(x)``.
@@ -163,8 +177,10 @@ def parse_any(
     [a,    1],
     [0, a**2]])
     """
-    value = _read(text, names, implicit, assumptions, None, open_functions, symbols, any_kind=True)
-    return _carried_out(value, text)
+    value, pending = _read(
+        text, names, implicit, assumptions, None, ranges, open_functions, symbols, any_kind=True
+    )
+    return _carried_out(value, text) if pending else value
 
 
 def _carried_out(value: Any, text: str) -> Any:
@@ -185,9 +201,10 @@ def read(
     implicit: bool = False,
     assumptions: Mapping[str, str] | None = None,
     functions: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] | None = None,
+    ranges: Mapping[str, str] | None = None,
 ) -> sympy.Expr:
     """As `parse`, but derivatives stay as written; `functions` are known besides the usual ones."""
-    return _read(text, names, implicit, assumptions, functions)
+    return _read(text, names, implicit, assumptions, functions, ranges)[0]
 
 
 def _read(
@@ -196,18 +213,24 @@ def _read(
     implicit: bool,
     assumptions: Mapping[str, str] | None,
     functions: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] | None,
+    ranges: Mapping[str, str] | None = None,
     open_functions: bool = False,
     symbols: Iterable[str] = (),
     *,
     any_kind: bool = False,
-) -> Any:
-    scope = Scope(names, assumptions or {})
-    known = dict(FUNCTIONS) | {name: (1, 1, f) for name, f in (functions or {}).items()}
-    known |= {name: (1, 10, sympy.Function(name)) for name in scope.functions}
+) -> tuple[Any, bool]:
+    """Return what `text` says, and whether derivatives or limits in it are to be carried out."""
+    scope = Scope(names, assumptions or {}, ranges)
+    known: Mapping[str, Any] = FUNCTIONS
+    calls = _ALL_CALLS
+    if functions or scope.functions:
+        known = FUNCTIONS | {name: (1, 1, f) for name, f in (functions or {}).items()}
+        known |= {name: (1, 10, sympy.Function(name)) for name in scope.functions}
+        calls = _ALL_CALLS.union(known)
     tree = read_tree(
         text,
         implicit=implicit,
-        functions=_ALL_CALLS.union(known),
+        functions=calls,
         words=scope.words.union(map(plain_name, symbols)),
         open_functions=open_functions,
     )
@@ -216,7 +239,8 @@ def _read(
             f"expected one expression, not {_SIGNS[tree.kind]}", str(text), tree.token.position
         )
     try:
-        value = Builder(str(text), scope, known).build(tree)
+        builder = Builder(str(text), scope, known)
+        value = builder.build(tree)
     except ParseError:
         raise
     except Exception as error:
@@ -225,7 +249,7 @@ def _read(
     if not any_kind and not isinstance(value, sympy.Expr):
         kind = objects.kind(value)
         raise ParseError(f"expected one expression, not a {kind}", str(text), tree.token.position)
-    return value
+    return value, builder.pending
 
 
 def differentiate(expr: sympy.Expr, text: str = "") -> sympy.Expr:

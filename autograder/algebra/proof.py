@@ -20,17 +20,22 @@ from sympy.polys.orderings import lex
 from sympy.polys.rings import PolyRing
 
 from autograder.algebra.functions import cosh, sinh, tanh
+from autograder.algebra.limits import is_larger
 
 MAX_VARIABLES = 24
 MAX_WORK = 200_000  # products of two terms
 MAX_POWER = 2000
 MAX_EXPONENT_TERMS = 64
+MAX_FACTORED = 60  # nodes of what is factored
+MAX_FACTORED_SYMBOLS = 2
+MAX_DEGREE = 6
 
 Polynomial = Any
 # A quantity u and the power of it: exp(2*z1 - z2) is {(E, z1): 2, (E, z2): -1}.
 Unit = tuple[sympy.Expr, sympy.Expr]
 Powers = dict[Unit, sympy.Rational]
 _I: Unit = (sympy.I, sympy.S.One)
+_VARIABLES = sympy.symbols(f"u:{MAX_VARIABLES}")
 
 
 def is_zero(expr: sympy.Expr) -> bool:
@@ -42,10 +47,46 @@ def is_zero(expr: sympy.Expr) -> bool:
     """
     if expr.has(sympy.log):
         expr = sympy.expand_log(expr)
+    if expr.has(sympy.Abs):
+        expr = expr.replace(sympy.Abs, _absolute)
     try:
         return _Field(expr).is_zero(expr)
     except _TooLarge:
         return False
+
+
+@functools.cache  # making one compiles code
+def _ring(variables: int) -> PolyRing:
+    return PolyRing(_VARIABLES[:variables], QQ, lex)
+
+
+def _absolute(inner: sympy.Expr) -> sympy.Expr:
+    """Write |x² − 1| as |x − 1| |x + 1|, each factor with one sign for ±f."""
+    symbols = inner.free_symbols
+    small = 0 < len(symbols) <= MAX_FACTORED_SYMBOLS and not is_larger(inner, MAX_FACTORED)
+    if not (small and inner.is_extended_real and _degree(inner) <= MAX_DEGREE):
+        return sympy.Abs(inner, evaluate=False)
+    number, factors = sympy.factor_list(inner)
+    even = [factor**power for factor, power in factors if power % 2 == 0]
+    odd = [
+        factor ** (power - 1) * sympy.Abs(factor, evaluate=False)
+        for factor, power in factors
+        if power % 2
+    ]
+    return sympy.Mul(abs(number), *even, *odd)
+
+
+def _degree(expr: sympy.Expr) -> float:
+    """Return a bound on the degree of a polynomial; infinite for anything else."""
+    if expr.is_Symbol or expr.is_Rational:
+        return int(expr.is_Symbol)
+    if expr.is_Add:
+        return max(map(_degree, expr.args))
+    if expr.is_Mul:
+        return sum(map(_degree, expr.args))
+    if expr.is_Pow and expr.exp.is_Integer and expr.exp > 0:
+        return int(expr.exp) * _degree(expr.base)
+    return math.inf
 
 
 class _TooLarge(Exception):
@@ -67,7 +108,7 @@ class _Field:
         self._collect(expr)
         if len(self._fineness) > MAX_VARIABLES:
             raise _TooLarge
-        self._ring = PolyRing([sympy.Dummy() for _ in self._fineness], QQ, lex)
+        self._ring = _ring(len(self._fineness))
         self._variables = dict(zip(self._fineness, self._ring.gens, strict=True))
         self._work = 0
 

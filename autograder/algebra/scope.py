@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import itertools
 from collections.abc import Iterable, Mapping
 
@@ -38,9 +39,18 @@ class Scope:
     assumptions : mapping of str to str
         What is known of them: words out of `ASSUMPTIONS`.  A ``matrix`` does not commute; a
         ``function`` is one of which nothing is known.
+    ranges : mapping of str to str
+        For an index, or ``"*"`` for every one, where it ends if nothing is written: ``Σ_j`` runs
+        from 1 to there.
     """
 
-    def __init__(self, names: Iterable[str] | None, assumptions: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        names: Iterable[str] | None,
+        assumptions: Mapping[str, str],
+        ranges: Mapping[str, str] | None = None,
+    ) -> None:
+        self._ranges = dict(ranges or {})
         self.names = None if names is None else {plain_name(name): name for name in names}
         self._assumptions = {name: words.split() for name, words in assumptions.items()}
         for word in itertools.chain.from_iterable(self._assumptions.values()):
@@ -71,6 +81,13 @@ class Scope:
             for name in self.names.values()
         )
 
+    def size(self, index: str) -> sympy.Expr | None:
+        """Return where a running index ends for which no range is written, None if unknown."""
+        last = self._ranges.get(index, self._ranges.get("*"))
+        if last is None:
+            return None
+        return sympy.Integer(last) if last.isdigit() else self._symbol(last)
+
     def nearest(self, word: str) -> str:
         """Return a hint for an unknown `word`."""
         names = self.names or {}
@@ -81,7 +98,11 @@ class Scope:
         return f"the names are {', '.join(names.values())}" if names else "no names are expected"
 
     def _symbol(self, name: str) -> sympy.Symbol:
-        words = self._assumptions.get(name, self._assumptions.get("*", ["real"]))
-        if "matrix" in words:
-            return sympy.Symbol(name, commutative=False)
-        return sympy.Symbol(name, **dict.fromkeys(words, True))
+        return _symbol(name, *self._assumptions.get(name, self._assumptions.get("*", ["real"])))
+
+
+@functools.lru_cache(1000)
+def _symbol(name: str, *words: str) -> sympy.Symbol:
+    if "matrix" in words:
+        return sympy.Symbol(name, commutative=False)
+    return sympy.Symbol(name, **dict.fromkeys(words, True))

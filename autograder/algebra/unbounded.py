@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import random
+from collections.abc import Callable
 from typing import Any
 
 import sympy
 
 from autograder.algebra import objects
-from autograder.algebra.equations import multiples
+from autograder.algebra.equations import multiples, polynomials
+from autograder.algebra.errors import ParseError
 from autograder.algebra.functions import Max, Min
 from autograder.algebra.membership import Judge
 from autograder.algebra.numeric import Undefined
@@ -103,9 +106,7 @@ def _highest_power(expr: sympy.Expr) -> int:
 def _equations(expected: Any, given: Any, one: Any, other: Any, declared: str) -> Verdict:
     if verdict := multiples(one, other):
         return verdict
-    symbols = one.free_symbols | other.free_symbols
-    polynomial = one.is_polynomial(*symbols) and other.is_polynomial(*symbols)
-    if polynomial and not declared:
+    if not declared and polynomials(one, other):
         return Verdict(False, "the solutions differ, or how often each occurs")
     return _same_solutions(expected, given, one, other)
 
@@ -215,10 +216,27 @@ def _written(point: dict[Any, Any]) -> str:
     return ", ".join(shown) or "all points"
 
 
-def limit(inner: sympy.Expr, variable: sympy.Symbol, at: sympy.Expr) -> sympy.Expr | None:
-    """Find a limit, from above where the sides differ; None where there is no finite one."""
-    found = sympy.limit(inner, variable, at)
+def limit(
+    inner: sympy.Expr, variable: sympy.Symbol, at: sympy.Expr, side: sympy.Symbol
+) -> sympy.Expr | None:
+    """Find a limit, from above unless `side` is ``-``; None where there is no finite one."""
+    found = sympy.limit(inner, variable, at, side.name)
     return found if found.is_finite and not found.has(sympy.Limit) else None
 
 
-TASKS = {"limit": limit, "formulas": formulas, "sets": sets, "statements": statements}
+def call(where: tuple[str, str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[bool, Any]:
+    """Call a function of this package; a `ParseError` that it raises is part of the answer."""
+    module, name = where
+    try:
+        return True, getattr(importlib.import_module(module), name)(*args, **kwargs)
+    except ParseError as error:
+        return False, error
+
+
+TASKS: dict[str, Callable[..., Any]] = {
+    "call": call,
+    "limit": limit,
+    "formulas": formulas,
+    "sets": sets,
+    "statements": statements,
+}

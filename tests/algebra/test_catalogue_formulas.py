@@ -250,7 +250,7 @@ def test_kronecker_delta_with_a_running_index():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("sum(k, k, 1)", "write sum(term, k, 1, n)"),
+        ("sum(k, k, 1)", "write the range: sum(term, k, 1, n)"),
         ("sum(k, k, 1, 10^9)", "at most 400 terms"),
         ("sum(k, k, 1/2, 3)", "whole number"),
         ("sum(k, 2, 1, 3)", "running index"),

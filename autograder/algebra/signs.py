@@ -1,0 +1,129 @@
+"""The signs that formulas are written with, and what each of them stands for."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_GREEK_NAMES = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron
+    pi rho sigma tau upsilon phi chi psi omega"""
+GREEK = dict(zip("αβγδεζηθικλμνξοπρστυφχψω", _GREEK_NAMES.split(), strict=True))
+GREEK |= {letter.upper(): name.capitalize() for letter, name in GREEK.items()}
+ACCENTS = {"hat": "hat", "widehat": "hat", "bar": "bar", "overline": "bar", "tilde": "tilde"}
+MARKS = {"\u0302": "hat", "\u0304": "bar", "\u0303": "tilde"}
+# x̂ is one character or two.
+_MARKED = {
+    unicodedata.normalize("NFC", letter + mark): letter + word
+    for letter in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    for mark, word in MARKS.items()
+}
+_MARKED = {letter: name for letter, name in _MARKED.items() if len(letter) == 1}
+_DIGITS = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
+LETTERS = str.maketrans(GREEK | _MARKED | MARKS | _DIGITS | {"′": "'"})
+LETTER = "A-Za-z" + "".join(GREEK) + "".join(_MARKED)
+RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱʲᵏᵐˢᵗ", "0123456789+-nijkmst", strict=True))
+LOWERED = dict(zip("ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", "aehijklmnoprstuvx", strict=True))
+FRACTIONS = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅛": "1/8"}
+
+WRITTEN = {
+    "**": "^",
+    "−": "-",
+    "–": "-",
+    "×": "*",
+    "·": "*",
+    "⋅": "*",
+    "@": "*",
+    "÷": "/",
+    "（": "(",
+    "）": ")",
+    "==": "=",
+    ":=": "=",
+    "≤": "<=",
+    "≥": ">=",
+    "≠": "!=",
+    "||": "‖",
+    "->": "→",
+    ".T": "ᵀ",
+    "⌊": r"\lfloor",
+    "⌋": r"\rfloor",
+    "⌈": r"\lceil",
+    "⌉": r"\rceil",
+    "∞": "oo",
+    "∅": "EmptySet",
+}
+# What stands under these says where they begin and end.
+BIG_OPERATORS = {r"\sum": "Sum", r"\prod": "Product", r"\lim": "Limit"}
+BIG = {"Σ": r"\sum", "∑": r"\sum", "∏": r"\prod", "lim": r"\lim"}
+
+COMMANDS = {
+    r"\cdot": "*",
+    r"\times": "*",
+    r"\odot": "∘",
+    r"\circ": "∘",
+    r"\div": "/",
+    r"\le": "<=",
+    r"\leq": "<=",
+    r"\leqslant": "<=",
+    r"\ge": ">=",
+    r"\geq": ">=",
+    r"\geqslant": ">=",
+    r"\lt": "<",
+    r"\gt": ">",
+    r"\ne": "!=",
+    r"\neq": "!=",
+    r"\approx": "≈",
+    r"\cup": "∪",
+    r"\cap": "∩",
+    r"\setminus": "∖",
+    r"\land": "∧",
+    r"\wedge": "∧",
+    r"\lor": "∨",
+    r"\vee": "∨",
+    r"\|": "‖",
+    r"\lVert": "‖",
+    r"\rVert": "‖",
+    r"\Vert": "‖",
+    r"\lvert": "|",
+    r"\rvert": "|",
+    r"\vert": "|",
+    r"\mid": "|",
+    r"\lbrace": r"\{",
+    r"\rbrace": r"\}",
+    r"\top": "ᵀ",
+    r"\intercal": "ᵀ",
+    r"\dfrac": r"\frac",
+    r"\tfrac": r"\frac",
+    r"\cfrac": r"\frac",
+    r"\dbinom": r"\binom",
+    r"\tbinom": r"\binom",
+    r"\to": "→",
+    r"\rightarrow": "→",
+    r"\colon": ":",
+    r"\partial": "∂",
+}
+NAMED = {
+    r"\infty": "oo",
+    r"\emptyset": "EmptySet",
+    r"\varnothing": "EmptySet",
+    r"\varepsilon": "epsilon",
+    r"\vartheta": "theta",
+    r"\varphi": "phi",
+    r"\ell": "l",
+}
+LAYOUT = {
+    r"\left",
+    r"\right",
+    r"\big",
+    r"\Big",
+    r"\bigl",
+    r"\bigr",
+    r"\Bigl",
+    r"\Bigr",
+    r"\bigg",
+    r"\Bigg",
+    r"\quad",
+    r"\qquad",
+    r"\displaystyle",
+    r"\textstyle",
+    r"\limits",
+    r"\nolimits",
+}
