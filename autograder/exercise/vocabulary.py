@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from inspect import cleandoc, signature
 from typing import Any
 
@@ -16,6 +17,7 @@ class AuthoringError(ValueError):
     """An exercise is declared in a way that cannot work; the message says what to change."""
 
 
+@cache
 def _sentences(function: Function, role: str) -> str:
     """Return the docstring of ``function`` as running text, which students read."""
     text = " ".join(cleandoc(function.__doc__ or "").split())
@@ -56,7 +58,7 @@ class Misconception:
         return self.compute(*args, **kwargs)
 
 
-@dataclass
+@dataclass(eq=False)
 class Part:
     """One answer that the student writes, and the computation that gives the right one.
 
@@ -122,7 +124,7 @@ class Part:
         return compute
 
 
-@dataclass
+@dataclass(eq=False)
 class Check:
     """One property of a submitted function.  Its docstring is the rubric item.
 
