@@ -72,10 +72,16 @@ class Release:
 
     def pool(self, exercise: str) -> list[dict[str, Any]]:
         """Return the variants of an exercise: arrays, numbers and text by name."""
-        return [
-            {name: decode(value) for name, value in variant.items()}
-            for variant in self.data["exercises"][exercise]["pool"]
-        ]
+        return self._pools[exercise]
+
+    @cached_property
+    def _pools(self) -> dict[str, list[dict[str, Any]]]:
+        return {
+            id: [
+                {name: decode(value) for name, value in variant.items()} for variant in data["pool"]
+            ]
+            for id, data in self.data["exercises"].items()
+        }
 
     def variant(self, exercise: str, student: str) -> int:
         """Return which variant of an exercise a student has."""

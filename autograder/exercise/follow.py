@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from autograder.exercise.remember import Unfamiliar, Values, copied, remembered
 
 if TYPE_CHECKING:
     from autograder.exercise.vocabulary import Exercise, Function, Misconception, Part
@@ -17,12 +20,31 @@ Known = dict[str, Any]  #: a variant's numbers and the answers to earlier parts,
 def apply(compute: Function | Misconception | Part, known: Mapping[str, Any]) -> Any:
     """Call ``compute`` with the known values that its arguments name."""
     function = getattr(compute, "compute", compute)
-    return function(**{name: known[name] for name in signature(function).parameters})
+    return function(**{name: known[name] for name in _arguments(function)})
+
+
+@lru_cache(4000)
+def _arguments(function: Function) -> tuple[str, ...]:
+    return tuple(signature(function).parameters)
 
 
 def evaluate(part: Part, compute: Function | Misconception | Part, known: Mapping[str, Any]) -> Any:
-    """Return what ``compute`` gives from the known values, as an answer to ``part``."""
-    return part.answer.read(apply(compute, known))
+    """Return what ``compute`` gives from the known values, as an answer to ``part``.
+
+    It is worked out once for the same values, whoever has them.
+    """
+    function = getattr(compute, "compute", compute)
+    needed = {name: known[name] for name in _arguments(function)}
+    try:
+        values = Values(needed)
+    except Unfamiliar:
+        return part.answer.read(function(**needed))
+    return copied(_evaluated(part, function, values))
+
+
+@remembered()
+def _evaluated(part: Part, function: Function, values: Values) -> Any:
+    return part.answer.read(function(**copied(values.values)))
 
 
 def solve(exercise: Exercise, variant: Mapping[str, Any]) -> Known:
@@ -51,7 +73,7 @@ def band(
     numpy.ndarray or float
         0.0 where nothing that ``compute`` depends on was rounded.
     """
-    names = [n for n in signature(getattr(compute, "compute", compute)).parameters if n in rounding]
+    names = [n for n in _arguments(getattr(compute, "compute", compute)) if n in rounding]
     if not any(np.any(rounding[name]) for name in names):
         return 0.0
     centre = np.asarray(apply(compute, known), float)

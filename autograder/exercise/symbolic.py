@@ -1,16 +1,31 @@
 """Kinds of answer that are mathematics: formulas, matrices, derivations, complexity classes.
 
-Student text goes to ``autograder.algebra`` alone, which never evaluates it as code.
+Student text goes to ``autograder.algebra`` alone, which never evaluates it as code.  A class writes
+the same formulas in few spellings: each is read and compared once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from autograder import algebra
 from autograder.exercise.answers import Answer, FormatError, Judgement, Undecided
+from autograder.exercise.remember import remembered
+
+_Assumptions = tuple[tuple[str, str], ...]
+
+
+@remembered()
+def _parsed(text: str, names: tuple[str, ...] | None, assumptions: _Assumptions) -> Any:
+    return algebra.parse(text, names, assumptions=dict(assumptions))
+
+
+@remembered(lambda verdict: verdict.equal is not None)
+def _compared(expected: Any, given: Any, assumptions: _Assumptions) -> algebra.Verdict:
+    return algebra.equal(expected, given, assumptions=dict(assumptions))
 
 
 @dataclass(frozen=True)
@@ -37,24 +52,30 @@ class Formula(Answer):
         if hasattr(raw, "free_symbols"):
             return raw
         try:
-            return algebra.parse(_text(raw), self.names.split(), assumptions=self.assumptions)
+            return _parsed(_text(raw), tuple(self.names.split()), self._assumed)
         except algebra.ParseError as error:
             raise FormatError(str(error)) from None
 
     def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
         """Equality as functions, raising ``Undecided`` where it can't be settled."""
         pair = (self._expanded(expected), self._expanded(given))
-        return _settled(algebra.equal(*pair, assumptions=self.assumptions))
+        return _settled(_compared(*pair, self._assumed))
+
+    @property
+    def _assumed(self) -> _Assumptions:
+        return tuple(self.assumptions.items())
+
+    @cached_property
+    def _meanings(self) -> dict[Any, Any]:
+        def read(text: str) -> Any:
+            return _parsed(text, None, self._assumed)
+
+        return {read(name): read(meaning) for name, meaning in self.definitions.items()}
 
     def _expanded(self, expression: Any) -> Any:
-        texts = self.definitions.items()
-        known = {self._parsed(name): self._parsed(meaning) for name, meaning in texts}
-        for _ in known:  # a definition may use another one
-            expression = expression.xreplace(known)
+        for _ in self._meanings:  # a definition may use another one
+            expression = expression.xreplace(self._meanings)
         return expression
-
-    def _parsed(self, text: str) -> Any:
-        return algebra.parse(text, assumptions=self.assumptions)
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and symbols."""
@@ -119,7 +140,7 @@ class Derivation(Answer):
         problem = None
         for text in texts:
             try:
-                lines += self.chain.read([text])
+                lines += self._read_line(text)
             except algebra.ParseError as error:
                 problem = problem or error
         if not lines:
@@ -132,7 +153,7 @@ class Derivation(Answer):
 
     def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
         """Examine the chain line by line; credit per sound step."""
-        examined = self.chain.examine(given.texts)
+        examined = self._examined(*given.texts)
         if not examined.findings:
             if examined.review:
                 raise Undecided("a step could be neither proved nor refuted")
@@ -144,6 +165,18 @@ class Derivation(Answer):
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and symbols."""
         return {"kind": "lines", **self.chain.hint()}
+
+    @cached_property
+    def _read_line(self) -> Callable[[str], list[algebra.Line]]:
+        return remembered()(lambda text: self.chain.read([text]))
+
+    @cached_property
+    def _examined(self) -> Callable[..., algebra.Examination]:
+        @remembered(_sure)
+        def examined(*texts: str) -> algebra.Examination:
+            return self.chain.examine(texts)
+
+        return examined
 
 
 @dataclass(frozen=True)
@@ -168,6 +201,14 @@ class ComplexityClass(Answer):
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and symbols."""
         return {"kind": "formula", "names": [*self.symbols.split(), "O", "log"]}
+
+
+def _sure(examined: algebra.Examination) -> bool:
+    """Tell whether a derivation would be examined alike at another time.
+
+    Limits are worked out in bounded time, and a line in which that was too short is unreadable.
+    """
+    return not examined.review and all(f.kind != "unreadable" for f in examined.findings)
 
 
 def _text(raw: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from inspect import cleandoc, signature
 from typing import Any
 
@@ -17,6 +18,7 @@ class AuthoringError(ValueError):
     """An exercise is declared in a way that cannot work; the message says what to change."""
 
 
+@cache
 def _sentences(function: Function, role: str) -> str:
     """Return the docstring of ``function`` as running text, which students read."""
     text = " ".join(cleandoc(function.__doc__ or "").split())
@@ -57,7 +59,7 @@ class Misconception:
         return self.compute(*args, **kwargs)
 
 
-@dataclass
+@dataclass(eq=False)
 class Part:
     """One answer that the student writes, and the computation that gives the right one.
 
@@ -129,7 +131,7 @@ class Part:
         return compute
 
 
-@dataclass
+@dataclass(eq=False)
 class Check:
     """One property of a submitted function.  Its docstring is the rubric item.
 

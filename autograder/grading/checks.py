@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise import Check, Exercise, Misconception, Mismatch, alike, rng_for
+from autograder.exercise.remember import remembered
 from autograder.grading.results import Item, Status
 from autograder.sandbox import StudentError
 
@@ -139,6 +140,7 @@ def diagnose(exercise: Exercise, check: Check, call: Recorder) -> Misconception 
     return None
 
 
+@remembered()
 def _fails(exercise: Exercise, check: Check, wrong: Misconception) -> bool:
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():

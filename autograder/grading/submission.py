@@ -167,6 +167,8 @@ _FORGET = "for _name in {names}:\n    globals().pop(_name, None)\ndel _name"
 def _stale(exercise: Exercise, source: str, answered: set[str]) -> list[str]:
     """Return which earlier answers a solution cell is about to replace by its own."""
     own = answered & {part.name for part in exercise.parts}
+    if not own:
+        return []
     try:
         nodes = ast.walk(ast.parse(source))
     except (SyntaxError, ValueError, RecursionError, MemoryError):

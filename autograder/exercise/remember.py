@@ -1,0 +1,120 @@
+"""Remember what was worked out: a class writes the same answers again and again."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+
+Result = TypeVar("Result")
+
+#: How many results of a function are kept; those not asked for the longest are dropped first.
+SIZE = 4000
+
+
+def remembered(
+    sure: Callable[[Any], bool] = lambda _: True, *, size: int = SIZE
+) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
+    """Make a pure function of hashable arguments remember its results while this process lives.
+
+    Nothing but the function's own results passes from one submission to the next, so what it
+    returns must not be changed by those who get it.
+
+    Parameters
+    ----------
+    sure
+        Whether a result would be the same at every other time; one that isn't, because the time
+        was up for instance, is not kept. Nor is an exception.
+    size
+        How many results are kept.
+
+    Examples
+    --------
+    >>> calls = []
+    >>> double = remembered()(lambda x: calls.append(x) or 2 * x)
+    >>> double(2), double(2), calls
+    (4, 4, [2])
+    """
+
+    def decorate(function: Callable[..., Result]) -> Callable[..., Result]:
+        known: OrderedDict[tuple[Hashable, ...], Result] = OrderedDict()
+
+        @wraps(function)
+        def remembering(*args: Hashable) -> Result:
+            # 1, 1.0 and True are equal, and yet not the same question.
+            key = (*args, *map(type, args))
+            if key in known:
+                known.move_to_end(key)
+                return known[key]
+            result = function(*args)
+            if sure(result):
+                known[key] = result
+                if len(known) > size:
+                    known.popitem(last=False)
+            return result
+
+        return remembering
+
+    return decorate
+
+
+class Unfamiliar(TypeError):
+    """A value of a kind that is not known to be plain data."""
+
+
+class Values:
+    """Plain data as an argument of a remembered function: equal if they are so bit for bit.
+
+    Attributes
+    ----------
+    values
+        What was given; not to be changed.
+
+    Raises
+    ------
+    Unfamiliar
+        If there is anything else than numbers, text, arrays and formulas in them.
+    """
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+        self._key = _key(values)
+        self._hash = hash(self._key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Values) and self._key == other._key
+
+
+def copied(value: Any) -> Any:
+    """Return plain data that can be changed without changing ``value``."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if type(value) in (list, tuple):
+        return type(value)(map(copied, value))
+    if type(value) is dict:
+        return {key: copied(entry) for key, entry in value.items()}
+    return set(value) if type(value) is set else value
+
+
+def _key(value: Any) -> Hashable:
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return value.dtype.str, value.shape, value.tobytes()
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool | int | float | complex | np.generic):
+        return type(value), repr(value)  # 0.0 equals -0.0, and NaN nothing
+    if type(value) in (list, tuple):
+        return type(value), *map(_key, value)
+    if type(value) is dict:
+        return dict, *((_key(name), _key(entry)) for name, entry in value.items())
+    if type(value) in (set, frozenset):
+        return type(value), frozenset(map(_key, value))
+    if hasattr(value, "free_symbols") and isinstance(value, Hashable):
+        return type(value), value
+    raise Unfamiliar(f"{type(value).__name__} is not plain data")

@@ -1,0 +1,123 @@
+"""What is worked out once for a class: the same answer as if it were worked out for each."""
+
+import numpy as np
+import pytest
+
+from autograder import algebra
+from autograder.exercise import Exercise, Formula, Numbers, evaluate, solve
+from autograder.exercise.remember import Unfamiliar, Values, remembered
+from autograder.grading.parts import grade_parts
+
+
+def exercise_with(compute, answer=None):
+    exercise = Exercise("once", title="Once", source="test")
+    exercise.part(points=1, answer=answer or Numbers())(compute)
+    return exercise
+
+
+def test_a_function_runs_once_for_the_same_values():
+    calls = []
+
+    def total(x):
+        """Sum."""
+        calls.append(x)
+        return x.sum()
+
+    exercise = exercise_with(total)
+    for _ in range(3):
+        assert solve(exercise, {"x": np.arange(3.0)})["total"] == 3
+    assert len(calls) == 1
+    assert solve(exercise, {"x": np.arange(4.0)})["total"] == 6
+
+
+def test_nobody_changes_what_the_next_one_gets():
+    def doubled(x):
+        """Twice."""
+        x *= 2  # an author's slip, which must stay without consequences for others
+        return x
+
+    exercise = exercise_with(doubled)
+    variant = {"x": np.ones(2)}
+    for _ in range(2):
+        known = solve(exercise, variant)
+        assert known["doubled"].tolist() == [2, 2]
+        known["doubled"][:] = 7  # what somebody does with a result
+        assert variant["x"].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [(1, 1.0), (1, True), (0.0, -0.0), (np.float32(1), np.float64(1)), ([1], (1,)), (1, "1")],
+)
+def test_values_that_compare_equal_are_not_taken_for_each_other(a, b):
+    assert Values({"x": a}) == Values({"x": a})
+    assert Values({"x": a}) != Values({"x": b})
+
+
+def test_arrays_are_the_same_bit_for_bit():
+    nan = np.array([np.nan, 1.0])
+    assert Values(nan) == Values(nan.copy())
+    assert Values(nan) != Values(nan.astype(np.float32))
+    assert Values(np.ones((2, 3))) != Values(np.ones((3, 2)))
+
+
+def test_what_is_no_plain_data_is_worked_out_each_time():
+    class Own:
+        calls = 0
+
+        def __float__(self):
+            Own.calls += 1
+            return 1.0
+
+    def number(x):
+        """A number."""
+        return float(x)
+
+    with pytest.raises(Unfamiliar):
+        Values(Own())
+    exercise = exercise_with(number)
+    for _ in range(2):
+        assert evaluate(exercise.parts[0], exercise.parts[0], {"x": Own()}) == 1
+    assert Own.calls == 2
+
+
+def test_exceptions_and_what_is_not_sure_are_not_kept():
+    results = iter([None, 3, 4])
+    ask = remembered(lambda result: result is not None)(lambda: next(results))
+    assert [ask(), ask(), ask()] == [None, 3, 3]
+    fails = remembered()(lambda: 1 / next(zeros))
+    zeros = iter([0, 2])
+    with pytest.raises(ZeroDivisionError):
+        fails()
+    assert fails() == 0.5
+
+
+def test_the_oldest_are_forgotten():
+    asked = []
+    ask = remembered(size=2)(lambda x: asked.append(x) or x)
+    for x in (1, 2, 1, 3, 1, 2):
+        assert ask(x) == x
+    assert asked == [1, 2, 3, 2]
+
+
+def test_one_student_s_formula_is_compared_once_for_all(monkeypatch):
+    compared = []
+    equal = algebra.equal
+
+    def counting(*args, **kwargs):
+        compared.append(args)
+        return equal(*args, **kwargs)
+
+    monkeypatch.setattr(algebra, "equal", counting)
+
+    def slope():
+        """The slope."""
+        return "2*w_slope"
+
+    exercise = exercise_with(slope, Formula("w_slope"))
+    scores = [
+        grade_parts(exercise, {}, {"slope": text}.__getitem__)[0].score
+        for text in ("w_slope + w_slope*1", "w_slope", "w_slope*2", "w_slope")
+    ]
+    assert scores == [1, 0, 1, 0]
+    assert len(compared) == 2
