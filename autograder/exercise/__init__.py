@@ -21,6 +21,7 @@ from autograder.exercise.answers import (
     is_blank,
 )
 from autograder.exercise.choice import Choice
+from autograder.exercise.clocks import Inconclusive
 from autograder.exercise.figure import Figure
 from autograder.exercise.follow import apply, band, evaluate, solve
 from autograder.exercise.variants import draw_pool, hidden_mistakes, pick, rng_for
@@ -32,6 +33,7 @@ from autograder.exercise.vocabulary import (
     Part,
 )
 from autograder.exercise.witness import Witness
+from autograder.exercise.work import Work, covers, grows, vectorised
 
 if TYPE_CHECKING:
     from autograder.exercise.symbolic import ComplexityClass, Derivation, Formula, Matrix
@@ -49,6 +51,7 @@ __all__ = [
     "Figure",
     "FormatError",
     "Formula",
+    "Inconclusive",
     "Judgement",
     "Matrix",
     "Misconception",
@@ -58,18 +61,22 @@ __all__ = [
     "Shape",
     "Undecided",
     "Witness",
+    "Work",
     "agree",
     "alike",
     "apply",
     "band",
+    "covers",
     "draw_pool",
     "evaluate",
+    "grows",
     "hidden_mistakes",
     "is_blank",
     "pick",
     "require",
     "rng_for",
     "solve",
+    "vectorised",
 ]
 
 

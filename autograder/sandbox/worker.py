@@ -1,9 +1,9 @@
 """What answers the grader from within the process of a student's code.
 
-It executes cells, reads variables and calls functions, and answers with data. With `shell` and
-`capture` it is the only code of ours there (and `wire`, to speak). Everything here may be read,
-replaced and subverted by the student's code: the grader believes nothing of what comes back beyond
-its being data.
+It executes cells, reads variables and calls functions, and answers with data. With `shell`,
+`capture` and `meter` it is the only code of ours there (and `serving` and `wire`, to speak).
+Everything here may be read, replaced and subverted by the student's code: the grader believes
+nothing of what comes back beyond its being data.
 """
 
 import copy
@@ -11,14 +11,13 @@ import random
 import socket
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
+from autograder.sandbox import meter, serving
 from autograder.sandbox.capture import Stream, describe
 from autograder.sandbox.shell import Shell
-from autograder.sandbox.wire import PREFIX, Buffer, WireError, decode, encode, frame_lengths
-
-_MAX_REQUEST = 1 << 40  # requests come from the grader; the limit on memory is the limit here
+from autograder.sandbox.wire import Buffer, WireError, encode
 
 
 class Refusal(Exception):
@@ -38,8 +37,10 @@ class Worker:
         numbers: dict[str, dict[str, Any]],
         max_payload: int,
         send: Callable[[list[Buffer]], None],
+        torchmeter: Any = None,
     ) -> None:
         self._shell = shell
+        self._torchmeter = torchmeter
         self._max_payload = max_payload
         self._send = send
         self._namespace: dict[str, Any] = shell.user_ns
@@ -73,10 +74,15 @@ class Worker:
         function = self._find(request["name"])
         if not callable(function):
             raise Refusal("missing", f"is not a function: its type is {type(function).__name__}")
-        arguments = (request["args"], request["kwargs"])
-        before = _frozen(arguments)
-        value = function(*request["args"], **request["kwargs"])
-        return {"value": value, "modified": _frozen(arguments) != before}
+        args, kwargs = request["args"], request["kwargs"]
+        if request["do"] == "time":  # nothing beside the call: the grader's clock is running
+            return {"value": function(*args, **kwargs)}
+        if request["do"] == "meter":
+            value, work = meter.metered(function, args, kwargs, self._torchmeter)
+            return {"value": value, "work": work}
+        before = _frozen((args, kwargs))
+        value = function(*args, **kwargs)
+        return {"value": value, "modified": _frozen((args, kwargs)) != before}
 
     def _find(self, name: str) -> Any:
         try:
@@ -100,58 +106,23 @@ class Worker:
         return failure | {"outputs": outputs}
 
 
-def serve(connection: socket.socket, shell: Shell) -> None:
-    """Answer the grader's requests, the first of which starts the worker, until it hangs up."""
+def serve(connection: socket.socket, shell: Shell, torchmeter: Any = None) -> None:
+    """Answer the grader's requests, the first of which starts the worker, until it hangs up.
+
+    ``torchmeter`` is the module of that name, where torch is at hand.
+    """
 
     def send(frame: list[Buffer]) -> None:
-        _send(connection, frame)
+        serving.send(connection, frame)
 
-    receive = _receiver(connection)
+    receive = serving.requests(connection)
     start = next(receive, None)
     if start is None:
         return
-    worker = Worker(shell, start["numbers"], start["largest"], send)
+    worker = Worker(shell, start["numbers"], start["largest"], send, torchmeter)
     send(encode({"id": start["id"]}))
     for request in receive:
         send(worker.answer(request))
-
-
-def _receiver(connection: socket.socket) -> Iterator[dict[str, Any]]:
-    chunk = bytearray(1 << 16)
-    while True:
-        # Nearly every request arrives in one piece, hence with one system call.
-        data = chunk[: connection.recv_into(chunk)]
-        if not _complete(connection, data, PREFIX.size):
-            return
-        header, payload = frame_lengths(data[: PREFIX.size], _MAX_REQUEST)
-        end = PREFIX.size + header
-        if not _complete(connection, data, end + payload):
-            return
-        yield decode(data[PREFIX.size : end], data[end:], torch_tensors=True)
-
-
-def _complete(connection: socket.socket, data: bytearray, size: int) -> bool:
-    """Receive until there are ``size`` bytes. False if the other side has gone."""
-    filled = len(data)
-    if filled < size:
-        data.extend(bytes(size - filled))
-        with memoryview(data) as view:
-            while filled < size:
-                count = connection.recv_into(view[filled:])
-                if count == 0:
-                    return False
-                filled += count
-    return True
-
-
-def _send(connection: socket.socket, buffers: list[Buffer]) -> None:
-    sent = connection.sendmsg(buffers)
-    for buffer in buffers:
-        if sent < len(buffer):
-            connection.sendall(memoryview(buffer)[sent:])
-            sent = 0
-        else:
-            sent -= len(buffer)
 
 
 def _check_module(numbers: dict[str, dict[str, Any]]) -> types.ModuleType:
