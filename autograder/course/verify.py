@@ -21,6 +21,9 @@ from autograder.grading.parts import grade_parts
 from autograder.grading.results import Item, Status
 from autograder.sandbox import StudentError
 
+#: Notes of checks that take a clock or a device, neither of which a proof may rest on.
+UNPROVED = {"not_timed", "no_gpu"}
+
 
 @dataclass(frozen=True)
 class Proof:
@@ -113,15 +116,21 @@ def _stub_earns(
 def _functions(exercise: Exercise) -> list[str]:
     problems = []
     assert exercise.solution
-    for right in (exercise.solution, *exercise.alternatives):
-        lost = _lost(grade_checks(exercise, _as_student(right)))
-        problems += [f"`{right.__name__}` is right but fails {_shown(item)}" for item in lost]
     caught: set[str] = set()
+    for right in (exercise.solution, *exercise.alternatives):
+        items = grade_checks(exercise, _as_student(right))
+        unproved = [item for item in items if item.note in UNPROVED]
+        caught |= {item.name for item in unproved}
+        problems += [
+            f"`{right.__name__}` is right but fails {_shown(item)}"
+            for item in _lost(items)
+            if item not in unproved
+        ]
     for wrong in exercise.misconceptions:
         failed = [
             item
             for item in grade_checks(exercise, _as_student(wrong))
-            if item.status in (Status.FAILED, Status.ERRORED)
+            if item.status in (Status.FAILED, Status.ERRORED) and item.note not in UNPROVED
         ]
         caught |= {item.name for item in failed}
         if not failed:

@@ -21,7 +21,7 @@ from autograder.exercise.answers import (
     is_blank,
 )
 from autograder.exercise.choice import Choice
-from autograder.exercise.clocks import Inconclusive
+from autograder.exercise.clocks import Inconclusive, no_slower
 from autograder.exercise.figure import Figure
 from autograder.exercise.follow import apply, band, evaluate, solve
 from autograder.exercise.variants import draw_pool, hidden_mistakes, pick, rng_for
@@ -72,6 +72,7 @@ __all__ = [
     "grows",
     "hidden_mistakes",
     "is_blank",
+    "no_slower",
     "pick",
     "require",
     "rng_for",

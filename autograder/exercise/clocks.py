@@ -29,6 +29,7 @@ _CHEAP = 0.4  # below what must be: the work was hidden
 _CONTRADICTION = 0.5
 _BLOCK_SECONDS, _BLOCK_CALLS = 0.004, 32
 _ROUNDS, _ATTEMPTS = 3, 3
+_SLOWER = 1.25  # than the limit, and it is slow beyond doubt
 _CALL_SECONDS, _BUDGET = 0.6, 10.0
 _RESAMPLES = 400
 _PRECISION = {2: 5e-2, 4: 1e-3, 8: 1e-8}
@@ -46,6 +47,9 @@ class Clocked(Protocol):
 
     def reference_seconds(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
         """Do the same with the reference, in a process of its own."""
+
+    def remark(self, note: str, feedback: str) -> None:
+        """Say something beside the verdict; it appears if the check passes."""
 
 
 def checked(value: Any, args: tuple[Any, ...], rows: Rows, n: int, *, count: int = 2) -> None:
@@ -124,6 +128,46 @@ def decide(call: Clocked, make: Make, at_most: float, rows: Rows) -> None:
         if time.monotonic() > deadline:
             break
     raise Inconclusive("the time could not be measured clearly enough")
+
+
+def no_slower(call: Clocked, make: Make, *, than: float = 5.0, n: int = 2000, rows: Rows) -> None:
+    """Require that a call takes at most ``than`` times the reference's processor time.
+
+    Both are timed in turn, each in a process of its own, with fresh inputs for every call.
+    Where there is no clock to read, as when exercises prove themselves, the check passes with
+    the note ``not_timed``.
+
+    Raises
+    ------
+    Mismatch
+        If it takes clearly longer.
+    Inconclusive
+        If that is not clear.
+    """
+    ratios: list[float] = []
+    rng = np.random.default_rng()
+    for _ in range(_ATTEMPTS):
+        for _ in range(2 * _ROUNDS):
+            own = _block(call.seconds, make, rows, n)
+            if own is None:
+                call.remark("not_timed", "The time was not compared: there is no clock to read.")
+                return
+            reference = _block(call.reference_seconds, make, rows, n)
+            if reference is None:
+                raise Inconclusive("the reference can't be timed here")
+            ratios.append(own / reference)
+        medians = [float(np.median(rng.choice(ratios, len(ratios)))) for _ in range(_RESAMPLES)]
+        low, high = np.quantile(medians, [0.025, 0.975])
+        if high < than:
+            return
+        if low > _SLOWER * than:
+            times = float(np.median(ratios))
+            raise Mismatch(
+                f"for n = {n} it takes {times:.0f} times as long as the reference; "
+                f"{than:g} times would do",
+                kind="slow",
+            )
+    raise Inconclusive("the time could not be compared clearly enough")
 
 
 def exponent(seconds: dict[int, list[float]]) -> float:

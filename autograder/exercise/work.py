@@ -71,9 +71,6 @@ class Call(clocks.Clocked, Protocol):
     def work(self, *args: Any, **kwargs: Any) -> Work:
         """Call and count."""
 
-    def remark(self, note: str, feedback: str) -> None:
-        """Say something beside the verdict; it appears if the check passes."""
-
 
 def covers(work: Work, floor: float) -> None:
     """Withhold the check if the meter saw less work than any right solution takes.

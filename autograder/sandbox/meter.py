@@ -1,13 +1,15 @@
 """Call a function and count the work that the call is: the same counts on every machine.
 
 It runs in the process of the student's code, who could forge what it counts; the grader confirms
-by a clock of its own (`session.Session.timed`).  Four things are counted in one call:
+by a clock of its own (`session.Session.timed`).  Three things are counted:
 
 - operations, FLOPs and arrays of numpy (`traced`) and of torch (`torchmeter`);
-- bytes that are alive at once, as Python's own allocator and numpy report them, and torch's;
-- bytecodes of the student's own code, which grow with n where, and only where, it loops.
+- bytecodes of the student's own code, which grow with n where, and only where, it loops;
+- bytes that are alive at once, as Python's own allocator and numpy report them, and torch's.
+  These are counted in a second call: while the first one is traced, they would be the tracer's.
 """
 
+import contextlib
 import copy
 import gc
 import inspect
@@ -25,7 +27,7 @@ CELLS = "<cell "  # what the files of a notebook's cells are called
 def metered(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], torch: Any = None
 ) -> tuple[Any, dict[str, Any]]:
-    """Call a function with copies of the arguments.
+    """Call a function twice, with copies of the arguments.
 
     Parameters
     ----------
@@ -39,40 +41,43 @@ def metered(
     Returns
     -------
     value
-        What it returned.
+        What it returned the first time.
     dict
         ``flops``, ``largest``, ``peak``, ``steps``, ``operations`` and ``shapes``, a sorted list.
     """
     steps = _Steps(function)
-    args, kwargs = traced.traced(copy.deepcopy((args, kwargs)))
-    gc.collect()
+    first, second = (copy.deepcopy((args, kwargs)) for _ in range(2))
     with traced.tracing() as counts:
-        meter = torch.meter((args, kwargs), counts) if torch else None
-        value, peak = _measured(function, args, kwargs, steps, meter)
+        args, kwargs = traced.traced(first)
+        meter = torch.meter(first, counts) if torch else contextlib.nullcontext()
+        with steps, meter:
+            value = traced.bare(function(*args, **kwargs))
     found = {"flops": counts.flops, "largest": counts.largest, "operations": counts.operations}
-    found |= {"peak": peak + (meter.peak if meter else 0), "steps": steps.count}
-    return traced.bare(value), found | {"shapes": sorted(counts.shapes)}
+    found |= {"peak": _peak(function, *second, torch), "steps": steps.count}
+    return value, found | {"shapes": sorted(counts.shapes)}
 
 
-def _measured(
-    function: Callable[..., Any], args: Any, kwargs: Any, steps: "_Steps", meter: Any
-) -> tuple[Any, int]:
+def _peak(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], torch: Any
+) -> int:
+    meter: Any = contextlib.nullcontext()
+    if torch:
+        meter = torch.meter((args, kwargs), traced.Counts())
+    gc.collect()
     ours = not tracemalloc.is_tracing()
     if ours:
         tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
     tracemalloc.reset_peak()
     try:
-        with steps:
-            if meter is None:
-                value = function(*args, **kwargs)
-            else:
-                with meter:
-                    value = function(*args, **kwargs)
-        return value, max(tracemalloc.get_traced_memory()[1] - before, 0)
+        with meter:
+            function(*args, **kwargs)
+        numpy = tracemalloc.get_traced_memory()[1] - before
     finally:
         if ours:
             tracemalloc.stop()
+    # Not their sum: beside torch, Python's own objects are the meter's.
+    return max(numpy, meter.peak if torch else 0)
 
 
 class _Steps:

@@ -24,6 +24,7 @@ _IDLE = {
     *("can_cast", "empty_like", "full_like", "may_share_memory", "ndim", "ones_like"),
     *("result_type", "shape", "shares_memory", "size", "zeros_like"),
 }
+_PLAIN = {np.ndarray, np.float64, float, int, bool, str, type(None)}
 
 
 class Counts:
@@ -56,9 +57,10 @@ class Counts:
 
     def made(self, shape: tuple[int, ...]) -> None:
         """Note that an array was made."""
-        self.largest = max(self.largest, math.prod(shape))
-        if len(self.shapes) < MAX_SHAPES:
-            self.shapes.add(tuple(shape))
+        if shape not in self.shapes:
+            self.largest = max(self.largest, math.prod(shape))
+            if len(self.shapes) < MAX_SHAPES:
+                self.shapes.add(shape)
 
 
 _counts = Counts()
@@ -72,15 +74,16 @@ class Traced(np.ndarray[Any, Any]):
     def __array_finalize__(self, source: Any) -> None:
         # An array with memory of its own, by astype, copy, repeat: nothing else tells.
         if source is not None and self.base is None and self.size:
-            _counts.add(0, [self])
+            _counts.add(0, (self,))
 
     def __array_ufunc__(
         self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any
     ) -> Any:
-        plain = [bare(x) for x in inputs]
-        options = {name: bare(value) for name, value in options.items()}
+        plain = tuple(map(bare, inputs))
+        if options:
+            options = bare(options)
         if out is not None:
-            options["out"] = tuple(bare(x) for x in out)
+            options["out"] = bare(out)
         result = getattr(ufunc, method)(*plain, **options)
         results = result if isinstance(result, tuple) else (result,)
         if ufunc.__name__ in _PRODUCTS and method == "__call__":
@@ -110,10 +113,12 @@ class Traced(np.ndarray[Any, Any]):
         return traced(result)
 
     def __getitem__(self, index: Any) -> Any:
-        result = super().__getitem__(index)
-        entries = index if isinstance(index, tuple) else (index,)
-        if any(isinstance(entry, list | np.ndarray) for entry in entries):
-            _counts.add(0, [result])  # a copy, which __array_finalize__ takes for a view
+        result = np.ndarray.__getitem__(self, index)
+        kind = type(index)
+        if kind is not int and kind is not slice:
+            entries = index if kind is tuple else (index,)
+            if any(isinstance(entry, list | np.ndarray) for entry in entries):
+                _counts.add(0, (result,))  # a copy, which __array_finalize__ takes for a view
         return result
 
     def dot(self, other: Any, out: Any = None) -> Any:
@@ -123,7 +128,7 @@ class Traced(np.ndarray[Any, Any]):
 
 def bare(value: Any) -> Any:
     """Return the value with ordinary arrays in the place of traced ones."""
-    if isinstance(value, Traced):
+    if type(value) is Traced:
         return value.view(np.ndarray)
     return _through(bare, value)
 
@@ -137,6 +142,8 @@ def traced(value: Any) -> Any:
 
 def _through(change: Callable[[Any], Any], value: Any) -> Any:
     kind = type(value)
+    if kind in _PLAIN:
+        return value
     if kind is list or kind is tuple:
         return kind(change(entry) for entry in value)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
