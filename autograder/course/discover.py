@@ -1,13 +1,8 @@
-"""Find the exercises of an assignment: text in assignments/, references in reference/.
-
-This is the one place that loads a reference, by its path; nothing imports it.
-"""
+"""Find the exercises of an assignment: text in assignments/, references in reference/."""
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 import traceback
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +11,7 @@ from typing import Any
 
 from autograder.course.config import Course, CourseError
 from autograder.exercise import Exercise
+from autograder.exercise.loading import load_module
 
 
 @dataclass(frozen=True)
@@ -103,16 +99,10 @@ def read_cells(path: Path) -> list[Cell]:
 
 def load_exercise(path: Path) -> Exercise | Broken:
     """Load the module at ``path`` and return its ``exercise``, or what is wrong with it."""
-    name = f"reference.{path.parent.name}.{path.stem}"
     if not path.is_file():
         return Broken(path.stem, f"{path} is missing")
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        module = load_module(path)
     except Exception as error:
         return Broken(path.stem, f"{_place(error, path)}: {type(error).__name__}: {error}")
     exercise = getattr(module, "exercise", None)

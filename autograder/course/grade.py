@@ -21,6 +21,7 @@ from autograder.course.submissions import (
 from autograder.exercise import Exercise
 from autograder.grading.results import Grade
 from autograder.grading.submission import Assigned, grade_submission, lost
+from autograder.grading.yardstick import Yardstick
 from autograder.sandbox import Isolation, Limits, Zygote, probe
 
 
@@ -64,6 +65,7 @@ class Grader:
         self._isolation = isolation
         self._assigned: dict[str, tuple[Release, list[tuple[str, Exercise | Broken]]]] = {}
         self._zygotes: dict[tuple[tuple[str, ...], Limits], Zygote] = {}
+        self._yardstick = Yardstick()
         check_limits(course)
 
     def __enter__(self) -> Grader:
@@ -77,6 +79,7 @@ class Grader:
         for zygote in self._zygotes.values():
             zygote.close()
         self._zygotes.clear()
+        self._yardstick.close()
 
     def zygote(self, release: Release, limits: Limits) -> Zygote:
         """Return the warm process that an assignment's submissions are forked from."""
@@ -136,6 +139,7 @@ class Grader:
             notices=notices,
             limits={e.id: exercise_limits(self.course, e.id, limits) for e in assigned},
             seconds=seconds,
+            yardstick=self._yardstick,
         )
 
     def assigned(self, assignment: str, student: str) -> tuple[Release, list[Assigned]]:

@@ -18,6 +18,7 @@ from autograder.exercise.answers import (
     is_blank,
 )
 from autograder.exercise.choice import Choice
+from autograder.exercise.clocks import Inconclusive, no_slower
 from autograder.exercise.exact import Count, Fractions, Shape
 from autograder.exercise.figure import Figure
 from autograder.exercise.follow import apply, band, evaluate, solve
@@ -31,6 +32,7 @@ from autograder.exercise.vocabulary import (
     Part,
 )
 from autograder.exercise.witness import Witness
+from autograder.exercise.work import Work, covers, grows, vectorised
 
 if TYPE_CHECKING:
     from autograder.exercise.symbolic import ComplexityClass, Derivation, Formula, Matrix
@@ -50,6 +52,7 @@ __all__ = [
     "FormatError",
     "Formula",
     "Fractions",
+    "Inconclusive",
     "Judgement",
     "Matrix",
     "Misconception",
@@ -59,19 +62,24 @@ __all__ = [
     "Shape",
     "Undecided",
     "Witness",
+    "Work",
     "agree",
     "alike",
     "apply",
     "band",
+    "covers",
     "draw_pool",
     "draws",
     "evaluate",
+    "grows",
     "hidden_mistakes",
     "is_blank",
+    "no_slower",
     "pick",
     "require",
     "rng_for",
     "solve",
+    "vectorised",
 ]
 
 

@@ -19,11 +19,14 @@ class Mismatch(AssertionError):
         What is wrong, without the values of hidden inputs or of expected answers.
     detail
         The same with values; shown for visible checks alone.
+    kind
+        What is wrong, as a tag.  Where the result is right and the way to it isn't, this is
+        how a misconception is recognised: it fails with the same one.
     """
 
-    def __init__(self, message: str, detail: str = "") -> None:
+    def __init__(self, message: str, detail: str = "", *, kind: str = "") -> None:
         super().__init__(message)
-        self.message, self.detail = message, detail or message
+        self.message, self.detail, self.kind = message, detail or message, kind
 
 
 def require(condition: object, message: str) -> None:

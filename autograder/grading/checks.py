@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import builtins
 import copy
+import importlib
+import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from autograder.exercise import Check, Exercise, Misconception, Mismatch, alike, rng_for
+from autograder.exercise import (
+    Check,
+    Exercise,
+    Inconclusive,
+    Misconception,
+    Mismatch,
+    Work,
+    alike,
+    rng_for,
+)
 from autograder.exercise.remember import remembered
 from autograder.grading.results import Item, Status
 from autograder.sandbox import StudentError
+from autograder.sandbox.meter import metered
 
 Call = Callable[..., Any]
 
@@ -31,18 +44,26 @@ class Recorded:
 class Recorder:
     """A call that remembers what it was asked and what it answered.
 
+    What is metered or timed is not remembered: such calls are large, and say how a function
+    works rather than what it returns.
+
     Attributes
     ----------
     calls
         Every call that returned.
     modified
         Did the last call change one of its arguments in place?
+    metered
+        Was the work of a call counted?
+    remarks
+        Notes with sentences for the student, should the check pass.
     """
 
     def __init__(self, call: Call) -> None:
         self._call = call
         self.calls: list[Recorded] = []
-        self.modified = False
+        self.modified = self.metered = False
+        self.remarks: list[tuple[str, str]] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call and record."""
@@ -51,6 +72,48 @@ class Recorder:
         self.calls.append(Recorded(*asked, value))
         self.modified = getattr(self._call, "modified", False) or not _same(asked, (args, kwargs))
         return value
+
+    def work(self, *args: Any, **kwargs: Any) -> Work:
+        """Call and count the work; a function of our own is metered here.
+
+        Raises
+        ------
+        StudentError
+            If the call fails without a meter as well.
+        Inconclusive
+            If it fails with the meter alone, or takes too long.
+        """
+        self.metered = True
+        meter = getattr(self._call, "metered", None) or partial(_metered, self._call)
+        try:
+            value, counts = meter(*args, **kwargs)
+        except StudentError as error:
+            if error.kind == "timeout":
+                raise Inconclusive("counting the work took too long") from error
+            self._call(*copy.deepcopy(args), **copy.deepcopy(kwargs))
+            raise Inconclusive(f"the work could not be counted ({error.kind})") from error
+        return Work(value, **counts)
+
+    def seconds(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
+        """Call and return the processor time; None for a function of our own."""
+        timed = getattr(self._call, "timed", None)
+        return timed(*args, **kwargs) if timed else (self._call(*args, **kwargs), None)
+
+    def reference_seconds(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
+        """Do the same with the reference; only a submission is compared with it."""
+        timed = getattr(self._call, "reference_timed", None)
+        return timed(*args, **kwargs) if timed else (None, None)
+
+    def remark(self, note: str, feedback: str) -> None:
+        """Say something beside the verdict."""
+        self.remarks.append((note, feedback))
+
+
+def _metered(function: Call, *args: Any, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
+    """Meter a function of our own, in this process."""
+    torch = "torch" in sys.modules  # importing it takes seconds
+    torchmeter = importlib.import_module("autograder.sandbox.torchmeter") if torch else None
+    return metered(getattr(function, "compute", function), args, kwargs, torchmeter)
 
 
 def grade_checks(exercise: Exercise, call: Call) -> list[Item]:
@@ -103,8 +166,15 @@ def _run(exercise: Exercise, check: Check, call: Recorder) -> Item:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             check.run(call, seed_of(exercise, check))
+    except Inconclusive as unclear:
+        return _item(
+            check,
+            Status.ERRORED,
+            "inconclusive",
+            f"Nothing is decided: {unclear}. The score is withheld; a person will look at it.",
+        )
     except Mismatch as mismatch:
-        known = diagnose(exercise, check, call)
+        known = diagnose(exercise, check, call, mismatch)
         if known:
             return _item(check, Status.FAILED, known.name, known.feedback)
         text = mismatch.detail if check.visible else mismatch.message
@@ -122,33 +192,49 @@ def _run(exercise: Exercise, check: Check, call: Recorder) -> Item:
             "grader_error",
             f"The check itself failed ({type(error).__name__}); a person will look at it.",
         )
-    return _item(check, Status.PASSED)
+    note, feedback = call.remarks[0] if call.remarks else ("", "")
+    return _item(check, Status.PASSED, note, feedback)
 
 
-def diagnose(exercise: Exercise, check: Check, call: Recorder) -> Misconception | None:
+def diagnose(
+    exercise: Exercise, check: Check, call: Recorder, mismatch: Mismatch
+) -> Misconception | None:
     """Return the misconception that answers every recorded call as the student did, if any.
 
     Types count only where the values are right: then the type, or a changed input, is what
-    the check complained about.  A misconception that passes the check is not what failed it.
+    the check complained about.  A misconception that passes the check is not what failed it,
+    nor is one that fails it in another way.
     """
-    if not call.calls or exercise.solution is None:
+    if exercise.solution is None or not (call.calls or call.metered):
         return None
-    strict = _replays(exercise.solution, call, strict=False)
+    strict = bool(call.calls) and _replays(exercise.solution, call, strict=False)
     for wrong in exercise.misconceptions:
-        if _replays(wrong, call, strict=strict) and _fails(exercise, check, wrong):
-            return wrong
+        if _replays(wrong, call, strict=strict):
+            failed = _failure(exercise, check, wrong)
+            if failed and _alike(failed, mismatch, by_message=not call.calls):
+                return wrong
     return None
 
 
+def _alike(one: Mismatch, other: Mismatch, *, by_message: bool) -> bool:
+    """Tell whether two functions fail a check in the same way."""
+    if one.kind or other.kind or not by_message:
+        return one.kind == other.kind
+    return one.message == other.message
+
+
 @remembered()
-def _fails(exercise: Exercise, check: Check, wrong: Misconception) -> bool:
+def _failure(exercise: Exercise, check: Check, wrong: Misconception) -> Mismatch | None:
+    """Return how a misconception fails a check; None if it passes, or can't be run there."""
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             check.run(Recorder(wrong), seed_of(exercise, check))
-    except Mismatch:
-        return True
-    return False
+    except Mismatch as mismatch:
+        return mismatch
+    except Inconclusive:
+        return None
+    return None
 
 
 def _replays(function: Call, call: Recorder, *, strict: bool) -> bool:

@@ -75,6 +75,18 @@ class Runner:
         seconds = self._within(self.limits.call_seconds)
         return session.call(name, *args, seconds=seconds, **kwargs)
 
+    def metered(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
+        """Call a function and have its work counted, or raise ``StudentError``."""
+        session = self._for_calls()
+        seconds = self._within(self.limits.call_seconds)
+        return session.metered(name, *args, seconds=seconds, **kwargs)
+
+    def timed(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
+        """Call a function and read the processor time of that, or raise ``StudentError``."""
+        session = self._for_calls()
+        seconds = self._within(self.limits.call_seconds)
+        return session.timed(name, *args, seconds=seconds, **kwargs)
+
     @property
     def modified(self) -> bool:
         """Did the last call change one of its arguments in place?"""

@@ -87,6 +87,32 @@ class Usage:
     max_rss_mb: float
 
 
+#: What the meter counts in a call; ``autograder.exercise.Work`` explains it.
+COUNTS = ("flops", "largest", "peak", "steps", "operations")
+_MAX_COUNT = 1 << 62
+
+
+def counted(work: Any) -> dict[str, Any]:
+    """Return the counts of a metered call as they came over the wire, which may say anything.
+
+    Raises
+    ------
+    WireError
+        If they are not whole numbers, or the shapes are none.
+    """
+    if type(work) is not dict or work.keys() != {*COUNTS, "shapes"}:
+        raise WireError("counts that are none")
+    numbers = {name: work[name] for name in COUNTS}
+    if not all(type(n) is int and 0 <= n < _MAX_COUNT for n in numbers.values()):
+        raise WireError("counts that are no whole numbers")
+    shapes = work["shapes"]
+    if type(shapes) is not list or not all(
+        type(shape) is tuple and all(type(n) is int for n in shape) for shape in shapes
+    ):
+        raise WireError("shapes that are none")
+    return numbers | {"shapes": frozenset(shapes)}
+
+
 def reported(error: Any, subject: str, verb: str = "") -> StudentError | None:
     """Turn the error in a worker's reply into one for the student.
 

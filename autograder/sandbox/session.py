@@ -19,7 +19,15 @@ from typing import Any, Self
 from autograder.sandbox import bubblewrap, control, outputs
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.isolation import Isolation, SandboxError, probe
-from autograder.sandbox.results import CellRun, Kind, Limits, StudentError, Usage, reported
+from autograder.sandbox.results import (
+    CellRun,
+    Kind,
+    Limits,
+    StudentError,
+    Usage,
+    counted,
+    reported,
+)
 from autograder.sandbox.wire import WireError, encode
 
 _IMPORT_SECONDS = 120.0
@@ -118,6 +126,14 @@ class Zygote:
         except (OSError, EOFError):  # the zygote is lost; its workers go with it
             self.close()
             return {"status": -signal.SIGKILL, "cpu_seconds": 0.0, "max_rss_mb": 0.0}
+
+    def _clock(self, number: int) -> float | None:
+        """Return the processor time that a session's process has used, if it can be read."""
+        try:
+            seconds = self._command({"do": "clock", "id": number})["cpu_seconds"]
+        except (OSError, EOFError):
+            return None
+        return None if seconds is None else float(seconds)
 
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
@@ -274,7 +290,7 @@ class Session:
         StudentError
             If there is none, or it is not plain data.
         """
-        return self._value(name, "holds", seconds, do="read")
+        return self._value(name, "holds", seconds, do="read")["value"]
 
     def call(self, name: str, /, *args: Any, seconds: float | None = None, **kwargs: Any) -> Any:
         """Call a function and return its result. What it prints is dropped.
@@ -286,7 +302,44 @@ class Session:
         WireError
             If an argument is not plain data.
         """
-        return self._value(name, "returned", seconds, do="call", args=args, kwargs=kwargs)
+        return self._value(name, "returned", seconds, do="call", args=args, kwargs=kwargs)["value"]
+
+    def metered(
+        self, name: str, /, *args: Any, seconds: float | None = None, **kwargs: Any
+    ) -> tuple[Any, dict[str, Any]]:
+        """Call a function and return its result and the work that it was, as the worker counts it.
+
+        Whoever controls the worker can forge the counts.
+
+        Raises
+        ------
+        StudentError, WireError
+            As `call` does.
+        """
+        reply = self._value(name, "returned", seconds, do="meter", args=args, kwargs=kwargs)
+        try:
+            return reply["value"], counted(reply.get("work"))
+        except WireError as violation:
+            raise self._finish("protocol", _violation(f"`{name}`", violation)) from None
+
+    def timed(
+        self, name: str, /, *args: Any, seconds: float | None = None, **kwargs: Any
+    ) -> tuple[Any, float | None]:
+        """Call a function and return its result and the processor time of all of its threads.
+
+        The time is read by the zygote from the clock of the worker's process, out of reach of
+        student code.  It is None where the system has no such clock.
+
+        Raises
+        ------
+        StudentError, WireError
+            As `call` does.
+        """
+        before = self._zygote._clock(self._number)
+        reply = self._value(name, "returned", seconds, do="time", args=args, kwargs=kwargs)
+        after = self._zygote._clock(self._number)
+        taken = None if before is None or after is None else after - before
+        return reply["value"], taken
 
     def close(self) -> Usage:
         """End the process, if it is still there, and return what it has used."""
@@ -296,7 +349,7 @@ class Session:
             self._over = "the session was closed"
         return Usage(self._end["cpu_seconds"], self._end["max_rss_mb"])
 
-    def _value(self, name: str, verb: str, seconds: float | None, **request: Any) -> Any:
+    def _value(self, name: str, verb: str, seconds: float | None, **request: Any) -> dict[str, Any]:
         subject = f"`{name}`"
         seconds = self._limits.call_seconds if seconds is None else seconds
         max_payload = self._limits.payload_bytes
@@ -311,7 +364,7 @@ class Session:
         self._modified = reply.get("modified") is True
         if error is not None:
             raise error
-        return reply["value"]
+        return reply
 
     def _ask(
         self, subject: str, seconds: float, max_payload: int, **request: Any

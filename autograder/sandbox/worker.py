@@ -1,9 +1,9 @@
 """What answers the grader from within the process of a student's code.
 
-It executes cells, reads variables and calls functions, and answers with data. With `shell` and
-`capture` it is the only code of ours there (and `wire`, to speak). Everything here may be read,
-replaced and subverted by the student's code: the grader believes nothing of what comes back beyond
-its being data.
+It executes cells, reads variables and calls functions, and answers with data. With `shell`,
+`capture` and `meter` it is the only code of ours there (and `serving` and `wire`, to speak).
+Everything here may be read, replaced and subverted by the student's code: the grader believes
+nothing of what comes back beyond its being data.
 """
 
 import copy
@@ -14,23 +14,13 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from autograder.sandbox import meter, serving
 from autograder.sandbox.capture import Stream, describe
+from autograder.sandbox.serving import Frame
 from autograder.sandbox.shell import Shell
-from autograder.sandbox.wire import (
-    PREFIX,
-    Buffer,
-    Receiver,
-    WireError,
-    decode,
-    encode,
-    encode_parts,
-    frame_lengths,
-)
-
-Frame = tuple[Buffer, Buffer]
+from autograder.sandbox.wire import Buffer, WireError, encode, encode_parts
 
 _PIECE = 1 << 16  # of what is compared at a time: no second copy of a large array is made
-_MAX_REQUEST = 1 << 40  # requests come from the grader; the limit on memory is the limit here
 
 
 class Refusal(Exception):
@@ -50,8 +40,10 @@ class Worker:
         numbers: dict[str, dict[str, Any]],
         max_payload: int,
         send: Callable[[list[Buffer]], None],
+        torchmeter: Any = None,
     ) -> None:
         self._shell = shell
+        self._torchmeter = torchmeter
         self._max_payload = max_payload
         self._send = send
         self._namespace: dict[str, Any] = shell.user_ns
@@ -88,7 +80,13 @@ class Worker:
         function = self._find(request["name"])
         if not callable(function):
             raise Refusal("missing", f"is not a function: its type is {type(function).__name__}")
-        value = function(*request["args"], **request["kwargs"])
+        args, kwargs = request["args"], request["kwargs"]
+        if request["do"] == "time":  # nothing beside the call: the grader's clock is running
+            return {"value": function(*args, **kwargs)}
+        if request["do"] == "meter":
+            value, work = meter.metered(function, args, kwargs, self._torchmeter)
+            return {"value": value, "work": work}
+        value = function(*args, **kwargs)
         return {"value": value, "modified": _differs(request, frame)}
 
     def _find(self, name: str) -> Any:
@@ -113,76 +111,23 @@ class Worker:
         return failure | {"outputs": outputs}
 
 
-def serve(connection: socket.socket, shell: Shell) -> None:
-    """Answer the grader's requests, the first of which starts the worker, until it hangs up."""
+def serve(connection: socket.socket, shell: Shell, torchmeter: Any = None) -> None:
+    """Answer the grader's requests, the first of which starts the worker, until it hangs up.
+
+    ``torchmeter`` is the module of that name, where torch is at hand.
+    """
 
     def send(frame: list[Buffer]) -> None:
-        _send(connection, frame)
+        serving.send(connection, frame)
 
-    def read(view: memoryview) -> int:
-        if count := connection.recv_into(view):
-            return count
-        raise EOFError
-
-    receiver = Receiver(read)
-    try:
-        start = _request(receiver.frame(_MAX_REQUEST))
-        worker = Worker(shell, start["numbers"], start["largest"], send)
-        send(encode({"id": start["id"]}))
-        while True:
-            frame = receiver.frame(_MAX_REQUEST)
-            send(worker.answer(_request(frame), frame))
-    except EOFError:
-        pass
-
-
-def _request(frame: Frame) -> dict[str, Any]:
-    request: dict[str, Any] = decode(*frame, torch_tensors=True)
-    return request
-
-
-def rehearse(shell: Shell) -> None:
-    """Answer some requests in a zygote, so that workers inherit what this makes on demand.
-
-    Much is loaded, compiled and cached when it is used first: once here, instead of in each fork.
-    """
-    cells = [
-        "import math\ndef f(x): return math.sqrt(x)\nprint(f(4.0))\n(0, f(9.0))",
-        "%%time\n(0,\n1)",
-        "1 / 0",
-        "f(",
-        "x: int = 1; x;",
-    ]
-    value: Any = 4.0
-    if "numpy" in sys.modules:
-        cells.append("import numpy as np\na = np.linspace(0, 1, 4)\na.max() + a")
-        value = sys.modules["numpy"].ones(3)
-    execute = {"do": "execute", "time": 10.0, "output_bytes": 1 << 16}
-    requests = [execute | {"source": c, "number": n} for n, c in enumerate(cells * 8, 1)]
-    requests += [{"do": "execute", "source": "def f(x): return x"} | execute | {"number": 99}]
-    requests += [{"do": "call", "name": "f", "args": (value,), "kwargs": {}}] * 16
-    requests += [{"do": "read", "name": name} for name in ("f", "x", "nothing")]
-    streams, main = (sys.stdout, sys.stderr), sys.modules["__main__"]
-    worker = Worker(shell, {}, 1 << 20, lambda _: None)
-    for request in requests:
-        frame = b"".join(encode(request | {"id": ""}))
-        header, _ = frame_lengths(frame[: PREFIX.size], _MAX_REQUEST)
-        end = PREFIX.size + header
-        parts = (frame[PREFIX.size : end], frame[end:])
-        worker.answer(_request(parts), parts)
-    (sys.stdout, sys.stderr), sys.modules["__main__"] = streams, main
-    del sys.modules["check"]
-    shell.forget()
-
-
-def _send(connection: socket.socket, buffers: list[Buffer]) -> None:
-    sent = connection.sendmsg(buffers)
-    for buffer in buffers:
-        if sent < len(buffer):
-            connection.sendall(memoryview(buffer)[sent:])
-            sent = 0
-        else:
-            sent -= len(buffer)
+    receive = serving.requests(connection)
+    start, _ = next(receive, (None, None))
+    if start is None:
+        return
+    worker = Worker(shell, start["numbers"], start["largest"], send, torchmeter)
+    send(encode({"id": start["id"]}))
+    for request, frame in receive:
+        send(worker.answer(request, frame))
 
 
 def _check_module(numbers: dict[str, dict[str, Any]]) -> types.ModuleType:

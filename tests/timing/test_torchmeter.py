@@ -1,0 +1,73 @@
+"""What the meter counts of torch's operations."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from autograder.sandbox import torchmeter  # noqa: E402 -- needs torch
+from autograder.sandbox.meter import metered  # noqa: E402
+
+N, M, D = 24, 40, 8
+
+
+def count(function, *args):
+    return metered(function, args, {}, torchmeter)[1]
+
+
+def tensors(n=N):
+    torch.manual_seed(0)
+    return torch.randn(1, 2, n, D), torch.randn(1, 2, M, D), torch.randn(1, 2, M, D)
+
+
+def softmax(Q, K, V):
+    return torch.softmax(Q @ K.transpose(-1, -2), -1) @ V
+
+
+@pytest.mark.parametrize(
+    "product",
+    [
+        lambda Q, K, _: Q @ K.transpose(-1, -2),
+        lambda Q, K, _: torch.einsum("bhnd,bhmd->bhnm", Q, K),
+        lambda Q, K, _: torch.matmul(Q, K.mT),
+    ],
+)
+def test_products_count_as_their_formula_says(product):
+    assert count(product, *tensors())["flops"] == 2 * 2 * N * M * D
+
+
+def test_products_by_broadcasting_count_as_well():
+    found = count(lambda Q, K, _: (Q[..., None, :] * K[..., None, :, :]).sum(-1), *tensors())
+    assert found["flops"] == 2 * 2 * N * M * D
+    assert found["largest"] == 2 * N * M * D
+
+
+def test_the_fused_kernel_counts_on_a_processor_too():
+    sdpa = torch.nn.functional.scaled_dot_product_attention
+    found = count(sdpa, *tensors())
+    assert found["flops"] == 4 * 2 * N * M * D
+    assert found["largest"] < 2 * N * M  # it never makes the weights
+
+
+def test_memory_is_what_lives_at_once():
+    def one_by_one(x):
+        for _ in range(5):
+            y = x + 1
+            del y
+
+    def together(x):
+        return [x + 1 for _ in range(5)]
+
+    x = torch.ones(100_000)
+    count(one_by_one, x)  # the first call of all makes Python objects as well
+    assert 0.4e6 < count(one_by_one, x)["peak"] < 0.45e6
+    assert 2.0e6 < count(together, x)["peak"] < 2.05e6
+
+
+def test_the_same_call_has_the_same_counts():
+    first = count(softmax, *tensors(2000))
+    assert all(count(softmax, *tensors(2000)) == first for _ in range(3))
+
+
+def test_views_are_no_work():
+    found = count(lambda Q, *_: Q.transpose(-1, -2).reshape(2, D, N)[0].T, *tensors())
+    assert (found["flops"], found["largest"]) == (0, 0)
