@@ -40,7 +40,7 @@ from autograder.algebra.numeric import LARGEST
 from autograder.algebra.scope import Scope
 
 UNDEFINED = (sympy.zoo, sympy.nan, sympy.oo, -sympy.oo)
-_EXPONENTIALS = ("exp", "sinh", "cosh", "tanh", "sech", "csch", "coth", "erf")
+_EXPONENTIALS = ("exp", "sinh", "cosh", "tanh", "sech", "csch", "coth", "erf", "sigmoid")
 _SET_OPERATIONS = {
     "union": objects.Union,
     "intersection": objects.Intersection,

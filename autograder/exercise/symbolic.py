@@ -138,7 +138,7 @@ class Derivation(Answer):
                 raise Undecided("a step could be neither proved nor refuted")
             return Judgement(1.0)
         note = f"derivation_{examined.findings[0].kind}"
-        text = " ".join(finding.message for finding in examined.findings)
+        text = "\n".join(finding.message for finding in examined.findings)
         return Judgement(examined.credit, note, text)
 
     def hint(self, expected: Any) -> dict[str, Any]:
