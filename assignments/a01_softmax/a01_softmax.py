@@ -21,31 +21,32 @@
 # | part | you learn | time |
 # |---|---|---|
 # | 1 The function | to compute it, by hand and safely by machine; what it ignores | 50 min |
-# | 2 Temperature | to sharpen and flatten it; what it is a soft version of, and what not | 45 min |
-# | 3 Its derivative | the Jacobian: by proof, as code, as a matrix with eigenvalues | 60 min |
-# | 4 At work | the loss of a classifier, a softened teacher, sampling | 25 min |
+# | 2 Temperature | to sharpen and flatten it; what it is a soft version of, and what not | 60 min |
+# | 3 Its derivative | the Jacobian: by proof, as code, as a matrix with eigenvalues | 75 min |
+# | 4 At work | the loss of a classifier, a softened teacher, sampling | 40 min |
 #
-# That is about **three hours**; the parts can be done on different days. How to work with it:
+# That is **three to four hours**; the parts can be done on different days. How to work with it:
 #
 # - Logarithms are natural, indices start at 0, as in Python, and a softmax acts on the last axis.
-# - Give numbers to at least four significant digits, as numbers or as text: `[0.25, "1/3"]`.
+# - Give numbers to at least four significant digits, small ones too (`0.0002907`, not `0.0003`).
+#   They may be numbers, text (`"1/3"`, `"0.2447 0.6652 0.0901"`) or computed by your own code.
 # - Run the cells from top to bottom: short names such as `p` come back in several exercises. Each
 #   exercise is graded where its check cell stands.
 # - A check cell says whether an answer can be read, and runs some tests of your functions. Whether
-#   it is right, you learn when you are graded.
-# - Where your numbers follow rightly from an earlier slip of yours, they count in full.
+#   an answer is right, you learn when you are graded.
+# - A slip is paid for once: what follows rightly from your own earlier answer counts in full.
 
 # %% [markdown]
-# # 1 The function
+# ## 1 The function
 #
-# ## Five logits by hand
+# ### Five logits by hand
 #
 # Three steps lead from logits to probabilities. Subtract the largest logit from all of them (that
 # changes nothing in the end, as you will prove soon, and keeps the numbers small), take
 # exponentials, divide by their sum. For the logits $(0, 1, 3)$:
 #
-# $$ (0, 1, 3) \;\to\; (-3, -2, 0) \;\to\; (0.0498,\ 0.1353,\ 1) \;\to\;
-#    \tfrac{1}{1.1851}\,(0.0498,\ 0.1353,\ 1) = (0.0420,\ 0.1142,\ 0.8438) . $$
+# $$ (0, 1, 3) \to (-3, -2, 0) \to (0.0498,\ 0.1353,\ 1) \to
+#    \tfrac{1}{1.1851} (0.0498,\ 0.1353,\ 1) = (0.0420,\ 0.1142,\ 0.8438) . $$
 #
 # The next cell draws the two ends of this. Look how the gaps turn into ratios.
 
@@ -82,14 +83,14 @@ your_numbers("softmax_hand")
 # 2. `p`: the five probabilities.
 #
 # Look at the result before you go on: is it positive, does it add up to 1, do equal logits get
-# equal entries? Four decimals are enough.
+# equal entries?
 
 # %% exercise="softmax_hand"
 e = None  # five numbers
 p = None  # five numbers that add up to 1
 
 # %% [markdown]
-# ## A softmax that does not overflow
+# ### A softmax that does not overflow
 #
 # Typed in as it stands, the formula fails on harmless numbers. The logits $(1000, 1001, 1002)$
 # have a perfectly good softmax, but $e^{1000}$ is larger than any floating-point number, and
@@ -113,7 +114,9 @@ p = None  # five numbers that add up to 1
 # - returns float32 for float32 and float64 for float64 and for integers;
 # - leaves the array that it is given as it was.
 #
-# Then a number worth knowing: from which $x$ on does `exp(x)` overflow, for float32 and for float64?
+# Then a number worth knowing, `overflow_at`: from which $x$ on does `exp(x)` overflow, for float32
+# and for float64? Two decimals are enough, but let the computer tell you: `np.finfo` knows the
+# largest number of a type.
 
 # %% exercise="softmax_stable"
 import numpy as np
@@ -132,19 +135,23 @@ def softmax(x: "array with one to four axes", axis: int = -1) -> "array, same sh
 overflow_at = None  # two numbers: float32, float64
 
 # %% [markdown]
-# ## What softmax cannot see
+# ### What softmax cannot see
 #
 # A softmax looks at differences between logits and at nothing else. That is why the shift was
 # allowed, and it is a fact about models too: no training can find out the common level of the
 # logits, since it has no effect. A common *factor* is another matter.
 #
-# From here on you write some answers as formulas in text: `exp(z1 - z2)`, `p1**2/(p1 + p2)`;
-# `^` works as well as `**`. A derivation is a list of such lines, **each equal to the one before**,
-# for another identity perhaps
+# From here on you write some answers as formulas in text, with **a `*` for every product**:
+# `exp(z1 - z2)`, `p1*(1 - p2)`, `p1**2/(p1 + p2)`; `^` works as well as `**`. A derivation is a
+# list of such lines, **each equal to the one before** and without a sign of equality, for another
+# identity perhaps
 #
 # ```python
 # ["(a + b)**2 - (a - b)**2", "a**2 + 2*a*b + b**2 - a**2 + 2*a*b - b**2", "4*a*b"]
 # ```
+#
+# Every step is worth points: all derivations here take at least two, so three lines or more. A step
+# may be as small as you like.
 #
 # Take three logits, and write $Z = e^{z_1} + e^{z_2} + e^{z_3}$ and $p_i = e^{z_i} / Z$.
 #
@@ -152,11 +159,11 @@ overflow_at = None  # two numbers: float32, float64
 #
 #    $$ \frac{e^{z_1 + c}}{e^{z_1 + c} + e^{z_2 + c} + e^{z_3 + c}} , $$
 #
-#    show the factor that all terms have in common, and end with `p1`. You may use
-#    `z1`, `z2`, `z3`, `c`, `Z`, `p1`, `p2`, `p3`.
+#    show the factor that all terms have in common in a line of its own, and end with `p1`. You may
+#    use `z1`, `z2`, `z3`, `c`, `Z`, `p1`, `p2`, `p3`.
 # 2. `ratio`: what is $p_1 / p_2$, in terms of the logits?
 # 3. `scaled`: all logits are multiplied by the factor $k$ below. What is the first entry of
-#    $\operatorname{softmax}(k z)$, in terms of $p_1$, $p_2$, $p_3$ and with your number for $k$?
+#    $\operatorname{softmax}(k z)$, in terms of $p_1$, $p_2$, $p_3$ and with your number in place of $k$?
 #    To test it: for $z = (0, 1, 2)$, $p = (0.0900, 0.2447, 0.6652)$, and doubled logits have
 #    the softmax $(0.0159, 0.1173, 0.8668)$.
 
@@ -169,11 +176,11 @@ ratio = None   # a formula in z1, z2, z3
 scaled = None  # a formula in p1, p2, p3
 
 # %% [markdown]
-# ## True or false about softmax
+# ### True or false about softmax
 #
 # Most of what one needs to know about softmax fits into a sentence each, and so does most of what
-# is mistaken. Logits are finite real numbers here, there are three or more of them unless said
-# otherwise, and arithmetic is exact.
+# is mistaken. Logits are finite real numbers here, there are three or more of them, and arithmetic
+# is exact.
 #
 # - **A** The entries of a softmax add up to 1.
 # - **B** Every entry is strictly positive.
@@ -197,17 +204,17 @@ your_numbers("softmax_props")
 
 # %% [markdown]
 # `true_set`: the letters of **your** statements that are true, `{"A", "F"}` or `"AF"` for example.
-# Every right letter counts, and a wrong one takes away half as much, so guessing does not
-# pay. For each of yours that you hold to be false, find an example with two or three numbers that
-# shows it: an example settles such a question for good.
+# Every true statement that you name counts, and a false one takes away half as much, so guessing
+# does not pay. For each of yours that you hold to be false, find three logits that show it: an
+# example settles such a question for good.
 
 # %% exercise="softmax_props"
 true_set = None  # letters
 
 # %% [markdown]
-# # 2 Temperature
+# ## 2 Temperature
 #
-# ## Cold, warm, hot
+# ### Cold, warm, hot
 #
 # A factor changes the probabilities, and that is useful. Dividing all logits by a number $\tau > 0$,
 # the *temperature*, makes a softmax sharper or flatter:
@@ -225,13 +232,14 @@ your_numbers("softmax_temperature")
 
 # %% [markdown]
 # 1. `p`: the softmax of your logits $z$ at your three temperatures, one row for each, in the order
-#    in which they stand in `tau`. (By hand, or with your function.)
+#    in which they stand in `tau`. (By hand, or with your function. The coldest row has small
+#    entries, and they need their four digits too.)
 # 2. `cold`, `hot`: the limits of $\operatorname{softmax}\bigl((1, 4, 4, 2)/\tau\bigr)$ for
 #    $\tau \to 0^+$ and for $\tau \to \infty$, exactly.
 # 3. `first_order`: how does the even distribution come about? Let $n$ logits have the mean
 #    $\bar z$. For large $\tau$ expand $p_i(\tau)$ in powers of $1/\tau$: what are the terms up to
-#    $1/\tau$? Write `zbar` for $\bar z$. (Use $e^x \approx 1 + x$ above *and* below.) Do your terms,
-#    added up over $i$, give 1?
+#    $1/\tau$? Write `zbar` for $\bar z$ and `z_i` for $z_i$. (Use $e^x \approx 1 + x$ above *and*
+#    below.) Do your terms, added up over $i$, give 1?
 # 4. `application`: which of these uses the temperature as a device of *training*?
 #    - **A** Greedy decoding takes the most probable next word; a lower temperature makes another
 #      word come out.
@@ -248,13 +256,13 @@ first_order = None  # a formula in z_i, zbar, n, tau
 application = None  # one of "A", "B", "C", "D"
 
 # %% [markdown]
-# ## Two logits are one sigmoid
+# ### Two logits are one sigmoid
 #
 # With two logits there is a single free number, the difference. So a softmax of $(a, b)$ must
 # be a function of $a - b$, and it is one that you know.
 #
 # 1. `first`: write the first entry of $\operatorname{softmax}((a, b)/\tau)$ as a function of
-#    $a - b$ and $\tau$.
+#    $a - b$ and $\tau$. (In letters: your own $a$ and $b$ come next.)
 # 2. `p`: the first entry for your own $a$ and $b$, at $\tau = 0.5$, $1$ and $2$.
 # 3. `q`: the first entry of the softmax ($\tau = 1$) of $(-2, 0)$, of $(0, 0)$ and of $(2, 0)$. What
 #    do the first and the last have to do with each other?
@@ -268,17 +276,17 @@ p = None      # three numbers
 q = None      # three numbers
 
 # %% [markdown]
-# ## Expected index is not a maximum
+# ### Expected index is not a maximum
 #
 # The softmax is a soft version of a *one-hot* vector: where the largest logit stands there is
 # nearly 1. From that, some texts make a "soft index of the maximum", the mean of the positions,
 #
-# $$ \sum_i i\, p_i \qquad (i = 0, 1, 2, \dots). $$
+# $$ \sum_i i p_i \qquad (i = 0, 1, 2, \dots). $$
 #
 # It is better called by what it is, an **expected index**, and you are going to see why. The
 # *value* of a maximum does have honest soft versions:
 #
-# $$ \operatorname{LSE}(z) = \log \sum_i e^{z_i} \qquad\text{and}\qquad \sum_i z_i\, p_i . $$
+# $$ \operatorname{LSE}(z) = \log \sum_i e^{z_i} \qquad\text{and}\qquad \sum_i z_i p_i . $$
 #
 # The first is never below the maximum, the second never above it.
 
@@ -287,17 +295,15 @@ your_numbers("soft_argmax")
 
 # %% [markdown]
 # 1. `ei`: the expected index of your $z$ and of the vector $(a, 0, a)$ with your $a$.
-# 2. `lse`, `boltz`: $\operatorname{LSE}(z)$ and $\sum_i z_i\, p_i$ of your $z$.
+# 2. `lse`, `boltz`: $\operatorname{LSE}(z)$ and $\sum_i z_i p_i$ of your $z$.
 # 3. How far above the maximum can LSE lie? Let $m$ be the largest logit.
-#    - `bound_steps`: show $\log(e^{z_1} + e^{z_2} + e^{z_3}) =
-#      m + \log(e^{z_1 - m} + e^{z_2 - m} + e^{z_3 - m})$, from the left to the right, one equality a
-#      line. You may use `z1`, `z2`, `z3`, `m`.
+#    - `bound_steps`: lead $\log(e^{z_1} + e^{z_2} + e^{z_3})$ to
+#      $m + \log(e^{z_1 - m} + e^{z_2 - m} + e^{z_3 - m})$, one equality a line, and show how the
+#      factor that all terms have in common is taken out. You may use `z1`, `z2`, `z3`, `m`.
 #    - `at_least`, `at_most`: for $n$ logits of which $m$ is the largest, between which two bounds
 #      does $\sum_i e^{z_i - m}$ lie? Give the tightest ones that hold for all such logits (it
-#      does not matter that one of them is approached and never reached).
-#
-#    Together that is a proof of
-#    $\max_i z_i \le \operatorname{LSE}(z) \le \max_i z_i + \log n$. Does your `lse` obey it?
+#      does not matter that one of them is approached and never reached). Together that is a proof
+#      of $\max_i z_i \le \operatorname{LSE}(z) \le \max_i z_i + \log n$. Does your `lse` obey it?
 # 4. `why`: what speaks against reading the expected index of $(a, 0, a)$ as the index
 #    of the maximum?
 #    - **A** Little: lying halfway between the two largest entries, it describes both of them.
@@ -316,7 +322,7 @@ at_most = None      # a number or a formula in n
 why = None          # one of "A", "B", "C", "D"
 
 # %% [markdown]
-# ## Plot the two temperature pictures
+# ### Plot the two temperature pictures
 #
 # Numbers at three temperatures are one thing, seeing what heat does is another. Draw it twice:
 #
@@ -347,9 +353,9 @@ curve = None  # {1: (x, y), 2: (x, y), 4: (x, y)}
 # Your pictures: plot `bars` and `curve` here.
 
 # %% [markdown]
-# # 3 Its derivative
+# ## 3 Its derivative
 #
-# ## The softmax Jacobian
+# ### The softmax Jacobian
 #
 # How does one probability react when one logit moves? All of them react, because the sum in the
 # denominator contains every logit. The next cell shows it for three logits of which the first one
@@ -380,10 +386,11 @@ if plt:
 # With $Z = e^{z_1} + e^{z_2} + e^{z_3}$ and $p_i = e^{z_i}/Z$ there are two good routes:
 #
 # - the quotient rule $\left(\frac{u}{v}\right)' = \frac{u' v - u v'}{v^2}$;
-# - the logarithm: $\partial p = p\; \partial \log p$, and $\log p_i = z_i - \log Z$.
+# - the logarithm: $\partial p = p\ \partial \log p$, and $\log p_i = z_i - \log Z$.
 #
-# Write each derivation as a list of lines of text, each equal to the one before. Known are `z1`, `z2`,
-# `z3`, `Z`, `p1`, `p2`, `p3`, and `diff(f, z1)` is a derivative. For another function it might be
+# Write each derivation as a list of lines of text, each equal to the one before, in at least two
+# steps. Known are `z1`, `z2`, `z3`, `Z`, `p1`, `p2`, `p3`, and `diff(f, z1)` is the derivative of `f`
+# with respect to `z1`. For another function it might be
 #
 # ```python
 # ["diff(exp(z1)**2, z1)", "2*exp(z1)*diff(exp(z1), z1)", "2*exp(z1)**2"]
@@ -404,7 +411,7 @@ off_steps = None   # a list of lines, the first is "diff(p1, z2)"
 J = None           # a list of three rows
 
 # %% [markdown]
-# ## Why rows and columns add to zero
+# ### Why rows and columns add to zero
 #
 # Add up any row of $J$, or any column: you get 0. There are two facts behind this, and they are
 # easily mixed up. You can even read that the *rows* add to zero for the reason that in truth
@@ -415,7 +422,7 @@ J = None           # a list of three rows
 # $\sum_i \partial p_i / \partial z_j$ is the reaction of all outputs together when $z_j$ moves alone.
 #
 # To separate the two facts, the next cell takes a function that has only one of them. It makes
-# $p_i \propto z_i^2\, e^{z_i}$, divided by the sum as usual, and differentiates numerically.
+# $p_i \propto z_i^2 e^{z_i}$, divided by the sum as usual, and differentiates numerically.
 
 # %%
 def other_map(z):
@@ -448,14 +455,14 @@ columns = None    # one of "A", "B", "C", "D"
 rows = None       # one of "A", "B", "C", "D"
 
 # %% [markdown]
-# ## Jacobian, JVP and VJP without the matrix
+# ### Jacobian, JVP and VJP without the matrix
 #
 # As code, the matrix that you have derived is one line. But training never needs the
 # matrix. It needs products with a vector $v$: $J v$ says how the probabilities react when the
 # logits move along $v$ (a *JVP*), and $v^\top J$ carries a gradient backwards (a *VJP*). Since
 # $J$ is symmetric, these are the same numbers here.
 #
-# For 20 000 logits, a small vocabulary, the matrix takes 3.2 GB, while $p$ and $v$ take 160 kB
+# For $2 \cdot 10^4$ logits, a small vocabulary, the matrix takes 3.2 GB, while $p$ and $v$ take 160 kB
 # each. So write $J$ as a difference of two simple matrices, multiply each of them by $v$ on paper, and
 # put brackets until no matrix is left.
 #
@@ -466,8 +473,8 @@ rows = None       # one of "A", "B", "C", "D"
 #
 # Test yourself at $z = (1, 2, 3)$ and $v = (1, 0, -1)$, where $J v = (0.1418, 0.1408, -0.2826)$. What
 # does an entry far from all others, as in $(1000, 0, 0)$, do to your code? Does your $J$ survive a
-# comparison with difference quotients? The last function below calls yours for the checks: leave
-# it as it is.
+# comparison with difference quotients? You may call your `softmax` from above. The last function
+# below calls yours for the checks: leave it as it is.
 
 # %% exercise="jacobian_code"
 import numpy as np
@@ -495,7 +502,7 @@ def jacobian_or_product(z, v=None):
     return softmax_jacobian(z) if v is None else softmax_jvp(z, v)
 
 # %% [markdown]
-# ## How much gradient gets through
+# ### How much gradient gets through
 #
 # In a network the gradient flows backwards through $J$. The eigenvalues say how much of it
 # survives, and in which directions: $J$ is symmetric, so its spectral norm $\lVert J \rVert_2$ is its
@@ -511,25 +518,24 @@ your_numbers("jacobian_spectrum")
 # 2. `form_steps`: let $m = p_1 v_1 + p_2 v_2 + p_3 v_3$ be the mean of $v$ under $p$. Since
 #    $(J v)_i = p_i (v_i - m)$, the quadratic form is
 #
-#    $$ v^\top J v = v_1\, p_1 (v_1 - m) + v_2\, p_2 (v_2 - m) + v_3\, p_3 (v_3 - m) . $$
+#    $$ v^\top J v = v_1 p_1 (v_1 - m) + v_2 p_2 (v_2 - m) + v_3 p_3 (v_3 - m) . $$
 #
 #    Lead it to the *variance* of $v$ under $p$, the mean of the squared distances from $m$, one
-#    equality a line. Being a sum of squares with positive weights it can't be negative. You may use
-#    `v1`, `v2`, `v3`, `p1`, `p2`, `p3`, `m`, and that the $p_i$ add up to 1.
-#
-#    `trace_steps`: the trace is the sum of the eigenvalues. Add up the diagonal $p_i (1 - p_i)$, and
-#    end with a form in which only the squares of the probabilities are left beside a number. (If a
-#    line is found wrong, you are shown numbers that refute it. They add up to 1, yet some may be
-#    above 1 or below 0: what you claim is an identity, and holds for those too.)
-# 3. `norms`: the spectral norm for two logits, at $z = (0, 0)$ and at $z = (10, 0)$. (The second is
+#    equality a line, in at least two steps, one of which uses that $m$ is the mean. Being a sum of
+#    squares with positive weights the variance can't be negative. You may use `v1`, `v2`, `v3`,
+#    `p1`, `p2`, `p3`, `m`, and that the $p_i$ add up to 1.
+# 3. `trace_steps`: the trace is the sum of the eigenvalues. Add up the diagonal $p_i (1 - p_i)$, and
+#    end with a number and the squares of the probabilities, nothing else. You may use `p1`, `p2`,
+#    `p3`. (If a line is found wrong, you are shown numbers that refute it. They add up to 1, yet some
+#    may be above 1 or below 0: what you claim is an identity, and holds for those too.)
+# 4. `norms`: the spectral norm for two logits, at $z = (0, 0)$ and at $z = (10, 0)$. (The second is
 #    small: give it to four significant digits, `1.234e-5` say.)
-# 4. `rank`: what is the rank of $J$ for $n$ finite logits?
+# 5. `rank`: what is the rank of $J$ for $n$ finite logits?
 #    - **A** 1, as for every outer product.
 #    - **B** It depends: the more saturated the softmax, the smaller.
 #    - **C** $n - 1$: the vector of ones, and only its multiples, go to 0.
 #    - **D** $n$, since all $p_i$ are positive.
-#
-#    `norm_bound`: which bound do all spectral norms of $J$ obey, and when are they close to it?
+# 6. `norm_bound`: which bound do all spectral norms of $J$ obey, and when are they close to it?
 #    - **A** $1/4$, reached where some $p_i = 1/2$.
 #    - **B** $1/2$, reached by two equal logits, and approached whenever two entries share nearly
 #      all the mass evenly.
@@ -546,9 +552,9 @@ rank = None         # one of "A", "B", "C", "D"
 norm_bound = None   # one of "A", "B", "C", "D"
 
 # %% [markdown]
-# # 4 At work
+# ## 4 At work
 #
-# ## Log-sum-exp and cross-entropy
+# ### Log-sum-exp and cross-entropy
 #
 # A classifier gives logits $z$, and the right class is $y$. Its loss is the *cross-entropy*
 #
@@ -564,8 +570,8 @@ your_numbers("lse_gradient")
 # %% [markdown]
 # 1. `lse_slope`: for three logits, what is $\partial \operatorname{LSE} / \partial z_1$, in terms of
 #    $p_1$, $p_2$, $p_3$?
-#    `lse_curvature`: and $\partial^2 \operatorname{LSE} / \partial z_1 \partial z_2$?
-# 2. `loss`, `grad`: for your own logits, and the target at index $y$ (counted from 0), the loss
+# 2. `lse_curvature`: and $\partial^2 \operatorname{LSE} / \partial z_1 \partial z_2$?
+# 3. `loss`, `grad`: for your own logits, and the target at index $y$ (counted from 0), the loss
 #    and its gradient with respect to the logits. What do the entries of the gradient add up to?
 
 # %% exercise="lse_gradient"
@@ -575,26 +581,27 @@ loss = None           # one number
 grad = None           # three numbers
 
 # %% [markdown]
-# ## A softened teacher
+# ### A softened teacher
 #
 # A large network, the *teacher*, knows more than which class is right: it knows which wrong ones
 # are nearly right. At temperature 1 these small probabilities hardly count. In *distillation* both
 # the teacher's and the student's logits are divided by some $\tau > 1$ before the softmax,
 #
 # $$ t = \operatorname{softmax}(z^{\mathrm t}/\tau), \qquad s = \operatorname{softmax}(z^{\mathrm s}/\tau), \qquad
-#    \operatorname{KL}(t \,\Vert\, s) = \sum_i t_i \log \frac{t_i}{s_i} , $$
+#    \operatorname{KL}(t \mathrel{\Vert} s) = \sum_i t_i \log \frac{t_i}{s_i} , $$
 #
 # and the student is trained to make this divergence small. The teacher's logits are
 # $z^{\mathrm t} = (2, 0, -2)$, the student's $z^{\mathrm s} = (1, 1, -2)$, and $\tau = 2$.
 #
 # 1. `t`, `s`: the two distributions.
-# 2. `kl`: their divergence $\operatorname{KL}(t \,\Vert\, s)$.
+# 2. `kl`: their divergence $\operatorname{KL}(t \mathrel{\Vert} s)$.
 # 3. `kl_slope`: its derivative with respect to the student's logit $z_i^{\mathrm s}$, for any
-#    $\tau$, in terms of $s_i$, $t_i$ and $\tau$. (The cross-entropy of the last exercise, with $t$ in
-#    place of a single target; and the chain rule.) `kl_grad`: the gradient in numbers.
-# 4. `limit`: as $\tau$ grows, the gradient dies like $1/\tau^2$, and so the loss is often multiplied
+#    $\tau$, in terms of `s_i`, `t_i` and `tau`. (The cross-entropy of the last exercise, with $t$ in
+#    place of a single target; and the chain rule.)
+# 4. `kl_grad`: the whole gradient with respect to the student's logits, in numbers.
+# 5. `limit`: as $\tau$ grows, the gradient dies like $1/\tau^2$, and so the loss is often multiplied
 #    by $\tau^2$. What is the limit of $\tau^2$ times the gradient for $\tau \to \infty$, as three exact
-#    numbers? (You have the first-order term of a softmax.)
+#    numbers? (Your `first_order`, from *Cold, warm, hot*, holds for $t_i$ and for $s_i$.)
 
 # %% exercise="distillation"
 t = None         # three numbers
@@ -605,13 +612,13 @@ kl_grad = None   # three numbers
 limit = None     # three numbers
 
 # %% [markdown]
-# ## Sampling by adding noise
+# ### Sampling by adding noise
 #
 # To draw an index from a softmax one can compute all probabilities and spin a wheel. There is a
 # second way, without any probability: add noise to each logit, and take the index of the
 # largest sum,
 #
-# $$ \operatorname{argmax}_i\; (z_i + g_i) . $$
+# $$ \operatorname{argmax}_i\ (z_i + g_i) . $$
 #
 # If the $g_i$ are independent with the *standard Gumbel* distribution, index $i$ comes out with
 # probability $p_i$ exactly. Such noise is $g = -\log(-\log u)$ with $u$ uniform between 0 and 1.
@@ -620,7 +627,7 @@ limit = None     # three numbers
 #
 # Write `gumbel_sample(z, size, rng)`. It returns `size` independent samples, as whole numbers. `rng`
 # is a seed or a generator: begin with `rng = np.random.default_rng(rng)`, which takes both. Graded
-# are the frequencies in 200 000 samples (a loop over samples is too slow), also for logits
+# are the frequencies in $2 \cdot 10^5$ samples (a loop over samples is too slow), also for logits
 # around 1000 and with $-\infty$ among them.
 
 # %% exercise="gumbel_max"

@@ -7,17 +7,17 @@
 # ---
 
 # %% [markdown]
-# # Attention by hand
+# # Soft lookup with pencil and paper
 #
-# *Ten exercises, about three hours. You need NumPy, a pencil and some paper; matplotlib, where it
-# is installed, draws two pictures that nothing else depends on.*
+# *Ten exercises, a little more than three hours. You need NumPy, a pencil and some paper; matplotlib,
+# where it is installed, draws two pictures that nothing else depends on.*
 #
 # Attention answers a question by averaging. A **query** $q$ is compared with every **key** $k_i$;
 # the better they match, the more the **value** $v_i$ counts in the average that comes out:
 #
 # $$ \underbrace{s_i = q \cdot k_i}_{\text{scores}}, \qquad
 #    \underbrace{w_i = \frac{e^{s_i}}{\sum_j e^{s_j}}}_{\text{weights}}, \qquad
-#    \underbrace{o = \sum_i w_i\, v_i}_{\text{output}} . $$
+#    \underbrace{o = \sum_i w_i v_i}_{\text{output}} . $$
 #
 # Three steps: compare, normalise, average. Nearly everything in later notebooks is one of these
 # steps with more indices. Here you do them with pencil and paper, so that later the code holds no
@@ -31,9 +31,16 @@
 # | $s$ or $S$ | $(m,)$ or $(n, m)$ | scores: a row for each query, a column for each key |
 # | $w$ or $A$ | as the scores | weights: every row is positive and adds up to 1 |
 #
-# Words are *positions* here, counted from 0. Write at least four decimals; a number may also be text
-# (`"1/3"`) or computed. A slip is paid for once: what follows from your own earlier answer counts
-# in full.
+# How to work with it:
+#
+# - Logarithms are natural, and positions are counted from 0, as in Python.
+# - Give numbers to at least four significant digits, small ones too (`0.0002907`, not `0.0003`).
+#   They may be numbers, text (`"1/3"`, `"0.2447 0.6652 0.0901"`) or computed by your own code.
+# - Run the cells from top to bottom: short names such as `w` and `A` come back in several exercises.
+#   Each exercise is graded where its check cell stands.
+# - A check cell says whether an answer can be read, and runs some tests of your functions. Whether
+#   an answer is right, you learn when you are graded.
+# - A slip is paid for once: what follows rightly from your own earlier answer counts in full.
 
 # %% [markdown]
 # ## 1. One query, three keys
@@ -66,18 +73,21 @@ large_weight = None  # one of "A", "B", "C", "D"
 # by 7, or divide them by anything you like, and the output stays exactly what it was. Exercises of this
 # kind are popular, because the numbers come out round, and they have a flaw: a forgotten or a
 # wrong scale can't be seen in the result. So here is a query of width $d_k = 4$ whose scores differ,
-# and attention as transformers compute it, with a factor in front of the softmax:
+# and attention as transformers compute it, with a factor inside the softmax:
 #
-# $$ s_i = q \cdot k_i, \qquad w = \operatorname{softmax}\!\left(\frac{s}{\sqrt{d_k}}\right),
-# \qquad o = \sum_i w_i\, v_i . $$
+# $$ s_i = q \cdot k_i, \qquad w = \operatorname{softmax}\left(\frac{s}{\sqrt{d_k}}\right),
+# \qquad o = \sum_i w_i v_i . $$
 #
-# Why the root? If the entries of $q$ and $k$ are uncorrelated with mean 0 and variance 1, then
+# Why the root? If the entries of $q$ and $k$ are independent with mean 0 and variance 1, then
 # $q \cdot k$ is a sum of $d_k$ terms and has variance $d_k$; dividing by $\sqrt{d_k}$ brings it
 # back to 1, whatever the width. Note what the scale depends on: the *width* of the keys, not their
 # number, and not the values.
 
 # %%
 your_numbers("attn_hand_scaled")
+
+# %% [markdown]
+# Go from the raw `scores` to the `scaled` ones, on to the `weights` and to the output, `out`.
 
 # %% exercise="attn_hand_scaled"
 scores = None   # K q, three numbers
@@ -102,6 +112,9 @@ out = None      # two numbers
 
 # %%
 your_numbers("soft_lookup")
+
+# %% [markdown]
+# Compute the similarities, `sims`, their softmax, `w`, and the blend that the dictionary returns, `mix`.
 
 # %% exercise="soft_lookup"
 sims = None  # the similarities q · k_i, three numbers
@@ -139,22 +152,22 @@ your_numbers("self_attn_cat")
 #    - **B** All three are identity matrices.
 #    - **C** They are learned, but equal to each other.
 #    - **D** Nothing: they are a matter of training.
-# 2. `row`: the weights with which *cat* looks at *The*, *cat*, *sat*, from unscaled scores.
-#    `row_scaled`: the same with scores divided by $\sqrt{d_k}$, where $d_k$ is the width of your words.
+# 2. `row` and `row_scaled`: the weights with which *cat* looks at *The*, *cat*, *sat*; first from
+#    unscaled scores, then from scores divided by $\sqrt{d_k}$, where $d_k$ is the width of your words.
 # 3. `most`: which words does *cat* give most weight to? All that share the first place, as in `"AC"`.
 #    - **A** *The*
 #    - **B** *cat*
 #    - **C** *sat*
-# 4. `window`: other models slide a fixed window over the text, and mix each word with its $w$
+# 4. `window`: other models slide a fixed window over the text, and mix each word with its $c$
 #    neighbours in fixed proportions. Which statements hold for self-attention over $n$ words? (All
 #    letters that apply, as in `"AB"`.)
 #    - **A** The weights depend on the words, not just on where they stand.
 #    - **B** Once the model is trained, the weights are the same for every sentence.
 #    - **C** Every word reaches every other word in one step.
-#    - **D** The number of pairs that are compared grows like $n \cdot w$.
+#    - **D** The number of pairs that are compared grows like $n \cdot c$.
 #    - **E** The number of pairs that are compared grows like $n^2$.
 #    - **F** Nothing in the formula knows the order of the words.
-# 5. `out` and `out_scaled`: what *cat* takes home in the two cases, $\sum_j w_j\, x_j$.
+# 5. `out` and `out_scaled`: what *cat* takes home in the two cases, $\sum_j w_j x_j$.
 # 6. `A`: the unscaled weights of all three words, row by row. Compare the rows: does each word
 #    prefer itself?
 
@@ -173,11 +186,11 @@ A = None            # three rows of three weights, unscaled
 #
 # *25 minutes.* All words at once, in one formula: with the words as rows of $X$,
 #
-# $$ A = \operatorname{softmax}\!\left(\frac{X X^\top}{\sqrt{d_k}}\right), $$
+# $$ A = \operatorname{softmax}\left(\frac{X X^\top}{\sqrt{d_k}}\right), $$
 #
 # where the softmax runs along each **row**. Row $i$ is what word $i$, as a query, gives to the others;
 # column $j$ is what word $j$, as a key, receives. Rows add up to 1. Columns need not: a word can be
-# looked at by everyone or by no one.
+# looked at by everyone or hardly by anyone.
 #
 # The scores $X X^\top$ are symmetric, since $x_i \cdot x_j = x_j \cdot x_i$. Is $A$? Look at your own.
 #
@@ -222,14 +235,13 @@ vertical = None       # one of "A", "B", "C", "D"
 
 # %%
 try:
-    get_ipython()  # pictures are for you: there are none while the notebook is graded
     import matplotlib.pyplot as plt
-except (NameError, ImportError):
-    plt = None  # everything else works without them
+except ImportError:
+    plt = None  # everything else works without pictures
 
-if plt and data is not None:
-    import numpy as np
+import numpy as np
 
+if plt and np.shape(data) == (4, 4):
     words = ["I", "love", "machine", "learning"]
     fields = np.array(data, dtype=float)
     fig, axes = plt.subplots(figsize=(5, 4))
@@ -240,9 +252,8 @@ if plt and data is not None:
     axes.set_ylabel("query: looks")
     for i in range(4):
         for j in range(4):
-            axes.text(
-                j, i, f"{fields[i, j]:.2f}", ha="center", color="wk"[int(fields[i, j] > 0.5)]
-            )
+            ink = "black" if fields[i, j] > 0.5 else "white"
+            axes.text(j, i, f"{fields[i, j]:.2f}", ha="center", va="center", color=ink)
     plt.show()
 
 # %% [markdown]
@@ -254,7 +265,7 @@ if plt and data is not None:
 #
 # Let $x = (x_1, x_2)$ and $y = (y_1, y_2)$ have the same length $r$. The claim is that $x \cdot y$
 # never exceeds $x \cdot x$. So look at the difference, and transform it until its sign can be
-# seen. (This is the Cauchy–Schwarz inequality $x \cdot y \le \lVert x \rVert\, \lVert y \rVert$ in
+# seen. (This is the Cauchy–Schwarz inequality $x \cdot y \le \lVert x \rVert \lVert y \rVert$ in
 # the one case that is needed here.) Two good routes:
 #
 # - $x \cdot x$ is $y \cdot y$, so it is also the mean of the two; what you get smells of a square;
@@ -325,7 +336,7 @@ def attend_one(
 # with a transposed factor still has a shape that fits. Here nothing is square that needn't be: two
 # queries, three keys of width $d_k = 4$, and values of width $d_v = 3$.
 #
-# $$ S = Q K^\top, \qquad A = \operatorname{softmax}\!\left(\frac{S}{\sqrt{d_k}}\right), \qquad O = A V . $$
+# $$ S = Q K^\top, \qquad A = \operatorname{softmax}\left(\frac{S}{\sqrt{d_k}}\right), \qquad O = A V . $$
 #
 # Write down the shapes of $S$, $A$ and $O$ first. An output has the width of the values; the
 # number of outputs is that of the queries.
@@ -363,14 +374,13 @@ A_demo = None  # two rows of three weights
 
 # %%
 try:
-    get_ipython()  # pictures are for you: there are none while the notebook is graded
     import matplotlib.pyplot as plt
-except (NameError, ImportError):
-    plt = None  # everything else works without them
+except ImportError:
+    plt = None  # everything else works without pictures
+
+import numpy as np
 
 if plt:
-    import numpy as np
-
     corners = np.array([[1.0, 0.0], [5.0, 1.0], [2.0, 4.0]])
     outputs = np.random.default_rng(0).dirichlet([0.7, 0.7, 0.7], size=400) @ corners
     fig, axes = plt.subplots(figsize=(5, 4))
@@ -384,8 +394,8 @@ if plt:
 # %% [markdown]
 # 1. `bound`: the proof for one coordinate and three values. Let $v_1, v_2, v_3 \le M$ and
 #    $w_1 + w_2 + w_3 = 1$ with $w_j \ge 0$. Transform $M$ minus the output into a sum of terms of which
-#    none is negative, one equality a line, in at least two steps, with a `*` for each product. Known are `w1`, `w2`, `w3`, `v1`, `v2`,
-#    `v3`, `M`, and that the weights add up to 1. The first line is
+#    none is negative, one equality a line, in at least two steps, with a `*` for each product. Known
+#    are `w1`, `w2`, `w3`, `v1`, `v2`, `v3`, `M`, and that the weights add up to 1. The first line is
 #    `"M - (w1*v1 + w2*v2 + w3*v3)"`. (With the smallest value in place of $M$ the same lines
 #    prove the lower bound.)
 # 2. The lengths are bounded, too:
@@ -411,10 +421,10 @@ reachable = None    # one of "A", "B", "C", "D"
 # %% [markdown]
 # ## 10. From soft to hard
 #
-# *20 minutes.* Divide the scores by a **temperature** $\tau > 0$ before the softmax, $w =
-# \operatorname{softmax}(s/\tau)$. A high temperature evens the weights out, a low one sharpens them, and
-# in the limit $\tau \to 0$ the blend becomes the hard pick. That is tempting: why not start hard? Because of
-# the gradient. How much the weights react to the scores is measured by the matrix
+# *20 minutes.* Divide the scores by a **temperature** $\tau > 0$ before the softmax:
+# $w = \operatorname{softmax}(s/\tau)$. A high temperature evens the weights out, a low one sharpens
+# them, and in the limit $\tau \to 0$ the blend becomes the hard pick, if one key is the best. That is
+# tempting: why not start hard? Because of the gradient. How much the weights react to the scores is measured by the matrix
 # $\partial w_i / \partial s_j$. For $p = \operatorname{softmax}(z)$ it is
 #
 # $$ \frac{\partial p_i}{\partial z_j} = p_i (\delta_{ij} - p_j),

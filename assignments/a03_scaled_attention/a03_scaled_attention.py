@@ -13,7 +13,7 @@
 # are the rows of $Q$, $m$ keys and values the rows of $K$ and $V$, and
 #
 # $$ \operatorname{attention}(Q, K, V)
-#    = \underbrace{\operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right)}_{A:\ n \times m} V . $$
+#    = \underbrace{\operatorname{softmax}\left(\frac{Q K^\top}{\sqrt{d_k}}\right)}_{A:\ n \times m} V . $$
 #
 # Row $i$ of the *weights* $A$ belongs to query $i$ and adds up to 1, so the softmax runs along the
 # **last** axis, over the keys. Here you write this function once, for good: for batches, for
@@ -27,7 +27,7 @@
 # axes take part in the products; the others are carried along. NumPy's `@` already works so.
 # `K.T` does not: it reverses *all* axes.
 #
-# **Why the root?** If the entries of $q$ and $k$ are uncorrelated with mean 0 and variance 1, then
+# **Why the root?** If the entries of $q$ and $k$ are independent with mean 0 and variance 1, then
 # $q \cdot k$ has mean 0 and variance $d_k$. One often reads that dot products "grow" with
 # the width; on average they do not, their *spread* does, and the factor $1/\sqrt{d_k}$ keeps it
 # near 1. That is all it promises: it makes the start of training easy, it is not the best

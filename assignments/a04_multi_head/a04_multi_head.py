@@ -18,11 +18,11 @@
 #
 # Tokens are rows of width $d$. Head $t = 1, \dots, h$ has matrices of its own,
 #
-# $$ W_Q^{(t)},\, W_K^{(t)},\, W_V^{(t)} \in \mathbb{R}^{d \times d/h}, \qquad
-#    \mathrm{head}_t = \operatorname{attention}\bigl(X W_Q^{(t)},\, X W_K^{(t)},\, X W_V^{(t)}\bigr), $$
+# $$ W_Q^{(t)},\ W_K^{(t)},\ W_V^{(t)} \in \mathbb{R}^{d \times d/h}, \qquad
+#    \mathrm{head}_t = \operatorname{attention}\bigl(X W_Q^{(t)},\ X W_K^{(t)},\ X W_V^{(t)}\bigr), $$
 #
 # and the heads, side by side, pass through one more matrix:
-# $\bigl[\mathrm{head}_1 \;\cdots\; \mathrm{head}_h\bigr]\, W_O$, which leads back to width $d$.
+# $\bigl[\mathrm{head}_1 \ \cdots \ \mathrm{head}_h\bigr] W_O$, which leads back to width $d$.
 # In code the $h$ small matrices stand side by side in one: that is the $W_Q$ (and $W_K$, $W_V$) of
 # the questions below. A *bias* adds one number to each output of a linear map. The scale and the
 # softmax have no parameters.
@@ -51,7 +51,7 @@ your_numbers("mha_params")
 #    from $d/h$ back to $d$, and with biases if your numbers say so.
 # 5. `steps`: show that the number of heads does not matter, in general. Write $k$ for the width
 #    $d/h$ of a head. Head by head, with biases, the layer has
-#    $h \cdot 3\,(d k + k) + (h k\, d + d)$ parameters. Start from there, and give a list of lines of
+#    $h \cdot 3 (d k + k) + (h k d + d)$ parameters. Start from there, and give a list of lines of
 #    text, each equal to the one before; end with a form in $d$ alone. That $k = d/h$ is known, so
 #    you may put it in at any line.
 

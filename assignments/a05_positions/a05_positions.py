@@ -19,8 +19,8 @@
 # The encoding of position $p$ in a model of even width $d$ consists of $d/2$ **pairs**. Pair
 # $i = 0, 1, \dots, d/2 - 1$ occupies the columns $2i$ and $2i + 1$:
 #
-# $$ \mathrm{PE}(p, 2i) = \sin\frac{p}{b^{\,2i/d}}, \qquad
-#    \mathrm{PE}(p, 2i + 1) = \cos\frac{p}{b^{\,2i/d}}, \qquad b = 10000 \text{ as a rule} . $$
+# $$ \mathrm{PE}(p, 2i) = \sin\frac{p}{b^{2i/d}}, \qquad
+#    \mathrm{PE}(p, 2i + 1) = \cos\frac{p}{b^{2i/d}}, \qquad b = 10000 \text{ as a rule} . $$
 #
 # Both columns of a pair share one angle, in radians, and each pair is a point on the unit circle:
 # a hand of a clock. The first turns by one radian a position, the last hardly at all.

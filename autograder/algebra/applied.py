@@ -25,7 +25,7 @@ from autograder.algebra.numeric import LARGEST
 from autograder.algebra.running import Running
 from autograder.algebra.tree import Node
 
-_EXPONENTIALS = ("exp", "sinh", "cosh", "tanh", "sech", "csch", "coth", "erf")
+_EXPONENTIALS = ("exp", "sinh", "cosh", "tanh", "sech", "csch", "coth", "erf", "sigmoid")
 _OF_MATRICES = ("norm", "abs", "transpose", "diag", "trace", "tr", "det")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -11,6 +12,7 @@ import sympy
 from autograder.algebra.equivalence import equal
 from autograder.algebra.errors import ParseError
 from autograder.algebra.examination import Examination, Examiner, Finding
+from autograder.algebra.functions import Diff
 from autograder.algebra.parse import differentiate, read
 from autograder.algebra.verdict import Verdict
 
@@ -182,6 +184,20 @@ class Chain:
     def unjustified(self, before: Line, line: Line) -> Finding | None:  # noqa: ARG002
         """Say what is wrong with how a right line was reached; here any way will do."""
         return None
+
+    def point(self, verdict: Verdict, *lines: Line) -> str:
+        """Return the point that refutes, in the names that stand in the lines.
+
+        With a derivative in them that is not enough to follow the numbers: then, in the names
+        that all others are defined by.
+        """
+        at = dict(re.findall(r"(\w+)=([^,]+)", verdict.point))
+        names = sorted({name for line in lines for name in line.names})
+        if any(line.expr.has(Diff) for line in lines) or at.keys() >= set(names):
+            return verdict.point
+        values = {self.read_form(name): sympy.Float(value) for name, value in at.items()}
+        meanings = {name: self._expand(self.read_form(name), name) for name in names}
+        return ", ".join(f"{n}={meaning.subs(values).evalf(4)}" for n, meaning in meanings.items())
 
     def out_of_form(self, line: Line) -> str:
         """Say what the last line may not contain, if it does."""

@@ -137,7 +137,7 @@ class Examiner:
         if jump:
             begin = f"Line {jump} jumps from the derivative to the result."
             return [Finding(jump, "skipped", f"{begin} {w.rubric}") for w in self.missing]
-        begin = "No correct line shows what is asked:"
+        begin = "Something that is asked for stands in no correct line."
         return [Finding(0, "missing_waypoint", f"{begin} {w.rubric}") for w in self.missing]
 
     def _jump(self) -> int:
@@ -171,5 +171,6 @@ def _wrong(step: Step) -> Finding:
     message = f"Line {number} is not {bound} {other}"
     if step.verdict.values:
         left, right = step.verdict.values
-        message += f": at {step.verdict.point}, {other} is {left} and line {number} is {right}"
+        point = step.line.chain.point(step.verdict, step.before, step.line)
+        message += f": at {point}, {other} is {left} and line {number} is {right}"
     return Finding(number, "wrong" if before else "wrong_start", f"{message}.")

@@ -129,6 +129,7 @@ FUNCTIONS: dict[str, tuple[int, int, Maker]] = {
     "acosh": (1, 1, _acosh),
     "atanh": (1, 1, lambda x: (_log(1 + x) - _log(1 - x)) / 2),
     "erf": (1, 1, own.Erf),
+    "sigmoid": (1, 1, lambda x: 1 / (1 + sympy.exp(-x))),
     "abs": (1, 1, _abs),
     "norm": (1, 1, _norm),
     "floor": (1, 1, own.Floor),

@@ -148,6 +148,10 @@ class IndexedChain(Chain):
 
     # --- examining
 
+    def point(self, verdict: Verdict, *lines: Line) -> str:  # noqa: ARG002
+        """Return the point that refutes, which names entries: ``z_1``, ``z_2``, …."""
+        return verdict.point
+
     def compare(self, before: Line, line: Line) -> Verdict:
         """Compare for n = 2 … 5 and every coincidence of indices, for every n where possible."""
         return self._compared(before.expr, line.expr, line.relation)

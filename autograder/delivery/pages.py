@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,25 @@ def prose(text: str) -> Markup:
     return Markup(re.sub(r"`([^`\n]+)`", r"<code>\1</code>", str(escape(text))))
 
 
+def blocks(text: str) -> list[tuple[bool, str]]:
+    r"""Split a message into prose and what it quotes of the student's; True is a quotation.
+
+    >>> blocks("line 2 cannot be read\n    1 - sum\n        ^\nAnd more.")
+    [(False, 'line 2 cannot be read'), (True, '    1 - sum\n        ^'), (False, 'And more.')]
+    """
+    lines = groupby(text.splitlines(), key=lambda line: line.startswith(" "))
+    return [(quoted, "\n".join(group)) for quoted, group in lines]
+
+
+def counted(value: float) -> str:
+    """Write a number of points with its noun.
+
+    >>> counted(1), counted(0.5)
+    ('1 point', '0.5 points')
+    """
+    return f"{points(value)} point{'s' * (value != 1)}"
+
+
 def points(value: float | None) -> str:
     """Write points without needless digits; what isn't known as a dash.
 
@@ -58,6 +78,6 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"prose": prose, "points": points}
+    environment.filters |= {"prose": prose, "blocks": blocks, "points": points, "counted": counted}
     environment.globals |= {"STATUS": STATUS}
     return environment

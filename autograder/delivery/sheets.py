@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from autograder.course.config import Course
 from autograder.course.records import read_grade
@@ -14,10 +15,19 @@ from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 
 @dataclass(frozen=True)
 class Line:
-    """An item of an exercise; ``waits`` if a person has yet to mark it."""
+    """An item of an exercise.
+
+    Attributes
+    ----------
+    variable
+        The name under which the student gave the answer; empty for a check of a function.
+    waits
+        Has a person yet to mark it?
+    """
 
     item: Item
     score: float | None
+    variable: str = ""
     waits: bool = False
     by_hand: bool = False
     comment: str = ""
@@ -101,23 +111,22 @@ def sheets(course: Course, assignment: str) -> dict[str, Sheet]:
         If the assignment isn't released.
     """
     exercises = Release.load(course, assignment).data["exercises"]
-    titles = {id: data["title"] for id, data in exercises.items()}
     marks = scores(course, assignment)
     found = {}
     for record in sorted((course.root / "records").glob(f"*/{assignment}.json")):
         student = record.parent.name
         if grade := read_grade(course, student, assignment):
-            found[student] = sheet(grade, marks.get(student, Marks()), titles)
+            found[student] = sheet(grade, marks.get(student, Marks()), exercises)
     return found
 
 
-def sheet(grade: Grade, marks: Marks, titles: dict[str, str]) -> Sheet:
+def sheet(grade: Grade, marks: Marks, released: dict[str, Any]) -> Sheet:
     """Lay what the gradebook holds of a submission over its grade."""
-    sections = [_section(e, titles.get(e.id, e.id), marks) for e in grade.exercises]
+    sections = [_section(e, released.get(e.id, {}), marks) for e in grade.exercises]
     return Sheet(grade, marks, sections)
 
 
-def _section(grade: ExerciseGrade, title: str, marks: Marks) -> Section:
+def _section(grade: ExerciseGrade, released: dict[str, Any], marks: Marks) -> Section:
     check = marks.cells.get(CHECK + grade.id)
     adjusted = check is not None and check.manual is not None
     automatic = grade.score
@@ -125,10 +134,12 @@ def _section(grade: ExerciseGrade, title: str, marks: Marks) -> Section:
         automatic = check.score
     elif check and automatic is not None:
         automatic += check.extra
-    lines = [_line(grade, item, marks) for item in grade.items]
+    variables = {part["name"] for part in released.get("parts", ())}
+    lines = [_line(grade, item, variables, marks) for item in grade.items]
     known = [line.score or 0.0 for line in lines if line.by_hand and not line.waits]
     nothing = automatic is None or all(line.waits for line in lines)
     score = None if nothing else (automatic or 0.0) + sum(known)
+    title = released.get("title", grade.id)
     return Section(title, grade, lines, score, adjusted, marks.comments.get(grade.id, ""))
 
 
@@ -138,9 +149,9 @@ def _status(score: float, max_score: float) -> Status:
     return Status.PARTIAL if score > 0 else Status.FAILED
 
 
-def _line(grade: ExerciseGrade, item: Item, marks: Marks) -> Line:
+def _line(grade: ExerciseGrade, item: Item, variables: set[str], marks: Marks) -> Line:
     if item.note != "manual":
-        return Line(item, item.score)
+        return Line(item, item.score, item.name if item.name in variables else "")
     cell = f"{grade.id}_{item.name}"
     mark, comment = marks.cells.get(cell), marks.comments.get(cell, "")
     if mark is None or (mark.auto is None and mark.manual is None):

@@ -16,6 +16,7 @@ from autograder.exercise.written import (
     Written,
     decimals,
     figures,
+    is_coarse,
     split_unit,
     unit_factor,
 )
@@ -87,6 +88,8 @@ class Numbers(Answer):
     def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
         """Right or wrong; half for a right number with other digits than asked for."""
         if not self.same(given, expected, slack=slack):
+            if self.places is None and not self.figures and is_coarse(given, expected):
+                return Judgement(0.0, "too_coarse", "Right as far as it goes: write more digits.")
             return Judgement(0.0)
         texts = getattr(given, "texts", None) or ()
         if self.places is not None and any(decimals(t) < self.places for t in texts):

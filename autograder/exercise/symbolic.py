@@ -159,7 +159,7 @@ class Derivation(Answer):
                 raise Undecided("a step could be neither proved nor refuted")
             return Judgement(1.0)
         note = f"derivation_{examined.findings[0].kind}"
-        text = " ".join(finding.message for finding in examined.findings)
+        text = "\n".join(finding.message for finding in examined.findings)
         return Judgement(examined.credit, note, text)
 
     def hint(self, expected: Any) -> dict[str, Any]:
@@ -190,9 +190,10 @@ class ComplexityClass(Answer):
         if isinstance(raw, algebra.Complexity):
             return raw
         try:
-            return algebra.parse_complexity(_text(raw), self.symbols.split())
+            parsed: algebra.Complexity = algebra.parse_complexity(_text(raw), self.symbols.split())
         except algebra.ParseError as error:
             raise FormatError(str(error)) from None
+        return parsed
 
     def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
         """Equality of the reduced sums."""

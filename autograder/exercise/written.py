@@ -63,6 +63,22 @@ def figures(text: str) -> tuple[int, int]:
     return len(digits.rstrip("0")) or 1, len(digits) or 1
 
 
+def is_coarse(given: Array, expected: Array) -> bool:
+    """Tell whether numbers are right as far as their last decimal goes, and stop too early.
+
+    The last decimal may be rounded or cut off; it must be worth something beside the numbers.
+
+    >>> is_coarse(np.array([88, 709]), np.array([88.7228, 709.7827]))
+    True
+    >>> is_coarse(np.array([0, 1]), np.array([0.1192, 0.8808]))
+    False
+    """
+    last = 10.0 ** -max((decimals(f"{number:.15g}") for number in np.ravel(given)), default=0)
+    if not np.size(expected) or last > 0.05 * np.max(np.abs(expected)):
+        return False
+    return bool(np.all(np.abs(np.subtract(given, expected, dtype=float)) < last))
+
+
 def unit_factor(given: str, wanted: str) -> float | None:
     """Return what a number in one unit is multiplied by to be one in another, if it can.
 

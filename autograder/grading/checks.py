@@ -25,7 +25,7 @@ from autograder.exercise import (
     rng_for,
 )
 from autograder.exercise.remember import remembered
-from autograder.grading.results import Item, Status
+from autograder.grading.results import Item, Status, sentence
 from autograder.sandbox import StudentError
 from autograder.sandbox.meter import metered
 
@@ -127,7 +127,7 @@ def grade_checks(exercise: Exercise, call: Call) -> list[Item]:
     for check in exercise.checks:
         if check.after and items[check.after.name].status is not Status.PASSED:
             items[check.name] = _item(
-                check, Status.SKIPPED, "skipped", f"Not run: `{check.after.name}` comes first."
+                check, Status.SKIPPED, "skipped", f"Not run: it builds on “{check.after.rubric}”"
             )
         elif timed_out:
             items[check.name] = _item(
@@ -178,13 +178,13 @@ def _run(exercise: Exercise, check: Check, call: Recorder) -> Item:
         if known:
             return _item(check, Status.FAILED, known.name, known.feedback)
         text = mismatch.detail if check.visible else mismatch.message
-        return _item(check, Status.FAILED, "", text[:1].upper() + text[1:] + ".")
+        return _item(check, Status.FAILED, "", sentence(text))
     except StudentError as error:
         note = "timeout" if error.kind == "timeout" else "student_error"
         if error.type == "NotImplementedError" or error.kind == "missing":
             note = "blank"
         text = error.message if check.visible else _without_details(error)
-        return _item(check, Status.FAILED, note, text[:1].upper() + text[1:].rstrip(".") + ".")
+        return _item(check, Status.FAILED, note, sentence(text))
     except Exception as error:  # a bug in the check: never the student's loss
         return _item(
             check,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from autograder.exercise import (
     is_blank,
     solve,
 )
-from autograder.grading.results import Item, Status
+from autograder.grading.results import Item, Status, sentence
 from autograder.sandbox import StudentError
 
 Read = Callable[[str], Any]  #: reads one of the student's variables, or raises StudentError
@@ -30,6 +30,7 @@ class _Own:
     """What the student has, as far as it may be carried on."""
 
     known: dict[str, Any]
+    given: dict[str, Any] = field(default_factory=dict)  # every answer that could be read
     rounding: dict[str, Any] = field(default_factory=dict)
     wrong: set[str] = field(default_factory=set)  # parts whose value isn't the true one
 
@@ -54,17 +55,16 @@ def grade_parts(
     """
     true = solve(exercise, variant)
     own = _Own(dict(true))
-    return [_item(exercise, part, read, true, own, pool) for part in exercise.parts]
+    items = [_item(part, read, true, own) for part in exercise.parts]
+    personal = _personal(exercise, variant)
+    puzzling = {item.name for item in items if item.score == 0 and not item.note} & personal
+    given = {name: answer for name, answer in own.given.items() if name in personal}
+    if puzzling and _someone_elses(exercise, given, pool):
+        return [_of_others(item) if item.name in puzzling else item for item in items]
+    return items
 
 
-def _item(
-    exercise: Exercise,
-    part: Part,
-    read: Read,
-    true: Mapping[str, Any],
-    own: _Own,
-    pool: Sequence[Mapping[str, Any]],
-) -> Item:
+def _item(part: Part, read: Read, true: Mapping[str, Any], own: _Own) -> Item:
     if part.manual:
         return Item(
             part.name, part.rubric, Status.SKIPPED, None, part.points, "manual", "Marked by hand."
@@ -76,13 +76,12 @@ def _item(
         answer = part.answer.read(raw, like=true[part.name])
     except FormatError as error:
         known = _misshapen(part, raw, true, own)
-        return _result(part, known or Judgement(0, "format_error", _sentence(error)))
+        return _result(part, known or Judgement(0, "format_error", sentence(str(error))))
     except StudentError as error:
-        return _result(part, Judgement(0, _note(error), _sentence(error)))
+        return _result(part, Judgement(0, _note(error), sentence(str(error))))
+    own.given[part.name] = answer
     try:
         judgement = _judge(part, answer, true, own)
-        if not judgement.credit and not judgement.note:
-            judgement = _someone_elses(exercise, part, answer, pool) or judgement
     except Undecided as reason:
         return Item(
             part.name,
@@ -155,19 +154,39 @@ def _evaluate(part: Part, compute: Any, known: Mapping[str, Any]) -> Any:
         return None
 
 
+def _personal(exercise: Exercise, variant: Mapping[str, Any]) -> set[str]:
+    """Return the parts whose answer depends on the student's numbers."""
+    known = set(variant)
+    for part in exercise.parts:
+        if known & set(part.needs):
+            known.add(part.name)
+    return known - set(variant)
+
+
 def _someone_elses(
-    exercise: Exercise, part: Part, answer: Any, pool: Sequence[Mapping[str, Any]]
-) -> Judgement | None:
-    """Recognise the right answer to another student's numbers."""
-    for other in pool:
-        known = solve(exercise, other)
-        if part.answer.same(answer, known[part.name]):
-            return Judgement(
-                0,
-                "other_variant",
-                "This answers other numbers than yours. Is the id in the first cell your own?",
-            )
-    return None
+    exercise: Exercise, given: Mapping[str, Any], pool: Sequence[Mapping[str, Any]]
+) -> bool:
+    """Tell whether these answers are right for the numbers of somebody else.
+
+    All of them, since a single wrong number may well be right for one of so many others.
+    """
+    told = [part for part in exercise.parts if part.name in given]
+    return any(
+        all(_is_right(part, given[part.name], known[part.name]) for part in told)
+        for known in (solve(exercise, other) for other in pool)
+    )
+
+
+def _is_right(part: Part, answer: Any, expected: Any) -> bool:
+    try:
+        return part.answer.same(answer, expected)
+    except Undecided:
+        return False
+
+
+def _of_others(item: Item) -> Item:
+    text = "This answers other numbers than yours. Is the id in the first cell your own?"
+    return replace(item, note="other_variant", feedback=text)
 
 
 def _may_carry(part: Part, answer: Any) -> bool:
@@ -187,8 +206,3 @@ def _result(part: Part, judgement: Judgement) -> Item:
 
 def _note(error: StudentError) -> str:
     return {"missing": "blank", "timeout": "timeout"}.get(error.kind, "student_error")
-
-
-def _sentence(error: Exception) -> str:
-    text = str(error)
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?", "^")) else ".")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -40,6 +41,21 @@ class Item:
     max_score: float
     note: str = ""
     feedback: str = ""
+
+
+def sentence(text: str) -> str:
+    r"""Make a sentence of a message: with a capital at the start and a stop at the end.
+
+    A name that stands in the student's own line, which a message shows below, stays as it is.
+
+    >>> sentence("this is no number"), sentence("p1 is not a function\n    p1(1 - p1)\n    ^")
+    ('This is no number.', 'p1 is not a function\n    p1(1 - p1)\n    ^')
+    """
+    first, _, shown = text.partition("\n")
+    word = re.match(r"\w+", first)
+    if not (word and re.search(rf"\b{word[0]}\b", shown)):
+        text = text[:1].upper() + text[1:]
+    return text + ("" if text.endswith((".", "!", "?", "^")) else ".")
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def main(descriptor: str) -> None:
     """Serve the grader until it closes the connection: the other process begins here."""
     connection = socket.socket(fileno=int(descriptor))
     functions: dict[tuple[str, str], Any] = {}
-    for request in serving.requests(connection):
+    for request, _ in serving.requests(connection):
         key = request["path"], request["name"]
         if key not in functions:
             functions[key] = inspect.unwrap(getattr(load_module(Path(key[0])), key[1]))

@@ -89,7 +89,7 @@ def certain_outcome(call, rng):
 @exercise.check(points=1.5, after=certain_outcome)
 def frequencies_are_probabilities(call, rng):
     """In 200 000 samples every index comes as often as softmax says, within 0.005."""
-    for z in (np.array([1.0, 2.0, 3.0]), np.array([0.0, 0.0, -1.0, 2.0])):
+    for z in (np.array([0.0, 0.0, -1.0, 0.5]), np.array([1.0, 2.0, 3.0])):
         follow(frequencies(call, z, rng), softmax(z))
 
 
@@ -114,6 +114,12 @@ def blocked_logits_never_come(call, rng):
 def normal_noise(z, size, rng):
     """Your noise has a normal distribution. Only with Gumbel noise does the maximum fit softmax."""
     return np.argmax(z + np.random.default_rng(rng).normal(size=(size, len(z))), axis=1)
+
+
+@exercise.misconception
+def uniform_noise(z, size, rng):
+    """You added uniform numbers as they are. Their logarithms, taken twice, are Gumbel noise."""
+    return np.argmax(z + np.random.default_rng(rng).random((size, len(z))), axis=1)
 
 
 @exercise.misconception

@@ -59,6 +59,12 @@ def read_off_the_diagonal():
     return np.full(3, 2 / 9)
 
 
+@eig0.misconception()
+def from_the_largest_down():
+    """The right numbers from the largest down; they are asked for from the smallest up."""
+    return eigenvalues(jacobian(np.zeros(3)))[::-1]
+
+
 @exercise.part(points=1, answer=Numbers())
 def eig1(z):
     """The eigenvalues of J at your z, in ascending order."""

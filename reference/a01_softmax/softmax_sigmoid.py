@@ -40,6 +40,12 @@ def other_exponent():
 
 
 @first.alternative
+def by_its_name():
+    """Call the function that it is by its name."""
+    return "sigmoid((a - b)/tau)"
+
+
+@first.alternative
 def as_hyperbolic_tangent():
     """A sigmoid is a tanh, shifted and halved."""
     return "(1 + tanh((a - b)/(2*tau)))/2"

@@ -100,8 +100,9 @@ def soft_vs_hard():
     (1) Every entry contributes: all weights are positive.
     (2) The result is differentiable in query, keys and values; a hard pick has zero gradient
     almost everywhere with respect to the scores.
-    (3) The result need not be a stored value, and tends to the hard pick as the scores are
-    multiplied: tenfold scores (20, 10, 0) give (0.9999546, 4.54e-5, 2.06e-9).
+    (3) The result need not be a stored value, and tends to the hard pick as the similarities are
+    multiplied: (2, 1, 0) gives weights of 0.6652, 0.2447 and 0.0900, and ten times as large ones
+    give 0.9999546, 4.54e-5 and 2.06e-9.
     """
     return (
         "Softmax weights are never 0, so the answer is a blend to which every entry contributes, "

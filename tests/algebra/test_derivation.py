@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -73,6 +74,25 @@ def test_a_lost_minus_sign_is_found_where_it_was_lost():
     assert message.startswith("Line 2 is not equal to line 1: at z1=")
     assert "line 1 is 0." in message
     assert examination.credit == approx(0.4 * 2 / 3)
+
+
+def test_a_line_is_refuted_in_the_names_that_it_is_written_in():
+    circle = Chain(
+        start="x1*x1 + x2*x2 - x1*y1",
+        target="x2**2 + x1*(x1 - y1)",
+        names=("x1", "x2", "y1", "r", "s", "t"),
+        definitions={"x1": "r*cos(s)", "x2": "r*sin(s)", "y1": "r*cos(t)"},
+        final_names=("x1", "x2", "y1"),
+        assumptions={"r": "positive"},
+    )
+    (finding, *_) = circle.examine(["x1*x1 + x2*x2 - x1*y1", "x2^2 + x1*y1"]).findings
+    told = dict(re.findall(r"(\w+)=(-?[\d.]+)", finding.message))
+    assert told.keys() == {"x1", "x2", "y1"}
+    x1, x2, y1 = (float(told[name]) for name in ("x1", "x2", "y1"))
+    said = float(re.search(r"line 2 is (-?[\d.]+\d)", finding.message)[1])
+    assert said == pytest.approx(x2**2 + x1 * y1, rel=0.01)
+    (finding, *_) = circle.examine(["x1*x1 + x2*x2 - x1*y1", "r^2 + x1*y1"]).findings
+    assert "at r=" in finding.message
 
 
 def test_a_late_slip_keeps_the_waypoint():

@@ -74,10 +74,10 @@ def test_a_page_tells_points_outcome_and_diagnosis(feedback, graded):
         "Feedback for ada",
         "Tiny & small",
         "1 of 6 points",
-        "3 more points will be marked by hand.",
+        "3 points more will be marked by hand.",
         "A cell was gone.",
         "Queries <and> keys",
-        "Scores q·k .",
+        "scores : Scores q·k .",
         "◐ partly right 1 of 2",
         "✗ not right yet 0 of 1",
         "Divide by √d_k.",
@@ -85,6 +85,14 @@ def test_a_page_tells_points_outcome_and_diagnosis(feedback, graded):
     ):
         assert piece in page.text
     assert "withheld" not in page.text
+
+
+def test_what_a_message_quotes_is_set_apart_from_what_it_says(feedback, graded):
+    said = "Line 2 cannot be read: write `*`\n    p1 p2\n       ^\nLine 3 is wrong."
+    page = feedback(graded("ada", qk=0.0, feedback=said))
+    assert '<pre class="said">    p1 p2\n       ^</pre>' in page.html
+    assert '<p class="said">Line 3 is wrong.</p>' in page.html
+    assert "<code>*</code>" in page.html
 
 
 def test_a_withheld_exercise_is_said_to_be_looked_at(feedback, graded):

@@ -116,6 +116,21 @@ def test_an_answer_to_somebody_elses_numbers_is_noted():
     items = grade(chain(), X, pool=[X, {"x": 5.0}], a=15, b=225, c=230)
     assert items["a"].note == "other_variant"
     assert items["a"].score == 0
+    assert items["c"].note == "other_variant"
+
+
+def test_one_number_that_happens_to_be_right_for_somebody_else_is_not_held_against_anyone():
+    items = grade(chain(), X, pool=[X, {"x": 5.0}], a=6, b=225, c=38)
+    assert (items["b"].score, items["b"].note) == (0, "")
+
+
+def test_digits_that_are_missing_are_said_to_be_missing():
+    third = {"x": 100 / 9}  # a = 33.333…
+    for few in (33, "33.3", 33.4):
+        assert grade(chain(), third, a=few)["a"].note == "too_coarse"
+    for wrong in (35, 33.2, "33.20"):
+        assert grade(chain(), third, a=wrong)["a"].note == ""
+    assert grade(chain(), {"x": 0.3}, a=1)["a"].note == ""  # 0.9 to the nearest whole number
 
 
 @pytest.mark.parametrize("blank", [None, "", "  ", [], [None, None]])
