@@ -3,7 +3,8 @@
 A session runs 15 cells and makes 60 calls with small arrays. The kernel (nbclient with ipykernel,
 as nbgrader uses it) runs the same 15 cells and one more that makes the same 60 calls. The two take
 turns, so that what else the machine does falls on both. What the zygote imports beforehand, the
-first cell imports in either. Starting a zygote is timed once.
+first cell imports in either. Starting a zygote is timed once; an array of 64 MiB goes there and
+comes back.
 """
 
 import argparse
@@ -67,6 +68,19 @@ def time_calls(zygote, rounds):
     return times
 
 
+def time_large(zygote, rounds):
+    array = np.random.default_rng(0).random((64 << 20) // 8)
+    with zygote.session() as session:
+        session.execute("def f(x): return x")
+        times = []
+        for _ in range(rounds + 1):
+            start = time.perf_counter()
+            result = session.call("f", array)
+            times.append(time.perf_counter() - start)
+            assert np.array_equal(result, array)
+    return times[1:]  # the first one finds no memory that it could use again
+
+
 def summary(times):
     ordered = sorted(times)
     return {
@@ -81,6 +95,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=20, help="sessions and kernels (default 20)")
     parser.add_argument("--calls", type=int, default=5000, help="single calls (default 5000)")
+    parser.add_argument("--large", type=int, default=15, help="calls with 64 MiB (default 15)")
     parser.add_argument("--modules", default="numpy", help="what the zygote imports, with commas")
     parser.add_argument("--cpu", type=int, help="keep everything on this processor")
     parser.add_argument("--no-kernel", action="store_true", help="time the sandbox alone")
@@ -101,6 +116,7 @@ def main():
             if not arguments.no_kernel:
                 times["kernel"].append(time_kernel(sources))
         times["call"] = time_calls(zygote, arguments.calls)
+        times["64 MiB"] = time_large(zygote, arguments.large)
         tier = zygote.isolation.tier
     results = {name: summary(values) for name, values in times.items() if values}
 
@@ -108,6 +124,10 @@ def main():
     for name, row in results.items():
         cells = "".join(f"{row[key]:>9.3f} ms" for key in ("median_ms", "min_ms", "p95_ms"))
         print(f"{name:10}{cells}{row['n']:>8}")
+    if results.get("kernel"):
+        ratio = results["kernel"]["median_ms"] / results["session"]["median_ms"]
+        results["kernel_to_session"] = round(ratio, 1)
+        print(f"a session takes 1/{ratio:.1f} of a kernel")
     if arguments.out:
         machine = {"python": platform.python_version(), "cpus": os.cpu_count(), "tier": tier}
         machine["modules"] = modules

@@ -13,21 +13,15 @@ def rehearse(shell: Shell) -> None:
 
     Much is loaded, compiled and cached when it is used first: once here, instead of in each fork.
     """
-    cells = [
-        "import math\ndef f(x): return math.sqrt(x)\nprint(f(4.0))\n(0, f(9.0))",
-        "%%time\n(0,\n1)",
-        "1 / 0",
-        "f(",
-        "x: int = 1; x;",
-    ]
+    cells = ["import math\ndef f(x): return math.sqrt(x)\nprint(f(4.0))\n(0, f(9.0))", "x = 1; x;"]
     value: Any = 4.0
     if "numpy" in sys.modules:
         cells.append("import numpy as np\na = np.linspace(0, 1, 4)\na.max() + a")
         value = sys.modules["numpy"].ones(3)
     execute = {"do": "execute", "time": 10.0, "output_bytes": 1 << 16}
-    requests = [execute | {"source": c, "number": n} for n, c in enumerate(cells * 8, 1)]
-    requests += [{"do": "execute", "source": "def f(x): return x"} | execute | {"number": 99}]
-    requests += [{"do": "call", "name": "f", "args": (value,), "kwargs": {}}] * 16
+    cells = [*cells * 3, "%%time\n(0,\n1)", "1 / 0", "f(", "def f(x): return x"]
+    requests = [execute | {"source": c, "number": n} for n, c in enumerate(cells, 1)]
+    requests += [{"do": "call", "name": "f", "args": (value,), "kwargs": {}}] * 8
     requests += [{"do": "read", "name": name} for name in ("f", "x", "nothing")]
     streams, main = (sys.stdout, sys.stderr), sys.modules["__main__"]
     worker = Worker(shell, {}, 1 << 20, lambda _: None)
