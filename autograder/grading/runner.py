@@ -1,7 +1,8 @@
 """Run a submission's cells in a locked-down process, whatever they do to it.
 
 A hang or a crash costs the cell or the call that caused it: a fresh process runs the other
-cells again and grading goes on from there.
+cells again and grading goes on from there. So it does where a cell has damaged Python itself, so
+that what comes later would fail through no fault of its own.
 
 Cells and calls have a process each. A function that is called with hidden inputs could keep them;
 the cells after it, whose output students get to see, run where it was never called.
@@ -10,9 +11,40 @@ the cells after it, whose output students get to see, run where it was never cal
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
 
 from autograder.sandbox import CellRun, Session, StudentError, Zygote
+
+_Answer = TypeVar("_Answer")
+
+_DAMAGED = {
+    "output_type": "stream",
+    "name": "stderr",
+    "text": "This cell changed Python itself, for example a built-in function. "
+    "What comes after its exercise runs without it.\n",
+}
+
+#: So often a process is asked whether it is healthy. A thread that takes requests away from it may
+#: miss one now and then.
+_PINGS = 8
+
+
+class _Cell(NamedTuple):
+    """A cell that a fresh process runs again."""
+
+    number: int
+    source: str
+    seconds: float
+
+
+class _Replica:
+    """A process that has run the history up to some cell, or will."""
+
+    def __init__(self) -> None:
+        self.session: Session | None = None
+        self.last = 0
 
 
 class Runner:
@@ -38,11 +70,10 @@ class Runner:
         self._deadline = time.monotonic() + seconds
         self._seconds = seconds
         self.limits = zygote.limits
-        # Cells that a fresh process runs again, with their numbers and seconds.
-        self._history: list[tuple[int, str, float]] = []
-        self._cells: Session | None = None
-        self._calls: Session | None = None
-        self._caught_up = 0  # the last cell that the process for calls has run
+        self._history: list[_Cell] = []
+        self._damaging: set[int] = set()  # cells in it after which Python was not as it was
+        self._cells, self._calls = _Replica(), _Replica()
+        self._called = False  # since the process for calls was last found healthy
         self.cpu_seconds, self.peak_mb = 0.0, 0.0
 
     def __enter__(self) -> Runner:
@@ -56,73 +87,125 @@ class Runner:
         """Run a cell; one that kills its process is left out from then on."""
         seconds, room = self.limits.cell_seconds, self.limits.output_bytes
         try:
-            run = self._for_cells().execute(
-                source, number=number, seconds=self._within(seconds), output_bytes=room
+            run = self._asked(
+                self._cells,
+                lambda session: session.execute(
+                    source, number=number, seconds=self._within(seconds), output_bytes=room
+                ),
             )
         except StudentError as error:
             return CellRun(outputs=[], error=error)
-        if self._cells and self._cells.alive:
-            self._history.append((number, source, seconds))
+        if self._cells.session and self._cells.session.alive:
+            self._history.append(_Cell(number, source, seconds))
+            self._cells.last = number
+            if not run.healthy:
+                self._damaging.add(number)
+                return replace(run, outputs=[*run.outputs, _DAMAGED])
         return run
 
     def read(self, name: str) -> Any:
         """Return a variable as plain data, or raise ``StudentError``."""
-        return self._for_cells().read(name, seconds=self._within(self.limits.call_seconds))
+        seconds = self.limits.call_seconds
+        return self._asked(
+            self._cells, lambda session: session.read(name, seconds=self._within(seconds))
+        )
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Call a function with plain data, or raise ``StudentError``."""
-        session = self._for_calls()
-        seconds = self._within(self.limits.call_seconds)
-        return session.call(name, *args, seconds=seconds, **kwargs)
+        return self._calling(
+            lambda session, seconds: session.call(name, *args, seconds=seconds, **kwargs)
+        )
 
     def metered(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
         """Call a function and have its work counted, or raise ``StudentError``."""
-        session = self._for_calls()
-        seconds = self._within(self.limits.call_seconds)
-        return session.metered(name, *args, seconds=seconds, **kwargs)
+        return self._calling(
+            lambda session, seconds: session.metered(name, *args, seconds=seconds, **kwargs)
+        )
 
     def timed(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
         """Call a function and read the processor time of that, or raise ``StudentError``."""
-        session = self._for_calls()
-        seconds = self._within(self.limits.call_seconds)
-        return session.timed(name, *args, seconds=seconds, **kwargs)
+        return self._calling(
+            lambda session, seconds: session.timed(name, *args, seconds=seconds, **kwargs)
+        )
 
     @property
     def modified(self) -> bool:
         """Did the last call change one of its arguments in place?"""
-        return self._calls is not None and self._calls.modified
+        return self._calls.session is not None and self._calls.session.modified
 
-    def _for_cells(self) -> Session:
-        if self._cells is None or not self._cells.alive:
-            self._cells, _ = self._replayed(self._cells, 0)
-        return self._cells
+    def settle(self) -> None:
+        """Let nothing that an exercise has done to Python reach the next one."""
+        calls = self._calls.session
+        if self._called and calls and calls.alive:
+            now = self._state(calls)
+            if not (now.healthy and now.alone):
+                self._end(self._calls)
+        self._called = False
+        if self._damaging:
+            self._history = [cell for cell in self._history if cell.number not in self._damaging]
+            self._damaging.clear()
+            self._end(self._cells)
+            self._end(self._calls)
 
-    def _for_calls(self) -> Session:
-        self._calls, self._caught_up = self._replayed(self._calls, self._caught_up)
-        return self._calls
+    def _calling(self, request: Callable[[Session, float], _Answer]) -> _Answer:
+        self._called = True
+        seconds = self.limits.call_seconds
+        return self._asked(self._calls, lambda session: request(session, self._within(seconds)))
 
-    def _replayed(self, session: Session | None, last: int) -> tuple[Session, int]:
-        """Return a session that has run the history, and the number of the last cell in it.
+    def _asked(self, replica: _Replica, request: Callable[[Session], _Answer]) -> _Answer:
+        """Ask a process; ask again where it was spoiled by a cell that ran before.
 
-        ``session`` has run it up to cell ``last``; one that has ended is replaced.
+        What ends the process is at fault itself, unless the process was no longer in order.
         """
-        while True:
-            if session is None or not session.alive:
-                self._end(session)
-                session, last = self._zygote.session(self._numbers), 0
-            try:
-                for entry in [entry for entry in self._history if entry[0] > last]:
-                    last, source, seconds = entry
-                    seconds = self._within(seconds)
-                    session.execute(source, number=last, seconds=seconds, output_bytes=0)
-                    if not session.alive:  # it hung only now: leave it out as well
-                        self._history.remove(entry)
-                        break
-                else:
-                    return session, last
-            except BaseException:
-                self._end(session)
+        session = self._ready(replica)
+        try:
+            answer = request(session)
+        except StudentError:
+            if session.alive or not self._spoiled(replica):
                 raise
+        else:
+            if session.alive or not self._spoiled(replica):
+                return answer
+        return request(self._ready(replica))
+
+    def _spoiled(self, replica: _Replica) -> bool:
+        """Replace a process that has ended, and say whether one of its cells is left out now."""
+        before = len(self._history)
+        try:
+            self._ready(replica)
+        except StudentError:  # the time of the whole notebook is over
+            return False
+        return len(self._history) < before
+
+    def _ready(self, replica: _Replica) -> Session:
+        """Return a session that has run the history; one that has ended is replaced."""
+        careful = replica.session is not None and not replica.session.alive
+        while True:
+            if replica.session is None or not replica.session.alive:
+                self._end(replica)
+                replica.session = self._zygote.session(self._numbers)
+            session = replica.session
+            culprit = None
+            for cell in [cell for cell in self._history if cell.number > replica.last]:
+                seconds = self._within(cell.seconds)
+                session.execute(cell.source, number=cell.number, seconds=seconds, output_bytes=0)
+                replica.last = cell.number
+                # It may hang only now, or have been what spoiled the process before this one.
+                if not session.alive or (careful and not self._healthy(session)):
+                    culprit = cell
+                    break
+            if culprit is None:
+                return session
+            self._history.remove(culprit)
+            self._damaging.discard(culprit.number)
+            self._end(replica)
+
+    def _healthy(self, session: Session) -> bool:
+        return all(self._state(session).healthy for _ in range(_PINGS))
+
+    def _state(self, session: Session) -> CellRun:
+        """Run an empty cell, and see how the process is; one that does not answer is not well."""
+        return session.execute("", seconds=self.limits.call_seconds)
 
     def _within(self, seconds: float) -> float:
         """Return the seconds for a cell or a call: its limit, or what the notebook has left."""
@@ -133,8 +216,9 @@ class Runner:
             )
         return min(left, seconds)
 
-    def _end(self, session: Session | None) -> None:
-        if session is not None:
-            usage = session.close()
+    def _end(self, replica: _Replica) -> None:
+        if replica.session is not None:
+            usage = replica.session.close()
             self.cpu_seconds += usage.cpu_seconds
             self.peak_mb = max(self.peak_mb, usage.max_rss_mb)
+        replica.session, replica.last = None, 0

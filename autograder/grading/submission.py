@@ -100,7 +100,10 @@ def grade_submission(
                     cell["outputs"] = _report(done[id], number)
                     if exercise := todo[id].exercise:
                         answered |= {part.name for part in exercise.parts}
+                    runner.settle()
                 else:
+                    if grade_id in todo:
+                        runner.settle()
                     exercise = todo[grade_id].exercise if grade_id in todo else None
                     if exercise and (stale := _stale(exercise, cell["source"], answered)):
                         runner.execute(_FORGET.format(names=stale), number)

@@ -73,10 +73,17 @@ class CellRun:
         Outputs as in version 4 of the notebook format: text and PNG images only.
     error : StudentError or None
         Why the cell did not reach its end.
+    healthy : bool
+        Whether Python is still as it was, as the cell's own process says. Where it is not, what
+        comes after the cell may fail through no fault of its own.
+    alone : bool
+        Whether no thread runs on, as the process says.
     """
 
     outputs: list[dict[str, Any]]
     error: StudentError | None
+    healthy: bool = True
+    alone: bool = True
 
 
 @dataclass(frozen=True)

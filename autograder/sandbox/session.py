@@ -272,7 +272,9 @@ class Session:
             reply = self._ask(subject, seconds, max_payload, **request)
             try:
                 shown = outputs.clean(reply.get("outputs"), number)
-                return CellRun(shown, reported(reply.get("error"), subject))
+                error = reported(reply.get("error"), subject)
+                healthy, alone = (reply.get(name) is True for name in ("healthy", "alone"))
+                return CellRun(shown, error, healthy, alone)
             except WireError as error:
                 raise self._finish("protocol", _violation(subject, error)) from None
         except StudentError as error:
@@ -280,7 +282,8 @@ class Session:
                 shown = outputs.clean(self._partial, number)
             except WireError:
                 shown = []
-            return CellRun([*shown, outputs.error_output(error.kind, error.message)], error)
+            shown = [*shown, outputs.error_output(error.kind, error.message)]
+            return CellRun(shown, error, healthy=False, alone=False)
 
     def read(self, name: str, *, seconds: float | None = None) -> Any:
         """Return the value of a variable.

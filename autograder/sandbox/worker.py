@@ -15,10 +15,11 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.sandbox import meter, serving
-from autograder.sandbox.capture import Stream, describe
+from autograder.sandbox.capture import Output, Stream, describe
 from autograder.sandbox.serving import Frame
 from autograder.sandbox.shell import Shell
-from autograder.sandbox.wire import Buffer, WireError, encode, encode_parts
+from autograder.sandbox.vitals import Vitals
+from autograder.sandbox.wire import Buffer, WireError, decode, encode, encode_parts
 
 _PIECE = 1 << 16  # of what is compared at a time: no second copy of a large array is made
 
@@ -52,6 +53,10 @@ class Worker:
         sys.modules["__main__"] = shell.user_module
         sys.modules["check"] = _check_module(numbers)
         _seed()
+        own = (serve, encode, decode, describe, Shell.run)
+        self._vitals = Vitals(
+            self, *map(vars, (Worker, Shell, Output)), *(part.__globals__ for part in own)
+        )
 
     def answer(self, request: dict[str, Any], frame: Frame) -> list[Buffer]:
         """Do what is asked and return the frame to send back.
@@ -60,19 +65,22 @@ class Worker:
         """
         reply = {"id": request["id"]}
         try:
-            return self._encoded(reply | self._do(request, frame))
+            reply |= self._do(request)
+            if request["do"] == "call":
+                reply["modified"] = _differs(request, frame)
+            return self._encoded(reply)
         except WireError as error:
             failure = _failure("unsendable", "", str(error))
         except Refusal as error:
             failure = _failure(error.kind, "", str(error))
         except BaseException as error:
             failure = _failure("exception", *describe(error))
-        return self._encoded(reply | failure)
+        return self._encoded({"id": request["id"]} | failure)
 
     def _encoded(self, reply: dict[str, Any]) -> list[Buffer]:
         return encode(reply, max_payload=self._max_payload)
 
-    def _do(self, request: dict[str, Any], frame: Frame) -> dict[str, Any]:
+    def _do(self, request: dict[str, Any]) -> dict[str, Any]:
         if request["do"] == "execute":
             return self._execute(request)
         if request["do"] == "read":
@@ -81,13 +89,11 @@ class Worker:
         if not callable(function):
             raise Refusal("missing", f"is not a function: its type is {type(function).__name__}")
         args, kwargs = request["args"], request["kwargs"]
-        if request["do"] == "time":  # nothing beside the call: the grader's clock is running
-            return {"value": function(*args, **kwargs)}
         if request["do"] == "meter":
             value, work = meter.metered(function, args, kwargs, self._torchmeter)
             return {"value": value, "work": work}
-        value = function(*args, **kwargs)
-        return {"value": value, "modified": _differs(request, frame)}
+        # Beside the call nothing: to "time" it, the grader's clock is running.
+        return {"value": function(*args, **kwargs)}
 
     def _find(self, name: str) -> Any:
         try:
@@ -108,7 +114,8 @@ class Worker:
         )
         outputs = self._shell.output.end()
         failure = {"error": None} if error is None else _failure("exception", *describe(error))
-        return failure | {"outputs": outputs}
+        vitals = {"healthy": self._vitals.intact(), "alone": self._vitals.alone()}
+        return failure | {"outputs": outputs} | vitals
 
 
 def serve(connection: socket.socket, shell: Shell, torchmeter: Any = None) -> None:

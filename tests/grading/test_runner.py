@@ -73,3 +73,97 @@ def test_the_whole_notebook_has_a_limit_too(zygote):
         assert run.error.kind == "timeout"
         run = runner.execute("1", 2)
         assert run.error.message == "the whole notebook took longer than 0.2 s"
+
+
+HONEST = "def g(n):\n    return sorted([n] * n)[0]\n"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "import builtins\nbuiltins.len = lambda x: 0",
+        "import builtins\ndel builtins.len",
+        "import sys\nsys.modules.clear()",
+        "import sys\nsys.settrace(lambda *a: None)",
+        "import numpy as np\nnp.exp = np.log",
+        "import sys\nsys.setrecursionlimit(60)",
+    ],
+)
+def test_what_a_cell_does_to_python_reaches_no_later_exercise(runner, damage):
+    runner.execute("a = 1", 1)
+    run = runner.execute(damage, 2)
+    assert not run.healthy
+    assert "This cell changed Python itself" in run.outputs[-1]["text"]
+    runner.settle()
+    assert runner.execute(f"import numpy as np\n{HONEST}b = a + len('xy')", 3).error is None
+    assert runner.read("b") == 3
+    assert runner.call("g", 4) == 4
+
+
+def test_what_a_call_does_to_python_reaches_no_later_exercise(runner):
+    runner.execute(f"import builtins\ndef f(): builtins.sorted = None\n{HONEST}", 1)
+    runner.call("f")
+    with pytest.raises(StudentError):
+        runner.call("g", 4)
+    runner.settle()
+    assert runner.call("g", 4) == 4
+
+
+def test_a_thread_that_a_call_leaves_reaches_no_later_exercise(runner):
+    runner.execute(
+        "import threading\nstop = threading.Event()\nrunning = threading.active_count\n"
+        "def f(): threading.Thread(target=stop.wait, daemon=True).start()",
+        1,
+    )
+    runner.call("f")
+    assert runner.call("running") == 2
+    runner.settle()
+    assert runner.call("running") == 1
+
+
+def test_a_thread_that_a_cell_leaves_is_left_alone(runner):
+    source = (
+        "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()"
+    )
+    assert runner.execute(source, 1).healthy
+    runner.settle()
+    runner.execute("n = threading.active_count()", 2)
+    assert runner.read("n") == 2
+
+
+def test_what_is_honest_counts_as_healthy(runner):
+    for number, source in enumerate(
+        [
+            "import numpy as np, random, warnings, builtins, sys\nnp.set_printoptions(precision=3)",
+            "np.random.seed(1); random.seed(1); warnings.simplefilter('error')\nnp.float_ = float",
+            "len = 3; print = list; builtins.mine = 1\nsys.setrecursionlimit(100_000)",
+            "from IPython.core.interactiveshell import InteractiveShell\n"
+            "InteractiveShell.ast_node_interactivity = 'all'\n1\n2",
+            "import json, threading\nt = threading.Thread(target=int); t.start(); t.join()",
+            "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()): help(sum)",
+            "%time x = 1\n",
+            "1 / 0",
+        ],
+        1,
+    ):
+        assert runner.execute(source, number).healthy, source
+
+
+def test_a_cell_that_takes_requests_away_is_found_and_left_out(runner):
+    runner.execute("a = 1", 1)
+    runner.execute(
+        "import socket, threading\ns = socket.socket(fileno=3)\n"
+        "def steal():\n    while True: s.recv(1 << 16)\n"
+        "threading.Thread(target=steal, daemon=True).start()",
+        2,
+    )
+    for number in range(3, 9):
+        assert runner.execute(f"a += {number}", number).error is None
+    assert runner.read("a") == 1 + sum(range(3, 9))
+
+
+def test_where_nothing_was_spoiled_nothing_is_asked_twice(runner):
+    runner.execute("import os\nruns = []", 1)
+    run = runner.execute("runs.append(1)\nwhile True: pass", 2)
+    assert run.error.kind == "timeout"
+    assert runner.read("runs") == []

@@ -45,8 +45,8 @@ class Probe:
 class Trick:
     """What spoils a process or deceives its reader.
 
-    ``costs``: "nothing", its own "exercise", or the "process": then what comes later in the same
-    notebook may be lost too, as it would be in the student's own kernel.
+    ``costs``: "nothing", its own "exercise", or "perhaps" that exercise, where a race decides.
+    What comes later in the same notebook is never lost.
     """
 
     source: str
@@ -305,7 +305,7 @@ TRICKS = {
         "import socket, threading\ns = socket.socket(fileno=3)\n"
         "def steal():\n    while True: s.recv(1 << 16)\n"
         f"threading.Thread(target=steal, daemon=True).start(){HONEST}",
-        costs="process",
+        costs="perhaps",
     ),
     "a closed connection": Trick("import os\ndef softmax(x): os.close(3)"),
     "a descriptor sent along": Trick(
@@ -365,23 +365,31 @@ TRICKS = {
     ),
     "patched isinstance": Trick(
         "import builtins\nbuiltins.isinstance = lambda *a: True\ndef softmax(x): return x * 0",
-        costs="process",
     ),
     "patched json": Trick(
         "import json\njson.dumps = json.loads = json.JSONEncoder.encode = lambda *a, **k: '{}'\n"
         "def softmax(x): return x * 0",
-        costs="process",
     ),
-    "no builtins": Trick("import builtins\nbuiltins.type = builtins.len = None", costs="process"),
-    "no modules": Trick("import sys\nsys.modules.clear()", costs="process"),
+    "no builtins": Trick("import builtins\nbuiltins.type = builtins.len = None"),
+    "no modules": Trick("import sys\nsys.modules.clear()"),
     "no dictionaries": Trick(
-        "import gc\nfor o in gc.get_objects():\n    if type(o) is dict: o.clear()", costs="process"
+        "import gc\nfor o in gc.get_objects():\n    if type(o) is dict: o.clear()"
     ),
-    "a trace function": Trick("import sys\nsys.settrace(lambda *a: 1 / 0)", costs="process"),
+    "no numpy": Trick("np.exp = np.max = np.ndarray = None"),
+    "no builtins after a call": Trick(
+        "import builtins\ndef softmax(x):\n"
+        "    builtins.sum = builtins.sorted = builtins.isinstance = None\n    return x"
+    ),
+    "no numpy after a call": Trick("def softmax(x):\n    np.exp = np.max = None\n    return x"),
+    "a thread in a call that steals requests": Trick(
+        "import socket, threading\n"
+        "def steal():\n    while True: socket.socket(fileno=3).recv(1 << 16)\n"
+        "def softmax(x): threading.Thread(target=steal, daemon=True).start(); return x"
+    ),
+    "a trace function": Trick("import sys\nsys.settrace(lambda *a: 1 / 0)"),
     "a worker that says full marks": Trick(
         "import gc\n[w] = [o for o in gc.get_objects() if type(o).__name__ == 'Worker']\n"
         "w._do = lambda request: {'value': 42, 'score': 100.0, 'status': 'passed'}",
-        costs="process",
     ),
     "a check module that says full marks": Trick(
         "import check, sys\ncheck.check = lambda *a: 100.0\nsys.modules['check'] = check\n"
@@ -409,7 +417,6 @@ TRICKS = {
         "    text = str(list(r['args'][0]))\n"
         "    return {'error': {'kind': 'missing', 'type': text, 'message': text}}\n"
         f"w._do = tell{HONEST}",
-        costs="process",
     ),
     "write the hidden input to descriptors": Trick(
         "import os\ndef softmax(x):\n    for d in (0, 1, 2): \n"

@@ -63,8 +63,7 @@ def test_a_trick_costs_no_more_than_it_must(name, tier, zygote, usual, grade, le
         assert marked.scores == POINTS
     if trick.costs == "exercise":
         assert marked.scores["attacked"] < POINTS["attacked"]
-    if trick.costs != "process":
-        assert marked.scores["last"] == POINTS["last"]
+    assert marked.scores["last"] == POINTS["last"]
     assert_full(grade(zygote, HONEST), tier)
     assert left(zygote, usual) == []
 

@@ -1,0 +1,54 @@
+"""Whether a cell has damaged Python itself in its process.
+
+What comes after such a cell would fail through no fault of its own. Student code could deceive
+this. It is not there to protect the grader, but so that a cell costs its own exercise alone.
+"""
+
+import builtins
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+_LEAST_RECURSION = 200
+
+
+class Vitals:
+    """What must stay as it is before any student's code has run.
+
+    Parameters
+    ----------
+    worker
+        The object that answers the grader.
+    *own
+        The names in the modules and classes that it takes for this.
+    """
+
+    def __init__(self, worker: object, *own: Mapping[str, Any]) -> None:
+        self._worker = worker
+        watched = [vars(builtins), vars(json.JSONEncoder), vars(json.JSONDecoder), *own]
+        if "numpy" in sys.modules:
+            watched.append(vars(sys.modules["numpy"]))
+        self._names = [(names, dict(names)) for names in watched]
+        self._modules = len(sys.modules)
+
+    def alone(self) -> bool:
+        """Say whether no thread is left that student code has started."""
+        try:
+            return len(sys._current_frames()) == 1
+        except BaseException:
+            return False
+
+    def intact(self) -> bool:
+        """Compare. Names may have been added, as IPython and late imports do."""
+        try:
+            return (
+                sys.gettrace() is None
+                and sys.getprofile() is None
+                and sys.getrecursionlimit() >= _LEAST_RECURSION
+                and len(sys.modules) >= self._modules
+                and vars(self._worker).keys().isdisjoint(vars(type(self._worker)))
+                and all(now.items() >= before.items() for now, before in self._names)
+            )
+        except BaseException:  # there may not even be a `len`
+            return False
