@@ -12,6 +12,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     help="An nbgrader course that grades itself, in locked-down processes.",
 )
 for group in (authoring, grading, results, machine):
