@@ -17,7 +17,8 @@ def add_to(app: typer.Typer) -> None:
 
 
 def doctor() -> None:
-    """Say what this machine offers for isolating student code; exit with 1 if nothing."""
+    """Say what this machine offers; exit with 1 if it can't isolate student code."""
+    from autograder.sandbox.equipment import look
     from autograder.sandbox.isolation import MEANING, probe
 
     isolation = probe()
@@ -26,6 +27,8 @@ def doctor() -> None:
     print(f"isolation tier {isolation.tier}: {MEANING[isolation.tier]}")
     for advice in isolation.advice():
         print(f"for a better tier: {advice}")
+    for item in look():
+        print(f"{item.what}: {item.found or 'none'} (for {item.purpose})")
     if isolation.tier == "C":
         raise typer.Exit(1)
 

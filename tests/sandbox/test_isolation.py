@@ -1,11 +1,22 @@
 """The tier follows from what was tried, and what is missing is said with what to do about it."""
 
+import importlib.metadata
+
 import pytest
 from typer.testing import CliRunner
 
 from autograder.cli import app
 from autograder.course.config import Course, CourseError
-from autograder.sandbox import Isolation, Limits, Zygote, advice, bubblewrap, isolation, probe
+from autograder.sandbox import (
+    Isolation,
+    Limits,
+    Zygote,
+    advice,
+    bubblewrap,
+    equipment,
+    isolation,
+    probe,
+)
 from autograder.sandbox.isolation import Part
 
 INSIDE = ("namespaces", "Landlock", "seccomp")
@@ -132,6 +143,29 @@ class TestDoctor:
         result = CliRunner().invoke(app, ["doctor"])
         assert result.exit_code == 0
         assert f"isolation tier {probe().tier}:" in result.output
+
+    @pytest.mark.sandbox
+    def test_what_is_not_there_is_no_error(self, monkeypatch):
+        def missing(name):
+            raise importlib.metadata.PackageNotFoundError(name)
+
+        monkeypatch.setattr(importlib.metadata, "version", missing)
+        monkeypatch.setattr("shutil.which", lambda *_, **__: None)
+        monkeypatch.setattr(isolation, "probe", lambda: Isolation("B"))
+        result = CliRunner().invoke(app, ["doctor"])
+        assert result.exit_code == 0
+        for what in ("torch", "GPU", "browser"):
+            assert f"\n{what}: none (for " in result.output
+
+    def test_what_is_there_is_named(self, monkeypatch):
+        monkeypatch.setattr(isolation, "probe", lambda: Isolation("B"))
+        monkeypatch.setattr("shutil.which", lambda name, **_: f"/opt/{name}")
+        monkeypatch.setattr(importlib.metadata, "version", lambda _: "9.8.7")
+        monkeypatch.setattr(equipment, "_accelerator", lambda: "a large one")
+        output = CliRunner().invoke(app, ["doctor"]).output
+        assert "torch: 9.8.7 (for exercises that train" in output
+        assert "GPU: a large one (for " in output
+        assert "browser: /opt/chromium (for " in output
 
 
 @pytest.fixture(scope="module", params=["A", "A-", "B"])
