@@ -28,7 +28,7 @@ from autograder.sandbox.wire import (
 )
 
 PAYLOAD = 64 << 20
-LONG = 0.001
+LONG, LONGEST = 0.001, 0.010
 VALUES = [
     {"id": "0123456789abcdef", "value": np.arange(6.0).reshape(2, 3), "modified": False},
     {"id": "0123456789abcdef", "value": [(1, 2.5, "s", None, True, 1j), {"a": np.float32(1)}]},
@@ -175,6 +175,8 @@ def main():
         arguments.out.write_text(json.dumps({**machine, **results}, indent=1) + "\n")
     if any(name.startswith("escaped") for name in counts):
         raise SystemExit("an exception escaped")
+    if times[-1] > LONGEST:
+        raise SystemExit(f"a frame took {times[-1] * 1e3:.1f} ms")
 
 
 if __name__ == "__main__":
