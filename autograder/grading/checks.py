@@ -81,15 +81,15 @@ class Recorder:
         StudentError
             If the call fails without a meter as well.
         Inconclusive
-            If it fails with the meter alone, or takes too long.
+            If it fails with the meter alone, or takes too long or too much memory.
         """
         self.metered = True
         meter = getattr(self._call, "metered", None) or partial(_metered, self._call)
         try:
             value, counts = meter(*args, **kwargs)
         except StudentError as error:
-            if error.kind == "timeout":
-                raise Inconclusive("counting the work took too long") from error
+            if error.kind == "timeout" or error.type == "MemoryError":
+                raise Inconclusive("counting the work took too long, or too much memory") from error
             self._call(*copy.deepcopy(args), **copy.deepcopy(kwargs))
             raise Inconclusive(f"the work could not be counted ({error.kind})") from error
         return Work(value, **counts)

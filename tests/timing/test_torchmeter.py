@@ -59,8 +59,8 @@ def test_memory_is_what_lives_at_once():
 
     x = torch.ones(100_000)
     count(one_by_one, x)  # the first call of all makes Python objects as well
-    assert 0.4e6 < count(one_by_one, x)["peak"] < 0.45e6
-    assert 2.0e6 < count(together, x)["peak"] < 2.05e6
+    assert 0.4e6 <= count(one_by_one, x)["peak"] < 0.45e6
+    assert 2.0e6 <= count(together, x)["peak"] < 2.05e6
 
 
 def test_the_same_call_has_the_same_counts():
