@@ -7,6 +7,7 @@ where that is not clear either, the check is withheld: nobody loses points to no
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -126,6 +127,22 @@ def grows(
     Inconclusive
         If that can't be decided.
     """
+    try:
+        _decide(call, make, at_most, rows, floor, of, sizes)
+    finally:
+        with contextlib.suppress(Exception):  # whatever goes wrong: it is a picture
+            clocks.draw(call, make, rows)
+
+
+def _decide(
+    call: Call,
+    make: Make,
+    at_most: float,
+    rows: Rows,
+    floor: Callable[[int], float],
+    of: str,
+    sizes: tuple[int, int, int, int],
+) -> None:
     gauge = _Gauge(call, make, rows, at_most, tuple(METERS) if of == "work" else _MEMORY)
     try:
         work = gauge.judge(sizes)

@@ -8,7 +8,7 @@ import importlib
 import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -24,6 +24,7 @@ from autograder.exercise import (
     alike,
     rng_for,
 )
+from autograder.exercise.clocks import Curve
 from autograder.exercise.remember import remembered
 from autograder.grading.results import Item, Status, sentence
 from autograder.sandbox import StudentError
@@ -57,6 +58,8 @@ class Recorder:
         Was the work of a call counted?
     remarks
         Notes with sentences for the student, should the check pass.
+    curve
+        Times that were measured for a picture.
     """
 
     def __init__(self, call: Call) -> None:
@@ -64,6 +67,7 @@ class Recorder:
         self.calls: list[Recorded] = []
         self.modified = self.metered = False
         self.remarks: list[tuple[str, str]] = []
+        self.curve: Curve | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call and record."""
@@ -93,6 +97,11 @@ class Recorder:
             self._call(*copy.deepcopy(args), **copy.deepcopy(kwargs))
             raise Inconclusive(f"the work could not be counted ({error.kind})") from error
         return Work(value, **counts)
+
+    @property
+    def clocked(self) -> bool:
+        """Is this a submission, in a process whose time can be read?"""
+        return hasattr(self._call, "timed")
 
     def seconds(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
         """Call and return the processor time; None for a function of our own."""
@@ -162,6 +171,11 @@ def _without_details(error: StudentError) -> str:
 
 
 def _run(exercise: Exercise, check: Check, call: Recorder) -> Item:
+    item = _outcome(exercise, check, call)
+    return replace(item, curve=asdict(call.curve)) if call.curve else item
+
+
+def _outcome(exercise: Exercise, check: Check, call: Recorder) -> Item:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

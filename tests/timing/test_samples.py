@@ -43,3 +43,10 @@ def test_vectorised_is_decided_by_steps(name, status, note, zygote):
 
 def test_a_matrix_is_called_by_its_name(zygote):
     assert grade(SAMPLES["matrix"], zygote)["work"].note == "builds_the_matrix"
+
+
+def test_times_are_kept_for_a_picture_whatever_the_verdict(zygote, yardstick):
+    for name in ("vectorised", "matrix"):
+        curve = grade(SAMPLES[name], zygote, yardstick)["work"].curve
+        assert len(curve["n"]) == len(curve["seconds"]) == len(curve["reference"]) > 1
+        assert min(curve["seconds"] + curve["reference"]) > 0
