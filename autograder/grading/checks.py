@@ -25,12 +25,19 @@ from autograder.exercise import (
     rng_for,
 )
 from autograder.exercise.clocks import Curve
+from autograder.exercise.gpu import Timing
 from autograder.exercise.remember import remembered
 from autograder.grading.results import Item, Status, sentence
 from autograder.sandbox import StudentError
 from autograder.sandbox.meter import metered
 
 Call = Callable[..., Any]
+
+#: The note of checks that wait for a GPU.
+NO_GPU = "no_gpu"
+_LATER = (
+    "This is checked on a GPU. The score is withheld until that is done; you lose nothing by it."
+)
 
 
 @dataclass(frozen=True)
@@ -113,6 +120,13 @@ class Recorder:
         timed = getattr(self._call, "reference_timed", None)
         return timed(*args, **kwargs) if timed else (None, None)
 
+    def on_gpu(
+        self, shape: tuple[int, ...], dtype: str, rows: Any, *, sdpa: bool = False
+    ) -> Timing | None:
+        """Time calls on a GPU; of a submission alone."""
+        timing: Timing | None = self._call.on_gpu(shape, dtype, rows, sdpa=sdpa)  # type: ignore[attr-defined]
+        return timing
+
     def remark(self, note: str, feedback: str) -> None:
         """Say something beside the verdict."""
         self.remarks.append((note, feedback))
@@ -138,6 +152,8 @@ def grade_checks(exercise: Exercise, call: Call) -> list[Item]:
             items[check.name] = _item(
                 check, Status.SKIPPED, "skipped", f"Not run: it builds on “{check.after.rubric}”"
             )
+        elif check.gpu and not getattr(call, "has_gpu", False):
+            items[check.name] = _item(check, Status.ERRORED, NO_GPU, _LATER)
         elif timed_out:
             items[check.name] = _item(
                 check, Status.FAILED, "timeout", "Not run after a call that ran out of time."
@@ -188,7 +204,7 @@ def _outcome(exercise: Exercise, check: Check, call: Recorder) -> Item:
             f"Nothing is decided: {unclear}. The score is withheld; a person will look at it.",
         )
     except Mismatch as mismatch:
-        known = diagnose(exercise, check, call, mismatch)
+        known = None if check.gpu else diagnose(exercise, check, call, mismatch)
         if known:
             return _item(check, Status.FAILED, known.name, known.feedback)
         text = mismatch.detail if check.visible else mismatch.message

@@ -87,6 +87,17 @@ class Runner:
         seconds = self._within(self.limits.call_seconds)
         return session.timed(name, *args, seconds=seconds, **kwargs)
 
+    def bench(self, name: str, **options: Any) -> Any:
+        """Take a step of timing a function on a device, or raise ``StudentError``."""
+        seconds = self._within(self._zygote.limits.call_seconds)
+        return self._for_calls().bench(name, seconds=seconds, **options)
+
+    def beside(self, zygote: Zygote) -> Runner:
+        """Return a runner of the same cells in processes of another zygote."""
+        other = Runner(zygote, self._numbers, seconds=self._seconds)
+        other._history = list(self._history)
+        return other
+
     @property
     def modified(self) -> bool:
         """Did the last call change one of its arguments in place?"""

@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.exercise import Exercise
+from autograder.exercise.gpu import Timing
 from autograder.exercise.vocabulary import Function
 from autograder.grading.checks import grade_checks
+from autograder.grading.gpu import Gpu
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 from autograder.grading.rubric import rubric_cell
@@ -54,6 +56,7 @@ def grade_submission(
     limits: Mapping[str, Limits] | None = None,
     seconds: float = 120.0,
     yardstick: Yardstick | None = None,
+    gpu: Gpu | None = None,
 ) -> tuple[Grade, Notebook]:
     """Run a restored notebook and grade every exercise.
 
@@ -69,6 +72,8 @@ def grade_submission(
         For all cells and calls together.
     yardstick
         Times the references, where a submission is compared with them.
+    gpu
+        Runs the checks that need one; without it these are withheld.
 
     Returns
     -------
@@ -96,7 +101,7 @@ def grade_submission(
                 runner.limits = own or zygote.limits
                 if grade_id.startswith("check_"):
                     id = grade_id.removeprefix("check_")
-                    done[id] = _grade(todo[id], runner, stopped.get(id), yardstick)
+                    done[id] = _grade(todo[id], runner, stopped.get(id), yardstick, gpu)
                     cell["outputs"] = _report(done[id], number)
                     if exercise := todo[id].exercise:
                         answered |= {part.name for part in exercise.parts}
@@ -112,7 +117,7 @@ def grade_submission(
                 cells.append(by_hand[grade_id])
             cells.append(cell)
         for id in todo.keys() - done.keys():  # nothing but answers marked by hand
-            done[id] = _grade(todo[id], runner, stopped.get(id), yardstick)
+            done[id] = _grade(todo[id], runner, stopped.get(id), yardstick, gpu)
     runtime = {
         "seconds": round(time.monotonic() - started, 4),
         "cpu_seconds": round(runner.cpu_seconds, 4),
@@ -188,6 +193,7 @@ def _grade(
     runner: Runner,
     stopped: StudentError | None,
     yardstick: Yardstick | None,
+    gpu: Gpu | None,
 ) -> ExerciseGrade:
     exercise = assigned.exercise
     if exercise is None:
@@ -200,8 +206,8 @@ def _grade(
             )
         }
         if exercise.solution:
-            call = StudentCall(runner, exercise.solution, yardstick)
-            items |= {item.name: item for item in grade_checks(exercise, call)}
+            with StudentCall(runner, exercise.solution, yardstick, gpu) as call:
+                items |= {item.name: item for item in grade_checks(exercise, call)}
     except Exception as error:  # never the student's loss, and never the next exercise's
         return _withheld(assigned, f"The grader failed here ({type(error).__name__}: {error}).")
     ordered = [_because(items[item.name], stopped) for item in exercise.items]
@@ -212,10 +218,39 @@ class StudentCall:
     """The student's function as checks call it."""
 
     def __init__(
-        self, runner: Runner, solution: Function, yardstick: Yardstick | None = None
+        self,
+        runner: Runner,
+        solution: Function,
+        yardstick: Yardstick | None = None,
+        gpu: Gpu | None = None,
     ) -> None:
         self._runner, self._name = runner, solution.__name__
         self._solution, self._yardstick = solution, yardstick
+        self._gpu = gpu
+        self._on_gpu: Runner | None = None
+
+    def __enter__(self) -> StudentCall:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._on_gpu is not None:
+            self._on_gpu.__exit__(*exception)
+
+    @property
+    def has_gpu(self) -> bool:
+        """Can it be called on a GPU?"""
+        return self._gpu is not None
+
+    def on_gpu(
+        self, shape: tuple[int, ...], dtype: str, rows: Any, *, sdpa: bool = False
+    ) -> Timing | None:
+        """Time calls on the GPU, or those of torch's own attention."""
+        assert self._gpu
+        if sdpa:
+            return self._gpu.sdpa(shape, dtype, rows)
+        if self._on_gpu is None:
+            self._on_gpu = self._gpu.beside(self._runner)
+        return self._gpu.submitted(self._on_gpu, self._name, shape, dtype, rows)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call in the submission's process."""

@@ -341,6 +341,19 @@ class Session:
         taken = None if before is None or after is None else after - before
         return reply["value"], taken
 
+    def bench(
+        self, name: str, /, *, step: str, seconds: float | None = None, **options: Any
+    ) -> Any:
+        """Take a step of `gpumeter.Bench` with a function: prepare, go, rows or peak.
+
+        Raises
+        ------
+        StudentError, WireError
+            As `call` does.
+        """
+        request = {"do": "bench", "step": step, "options": options}
+        return self._value(name, "returned", seconds, **request)["value"]
+
     def close(self) -> Usage:
         """End the process, if it is still there, and return what it has used."""
         if self._end is None:
