@@ -70,6 +70,9 @@ class Call(clocks.Clocked, Protocol):
     def work(self, *args: Any, **kwargs: Any) -> Work:
         """Call and count."""
 
+    def outline(self, *shapes: tuple[int, ...], dtype: str = "float32") -> Work:
+        """Count for torch tensors of these shapes that hold no numbers."""
+
 
 def covers(work: Work, floor: float) -> None:
     """Withhold the check if the meter saw less work than any right solution takes.

@@ -81,6 +81,12 @@ class Runner:
         seconds = self._within(self.limits.call_seconds)
         return session.metered(name, *args, seconds=seconds, **kwargs)
 
+    def outlined(self, name: str, *shapes: tuple[int, ...], dtype: str) -> dict[str, Any]:
+        """Count the work of a call with tensors without numbers, or raise ``StudentError``."""
+        session = self._for_calls()
+        seconds = self._within(self.limits.call_seconds)
+        return session.outlined(name, *shapes, dtype=dtype, seconds=seconds)
+
     def timed(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
         """Call a function and read the processor time of that, or raise ``StudentError``."""
         session = self._for_calls()

@@ -317,10 +317,20 @@ class Session:
             As `call` does.
         """
         reply = self._value(name, "returned", seconds, do="meter", args=args, kwargs=kwargs)
-        try:
-            return reply["value"], counted(reply.get("work"))
-        except WireError as violation:
-            raise self._finish("protocol", _violation(f"`{name}`", violation)) from None
+        return reply["value"], self._counted(name, reply)
+
+    def outlined(
+        self, name: str, *shapes: tuple[int, ...], dtype: str, seconds: float | None = None
+    ) -> dict[str, Any]:
+        """Return the work of a call with torch tensors of these shapes that hold no numbers.
+
+        Raises
+        ------
+        StudentError
+            As `call` does.
+        """
+        request = {"do": "outline", "shapes": list(shapes), "dtype": dtype}
+        return self._counted(name, self._value(name, "returned", seconds, **request))
 
     def timed(
         self, name: str, /, *args: Any, seconds: float | None = None, **kwargs: Any
@@ -361,6 +371,12 @@ class Session:
             self._end = self._zygote._reap(self._number)
             self._over = "the session was closed"
         return Usage(self._end["cpu_seconds"], self._end["max_rss_mb"])
+
+    def _counted(self, name: str, reply: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return counted(reply.get("work"))
+        except WireError as violation:
+            raise self._finish("protocol", _violation(f"`{name}`", violation)) from None
 
     def _value(self, name: str, verb: str, seconds: float | None, **request: Any) -> dict[str, Any]:
         subject = f"`{name}`"

@@ -94,6 +94,11 @@ class Worker:
         if request["do"] == "bench":
             self._bench = self._gpumeter.Bench(function, **request["options"])
             return {"value": None}
+        if request["do"] == "outline":
+            if self._torchmeter is None:
+                raise Refusal("missing", "can't be outlined: the grader has no torch here")
+            work = self._torchmeter.outlined(function, request["shapes"], request["dtype"])
+            return {"value": None, "work": work}
         args, kwargs = request["args"], request["kwargs"]
         if request["do"] == "time":  # nothing beside the call: the grader's clock is running
             return {"value": function(*args, **kwargs)}
