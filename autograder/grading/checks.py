@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import builtins
 import copy
-import importlib
-import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -20,16 +17,13 @@ from autograder.exercise import (
     Inconclusive,
     Misconception,
     Mismatch,
-    Work,
     alike,
     rng_for,
 )
-from autograder.exercise.clocks import Curve
-from autograder.exercise.gpu import Timing
 from autograder.exercise.remember import remembered
+from autograder.grading.recorder import Recorder, same
 from autograder.grading.results import Item, Status, sentence
 from autograder.sandbox import StudentError
-from autograder.sandbox.meter import metered
 
 Call = Callable[..., Any]
 
@@ -38,129 +32,6 @@ NO_GPU = "no_gpu"
 _LATER = (
     "This is checked on a GPU. The score is withheld until that is done; you lose nothing by it."
 )
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """One call that a check made, and what came back."""
-
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    value: Any
-
-
-class Recorder:
-    """A call that remembers what it was asked and what it answered.
-
-    What is metered or timed is not remembered: such calls are large, and say how a function
-    works rather than what it returns.
-
-    Attributes
-    ----------
-    calls
-        Every call that returned.
-    modified
-        Did the last call change one of its arguments in place?
-    metered
-        Was the work of a call counted?
-    remarks
-        Notes with sentences for the student, should the check pass.
-    curve
-        Times that were measured for a picture.
-    """
-
-    def __init__(self, call: Call) -> None:
-        self._call = call
-        self.calls: list[Recorded] = []
-        self.modified = self.metered = False
-        self.remarks: list[tuple[str, str]] = []
-        self.curve: Curve | None = None
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call and record."""
-        asked = copy.deepcopy((args, kwargs))
-        value = self._call(*args, **kwargs)
-        self.calls.append(Recorded(*asked, value))
-        self.modified = getattr(self._call, "modified", False) or not _same(asked, (args, kwargs))
-        return value
-
-    def work(self, *args: Any, **kwargs: Any) -> Work:
-        """Call and count the work; a function of our own is metered here.
-
-        Raises
-        ------
-        StudentError
-            If the call fails without a meter as well.
-        Inconclusive
-            If it fails with the meter alone, or takes too long or too much memory.
-        """
-        self.metered = True
-        meter = getattr(self._call, "metered", None) or partial(_metered, self._call)
-        try:
-            value, counts = meter(*args, **kwargs)
-        except StudentError as error:
-            if error.kind == "timeout" or error.type == "MemoryError":
-                raise Inconclusive("counting the work took too long, or too much memory") from error
-            self._call(*copy.deepcopy(args), **copy.deepcopy(kwargs))
-            raise Inconclusive(f"the work could not be counted ({error.kind})") from error
-        return Work(value, **counts)
-
-    def outline(self, *shapes: tuple[int, ...], dtype: str = "float32") -> Work:
-        """Count the work of a call with torch tensors of these shapes that hold no numbers.
-
-        So it can be counted for n = 65,536 in moments and without memory; there is no value, so
-        this says nothing about whether the result is right.
-
-        Raises
-        ------
-        StudentError
-            If the call fails.
-        """
-        self.metered = True
-        outlined = getattr(self._call, "outlined", None) or partial(_outlined, self._call)
-        return Work(None, **outlined(*shapes, dtype=dtype))
-
-    @property
-    def clocked(self) -> bool:
-        """Is this a submission, in a process whose time can be read?"""
-        return hasattr(self._call, "timed")
-
-    def seconds(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
-        """Call and return the processor time; None for a function of our own."""
-        timed = getattr(self._call, "timed", None)
-        return timed(*args, **kwargs) if timed else (self._call(*args, **kwargs), None)
-
-    def reference_seconds(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
-        """Do the same with the reference; only a submission is compared with it."""
-        timed = getattr(self._call, "reference_timed", None)
-        return timed(*args, **kwargs) if timed else (None, None)
-
-    def on_gpu(
-        self, shape: tuple[int, ...], dtype: str, rows: Any, *, sdpa: bool = False
-    ) -> Timing | None:
-        """Time calls on a GPU; of a submission alone."""
-        timing: Timing | None = self._call.on_gpu(shape, dtype, rows, sdpa=sdpa)  # type: ignore[attr-defined]
-        return timing
-
-    def remark(self, note: str, feedback: str) -> None:
-        """Say something beside the verdict."""
-        self.remarks.append((note, feedback))
-
-
-def _metered(function: Call, *args: Any, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
-    """Meter a function of our own, in this process."""
-    torch = "torch" in sys.modules  # importing it takes seconds
-    torchmeter = importlib.import_module("autograder.sandbox.torchmeter") if torch else None
-    return metered(getattr(function, "compute", function), args, kwargs, torchmeter)
-
-
-def _outlined(function: Call, *shapes: tuple[int, ...], dtype: str) -> dict[str, Any]:
-    """Outline a function of our own, in this process."""
-    torchmeter = importlib.import_module("autograder.sandbox.torchmeter")
-    found: dict[str, Any] = torchmeter.outlined(
-        getattr(function, "compute", function), shapes, dtype
-    )
-    return found
 
 
 def grade_checks(exercise: Exercise, call: Call) -> list[Item]:
@@ -301,7 +172,7 @@ def _replays(function: Call, call: Recorder, *, strict: bool) -> bool:
                 value = function(*args, **kwargs)
                 if not alike(recorded.value, value):
                     return False
-                changed = not _same((args, kwargs), (recorded.args, recorded.kwargs))
+                changed = not same((args, kwargs), (recorded.args, recorded.kwargs))
                 if strict and (
                     _dtypes(value) != _dtypes(recorded.value) or changed != call.modified
                 ):
@@ -309,17 +180,6 @@ def _replays(function: Call, call: Recorder, *, strict: bool) -> bool:
     except Exception:  # a function that can't answer did not make this mistake
         return False
     return True
-
-
-def _same(a: Any, b: Any) -> bool:
-    """Tell whether two trees of arguments are identical, bit for bit."""
-    if isinstance(a, np.ndarray):
-        return bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
-    if isinstance(a, tuple | list):
-        return all(map(_same, a, b))
-    if isinstance(a, dict):
-        return all(_same(a[key], b[key]) for key in a)
-    return bool(a == b)
 
 
 def _dtypes(value: Any) -> Any:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from autograder.sandbox.isolation import Isolation, SandboxError, probe
     from autograder.sandbox.results import CellRun, Limits, StudentError, Usage
-    from autograder.sandbox.session import Session, Zygote
+    from autograder.sandbox.session import Session
+    from autograder.sandbox.warm import Zygote
     from autograder.sandbox.wire import Tensor, WireError
 
 _HOMES = {
@@ -23,7 +24,7 @@ _HOMES = {
     "Session": "session",
     "StudentError": "results",
     "Usage": "results",
-    "Zygote": "session",
+    "Zygote": "warm",
     "Tensor": "wire",
     "WireError": "wire",
 }

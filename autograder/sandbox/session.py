@@ -1,28 +1,17 @@
-"""The grader's side: a zygote that forks sessions, and a session that runs a student's code.
+"""The grader's side of a session, in which a student's code runs."""
 
-::
-
-    with Zygote() as zygote, zygote.session() as session:
-        session.execute("def double(x): return 2 * x")
-        session.call("double", 21)
-"""
-
-import itertools
 import secrets
 import signal
-import socket
-import subprocess
 import time
-from collections.abc import Iterable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from autograder.sandbox import bubblewrap, control, outputs
+from autograder.sandbox import outputs
 from autograder.sandbox.channel import Channel
-from autograder.sandbox.isolation import Isolation, SandboxError, probe
+from autograder.sandbox.isolation import SandboxError
 from autograder.sandbox.results import (
+    CONTROL_SECONDS,
     CellRun,
     Kind,
-    Limits,
     StudentError,
     Usage,
     counted,
@@ -30,164 +19,10 @@ from autograder.sandbox.results import (
 )
 from autograder.sandbox.wire import WireError, encode
 
-_IMPORT_SECONDS = 120.0
-_CONTROL_SECONDS = 10.0
+if TYPE_CHECKING:
+    from autograder.sandbox.warm import Zygote
+
 _MAX_IMAGE_AND_TRACEBACK = 2 << 20
-
-
-class Zygote:
-    """A warm Python process from which sessions are forked.
-
-    Use it as a context manager, and from one thread. Should the process be lost, the next session
-    starts another one.
-
-    Parameters
-    ----------
-    modules
-        Names of the modules to import beforehand.
-    isolation : Isolation, optional
-        What `probe` found.
-    trust : bool
-        Accept isolation tier C: student code can do whatever the user can who runs the grader.
-    limits : Limits
-        What each session may use.
-
-    Raises
-    ------
-    SandboxError
-        If there is no isolation and no trust, or the process does not start, for example because
-        a module is not installed.
-    """
-
-    def __init__(
-        self,
-        modules: Iterable[str] = ("numpy",),
-        *,
-        isolation: Isolation | None = None,
-        trust: bool = False,
-        limits: Limits = Limits(),  # noqa: B008 -- immutable
-    ) -> None:
-        self.isolation = probe() if isolation is None else isolation
-        self.limits = limits
-        self._modules = list(modules)
-        self._numbers = itertools.count()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._control: socket.socket | None = None
-        if self.isolation.tier == "C" and not trust:
-            raise SandboxError(
-                f"this machine cannot isolate student code ({self.isolation.failures()}), "
-                "and running it without isolation takes an explicit trust=True"
-            )
-        self._start()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def session(self, numbers: dict[str, dict[str, Any]] | None = None) -> "Session":
-        """Fork a fresh session.
-
-        Parameters
-        ----------
-        numbers : dict, optional
-            The student's own numbers by exercise and name, for `your_numbers`.
-
-        Raises
-        ------
-        SandboxError
-            If no process can be started.
-        """
-        number = next(self._numbers)
-        ours, theirs = socket.socketpair()
-        try:
-            self._fork(number, theirs)
-            return Session(self, number, Channel(ours), numbers or {})
-        except BaseException:
-            ours.close()
-            raise
-        finally:
-            theirs.close()
-
-    def close(self) -> None:
-        """End the process, and with it all of its sessions."""
-        if self._control is not None:
-            self._control.close()
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-        self._control = self._process = None
-
-    def _reap(self, number: int) -> dict[str, Any]:
-        """Kill a session's process and return its exit status and what it used."""
-        try:
-            return self._command({"do": "reap", "id": number})
-        except (OSError, EOFError):  # the zygote is lost; its workers go with it
-            self.close()
-            return {"status": -signal.SIGKILL, "cpu_seconds": 0.0, "max_rss_mb": 0.0}
-
-    def _clock(self, number: int) -> float | None:
-        """Return the processor time that a session's process has used, if it can be read."""
-        try:
-            seconds = self._command({"do": "clock", "id": number})["cpu_seconds"]
-        except (OSError, EOFError):
-            return None
-        return None if seconds is None else float(seconds)
-
-    def _start(self) -> None:
-        ours, theirs = socket.socketpair()
-        self._control = ours
-        wrapped = self.isolation.tier in ("A", "A-")
-        command = bubblewrap.command if wrapped else control.command
-        with theirs:
-            self._process = subprocess.Popen(
-                command("autograder.sandbox.zygote", str(theirs.fileno())),
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                env=control.ENVIRONMENT,
-                cwd="/",
-                start_new_session=True,  # an interrupt from the keyboard is the grader's affair
-            )
-        settings = {
-            "modules": self._modules,
-            "tier": self.isolation.tier,
-            "memory_mb": self.limits.memory_mb,
-            "scratch_mb": self.limits.scratch_mb,
-            "cpu_seconds": self.limits.cpu_seconds,
-        }
-        try:
-            reply = self._command(settings, seconds=_IMPORT_SECONDS)
-        except (OSError, EOFError) as error:
-            self.close()
-            raise SandboxError("the process that runs student code did not start") from error
-        if "error" in reply:
-            self.close()
-            raise SandboxError(reply["error"])
-
-    def _command(
-        self, message: dict[str, Any], *descriptors: int, seconds: float = _CONTROL_SECONDS
-    ) -> dict[str, Any]:
-        if self._control is None:
-            raise EOFError
-        self._control.settimeout(seconds)
-        control.send(self._control, message, descriptors)
-        return control.receive(self._control)[0]
-
-    def _fork(self, number: int, connection: socket.socket) -> None:
-        request = {"do": "fork", "id": number}
-        try:
-            reply = self._command(request, connection.fileno())
-        except (OSError, EOFError):  # the zygote is lost
-            self.close()
-            self._start()
-            try:
-                reply = self._command(request, connection.fileno())
-            except (OSError, EOFError) as error:
-                reply = {"error": f"the zygote was lost twice ({error})"}
-        if "error" in reply:
-            raise SandboxError(f"no process could be started: {reply['error']}")
 
 
 class Session:
@@ -198,7 +33,7 @@ class Session:
     """
 
     def __init__(
-        self, zygote: Zygote, number: int, channel: Channel, numbers: dict[str, dict[str, Any]]
+        self, zygote: "Zygote", number: int, channel: Channel, numbers: dict[str, dict[str, Any]]
     ) -> None:
         self._zygote = zygote
         self._number = number
@@ -210,7 +45,7 @@ class Session:
         self._end: dict[str, Any] | None = None
         most = self._limits.payload_bytes
         try:
-            self._ask("the session", _CONTROL_SECONDS, 0, numbers=numbers, largest=most)
+            self._ask("the session", CONTROL_SECONDS, 0, numbers=numbers, largest=most)
         except StudentError as error:
             # No student code has run yet. The zygote has written the reason to standard error.
             raise SandboxError("the process of a session did not start") from error

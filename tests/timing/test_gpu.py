@@ -19,7 +19,7 @@ from autograder.exercise.gpu import Timing  # noqa: E402
 from autograder.grading.checks import grade_checks  # noqa: E402
 from autograder.grading.gpu import Gpu, missing  # noqa: E402
 from autograder.grading.runner import Runner  # noqa: E402
-from autograder.grading.submission import StudentCall  # noqa: E402
+from autograder.grading.student import StudentCall  # noqa: E402
 from autograder.sandbox import StudentError  # noqa: E402
 
 SOURCE = """

@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from autograder.grading.checks import Recorder  # noqa: E402 -- needs torch
+from autograder.grading.recorder import Recorder  # noqa: E402 -- needs torch
 from autograder.sandbox import torchmeter  # noqa: E402 -- needs torch
 from autograder.sandbox.meter import metered  # noqa: E402
 
