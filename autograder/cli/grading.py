@@ -46,6 +46,14 @@ def grade(
         typer.Option(min=1, help="Submissions at the same time; by default one per core."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Grade again what is up to date.")] = False,
+    gpu: Annotated[
+        bool,
+        typer.Option("--gpu", help="Run checks that need a GPU; takes --trust-students as well."),
+    ] = False,
+    only: Annotated[
+        str | None,
+        typer.Option(help="`gpu`: only submissions of which a check still waits for a GPU."),
+    ] = None,
     json: Json = False,
     trust_students: Trust = False,
     course: Where = Path(),
@@ -54,9 +62,11 @@ def grade(
 
     A run that was interrupted goes on where it stopped.
     """
-    from autograder.course.config import Course
+    from autograder.course.config import Course, CourseError
     from autograder.delivery.grading import grade_and_save
 
+    if only not in (None, "gpu"):
+        raise CourseError(f"--only {only}: there is nothing but `--only gpu`")
     found = Course.load(course)
     with progress() as bar:
         outcome = grade_and_save(
@@ -66,6 +76,8 @@ def grade(
             jobs=jobs,
             force=force,
             trust_students=trust_students,
+            gpu=gpu or only == "gpu",
+            waiting_for_gpu=only == "gpu",
             bar=bar,
         )
     if json:

@@ -24,12 +24,14 @@ def grade_class(
     jobs: int | None = None,
     force: bool = False,
     trust_students: bool = False,
+    gpu: bool = False,
 ) -> Iterator[Graded | Handed]:
     """Grade submissions in several processes; yield each as it is done.
 
     A submission whose record is up to date is yielded as it came, ungraded, unless ``force``; one
     that an interrupted run had graded but not saved is not run again either. The caller saves what
-    is graded, and calls ``write_record`` last.
+    is graded, and calls ``write_record`` last.  With a GPU there is one process, because times are
+    compared on it.
     """
     check_limits(course)
     keys: dict[Handed, str] = {}
@@ -44,9 +46,9 @@ def grade_class(
             waiting.append(handed)
             keys[handed] = key
     waiting.reverse()
-    jobs = max(1, min(jobs or os.cpu_count() or 1, len(waiting)))
+    jobs = 1 if gpu else max(1, min(jobs or os.cpu_count() or 1, len(waiting)))
     while waiting:
-        with _graders(course, jobs, trust_students) as pool:
+        with _graders(course, jobs, trust_students, gpu) as pool:
             running: dict[Future[Graded], Handed] = {}
             try:
                 while waiting or running:
@@ -61,23 +63,25 @@ def grade_class(
             except BrokenProcessPool:
                 # One of the running ones took its grader down: find out which, one at a time.
                 for handed in running.values():
-                    yield _alone(course, handed, keys[handed], trust_students)
+                    yield _alone(course, handed, keys[handed], trust_students, gpu)
 
 
-def _graders(course: Course, jobs: int, trust_students: bool) -> ProcessPoolExecutor:
+def _graders(course: Course, jobs: int, trust_students: bool, gpu: bool) -> ProcessPoolExecutor:
     """Return processes that grade, forked from one that has imported what they need."""
     context = get_context("forkserver")
     context.set_forkserver_preload(["autograder.course.grade"])
-    return ProcessPoolExecutor(jobs, context, _start, (str(course.root), trust_students, probe()))
+    return ProcessPoolExecutor(
+        jobs, context, _start, (str(course.root), trust_students, probe(), gpu)
+    )
 
 
 _grader: Grader  # of a grading process
 
 
-def _start(root: str, trust_students: bool, isolation: Isolation) -> None:
+def _start(root: str, trust_students: bool, isolation: Isolation, gpu: bool) -> None:
     global _grader
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _grader = Grader(Course.load(root), trust_students=trust_students, isolation=isolation)
+    _grader = Grader(Course.load(root), trust_students=trust_students, isolation=isolation, gpu=gpu)
 
 
 def _end_with_parent() -> None:
@@ -93,9 +97,9 @@ def _grade_one(handed: Handed, key: str) -> Graded:
     return graded
 
 
-def _alone(course: Course, handed: Handed, key: str, trust_students: bool) -> Graded:
+def _alone(course: Course, handed: Handed, key: str, trust_students: bool, gpu: bool) -> Graded:
     """Grade a submission in a process of its own; if that dies too, withhold its scores."""
-    with _graders(course, 1, trust_students) as pool:
+    with _graders(course, 1, trust_students, gpu) as pool:
         try:
             return pool.submit(_grade_one, handed, key).result()
         except BrokenProcessPool:

@@ -19,6 +19,7 @@ from autograder.course.submissions import (
     restore,
 )
 from autograder.exercise import Exercise
+from autograder.grading.gpu import Gpu
 from autograder.grading.results import Grade
 from autograder.grading.submission import Assigned, grade_submission, lost
 from autograder.grading.yardstick import Yardstick
@@ -51,6 +52,8 @@ class Grader:
         Run student code without isolation where the machine offers none.
     isolation
         What the machine offers, where that is known already.
+    gpu
+        Run the checks that need a GPU, in processes without isolation.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class Grader:
         *,
         trust_students: bool = False,
         isolation: Isolation | None = None,
+        gpu: bool = False,
     ) -> None:
         self.course = course
         self._trust = trust_students
@@ -66,6 +70,8 @@ class Grader:
         self._assigned: dict[str, tuple[Release, list[tuple[str, Exercise | Broken]]]] = {}
         self._zygotes: dict[tuple[tuple[str, ...], Limits], Zygote] = {}
         self._yardstick = Yardstick()
+        self._gpu: Gpu | None = None
+        self._with_gpu = gpu
         check_limits(course)
 
     def __enter__(self) -> Grader:
@@ -80,6 +86,9 @@ class Grader:
             zygote.close()
         self._zygotes.clear()
         self._yardstick.close()
+        if self._gpu is not None:
+            self._gpu.close()
+        self._gpu = None
 
     def zygote(self, release: Release, limits: Limits) -> Zygote:
         """Return the warm process that an assignment's submissions are forked from."""
@@ -129,6 +138,9 @@ class Grader:
         notices: Sequence[str],
     ) -> tuple[Grade, dict[str, Any]]:
         release, _ = self._assigned[handed.assignment]
+        needed = any(c.gpu for a in assigned if a.exercise for c in a.exercise.checks)
+        if needed and self._with_gpu and self._gpu is None:
+            self._gpu = Gpu()
         limits, seconds = notebook_limits(self.course, [exercise.id for exercise in assigned])
         return grade_submission(
             handed.assignment,
@@ -140,6 +152,7 @@ class Grader:
             limits={e.id: exercise_limits(self.course, e.id, limits) for e in assigned},
             seconds=seconds,
             yardstick=self._yardstick,
+            gpu=self._gpu,
         )
 
     def assigned(self, assignment: str, student: str) -> tuple[Release, list[Assigned]]:

@@ -26,13 +26,13 @@ from autograder.exercise import (
     hidden_mistakes,
     solve,
 )
-from autograder.grading.checks import grade_checks
+from autograder.grading.checks import NO_GPU, grade_checks
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import Item, Status
 from autograder.sandbox import StudentError
 
 #: Notes of checks that take a clock or a device, neither of which a proof may rest on.
-UNPROVED = {"not_timed", "no_gpu"}
+UNPROVED = {"not_timed", NO_GPU}
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ from autograder.course.records import read_grade, write_record
 from autograder.course.release import Release
 from autograder.course.submissions import STUDENT_ID, Handed, submissions
 from autograder.delivery import gradebook, people
+from autograder.grading.checks import NO_GPU
+from autograder.grading.gpu import missing
 from autograder.grading.results import Grade, Status
 from autograder.sandbox.isolation import probe
 
@@ -66,28 +68,47 @@ def grade_and_save(
     jobs: int | None = None,
     force: bool = False,
     trust_students: bool = False,
+    gpu: bool = False,
+    waiting_for_gpu: bool = False,
     bar: Progress | None = None,
 ) -> Outcome:
     """Grade submissions and save each in gradebook, autograded/ and records/.
+
+    Parameters
+    ----------
+    gpu
+        Run the checks that need a GPU, if there is one.
+    waiting_for_gpu
+        Grade only submissions with a check that was withheld for want of a GPU.
 
     Raises
     ------
     CourseError
         If there is nothing to grade, somebody else is grading, this machine isolates too
-        little, or a folder can't be written.
+        little, or a folder can't be written; if a GPU is wanted without trust, or a class that
+        waits for one is graded without.
     """
     course.demand(probe(), trust_students=trust_students)
     outcome = Outcome(course)
+    if gpu and (reason := _without_gpu(trust_students)):
+        if waiting_for_gpu or not trust_students:
+            raise CourseError(reason)
+        outcome.problems.append(f"checks that need a GPU are withheld: {reason}")
+        gpu = False
     roster = people.roster(course)
     work = []
     for id in ids:
         for handed in submissions(course, id):
             if students and handed.student not in students:
                 continue
+            if waiting_for_gpu and not _waits(read_grade(course, handed.student, id)):
+                continue
             if problem := _refused(handed, roster):
                 outcome.problems.append(problem)
             else:
                 work.append(handed)
+    if not work and waiting_for_gpu:
+        raise CourseError("no graded submission waits for a GPU")
     if not work and not outcome.problems:
         wanted = f" of {', '.join(students)}" if students else ""
         raise CourseError(
@@ -99,7 +120,14 @@ def grade_and_save(
             gradebook.register(course, id, Release.load(course, id).notebook)
         task = bar.add_task("grading", total=len(work)) if bar else None
         batch: list[Graded] = []
-        done = grade_class(course, work, jobs=jobs, force=force, trust_students=trust_students)
+        done = grade_class(
+            course,
+            work,
+            jobs=jobs,
+            force=force or waiting_for_gpu,
+            trust_students=trust_students,
+            gpu=gpu,
+        )
         for result in done:
             if bar and task is not None:
                 bar.advance(task)
@@ -135,10 +163,25 @@ def _refused(handed: Handed, roster: set[str]) -> str:
     return ""
 
 
+def _without_gpu(trust_students: bool) -> str:
+    """Return why checks that need a GPU can't be run."""
+    if not trust_students:
+        return (
+            "CUDA needs devices and system calls that the isolation denies: --gpu runs the checks "
+            "that need a GPU without isolation, and takes --trust-students as well"
+        )
+    return missing()
+
+
+def _waits(grade: Grade | None) -> bool:
+    items = [item for exercise in grade.exercises for item in exercise.items] if grade else []
+    return any(item.note == NO_GPU for item in items)
+
+
 def _withheld(grade: Grade) -> list[str]:
     return [
         f"{grade.student}, {grade.assignment}: the score of {exercise.id} is withheld "
-        f"({exercise.items[0].feedback})"
+        f"({next(i.feedback for i in exercise.items if i.status is Status.ERRORED)})"
         for exercise in grade.exercises
         if exercise.status is Status.ERRORED
     ]

@@ -12,6 +12,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from autograder.course.files import write_atomically
+from autograder.delivery import picture
 from autograder.grading.results import Status
 
 #: What a status looks like and is called; never told by colour alone.
@@ -79,5 +80,6 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"prose": prose, "blocks": blocks, "points": points, "counted": counted}
+    environment.filters |= {"picture": picture.svg, "in_words": picture.describe}
     environment.globals |= {"STATUS": STATUS}
     return environment

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from autograder.course.config import Course
 from autograder.delivery.pages import STATUS, write_page
+from autograder.delivery.picture import Curve
 from autograder.delivery.sheets import Section, Sheet, sheets
 from autograder.delivery.tables import scores_table, statistics_table
 from autograder.grading.results import Status
@@ -39,7 +40,15 @@ class Note:
 
 @dataclass(frozen=True)
 class ExerciseResult:
-    """How a class did on one exercise; ``statuses`` counts students."""
+    """How a class did on one exercise.
+
+    Attributes
+    ----------
+    statuses
+        Counts students.
+    curves
+        Times of everybody's submission, by check.
+    """
 
     id: str
     title: str
@@ -47,6 +56,7 @@ class ExerciseResult:
     mean: float | None
     statuses: dict[Status, int]
     notes: list[Note]
+    curves: dict[str, list[Curve]]
 
 
 @dataclass(frozen=True)
@@ -133,9 +143,13 @@ def _exercise_result(id: str, sections: Sequence[Section]) -> ExerciseResult:
     # A note counts once a student, however many checks it explains.
     notes: Counter[str] = Counter()
     told: dict[str, dict[str, None]] = {}
+    curves: dict[str, list[Curve]] = {}
     for section in sections:
         items = [item for item in section.grade.items if item.note not in _ELSEWHERE]
         notes.update({item.note for item in items})
+        for item in section.grade.items:
+            if item.curve:
+                curves.setdefault(item.name, []).append(item.curve)
         for item in items:
             told.setdefault(item.note, {})[item.feedback] = None
     return ExerciseResult(
@@ -145,6 +159,7 @@ def _exercise_result(id: str, sections: Sequence[Section]) -> ExerciseResult:
         mean(scores) if scores else None,
         {status: statuses[status] for status in STATUS if statuses[status]},
         [Note(n, count, next(iter(told[n])), len(told[n]) > 1) for n, count in notes.most_common()],
+        curves,
     )
 
 

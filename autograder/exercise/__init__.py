@@ -22,6 +22,7 @@ from autograder.exercise.clocks import Inconclusive, no_slower
 from autograder.exercise.exact import Count, Fractions, Shape
 from autograder.exercise.figure import Figure
 from autograder.exercise.follow import apply, band, evaluate, solve
+from autograder.exercise.gpu import grows_on_gpu
 from autograder.exercise.numbers import Numbers
 from autograder.exercise.variants import Draws, draw_pool, draws, hidden_mistakes, pick, rng_for
 from autograder.exercise.vocabulary import (
@@ -72,6 +73,7 @@ __all__ = [
     "draws",
     "evaluate",
     "grows",
+    "grows_on_gpu",
     "hidden_mistakes",
     "is_blank",
     "no_slower",

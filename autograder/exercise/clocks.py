@@ -12,6 +12,7 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -39,6 +40,23 @@ class Inconclusive(Exception):
     """A measurement was not clear: the check is withheld, and nobody loses points by it."""
 
 
+@dataclass(frozen=True)
+class Curve:
+    """Measured times, for a picture: nothing is decided by them.
+
+    Attributes
+    ----------
+    n
+        Sizes.
+    seconds, reference
+        Processor time of the submission and of the reference.
+    """
+
+    n: list[int]
+    seconds: list[float]
+    reference: list[float]
+
+
 class Clocked(Protocol):
     """A call whose processor time can be read, beside that of the reference."""
 
@@ -50,6 +68,12 @@ class Clocked(Protocol):
 
     def remark(self, note: str, feedback: str) -> None:
         """Say something beside the verdict; it appears if the check passes."""
+
+    @property
+    def clocked(self) -> bool:
+        """Is there a process whose time can be read?"""
+
+    curve: Curve | None
 
 
 def checked(value: Any, args: tuple[Any, ...], rows: Rows, n: int, *, count: int = 2) -> None:
@@ -80,6 +104,8 @@ def confirms(call: Clocked, make: Make, at_most: float, rows: Rows, sizes: tuple
 
     It does where there is no clock to read: what the meter counted then stands alone.
     """
+    if not call.clocked:
+        return True
     least = dict.fromkeys(sizes, math.inf)
     for _, n in itertools.product(range(_ROUNDS), sizes):
         seconds = _block(call.seconds, make, rows, n)
@@ -144,17 +170,17 @@ def no_slower(call: Clocked, make: Make, *, than: float = 5.0, n: int = 2000, ro
     Inconclusive
         If that is not clear.
     """
+    if not call.clocked:
+        call.remark("not_timed", "The time was not compared: there is no clock to read.")
+        return
     ratios: list[float] = []
     rng = np.random.default_rng()
     for _ in range(_ATTEMPTS):
         for _ in range(2 * _ROUNDS):
             own = _block(call.seconds, make, rows, n)
-            if own is None:
-                call.remark("not_timed", "The time was not compared: there is no clock to read.")
-                return
             reference = _block(call.reference_seconds, make, rows, n)
-            if reference is None:
-                raise Inconclusive("the reference can't be timed here")
+            if own is None or reference is None:
+                raise Inconclusive("there is no clock here that measures processor time")
             ratios.append(own / reference)
         medians = [float(np.median(rng.choice(ratios, len(ratios)))) for _ in range(_RESAMPLES)]
         low, high = np.quantile(medians, [0.025, 0.975])
@@ -168,6 +194,21 @@ def no_slower(call: Clocked, make: Make, *, than: float = 5.0, n: int = 2000, ro
                 kind="slow",
             )
     raise Inconclusive("the time could not be compared clearly enough")
+
+
+def draw(call: Clocked, make: Make, rows: Rows) -> None:
+    """Keep the times of a call and of the reference for a picture, once each."""
+    own, reference = {}, {}
+    for n in _LADDERS[0] if call.clocked else ():
+        seconds = _block(call.seconds, make, rows, n)
+        beside = _block(call.reference_seconds, make, rows, n)
+        if seconds is None or beside is None:
+            return
+        own[n], reference[n] = seconds, beside
+        if seconds > _CALL_SECONDS:
+            break
+    if len(own) > 1:
+        call.curve = Curve(list(own), list(own.values()), list(reference.values()))
 
 
 def exponent(seconds: dict[int, list[float]]) -> float:

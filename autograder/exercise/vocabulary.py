@@ -144,12 +144,15 @@ class Check:
         Students run a recording of it in their notebook.
     after
         Run only if that check passed.
+    gpu
+        Run only on a machine with a GPU; elsewhere its score is withheld.
     """
 
     run: Callable[..., None]
     points: float
     visible: bool = False
     after: Check | None = None
+    gpu: bool = False
 
     @property
     def name(self) -> str:
@@ -237,12 +240,19 @@ class Exercise:
         return solution
 
     def check(
-        self, *, points: float, visible: bool = False, after: Check | None = None
+        self,
+        *,
+        points: float,
+        visible: bool = False,
+        after: Check | None = None,
+        gpu: bool = False,
     ) -> Callable[[Callable[..., None]], Check]:
         """Register a property of the submitted function."""
 
         def register(run: Callable[..., None]) -> Check:
-            self._add(check := Check(run, points, visible, after))
+            if visible and gpu:
+                raise AuthoringError(f"{self.id}: `{run.__name__}` needs a GPU: hide it")
+            self._add(check := Check(run, points, visible, after, gpu))
             return check
 
         return register

@@ -7,12 +7,11 @@ where that is not clear either, the check is withheld: nobody loses points to no
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
-
-import numpy as np
 
 from autograder.exercise import clocks
 from autograder.exercise.agree import Mismatch
@@ -71,6 +70,9 @@ class Call(clocks.Clocked, Protocol):
     def work(self, *args: Any, **kwargs: Any) -> Work:
         """Call and count."""
 
+    def outline(self, *shapes: tuple[int, ...], dtype: str = "float32") -> Work:
+        """Count for torch tensors of these shapes that hold no numbers."""
+
 
 def covers(work: Work, floor: float) -> None:
     """Withhold the check if the meter saw less work than any right solution takes.
@@ -128,9 +130,26 @@ def grows(
     Inconclusive
         If that can't be decided.
     """
-    watched = tuple(METERS) if of == "work" else _MEMORY
     try:
-        work = _judge(call, make, at_most, rows, floor, watched, sizes)
+        _decide(call, make, at_most, rows, floor, of, sizes)
+    finally:
+        with contextlib.suppress(Exception):  # whatever goes wrong: it is a picture
+            clocks.draw(call, make, rows)
+
+
+def _decide(
+    call: Call,
+    make: Make,
+    at_most: float,
+    rows: Rows,
+    floor: Callable[[int], float],
+    of: str,
+    sizes: tuple[int, int, int, int],
+) -> None:
+    gauge = _Gauge(call, make, rows, at_most, tuple(METERS) if of == "work" else _MEMORY)
+    try:
+        work = gauge.judge(sizes)
+        covers(work, floor(sizes[-1]))
     except Inconclusive:
         if of == "memory":
             raise
@@ -153,73 +172,74 @@ def vectorised(call: Call, make: Make, *, rows: Rows, floor: Callable[[int], flo
     A loop over rows fails, and so does one over blocks of rows.  Parameters and exceptions are
     those of `grows`.
     """
-    few = _measured(call, make, _TINY[0], rows)
+    gauge = _Gauge(call, make, rows, 0.0, ("steps", "operations"))
     for n, m in (_TINY, (_TINY[1], 4 * _TINY[1])):  # loops over rows show first, then blocks
-        many = _measured(call, make, m, rows)
-        found = {name: _exponent(few, many, name, n, m) for name in ("steps", "operations")}
+        found = gauge.exponents(n, m)
         if max(found.values()) > _LOOP:
             raise Mismatch(f"it loops: {_grow(found, _LOOP)}, and could stay the same", kind="loop")
-        few = many
-    covers(few, floor(m))
+    covers(gauge.at(m), floor(m))
 
 
-def _judge(
-    call: Call,
-    make: Make,
-    at_most: float,
-    rows: Rows,
-    floor: Callable[[int], float],
-    watched: tuple[str, ...],
-    sizes: tuple[int, int, int, int],
-) -> Work:
-    """Decide by work alone, and return that at the largest size."""
-    few, many = (_measured(call, make, n, rows) for n in _TINY)
-    steps = {"steps": _exponent(few, many, "steps", *_TINY)}
-    if "steps" in watched:
-        _refuse(steps, at_most, *_TINY)
-    small = _exponents(call, make, rows, watched, *sizes[:2])[1]
-    try:
-        work, large = _exponents(call, make, rows, watched, *sizes[2:])
-    except Inconclusive:  # too slow or too large to be counted there
-        _refuse(small, at_most, *sizes[:2])
-        raise
-    _refuse(large, at_most, *sizes[2:])
-    covers(work, floor(sizes[-1]))
-    if max(large.values()) > at_most + _PASS:
-        raise Inconclusive("the work grows neither clearly as it should nor clearly faster")
-    return work
+class _Gauge:
+    """Measures a call at sizes as they are needed, and says how what is watched grows."""
+
+    def __init__(
+        self, call: Call, make: Make, rows: Rows, at_most: float, watched: tuple[str, ...]
+    ) -> None:
+        self._call, self._make, self._rows = call, make, rows
+        self._at_most, self._watched = at_most, watched
+        self._works: dict[int, Work] = {}
+
+    def at(self, n: int) -> Work:
+        """Return the work of one call of size n, whose result is right."""
+        if n not in self._works:
+            args = self._make(n)
+            work = self._call.work(*args)
+            checked(work.value, args, self._rows, n, count=16)
+            self._works[n] = replace(work, value=None)  # not needed, and large
+        return self._works[n]
+
+    def exponents(self, n: int, m: int) -> dict[str, float]:
+        """Return the powers with which the meters grow from n to m; zeros count as one."""
+        few, many = vars(self.at(n)), vars(self.at(m))
+        return {
+            name: math.log(max(many[name], 1) / max(few[name], 1)) / math.log(m / n)
+            for name in self._watched
+        }
+
+    def judge(self, sizes: tuple[int, int, int, int]) -> Work:
+        """Decide by work alone, and return that at the largest size."""
+        if "steps" in self._watched:
+            tiny = self.exponents(*_TINY)
+            self._refuse({"steps": tiny["steps"]}, *_TINY)
+        a, b, c, d = sizes
+        small = self.exponents(a, b)
+        try:
+            # What is too fast here mostly is so farther on, and shows at a fraction of the cost.
+            if self._too_fast(small):
+                self._refuse(self.exponents(b, c), b, c)
+            large = self.exponents(c, d)
+        except Inconclusive:  # too slow or too large to be counted there
+            self._refuse(small, a, b)
+            raise
+        self._refuse(large, c, d)
+        if max(large.values()) > self._at_most + _PASS:
+            raise Inconclusive("the work grows neither clearly as it should nor clearly faster")
+        return self.at(d)
+
+    def _too_fast(self, found: dict[str, float]) -> list[str]:
+        return [name for name, power in found.items() if power > self._at_most + _FAIL]
+
+    def _refuse(self, found: dict[str, float], n: int, m: int) -> None:
+        if fast := self._too_fast(found):
+            raise Mismatch(
+                f"between n = {n} and n = {m} {_grow(found, self._at_most + _FAIL)}; "
+                f"the exponent can be kept to {self._at_most:g}",
+                kind=",".join(fast),
+            )
 
 
-def _exponents(
-    call: Call, make: Make, rows: Rows, watched: tuple[str, ...], n: int, m: int
-) -> tuple[Work, Mapping[str, float]]:
-    few, many = (_measured(call, make, size, rows) for size in (n, m))
-    return many, {name: _exponent(few, many, name, n, m) for name in watched}
-
-
-def _measured(call: Call, make: Make, n: int, rows: Rows) -> Work:
-    args = make(n)
-    work = call.work(*args)
-    checked(work.value, args, rows, n, count=16)
-    return work
-
-
-def _exponent(few: Work, many: Work, name: str, n: int, m: int) -> float:
-    """Return the power with which a meter grows from n to m; zeros count as one."""
-    return math.log(max(getattr(many, name), 1) / max(getattr(few, name), 1)) / math.log(m / n)
-
-
-def _refuse(found: Mapping[str, float], at_most: float, n: int, m: int) -> None:
-    limit = at_most + _FAIL
-    if fast := [name for name in METERS if found.get(name, -np.inf) > limit]:
-        raise Mismatch(
-            f"between n = {n} and n = {m} {_grow(found, limit)}; "
-            f"the exponent can be kept to {at_most:g}",
-            kind=",".join(fast),
-        )
-
-
-def _grow(found: Mapping[str, float], limit: float) -> str:
+def _grow(found: dict[str, float], limit: float) -> str:
     """Say which meters grow faster than the limit, and how."""
     fast = [f"{METERS[name]} like n^{power:.1f}" for name, power in found.items() if power > limit]
     listed = f"{', '.join(fast[:-1])} and {fast[-1]}" if len(fast) > 1 else fast[0]

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import builtins
 import copy
-import importlib
-import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -20,100 +17,21 @@ from autograder.exercise import (
     Inconclusive,
     Misconception,
     Mismatch,
-    Work,
     alike,
     rng_for,
 )
 from autograder.exercise.remember import remembered
+from autograder.grading.recorder import Recorder, same
 from autograder.grading.results import Item, Status, sentence
 from autograder.sandbox import StudentError
-from autograder.sandbox.meter import metered
 
 Call = Callable[..., Any]
 
-
-@dataclass(frozen=True)
-class Recorded:
-    """One call that a check made, and what came back."""
-
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    value: Any
-
-
-class Recorder:
-    """A call that remembers what it was asked and what it answered.
-
-    What is metered or timed is not remembered: such calls are large, and say how a function
-    works rather than what it returns.
-
-    Attributes
-    ----------
-    calls
-        Every call that returned.
-    modified
-        Did the last call change one of its arguments in place?
-    metered
-        Was the work of a call counted?
-    remarks
-        Notes with sentences for the student, should the check pass.
-    """
-
-    def __init__(self, call: Call) -> None:
-        self._call = call
-        self.calls: list[Recorded] = []
-        self.modified = self.metered = False
-        self.remarks: list[tuple[str, str]] = []
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call and record."""
-        asked = copy.deepcopy((args, kwargs))
-        value = self._call(*args, **kwargs)
-        self.calls.append(Recorded(*asked, value))
-        self.modified = getattr(self._call, "modified", False) or not _same(asked, (args, kwargs))
-        return value
-
-    def work(self, *args: Any, **kwargs: Any) -> Work:
-        """Call and count the work; a function of our own is metered here.
-
-        Raises
-        ------
-        StudentError
-            If the call fails without a meter as well.
-        Inconclusive
-            If it fails with the meter alone, or takes too long.
-        """
-        self.metered = True
-        meter = getattr(self._call, "metered", None) or partial(_metered, self._call)
-        try:
-            value, counts = meter(*args, **kwargs)
-        except StudentError as error:
-            if error.kind == "timeout":
-                raise Inconclusive("counting the work took too long") from error
-            self._call(*copy.deepcopy(args), **copy.deepcopy(kwargs))
-            raise Inconclusive(f"the work could not be counted ({error.kind})") from error
-        return Work(value, **counts)
-
-    def seconds(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
-        """Call and return the processor time; None for a function of our own."""
-        timed = getattr(self._call, "timed", None)
-        return timed(*args, **kwargs) if timed else (self._call(*args, **kwargs), None)
-
-    def reference_seconds(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
-        """Do the same with the reference; only a submission is compared with it."""
-        timed = getattr(self._call, "reference_timed", None)
-        return timed(*args, **kwargs) if timed else (None, None)
-
-    def remark(self, note: str, feedback: str) -> None:
-        """Say something beside the verdict."""
-        self.remarks.append((note, feedback))
-
-
-def _metered(function: Call, *args: Any, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
-    """Meter a function of our own, in this process."""
-    torch = "torch" in sys.modules  # importing it takes seconds
-    torchmeter = importlib.import_module("autograder.sandbox.torchmeter") if torch else None
-    return metered(getattr(function, "compute", function), args, kwargs, torchmeter)
+#: The note of checks that wait for a GPU.
+NO_GPU = "no_gpu"
+_LATER = (
+    "This is checked on a GPU. The score is withheld until that is done; you lose nothing by it."
+)
 
 
 def grade_checks(exercise: Exercise, call: Call) -> list[Item]:
@@ -129,6 +47,8 @@ def grade_checks(exercise: Exercise, call: Call) -> list[Item]:
             items[check.name] = _item(
                 check, Status.SKIPPED, "skipped", f"Not run: it builds on “{check.after.rubric}”"
             )
+        elif check.gpu and not getattr(call, "has_gpu", False):
+            items[check.name] = _item(check, Status.ERRORED, NO_GPU, _LATER)
         elif timed_out:
             items[check.name] = _item(
                 check, Status.FAILED, "timeout", "Not run after a call that ran out of time."
@@ -162,6 +82,11 @@ def _without_details(error: StudentError) -> str:
 
 
 def _run(exercise: Exercise, check: Check, call: Recorder) -> Item:
+    item = _outcome(exercise, check, call)
+    return replace(item, curve=asdict(call.curve)) if call.curve else item
+
+
+def _outcome(exercise: Exercise, check: Check, call: Recorder) -> Item:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -174,7 +99,7 @@ def _run(exercise: Exercise, check: Check, call: Recorder) -> Item:
             f"Nothing is decided: {unclear}. The score is withheld; a person will look at it.",
         )
     except Mismatch as mismatch:
-        known = diagnose(exercise, check, call, mismatch)
+        known = None if check.gpu else diagnose(exercise, check, call, mismatch)
         if known:
             return _item(check, Status.FAILED, known.name, known.feedback)
         text = mismatch.detail if check.visible else mismatch.message
@@ -247,7 +172,7 @@ def _replays(function: Call, call: Recorder, *, strict: bool) -> bool:
                 value = function(*args, **kwargs)
                 if not alike(recorded.value, value):
                     return False
-                changed = not _same((args, kwargs), (recorded.args, recorded.kwargs))
+                changed = not same((args, kwargs), (recorded.args, recorded.kwargs))
                 if strict and (
                     _dtypes(value) != _dtypes(recorded.value) or changed != call.modified
                 ):
@@ -255,17 +180,6 @@ def _replays(function: Call, call: Recorder, *, strict: bool) -> bool:
     except Exception:  # a function that can't answer did not make this mistake
         return False
     return True
-
-
-def _same(a: Any, b: Any) -> bool:
-    """Tell whether two trees of arguments are identical, bit for bit."""
-    if isinstance(a, np.ndarray):
-        return bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
-    if isinstance(a, tuple | list):
-        return all(map(_same, a, b))
-    if isinstance(a, dict):
-        return all(_same(a[key], b[key]) for key in a)
-    return bool(a == b)
 
 
 def _dtypes(value: Any) -> Any:

@@ -32,6 +32,9 @@ class Item:
         A stable tag that reports count: ``follow_through``, a misconception, ``timeout``, …
     feedback
         Sentences for the student.
+    curve
+        Times measured for a picture, where there are any: sizes ``n``, and ``seconds`` of
+        processor time of the submission and of the ``reference``.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Item:
     max_score: float
     note: str = ""
     feedback: str = ""
+    curve: dict[str, list[float]] | None = None
 
 
 def sentence(text: str) -> str:
@@ -119,6 +123,9 @@ class Grade:
     def to_json(self) -> dict[str, Any]:
         """Return the record that is written to disk (docs/formats.md)."""
         data = asdict(self)
+        for item in (item for exercise in data["exercises"] for item in exercise["items"]):
+            if item["curve"] is None:  # nearly always
+                del item["curve"]
         head = {"schema": SCHEMA, "assignment": self.assignment, "student": self.student}
         head |= {"isolation": self.isolation, "score": self.score, "max_score": self.max_score}
         return head | {k: data[k] for k in ("exercises", "notices", "runtime")}

@@ -122,11 +122,28 @@ class Runner:
             lambda session, seconds: session.metered(name, *args, seconds=seconds, **kwargs)
         )
 
+    def outlined(self, name: str, *shapes: tuple[int, ...], dtype: str) -> dict[str, Any]:
+        """Count the work of a call with tensors without numbers, or raise ``StudentError``."""
+        session = self._for_calls()
+        seconds = self._within(self.limits.call_seconds)
+        return session.outlined(name, *shapes, dtype=dtype, seconds=seconds)
+
     def timed(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
         """Call a function and read the processor time of that, or raise ``StudentError``."""
         return self._calling(
             lambda session, seconds: session.timed(name, *args, seconds=seconds, **kwargs)
         )
+
+    def bench(self, name: str, **options: Any) -> Any:
+        """Take a step of timing a function on a device, or raise ``StudentError``."""
+        seconds = self._within(self._zygote.limits.call_seconds)
+        return self._for_calls().bench(name, seconds=seconds, **options)
+
+    def beside(self, zygote: Zygote) -> Runner:
+        """Return a runner of the same cells in processes of another zygote."""
+        other = Runner(zygote, self._numbers, seconds=self._seconds)
+        other._history = list(self._history)
+        return other
 
     @property
     def modified(self) -> bool:

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.exercise import Exercise
-from autograder.exercise.vocabulary import Function
 from autograder.grading.checks import grade_checks
+from autograder.grading.gpu import Gpu
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 from autograder.grading.rubric import rubric_cell
 from autograder.grading.runner import Runner
+from autograder.grading.student import StudentCall
 from autograder.grading.yardstick import Yardstick
 from autograder.sandbox import Limits, StudentError, Zygote
 
@@ -54,6 +55,7 @@ def grade_submission(
     limits: Mapping[str, Limits] | None = None,
     seconds: float = 120.0,
     yardstick: Yardstick | None = None,
+    gpu: Gpu | None = None,
 ) -> tuple[Grade, Notebook]:
     """Run a restored notebook and grade every exercise.
 
@@ -69,6 +71,8 @@ def grade_submission(
         For all cells and calls together.
     yardstick
         Times the references, where a submission is compared with them.
+    gpu
+        Runs the checks that need one; without it these are withheld.
 
     Returns
     -------
@@ -96,7 +100,7 @@ def grade_submission(
                 runner.limits = own or zygote.limits
                 if grade_id.startswith("check_"):
                     id = grade_id.removeprefix("check_")
-                    done[id] = _grade(todo[id], runner, stopped.get(id), yardstick)
+                    done[id] = _grade(todo[id], runner, stopped.get(id), yardstick, gpu)
                     cell["outputs"] = _report(done[id], number)
                     if exercise := todo[id].exercise:
                         answered |= {part.name for part in exercise.parts}
@@ -115,7 +119,7 @@ def grade_submission(
                 cells.append(by_hand[grade_id])
             cells.append(cell)
         for id in todo.keys() - done.keys():  # nothing but answers marked by hand
-            done[id] = _grade(todo[id], runner, stopped.get(id), yardstick)
+            done[id] = _grade(todo[id], runner, stopped.get(id), yardstick, gpu)
     runtime = {
         "seconds": round(time.monotonic() - started, 4),
         "cpu_seconds": round(runner.cpu_seconds, 4),
@@ -191,6 +195,7 @@ def _grade(
     runner: Runner,
     stopped: StudentError | None,
     yardstick: Yardstick | None,
+    gpu: Gpu | None,
 ) -> ExerciseGrade:
     exercise = assigned.exercise
     if exercise is None:
@@ -203,45 +208,12 @@ def _grade(
             )
         }
         if exercise.solution:
-            call = StudentCall(runner, exercise.solution, yardstick)
-            items |= {item.name: item for item in grade_checks(exercise, call)}
+            with StudentCall(runner, exercise.solution, yardstick, gpu) as call:
+                items |= {item.name: item for item in grade_checks(exercise, call)}
     except Exception as error:  # never the student's loss, and never the next exercise's
         return _withheld(assigned, f"The grader failed here ({type(error).__name__}: {error}).")
     ordered = [_because(items[item.name], stopped) for item in exercise.items]
     return ExerciseGrade.of(exercise.id, ordered, variant=assigned.variant)
-
-
-class StudentCall:
-    """The student's function as checks call it."""
-
-    def __init__(
-        self, runner: Runner, solution: Function, yardstick: Yardstick | None = None
-    ) -> None:
-        self._runner, self._name = runner, solution.__name__
-        self._solution, self._yardstick = solution, yardstick
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call in the submission's process."""
-        return self._runner.call(self._name, *args, **kwargs)
-
-    def metered(self, *args: Any, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
-        """Call and have the worker count the work."""
-        return self._runner.metered(self._name, *args, **kwargs)
-
-    def timed(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
-        """Call and read the worker's clock."""
-        return self._runner.timed(self._name, *args, **kwargs)
-
-    def reference_timed(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
-        """Call the reference in a process of its own and read that one's clock."""
-        if self._yardstick is None:
-            return self._solution(*args, **kwargs), None
-        return self._yardstick.timed(self._solution, *args, **kwargs)
-
-    @property
-    def modified(self) -> bool:
-        """Did the last call change one of its arguments in place?"""
-        return self._runner.modified
 
 
 def _because(item: Item, stopped: StudentError | None) -> Item:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from autograder.sandbox.isolation import Isolation, SandboxError, probe
     from autograder.sandbox.results import CellRun, Limits, StudentError, Usage
     from autograder.sandbox.session import Session
-    from autograder.sandbox.spawning import Zygote
+    from autograder.sandbox.warm import Zygote
     from autograder.sandbox.wire import Tensor, WireError
 
 _HOMES = {
@@ -24,7 +24,7 @@ _HOMES = {
     "Session": "session",
     "StudentError": "results",
     "Usage": "results",
-    "Zygote": "spawning",
+    "Zygote": "warm",
     "Tensor": "wire",
     "WireError": "wire",
 }

@@ -12,16 +12,12 @@ by a clock of its own (`session.Session.timed`).  Three things are counted:
 import contextlib
 import copy
 import gc
-import inspect
-import sys
-import threading
 import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
 from autograder.sandbox import traced
-
-CELLS = "<cell "  # what the files of a notebook's cells are called
+from autograder.sandbox.steps import Steps
 
 
 def metered(
@@ -45,7 +41,7 @@ def metered(
     dict
         ``flops``, ``largest``, ``peak``, ``steps``, ``operations`` and ``shapes``, a sorted list.
     """
-    steps = _Steps(function)
+    steps = Steps(function)
     first, second = (copy.deepcopy((args, kwargs)) for _ in range(2))
     with traced.tracing() as counts:
         args, kwargs = traced.traced(first)
@@ -78,33 +74,3 @@ def _peak(
             tracemalloc.stop()
     # Not their sum: beside torch, Python's own objects are the meter's.
     return max(numpy, meter.peak if torch else 0)
-
-
-class _Steps:
-    """Counts bytecodes while it is entered, in all threads."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        code = getattr(inspect.unwrap(function), "__code__", None)
-        self._home = code.co_filename if code else CELLS
-        self.count = 0
-
-    def __enter__(self) -> None:
-        self._usual = sys.gettrace()
-        threading.settrace(self._frame)
-        sys.settrace(self._frame)
-
-    def __exit__(self, *_: object) -> None:
-        sys.settrace(self._usual)
-        threading.settrace(None)
-
-    def _frame(self, frame: Any, _event: str, _argument: Any) -> Any:
-        name = frame.f_code.co_filename
-        if name != self._home and not name.startswith(CELLS):
-            return None
-        frame.f_trace_lines, frame.f_trace_opcodes = False, True
-        return self._step
-
-    def _step(self, _frame: Any, event: str, _argument: Any) -> Any:
-        if event == "opcode":
-            self.count += 1
-        return self._step

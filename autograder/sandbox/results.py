@@ -7,6 +7,7 @@ from autograder.sandbox.wire import WireError
 
 Kind = Literal["exception", "timeout", "died", "missing", "unsendable", "protocol"]
 
+CONTROL_SECONDS = 10.0  # for what our own processes have to say to each other
 _MAX_LINE = 300
 _NOT_DEFINED = "is not defined: was its cell run, and is the name right?"
 _SENDABLE = "expected numbers, arrays, text, lists, tuples or dictionaries of these"

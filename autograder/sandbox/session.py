@@ -1,6 +1,4 @@
-"""The grader's side of a session: run a student's cells, read variables, call functions."""
-
-from __future__ import annotations
+"""The grader's side of a session, in which a student's code runs."""
 
 import secrets
 import signal
@@ -11,6 +9,7 @@ from autograder.sandbox import outputs
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.isolation import SandboxError
 from autograder.sandbox.results import (
+    CONTROL_SECONDS,
     CellRun,
     Kind,
     StudentError,
@@ -21,9 +20,8 @@ from autograder.sandbox.results import (
 from autograder.sandbox.wire import WireError, encode
 
 if TYPE_CHECKING:
-    from autograder.sandbox.spawning import Zygote
+    from autograder.sandbox.warm import Zygote
 
-_START_SECONDS = 10.0
 _MAX_IMAGE_AND_TRACEBACK = 2 << 20
 
 
@@ -35,7 +33,7 @@ class Session:
     """
 
     def __init__(
-        self, zygote: Zygote, number: int, channel: Channel, numbers: dict[str, dict[str, Any]]
+        self, zygote: "Zygote", number: int, channel: Channel, numbers: dict[str, dict[str, Any]]
     ) -> None:
         self._zygote = zygote
         self._number = number
@@ -47,7 +45,7 @@ class Session:
         self._end: dict[str, Any] | None = None
         most = self._limits.payload_bytes
         try:
-            self._ask("the session", _START_SECONDS, 0, numbers=numbers, largest=most)
+            self._ask("the session", CONTROL_SECONDS, 0, numbers=numbers, largest=most)
         except StudentError as error:
             # No student code has run yet. The zygote has written the reason to standard error.
             raise SandboxError("the process of a session did not start") from error
@@ -157,10 +155,20 @@ class Session:
             As `call` does.
         """
         reply = self._value(name, "returned", seconds, do="meter", args=args, kwargs=kwargs)
-        try:
-            return reply["value"], counted(reply.get("work"))
-        except WireError as violation:
-            raise self._finish("protocol", _violation(f"`{name}`", violation)) from None
+        return reply["value"], self._counted(name, reply)
+
+    def outlined(
+        self, name: str, *shapes: tuple[int, ...], dtype: str, seconds: float | None = None
+    ) -> dict[str, Any]:
+        """Return the work of a call with torch tensors of these shapes that hold no numbers.
+
+        Raises
+        ------
+        StudentError
+            As `call` does.
+        """
+        request = {"do": "outline", "shapes": list(shapes), "dtype": dtype}
+        return self._counted(name, self._value(name, "returned", seconds, **request))
 
     def timed(
         self, name: str, /, *args: Any, seconds: float | None = None, **kwargs: Any
@@ -181,6 +189,19 @@ class Session:
         taken = None if before is None or after is None else after - before
         return reply["value"], taken
 
+    def bench(
+        self, name: str, /, *, step: str, seconds: float | None = None, **options: Any
+    ) -> Any:
+        """Take a step of `gpumeter.Bench` with a function: prepare, go, rows or peak.
+
+        Raises
+        ------
+        StudentError, WireError
+            As `call` does.
+        """
+        request = {"do": "bench", "step": step, "options": options}
+        return self._value(name, "returned", seconds, **request)["value"]
+
     def close(self) -> Usage:
         """End the process, if it is still there, and return what it has used."""
         if self._end is None:
@@ -188,6 +209,12 @@ class Session:
             self._end = self._zygote._reap(self._number)
             self._over = "the session was closed"
         return Usage(self._end["cpu_seconds"], self._end["max_rss_mb"])
+
+    def _counted(self, name: str, reply: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return counted(reply.get("work"))
+        except WireError as violation:
+            raise self._finish("protocol", _violation(f"`{name}`", violation)) from None
 
     def _value(self, name: str, verb: str, seconds: float | None, **request: Any) -> dict[str, Any]:
         subject = f"`{name}`"

@@ -6,6 +6,7 @@ broadcast and a sum.  Here every operation that computes counts for its entries.
 """
 
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -13,6 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry, sdpa_flop
 
+from autograder.sandbox.steps import Steps
 from autograder.sandbox.traced import Counts
 
 _ops = torch.ops.aten
@@ -93,6 +95,27 @@ class _Meter(TorchDispatchMode):  # type: ignore[misc]
 
 
 meter = _Meter
+
+
+def outlined(
+    function: Callable[..., Any], shapes: list[tuple[int, ...]], dtype: str
+) -> dict[str, Any]:
+    """Count the work of a call with tensors that have shapes and hold no numbers.
+
+    It takes no memory and hardly any time, however large the shapes are; Python loops take theirs.
+    The counts are those of `meter.metered`; of the bytes alive at once, torch's alone.
+    """
+    from torch._subclasses.fake_tensor import FakeTensorMode  # its first use takes seconds
+
+    counts, kind = Counts(), getattr(torch, dtype)
+    with FakeTensorMode():
+        tensors = [torch.empty(shape, dtype=kind) for shape in shapes]
+        steps, meter = Steps(function), _Meter(tensors, counts)
+        with steps, meter:
+            function(*tensors)
+    found = {"flops": counts.flops, "largest": counts.largest, "operations": counts.operations}
+    found |= {"peak": meter.peak, "steps": steps.count}
+    return found | {"shapes": sorted(counts.shapes)}
 
 
 def _tensors(tree: Any) -> list[Any]:

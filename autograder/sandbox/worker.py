@@ -12,7 +12,7 @@ import socket
 import sys
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from autograder.sandbox import meter, serving
 from autograder.sandbox.capture import Output, Stream, describe
@@ -32,6 +32,13 @@ class Refusal(Exception):
         self.kind = kind
 
 
+class TorchTools(NamedTuple):
+    """The modules of those names, where torch is at hand: importing it takes seconds."""
+
+    torchmeter: Any
+    gpumeter: Any
+
+
 class Worker:
     """One student's notebook: a shell with its names, and what can be asked of it."""
 
@@ -41,10 +48,12 @@ class Worker:
         numbers: dict[str, dict[str, Any]],
         max_payload: int,
         send: Callable[[list[Buffer]], None],
-        torchmeter: Any = None,
+        torch: "TorchTools | None" = None,
     ) -> None:
         self._shell = shell
-        self._torchmeter = torchmeter
+        self._torchmeter = torch.torchmeter if torch else None
+        self._gpumeter: Any = torch.gpumeter if torch else None
+        self._bench: Any = None
         self._max_payload = max_payload
         self._send = send
         self._namespace: dict[str, Any] = shell.user_ns
@@ -85,9 +94,19 @@ class Worker:
             return self._execute(request)
         if request["do"] == "read":
             return {"value": self._find(request["name"])}
+        if request["do"] == "bench" and request["step"] != "prepare":
+            return {"value": getattr(self._bench, request["step"])(**request["options"])}
         function = self._find(request["name"])
         if not callable(function):
             raise Refusal("missing", f"is not a function: its type is {type(function).__name__}")
+        if request["do"] == "bench":
+            self._bench = self._gpumeter.Bench(function, **request["options"])
+            return {"value": None}
+        if request["do"] == "outline":
+            if self._torchmeter is None:
+                raise Refusal("missing", "can't be outlined: the grader has no torch here")
+            work = self._torchmeter.outlined(function, request["shapes"], request["dtype"])
+            return {"value": None, "work": work}
         args, kwargs = request["args"], request["kwargs"]
         if request["do"] == "meter":
             value, work = meter.metered(function, args, kwargs, self._torchmeter)
@@ -118,11 +137,8 @@ class Worker:
         return failure | {"outputs": outputs} | vitals
 
 
-def serve(connection: socket.socket, shell: Shell, torchmeter: Any = None) -> None:
-    """Answer the grader's requests, the first of which starts the worker, until it hangs up.
-
-    ``torchmeter`` is the module of that name, where torch is at hand.
-    """
+def serve(connection: socket.socket, shell: Shell, torch: "TorchTools | None" = None) -> None:
+    """Answer the grader's requests, the first of which starts the worker, until it hangs up."""
 
     def send(frame: list[Buffer]) -> None:
         serving.send(connection, frame)
@@ -131,7 +147,7 @@ def serve(connection: socket.socket, shell: Shell, torchmeter: Any = None) -> No
     start, _ = next(receive, (None, None))
     if start is None:
         return
-    worker = Worker(shell, start["numbers"], start["largest"], send, torchmeter)
+    worker = Worker(shell, start["numbers"], start["largest"], send, torch)
     send(encode({"id": start["id"]}))
     for request, frame in receive:
         send(worker.answer(request, frame))

@@ -1,7 +1,7 @@
 """The warm process: imports the libraries once and forks a worker for each submission.
 
 It is trusted, but holds nothing worth taking: no reference, no expected value, no grader's
-environment. `spawning.Zygote` starts it and speaks to it over a socket that no worker inherits.
+environment. `warm.Zygote` starts it and speaks to it over a socket that no worker inherits.
 """
 
 import gc
@@ -48,7 +48,7 @@ class _Zygote:
         self._connection = connection
         self._workers: dict[int, int] = {}
         paths = limits.python_paths()
-        self._shell, self._torchmeter = _import(settings["modules"])
+        self._shell, self._torch = _import(settings["modules"])
         _forget_ourselves(paths)
         root.drop_root(paths)
         self._confinement = None
@@ -115,7 +115,7 @@ class _Zygote:
             os.dup2(descriptor, 3)
             os.closerange(4, 1 << 16)
             self._connection.detach()
-            worker.serve(socket.socket(fileno=3), self._shell, self._torchmeter)
+            worker.serve(socket.socket(fileno=3), self._shell, self._torch)
             status = 0
         except BaseException:
             traceback.print_exc()
@@ -145,7 +145,7 @@ class _Zygote:
         }
 
 
-def _import(modules: list[str]) -> tuple[Shell, Any]:
+def _import(modules: list[str]) -> tuple[Shell, worker.TorchTools | None]:
     # As in a notebook; matplotlib reads it while it is imported.
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     # Matplotlib and IPython insist on a folder that they can write to. The workers have none, but
@@ -165,12 +165,13 @@ def _import(modules: list[str]) -> tuple[Shell, Any]:
     if "numpy" in sys.modules:
         for name in _EAGER:
             importlib.import_module(name)
-    torchmeter = None
+    torch = None
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
-        torchmeter = importlib.import_module("autograder.sandbox.torchmeter")
+        tools = (f"autograder.sandbox.{name}" for name in worker.TorchTools._fields)
+        torch = worker.TorchTools(*map(importlib.import_module, tools))
     rehearse(shell)
-    return shell, torchmeter
+    return shell, torch
 
 
 def _forget_ourselves(paths: list[str]) -> None:

@@ -36,10 +36,16 @@ class Page(HTMLParser):
 
 def stands_alone(page):
     """Check that a page runs nothing, loads nothing and is accessible in outline."""
-    assert not {"script", "link", "iframe", "img", "object", "base"} & set(page.tags)
+    assert not {"script", "link", "iframe", "object", "base"} & set(page.tags)
+    # A picture in an address runs nothing and loads nothing; there are words for it as well.
+    pictures = [value for name, value in page.attributes if value and value.startswith("data:")]
+    assert page.tags.count("img") == len(pictures)
+    assert all(value.startswith("data:image/svg+xml;base64,") for value in pictures)
+    assert all(value for name, value in page.attributes if name == "alt")
     assert not [name for name, _ in page.attributes if name.startswith("on")]
     assert not re.search(r"https?:|//\w|@import|url\(", page.html)
     addresses = [value for name, value in page.attributes if name in ("href", "src")]
+    addresses = [value for value in addresses if value not in pictures]
     assert all(re.fullmatch(r"#\w+|\w+\.html", address) for address in addresses)
     ids = [value for name, value in page.attributes if name == "id"]
     assert len(ids) == len(set(ids))
@@ -64,6 +70,29 @@ def feedback(tiny, save):
         return page
 
     return write
+
+
+CURVE = {
+    "n": [250, 500, 1000, 2000],
+    "seconds": [0.001, 0.004, 0.016, 0.064],
+    "reference": [0.001, 0.002, 0.004, 0.008],
+}
+
+
+def test_a_picture_shows_how_the_time_grows_and_words_do_too(feedback, graded):
+    page = feedback(graded("ada", curve=CURVE))
+    assert page.tags.count("img") == 2  # both items have one here
+    alt = dict(page.attributes)["alt"]
+    assert "from n = 250 to n = 2000: yours grows like n^2.0, to 64 ms" in alt
+    assert "the reference like n^1.0, to 8 ms" in alt
+
+
+def test_the_report_shows_everybody_s_times(tiny, save, graded):
+    save(tiny, graded("ada", curve=CURVE), graded("bob", curve=CURVE), graded("eve"))
+    write_report(tiny, [A])
+    page = Page(tiny.root / "reports" / f"{A}.html")
+    stands_alone(page)
+    assert "Processor time of 2 submissions" in dict(page.attributes)["alt"]
 
 
 def test_a_page_tells_points_outcome_and_diagnosis(feedback, graded):

@@ -514,7 +514,7 @@ class TestZygote:
                 assert session.execute("1").error is None
 
     def test_it_is_replaced_when_it_does_not_answer(self, monkeypatch):
-        monkeypatch.setattr("autograder.sandbox.session._START_SECONDS", 0.5)
+        monkeypatch.setattr("autograder.sandbox.session.CONTROL_SECONDS", 0.5)
         monkeypatch.setattr(Zygote._command, "__kwdefaults__", {"seconds": 0.5})
         with Zygote() as zygote:
             session = zygote.session()

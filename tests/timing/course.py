@@ -5,7 +5,7 @@ import numpy as np
 from autograder.exercise import Exercise, agree, grows, vectorised
 from autograder.grading.checks import grade_checks
 from autograder.grading.runner import Runner
-from autograder.grading.submission import StudentCall
+from autograder.grading.student import StudentCall
 
 D = 16
 

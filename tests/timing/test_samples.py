@@ -6,7 +6,9 @@ takes, and a verdict that a busy machine withholds is not a failure of the test.
 
 import pytest
 
-from .course import grade
+from autograder.grading.checks import grade_checks
+
+from .course import EXERCISES, grade
 from .samples import SAMPLES
 
 pytestmark = pytest.mark.sandbox
@@ -43,3 +45,20 @@ def test_vectorised_is_decided_by_steps(name, status, note, zygote):
 
 def test_a_matrix_is_called_by_its_name(zygote):
     assert grade(SAMPLES["matrix"], zygote)["work"].note == "builds_the_matrix"
+
+
+def test_times_are_kept_for_a_picture_whatever_the_verdict(zygote, yardstick):
+    for name in ("vectorised", "matrix"):
+        curve = grade(SAMPLES[name], zygote, yardstick)["work"].curve
+        assert len(curve["n"]) == len(curve["seconds"]) == len(curve["reference"]) > 1
+        assert min(curve["seconds"] + curve["reference"]) > 0
+
+
+@pytest.mark.parametrize("kind", EXERCISES)
+def test_the_exercises_prove_themselves(kind):
+    exercise = EXERCISES[kind]
+    for item in grade_checks(exercise, exercise.solution):
+        assert item.status == "passed", item
+    for wrong in exercise.misconceptions:
+        failed = [item for item in grade_checks(exercise, wrong) if item.status == "failed"]
+        assert {item.note for item in failed} == {wrong.name}

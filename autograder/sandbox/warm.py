@@ -1,4 +1,4 @@
-"""The grader's side of a zygote: start one, have it fork sessions, replace it when it is lost.
+"""The grader's side of a zygote: the warm process that forks sessions.
 
 ::
 
@@ -17,11 +17,10 @@ from typing import Any, Self
 from autograder.sandbox import bubblewrap, control
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.isolation import Isolation, SandboxError, probe
-from autograder.sandbox.results import Limits
+from autograder.sandbox.results import CONTROL_SECONDS, Limits
 from autograder.sandbox.session import Session
 
 _IMPORT_SECONDS = 120.0
-_CONTROL_SECONDS = 10.0
 
 
 class Zygote:
@@ -156,7 +155,7 @@ class Zygote:
             raise SandboxError(reply["error"])
 
     def _command(
-        self, message: dict[str, Any], *descriptors: int, seconds: float = _CONTROL_SECONDS
+        self, message: dict[str, Any], *descriptors: int, seconds: float = CONTROL_SECONDS
     ) -> dict[str, Any]:
         if self._control is None:
             raise EOFError

@@ -1,0 +1,77 @@
+"""A submission's function as checks call it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograder.exercise.gpu import Timing
+from autograder.exercise.vocabulary import Function
+from autograder.grading.gpu import Gpu
+from autograder.grading.runner import Runner
+from autograder.grading.yardstick import Yardstick
+
+
+class StudentCall:
+    """The student's function as checks call it."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        solution: Function,
+        yardstick: Yardstick | None = None,
+        gpu: Gpu | None = None,
+    ) -> None:
+        self._runner, self._name = runner, solution.__name__
+        self._solution, self._yardstick = solution, yardstick
+        self._gpu = gpu
+        self._on_gpu: Runner | None = None
+
+    def __enter__(self) -> StudentCall:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._on_gpu is not None:
+            self._on_gpu.__exit__(*exception)
+
+    @property
+    def has_gpu(self) -> bool:
+        """Can it be called on a GPU?"""
+        return self._gpu is not None
+
+    def on_gpu(
+        self, shape: tuple[int, ...], dtype: str, rows: Any, *, sdpa: bool = False
+    ) -> Timing | None:
+        """Time calls on the GPU, or those of torch's own attention."""
+        assert self._gpu
+        if sdpa:
+            return self._gpu.sdpa(shape, dtype, rows)
+        if self._on_gpu is None:
+            self._on_gpu = self._gpu.beside(self._runner)
+        return self._gpu.submitted(self._on_gpu, self._name, shape, dtype, rows)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call in the submission's process."""
+        return self._runner.call(self._name, *args, **kwargs)
+
+    def metered(self, *args: Any, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
+        """Call and have the worker count the work."""
+        return self._runner.metered(self._name, *args, **kwargs)
+
+    def outlined(self, *shapes: tuple[int, ...], dtype: str) -> dict[str, Any]:
+        """Have the worker count the work of a call with tensors without numbers."""
+        return self._runner.outlined(self._name, *shapes, dtype=dtype)
+
+    def timed(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
+        """Call and read the worker's clock."""
+        return self._runner.timed(self._name, *args, **kwargs)
+
+    def reference_timed(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
+        """Call the reference in a process of its own and read that one's clock."""
+        if self._yardstick is None:
+            return self._solution(*args, **kwargs), None
+        return self._yardstick.timed(self._solution, *args, **kwargs)
+
+    @property
+    def modified(self) -> bool:
+        """Did the last call change one of its arguments in place?"""
+        return self._runner.modified

@@ -1,0 +1,245 @@
+"""Checks on a GPU: the logic on the processor, everything else where there is a device."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from autograder.course.config import CourseError  # noqa: E402 -- needs torch
+from autograder.delivery.grading import grade_and_save  # noqa: E402
+from autograder.exercise import (  # noqa: E402
+    AuthoringError,
+    Exercise,
+    Inconclusive,
+    Mismatch,
+    agree,
+    grows_on_gpu,
+)
+from autograder.exercise.gpu import Timing  # noqa: E402
+from autograder.grading.checks import grade_checks  # noqa: E402
+from autograder.grading.gpu import Gpu, missing  # noqa: E402
+from autograder.grading.runner import Runner  # noqa: E402
+from autograder.grading.student import StudentCall  # noqa: E402
+from autograder.sandbox import StudentError  # noqa: E402
+
+SOURCE = """
+import torch
+
+def attention(Q, K, V):
+    return torch.softmax(Q @ K.mT / Q.shape[-1] ** 0.5, -1) @ V
+"""
+LINEAR = """
+import torch
+
+def attention(Q, K, V):
+    q, k = (torch.nn.functional.elu(x) + 1 for x in (Q, K))
+    z = k.sum(-2, dtype=torch.float32).to(q.dtype)[..., None]
+    return (q @ (k.mT @ V)) / (q @ z)
+"""
+
+
+def attention(Q, K, V):
+    return torch.softmax(Q @ K.mT / Q.shape[-1] ** 0.5, -1) @ V
+
+
+def rows(i, Q, K, V):
+    return attention(Q[..., i, :], K, V)
+
+
+class Simulated:
+    """A device of which the times and the memory are given by formulas."""
+
+    def __init__(self, seconds, peak, *, sdpa=lambda n: 1e-5 + 1e-12 * n**2, fits=1 << 20, off=0.0):
+        self.seconds, self.peak, self.theirs, self.fits, self.off = seconds, peak, sdpa, fits, off
+        self.curve = None
+
+    def on_gpu(self, shape, _dtype, drawn, *, sdpa=False):
+        n = shape[-2]
+        if n > self.fits:
+            return None
+        seconds = (self.theirs if sdpa else self.seconds)(n)
+        inputs = (torch.ones(1, 1, 1, 1),)
+        return Timing(seconds, seconds, self.peak(n), self.off + np.ones((1, len(drawn))), inputs)
+
+
+def judge(device, **powers):
+    grows_on_gpu(
+        device, **{"time": 1, "memory": 1} | powers, rows=lambda i, _: torch.ones(1, len(i))
+    )
+
+
+def linear(n):
+    return 1e-5 + 1e-8 * n
+
+
+def quadratic(n):
+    return 1e-5 + 1e-11 * n**2
+
+
+def test_linear_time_and_memory_pass():
+    device = Simulated(linear, lambda n: 4096 * n)
+    judge(device)
+    assert device.curve.n[-1] == 65536
+
+
+def test_what_holds_nothing_passes():
+    judge(Simulated(linear, lambda _: 0))
+
+
+def test_quadratic_time_fails():
+    with pytest.raises(Mismatch, match=r"the time grows like n\^2.0"):
+        judge(Simulated(quadratic, lambda n: 4096 * n))
+    judge(Simulated(quadratic, lambda n: 4096 * n), time=2)
+
+
+def test_quadratic_memory_fails_also_where_the_largest_sizes_do_not_fit():
+    with pytest.raises(Mismatch, match=r"the memory grows like n\^2.0"):
+        judge(Simulated(linear, lambda n: 4 * n**2, fits=8192))
+
+
+def test_a_wrong_row_fails():
+    with pytest.raises(Mismatch, match="some rows"):
+        judge(Simulated(linear, lambda n: n, off=0.1))
+
+
+def test_a_busy_machine_judges_nobody():
+    with pytest.raises(Inconclusive, match="too busy"):
+        judge(Simulated(linear, lambda n: n, sdpa=lambda _: 1e-3))
+    with pytest.raises(Inconclusive, match="above a launch"):
+        judge(Simulated(lambda _: 1e-3, lambda n: n))
+
+
+def test_work_on_a_side_stream_is_seen():
+    class Side(Simulated):
+        def on_gpu(self, *args, sdpa=False):
+            t = super().on_gpu(*args, sdpa=sdpa)
+            return t if sdpa else Timing(t.seconds + 0.1, t.events, t.peak, t.value, t.inputs)
+
+    with pytest.raises(Inconclusive, match="disagree"):
+        judge(Side(linear, lambda n: n))
+
+
+@pytest.fixture(scope="module")
+def processor():
+    """All of it, in processes, on the processor."""
+    with Gpu("cpu") as gpu:
+        yield gpu
+
+
+@pytest.fixture
+def runner(processor):
+    with Runner(processor._zygote, {}, seconds=120) as runner:
+        yield runner
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_submission_s_rows_belong_to_the_inputs(processor, runner, dtype):
+    runner.execute(SOURCE, 1)
+    drawn = np.array([3, 17])
+    timing = processor.submitted(runner, "attention", (1, 2, 64, 8), dtype, drawn)
+    right = rows(drawn, *timing.inputs)
+    assert np.allclose(timing.value, right, atol=1e-5 if dtype == "float32" else 0.05)
+    assert timing.seconds > 0
+    assert timing.peak >= 2 * 64 * 64 * (4 if dtype == "float32" else 2)
+
+
+def test_torch_s_own_attention_is_timed_by_the_same_clock(processor):
+    drawn = np.array([0, 63])
+    timing = processor.sdpa((1, 2, 64, 8), "float32", drawn)
+    assert np.allclose(timing.value, rows(drawn, *timing.inputs), atol=1e-5)
+
+
+def test_patched_clocks_change_nothing(processor, runner):
+    runner.execute(
+        SOURCE + "\nimport time\ntime.perf_counter = lambda: 0.0\n"
+        "torch.cuda.synchronize = lambda *_: None\ntorch.cuda.Event = None\n"
+        "torch.randn = lambda *a, **k: None",
+        1,
+    )
+    timing = processor.submitted(runner, "attention", (1, 2, 64, 8), "float32", np.array([1]))
+    assert timing.seconds > 0
+    assert timing.events > 0
+
+
+def test_what_raises_is_the_student_s(processor, runner):
+    runner.execute("def attention(Q, K, V): return Q @ K", 1)
+    with pytest.raises(StudentError, match="RuntimeError"):
+        processor.submitted(runner, "attention", (1, 2, 64, 8), "float32", np.array([1]))
+
+
+exercise = Exercise("on_gpu", title="On a GPU", source="-")
+exercise.reference(attention)
+
+
+@exercise.check(points=2, gpu=True)
+def grows(call, rng):
+    """Time and memory grow like n²."""
+    grows_on_gpu(call, time=2, memory=2, rows=rows)
+
+
+def test_without_a_gpu_it_is_withheld():
+    (item,) = grade_checks(exercise, attention)
+    assert (item.status, item.score, item.note) == ("errored", None, "no_gpu")
+
+
+def test_a_check_on_a_gpu_is_never_visible():
+    with pytest.raises(AuthoringError, match="needs a GPU: hide it"):
+        exercise.check(points=1, visible=True, gpu=True)(grows.run)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(bool(missing()), reason=missing() or "there is a GPU")
+@pytest.mark.parametrize("kind", ["standard", "linear"])
+def test_sample_submissions_on_the_device(kind):
+    source = {"standard": SOURCE, "linear": LINEAR}[kind]
+    power = {"standard": 2, "linear": 1}[kind]
+
+    def phi(x):
+        return torch.nn.functional.elu(x) + 1
+
+    def right(i, Q, K, V):
+        if kind == "standard":
+            return rows(i, Q, K, V)
+        weights = phi(Q[..., i, :]) @ phi(K).mT
+        return weights @ V / weights.sum(-1, keepdim=True)
+
+    with Gpu() as gpu, Runner(gpu._zygote, {}, seconds=600) as runner:
+        runner.execute(source, 1)
+        with StudentCall(runner, attention, gpu=gpu) as call:
+            call.curve = None
+            grows_on_gpu(call, time=power, memory=power, rows=right)
+
+
+tried = Exercise("tried", title="On a processor", source="-")
+tried.reference(attention)
+
+
+@tried.check(points=1, gpu=True)
+def rows_are_right(call, rng):
+    """Rows of the result on the device are right."""
+    drawn = np.array([0, 5])
+    timing = call.on_gpu((1, 1, 32, 8), "float32", drawn)
+    agree(timing.value, rows(drawn, *timing.inputs).numpy(), rtol=1e-3, atol=1e-4)
+
+
+def graded(runner, gpu):
+    runner.execute(SOURCE, 1)
+    with StudentCall(runner, attention, gpu=gpu) as call:
+        (item,) = grade_checks(tried, call)
+    return item.status, item.score, item.note
+
+
+def test_what_was_withheld_is_completed_where_there_is_one(processor, runner):
+    assert graded(runner, None) == ("errored", None, "no_gpu")
+    assert graded(runner, processor) == ("passed", 1, "")
+
+
+def test_grading_on_a_gpu_takes_trust(course):
+    with pytest.raises(CourseError, match="takes --trust-students as well"):
+        grade_and_save(course, course.ids(), gpu=True)
+
+
+@pytest.mark.skipif(not missing(), reason="there is a GPU")
+def test_where_there_is_none_nothing_is_completed(course):
+    with pytest.raises(CourseError, match="no CUDA device"):
+        grade_and_save(course, course.ids(), gpu=True, waiting_for_gpu=True, trust_students=True)
