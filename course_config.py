@@ -12,6 +12,7 @@ c.Course.assignments = [
     {"id": "a04_multi_head", "title": "Many heads, one budget"},
     {"id": "a05_positions", "title": "Order: sinusoids, rotations, biases"},
     {"id": "a08_cost", "title": "Operations, memory, cache, tiles"},
+    {"id": "a09_efficient", "title": "Linear, random-feature, low-rank and sparse attention"},
 ]
 # A due date is an ISO time with a time zone: "due": "2027-03-01 23:59 UTC".
 
