@@ -19,6 +19,12 @@ c.Course.assignments = [
 # Seconds for a cell and for a call of a checked function, MiB for a submission.
 c.Course.limits = {"cell_seconds": 10.0, "call_seconds": 5.0, "memory_mb": 1024}
 
+# Exercises that measure or compute something large take longer.
+c.Course.exercise_limits = {
+    "time_attention": {"cell_seconds": 30.0},
+    "linear_gap": {"cell_seconds": 30.0},
+}
+
 # The weakest isolation to grade under (`autograder doctor`): "A", "A-" or "B".
 # c.Course.minimum_tier = "A"
 

@@ -220,6 +220,66 @@ median = None         # one number
 mean = None           # one number
 
 # %% [markdown]
+# ## Race of two kernels
+#
+# *40 minutes.* Now measure. Write both kinds of attention for one head, and time them for
+# $n = 100, 500, 1000, 2000, 5000$ with $d = 64$.
+#
+# A well-known page presents such a race with a spectacular winner. Its standard attention is $Q K^\top$ followed by
+# `np.apply_along_axis(softmax, 1, scores)`, a Python call for every row, and each method is run once, right after
+# it was defined, with a clock around it.
+#
+# 1. `standard_attention(Q, K, V)`: scaled, safe for large scores, and without a Python loop, also
+#    none that hides in a function such as `np.apply_along_axis`.
+#    `linear_attention(Q, K, V)`: the weights are $\varphi(q_i) \cdot \varphi(k_j)$ with
+#    $\varphi(x) = \operatorname{elu}(x) + 1$ (that is $x + 1$ for $x > 0$ and $e^x$ otherwise), normalised; its work
+#    and memory grow like $n$. No masks, no batches.
+# 2. `times`: two rows of five times **in seconds**, standard first. Make the inputs before the clock
+#    (`time.perf_counter`) starts, call each function once to warm up, and take the minimum of at least
+#    five runs. Compute them in this cell, it takes a few seconds. What is graded of them is whether they
+#    show the two growths at all, in very wide bands; times that show neither are left to a person.
+# 3. `flattering`: what makes the published speed-up look larger than it is? (All letters that apply. A wrong
+#    letter takes away half of what a right one gives.)
+#    - **A** The softmax of its baseline runs row by row in Python.
+#    - **B** Each method is measured once, cold.
+#    - **C** The two methods give different outputs.
+#    - **D** The inputs are random numbers.
+#    - **E** Both methods run in double precision.
+#
+# `attention` calls your functions for the checks: leave it as it is.
+
+# %% exercise="time_attention"
+import time
+
+import numpy as np
+
+flattering = None  # letters, as in "AB"
+
+
+def standard_attention(Q: "(n, d)", K: "(n, d)", V: "(n, d_v)") -> "(n, d_v)":
+    """Return softmax(Q Kᵀ / √d) V."""
+    raise NotImplementedError
+
+
+def linear_attention(Q: "(n, d)", K: "(n, d)", V: "(n, d_v)") -> "(n, d_v)":
+    """Return attention with the weights φ(q)·φ(k), normalised, in linear time."""
+    raise NotImplementedError
+
+
+def attention(Q, K, V, method="standard"):
+    """Call one of the two functions: the checks use this.
+
+    >>> attention(np.zeros((2, 1)), np.zeros((2, 1)), np.array([[1.0], [2.0]]))
+    array([[1.5],
+           [1.5]])
+    """
+    function = linear_attention if method == "linear" else standard_attention
+    return function(Q, K, V)
+
+
+times = None  # two rows of five seconds: standard, linear
+
+# %% [markdown]
 # ## How different are the outputs?
 #
 # *20 minutes.* A faster method that computes something else is not simply faster. So put the
@@ -533,6 +593,71 @@ def merge_or_finish(a, b=None):
     (3.0, 0.693147)
     """
     return finish(a) if b is None else merge(a, b)
+
+# %% [markdown]
+# ## Attention without the matrix
+#
+# *60 minutes.* Put the pieces together. Cut the queries into blocks of rows and the keys into blocks, which
+# cuts the matrix of scores into *tiles*. For one block of queries go through the blocks of keys, compute one
+# tile of scores, fold it into the running $(m, l, o)$ of its rows, and forget it. No $n \times m$ array is ever
+# needed, and the result is exact. The number of multiplications stays what it was: this saves *memory*, and the
+# traffic to memory, not arithmetic.
+#
+# The next cell draws the tiles of a causal mask for twelve tokens and blocks of four.
+
+# %%
+if plt:
+    tokens = np.arange(12)
+    seen = tokens <= tokens[:, None]
+    figure, axes = plt.subplots(figsize=(3.2, 3.2), layout="constrained")
+    axes.imshow(np.where(seen, 0.7, 1.0), cmap="gray", vmin=0, vmax=1)
+    for edge in (3.5, 7.5):
+        axes.axhline(edge, color="black")
+        axes.axvline(edge, color="black")
+    axes.set(xlabel="key", ylabel="query")
+    plt.show()
+
+# %% [markdown]
+# *The picture:* a square of 12 × 12 fields in nine tiles of 4 × 4. The three tiles below the diagonal are grey
+# throughout: everything in them may be seen. The three on the diagonal are half grey, a staircase. The three above it
+# are white: nothing in them may be seen, so they need not be computed.
+#
+# 1. `flash_attention(Q, K, V, block=64, causal=False)` for `Q` of shape `(n, d_k)`, `K` `(m, d_k)` and `V` `(m, d_v)`
+#    returns the outputs `(n, d_v)` and the log-sum-exp of each row of scaled scores, `(n,)`. Blocks of
+#    queries and of keys have `block` rows, the last ones may have fewer. With `causal=True`, where $n = m$, query $i$ sees
+#    keys $0, \dots, i$. float32 inputs give float32 results. What is counted:
+#    - no array has more entries than a tile or an input, and tiles are not kept;
+#    - each tile is computed once, and not at all if nothing in it may be seen.
+# 2. In numbers, for $n = m = 8192$ and blocks of 128. `tile_count`: how many tiles are there? `tiles_causal`: how many are
+#    computed with a causal mask? `running_floats`: how many numbers are the running $m$ and $l$ of all rows?
+#    `full_floats`: and the full matrix? `tile_kib`: how many KiB does one tile take in float32?
+# 3. `shortcut_steps`: going backwards, the softmax needs for every row the sum $\sum_j \mathrm{d}A_j A_j$, over all keys
+#    again. Tiled attention has no row of $A$, but it has the output. Let $g_k$ be the gradient of one row of the
+#    output, $o_k = \sum_j A_j v_{jk}$ that row, and $s_j = \mathrm{d}A_j = \sum_k g_k v_{jk}$. Lead
+#    `sum(s_j*A_j, j)` to a form with $g$ and $o$ alone, one equality a line. Write `v_{j,k}` for
+#    $v_{jk}$. Rules: *definition*, *linearity of sums*, *order of sums*, one a line.
+
+# %% exercise="flash_tiled"
+import numpy as np
+
+tile_count = None      # a whole number
+tiles_causal = None    # a whole number
+running_floats = None  # a whole number
+full_floats = None     # a whole number
+tile_kib = None        # one number
+shortcut_steps = None  # a list of lines
+
+
+def flash_attention(
+    Q: "(n, d_k)", K: "(m, d_k)", V: "(m, d_v)", block: int = 64, causal: bool = False
+) -> "outputs (n, d_v), log-sum-exps (n,)":
+    """Return attention and log-sum-exps, tile by tile.
+
+    >>> out, lse = flash_attention(np.zeros((1, 1)), np.zeros((2, 1)), np.array([[1.0], [2.0]]), 1)
+    >>> float(out[0, 0]), round(float(lse[0]), 6)
+    (1.5, 0.693147)
+    """
+    raise NotImplementedError
 
 # %% [markdown]
 # ## What is saved, what is not

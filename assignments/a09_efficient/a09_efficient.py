@@ -73,3 +73,141 @@ weights_first = None  # a formula in n, m, D, d_v
 keys_first = None     # a formula in n, m, D, d_v
 counts = None         # two whole numbers: weights first, keys first
 pays_off = None       # one of "A", "B", "C", "D", "E"
+
+# %% [markdown]
+# ## Linear attention in code
+#
+# *60 minutes.* A feature map needs non-negative features, or else weights could be negative and a denominator
+# 0. A popular one is $\operatorname{elu}(x) + 1$, which is $x + 1$ for $x > 0$ and $e^x$ for $x \le 0$, entry by entry. It is
+# strictly positive, so the denominator is, too. In some published code one finds $\max(x, 0) + 1$
+# in its place, which can't tell one negative number from another, and a small $\varepsilon$ added to
+# the denominator "for stability". The picture compares the two maps.
+
+# %%
+import numpy as np
+
+try:
+    get_ipython()  # pictures are for you: there are none while the notebook is graded
+    import matplotlib.pyplot as plt
+except (NameError, ImportError):
+    plt = None  # everything else works without them
+
+if plt:
+    x = np.linspace(-4, 2, 200)
+    figure, axes = plt.subplots(figsize=(6, 2.8), layout="constrained")
+    axes.plot(x, np.where(x > 0, x + 1, np.exp(x)), "k-", label="elu(x) + 1")
+    axes.plot(x, np.maximum(x, 0) + 1, "k--", label="max(x, 0) + 1")
+    axes.set(xlabel="$x$", ylabel="feature", ylim=(0, 3))
+    axes.legend()
+    plt.show()
+
+# %% [markdown]
+# *The picture:* both curves over $x$ from −4 to 2. Right of 0 they are one straight line. Left of 0 the solid
+# curve falls smoothly from 1 towards 0, while the dashed one stays at 1.
+#
+# 1. `linear_attention(Q, K, V, phi=elu1, eps=0.0)`, for `Q` of shape `(…, n, d_k)`, `K` of shape `(…, m, d_k)` and `V` of shape
+#    `(…, m, d_v)`, returns the outputs, `(…, n, d_v)`. `phi` is a function from `(…, d_k)` to `(…, D)`,
+#    applied to queries and keys; `eps` is added to the denominators. `elu1` is yours to write, too.
+#    Work and memory must grow like $n + m$: there is no array with $n \cdot m$ entries, and no loop that
+#    makes up for it.
+# 2. `elu1_values`, `relu1_values`: both maps at $x = -2, -1, 0, 1$.
+# 3. One query and one key, $D = 1$, $q = k = -8$, $v = 1$, with elu + 1. `with_epsilon`: the output if $10^{-6}$ is
+#    added to the denominator. `without_epsilon`: and if nothing is.
+# 4. `who`: who proposed elu + 1 for linear attention?
+#    - **A** Choromanski et al. (2021), as the feature map of Performer.
+#    - **B** Katharopoulos et al. (2020). Performer uses random features that approximate the exponential.
+#    - **C** Vaswani et al. (2017), as an alternative to the softmax.
+#    - **D** Wang et al. (2020), in Linformer.
+#
+# The last function calls yours for the checks, with a feature map by name: leave it as it is.
+
+# %% exercise="lin_attn"
+import numpy as np
+
+elu1_values = None      # four numbers
+relu1_values = None     # four numbers
+with_epsilon = None     # one number
+without_epsilon = None  # one number
+who = None              # one of "A", "B", "C", "D"
+
+
+def elu1(x: "array") -> "array, same shape":
+    """Return elu(x) + 1, entry by entry."""
+    raise NotImplementedError
+
+
+def linear_attention(
+    Q: "(…, n, d_k)", K: "(…, m, d_k)", V: "(…, m, d_v)", phi=elu1, eps: float = 0.0
+) -> "(…, n, d_v)":
+    """Return attention with the weights φ(q)·φ(k), normalised, in linear time."""
+    raise NotImplementedError
+
+
+def attend(Q, K, V, phi="elu1", eps=0.0):
+    """Call linear_attention: the checks use this.
+
+    >>> attend(np.zeros((1, 1)), np.zeros((2, 1)), np.array([[1.0], [2.0]]))
+    array([[1.5]])
+    """
+    if phi == "elu1":
+        return linear_attention(Q, K, V, eps=eps)
+    maps = {"exp": np.exp, "both": lambda x: np.concatenate([np.exp(x), np.exp(-x)], axis=-1)}
+    return linear_attention(Q, K, V, maps[phi], eps)
+
+# %% [markdown]
+# ## A transformer that is a recurrence
+#
+# *60 minutes.* Under a causal mask the sums of row $t$ run over the keys up to $t$. They are *prefix sums*,
+# and each of them is the one before plus one term:
+#
+# $$ S_t = S_{t-1} + \varphi(k_t)\, v_t^\top, \qquad z_t = z_{t-1} + \varphi(k_t), \qquad
+#    o_t = \frac{\varphi(q_t)^\top S_t}{\varphi(q_t) \cdot z_t} . $$
+#
+# That is a recurrent network: a state of fixed size goes from token to token. No cache grows, and the
+# thousandth token costs what the first one did. (The price: everything the model remembers must fit into
+# $S$ and $z$.) For training, where all tokens are known, a Python loop over them is slow. Better: go through the
+# tokens in **chunks**. What lies before a chunk comes from the state, what lies within it from a small triangular
+# matrix. A cumulative sum of all $S_t$ works too, and holds $n \cdot D \cdot d_v$ numbers.
+#
+# 1. `causal_linear_attention(Q, K, V)` for shapes `(n, d_k)`, `(n, d_k)`, `(n, d_v)`, with elu + 1 (write it
+#    again, so that this cell stands alone). Work and memory grow like $n$; a loop over tokens is accepted.
+# 2. `recurrent_step(state, q, k, v)` takes the state `(S, z)`, `S` of shape `(d_k, d_v)` and `z` of shape
+#    `(d_k,)`, and one token `q`, `k`: `(d_k,)`, `v`: `(d_v,)`. It returns the new state and the output `(d_v,)`.
+#    Every step costs the same.
+# 3. `state_numbers`: how many numbers are in the state for $D = d_v = 64$? `cached_numbers`: how many does softmax attention
+#    cache at $t = 1000$, with keys and values of width 64? `break_even`: at which $t$ are both the same?
+#
+# The last function calls yours for the checks: leave it as it is.
+
+# %% exercise="lin_causal"
+import numpy as np
+
+state_numbers = None   # a whole number
+cached_numbers = None  # a whole number
+break_even = None      # one number
+
+
+def causal_linear_attention(Q: "(n, d_k)", K: "(n, d_k)", V: "(n, d_v)") -> "(n, d_v)":
+    """Return causal attention with the weights φ(q)·φ(k), normalised, in linear time."""
+    raise NotImplementedError
+
+
+def recurrent_step(state: "(S, z)", q: "(d_k,)", k: "(d_k,)", v: "(d_v,)") -> "(S, z), (d_v,)":
+    """Return the state after this token, and its output."""
+    raise NotImplementedError
+
+
+def causal_or_steps(Q, K, V, steps=False):
+    """Call one of the two functions: the checks use this.
+
+    >>> causal_or_steps(np.zeros((2, 1)), np.zeros((2, 1)), np.array([[1.0], [2.0]]))
+    array([[1. ],
+           [1.5]])
+    """
+    if not steps:
+        return causal_linear_attention(Q, K, V)
+    state, outputs = (np.zeros((K.shape[1], V.shape[1])), np.zeros(K.shape[1])), []
+    for q, k, v in zip(Q, K, V, strict=True):
+        state, output = recurrent_step(state, q, k, v)
+        outputs.append(output)
+    return np.array(outputs)

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from autograder.exercise import Choice, Exercise, agree
+from autograder.exercise import Choice, Exercise, Mismatch, agree, covers
 
 exercise = Exercise(
     "kv_equivalence", title="A cache changes nothing", source="Pope et al. (2022), section 2"
@@ -211,6 +211,76 @@ def reset_forgets(call, rng):
     before = rng.normal(size=(1, 3, 4))
     answer = call(cut(x, *[1] * 7), W, before=before)
     agree(answer, causal(x, W, 1))
+
+
+WIDTH, HEADS = 16, 1
+
+
+def step_flops(call, rng, t):
+    """The FLOPs of step t: those of t steps less those of t − 1."""
+    x, W = layer(rng, WIDTH, HEADS, n=t)
+    flops = []
+    for n in (t - 1, t):
+        work = call.work(cut(x[:, :n], *[1] * n), W, HEADS)
+        agree(work.value, causal(x[:, :n], W, HEADS))
+        covers(work, n * (8 * WIDTH**2 + 2 * n * WIDTH))
+        flops.append(work.flops)
+    return flops[1] - flops[0]
+
+
+@exercise.check(points=2, after=one_by_one)
+def step_is_linear(call, rng):
+    """A step projects its own token alone, and its further work grows with t, not with t²."""
+    early, middle, late = (step_flops(call, rng, t) for t in (12, 24, 36))
+    per_key = 1.5 * (4 * WIDTH + 8 * HEADS) + 4 * WIDTH  # two products, softmax, some copying
+    if late - 2 * middle + early > 0.5 * 12 * per_key:
+        raise Mismatch("the work of a step grows faster than its number t", kind="all rows")
+    if late - middle > 12 * per_key:
+        raise Mismatch("each cached token costs a step too much work", kind="projections")
+    if middle > 2 * (8 * WIDTH**2 + 24 * per_key):
+        raise Mismatch("every step does far more work than its t needs", kind="constant")
+
+
+@exercise.misconception
+def all_rows_again(chunks, W, h=1, rope=False, before=None):
+    """Each step computes the rows of all earlier queries again. Which of them is new?"""
+    x = np.concatenate(chunks, axis=1)
+    rows, n = [], 0
+    for chunk in chunks:
+        n += chunk.shape[1]
+        rows.append(causal(x[:, :n], W, h, rope)[0][:, -chunk.shape[1] :])
+    return np.concatenate(rows, axis=1), n
+
+
+@exercise.misconception
+def prefix_projected_again(chunks, W, h=1, rope=False, before=None):
+    """Each step projects the whole prefix again. Keep keys and values, not the tokens."""
+    x = np.concatenate(chunks, axis=1)
+    rows, n = [], 0
+    for chunk in chunks:
+        t = chunk.shape[1]
+        n += t
+        positions = np.arange(n) if rope else None
+        k, v = keys_and_values(x[:, :n], W, h, positions)
+        q = queries(chunk, W, h, positions[-t:] if rope else None)
+        rows.append(join(attend(q, k, v, offset_mask(t, n))) @ W[3])
+    return np.concatenate(rows, axis=1), n
+
+
+@exercise.misconception
+def whole_buffer_read(chunks, W, h=1, rope=False, before=None):
+    """Each step reads a buffer for hundreds of tokens, however few are in it."""
+    room = 512
+    K, V = np.zeros((2, len(chunks[0]), h, room, W.shape[-1] // h))
+    rows, n = [], 0
+    for x in chunks:
+        at = np.arange(n, n + x.shape[1])
+        positions = at if rope else None
+        K[:, :, at], V[:, :, at] = keys_and_values(x, W, h, positions)
+        n += x.shape[1]
+        q = queries(x, W, h, positions)
+        rows.append(join(attend(q, K, V, np.arange(room) <= at[:, None])) @ W[3])
+    return np.concatenate(rows, axis=1), n
 
 
 @exercise.misconception
