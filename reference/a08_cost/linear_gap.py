@@ -188,11 +188,11 @@ def in_percent(seed):
 def reading():
     """What do the five numbers say? Does linear attention come closer to softmax as n grows?
 
-    (0.5) The relative difference stays near 0.75; it does not shrink with n.
-    (0.5) elu + 1 is another similarity, not an approximation of the exponential, so the
+    (1) The relative difference stays near 0.75; it does not shrink with n.
+    (2) elu + 1 is another similarity, not an approximation of the exponential, so the
     difference is no error of approximation.
-    (0.5) A case in which both agree: equal keys make both the plain mean of the values.
-    (0.5) What would converge: random features of the exponential, with a growing number of them.
+    (3) A case in which both agree: equal keys make both the plain mean of the values.
+    (4) What would converge: random features of the exponential, with a growing number of them.
     """
     return (
         "The relative difference stays at about three quarters from n = 100 to n = 5000. elu + 1 "
