@@ -12,11 +12,18 @@ c.Course.assignments = [
     {"id": "a04_multi_head", "title": "Many heads, one budget"},
     {"id": "a05_positions", "title": "Order: sinusoids, rotations, biases"},
     {"id": "a08_cost", "title": "Operations, memory, cache, tiles"},
+    {"id": "a09_efficient", "title": "Linear, random-feature, low-rank and sparse attention"},
 ]
 # A due date is an ISO time with a time zone: "due": "2027-03-01 23:59 UTC".
 
 # Seconds for a cell and for a call of a checked function, MiB for a submission.
 c.Course.limits = {"cell_seconds": 10.0, "call_seconds": 5.0, "memory_mb": 1024}
+
+# Exercises that measure or compute something large take longer.
+c.Course.exercise_limits = {
+    "time_attention": {"cell_seconds": 30.0},
+    "linear_gap": {"cell_seconds": 30.0},
+}
 
 # The weakest isolation to grade under (`autograder doctor`): "A", "A-" or "B".
 # c.Course.minimum_tier = "A"

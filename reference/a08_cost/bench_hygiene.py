@@ -1,0 +1,119 @@
+"""Measuring times so that somebody else gets the same ones.
+
+Source: Chen & Revels (2016), "Robust benchmarking in noisy environments".
+"""
+
+import numpy as np
+
+from autograder.exercise import Choice, Exercise, Numbers
+
+exercise = Exercise(
+    "bench_hygiene", title="Measuring honestly", source="Chen & Revels (2016), sections 3 and 4"
+)
+
+TRUE = "ACDFG"
+
+
+@exercise.part(points=2, answer=Choice("ABCDEFGH", multiple=True, minus=0.5))
+def good_practice():
+    """The letters of what makes a comparison of times trustworthy."""
+    return TRUE
+
+
+@good_practice.misconception()
+def single_run_trusted():
+    """You marked B. Run it twice: the first time contains one-off costs, and any run noise."""
+    return "ABCDFG"
+
+
+@good_practice.misconception()
+def mean_of_everything():
+    """You marked E. Interruptions only ever add time, and one of them moves the mean a lot."""
+    return "ACDEFG"
+
+
+@good_practice.misconception()
+def unequal_arithmetic():
+    """You marked H. With other number types or threads you measure these, not the algorithms."""
+    return "ACDFGH"
+
+
+@good_practice.misconception()
+def every_advice_taken():
+    """You marked every statement. Some of them contradict each other: which ones?"""
+    return "ABCDEFGH"
+
+
+@exercise.part(points=1, answer=Numbers())
+def factors():
+    """By what the time grows from n = 1000 to n = 5000: quadratic, linear."""
+    return np.array([25, 5])
+
+
+@factors.misconception()
+def doubled_instead_of_squared():
+    """A quadratic cost is multiplied by the square of the factor, not by twice the factor."""
+    return np.array([10, 5])
+
+
+@factors.misconception()
+def difference_of_lengths():
+    """Growth is a ratio of the two times, not a difference."""
+    return np.array([16, 4])
+
+
+@factors.misconception()
+def factors_swapped():
+    """The two are in the other order: quadratic first."""
+    return np.array([5, 25])
+
+
+runs = np.array([1.0, 1.02, 0.98, 9.0, 1.01])
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def median():
+    """The median of the five runs."""
+    return np.median(runs)
+
+
+@median.misconception()
+def middle_of_the_list():
+    """That is the third run. Sort them first."""
+    return runs[2]
+
+
+@median.misconception()
+def middle_of_the_range():
+    """You took the middle between the fastest and the slowest run."""
+    return (runs.min() + runs.max()) / 2
+
+
+@median.misconception()
+def mean_for_median():
+    """That is the mean. The median is the middle one of the sorted runs."""
+    return runs.mean()
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def mean():
+    """The mean of the five runs."""
+    return runs.mean()
+
+
+@mean.misconception()
+def outlier_left_out():
+    """You left the slow run out. The question is what it does to the mean."""
+    return runs[runs < 2].mean()
+
+
+@mean.misconception()
+def median_for_mean():
+    """That is the median. The mean is the sum divided by how many there are."""
+    return np.median(runs)
+
+
+@mean.misconception()
+def divided_by_four():
+    """You divided by one less than the number of runs: that belongs to a variance."""
+    return runs.sum() / 4

@@ -1,0 +1,568 @@
+"""Attention tile by tile, without the matrix of weights.
+
+Source: Dao et al. (2022), "FlashAttention", algorithm 1.
+"""
+
+import numpy as np
+from jaxtyping import Float
+from numpy import inf, ndarray
+
+from autograder.algebra import IndexedChain
+from autograder.exercise import (
+    Count,
+    Derivation,
+    Exercise,
+    Mismatch,
+    Numbers,
+    agree,
+    covers,
+    require,
+)
+
+exercise = Exercise(
+    "flash_tiled",
+    title="Attention without the matrix",
+    source="Dao et al. (2022), algorithm 1",
+)
+
+
+def tiles(n, m, block, causal):
+    """Rows and columns of the tiles that are needed, row by row."""
+    for i in range(0, n, block):
+        last = min(i + block, n) - 1
+        yield i, [j for j in range(0, m, block) if j <= last or not causal]
+
+
+def scores(Q, K, i, j, block, causal):
+    """Scaled scores of one tile, −∞ where a key comes later than the query."""
+    q, k = Q[i : i + block], K[j : j + block]
+    S = q @ k.T / np.sqrt(Q.shape[1]).astype(Q.dtype)
+    if causal and j + block > i:
+        later = np.arange(j, j + len(k)) > np.arange(i, i + len(q))[:, None]
+        S = np.where(later, Q.dtype.type(-inf), S)
+    return S
+
+
+@exercise.reference
+def flash_attention(
+    Q: Float[ndarray, "n d_k"],
+    K: Float[ndarray, "m d_k"],
+    V: Float[ndarray, "m d_v"],
+    block: int = 64,
+    causal: bool = False,
+) -> tuple[Float[ndarray, "n d_v"], Float[ndarray, " n"]]:
+    """Return softmax(Q Kᵀ/√d_k) V and the log-sum-exp of every row of scores."""
+    outputs, sums = [], []
+    for i, columns in tiles(len(Q), len(K), block, causal):
+        rows = len(Q[i : i + block])
+        top, total = np.full(rows, -inf, Q.dtype), np.zeros(rows, Q.dtype)
+        mixed = np.zeros((rows, V.shape[1]), Q.dtype)
+        for j in columns:
+            S = scores(Q, K, i, j, block, causal)
+            new = np.maximum(top, S.max(axis=1))
+            P, old = np.exp(S - new[:, None]), np.exp(top - new)
+            total = old * total + P.sum(axis=1)
+            mixed = old[:, None] * mixed + P @ V[j : j + block]
+            top = new
+        outputs.append(mixed / total[:, None])
+        sums.append(top + np.log(total))
+    return np.concatenate(outputs), np.concatenate(sums)
+
+
+@exercise.alternative
+def keys_outside(Q, K, V, block=64, causal=False):
+    """Go through the keys in the outer loop, and keep the states of all queries."""
+    n = len(Q)
+    top, total = np.full(n, -inf, Q.dtype), np.zeros(n, Q.dtype)
+    mixed = np.zeros((n, V.shape[1]), Q.dtype)
+    for j in range(0, len(K), block):
+        for i in range(0, n, block):
+            if causal and j > min(i + block, n) - 1:
+                continue
+            at = slice(i, i + block)
+            S = scores(Q, K, i, j, block, causal)
+            new = np.maximum(top[at], S.max(axis=1))
+            P, old = np.exp(S - new[:, None]), np.exp(top[at] - new)
+            total[at] = total[at] * old + P.sum(axis=1)
+            mixed[at] = mixed[at] * old[:, None] + P @ V[j : j + block]
+            top[at] = new
+    return mixed / total[:, None], top + np.log(total)
+
+
+@exercise.alternative
+def normalised_at_every_step(Q, K, V, block=64, causal=False):
+    """Keep the output and the log-sum-exp instead of the two sums."""
+    out, lse = np.zeros((len(Q), V.shape[1]), Q.dtype), np.full(len(Q), -inf, Q.dtype)
+    for i, columns in tiles(len(Q), len(K), block, causal):
+        at = slice(i, i + block)
+        for j in columns:
+            S = scores(Q, K, i, j, block, causal)
+            high = S.max(axis=1, keepdims=True)
+            P = np.exp(S - high)
+            total = P.sum(axis=1)
+            tile = high[:, 0] + np.log(total)
+            both = np.logaddexp(lse[at], tile)
+            share, old = np.exp(tile - both) / total, np.exp(lse[at] - both)
+            out[at] = out[at] * old[:, None] + P @ V[j : j + block] * share[:, None]
+            lse[at] = both
+    return out, lse
+
+
+@exercise.alternative
+def with_einsum(Q, K, V, block=64, causal=False):
+    """The products as sums over named indices, in place on slices of the result."""
+    Q = Q / np.sqrt(Q.shape[1]).astype(Q.dtype)
+    out, lse = np.zeros((len(Q), V.shape[1]), Q.dtype), np.empty(len(Q), Q.dtype)
+    for i, columns in tiles(len(Q), len(K), block, causal):
+        at = np.arange(i, min(i + block, len(Q)))
+        top, total = np.full(len(at), -inf, Q.dtype), np.zeros(len(at), Q.dtype)
+        for j in columns:
+            k, v = K[j : j + block], V[j : j + block]
+            S = np.einsum("nd,md->nm", Q[i : i + block], k)
+            if causal:
+                S[np.arange(j, j + len(k)) > at[:, None]] = -inf
+            new = np.maximum(top, np.max(S, axis=1))
+            P = np.exp(S - new[:, None])
+            out[i : i + block] *= np.exp(top - new)[:, None]
+            out[i : i + block] += np.einsum("nm,mv->nv", P, v)
+            total = total * np.exp(top - new) + np.sum(P, axis=1)
+            top = new
+        out[i : i + block] /= total[:, None]
+        lse[i : i + block] = top + np.log(total)
+    return out, lse
+
+
+def ordinary(Q, K, V, causal=False):
+    """All weights at once."""
+    S = scores(Q, K, 0, 0, max(len(Q), len(K)), causal)
+    top = S.max(axis=1, keepdims=True)
+    P = np.exp(S - top)
+    total = P.sum(axis=1, keepdims=True)
+    return P / total @ V, (top + np.log(total))[:, 0]
+
+
+def qkv(rng, n, m, d_k=4, d_v=3, scale=1.0):
+    """Inputs with n queries and m keys."""
+    return scale * rng.normal(size=(n, d_k)), rng.normal(size=(m, d_k)), rng.normal(size=(m, d_v))
+
+
+@exercise.check(points=1.5, visible=True)
+def equals_ordinary_attention(call, rng):
+    """Output and log-sum-exp are those of ordinary attention, for two tiles by three."""
+    Q, K, V = qkv(rng, 8, 12)
+    agree(call(Q, K, V, block=4), ordinary(Q, K, V))
+
+
+@exercise.check(points=1, after=equals_ordinary_attention)
+def any_size_and_block(call, rng):
+    """Sizes needn't be multiples of the block; blocks of 1, and blocks larger than everything."""
+    for n, m, block in ((7, 10, 4), (5, 5, 1), (6, 3, 50), (70, 70, None)):
+        Q, K, V = qkv(rng, n, m)
+        given = {} if block is None else {"block": block}
+        agree(call(Q, K, V, **given), ordinary(Q, K, V))
+
+
+@exercise.check(points=0.5, after=equals_ordinary_attention)
+def large_scores(call, rng):
+    """Scores 25 and 2000 times as large neither overflow nor underflow."""
+    for scale in (25.0, 2000.0):
+        Q, K, V = qkv(rng, 9, 12, scale=scale)
+        agree(call(Q, K, V, block=4), ordinary(Q, K, V))
+
+
+@exercise.check(points=1, after=equals_ordinary_attention)
+def causal_mask(call, rng):
+    """With `causal=True` no query sees a later key, whatever the blocks."""
+    for n, block in ((8, 4), (11, 4), (5, 1), (6, 50)):
+        Q, K, V = qkv(rng, n, n)
+        agree(call(Q, K, V, block=block, causal=True), ordinary(Q, K, V, True))
+
+
+@exercise.check(points=0.5, after=equals_ordinary_attention)
+def float32_stays_float32(call, rng):
+    """Inputs in float32 give results in float32."""
+    Q, K, V = (x.astype(np.float32) for x in qkv(rng, 9, 10))
+    out, lse = call(Q, K, V, block=4)
+    agree((out, lse), ordinary(Q, K, V))
+    for result in (out, lse):
+        kind = np.asarray(result).dtype
+        require(kind == np.float32, f"float32 inputs give a {kind} result")
+
+
+LENGTH, WIDTH, BLOCK = 331, 19, 37  # primes: a shape tells where it comes from
+
+
+def counted(call, rng, causal=False):
+    """The work of one call, after its result was found right."""
+    Q, K, V = qkv(rng, LENGTH, LENGTH, WIDTH, WIDTH)
+    work = call.work(Q, K, V, block=BLOCK, causal=causal)
+    agree(work.value, ordinary(Q, K, V, causal))
+    covers(work, (2 if causal else 4) * LENGTH**2 * WIDTH)
+    return work
+
+
+def too_large(work):
+    """What kind of array is made that is larger than a tile and than the inputs, if any."""
+    if work.largest >= LENGTH**2:
+        return "matrix"
+    return "strip" if work.largest > max(LENGTH * WIDTH, BLOCK**2) else ""
+
+
+@exercise.check(points=1.5, after=any_size_and_block)
+def never_holds_the_matrix(call, rng):
+    """No array is larger than a tile or an input, and tiles are not kept."""
+    work = counted(call, rng)
+    if kind := too_large(work):
+        raise Mismatch("an array is larger than a tile and than the inputs", kind=kind)
+    if work.peak > 8 * (12 * BLOCK**2 + 8 * LENGTH * WIDTH) + 65536:
+        raise Mismatch("far more memory is in use at once than a few tiles need", kind="kept")
+
+
+@exercise.check(points=0.5, after=causal_mask)
+def later_tiles_are_skipped(call, rng):
+    """With `causal=True` tiles in which nothing may be seen are not computed."""
+    masked = counted(call, rng, causal=True)
+    if masked.flops > 0.75 * counted(call, rng).flops:
+        raise Mismatch(
+            "with causal=True about as much is computed as without",
+            kind=too_large(masked) or "all tiles",
+        )
+
+
+@exercise.check(points=0.5, after=any_size_and_block)
+def every_tile_once(call, rng):
+    """Every tile is computed once: the maximum is corrected on the way, not looked for first."""
+    needed = 4 * LENGTH**2 * WIDTH + 8 * LENGTH**2
+    if counted(call, rng).flops > 1.25 * needed:
+        raise Mismatch("more is computed than one pass over the tiles needs", kind="twice")
+
+
+@exercise.misconception
+def builds_the_matrix(Q, K, V, block=64, causal=False):
+    """You make an n × m array of scores. Which parts of it are needed at the same time?"""
+    return ordinary(Q, K, V, causal)
+
+
+@exercise.misconception
+def whole_rows(Q, K, V, block=64, causal=False):
+    """You compute whole rows of scores, `block` of them at a time. Cut along the keys, too."""
+    parts = []
+    for i in range(0, len(Q), block):
+        S = Q[i : i + block] @ K.T / np.sqrt(Q.shape[1]).astype(Q.dtype)
+        if causal:
+            S = np.where(np.arange(len(K)) > np.arange(i, i + len(S))[:, None], -inf, S)
+        top = S.max(axis=1, keepdims=True)
+        P = np.exp(S - top)
+        total = P.sum(axis=1, keepdims=True)
+        parts.append((P @ V / total, (top + np.log(total))[:, 0]))
+    return tuple(np.concatenate(part).astype(Q.dtype) for part in zip(*parts, strict=True))
+
+
+@exercise.misconception
+def tiles_kept(Q, K, V, block=64, causal=False):
+    """Your tiles are small, but you keep all of them: together they are the matrix."""
+    outputs, sums = [], []
+    kept = [
+        [(j, scores(Q, K, i, j, block, causal)) for j in columns]
+        for i, columns in tiles(len(Q), len(K), block, causal)
+    ]
+    for row in kept:
+        top = np.max([S.max(axis=1) for _, S in row], axis=0)
+        parts = [(np.exp(S - top[:, None]), V[j : j + block]) for j, S in row]
+        total = sum(P.sum(axis=1) for P, _ in parts)
+        outputs.append(sum(P @ v for P, v in parts) / total[:, None])
+        sums.append(top + np.log(total))
+    return np.concatenate(outputs), np.concatenate(sums)
+
+
+@exercise.misconception
+def two_passes(Q, K, V, block=64, causal=False):
+    """You go through the tiles twice, first for the maximum. Correct it on the way instead."""
+    outputs, sums = [], []
+    for i, columns in tiles(len(Q), len(K), block, causal):
+        top = np.full(len(Q[i : i + block]), -inf, Q.dtype)
+        for j in columns:
+            top = np.maximum(top, scores(Q, K, i, j, block, causal).max(axis=1))
+        total, mixed = 0, 0
+        for j in columns:
+            P = np.exp(scores(Q, K, i, j, block, causal) - top[:, None])
+            total, mixed = total + P.sum(axis=1), mixed + P @ V[j : j + block]
+        outputs.append(mixed / total[:, None])
+        sums.append(top + np.log(total))
+    return np.concatenate(outputs), np.concatenate(sums)
+
+
+@exercise.misconception
+def nothing_skipped(Q, K, V, block=64, causal=False):
+    """You mask tiles in which nothing may be seen. They needn't be computed at all."""
+    out, lse = flash_attention(Q, K, V, block, causal)
+    if causal:
+        for i in range(0, len(Q), block):
+            for j in range(i + block, len(K), block):
+                P = np.exp(scores(Q, K, i, j, block, True))
+                out[i : i + block] += P @ V[j : j + block]
+    return out, lse
+
+
+@exercise.misconception
+def never_rescaled(Q, K, V, block=64, causal=False):
+    """Tiles with different maxima are added up as they are. What was collected needs a factor."""
+    outputs, sums = [], []
+    for i, columns in tiles(len(Q), len(K), block, causal):
+        top, total, mixed = np.full(len(Q[i : i + block]), -inf, Q.dtype), 0, 0
+        for j in columns:
+            S = scores(Q, K, i, j, block, causal)
+            top = np.maximum(top, S.max(axis=1))
+            P = np.exp(S - top[:, None])
+            total, mixed = total + P.sum(axis=1), mixed + P @ V[j : j + block]
+        outputs.append(mixed / total[:, None])
+        sums.append(top + np.log(total))
+    return np.concatenate(outputs), np.concatenate(sums)
+
+
+@exercise.misconception
+def plain_exponentials(Q, K, V, block=64, causal=False):
+    """You use exp of the scores as they are. Large scores overflow: subtract a running maximum."""
+    outputs, sums = [], []
+    for i, columns in tiles(len(Q), len(K), block, causal):
+        total, mixed = 0, 0
+        for j in columns:
+            P = np.exp(scores(Q, K, i, j, block, causal))
+            total, mixed = total + P.sum(axis=1), mixed + P @ V[j : j + block]
+        outputs.append(mixed / total[:, None])
+        sums.append(np.log(total))
+    return np.concatenate(outputs), np.concatenate(sums)
+
+
+@exercise.misconception
+def tiles_averaged(Q, K, V, block=64, causal=False):
+    """You averaged the outputs of the tiles. They count by their sums of exponentials."""
+    out, lse = [], ordinary(Q, K, V, causal)[1]
+    for i, columns in tiles(len(Q), len(K), block, causal):
+        parts = []
+        for j in columns:
+            P = np.exp(scores(Q, K, i, j, block, causal) - lse[i : i + block, None])
+            parts.append(P @ V[j : j + block] / P.sum(axis=1, keepdims=True))
+        out.append(np.mean(parts, axis=0))
+    return np.concatenate(out), lse
+
+
+@exercise.misconception
+def not_scaled(Q, K, V, block=64, causal=False):
+    """The scores are not divided by √d_k."""
+    return flash_attention(Q * np.sqrt(Q.shape[1]).astype(Q.dtype), K, V, block, causal)
+
+
+@exercise.misconception
+def sum_for_log_sum_exp(Q, K, V, block=64, causal=False):
+    """The second result is log l alone. The maximum that was subtracted belongs to it."""
+    out, lse = flash_attention(Q, K, V, block, causal)
+    S = scores(Q, K, 0, 0, max(len(Q), len(K)), causal)
+    return out, lse - S.max(axis=1)
+
+
+@exercise.misconception
+def last_tile_lost(Q, K, V, block=64, causal=False):
+    """Keys beyond the last full block are lost. The last tile may be smaller."""
+    m = max(len(K) // block * block, min(block, len(K)))
+    return flash_attention(Q, K[:m], V[:m], block, causal)
+
+
+@exercise.misconception
+def last_tile_padded(Q, K, V, block=64, causal=False):
+    """You padded the last tile with zeros. A key of zeros has the score 0, not the weight 0."""
+    pad = -len(K) % block if len(K) > block else 0
+    K, V = (np.pad(x, ((0, pad), (0, 0))) for x in (K, V))
+    return flash_attention(Q, K, V, block, causal)
+
+
+@exercise.misconception
+def mask_of_the_first_tile(Q, K, V, block=64, causal=False):
+    """Every tile has the mask of the first one. Compare positions in the whole sequence."""
+    if not causal:
+        return flash_attention(Q, K, V, block)
+    n = len(Q)
+    position = np.arange(n) % block
+    S = scores(Q, K, 0, 0, n, False)
+    S = np.where(position > position[:, None], -inf, S)
+    top = S.max(axis=1, keepdims=True)
+    P = np.exp(S - top)
+    total = P.sum(axis=1, keepdims=True)
+    return P @ V / total, (top + np.log(total))[:, 0]
+
+
+@exercise.misconception
+def diagonal_tiles_open(Q, K, V, block=64, causal=False):
+    """You skip tiles, but the tiles on the diagonal are not masked inside."""
+    if not causal:
+        return flash_attention(Q, K, V, block)
+    position = np.arange(len(Q)) // block
+    S = np.where(position > position[:, None], -inf, scores(Q, K, 0, 0, len(Q), False))
+    top = S.max(axis=1, keepdims=True)
+    P = np.exp(S - top)
+    total = P.sum(axis=1, keepdims=True)
+    return P @ V / total, (top + np.log(total))[:, 0]
+
+
+@exercise.misconception
+def causal_ignored(Q, K, V, block=64, causal=False):
+    """The argument `causal` has no effect."""
+    return flash_attention(Q, K, V, block)
+
+
+@exercise.misconception
+def always_float64(Q, K, V, block=64, causal=False):
+    """The result is float64 although the inputs are float32: np.zeros makes float64."""
+    return tuple(x.astype(float) for x in flash_attention(Q, K, V, block, causal))
+
+
+@exercise.part(points=0.5, answer=Count())
+def tile_count():
+    """Tiles for n = 8192 and blocks of 128."""
+    return (8192 // 128) ** 2
+
+
+@tile_count.misconception()
+def tiles_of_one_row():
+    """That is one row of tiles. There are as many rows."""
+    return 8192 // 128
+
+
+@tile_count.misconception()
+def lower_tiles():
+    """Without a mask every tile is visited."""
+    return 64 * 65 // 2
+
+
+@tile_count.misconception()
+def entries_of_a_tile():
+    """That is the size of a tile. How many of them are there?"""
+    return 128**2
+
+
+@exercise.part(points=0.5, answer=Count())
+def tiles_causal():
+    """Tiles that are visited with causal skipping."""
+    return 64 * 65 // 2
+
+
+@tiles_causal.misconception()
+def half_of_them():
+    """Tiles on the diagonal are needed as well."""
+    return 64 * 64 // 2
+
+
+@tiles_causal.misconception()
+def below_the_diagonal():
+    """These are the tiles below the diagonal. Those on it are needed as well."""
+    return 64 * 63 // 2
+
+
+@tiles_causal.misconception()
+def all_tiles():
+    """That is every tile. In many of them nothing may be seen."""
+    return 64**2
+
+
+@exercise.part(points=0.5, answer=Count())
+def running_floats():
+    """Numbers in the running statistics m and l of all rows."""
+    return 2 * 8192
+
+
+@running_floats.misconception()
+def log_sum_exps():
+    """One number per row is what stays at the end. While it runs there are two."""
+    return 8192
+
+
+@running_floats.misconception()
+def statistics_of_a_block():
+    """That is one block of rows. The question is about all 8192."""
+    return 2 * 128
+
+
+@running_floats.misconception()
+def statistics_per_tile():
+    """Statistics belong to rows: they are carried from tile to tile."""
+    return 2 * 128 * 64**2
+
+
+@exercise.part(points=0.25, answer=Count())
+def full_floats():
+    """Numbers in the full matrix."""
+    return 8192**2
+
+
+@full_floats.misconception()
+def bytes_of_the_matrix():
+    """These are bytes in float32. Numbers are asked for."""
+    return 4 * 8192**2
+
+
+@full_floats.misconception()
+def lower_half():
+    """The matrix is stored with both halves."""
+    return 8192 * 8193 // 2
+
+
+@full_floats.misconception()
+def one_row_of_weights():
+    """That is a single row."""
+    return 8192
+
+
+@exercise.part(points=0.25, answer=Numbers())
+def tile_kib():
+    """KiB of one tile in float32."""
+    return 128 * 128 * 4 / 1024
+
+
+@tile_kib.misconception()
+def kilobytes():
+    """These are kB. A KiB has 1024 bytes."""
+    return 128 * 128 * 4 / 1000
+
+
+@tile_kib.misconception()
+def numbers_in_k():
+    """You counted numbers. A float32 takes four bytes."""
+    return 128 * 128 / 1024
+
+
+@tile_kib.misconception()
+def tile_in_float64():
+    """That is float64."""
+    return 128 * 128 * 8 / 1024
+
+
+chain = IndexedChain(
+    start="sum(s_j*A_j, j)",
+    target="sum(g_k*o_k, k)",
+    indexed=("A", "g", "o", "v", "s"),
+    definitions={"s_j": "sum(g_k*v_{j,k}, k)", "o_k": "sum(A_j*v_{j,k}, j)"},
+    rules=("linearity of sums", "order of sums", "definition"),
+)
+
+
+@exercise.part(points=2, answer=Derivation(chain))
+def shortcut_steps():
+    """One row of rowsum(dA ∘ A), down to the row of rowsum(dO ∘ O)."""
+    return [
+        "sum(s_j*A_j, j)",
+        "sum(sum(g_k*v_{j,k}, k)*A_j, j)",
+        "sum(sum(g_k*v_{j,k}*A_j, k), j)",
+        "sum(sum(g_k*v_{j,k}*A_j, j), k)",
+        "sum(g_k*sum(A_j*v_{j,k}, j), k)",
+        "sum(g_k*o_k, k)",
+    ]
+
+
+@shortcut_steps.alternative
+def order_and_linearity_at_once():
+    """Pull the sum over the keys inside in one line."""
+    return [
+        "sum(sum(g_k*v_{j,k}, k)*A_j, j)",
+        "sum(g_k*sum(A_j*v_{j,k}, j), k)",
+        "sum(g_k*o_k, k)",
+    ]

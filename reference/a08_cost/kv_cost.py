@@ -1,0 +1,206 @@
+"""What decoding costs with a cache, and without one.
+
+Source: Pope et al. (2022), "Efficiently scaling transformer inference", section 2.
+"""
+
+from autograder.exercise import Count, Exercise, Formula, Numbers
+
+exercise = Exercise(
+    "kv_cost",
+    title="What a step costs",
+    source="Pope et al. (2022), section 2",
+    pool=16,
+)
+
+
+@exercise.variant
+def draw(rng):
+    """n: tokens to decode; d: the width."""
+    return {
+        "n": int(rng.choice([500, 600, 800, 1000, 1200, 1500, 2000])),
+        "d": int(rng.choice([128, 192, 256, 384, 512, 768])),
+    }
+
+
+def with_cache(n, d):
+    """Madds of n steps."""
+    return 4 * n * d**2 + n * (n + 1) * d
+
+
+def without_cache(n, d):
+    """Madds of n steps of which each recomputes its whole prefix."""
+    return 2 * n * (n + 1) * d**2 + n * (n + 1) * (2 * n + 1) * d // 3
+
+
+@exercise.part(points=1.5, answer=Formula("n d"))
+def cached():
+    """All madds of n steps with a cache, as a formula in n and d."""
+    return "4*n*d**2 + n*(n + 1)*d"
+
+
+@cached.alternative
+def expanded():
+    """Multiply out."""
+    return "n*d*(4*d + n + 1)"
+
+
+@cached.misconception()
+def last_step_throughout():
+    """You gave every step the cost of the last one. Step t looks at t keys."""
+    return "4*n*d**2 + 2*n**2*d"
+
+
+@cached.misconception()
+def projections_forgotten():
+    """The projections are missing: each step makes a query, a key, a value and an output."""
+    return "n*(n + 1)*d"
+
+
+@cached.misconception()
+def one_product_of_two():
+    """Each cached position takes part twice: with its key in the score, with its value after it."""
+    return "4*n*d**2 + n*(n + 1)*d/2"
+
+
+@cached.misconception()
+def own_token_left_out():
+    """Step t sees t positions, its own among them."""
+    return "4*n*d**2 + n*(n - 1)*d"
+
+
+@exercise.part(points=1.5, answer=Formula("n d"))
+def recomputed():
+    """All madds if each step recomputes attention over its whole prefix, in n and d."""
+    return "2*n*(n + 1)*d**2 + n*(n + 1)*(2*n + 1)*d/3"
+
+
+@recomputed.alternative
+def as_two_sums():
+    """Keep the two sums apart."""
+    return "4*d**2*(n*(n + 1)/2) + 2*d*(n*(n + 1)*(2*n + 1)/6)"
+
+
+@recomputed.misconception()
+def last_prefix_throughout():
+    """You gave every step the cost of the last one. The prefix of step t has t tokens."""
+    return "4*n**2*d**2 + 2*n**3*d"
+
+
+@recomputed.misconception()
+def projections_once():
+    """Without a cache the projections of the whole prefix are computed again in every step."""
+    return "4*n*d**2 + n*(n + 1)*(2*n + 1)*d/3"
+
+
+@recomputed.misconception()
+def last_row_only():
+    """Here every step computes the whole attention of its prefix: t queries over t keys."""
+    return "2*n*(n + 1)*d**2 + n*(n + 1)*d"
+
+
+@recomputed.misconception()
+def one_pass():
+    """That is a single pass over all n tokens. Here there is one for each prefix."""
+    return "4*n*d**2 + 2*n**2*d"
+
+
+@exercise.part(points=1, answer=Count())
+def counts(n, d):
+    """Both totals for your n and d."""
+    return [with_cache(n, d), without_cache(n, d)]
+
+
+@counts.misconception()
+def counts_in_flops(n, d):
+    """These are FLOPs; asked for are madds, of which each is two."""
+    return [2 * with_cache(n, d), 2 * without_cache(n, d)]
+
+
+@counts.misconception()
+def every_step_like_the_last(n, d):
+    """You multiplied the last step by n. Earlier steps look back less far."""
+    return [4 * n * d**2 + 2 * n**2 * d, 4 * n**2 * d**2 + 2 * n**3 * d]
+
+
+@counts.misconception()
+def attention_without_projections(n, d):
+    """The projections are missing in both."""
+    return [n * (n + 1) * d, n * (n + 1) * (2 * n + 1) * d // 3]
+
+
+@exercise.part(points=1, answer=Numbers())
+def ratio(n, d):
+    """How many times as much the second takes."""
+    return without_cache(n, d) / with_cache(n, d)
+
+
+@ratio.misconception()
+def ratio_of_last_steps(n, d):
+    """You compared two single steps. Compare the totals."""
+    return (4 * n * d**2 + 2 * n**2 * d) / (4 * d**2 + 2 * n * d)
+
+
+@ratio.misconception()
+def ratio_upside_down(n, d):
+    """You divided the other way round."""
+    return with_cache(n, d) / without_cache(n, d)
+
+
+@ratio.misconception()
+def ratio_without_projections(n, d):
+    """The projections belong to both totals."""
+    return (2 * n + 1) / 3
+
+
+@exercise.part(points=0.5, answer=Count())
+def last_step(n, d):
+    """The madds of step t = n with a cache."""
+    return 4 * d**2 + 2 * n * d
+
+
+@last_step.misconception()
+def t_times_d(n, d):
+    """t · d is one product alone. Keys and values take one each, and there are projections."""
+    return n * d
+
+
+@last_step.misconception()
+def products_of_the_step(n, d):
+    """The projections of the new token are missing: four products with a d × d matrix."""
+    return 2 * n * d
+
+
+@last_step.misconception()
+def one_product_and_projections(n, d):
+    """You counted one of the two products with the cache."""
+    return 4 * d**2 + n * d
+
+
+@last_step.misconception()
+def prefix_projected_again(n, d):
+    """That is what the cache saves: keys and values of earlier tokens are not computed again."""
+    return 4 * n * d**2 + 2 * n * d
+
+
+@exercise.part(points=0.5, answer=Count())
+def equal_at(d):
+    """The step t at which looking back costs as much as the projections."""
+    return 2 * d
+
+
+@equal_at.misconception()
+def four_d(d):
+    """You counted one of the two products with the cache."""
+    return 4 * d
+
+
+@equal_at.misconception()
+def half_d(d):
+    """You counted one of the four projections."""
+    return d // 2
+
+
+@equal_at.misconception()
+def at_the_width(d):
+    """Set 4d² equal to the cost of both products with the cache, and solve for t."""
+    return d

@@ -1,0 +1,202 @@
+"""How far linear attention with φ = elu + 1 is from softmax attention.
+
+Source: Katharopoulos et al. (2020), "Transformers are RNNs", section 3.2.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from autograder.exercise import Essay, Exercise, Numbers
+
+exercise = Exercise(
+    "linear_gap",
+    title="How different are the outputs?",
+    source="Katharopoulos et al. (2020), section 3.2",
+    pool=4,  # n = 5000 takes its time
+)
+
+lengths = (100, 500, 1000, 2000, 5000)
+width = 64
+
+
+@exercise.variant
+def draw(rng):
+    """seed: for your random generator."""
+    return {"seed": int(rng.integers(1, 1000))}
+
+
+def inputs(seed):
+    """Q, K and V for each length, all from one generator."""
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=(3, n, width)) for n in lengths]
+
+
+def rows_of(Q, K, V, scale):
+    """Softmax attention, five hundred queries at a time; float32 is exact enough here."""
+    Q, K, V = (x.astype(np.float32) for x in (Q, K, V))
+    outputs = []
+    for first in range(0, len(Q), 500):
+        S = Q[first : first + 500] @ K.T * scale
+        A = np.exp(S - S.max(axis=1, keepdims=True))
+        outputs.append(A @ V / A.sum(axis=1, keepdims=True))
+    return np.concatenate(outputs)
+
+
+@cache
+def standard(seed, scale=0.125):
+    """Softmax attention for all lengths."""
+    return [rows_of(*qkv, scale) for qkv in inputs(seed)]
+
+
+def elu1(x):
+    """x + 1 above 0, exp(x) below."""
+    return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
+
+
+def relu1(x):
+    """max(x, 0) + 1."""
+    return np.maximum(x, 0) + 1
+
+
+@cache
+def linear(seed, phi=elu1, normalised=True):
+    """Linear attention for all lengths."""
+    outputs = []
+    for Q, K, V in inputs(seed):
+        q, k = phi(Q), phi(K)
+        above = q @ (k.T @ V)
+        outputs.append(above / (q @ k.sum(axis=0))[:, None] if normalised else above)
+    return outputs
+
+
+def norms(matrices):
+    """Their Frobenius norms."""
+    return np.array([np.linalg.norm(matrix) for matrix in matrices])
+
+
+@cache
+def softmax_norms(seed):
+    """The size of the outputs of softmax attention."""
+    return norms(standard(seed))
+
+
+@cache
+def linear_norms(seed):
+    """The size of the outputs of linear attention."""
+    return norms(linear(seed))
+
+
+@cache
+def gaps(seed, scale=0.125, phi=elu1, normalised=True):
+    """Differences between the two, one matrix for each length."""
+    pairs = zip(standard(seed, scale), linear(seed, phi, normalised), strict=True)
+    return [x - y for x, y in pairs]
+
+
+@cache
+def gap_norms(seed, **ways):
+    """Their Frobenius norms."""
+    return norms(gaps(seed, **ways))
+
+
+@exercise.part(points=2, answer=Numbers())
+def l2(seed):
+    """Frobenius norms of the difference for your seed, one for each n."""
+    return gap_norms(seed)
+
+
+@l2.alternative
+def l2_from_all_entries(seed):
+    """The root of the sum of all squares."""
+    return np.array([np.sqrt(np.sum(gap**2)) for gap in gaps(seed)])
+
+
+@l2.misconception()
+def scale_forgotten(seed):
+    """Your softmax attention lacks the scale 1/√d."""
+    return gap_norms(seed, scale=1.0)
+
+
+@l2.misconception()
+def relu_for_elu(seed):
+    """You used max(x, 0) + 1. Below 0 the feature map of this exercise is exp(x)."""
+    return gap_norms(seed, phi=relu1)
+
+
+@l2.misconception()
+def not_normalised(seed):
+    """Your linear attention is not divided by the sum of its weights."""
+    return gap_norms(seed, normalised=False)
+
+
+@l2.misconception()
+def squared(seed):
+    """That is the squared norm: take the root."""
+    return gap_norms(seed) ** 2
+
+
+@l2.misconception()
+def root_mean_square(seed):
+    """You divided by the number of entries. That is a mean; asked for is the norm."""
+    return gap_norms(seed) / np.sqrt(width * np.array(lengths))
+
+
+@l2.misconception()
+def largest_entry(seed):
+    """That is the largest difference of an entry. A norm collects all of them."""
+    return np.array([np.abs(gap).max() for gap in gaps(seed)])
+
+
+@l2.misconception()
+def spectral_norm(seed):
+    """That is the spectral norm, the largest singular value: np.linalg.norm without `2`."""
+    return np.array([np.sqrt(np.linalg.eigvalsh(gap.T @ gap)[-1]) for gap in gaps(seed)])
+
+
+@exercise.part(points=1, answer=Numbers())
+def rel(seed):
+    """The same, divided by the norm of the standard output."""
+    return gap_norms(seed) / softmax_norms(seed)
+
+
+@rel.misconception()
+def divided_by_linear(seed):
+    """You divided by the norm of the linear output: softmax attention is the measure here."""
+    return gap_norms(seed) / linear_norms(seed)
+
+
+@rel.misconception()
+def difference_of_norms(seed):
+    """That is the difference of two norms. Two vectors of one length can point anywhere."""
+    return np.abs(softmax_norms(seed) - linear_norms(seed)) / softmax_norms(seed)
+
+
+@rel.misconception()
+def divided_by_the_length(seed):
+    """You divided by n. The measure is the size of the output itself."""
+    return gap_norms(seed) / np.array(lengths)
+
+
+@rel.misconception()
+def in_percent(seed):
+    """These are percentages; asked for are fractions."""
+    return 100 * rel.compute(seed)
+
+
+@exercise.part(points=2, answer=Essay())
+def reading():
+    """What do the five numbers say? Does linear attention come closer to softmax as n grows?
+
+    (1) The relative difference stays near 0.75; it does not shrink with n.
+    (2) elu + 1 is another similarity, not an approximation of the exponential, so the
+    difference is no error of approximation.
+    (3) A case in which both agree: equal keys make both the plain mean of the values.
+    (4) What would converge: random features of the exponential, with a growing number of them.
+    """
+    return (
+        "The relative difference stays at about three quarters from n = 100 to n = 5000. elu + 1 "
+        "defines another similarity than the exponential, so this is not an error that more data "
+        "could reduce. With equal keys both are the mean of the values. Random features whose "
+        "products average to the exponential do converge, as their number grows."
+    )

@@ -1,0 +1,263 @@
+"""Standard and linear attention against the clock.
+
+Source: Katharopoulos et al. (2020), "Transformers are RNNs", section 4.1.
+"""
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from autograder.exercise import (
+    Choice,
+    Exercise,
+    Undecided,
+    Witness,
+    agree,
+    grows,
+    vectorised,
+)
+
+exercise = Exercise(
+    "time_attention",
+    title="Race of two kernels",
+    source="Katharopoulos et al. (2020), section 4.1",
+)
+
+lengths = np.array([100, 500, 1000, 2000, 5000])
+
+
+def elu1(x):
+    """elu(x) + 1."""
+    return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
+
+
+@exercise.reference
+def attention(
+    Q: Float[ndarray, "n d"],
+    K: Float[ndarray, "n d"],
+    V: Float[ndarray, "n d_v"],
+    method: str = "standard",
+) -> Float[ndarray, "n d_v"]:
+    """Call ``standard_attention`` or ``linear_attention``."""
+    if method == "linear":
+        q, k = elu1(Q), elu1(K)
+        return q @ (k.T @ V) / (q @ k.sum(axis=0))[:, None]
+    S = Q @ K.T / np.sqrt(Q.shape[1])
+    A = np.exp(S - S.max(axis=1, keepdims=True))
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
+@exercise.alternative
+def with_einsum(Q, K, V, method="standard"):
+    """Sums over named indices."""
+    if method == "linear":
+        q, k = elu1(Q), elu1(K)
+        top = np.einsum("nd,dv->nv", q, np.einsum("md,mv->dv", k, V))
+        return top / np.einsum("nd,d->n", q, k.sum(axis=0))[:, None]
+    S = np.einsum("nd,md->nm", Q, K) / Q.shape[1] ** 0.5
+    A = np.exp(S - np.max(S, axis=-1, keepdims=True))
+    return np.einsum("nm,mv->nv", A / np.sum(A, axis=-1, keepdims=True), V)
+
+
+@exercise.alternative
+def in_place(Q, K, V, method="standard"):
+    """Work within one array."""
+    if method == "linear":
+        q, k = elu1(Q), elu1(K)
+        out = q @ (k.T @ V)
+        out /= (q @ k.sum(axis=0)).reshape(-1, 1)
+        return out
+    A = Q @ K.T
+    A /= np.sqrt(Q.shape[-1])
+    A -= A.max(axis=-1, keepdims=True)
+    np.exp(A, out=A)
+    A /= A.sum(axis=-1, keepdims=True)
+    return A @ V
+
+
+@exercise.alternative
+def in_single_precision(Q, K, V, method="standard"):
+    """The same in float32."""
+    return attention(*(x.astype(np.float32) for x in (Q, K, V)), method).astype(np.float32)
+
+
+def qkv(rng, n, d=8, d_v=4):
+    """Inputs for n tokens."""
+    return rng.normal(size=(n, d)), rng.normal(size=(n, d)), rng.normal(size=(n, d_v))
+
+
+@exercise.check(points=0.5, visible=True)
+def standard_is_right(call, rng):
+    """standard_attention is softmax(Q Kᵀ/√d) V, also for scores in the thousands."""
+    for scale in (1.0, 2000.0):
+        Q, K, V = qkv(rng, 6, 3, 2)
+        agree(call(scale * Q, K, V), attention(scale * Q, K, V))
+
+
+@exercise.check(points=0.5, visible=True)
+def linear_is_right(call, rng):
+    """linear_attention has the weights φ(q)·φ(k) with φ = elu + 1, normalised."""
+    Q, K, V = qkv(rng, 6, 3, 2)
+    agree(call(Q, K, V, method="linear"), attention(Q, K, V, "linear"))
+
+
+@exercise.check(points=2, after=standard_is_right)
+def standard_has_no_loop(call, rng):
+    """standard_attention runs without a Python loop over queries or keys, hidden ones included."""
+    vectorised(
+        call,
+        lambda n: qkv(rng, n),
+        rows=lambda i, Q, K, V: attention(Q[i], K, V),
+        floor=lambda n: 2 * n * n * (8 + 4),
+    )
+
+
+@exercise.check(points=2, after=linear_is_right)
+def linear_work_is_linear(call, rng):
+    """The arithmetic and the memory of linear_attention grow like n."""
+    grows(
+        call,
+        lambda n: (*qkv(rng, n), "linear"),
+        rows=lambda i, Q, K, V, method: attention(Q[i], K, V, method),
+        floor=lambda n: 4 * n * 8 * 4,
+        sizes=(129, 258, 1251, 2502),
+    )
+
+
+@exercise.misconception
+def softmax_row_by_row(Q, K, V, method="standard"):
+    """Your softmax goes row by row: np.apply_along_axis and comprehensions are Python loops."""
+    if method == "linear":
+        return attention(Q, K, V, method)
+    S = Q @ K.T / np.sqrt(Q.shape[1])
+    A = [np.exp(row - row.max()) / np.exp(row - row.max()).sum() for row in S]
+    return np.array(A) @ V
+
+
+@exercise.misconception
+def linear_through_the_matrix(Q, K, V, method="standard"):
+    """linear_attention forms all n × n weights: nothing about it is linear. Move the brackets."""
+    if method == "standard":
+        return attention(Q, K, V)
+    A = elu1(Q) @ elu1(K).T
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
+@exercise.misconception
+def not_shifted(Q, K, V, method="standard"):
+    """exp overflows for large scores: subtract the maximum of each row first."""
+    if method == "linear":
+        return attention(Q, K, V, method)
+    A = np.exp(Q @ K.T / np.sqrt(Q.shape[1]))
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
+@exercise.misconception
+def not_scaled(Q, K, V, method="standard"):
+    """The scores are not divided by √d."""
+    if method == "linear":
+        return attention(Q, K, V, method)
+    return attention(Q * np.sqrt(Q.shape[1]), K, V)
+
+
+@exercise.misconception
+def relu_plus_one(Q, K, V, method="standard"):
+    """Your feature map is max(x, 0) + 1. Below 0, elu + 1 is the exponential."""
+    if method == "standard":
+        return attention(Q, K, V)
+    q, k = np.maximum(Q, 0) + 1, np.maximum(K, 0) + 1
+    return q @ (k.T @ V) / (q @ k.sum(axis=0))[:, None]
+
+
+@exercise.misconception
+def linear_not_normalised(Q, K, V, method="standard"):
+    """The denominator of linear attention is missing."""
+    return attention(Q, K, V) if method == "standard" else elu1(Q) @ (elu1(K).T @ V)
+
+
+def exponent(times):
+    """The slope on log–log axes from n = 1000 on."""
+    return np.polyfit(np.log(lengths[2:]), np.log(times[2:]), 1)[0]
+
+
+def race(slow, fast):
+    """Do these look like a quadratic and a linear method?"""
+    apart = slow[-1] >= 8 * fast[-1]
+    return apart and 1.6 <= exponent(slow) <= 2.6 and 0.5 <= exponent(fast) <= 1.5
+
+
+def shown_by(times):
+    """What two rows of times are evidence of.
+
+    Wide bands, and no failing grade beyond them: a busy machine can bend any curve.
+    """
+    standard, linear = times
+    if np.any(times <= 0) or np.ptp(standard) == 0 or np.ptp(linear) == 0:
+        return "no times"
+    if standard.max() > 60:
+        return "not seconds"
+    if race(standard, linear):
+        return "a race"
+    if race(linear, standard):
+        return "rows exchanged"
+    raise Undecided("the times show neither slope clearly; the machine may have been busy")
+
+
+@exercise.part(points=1, answer=Witness(shown_by))
+def times():
+    """Your times in seconds for the five n: a row for standard, a row for linear attention."""
+    return np.array([2e-5 + 1e-8 * lengths**2.0, 1e-5 + 1.2e-6 * lengths])
+
+
+@times.misconception()
+def milliseconds():
+    """These can't be seconds: you would have waited for minutes."""
+    return 1000 * np.array([2e-5 + 1e-8 * lengths**2.0, 1e-5 + 1.2e-6 * lengths])
+
+
+@times.misconception()
+def exchanged():
+    """The rows are in the other order: standard attention first."""
+    return times.compute()[::-1]
+
+
+@times.misconception()
+def nothing_measured():
+    """A time is a positive number, and differs from one n to the next."""
+    return np.zeros((2, 5))
+
+
+@exercise.part(points=1, answer=Choice("ABCDE", multiple=True, minus=0.5))
+def flattering():
+    """The letters of what makes the published speed-up too flattering."""
+    return "AB"
+
+
+@flattering.misconception()
+def slow_baseline_overlooked():
+    """You left out A. A comparison is worth as much as the slower side is well written."""
+    return "B"
+
+
+@flattering.misconception()
+def cold_run_overlooked():
+    """You left out B. What else does the first call of a function pay for?"""
+    return "A"
+
+
+@flattering.misconception()
+def other_outputs_blamed():
+    """You marked C. That is a reason to compare outputs, but it makes no call slower."""
+    return "ABC"
+
+
+@flattering.misconception()
+def random_inputs_blamed():
+    """You marked D. Dense products take the same time whatever the numbers are."""
+    return "ABD"
+
+
+@flattering.misconception()
+def common_precision_blamed():
+    """You marked E. What both sides have in common favours neither."""
+    return "ABE"

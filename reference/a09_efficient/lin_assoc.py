@@ -1,0 +1,196 @@
+"""Linear attention is ordinary attention with the brackets moved.
+
+Source: Katharopoulos et al. (2020), "Transformers are RNNs", eq. 4 to 6.
+"""
+
+import numpy as np
+
+from autograder.algebra import IndexedChain
+from autograder.exercise import Choice, Count, Derivation, Exercise, Formula
+
+exercise = Exercise(
+    "lin_assoc",
+    title="Where the brackets go",
+    source="Katharopoulos et al. (2020), eq. 4 to 6",
+    pool=16,
+)
+
+
+@exercise.variant
+def draw(rng):
+    """n queries, m keys, D features, d_v columns of the values."""
+    return {
+        "n": int(rng.choice([600, 800, 1000, 1200, 1500])),
+        "m": int(rng.choice([500, 700, 900, 1000, 2000])),
+        "D": int(rng.choice([32, 64, 128])),
+        "d_v": int(rng.choice([16, 48, 64, 96])),
+    }
+
+
+chain = IndexedChain(
+    start="sum(sum(q_a*k_ja, a, 1, r)*v_j, j)/sum(sum(q_a*k_ja, a, 1, r), j)",
+    target="sum(q_a*S_a, a, 1, r)/sum(q_a*z_a, a, 1, r)",
+    indexed=("q", "k", "v", "S", "z"),
+    indices=("a", "b", "i", "j"),
+    sizes=("r",),
+    definitions={"S_a": "sum(k_ja*v_j, j)", "z_a": "sum(k_ja, j)"},
+    rules=("linearity of sums", "order of sums", "definition"),
+)
+
+
+@exercise.part(points=3, answer=Derivation(chain))
+def row_steps():
+    """One row of the output, from sums over keys of products to a product of sums over keys."""
+    return [
+        "sum(sum(q_a*k_ja, a, 1, r)*v_j, j)/sum(sum(q_a*k_ja, a, 1, r), j)",
+        "sum(sum(q_a*k_ja*v_j, a, 1, r), j)/sum(sum(q_a*k_ja, a, 1, r), j)",
+        "sum(sum(q_a*k_ja*v_j, j), a, 1, r)/sum(sum(q_a*k_ja, j), a, 1, r)",
+        "sum(q_a*sum(k_ja*v_j, j), a, 1, r)/sum(q_a*sum(k_ja, j), a, 1, r)",
+        "sum(q_a*S_a, a, 1, r)/sum(q_a*z_a, a, 1, r)",
+    ]
+
+
+@row_steps.alternative
+def numerator_before_denominator():
+    """Treat the two sums one after the other."""
+    return [
+        "sum(sum(q_a*k_ja*v_j, a, 1, r), j)/sum(sum(q_a*k_ja, a, 1, r), j)",
+        "sum(sum(q_a*k_ja*v_j, j), a, 1, r)/sum(sum(q_a*k_ja, a, 1, r), j)",
+        "sum(q_a*sum(k_ja*v_j, j), a, 1, r)/sum(sum(q_a*k_ja, a, 1, r), j)",
+        "sum(q_a*S_a, a, 1, r)/sum(sum(q_a*k_ja, a, 1, r), j)",
+        "sum(q_a*S_a, a, 1, r)/sum(sum(q_a*k_ja, j), a, 1, r)",
+        "sum(q_a*S_a, a, 1, r)/sum(q_a*sum(k_ja, j), a, 1, r)",
+        "sum(q_a*S_a, a, 1, r)/sum(q_a*z_a, a, 1, r)",
+    ]
+
+
+@exercise.part(points=1, answer=Formula("n m D d_v"))
+def weights_first():
+    """Madds of (φ(Q) φ(K)ᵀ) V, as a formula."""
+    return "n*m*(D + d_v)"
+
+
+@weights_first.alternative
+def one_product_after_the_other():
+    """Add the two products."""
+    return "n*m*D + n*m*d_v"
+
+
+@weights_first.misconception()
+def widths_multiplied():
+    """You multiplied the costs of the two products. They are done one after the other: add."""
+    return "n*m*D*d_v"
+
+
+@weights_first.misconception()
+def weights_alone():
+    """That is the product of the features. The weights still have to meet the values."""
+    return "n*m*D"
+
+
+@weights_first.misconception()
+def values_alone():
+    """That is the product with the values. The weights have to be computed before."""
+    return "n*m*d_v"
+
+
+@weights_first.misconception()
+def flops_of_weights_first():
+    """These are FLOPs; asked for are madds, of which each is two."""
+    return "2*n*m*(D + d_v)"
+
+
+@exercise.part(points=1, answer=Formula("n m D d_v"))
+def keys_first():
+    """Madds of φ(Q) (φ(K)ᵀ V), as a formula."""
+    return "D*d_v*(m + n)"
+
+
+@keys_first.alternative
+def two_products():
+    """Add the two products."""
+    return "m*D*d_v + n*D*d_v"
+
+
+@keys_first.misconception()
+def state_alone():
+    """That is the product of keys and values. The queries still have to meet it."""
+    return "m*D*d_v"
+
+
+@keys_first.misconception()
+def queries_alone():
+    """That is the product with the queries. Keys and values have to be multiplied before."""
+    return "n*D*d_v"
+
+
+@keys_first.misconception()
+def linear_in_the_width():
+    """Each key meets each column of the values with each of its features: both widths count."""
+    return "D*(m + n)"
+
+
+@keys_first.misconception()
+def still_all_pairs():
+    """No query meets a key any more, so nowhere is n multiplied with m."""
+    return "n*m*D*d_v"
+
+
+@exercise.part(points=1, answer=Count())
+def counts(n, m, D, d_v):
+    """Both numbers of madds for your sizes."""
+    return np.array([n * m * (D + d_v), D * d_v * (n + m)])
+
+
+@counts.misconception()
+def counts_of_one_product(n, m, D, d_v):
+    """You counted the first product of each. There are two."""
+    return np.array([n * m * D, m * D * d_v])
+
+
+@counts.misconception()
+def width_not_squared(n, m, D, d_v):
+    """In the second order both widths count, D features by d_v columns."""
+    return np.array([n * m * (D + d_v), (D + d_v) * (n + m)])
+
+
+@counts.misconception()
+def counts_in_flops(n, m, D, d_v):
+    """These are FLOPs; asked for are madds, of which each is two."""
+    return 2 * np.array([n * m * (D + d_v), D * d_v * (n + m)])
+
+
+@counts.misconception()
+def counts_exchanged(n, m, D, d_v):
+    """The two are in the other order: weights first."""
+    return np.array([D * d_v * (n + m), n * m * (D + d_v)])
+
+
+@exercise.part(points=1, answer=Choice("ABCDE"))
+def pays_off():
+    """The class of the second order for n = m and D = d_v = d, and when it is the cheaper one."""
+    return "D"
+
+
+@pays_off.misconception()
+def width_forgotten():
+    """Often written, but a factor is missing: what size has the product of keys and values?"""
+    return "A"
+
+
+@pays_off.misconception()
+def always_cheaper():
+    """The class is right. For two tokens and a thousand features, which order is cheaper?"""
+    return "B"
+
+
+@pays_off.misconception()
+def pays_off_for_wide():
+    """The class is right. Put the two costs beside each other and divide by 2 n d."""
+    return "C"
+
+
+@pays_off.misconception()
+def quadratic_still():
+    """That is the class of the first order."""
+    return "E"

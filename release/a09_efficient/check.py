@@ -1,0 +1,570 @@
+"""Check your answers while you work on them.
+
+    student("ada")               whose numbers these are
+    your_numbers("exercise")     the numbers that are yours
+    check("exercise")            what is filled in, and what the visible checks say
+
+There are no solutions in this file or in check.json beside it, and grading uses neither of
+them.  It needs numpy and nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import hashlib
+import inspect
+import io
+import json
+import linecache
+import os
+import re
+import sys
+import traceback
+import warnings
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+#: Relative and absolute tolerance by the size of the floating-point type, in bytes.
+TOLERANCE = {2: (2e-2, 2e-3), 4: (1e-4, 1e-6), 8: (1e-9, 1e-12)}
+GREEK = re.findall(
+    r"\w+",
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
+    "phi chi psi omega",
+)
+#: Other ways to write what a name may consist of.
+SPELLING: dict[str, str | int | None] = {
+    **dict(zip("αβγδεζηθικλμνξπρστφχψω", GREEK)),  # noqa: B905
+    **dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789")),  # noqa: B905
+}
+
+_student = ""
+
+
+def student(id: str = "") -> None:
+    """Say whose notebook this is; on JupyterHub it knows without being told."""
+    global _student
+    _student = str(id).strip() or os.environ.get("JUPYTERHUB_USER", "").strip()
+    if _student:
+        print(f"Hello {_student}: these are your own numbers.")
+    else:
+        print('Type your id between the quotes, as in student("ada"), and run this cell again.')
+
+
+def your_numbers(exercise: str) -> Numbers:
+    """Return your numbers of an exercise by name; the last line of a cell shows them.
+
+    They can be used: ``your_numbers("attn_hand_scaled")["q"]`` is an array.
+    """
+    found, message = _find(exercise)
+    if found is None:
+        return Numbers({}, message)
+    if not found["pool"][0]:
+        return Numbers({}, f"{exercise}: everybody has the same numbers; they are in the text.")
+    mine = _variant(exercise, found)
+    if mine is None:
+        return Numbers({}, 'Whose? Type your id into student("…") at the top and run that cell.')
+    return Numbers({name: decode(value) for name, value in found["pool"][mine].items()})
+
+
+def check(exercise: str) -> None:
+    """Say which answers are filled in, and what the visible checks find in your function.
+
+    Whether an answer is right, and what the hidden checks find, you learn from your grade.
+    """
+    notebook = sys._getframe(1).f_globals  # the variables and functions of your notebook
+    found, message = _find(exercise)
+    if found is None:
+        print(message)
+        return
+    lines = [f"{exercise}: {found['title']}"]
+    if found["parts"]:
+        lines += _parts(found, _variant(exercise, found), notebook)
+    if found["function"]:
+        lines += _checks(found, notebook)
+    print("\n".join(lines))
+
+
+def pick(course: str, student: str, exercise: str, pool: int) -> int:
+    """Return which of the ``pool`` variants of an exercise a student has."""
+    digest = hashlib.sha256(f"{course}\0{student}\0{exercise}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") % pool
+
+
+# --- check.json -------------------------------------------------------------------------------
+
+
+def decode(value: Any) -> Any:
+    """Turn a value of check.json back into numbers, text, tuples and arrays."""
+    if isinstance(value, list):
+        return [decode(entry) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return np.array(value["array"], dtype=value["dtype"]).reshape(value["shape"])
+    if "scalar" in value:
+        return np.dtype(value["dtype"]).type(value["scalar"])
+    if "tuple" in value:
+        return tuple(decode(entry) for entry in value["tuple"])
+    if "dict" in value:
+        return {decode(key): decode(entry) for key, entry in value["dict"]}
+    return float(value["float"])  # "nan", "inf" or "-inf"
+
+
+def _data() -> Any:
+    return json.loads(Path(__file__).with_name("check.json").read_text(encoding="utf-8"))
+
+
+def _find(exercise: str) -> tuple[Any, str]:
+    """Return what check.json says about an exercise, or None and what to do."""
+    try:
+        exercises = _data()["exercises"]
+    except FileNotFoundError:
+        return None, "check.json is missing: put it beside check.py, as you were given it."
+    except (ValueError, KeyError, TypeError):
+        return None, "check.json can't be read: put it back as you were given it."
+    if exercise in exercises:
+        return exercises[exercise], ""
+    near = difflib.get_close_matches(str(exercise), exercises) or list(exercises)
+    return None, f"There is no exercise {exercise!r} here. Did you mean {' or '.join(near)}?"
+
+
+def _variant(exercise: str, found: Any) -> int | None:
+    """Return which variant is yours, or None where that can't be known yet."""
+    if len(found["pool"]) == 1:
+        return 0
+    return pick(_data()["course"], _student, exercise, len(found["pool"])) if _student else None
+
+
+# --- numbers as formulas ----------------------------------------------------------------------
+
+
+class Numbers(dict):  # type: ignore[type-arg]
+    """Numbers by name, shown as formulas; or none, and a message that says why."""
+
+    def __init__(self, numbers: dict[str, Any], message: str = "") -> None:
+        super().__init__(numbers)
+        self._message = message
+
+    def __missing__(self, name: object) -> Any:
+        raise KeyError(self._message or f"no {name!r} among your numbers: {', '.join(self)}")
+
+    def __repr__(self) -> str:
+        return self._message or "\n".join(_block(self, 1000))
+
+    def _repr_latex_(self) -> str | None:
+        if self._message:
+            return None
+        lines: list[str] = []
+        room = 0
+        for name, value in self.items():
+            for equation in _equations(_symbol(name), value):
+                columns = 2 + equation.split(r"\\")[0].count("&") + equation.count(r",\ ")
+                room -= columns
+                if room < 0:
+                    lines.append(equation)
+                    room = 16 - columns
+                else:
+                    lines[-1] += r",\qquad " + equation
+        return r"$$\begin{gathered} " + r" \\[1ex] ".join(lines) + r" \end{gathered}$$"
+
+
+def _symbol(name: str) -> str:
+    letter, _, index = name.partition("_")
+    if len(letter) > 1 and letter.lower() not in GREEK:
+        return r"\mathtt{" + name.replace("_", r"\_") + "}"
+    symbol = "\\" + letter if len(letter) > 1 else letter
+    if len(index) > 1:
+        index = r"\mathrm{" + index.replace("_", r"\_") + "}"
+    return f"{symbol}_{{{index}}}" if index else symbol
+
+
+def _equations(symbol: str, value: Any) -> list[str]:
+    """Return ``symbol = value``, once for each matrix where there are more than two axes."""
+    if np.ndim(value) > 2:
+        return [e for i, v in enumerate(value) for e in _equations(f"{symbol}[{i}]", v)]
+    return [f"{symbol} = {_latex(value)}"]
+
+
+def _latex(value: Any) -> str:
+    if np.ndim(value) == 2:
+        rows = [" & ".join(map(_latex, row)) for row in value]
+        return r"\begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}"
+    if np.ndim(value) == 1:
+        return "(" + r",\ ".join(map(_latex, value)) + ")"
+    text = str(value)  # every digit: you compute with these
+    if not re.fullmatch(r"-?(\d.*|inf|nan)", text):
+        return r"\text{" + re.sub(r"([_#$%&{}])", r"\\\1", text) + "}"
+    text = re.sub(r"e([+-]?)0*(\d+)$", r" \\cdot 10^{\1\2}", text).replace("{+", "{")
+    return "{" * (text[0] == "-") + text.replace("inf", r"\infty") + "}" * (text[0] == "-")
+
+
+# --- answers: their form, never whether they are right ----------------------------------------
+
+
+class _Unreadable(ValueError):
+    """An answer that couldn't be graded, and why."""
+
+
+def _parts(found: Any, variant: int | None, notebook: dict[str, Any]) -> list[str]:
+    lines = []
+    for part in found["parts"]:
+        name, hint = part["name"], dict(part["hint"])
+        raw = notebook.get(name)
+        if hint["kind"] == "manual":
+            lines.append(f"  – by hand    {name}: a cell of its own, which a person marks")
+            continue
+        if "shapes" in hint and variant is not None:
+            hint["shape"] = hint["shapes"][variant]
+        if name not in notebook:
+            lines.append(f"  ✗ undefined  `{name}` is not defined yet: run its cell first")
+        elif _blank(raw):
+            lines.append(f"  – blank      {name}: {part['rubric']}")
+        else:
+            try:
+                lines.append(f"  ✓ filled in  {name}: {_form(hint, raw)}")
+            except _Unreadable as why:
+                lines.append(f"  ✗ form       {name}: {why}")
+            except Exception:  # nothing that anybody would take for an answer
+                lines.append(f"  ✗ form       {name}: it can't be read, being {_brief(raw)}")
+    if any("✓" in line for line in lines):
+        lines.append("  Whether these are right, you learn when you are graded.")
+    return lines
+
+
+def _blank(raw: Any) -> bool:
+    if isinstance(raw, (list, tuple)):
+        return all(_blank(entry) for entry in raw)
+    return raw is None or (isinstance(raw, str) and not raw.strip())
+
+
+def _form(hint: dict[str, Any], raw: Any) -> str:
+    """Return how an answer is read, or raise _Unreadable."""
+    kind = hint["kind"]
+    if kind in ("numbers", "count"):
+        if hint.get("unit"):
+            number = isinstance(raw, str) and re.fullmatch(r"(.*[\d.])\s*([A-Za-zµμ%/]+)\s*", raw)
+            if not number:
+                raise _Unreadable(f'a number with its unit is expected: "… {hint["unit"]}"')
+            return f"{_numbers(number[1], hint.get('shape'), whole=False)} {number[2]}"
+        return _numbers(raw, hint.get("shape"), whole=kind == "count")
+    if kind == "shape":
+        words = re.split(r"[\s,()\[\]]+", raw) if isinstance(raw, str) else raw
+        if not isinstance(words, (list, tuple)):
+            raise _Unreadable(f"a tuple such as (2, 3) is expected, not {_brief(raw)}")
+        return f"({', '.join(str(_number(n, whole=True)) for n in words if n != '')})"
+    if kind == "choice":
+        return _choice(hint, raw)
+    if kind == "figure":
+        drawn = raw if isinstance(raw, dict) else dict.fromkeys(hint["names"][:1], raw)
+        if missing := sorted(set(hint["names"]) - {str(name) for name in drawn}):
+            raise _Unreadable(f"the data of {', '.join(missing)} are missing")
+        return f"the data of {', '.join(hint['names'])}"
+    if kind == "formula":
+        return _formula(raw, hint["names"])
+    if kind == "matrix":
+        rows, columns = hint["shape"]
+        if not isinstance(raw, (list, tuple)) or len(raw) != rows:
+            raise _Unreadable(f"a list of {rows} rows is expected, not {_brief(raw)}")
+        for row in raw:
+            if not isinstance(row, (list, tuple)) or len(row) != columns:
+                raise _Unreadable(f"a row of {columns} entries is expected, not {_brief(row)}")
+            for entry in row:
+                _formula(entry, hint["names"])
+        return f"{rows} rows"
+    if kind == "lines":
+        texts = raw.splitlines() if isinstance(raw, str) else raw
+        if not isinstance(texts, (list, tuple)):
+            raise _Unreadable(f"a list of lines of text is expected, not {_brief(raw)}")
+        texts = [text for text in texts if not _blank(text)]
+        for text in texts:
+            _line(text, hint)
+        return f"{len(texts)} line{'s' * (len(texts) != 1)}"
+    return _brief(raw)
+
+
+def _line(raw: Any, hint: dict[str, Any]) -> None:
+    """Look at a line of a derivation, without the reason that may stand behind it."""
+    if isinstance(raw, str):
+        raw = re.sub(r"^\s*(<=|≤|=)", "", raw.partition("#")[0])
+        if hint.get("indexed"):
+            raw = re.sub(r"_(\{[^}]*\}|[A-Za-z0-9]+)", "", raw)
+    _formula(raw, hint["names"])
+
+
+def _choice(hint: dict[str, Any], raw: Any) -> str:
+    """Return the letters as they are read, in the order of the options."""
+    options, several = hint["options"], hint.get("multiple", False)
+    letters = re.sub(r"[\s,;]", "", raw) if isinstance(raw, str) else raw
+    if several and str(raw).strip().lower() == "none":
+        letters = ""
+    if several:
+        plain = isinstance(letters, (str, list, tuple, set, frozenset))
+        chosen = {str(letter).strip().upper() for letter in letters} if plain else {""}
+        if chosen <= set(options):
+            return "".join(option for option in options if option in chosen) or "none"
+        expected = f'letters out of {", ".join(options)}, or "none", are expected'
+        raise _Unreadable(f"{expected}, not {_brief(raw)}")
+    if isinstance(letters, str) and len(letters) == 1 and letters.upper() in options:
+        return letters.upper()
+    raise _Unreadable(f"one of {', '.join(options)} is expected, not {_brief(raw)}")
+
+
+def _numbers(raw: Any, shape: Any, *, whole: bool) -> str:
+    if isinstance(raw, str):
+        if whole and not shape:  # 1,048,576
+            raw = re.sub(r"(?<=\d)[,_ ](?=\d{3}\b)", "", raw)
+        words = [word for word in re.split(r"[\s,;()\[\]]+", raw) if word]
+        raw = words[0] if len(words) == 1 else words
+
+    def walk(entry: Any) -> Any:
+        if hasattr(entry, "tolist"):  # the answer, or a row in a list of them
+            entry = entry.tolist()
+        if isinstance(entry, (list, tuple)):
+            return [walk(inner) for inner in entry]
+        return _number(entry, whole=whole)
+
+    try:
+        value = np.array(walk(raw), dtype=object if whole else float)
+    except ValueError as error:
+        if isinstance(error, _Unreadable):
+            raise
+        raise _Unreadable("the rows of the answer have different lengths") from None
+    if shape is not None and list(value.shape) != list(shape):
+        raise _Unreadable(f"{_counted(shape)} expected, {_counted(value.shape)} given")
+    return str(value) if value.ndim == 0 else _counted(value.shape)
+
+
+def _number(entry: Any, *, whole: bool) -> Any:
+    """Return one number; text may be a fraction, too."""
+    entry = entry.item() if isinstance(entry, np.generic) else entry
+    text = entry.strip().replace("−", "-") if isinstance(entry, str) else ""
+    try:
+        if isinstance(entry, bool) or not isinstance(entry, (str, int, float)):
+            raise ValueError
+        number = (
+            int(text or entry) if whole else float(Fraction(text) if "/" in text else text or entry)
+        )
+        if whole and not text and number != entry:
+            raise ValueError
+    except (ValueError, ZeroDivisionError, OverflowError):
+        kind = "whole numbers" if whole else "numbers"
+        raise _Unreadable(f"{kind} are expected, not {_brief(entry)}") from None
+    if not abs(number) < float("inf"):
+        raise _Unreadable("it contains NaN or infinity; finite numbers are expected")
+    return number
+
+
+def _counted(shape: Any) -> str:
+    if len(shape) == 0:
+        return "one number"
+    return f"{shape[0]} numbers" if len(shape) == 1 else f"an array of shape {tuple(shape)}"
+
+
+def _formula(raw: Any, names: list[str]) -> str:
+    """Look for what surely can't be read: no text, brackets that don't match, other names."""
+    if not isinstance(raw, (str, int, float)) or isinstance(raw, bool):
+        raise _Unreadable(f"text in quotes is expected, not {_brief(raw)}")
+    text, opened = str(raw), []
+    for character in text:
+        if character in "([{":
+            opened.append(")]}"["([{".index(character)])
+        elif character in ")]}" and (not opened or opened.pop() != character):
+            raise _Unreadable(f"in {_brief(text)} a {character} was never opened")
+    if opened:
+        raise _Unreadable(f"in {_brief(text)} a {opened[-1]} is missing")
+    plain = re.sub(r"\\(left|right|[dt]?frac|cdot|times|div|q?quad|operatorname)", " ", text)
+    plain = re.sub(r"\\|_\{?", "", plain).translate(str.maketrans(SPELLING))  # p_1 is p1
+    known = {*(name.replace("_", "") for name in names), "pi", "e", *"ijklmn"}
+    used = re.findall(r"(?<!\w)[A-Za-z]\w*(?!\w|\s*\()", plain, re.ASCII)  # no functions
+    other = sorted({name for name in used if name not in known})
+    if other:
+        raise _Unreadable(f"{', '.join(other)}: the names here are {', '.join(names)}")
+    return _brief(text)
+
+
+# --- functions: the visible checks ------------------------------------------------------------
+
+
+def _checks(found: Any, notebook: dict[str, Any]) -> list[str]:
+    name, checks = found["function"], found["checks"]
+    function = notebook.get(name)
+    if function is None:
+        return [f"  ✗ undefined  `{name}` is not defined yet: run its cell first"]
+    if not callable(function):
+        return [f"  ✗ form       `{name}` should be a function, not {_kind(function)}"]
+    lines: list[str] = []
+    for recorded in checks:
+        try:
+            trouble = _run(function, name, recorded["calls"], notebook)
+        except NotImplementedError as error:  # of this function, or of one that it calls
+            stub = [frame.f_code.co_name for frame, _ in _own(error, notebook)] or [name]
+            return [*lines, f"  – blank      `{stub[-1]}` is not written yet"]
+        mark = "✗ failed   " if trouble else "✓ passed   "
+        lines += [f"  {mark}  {recorded['rubric']}", *(f"      {line}" for line in trouble)]
+    if found["hidden_checks"]:
+        more = f"{found['hidden_checks']} hidden check{'s' * (found['hidden_checks'] > 1)}"
+        lines.append(f"  Grading also runs {more}: passing here is not yet the mark.")
+    return lines
+
+
+def _run(function: Any, name: str, calls: Any, notebook: dict[str, Any]) -> list[str]:
+    """Repeat the recorded calls; return what is wrong with the first that isn't as it should."""
+    for number, call in enumerate(calls, 1):
+        args, kwargs = _arguments(call)
+        try:
+            came = _quietly(function, args, kwargs)
+            wrong = _difference(came, decode(call["value"]), call["compare"], "the result")
+            if not wrong and call.get("unchanged"):
+                before = _named(function, *_arguments(call))
+                for given, value in _named(function, args, kwargs).items():
+                    if _difference(value, before[given], ["value"], given):
+                        wrong = [f"it changes its argument {given}"]
+        except NotImplementedError:
+            raise
+        except (Exception, SystemExit) as error:
+            wrong = _told(error, notebook)
+        if wrong:
+            asked = _named(function, *_arguments(call))
+            which = f"    (call {number} of {len(calls)})" if len(calls) > 1 else ""
+            return [f"{name}({', '.join(asked)}){which}", *wrong, *_block(asked)]
+    return []
+
+
+def _quietly(function: Any, args: Any, kwargs: Any) -> Any:
+    """Call it, and drop what it prints and warns about."""
+    with contextlib.ExitStack() as quiet:
+        quiet.enter_context(contextlib.redirect_stdout(io.StringIO()))
+        quiet.enter_context(contextlib.redirect_stderr(io.StringIO()))
+        quiet.enter_context(np.errstate(all="ignore"))
+        quiet.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
+        return function(*args, **kwargs)
+
+
+def _arguments(call: Any) -> tuple[list[Any], dict[str, Any]]:
+    return decode(call["args"]), {name: decode(value) for name, value in call["kwargs"].items()}
+
+
+def _named(function: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+    """Return what a call passes, by name as far as the function has names."""
+    try:
+        names = list(inspect.signature(function).parameters)
+    except (ValueError, TypeError):
+        names = []
+    names += [f"argument {i}" for i in range(len(names) + 1, len(args) + 1)]
+    return {**dict(zip(names, args)), **kwargs}  # noqa: B905
+
+
+def _block(values: dict[str, Any], size: int = 30) -> list[str]:
+    """Return ``name = value`` with the further lines of a value under its first."""
+    lines: list[str] = []
+    for name, value in values.items():
+        first, *rest = _shown(value, size).splitlines() or [""]
+        lines += [f"{name} = {first}", *(" " * (len(name) + 3) + line for line in rest)]
+    return lines
+
+
+def _difference(came: Any, expected: Any, compare: list[Any], what: str) -> list[str]:
+    """Return in what way a result isn't the expected one; nothing where it is.
+
+    ``compare`` says whether values and exact dtypes count, for each entry of a tuple.
+    """
+    if isinstance(expected, (tuple, list, dict)) and not _is_numeric(expected):
+        kind = type(expected).__name__
+        fits = (tuple, list) if kind == "tuple" else type(expected)
+        if not isinstance(came, fits) or len(came) != len(expected):
+            return [f"{what} should be a {kind} of {len(expected)}, not {_kind(came)}"]
+        for key in expected if kind == "dict" else range(len(expected)):
+            if kind == "dict" and key not in came:
+                return [f"{what} has no entry {key!r}"]
+            own = compare[key] if isinstance(compare[0], list) else compare
+            where = f"{what.removeprefix('the ')}[{key!r}]"
+            if wrong := _difference(came[key], expected[key], own, where):
+                return wrong
+        return []
+    right = np.asarray(expected)
+    if right.dtype.kind not in "bifuc":
+        same = type(came) is type(expected) and came == expected
+        return [] if same else [f"{what} is {_brief(came)}; {_brief(expected)} was expected"]
+    try:
+        given = np.asarray(came.detach().cpu() if hasattr(came, "detach") else came)
+    except ValueError:
+        return [f"{what} is a ragged list; an array of numbers was expected"]
+    if given.dtype.kind not in "bifuc":
+        return [f"{what} is {_kind(came)}; {_counted(right.shape)} was expected"]
+    pair = _block({"came": given, "expected": right} if "value" in compare else {"came": given})
+    if given.shape != right.shape:
+        return [f"{what} has shape {given.shape}; shape {right.shape} was expected", *pair]
+    if given.dtype != right.dtype and ("dtype" in compare or right.dtype.kind == "b"):
+        return [f"{what} has dtype {given.dtype}; {right.dtype} was expected", *pair]
+    if "value" not in compare:
+        return []
+    if np.any(np.isnan(given) & ~np.isnan(right)):
+        return [f"{what} contains NaN", *pair]
+    sizes = [a.dtype.itemsize for a in (given, right) if a.dtype.kind == "f"]
+    rtol, atol = TOLERANCE.get(min(sizes, default=8), TOLERANCE[8])
+    with np.errstate(all="ignore"):
+        close = np.isclose(given, right, rtol=rtol, atol=atol, equal_nan=True)
+    if close.all():
+        return []
+    if not right.ndim:
+        return [f"{what} is {given:.6g}; {right:.6g} was expected"]
+    at = tuple(int(i) for i in np.argwhere(~close)[0])
+    a, b = (f"{x[at].item():.6g}" for x in (given, right))
+    a, b = (str(given[at]), str(right[at])) if a == b else (a, b)
+    many = f"{int((~close).sum())} of {close.size} entries differ"
+    return [f"{many}: {what} is {a} at index {list(at)}; {b} was expected", *pair]
+
+
+def _told(error: BaseException, notebook: dict[str, Any]) -> list[str]:
+    """Return what an exception says, and the line of the notebook where it arose."""
+    lines = [f"{type(error).__name__}: {error}"]
+    if type(error) is NameError and (name := re.search(r"name '(\w+)'", str(error))):
+        lines = [f"`{name[1]}` is not defined yet: run its cell first"]
+    for frame, number in _own(error, notebook)[-1:]:
+        source = linecache.getline(frame.f_code.co_filename, number).strip()
+        lines.append(f"in line {number} of the cell: {source}")
+    return lines
+
+
+def _own(error: BaseException, notebook: dict[str, Any]) -> list[Any]:
+    """Return the steps of a traceback that are in the notebook, each with its line."""
+    return [
+        (frame, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if frame.f_globals is notebook and frame.f_code.co_name != "<module>"
+    ]
+
+
+def _is_numeric(value: Any) -> bool:
+    try:
+        return isinstance(value, list) and np.asarray(value).dtype.kind in "bifuc"
+    except ValueError:
+        return False
+
+
+def _shown(value: Any, size: int) -> str:
+    """Write a value, or only its shape where it has many entries."""
+    if not isinstance(value, np.ndarray):
+        return f"{value:.6g}" if isinstance(value, (float, np.floating)) else _brief(value)
+    kind = "" if value.dtype in (float, int, bool) else f" ({value.dtype})"
+    if value.size > size:
+        return f"array of shape {value.shape}{kind}"
+    return np.array2string(value, precision=4, separator=", ", suppress_small=True) + kind
+
+
+def _brief(value: Any) -> str:
+    text = repr(value.item() if isinstance(value, np.generic) else value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "None (is a `return` missing?)"
+    if isinstance(value, (tuple, list)):
+        return f"a {type(value).__name__} of {len(value)}"
+    return f"of type {type(value).__name__}"

@@ -1,0 +1,134 @@
+"""a09: the references give the catalogue's figures on its fixed data, and so do the mistakes."""
+
+import importlib.util
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autograder.course.config import Course
+from autograder.course.discover import load_assignment
+from autograder.exercise import evaluate, solve
+
+ROOT = Path(__file__).parents[2]
+ID = "a09_efficient"
+POINTS = {"lin_assoc": [3, 2, 1, 1], "lin_attn": [5, 1, 1, 1], "lin_causal": [5, 2]}
+
+
+@cache
+def module(name):
+    path = ROOT / "reference" / ID / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"reference.{ID}.{name}", path)
+    loaded = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def same(value, figures):
+    """Agree to the seven digits that the catalogue prints."""
+    np.testing.assert_allclose(np.asarray(value, float), figures, rtol=1e-6, atol=1e-12)
+
+
+def at(formula, **numbers):
+    return float(formula.subs({s: numbers[s.name] for s in formula.free_symbols}))
+
+
+def test_points_and_their_order():
+    loaded = load_assignment(Course.load(ROOT), ID)
+    assert list(loaded.sound) == list(POINTS)
+    for id, exercise in loaded.sound.items():
+        assert exercise.points == sum(POINTS[id]), id
+
+
+@pytest.mark.parametrize("name", ["lin_attn", "lin_causal"])
+def test_points_of_checks(name):
+    assert sum(check.points for check in module(name).exercise.checks) == 5
+
+
+class TestLinAssoc:
+    numbers = {"n": 1000, "m": 1000, "D": 64, "d_v": 64}  # noqa: RUF012
+
+    def test_reference(self):
+        found = solve(module("lin_assoc").exercise, self.numbers)
+        assert found["counts"].tolist() == [128_000_000, 8_192_000]
+        assert at(found["weights_first"], **self.numbers) == 128_000_000
+        assert at(found["keys_first"], **self.numbers) == 8_192_000
+        sizes = {"n": 2, "m": 3, "D": 5, "d_v": 7}
+        assert at(found["weights_first"], **sizes) == 2 * 3 * (5 + 7)
+        assert at(found["keys_first"], **sizes) == 5 * 7 * (3 + 2)
+        assert found["pays_off"] == "D"
+
+    def test_linear_in_the_width_is_what_the_source_says(self):
+        exercise = module("lin_assoc").exercise
+        keys_first = next(part for part in exercise.parts if part.name == "keys_first")
+        short = next(m for m in keys_first.misconceptions if m.name == "linear_in_the_width")
+        formula = evaluate(keys_first, short, self.numbers)
+        assert at(formula, n=1000, m=0, D=64) == 64_000
+
+
+class TestLinAttn:
+    @pytest.fixture
+    def qkv(self):
+        rng = np.random.default_rng(0)
+        return [rng.standard_normal(shape) for shape in ((4, 3), (6, 3), (6, 2))]
+
+    def test_reference(self, qkv):
+        m = module("lin_attn")
+        same(m.attend(*qkv)[0], [-0.2355966, 0.5985491])
+        found = solve(m.exercise, {})
+        same(found["elu1_values"], [0.1353353, 0.3678794, 1, 2])
+        same(found["relu1_values"], [1, 1, 1, 2])
+        same(found["with_epsilon"], 0.101152)
+        same(found["without_epsilon"], 1)
+        assert found["who"] == "B"
+
+    @pytest.mark.parametrize(
+        ("mistake", "figures"),
+        [
+            ("softmax_attention", [-0.3719941, 0.6003658]),
+            ("relu_plus_one", [-0.3065562, 0.5739517]),
+            ("no_normaliser", [-4.846143, 12.31195]),
+            ("one_normaliser_for_all", [-0.1585304, 0.4027572]),
+        ],
+    )
+    def test_wrong(self, qkv, mistake, figures):
+        same(getattr(module("lin_attn"), mistake)(*qkv)[0], figures)
+
+    @pytest.mark.filterwarnings("ignore::RuntimeWarning")
+    def test_relu_alone_divides_by_zero(self):
+        Q, K, V = np.array([[-1.0, -2]]), np.array([[1.0, 1]]), np.array([[1.0]])
+        assert np.isnan(module("lin_attn").relu_alone.compute(Q, K, V)).all()
+
+    def test_a_shift_of_all_keys_matters(self, qkv):
+        m = module("lin_attn")
+        Q, K, V = qkv
+        assert np.abs(m.attend(Q, K + 1, V) - m.attend(Q, K, V)).max() > 1e-2
+        shifted = m.softmax_attention(Q, K + 1, V)
+        np.testing.assert_allclose(shifted, m.softmax_attention(Q, K, V))
+
+
+class TestLinCausal:
+    def test_reference(self):
+        m = module("lin_causal")
+        rng = np.random.default_rng(0)
+        Q, K = rng.normal(size=(2, 6, 3))
+        V = rng.normal(size=(6, 2))
+        for steps in (False, True):
+            out = m.causal_or_steps(Q, K, V, steps)
+            np.testing.assert_allclose(out, m.masked(Q, K, V))
+            np.testing.assert_allclose(out[0], V[0])
+        assert np.abs(m.sums_over_all_keys(Q, K, V)[:-1] - out[:-1]).max() > 0.01
+        found = solve(m.exercise, {})
+        assert (found["state_numbers"], found["cached_numbers"]) == (4160, 128_000)
+        same(found["break_even"], 32.5)
+
+    def test_no_key_of_the_future_leaks(self):
+        m = module("lin_causal")
+        rng = np.random.default_rng(2)
+        Q, K, V = m.qkv(rng, 40)
+        later = [np.concatenate([x[:20], rng.normal(size=x[20:].shape)]) for x in (Q, K, V)]
+        np.testing.assert_allclose(m.causal_or_steps(*later)[:20], m.causal_or_steps(Q, K, V)[:20])
+        leak = m.sums_over_all_keys(*later)[:20] - m.sums_over_all_keys(Q, K, V)[:20]
+        assert np.abs(leak).max() > 0.01
