@@ -151,14 +151,17 @@ class Chain:
 
         A step is the passage from one line to the next, and from the given expression to line 1
         unless line 1 repeats it.  A step is sound if its two lines are equal, whatever went before:
-        one slip costs one step.  The credit is the sum of
+        one slip costs one step.  A step that takes several at once is right, but shows none of
+        them: it counts nothing.  The credit is the sum of
 
         - 0.4 times the share of sound steps; at least ``min_lines - 1`` steps are expected, and a
           line that cannot be read is one that is not sound,
         - 0.4 times the share of waypoints shown by a line that is equal to the given expression,
-        - 0.2 if the last line is equal to the given expression and in the form asked for.
+        - 0.2 if the last line is equal to the given expression and in the form asked for, times
+          the share of steps that skip nothing.
 
-        Without waypoints, steps count 0.8.  No finding and nothing to review means credit 1.
+        Without waypoints, steps count 0.8.  No finding and nothing to review means credit 1; a
+        derivation that goes from the given expression straight to the result earns nothing.
         """
         try:
             numbered = _numbered(lines)

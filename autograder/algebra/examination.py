@@ -65,9 +65,16 @@ class Step(NamedTuple):
     doubt: Finding | None = None  # what is wrong with how a right line was reached
 
     @property
+    def skips(self) -> bool:
+        """Whether the step takes several steps at once, so that none of them is shown."""
+        return self.doubt is not None and self.doubt.kind == "skipped"
+
+    @property
     def worth(self) -> float:
         """What the step counts: half, if the line is right and its reason is not."""
-        return 0.0 if self.verdict.equal is not True else 0.5 if self.doubt else 1.0
+        if self.verdict.equal is not True or self.skips:
+            return 0.0
+        return 0.5 if self.doubt else 1.0
 
 
 class Examiner:
@@ -79,6 +86,9 @@ class Examiner:
         self.steps = _steps(chain.given, lines)
         self.taken = len(self.steps) + len(unreadable)
         self.asked = chain.min_lines - 1
+        self.jump = self._find_jump()
+        if self.jump:
+            self.steps[self.steps.index(self.jump)] = self._with_jump(self.jump)
 
     def examination(self) -> Examination:
         """Put findings and credit together."""
@@ -95,9 +105,10 @@ class Examiner:
         waypoints = self.chain.waypoints
         shown = 1 - len(self.missing) / len(waypoints) if waypoints else share
         at_end = self.end is not None and self.end.true and not self._foreign(self.end.line)
+        shown_on_the_way = 1 - sum(step.skips for step in self.steps) / max(self.taken, 1)
         return Examination(
             tuple(sorted(findings, key=lambda finding: finding.line or float("inf"))),
-            round(STEPS * share + WAYPOINTS * shown + END * at_end, 6),
+            round(STEPS * share + WAYPOINTS * shown + END * at_end * shown_on_the_way, 6),
             any(step.verdict.equal is None for step in self.steps),
         )
 
@@ -133,21 +144,31 @@ class Examiner:
         return [Finding(self.end.line.number, "not_in_form", message)]
 
     def _missing_waypoints(self) -> list[Finding]:
-        jump = self._jump()
-        if jump:
-            begin = f"Line {jump} jumps from the derivative to the result."
-            return [Finding(jump, "skipped", f"{begin} {w.rubric}") for w in self.missing]
+        if self.jump:  # which says what is missing
+            return []
         begin = "Something that is asked for stands in no correct line."
         return [Finding(0, "missing_waypoint", f"{begin} {w.rubric}") for w in self.missing]
 
-    def _jump(self) -> int:
-        """Find the line that gives the result directly after one with a derivative; 0 if none."""
-        if self.unreadable or len(self.missing) < len(self.chain.waypoints):
-            return 0
+    def _find_jump(self) -> Step | None:
+        """Find the step that gives the result at once, where something is to be shown between."""
+        if self.unreadable or self.asked < 2 or len(self.missing) < len(self.chain.waypoints):
+            return None
         for step in self.steps:
-            if step.true and not self._foreign(step.line):
-                return step.line.number if step.before.expr.has(Diff) else 0
-        return 0
+            if not step.true or step.verdict.equal is not True:
+                continue
+            from_given = step.before.expr == self.chain.given.expr
+            if from_given and step.line.expr == self.chain.read_form(self.chain.target):
+                return step
+            if self.chain.waypoints and not self._foreign(step.line):
+                return step if step.before.expr.has(Diff) else None
+        return None
+
+    def _with_jump(self, step: Step) -> Step:
+        origin = "derivative" if step.before.expr.has(Diff) else "given expression"
+        begin = f"Line {step.line.number} jumps from the {origin} to the result."
+        asked = " ".join(w.rubric for w in self.missing) or "Show the steps in between."
+        finding = Finding(step.line.number, "skipped", f"{begin} {asked}")
+        return step._replace(doubt=finding)
 
 
 def _steps(given: Line, lines: Sequence[Line]) -> list[Step]:

@@ -48,6 +48,22 @@ def independence(e: sympy.Expr, world: World) -> sympy.Expr:
     return sympy.Mul(*(E(sympy.Mul(*group)) for group in groups.values()))
 
 
+def moments(e: sympy.Expr, world: World) -> sympy.Expr:
+    """Put in the mean of a random entry, and that of its square."""
+    if not isinstance(e, E):
+        return e
+    base, power = e.args[0].as_base_exp()
+    name = base.func.__name__
+    if power not in (1, 2) or not base.is_Function:
+        return e
+    if name in world.normal:
+        return sympy.Integer(power == 2)
+    if name not in world.moments:
+        return e
+    mean, variance = world.moments[name]
+    return mean if power == 1 else variance + mean**2
+
+
 def variance(e: sympy.Expr, world: World) -> sympy.Expr:
     """Write Var X as E X² − (E X)²."""
     if not isinstance(e, Var):

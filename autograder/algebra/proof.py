@@ -169,15 +169,16 @@ class _Field:
         return result
 
     def _without_roots(self, polynomial: Polynomial, unit: Unit) -> Polynomial:
-        """Replace every r^k in `polynomial` by b, where `unit` is b with the k-th root r."""
+        """Replace every r^k in `polynomial` by b, where `unit` is b with the k-th root r.
+
+        Where b is a fraction, the result is multiplied by a power of its denominator.
+        """
         base, exponent = unit
         if unit == _I:
             fineness, power = 2, self._number(-1)
         elif exponent == 1 and (base.is_Add or base.is_Rational):
             fineness, power = self._fineness[unit], self._write(base)
         else:
-            return polynomial
-        if power.denominator:
             return polynomial
         place = list(self._fineness).index(unit)
         parts: dict[int, Polynomial] = {}
@@ -186,9 +187,12 @@ class _Field:
             exponents = (*exponents[:place], rest, *exponents[place + 1 :])
             part = parts.setdefault(whole, self._ring.zero)
             parts[whole] = part + self._ring({exponents: coefficient})
+        below = self._over(_Fraction(self._ring.one, {}), power.denominator)
+        least, most = min(parts, default=0), max(parts, default=0)
         total = self._ring.zero
         for whole, part in parts.items():
-            total += self._times(part, self._power(power.numerator, whole))
+            above = self._power(power.numerator, whole - least)
+            total += self._times(self._times(part, above), self._power(below, most - whole))
         return total
 
     def _add(self, a: _Fraction, b: _Fraction) -> _Fraction:

@@ -48,6 +48,14 @@ class Fact:
 
 
 DERIVATIVES = (calculus.variables, calculus.additive, calculus.products, calculus.outer())
+EXPECTATIONS = (
+    probability.variance_of_sum,
+    probability.variance,
+    probability.mean_is_linear,
+    probability.independence,
+    probability.normal_exponential,
+    probability.moments,
+)
 _KNOWN = (
     Rule("algebra", (calculus.numbers,)),
     Rule("definition", (calculus.definitions,)),

@@ -124,9 +124,9 @@ class Runner:
 
     def outlined(self, name: str, *shapes: tuple[int, ...], dtype: str) -> dict[str, Any]:
         """Count the work of a call with tensors without numbers, or raise ``StudentError``."""
-        session = self._for_calls()
-        seconds = self._within(self.limits.call_seconds)
-        return session.outlined(name, *shapes, dtype=dtype, seconds=seconds)
+        return self._calling(
+            lambda session, seconds: session.outlined(name, *shapes, dtype=dtype, seconds=seconds)
+        )
 
     def timed(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
         """Call a function and read the processor time of that, or raise ``StudentError``."""
@@ -136,8 +136,10 @@ class Runner:
 
     def bench(self, name: str, **options: Any) -> Any:
         """Take a step of timing a function on a device, or raise ``StudentError``."""
-        seconds = self._within(self._zygote.limits.call_seconds)
-        return self._for_calls().bench(name, seconds=seconds, **options)
+        most = self._zygote.limits.call_seconds
+        return self._calling(
+            lambda session, _: session.bench(name, seconds=self._within(most), **options)
+        )
 
     def beside(self, zygote: Zygote) -> Runner:
         """Return a runner of the same cells in processes of another zygote."""

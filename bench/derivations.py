@@ -1,0 +1,165 @@
+"""The course's derivations: how long one takes, and which wrong lines are found.
+
+    python bench/derivations.py [--output bench/results/derivations.json]
+
+Every line of every derivation (those of tests/algebra/derivation_cases.py) is changed a few times:
+a sign, an index, a factor, a number, a function.  Whether a changed line still is true is decided
+apart from the examination, by numbers, for n = 6 and 7, which the examination never tries.  A
+wrong line must be found, with its number; a true one must not be called wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import statistics
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import sympy
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "algebra"))
+
+from derivation_cases import CASES
+
+from autograder.algebra import ParseError, equal
+from autograder.algebra.meaning import TooMuch, value
+
+MUTANTS = 8  # of each derivation
+SIZES = (6, 7)
+SEED = 5
+
+_CHANGES: list[tuple[str, list[str]]] = [
+    (r"(?<=[\w)\]] )\+(?= )", ["-"]),
+    (r"(?<=[\w)\]] )-(?= )", ["+"]),
+    (r"(?<=[\w)\]])\*(?=[\w(])", ["+", "/"]),
+    (r"(?<=[\w)\]])/(?=[\w(])", ["*"]),
+    (r"(?<=_)[ij]\b", ["i", "j"]),
+    (r"\b[2-9]\b", ["3", "1", "4"]),
+    (r"\^2", ["", "^3"]),
+    (r"\bexp\b", ["sin"]),
+    (r"\bsin\b", ["cos"]),
+    (r"\bcos\b", ["sin"]),
+    (r"\bdelta\([a-z],[a-z]\)\*?", ["", "2*"]),
+    (r"/n\b", ["", "/(n + 1)"]),
+]
+
+
+def changed(line: str, rng: random.Random) -> str:
+    """Change one place of the formula; the reason stays."""
+    formula, mark, reason = line.partition("#")
+    places = [
+        (match, new)
+        for pattern, news in _CHANGES
+        for match in re.finditer(pattern, formula)
+        for new in news
+        if new != match[0]
+    ]
+    if not places:
+        return line
+    match, new = rng.choice(places)
+    return formula[: match.start()] + new + formula[match.end() :] + mark + reason
+
+
+def holds(chain: Any, before: Any, line: Any) -> bool | None:
+    """Whether one line follows from the other for larger n than the examination tries."""
+    try:
+        for env in chain.world.cases(before.expr, line.expr, sizes=SIZES):
+            left, right = (value(side.expr, env, chain.world) for side in (before, line))
+            if line.relation == "<=":
+                if any(_larger(left, right) for _ in range(200)):
+                    return False
+            elif not equal(left, right).equal:
+                return False
+    except (TooMuch, TypeError, ValueError):
+        return None
+    return True
+
+
+def _larger(left: Any, right: Any) -> bool:
+    symbols = sorted(left.free_symbols | right.free_symbols, key=str)
+    point = {s: random.gauss(0, 2) for s in symbols}
+    point = {s: abs(x) if s.is_positive else x for s, x in point.items()}
+    difference = sympy.N((left - right).xreplace({s: sympy.Float(x) for s, x in point.items()}))
+    return bool(difference.is_real and difference > 1e-9)
+
+
+def examine(make: Any, rng: random.Random) -> tuple[dict[str, Any], list[str]]:
+    case = make()
+    start = time.perf_counter()
+    case.chain.examine(case.right)
+    first = time.perf_counter() - start
+    start = time.perf_counter()
+    assert case.chain.examine(case.right).credit == 1
+    again = time.perf_counter() - start
+    outcomes: Counter[str] = Counter()
+    missed = []
+    for _ in range(10 * MUTANTS):
+        if outcomes.total() >= MUTANTS:
+            break
+        place = rng.randrange(len(case.right))
+        line = changed(case.right[place], rng)
+        lines = [*case.right[:place], line, *case.right[place + 1 :]]
+        try:
+            read = case.chain.read(lines)
+        except ParseError:
+            continue
+        before = read[place - 1] if place else case.chain.given
+        if read[place].expr == case.chain.read([case.right[place]])[0].expr:
+            continue
+        true = holds(case.chain, before, read[place])
+        examination = case.chain.examine(lines)
+        kinds = {f.kind for f in examination.findings if f.line == place + 1}
+        called_wrong = bool(kinds & {"wrong", "wrong_start"})
+        match true, called_wrong:
+            case None, _:
+                outcomes["undecided"] += 1
+            case False, True:
+                outcomes["wrong, found"] += 1
+            case False, False:
+                outcomes["review" if examination.review else "wrong, missed"] += 1
+                missed.append(f"{make.__name__} {place + 1}: {line}")
+            case True, True:
+                outcomes["true, called wrong"] += 1
+                missed.append(f"{make.__name__} {place + 1}: {line}")
+            case _:
+                outcomes["true, not called wrong"] += 1
+    times = {"first_ms": round(1000 * first, 1), "again_ms": round(1000 * again, 1)}
+    verdict = case.chain.follows(case.chain.read([case.right[-1]])[0]).how
+    return {"steps": len(case.right), **times, "proof": verdict, **outcomes}, missed
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output", type=Path)
+    options = parser.parse_args()
+    rng = random.Random(SEED)
+    derivations: dict[str, Any] = {}
+    missed: list[str] = []
+    total: Counter[str] = Counter()
+    for make in CASES:
+        found, left = examine(make, rng)
+        derivations[make.__name__] = found
+        missed += left
+        total.update({k: v for k, v in found.items() if "," in k or k in ("review", "undecided")})
+        print(f"{make.__name__:20} {found}", flush=True)
+    wrong = total["wrong, found"] + total["wrong, missed"] + total["review"]
+    results = {
+        "derivations": derivations,
+        "changed_lines": dict(total),
+        "wrong_lines_found_percent": round(100 * total["wrong, found"] / max(1, wrong), 1),
+        "median_ms": round(statistics.median(d["again_ms"] for d in derivations.values()), 1),
+        "longest_ms": max(d["again_ms"] for d in derivations.values()),
+    }
+    print(*missed, json.dumps({k: v for k, v in results.items() if k != "derivations"}), sep="\n")
+    if options.output:
+        options.output.write_text(json.dumps(results, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
