@@ -81,7 +81,7 @@ def multiplied_by_the_inverse():
 def in_latex():
     """Write the fractions as fractions."""
     return [
-        r"\frac{e^{z_1+c}}{e^{z_1+c} + e^{z_2+c} + e^{z_3+c}}",
+        r"\frac{e^{c+z_1}}{e^{c+z_1} + e^{c+z_2} + e^{c+z_3}}",
         r"\frac{e^c e^{z_1}}{e^c e^{z_1} + e^c e^{z_2} + e^c e^{z_3}}",
         r"\frac{e^{z_1}}{Z}",
         r"p_1",
