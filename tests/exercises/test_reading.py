@@ -2,6 +2,7 @@
 
 import html
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ def formulas(assignment):
 
 
 def test_a_reader_of_markdown_takes_nothing_out_of_a_formula(assignment):
-    # Some take `\\,` for an escaped comma and two `_` for emphasis before they look for formulas.
+    # Some take `\,` for an escaped comma and two `_` for emphasis before they look for formulas.
     markdown = MarkdownIt("commonmark").enable("table")
     for text in texts(assignment):
         page = html.unescape(re.sub(r"</?(p|li)>", "", markdown.render(text)))
@@ -52,7 +53,7 @@ def test_headings_are_those_of_one_document(assignment):
     ]
     assert levels.count(1) == 1
     assert levels[0] == 1
-    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after <= before + 1 for before, after in pairwise(levels))
 
 
 def test_the_title_is_that_of_the_course(assignment):
