@@ -15,9 +15,9 @@
 # Attention answers a question by averaging. A **query** $q$ is compared with every **key** $k_i$;
 # the better they match, the more the **value** $v_i$ counts in the average that comes out:
 #
-# $$ \underbrace{s_i = q \cdot k_i}_{\text{scores}}, \qquad
-#    \underbrace{w_i = \frac{e^{s_i}}{\sum_j e^{s_j}}}_{\text{weights}}, \qquad
-#    \underbrace{o = \sum_i w_i v_i}_{\text{output}} . $$
+# $$ \underbrace{s_i = q \cdot k_i} _{\text{scores}}, \qquad
+#    \underbrace{w_i = \frac{e^{s_i}}{\sum_j e^{s_j}}} _{\text{weights}}, \qquad
+#    \underbrace{o = \sum_i w_i v_i} _{\text{output}} . $$
 #
 # Three steps: compare, normalise, average. Nearly everything in later notebooks is one of these
 # steps with more indices. Here you do them with pencil and paper, so that later the code holds no

@@ -82,7 +82,7 @@ def attention(
 # positions are predicted in one pass, so nothing may flow backwards from later tokens. The
 # *causal mask* arranges that:
 #
-# $$ M_{ij} = \begin{cases} \text{True} & j \le i \\ \text{False} & j > i \end{cases}
+# $$ M_{ij} = \begin{cases} \text{True} & j \le i \cr \text{False} & j > i \end{cases}
 #    \qquad i \text{ the query's position (row)},\ j \text{ the key's (column)} . $$
 #
 # Two details are often told wrongly. A token may look at **itself**, so "it attends to the past

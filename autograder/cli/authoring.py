@@ -28,7 +28,8 @@ def new(
     kind: Annotated[
         str,
         typer.Option(
-            help="numbers, count, shape, choice, formula, derivation, complexity, essay, function."
+            help="numbers, count, shape, choice, formula, matrix, derivation, complexity, figure, "
+            "witness, essay, function."
         ),
     ] = "numbers",
     course: Where = Path(),

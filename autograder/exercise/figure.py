@@ -122,18 +122,18 @@ def _alike(name: str, entry: Any, like: Any) -> Any:
     if not isinstance(like, tuple):
         if isinstance(entry, tuple):
             if len(entry[0]) != len(entry[1]):
-                raise FormatError(f"{name}: the rows have different lengths")
+                raise FormatError(f"for {name}, the rows have different lengths")
             entry = np.stack(entry)
         if entry.shape != np.shape(like):
             shape = np.shape(like)
-            raise FormatError(f"{name}: shape {shape} is expected, not {entry.shape}")
+            raise FormatError(f"for {name}, shape {shape} is expected, not {entry.shape}")
         return entry
     if not isinstance(entry, tuple) and np.shape(entry)[:1] == (2,) and np.ndim(entry) == 2:
         entry = (entry[0], entry[1])
     if not isinstance(entry, tuple) or entry[0].shape != entry[1].shape:
-        raise FormatError(f"{name}: a pair (x, y) of rows of the same length is expected")
+        raise FormatError(f"for {name}, a pair (x, y) of rows of the same length is expected")
     if len(entry[0]) < min(POINTS, len(like[0])):
-        raise FormatError(f"{name}: a curve needs {POINTS} points or more")
+        raise FormatError(f"for {name}, a curve needs {POINTS} points or more")
     return entry
 
 

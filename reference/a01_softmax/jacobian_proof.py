@@ -74,6 +74,28 @@ def diagonal_by_logarithm():
     ]
 
 
+@diag_steps.alternative
+def diagonal_by_product_rule():
+    """Take e^{z₁} times 1/Z."""
+    return [
+        "diff(exp(z1)*(1/Z), z1)",
+        "diff(exp(z1), z1)/Z + exp(z1)*diff(1/Z, z1)",
+        "exp(z1)/Z - exp(z1)*exp(z1)/Z^2",
+        "p1 - p1*p1",
+    ]
+
+
+@diag_steps.alternative
+def diagonal_by_the_other_terms():
+    """Multiply the numerator out, and call what is left by its names."""
+    return [
+        "diff(exp(z1)/Z, z1)",
+        "(diff(exp(z1), z1)*Z - exp(z1)*diff(Z, z1))/Z^2",
+        "exp(z1)*(exp(z2) + exp(z3))/Z^2",
+        "p1*(p2 + p3)",
+    ]
+
+
 @exercise.part(points=3, answer=Derivation(other_chain), carry_if=ends_in_probabilities)
 def off_steps():
     """∂p₁/∂z₂ in terms of p₁ and p₂, one equality a line."""
@@ -93,6 +115,27 @@ def other_by_logarithm():
         "p1*diff(log(p1), z2)",
         "p1*(0 - exp(z2)/Z)",
         "-p1*p2",
+    ]
+
+
+@off_steps.alternative
+def other_by_chain_rule():
+    """Only 1/Z depends on z₂."""
+    return [
+        "exp(z1)*diff(1/Z, z2)",
+        "exp(z1)*(-1/Z^2)*exp(z2)",
+        "-p1*p2",
+    ]
+
+
+@off_steps.alternative
+def other_in_latex():
+    """Write the quotient rule with its zero."""
+    return [
+        "diff(p1, z2)",
+        r"\frac{0 \cdot Z - e^{z_1} e^{z_2}}{Z^2}",
+        r"-\frac{e^{z_1}}{Z} \cdot \frac{e^{z_2}}{Z}",
+        "-p_1*p_2",
     ]
 
 

@@ -137,6 +137,28 @@ def mean_subtracted_and_added():
     ]
 
 
+@form_steps.alternative
+def variance_expanded():
+    """Reach E v² − m², and read the expansion of the variance backwards."""
+    return [
+        "v1^2*p1 + v2^2*p2 + v3^2*p3 - m*(v1*p1 + v2*p2 + v3*p3)",
+        "v1^2*p1 + v2^2*p2 + v3^2*p3 - m^2",
+        "(v1^2 - 2*m*v1 + m^2)*p1 + (v2^2 - 2*m*v2 + m^2)*p2 + (v3^2 - 2*m*v3 + m^2)*p3",
+        "p1*(m - v1)^2 + p2*(m - v2)^2 + p3*(m - v3)^2",
+    ]
+
+
+@form_steps.alternative
+def nothing_subtracted():
+    """Subtract m times a sum that vanishes."""
+    return [
+        "v1*p1*(v1 - m) + v2*p2*(v2 - m) + v3*p3*(v3 - m)"
+        " - m*(p1*(v1 - m) + p2*(v2 - m) + p3*(v3 - m))",
+        "(v1 - m)*p1*(v1 - m) + (v2 - m)*p2*(v2 - m) + (v3 - m)*p3*(v3 - m)",
+        "p1*(v1 - m)**2 + p2*(v2 - m)**2 + p3*(v3 - m)**2",
+    ]
+
+
 def sum_is_used(line):
     """Is the 1 there?"""
     return line.contains("1 - p1**2 - p2**2 - p3**2")
@@ -162,6 +184,37 @@ def trace_steps():
     ]
 
 
+@trace_steps.alternative
+def multiplied_out():
+    """Term by term, then the sum."""
+    return [
+        "p1*(1 - p1) + p2*(1 - p2) + p3*(1 - p3)",
+        "p1 - p1^2 + p2 - p2^2 + p3 - p3^2",
+        "1 - p1^2 - p2^2 - p3^2",
+    ]
+
+
+@trace_steps.alternative
+def mixed_products():
+    """Each 1 − p_i is the sum of the others; the products are what a square lacks."""
+    return [
+        "p1*(p2 + p3) + p2*(p1 + p3) + p3*(p1 + p2)",
+        "2*(p1*p2 + p1*p3 + p2*p3)",
+        "(p1 + p2 + p3)^2 - p1^2 - p2^2 - p3^2",
+        "1 - p1^2 - p2^2 - p3^2",
+    ]
+
+
+@trace_steps.alternative
+def in_latex():
+    """With the sum of the probabilities in brackets."""
+    return [
+        r"\left(p_1 + p_2 + p_3\right) - \left(p_1^2 + p_2^2 + p_3^2\right)",
+        r"1 - \left(p_1^2 + p_2^2 + p_3^2\right)",
+        r"1 - p_1^2 - p_2^2 - p_3^2",
+    ]
+
+
 @exercise.part(points=1, answer=Numbers())
 def norms():
     """The spectral norm of J at z = (0, 0) and at z = (10, 0), two numbers."""
@@ -178,6 +231,12 @@ def one_entry():
 def largest_probability():
     """These are the largest probabilities, the norms of diag(p). Saturation does not show there."""
     return np.array([softmax(np.array([gap, 0])).max() for gap in (0, 10)])
+
+
+@norms.misconception()
+def rounded_to_nothing():
+    """Small is not nothing: the second norm has digits too, and they say how much gets through."""
+    return np.array([0.5, 0])
 
 
 @norms.misconception()

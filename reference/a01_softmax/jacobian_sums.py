@@ -62,6 +62,16 @@ def bracket_taken_out():
     ]
 
 
+@row_steps.alternative
+def others_gathered():
+    """Compare 1 − p₁ with the sum of the others."""
+    return [
+        "p1*((1 - p1) - (p2 + p3))",
+        "p1*(1 - p1 - (1 - p1))",
+        "p1*0",
+    ]
+
+
 @exercise.part(points=1, answer=Choice("ABCD"))
 def columns():
     """What makes the entries of a column, ∂p_i/∂z_j over all i, add up to 0?"""

@@ -154,6 +154,27 @@ def nothing_added():
     ]
 
 
+@bound_steps.alternative
+def divided_by_the_factor():
+    """Write every term as a quotient by e^m first."""
+    return [
+        "log(exp(m)*exp(z1)/exp(m) + exp(m)*exp(z2)/exp(m) + exp(m)*exp(z3)/exp(m))",
+        "log(exp(m)) + log(exp(z1)/exp(m) + exp(z2)/exp(m) + exp(z3)/exp(m))",
+        "m + log(exp(z1 - m) + exp(z2 - m) + exp(z3 - m))",
+    ]
+
+
+@bound_steps.alternative
+def in_latex():
+    """Add m to every exponent and take it away again."""
+    return [
+        r"\log\left(e^{z_1} + e^{z_2} + e^{z_3}\right)",
+        r"\log\left(e^m \left(e^{z_1 - m} + e^{z_2 - m} + e^{z_3 - m}\right)\right)",
+        r"\log(e^m) + \log\left(e^{z_1 - m} + e^{z_2 - m} + e^{z_3 - m}\right)",
+        r"m + \log\left(e^{z_1 - m} + e^{z_2 - m} + e^{z_3 - m}\right)",
+    ]
+
+
 @exercise.part(points=0.5, answer=Formula("n", {"n": "positive integer"}))
 def at_least():
     """The best lower bound of Σ exp(z_i − m) for n logits whose largest is m."""

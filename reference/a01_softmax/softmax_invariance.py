@@ -31,7 +31,8 @@ definitions = {
 
 def factor_is_shown(line):
     """Does e^c (or e^−c) stand there by itself?  As read it cancels, so look at the text."""
-    return re.search(r"exp\(-?c\)|\be(\^|\*\*)[({]*-?c\b", line.text.replace(" ", ""))
+    inside = r"[({]\s*-?\s*c\s*[)}]"
+    return re.search(rf"exp\s*{inside}|\be\s*(\^|\*\*)\s*(-?c\b|{inside})", line.text)
 
 
 chain = Chain(
@@ -73,6 +74,17 @@ def multiplied_by_the_inverse():
         "exp(-c)*exp(z1 + c)/(exp(-c)*exp(z1 + c) + exp(-c)*exp(z2 + c) + exp(-c)*exp(z3 + c))",
         "exp(z1)/(exp(z1) + exp(z2) + exp(z3))",
         "p1",
+    ]
+
+
+@steps.alternative
+def in_latex():
+    """Write the fractions as fractions."""
+    return [
+        r"\frac{e^{c+z_1}}{e^{c+z_1} + e^{c+z_2} + e^{c+z_3}}",
+        r"\frac{e^c e^{z_1}}{e^c e^{z_1} + e^c e^{z_2} + e^c e^{z_3}}",
+        r"\frac{e^{z_1}}{Z}",
+        r"p_1",
     ]
 
 

@@ -48,6 +48,27 @@ def term_by_term():
     ]
 
 
+@bound.alternative
+def without_the_third_weight():
+    """Eliminate w₃, and let it come back."""
+    return [
+        "M - w1*v1 - w2*v2 - (1 - w1 - w2)*v3",
+        "(M - v3) - w1*(v1 - v3) - w2*(v2 - v3)",
+        "w1*(M - v1) + w2*(M - v2) + (1 - w1 - w2)*(M - v3)",
+        "w1*(M - v1) + w2*(M - v2) + w3*(M - v3)",
+    ]
+
+
+@bound.alternative
+def in_latex():
+    """One value after the other."""
+    return [
+        r"M \left(w_1 + w_2 + w_3\right) - w_1 v_1 - w_2 v_2 - w_3 v_3",
+        r"w_1 \left(M - v_1\right) + w_2 M - w_2 v_2 + w_3 M - w_3 v_3",
+        r"w_1 \left(M - v_1\right) + w_2 \left(M - v_2\right) + w_3 \left(M - v_3\right)",
+    ]
+
+
 @exercise.part(points=0.5, answer=Choice("ABCD"))
 def first_step():
     """Why is ‖Σ w_j V_j‖ ≤ Σ w_j ‖V_j‖?"""

@@ -52,6 +52,27 @@ def with_the_angle():
     ]
 
 
+@gap.alternative
+def with_half_the_angle():
+    """Go on to a square of a sine."""
+    return [
+        "r^2*cos(s)^2 + r^2*sin(s)^2 - r^2*(cos(s)*cos(t) + sin(s)*sin(t))",
+        "r^2 - r^2*cos(s - t)",
+        "2*r^2*sin((s - t)/2)^2",
+    ]
+
+
+@gap.alternative
+def squares_first():
+    """Put the square of the length in for the sums of squares."""
+    return [
+        "x1*x1 + x2*x2 - (x1*y1 + x2*y2)",
+        "r^2 - x1*y1 - x2*y2",
+        "(r^2 + r^2 - 2*x1*y1 - 2*x2*y2)/2",
+        "(y1 - x1)^2/2 + (y2 - x2)^2/2",
+    ]
+
+
 @exercise.part(points=0.5, answer=Choice("ABCD"))
 def equality():
     """For which y of the same length as x is the score x·y as large as x·x?"""
