@@ -1,11 +1,14 @@
-"""Seconds and CPU seconds per submission: `autograder grade` against stock `nbgrader autograde`.
+"""Seconds and CPU seconds per submission: `autograder grade` against nbgrader and otter-grader.
 
-Both grade the same notebooks, everything included: reading, running, scoring, gradebook, autograded
-notebooks and records.  They run in turns, each time in a fresh copy of the course; medians are
-reported.  nbgrader gets a part of the class, as it costs the same for each submission.  Stock
-nbgrader starts one kernel per notebook and one process for all; it has no isolation and no scoring
-to do here beyond running the visible checks.  The simulated submissions are honest ones: right,
-wrong or blank, but none that hangs.
+All grade submissions of the same students, everything included: reading, running, judging,
+gradebook, autograded notebooks and records.  nbgrader and otter-grader get the same cells of the
+students, with tests written for them (equivalent.py), and no isolation.  They run in turns, each
+time in a fresh copy of the course; medians are reported.  The other tools get a part of the class,
+as they cost the same for each submission.  The simulated submissions are honest ones: right, wrong
+or blank, but none that hangs.
+
+Processor time is that of a control group, so that no process escapes it; where this user may make
+none, the figures say so and miss what runs in bubblewrap.
 """
 
 from __future__ import annotations
@@ -18,10 +21,13 @@ import shutil
 import statistics
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
-from processes import Cost, measure
+from equivalent import Equivalents
+from processes import Cost, counts_everything, measure
 
+from autograder.course.config import Course
 from autograder.course.simulate import simulate
 from autograder.delivery.demo import copy_course
 from autograder.delivery.release import generate
@@ -58,72 +64,114 @@ def stock(root: Path) -> None:
     config.write_text("\n".join(kept) + "\n")
 
 
+class Bench:
+    """The class, and what each tool does with a copy of it."""
+
+    def __init__(self, options: argparse.Namespace, folder: Path) -> None:
+        self.many, self.few = options.submissions, options.sample
+        self.otter: str = options.otter
+        self.folder = folder
+        self.origin = prepare(options.assignments, self.many, folder / "origin")
+        course = Course.load(self.origin)
+        self.ids = course.ids(options.assignments)
+        shares = [
+            self.few // len(self.ids) + (i < self.few % len(self.ids))
+            for i, _ in enumerate(self.ids)
+        ]
+        self.stock = shutil.copytree(self.origin, folder / "stock")
+        stock(self.stock)
+        (folder / "otter").mkdir()
+        self.notebooks = []
+        for id, share in zip(self.ids, shares, strict=True):
+            equivalents = Equivalents(Course.load(self.stock), id)
+            if self.otter:
+                archive, notebooks = equivalents.for_otter(share, self.otter, folder / "otter")
+                self.notebooks += [(archive, notebook) for notebook in notebooks]
+            equivalents.for_nbgrader(share)
+
+    def autograder(self, jobs: int, *, memory: bool = False) -> Cost:
+        """Grade the class."""
+        root = shutil.copytree(self.origin, self.folder / "copy")
+        command = [*AUTOGRADER, "grade", *self.ids, "--jobs", str(jobs)]
+        cost = measure(command, root, memory=memory, watch=True)
+        cost.long["students"] = sum(
+            json.loads(path.read_text())["runtime"].get("cpu_seconds", 0.0)
+            for path in (root / "records").glob("*/*.json")
+        )
+        shutil.rmtree(root)
+        return cost
+
+    def by_nbgrader(self) -> Cost:
+        """Grade the sample as an instructor does, one command for each assignment."""
+        root = shutil.copytree(self.stock, self.folder / "copy")
+        parts = [measure([*NBGRADER, "autograde", id], root) for id in self.ids]
+        graded = len(list((root / "autograded").glob("*/*/*.ipynb")))
+        if graded != self.few:
+            sys.exit(f"nbgrader has graded {graded} of {self.few} submissions")
+        shutil.rmtree(root)
+        return Cost(sum(p.wall for p in parts), sum(p.cpu for p in parts))
+
+    def by_otter(self) -> Cost:
+        """Grade the sample, one command for each submission."""
+        environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+        parts = []
+        for archive, notebook in self.notebooks:
+            command = [self.otter, "-m", "otter", "run", "-a", archive.name, "--no-logo"]
+            parts.append(
+                measure([*command, notebook.name], self.folder / "otter", environment=environment)
+            )
+            if not (self.folder / "otter" / "results.json").exists():
+                sys.exit(f"otter has not graded {notebook.name}")
+            (self.folder / "otter" / "results.json").unlink()
+        return Cost(sum(p.wall for p in parts), sum(p.cpu for p in parts))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--assignments", nargs="+", default=["a01", "a02"])
     parser.add_argument("--submissions", type=int, default=200)
-    parser.add_argument("--nbgrader-submissions", type=int, default=20)
+    parser.add_argument("--sample", type=int, default=10, help="for the other tools")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument(
+        "--otter",
+        default=os.environ.get("OTTER_PYTHON", ""),
+        help="a Python with otter-grader, ipykernel, matplotlib and sympy (or $OTTER_PYTHON)",
+    )
     parser.add_argument("--out", type=Path, help="a JSON file to write")
     options = parser.parse_args()
     os.environ["PYTHONPATH"] = str(ROOT)
-    many, few = options.submissions, options.nbgrader_submissions
-    commands = {
-        "autograder, 1 job": (many, [[*AUTOGRADER, "grade", *options.assignments, "--jobs", "1"]]),
-        "autograder, 2 jobs": (many, [[*AUTOGRADER, "grade", *options.assignments, "--jobs", "2"]]),
-        "nbgrader": (few, []),
-    }
-    costs: dict[str, list[Cost]] = {name: [] for name in commands}
     with tempfile.TemporaryDirectory() as folder:
-        origins = {n: prepare(options.assignments, n, Path(folder) / str(n)) for n in {many, few}}
-        names = sorted(path.name for path in (origins[few] / "submitted").glob("*/*"))
-        commands["nbgrader"][1].extend([*NBGRADER, "autograde", id] for id in sorted(set(names)))
-
-        def cost(name: str, *, memory: bool = False) -> Cost:
-            size, todo = commands[name]
-            root = Path(folder) / "copy"
-            shutil.copytree(origins[size], root)
-            if name == "nbgrader":
-                stock(root)
-            parts = [measure(command, root, memory=memory) for command in todo]
-            shutil.rmtree(root)
-            print(f"{name}: {sum(p.wall for p in parts):.1f} s", file=sys.stderr)
-            return Cost(
-                sum(p.wall for p in parts),
-                sum(p.cpu for p in parts),
-                max(p.rss_mb for p in parts),
-                max(p.pss_mb for p in parts),
-            )
-
+        bench = Bench(options, Path(folder))
+        runs: dict[str, tuple[int, Callable[[], Cost]]] = {
+            "autograder, 1 job": (bench.many, lambda: bench.autograder(1)),
+            "autograder, 2 jobs": (bench.many, lambda: bench.autograder(2)),
+            "nbgrader": (bench.few, bench.by_nbgrader),
+        }
+        if options.otter:
+            runs["otter"] = (bench.few, bench.by_otter)
+        costs: dict[str, list[Cost]] = {name: [] for name in runs}
         for _ in range(options.rounds):
-            for name in commands:
-                costs[name].append(cost(name))
-        peak = cost("autograder, 2 jobs", memory=True)
+            for name, (_, run) in runs.items():
+                costs[name].append(run())
+                print(f"{name}: {costs[name][-1].wall:.1f} s", file=sys.stderr)
+        peak = bench.autograder(2, memory=True)
+        ids = bench.ids
+    rows = {name: _row(runs[name][0], costs[name]) for name in runs}
+    rows["autograder, 2 jobs"]["peak_pss_mb"] = round(peak.pss_mb)
     result = {
-        "assignments": sorted(set(names)),
+        "assignments": ids,
         "rounds": options.rounds,
         "cores": os.cpu_count(),
         "python": platform.python_version(),
-        **{name: _row(commands[name][0], costs[name]) for name in commands},
+        "cpu_counts_every_process": counts_everything(),
+        "sample": f"nbgrader and otter grade the first {bench.few} submissions of the class",
+        **rows,
+        "profile": _profile(bench.many, costs["autograder, 1 job"]),
+        **_ratios(rows),
     }
-    memory = {"peak_rss_mb": round(peak.rss_mb), "peak_pss_mb": round(peak.pss_mb)}
-    result["autograder, 2 jobs"] |= memory
-    one, two, stock_row = (result[name] for name in commands)
-    result["ratio_wall"] = round(stock_row["wall_seconds"] / two["wall_seconds"], 1)
-    result["ratio_cpu"] = round(stock_row["cpu_seconds"] / one["cpu_seconds"], 1)
-    result["speedup_of_2_jobs"] = round(one["wall_seconds"] / two["wall_seconds"], 2)
-
-    print(
-        f"{'per submission':20}{'wall s':>10}{'CPU s':>10}{'submissions':>13}{'peak PSS MiB':>14}"
-    )
-    for name in commands:
-        row = result[name]
-        print(
-            f"{name:20}{row['wall_seconds']:10.3f}{row['cpu_seconds']:10.3f}"
-            f"{row['submissions']:13}{row.get('peak_pss_mb', ''):>14}"
-        )
-    for name in ("ratio_wall", "ratio_cpu", "speedup_of_2_jobs"):
-        print(f"{name:20}{result[name]:10}")
+    if not options.otter:
+        result["otter"] = "not measured: no Python with otter-grader was named (--otter)"
+    _show(result, rows)
     if options.out:
         options.out.write_text(json.dumps(result, indent=1) + "\n")
 
@@ -136,6 +184,52 @@ def _row(submissions: int, costs: list[Cost]) -> dict[str, object]:
         "rounds_wall": [round(c.wall, 2) for c in costs],
         "rounds_cpu": [round(c.cpu, 2) for c in costs],
     }
+
+
+def _profile(submissions: int, costs: list[Cost]) -> dict[str, float]:
+    """Return the CPU seconds per submission by process, of the run in the middle."""
+    cost = sorted(costs, key=lambda c: c.cpu)[len(costs) // 2]
+    judging = sum(s for command, s in cost.long.items() if "multiprocessing" in command)
+    saving = sum(s for command, s in cost.long.items() if "autograder.cli" in command)
+    students = cost.long["students"]
+    shares = {
+        "students' processes": students,
+        "judging (grading processes, their start included)": judging,
+        "saving (main process: start, gradebook, notebooks, records)": saving,
+        "zygotes and the rest": cost.cpu - judging - saving - students,
+    }
+    return {name: round(seconds / submissions, 4) for name, seconds in shares.items()}
+
+
+def _ratios(rows: dict[str, dict[str, object]]) -> dict[str, float]:
+    def ratio(over: str, under: str, what: str) -> float:
+        return round(float(str(rows[over][what])) / float(str(rows[under][what])), 2)
+
+    one, two = "autograder, 1 job", "autograder, 2 jobs"
+    found = {"speedup_of_2_jobs": ratio(one, two, "wall_seconds")}
+    for other in rows.keys() & {"nbgrader", "otter"}:
+        found[f"ratio_cpu_{other}"] = ratio(other, one, "cpu_seconds")
+        found[f"ratio_wall_{other}"] = ratio(other, two, "wall_seconds")
+    return dict(sorted(found.items()))
+
+
+def _show(result: dict[str, object], rows: dict[str, dict[str, object]]) -> None:
+    head = (
+        f"{'per submission':20}{'wall s':>10}{'CPU s':>10}{'submissions':>13}{'peak PSS MiB':>14}"
+    )
+    print(head)
+    for name, row in rows.items():
+        print(
+            f"{name:20}{row['wall_seconds']:10.3f}{row['cpu_seconds']:10.3f}"
+            f"{row['submissions']:13}{row.get('peak_pss_mb', ''):>14}"
+        )
+    for name, value in result.items():
+        if name.startswith(("ratio", "speedup")):
+            print(f"{name:20}{value:10}")
+    for name, seconds in result["profile"].items():  # type: ignore[attr-defined]
+        print(f"{seconds:10.4f} CPU s  {name}")
+    if isinstance(result.get("otter"), str):
+        print(result["otter"])
 
 
 if __name__ == "__main__":

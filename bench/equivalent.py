@@ -1,0 +1,211 @@
+"""The same exercises for tools that run their tests in the student's kernel.
+
+nbgrader and otter-grader judge with code that runs beside the student's. Here that code is written
+for them: a first cell brings the right answers of the notebook's own student, and what every check,
+visible or hidden, asks of a function and what the reference answers. Numbers are compared by
+``allclose``, formulas by their values at three points. This does less than the course's own checks
+do: derivations count by their last line, misconceptions and earlier slips are not recognised, and
+calls with more than 10,000 numbers are left out.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from autograder.course.config import Course
+from autograder.course.discover import load_assignment
+from autograder.course.release import Release
+from autograder.course.sources import plain, typed
+from autograder.course.submissions import Handed, submissions
+from autograder.delivery import gradebook
+from autograder.exercise import Exercise, Part, solve
+from autograder.grading.checks import Recorder, seed_of
+
+MOST_NUMBERS = 10_000
+
+SETUP = '''\
+import json as _json, random as _random
+import numpy as _np
+_EXPECTED = _json.loads(r"""{expected}""")
+
+def _value(text, point):
+    text = str(text).replace("^", "**")
+    names = {{n: getattr(_np, n) for n in ("exp", "log", "sqrt", "tanh", "sin", "cos")}}
+    class Names(dict):
+        def __missing__(self, name):
+            return point.setdefault(name, _random.uniform(0.5, 2))
+    return eval(text, {{"__builtins__": {{}}}}, Names(names))
+
+def _same(given, right):
+    if isinstance(right, str):
+        try:
+            for _ in range(3):
+                point = {{}}
+                if not _np.isclose(_value(right, point), _value(given, point)):
+                    return False
+            return True
+        except Exception:
+            return str(given) == right
+    if isinstance(right, dict):
+        given = {{str(key): value for key, value in given.items()}}
+        return all(_same(given[key], right[key]) for key in right)
+    if isinstance(right, list) and any(isinstance(entry, (str, list, dict)) for entry in right):
+        return len(given) == len(right) and all(map(_same, given, right))
+    return bool(_np.allclose(_np.asarray(given, float), right, rtol=1e-3, equal_nan=True))
+
+def passes(exercise, names):
+    """Whether the answers and the function of an exercise are right."""
+    expected = _EXPECTED[exercise]
+    right = all(
+        _same(names[name][-1:] if lines else names[name], value)
+        for name, value, lines in expected["answers"]
+    )
+    for args, value in expected["calls"]:
+        function = names[expected["function"]]
+        right &= _same(function(*map(_given, args)), value)
+    return right
+
+def _given(argument):
+    return _np.array(argument) if isinstance(argument, list) else argument
+'''
+OTTER_TEST = """\
+OK_FORMAT = True
+
+test = {{
+    "name": "{id}",
+    "points": {points},
+    "suites": [{{
+        "type": "doctest", "scored": True, "setup": "", "teardown": "",
+        "cases": [{{"code": ">>> passes({id!r}, globals())\\nTrue", "hidden": True}}],
+    }}],
+}}
+"""
+
+
+class Equivalents:
+    """The test data of one assignment, and its submissions as the other tools take them."""
+
+    def __init__(self, course: Course, id: str) -> None:
+        self.course, self.id = course, id
+        self.release = Release.load(course, id)
+        self.exercises = load_assignment(course, id).sound
+        self._calls = {name: _calls(exercise) for name, exercise in self.exercises.items()}
+
+    def for_nbgrader(self, students: int) -> None:
+        """Rewrite the course's release and the first submissions; remove the other ones."""
+        sealed = gradebook.seal(self._with_tests(self.release.notebook))
+        gradebook.register(self.course, self.id, sealed)
+        released = {_grade_id(cell): cell for cell in sealed["cells"] if _grade_id(cell)}
+        path = self.course.folder("release") / self.id / f"{self.id}.ipynb"
+        path.write_text(json.dumps(sealed))
+        for handed in self._first(students):
+            notebook = self._with_setup(handed)
+            for cell in notebook["cells"]:
+                if _grade_id(cell).startswith("check_"):
+                    cell.update(source=released[_grade_id(cell)]["source"])
+                    cell["metadata"] = released[_grade_id(cell)]["metadata"]
+            handed.path.write_text(json.dumps(notebook))
+
+    def for_otter(self, students: int, python: str, folder: Path) -> tuple[Path, list[Path]]:
+        """Write the archive that grades, and the notebooks that it grades."""
+        tests = folder / f"{self.id}_tests"
+        tests.mkdir()
+        for id, exercise in self.exercises.items():
+            text = OTTER_TEST.format(id=id, points=exercise.points)
+            (tests / f"{id}.py").write_text(text)
+        support = [
+            self.course.folder("release") / self.id / f"check.{kind}" for kind in ("py", "json")
+        ]
+        for path in support:
+            shutil.copy(path, tests.parent)
+        archive = folder / f"{self.id}.zip"
+        command = [python, "-m", "otter", "generate", "-t", tests.name, "-o", archive.name]
+        command += ["--no-requirements", "--no-environment", *(path.name for path in support)]
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        assert "check.py" in " ".join(zipfile.ZipFile(archive).namelist())
+        notebooks = []
+        for handed in self._first(students):
+            path = folder / f"{handed.student}_{self.id}.ipynb"
+            notebook = self._with_setup(handed)
+            notebook["cells"][0]["source"] += "\nimport otter\ngrader = otter.Notebook()\n"
+            for cell in notebook["cells"]:
+                if _grade_id(cell).startswith("check_"):
+                    cell["source"] = f"grader.check({_grade_id(cell).removeprefix('check_')!r})"
+            path.write_text(json.dumps(notebook))
+            notebooks.append(path)
+        return archive, notebooks
+
+    def _first(self, students: int) -> list[Handed]:
+        """Return so many submissions, and remove the others."""
+        handed = submissions(self.course, self.id)
+        for other in handed[students:]:
+            shutil.rmtree(other.path.parent)
+        return handed[:students]
+
+    def _with_tests(self, notebook: dict[str, Any]) -> dict[str, Any]:
+        cells = []
+        for cell in notebook["cells"]:
+            id = _grade_id(cell)
+            if id.startswith("check_"):
+                test = f"assert passes({id.removeprefix('check_')!r}, globals())"
+                cell = {**cell, "source": test}
+            cells.append(cell)
+        return {**notebook, "cells": cells}
+
+    def _with_setup(self, handed: Handed) -> dict[str, Any]:
+        notebook = json.loads(handed.path.read_text())
+        expected = {}
+        for id, exercise in self.exercises.items():
+            variant = self.release.pool(id)[self.release.variant(id, handed.student)]
+            known = solve(exercise, variant)
+            answers = [
+                [part.name, *_answer(part, known[part.name])]
+                for part in exercise.parts
+                if not part.manual
+            ]
+            function = exercise.solution.__name__ if exercise.solution else ""
+            expected[id] = {"answers": answers, "function": function, "calls": self._calls[id]}
+        source = SETUP.format(expected=json.dumps(expected).replace('"""', ""))
+        metadata: dict[str, Any] = {}
+        cell = {"cell_type": "code", "id": "setup", "metadata": metadata, "source": source}
+        cell |= {"outputs": [], "execution_count": None}
+        return {**notebook, "cells": [cell, *notebook["cells"]]}
+
+
+def _answer(part: Part, value: Any) -> tuple[Any, bool]:
+    """Return an answer as JSON, and whether it is a derivation, of which the last line counts."""
+    text = _json(typed(part, value))
+    return (text[-1:], True) if hasattr(value, "texts") else (text, False)
+
+
+def _calls(exercise: Exercise) -> list[Any]:
+    """Return what the checks ask of a function, and what the reference answers."""
+    calls = []
+    for check in exercise.checks:
+        call = Recorder(exercise.solution)
+        with np.errstate(all="ignore"):
+            check.run(call, seed_of(exercise, check))
+        for recorded in call.calls:
+            if not recorded.kwargs and _numbers([*recorded.args, recorded.value]) <= MOST_NUMBERS:
+                calls.append([_json(plain(list(recorded.args))), _json(plain(recorded.value))])
+    return calls
+
+
+def _numbers(value: Any) -> int:
+    return sum(map(_numbers, value)) if isinstance(value, list | tuple) else np.size(value)
+
+
+def _json(value: Any) -> Any:
+    """Replace what JSON has no word for."""
+    return json.loads(json.dumps(value, default=str))
+
+
+def _grade_id(cell: dict[str, Any]) -> str:
+    return str(cell["metadata"].get("nbgrader", {}).get("grade_id", ""))
