@@ -19,7 +19,7 @@ import numpy as np
 from autograder.course.config import CourseError
 from autograder.exercise import Check, Exercise, Part, draw_pool, solve
 from autograder.grading.checks import Recorder, seed_of
-from autograder.student.check import decode
+from autograder.student.data import decode
 
 __all__ = ["decode", "dump", "encode", "record"]
 
