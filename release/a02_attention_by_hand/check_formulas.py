@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Collection, Container
 from collections.abc import Collection, Iterator
 from collections.abc import Container
-from dataclasses import dataclass
+from collections.abc import Container, Iterable
 from typing import Any
-from typing import Literal
+from typing import Literal, NamedTuple
+from typing import NamedTuple
 from typing import NoReturn
 import difflib
 import itertools
 import re
+import sys
+import unicodedata
 
 
 _WINDOW = 36  # characters shown on each side of the caret
@@ -60,35 +63,57 @@ def _point_at(text: str, position: int) -> str:
     return f"    {before}{shown}{after}\n    {' ' * (len(before) + position - start)}^"
 
 
-MAX_LENGTH = 2000
-MAX_TOKENS = 1200
-
 _GREEK_NAMES = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron
     pi rho sigma tau upsilon phi chi psi omega"""
 GREEK = dict(zip("αβγδεζηθικλμνξοπρστυφχψω", _GREEK_NAMES.split(), strict=True))
 GREEK |= {letter.upper(): name.capitalize() for letter, name in GREEK.items()}
-_LETTERS = str.maketrans(GREEK | dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True)))
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-_WRITTEN = {
+ACCENTS = {"hat": "hat", "widehat": "hat", "bar": "bar", "overline": "bar", "tilde": "tilde"}
+MARKS = {"\u0302": "hat", "\u0304": "bar", "\u0303": "tilde"}
+# x̂ is one character or two.
+_MARKED = {
+    unicodedata.normalize("NFC", letter + mark): letter + word
+    for letter in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    for mark, word in MARKS.items()
+}
+_MARKED = {letter: name for letter, name in _MARKED.items() if len(letter) == 1}
+_DIGITS = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
+LETTERS = str.maketrans(GREEK | _MARKED | MARKS | _DIGITS | {"′": "'"})
+LETTER = "A-Za-z" + "".join(GREEK) + "".join(_MARKED)
+RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱʲᵏᵐˢᵗ", "0123456789+-nijkmst", strict=True))
+LOWERED = dict(zip("ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", "aehijklmnoprstuvx", strict=True))
+FRACTIONS = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅛": "1/8"}
+
+WRITTEN = {
     "**": "^",
     "−": "-",
     "–": "-",
     "×": "*",
     "·": "*",
     "⋅": "*",
-    "∘": "∘",
+    "@": "*",
     "÷": "/",
     "（": "(",
     "）": ")",
     "==": "=",
+    ":=": "=",
     "≤": "<=",
     "≥": ">=",
     "≠": "!=",
     "||": "‖",
+    "->": "→",
+    ".T": "ᵀ",
+    "⌊": r"\lfloor",
+    "⌋": r"\rfloor",
+    "⌈": r"\lceil",
+    "⌉": r"\rceil",
     "∞": "oo",
     "∅": "EmptySet",
 }
-_COMMANDS = {
+# What stands under these says where they begin and end.
+BIG_OPERATORS = {r"\sum": "Sum", r"\prod": "Product", r"\lim": "Limit"}
+BIG = {"Σ": r"\sum", "∑": r"\sum", "∏": r"\prod", "lim": r"\lim"}
+
+COMMANDS = {
     r"\cdot": "*",
     r"\times": "*",
     r"\odot": "∘",
@@ -127,8 +152,14 @@ _COMMANDS = {
     r"\dfrac": r"\frac",
     r"\tfrac": r"\frac",
     r"\cfrac": r"\frac",
+    r"\dbinom": r"\binom",
+    r"\tbinom": r"\binom",
+    r"\to": "→",
+    r"\rightarrow": "→",
+    r"\colon": ":",
+    r"\partial": "∂",
 }
-_NAMED = {
+NAMED = {
     r"\infty": "oo",
     r"\emptyset": "EmptySet",
     r"\varnothing": "EmptySet",
@@ -137,7 +168,7 @@ _NAMED = {
     r"\varphi": "phi",
     r"\ell": "l",
 }
-_LAYOUT = {
+LAYOUT = {
     r"\left",
     r"\right",
     r"\big",
@@ -150,49 +181,69 @@ _LAYOUT = {
     r"\Bigg",
     r"\quad",
     r"\qquad",
+    r"\displaystyle",
+    r"\textstyle",
+    r"\limits",
+    r"\nolimits",
 }
-_LAYOUT |= {r"\displaystyle", r"\textstyle", r"\limits", r"\nolimits"}
-# Words in upright or bold letters; what stands in the braces is one name.
+
+
+signs = sys.modules[__name__]
+
+
+MAX_LENGTH = 2000
+MAX_TOKENS = 1200
+
+# Words in upright or bold letters, or with an accent; what stands in the braces is one name.
 _FONTS = (
     r"\\(?:mathrm|mathbf|mathit|mathcal|mathsf|mathbb|boldsymbol|bm|text|textrm|textbf|operatorname"
-    r"|hat|bar|tilde)"
+    rf"|{'|'.join(signs.ACCENTS)})"
 )
-_ACCENTS = ("hat", "bar", "tilde")
-
-_LETTER = "A-Za-z" + "".join(GREEK)
-_INDEX = r"_(?:\{(?:[^{}]|\{[^{}]*\})*\}|\\[A-Za-z]+|[A-Za-z0-9])"
-_COMMON = r"""(?P<space>\s+|\\[,;:!\ ]|~)
-    | (?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
-    | (?P<superscript>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)
-    | (?P<operator>\*\*|<=|>=|!=|==|\|\||[-+*/^(){}\[\],=<>!|&;:_−–×·⋅∘÷（）≤≥≠≈∪∩∖∧∨¬‖ᵀ])
-    | (?P<root>√)
+_WORD = rf"{_FONTS}(?![A-Za-z])\s*(?:\{{\\?[A-Za-z0-9\ ]+\}}|[A-Za-z]|\\[A-Za-z]+)"
+_FONT = re.compile(
+    r"\\(?P<font>[A-Za-z]+)\s*(?:\{(?P<braced>[^}]*)\}|(?P<bare>(?<=\s)[A-Za-z]|\\[A-Za-z]+))"
+)
+_MARK = f"[{''.join(MARKS)}]"
+_LOW = f"[{''.join(LOWERED)}₀-₉]"
+_INDEX = rf"""(?:_(?:{_FONTS}\s*\{{[^{{}}]*\}}|\{{(?:[^{{}}]|\{{[^{{}}]*\}})*\}}|\\[A-Za-z]+
+    |[A-Za-z0-9])|{_LOW}+)"""
+_COMMON = rf"""(?P<space>\s+|\\[,;:!\ ]|~)
+    | (?P<big>[∑∏]|Σ(?=\s*_)|lim(?=_))
+    | (?P<number>(?:[0-9]+(?:\.(?!T\b)[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+    | (?P<fraction>[{"".join(FRACTIONS)}])
+    | (?P<superscript>⁻ᵀ|[{"".join(RAISED)}]+)
+    | (?P<operator>\*\*|<=|>=|!=|==|:=|->|\|\||\.T\b|[-+*/^(){{}}\[\],=<>!|&;:_@]
+        |[−–×·⋅∘÷（）≤≥≠≈∪∩∖∧∨¬‖ᵀ√∂→])
+    | (?P<rounding>[⌊⌋⌈⌉])
     | (?P<constant>[∞∅])"""
-_TEXT = re.compile(
-    rf"""{_COMMON}
+_TEXT = rf"""{_COMMON}
     | (?P<name>Interval\.(?:Lopen|Ropen|open)
-        |[{_LETTER}](?:[{_LETTER}0-9_₀-₉]*[{_LETTER}0-9₀-₉])?(?:_\{{[A-Za-z0-9,]+\}})?)""",
-    re.VERBOSE,
-)
-_LATEX = re.compile(
-    rf"""(?P<font>{_FONTS}\s*\{{[A-Za-z0-9\ ]+\}}(?:{_INDEX})?)
+        |[{LETTER}](?:{_MARK}(?:_[{LETTER}0-9]+)?|[{LETTER}0-9_₀-₉]*[{LETTER}0-9₀-₉]|)
+         (?:_\{{[^{{}}]+\}}|{_LOW}+)?
+        ['′]{{0,2}})"""
+_LATEX = rf"""(?P<font>{_WORD}{_INDEX}?)
     | {_COMMON}
     | (?P<environment>\\(?:begin|end)\s*\{{[A-Za-z*]+\}})
     | (?P<escaped>\\\\|\\[{{}}|])
-    | (?P<command>\\[A-Za-z]+(?:{_INDEX})?)
-    | (?P<name>[{_LETTER}]+[0-9₀-₉]*(?:{_INDEX})?)""",
-    re.VERBOSE,
-)
+    | (?P<command>\\[A-Za-z]+{_INDEX}?)
+    | (?P<name>[{LETTER}]{_MARK}?[{LETTER}]*[0-9₀-₉]*{_INDEX}?['′]{{0,2}})"""
+# A declared Σ is a name; else it is a sum.
+_PATTERNS = {
+    (latex, sigma): re.compile(text.replace(r"|Σ(?=\s*_)", "" if sigma else r"|Σ(?=\s*_)"), re.X)
+    for latex, text in ((False, _TEXT), (True, _LATEX))
+    for sigma in (False, True)
+}
 
 Kind = Literal["number", "name", "operator", "command", "end"]
 
 
-@dataclass(frozen=True)
-class Token:
-    """A piece of the student's text and where it stands."""
+class Token(NamedTuple):
+    """A piece of the student's text, where it stands and where it ends."""
 
     kind: Kind
     text: str
     position: int
+    end: int = -1
 
 
 def is_latex(text: str) -> bool:
@@ -201,7 +252,7 @@ def is_latex(text: str) -> bool:
 
 
 def tokenize(
-    text: object, *, words: Container[str] = (), functions: Container[str] = ()
+    text: object, *, words: Iterable[str] = (), functions: Container[str] = ()
 ) -> list[Token]:
     """Split `text` into tokens, the last one of kind ``end``, or raise `ParseError`.
 
@@ -214,30 +265,8 @@ def tokenize(
         raise ParseError("expected a formula, but there is no text", text)
     if len(text) > MAX_LENGTH:
         raise ParseError(f"a formula may have at most {MAX_LENGTH} characters", text)
-    start, stop = _without_dollars(text)
-    tokens = _scan(text, start, stop, is_latex(text), words, functions)
-    return [*tokens, Token("end", "", len(text))]
-
-
-def _scan(
-    text: str,
-    position: int,
-    stop: int,
-    latex: bool,
-    words: Container[str] = (),
-    functions: Container[str] = (),
-) -> list[Token]:
-    pattern = _LATEX if latex else _TEXT
-    tokens: list[Token] = []
-    while position < stop:
-        match = pattern.match(text, position, stop)
-        if match is None:
-            raise ParseError(f"unexpected character {text[position]!a}", text, position)
-        tokens += _read(match, words, functions, latex)
-        if len(tokens) > MAX_TOKENS:
-            raise ParseError("this formula has too many parts", text)
-        position = match.end()
-    return tokens
+    tokens = _Scanner(text, frozenset(words), functions).scan(*_without_dollars(text))
+    return [*tokens, Token("end", "", len(text), len(text))]
 
 
 def _without_dollars(text: str) -> tuple[int, int]:
@@ -253,116 +282,160 @@ def _without_dollars(text: str) -> tuple[int, int]:
     return start, stop
 
 
-def _read(
-    match: re.Match[str], words: Container[str], functions: Container[str], latex: bool
-) -> list[Token]:
-    kind, word, at = match.lastgroup, match.group(), match.start()
-    match kind:
-        case "space":
+class _Scanner:
+    def __init__(self, text: str, words: frozenset[str], functions: Container[str]) -> None:
+        self.text = text
+        self.latex = is_latex(text)
+        self.words = words
+        self.functions = functions
+        sigma = any(word.startswith("Sigma") for word in words)
+        self.pattern = _PATTERNS[self.latex, sigma]
+
+    def scan(self, position: int, stop: int) -> list[Token]:
+        tokens: list[Token] = []
+        while position < stop:
+            match = self.pattern.match(self.text, position, stop)
+            if match is None:
+                reason = f"unexpected character {self.text[position]!a}"
+                raise ParseError(reason, self.text, position)
+            tokens += self.read(match)
+            if len(tokens) > MAX_TOKENS:
+                raise ParseError("this formula has too many parts", self.text)
+            position = match.end()
+        return tokens
+
+    def read(self, match: re.Match[str]) -> list[Token]:
+        kind, word, at, end = match.lastgroup, match.group(), match.start(), match.end()
+        match kind:
+            case "space":
+                return []
+            case "name" if not self.latex:
+                return self.name(word, at)
+            case "name":
+                return self.letters(word, at)
+            case "number":
+                return [Token("number", word, at, end)]
+            case "operator" | "escaped":
+                written = signs.COMMANDS.get(word) or signs.WRITTEN.get(word, word)
+                return [Token("operator", written, at, end)]
+            case "fraction":
+                return [Token("number", FRACTIONS[word], at, end)]
+            case "superscript":
+                return self.raised(word, at)
+            case "constant":
+                return [Token("name", signs.WRITTEN[word], at, end)]
+            case "rounding":
+                return [Token("command", signs.WRITTEN[word], at, end)]
+            case "big":
+                return [Token("command", signs.BIG[word], at, end)]
+            case "environment":
+                return [Token("command", word.replace(" ", ""), at, end)]
+            case "font":
+                return self.font(word, at)
+        return self.command(word, at)
+
+    def raised(self, word: str, at: int) -> list[Token]:
+        """Tokens of ``ⁿ⁺¹`` or ``⁻ᵀ``."""
+        end = at + len(word)
+        if word == "⁻ᵀ":
+            return [Token("operator", sign, at, end) for sign in "^-ᵀ"]
+        inside = "".join(RAISED[sign] for sign in word)
+        tokens = []
+        for piece in re.findall(r"\d+|\D", inside):
+            kind: Kind = "number" if piece.isdigit() else "name" if piece.isalpha() else "operator"
+            tokens.append(Token(kind, piece, at, end))
+        if len(tokens) > 1:
+            tokens = [Token("operator", "(", at), *tokens, Token("operator", ")", at, end)]
+        return [Token("operator", "^", at), *tokens]
+
+    def name(self, word: str, at: int) -> list[Token]:
+        """Tokens of a name in text."""
+        head, _, base = word.partition("_")
+        if head == "log" and base.isalnum() and word.replace("_", "") not in self.words:
+            middle = at + len(head)
+            rest = Token("number" if base.isdigit() else "name", base, middle + 1, at + len(word))
+            return [Token("name", head, at, middle), Token("operator", "_", middle), rest]
+        return self.with_index(word, at)
+
+    def letters(self, word: str, at: int) -> list[Token]:
+        """Tokens for letters in LaTeX, each a name of its own unless their word is known."""
+        head, underscore, index = word.partition("_")
+        name = head.translate(signs.LETTERS) + _plain_index(underscore + index)
+        bare = re.match(r"[^0-9₀-₉]*", head)
+        length = len(re.sub(f"[{''.join(MARKS)}{''.join(LOWERED)}'′]", "", bare[0] if bare else ""))
+        if length <= 1 or name.replace("_", "") in self.words or name in self.functions:
+            return self.with_index(word, at)
+        last = length - 1
+        split = [
+            Token("name", head[i].translate(signs.LETTERS), at + i, at + i + 1) for i in range(last)
+        ]
+        return [*split, *self.with_index(word[last:], at + last)]
+
+    def with_index(
+        self, word: str, at: int, prefix: str = "", middle: int | None = None
+    ) -> list[Token]:
+        """Tokens of a name; an index that is a formula stands in brackets behind it.
+
+        `prefix` is the name, if it is not what stands before the index, which begins at `middle`.
+        """
+        end = at + len(word)
+        middle = word.find("_") if middle is None else middle
+        head, index = (word, "") if middle < 0 else (word[:middle], word[middle:])
+        if _is_formula(index):
+            opened = at + len(head) + 2
+            return [
+                Token("name", prefix or head.translate(signs.LETTERS), at, at + len(head)),
+                Token("operator", "⟦", opened - 1, opened),
+                *self.scan(opened, end - 1),
+                Token("operator", "⟧", end - 1, end),
+            ]
+        name = prefix or _lowered(head).translate(signs.LETTERS)
+        return [Token("name", name + _plain_index(index), at, end)]
+
+    def font(self, word: str, at: int) -> list[Token]:
+        r"""Tokens of ``\\mathrm{diag}``, ``\\hat{x}_j``, ``\\hat\\sigma``."""
+        match = _FONT.match(word)
+        assert match is not None
+        inner = "".join((match["braced"] or match["bare"]).replace("\\", "").split())
+        return self.with_index(word, at, inner + signs.ACCENTS.get(match["font"], ""), match.end())
+
+    def command(self, word: str, at: int) -> list[Token]:
+        """Tokens of what begins with a backslash."""
+        command, underscore, _ = word.partition("_")
+        middle, end = at + len(command), at + len(word)
+        if command in signs.LAYOUT:
             return []
-        case "superscript":
-            return [Token("operator", "^", at), Token("number", word.translate(_SUPERSCRIPTS), at)]
-        case "number":
-            return [Token("number", word, at)]
-        case "root":
-            return [Token("name", "sqrt", at)]
-        case "constant":
-            return [Token("name", _WRITTEN[word], at)]
-        case "operator":
-            return [Token("operator", _WRITTEN.get(word, word), at)]
-        case "escaped":
-            return [Token("operator", _COMMANDS.get(word, word), at)]
-        case "environment":
-            return [Token("command", word.replace(" ", ""), at)]
-        case "command":
-            return _command(word, at)
-        case "font":
-            font, _, rest = word.partition("{")
-            inner, _, index = rest.partition("}")
-            accent = font.strip()[1:] if font.strip()[1:] in _ACCENTS else ""
-            name = "".join(inner.split()) + accent
-            return [Token("name", name + _plain_index(index), at)]
-    if latex:
-        return _letters(word, at, words, functions)
-    return [Token("name", _plain_index(word.translate(_LETTERS)), at)]
-
-
-def _command(word: str, at: int) -> list[Token]:
-    command, _, index = word.partition("_")
-    if command in _LAYOUT:
-        return []
-    if command in (r"\sum", r"\prod", r"\log", r"\max", r"\min") or command in _COMMANDS:
-        written = _COMMANDS.get(command, command)
+        if command in signs.NAMED or command[1:] in signs.GREEK.values():
+            return self.with_index(word, at, signs.NAMED.get(command, command[1:]))
+        written = signs.COMMANDS.get(command, command)
         kind: Kind = "command" if written[:1] == "\\" and written[1:].isalpha() else "operator"
-        tokens = [Token(kind, written, at)]
-        return tokens + (_split_index(index, at + len(command)) if index else [])
-    if command in _NAMED or command[1:] in GREEK.values():
-        name = _NAMED.get(command, command[1:])
-        return [Token("name", name + _plain_index(index and "_" + index), at)]
-    return [Token("command", command, at)] + (
-        _split_index(index, at + len(command)) if index else []
-    )
+        tokens = [Token(kind, written, at, middle)]
+        if underscore:  # no part of a name: the bounds of a sum, the base of a logarithm
+            tokens += [Token("operator", "_", middle, middle + 1), *self.scan(middle + 1, end)]
+        return tokens
 
 
-def _split_index(index: str, at: int) -> list[Token]:
-    """Tokens of a subscript that is no part of a name: the bounds of a sum, the base of a log."""
-    inside = _scan(index, 0, len(index), True)
-    moved = [Token(token.kind, token.text, at + 1 + token.position) for token in inside]
-    return [Token("operator", "_", at), *moved]
+def _is_formula(index: str) -> bool:
+    """Whether an index is computed, as in ``z_{k+1}``."""
+    return index.startswith("_{") and bool(re.search(r"[-+*/()^−·]", re.sub(_FONTS, "", index)))
 
 
-def _letters(word: str, at: int, words: Container[str], functions: Container[str]) -> list[Token]:
-    """Tokens for letters in LaTeX, where each is a name of its own unless their word is known."""
-    head, underscore, index = word.partition("_")
-    name = head.translate(_LETTERS) + _plain_index(underscore + index)
-    bare = re.match(r"[^0-9₀-₉]*", head)
-    length = bare.end() if bare else len(head)
-    if length <= 1 or name.replace("_", "") in words or name in functions:
-        return [Token("name", name, at)]
-    split = [Token("name", head[i].translate(_LETTERS), at + i) for i in range(length - 1)]
-    last = head[length - 1 :].translate(_LETTERS) + _plain_index(underscore + index)
-    return [*split, Token("name", last, at + length - 1)]
+def _lowered(word: str) -> str:
+    """Write ``pᵢ`` as ``p_i``; lowered digits alone stay with their letter."""
+
+    def written(match: re.Match[str]) -> str:
+        return "_" + "".join(LOWERED.get(sign, sign) for sign in match[0])
+
+    return re.sub(f"[₀-₉]*[{''.join(LOWERED)}]{_LOW}*", written, word)
 
 
 def _plain_index(index: str) -> str:
     r"""``_{ij}``, ``_{i,j}``, ``_\text{max}`` without braces, commas and commands."""
-    index = re.sub(_FONTS, "", index)
+    index = re.sub(_FONTS, "", _lowered(index)).translate(signs.LETTERS)
     return re.sub(r"[{}\\,\s]", "", index)
 
 
-MAX_BRACKETS = 40
-MAX_DEPTH = 120
-
-RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "≈")
-_LOGIC = {"and": "and", "or": "or", "∧": "and", "∨": "or"}
-_SETS = {"∪": "union", "U": "union", "∩": "intersection", "&": "intersection", "∖": "difference"}
-_SET_KINDS = ("set", "interval", "tuple", "list", "union", "intersection", "difference", "group")
-_CLOSING = {"(": ")", "[": "]", "{": "}", r"\{": r"\}"}
-# After these, LaTeX and `sin 5n` need no brackets.
-_BARE = frozenset(
-    [
-        "sin",
-        "cos",
-        "tan",
-        "sec",
-        "csc",
-        "cot",
-        "sinh",
-        "cosh",
-        "tanh",
-        "exp",
-        "log",
-        "ln",
-        "arcsin",
-        "arccos",
-        "arctan",
-    ]
-)
-_OPERAND = "expected a number, a name or '('"
-
-
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """One construct of a text.
 
     Attributes
@@ -382,6 +455,737 @@ class Node:
     token: Token
     children: tuple[Node, ...] = ()
     marks: tuple[str, ...] = ()
+
+
+def call(name: str, token: Token, *arguments: Node) -> Node:
+    """Return a call of `name` that stands where `token` does."""
+    return Node("call", Token("name", name, token.position), arguments)
+
+
+MAX_BRACKETS = 40
+MAX_DEPTH = 120
+
+OPERAND = "expected a number, a name or '('"
+
+
+class Cursor:
+    """A place in a list of tokens, and how deeply it is nested."""
+
+    def __init__(
+        self,
+        text: str,
+        tokens: list[Token],
+        implicit: bool,
+        functions: Container[str],
+        words: Container[str],
+        open_functions: bool,
+    ) -> None:
+        self.text = text
+        self.tokens = tokens
+        self.latex = is_latex(text)
+        self.implicit = implicit or self.latex
+        self.functions = functions
+        self.words = words
+        self.open_functions = open_functions
+        self.at = 0
+        self.depth = 0
+        self.bars: list[str] = []  # signs that would close an absolute value or a norm
+        self.brackets = 0
+        self.token = tokens[0]
+
+    def next(self) -> Token:
+        """Return the token here and move past it."""
+        token = self.token
+        self.at += 1
+        self.token = self.tokens[min(self.at, len(self.tokens) - 1)]
+        return token
+
+    @property
+    def token_source(self) -> str:
+        """What the student wrote for the token here."""
+        return self.text[self.token.position : self.token.end]
+
+    def put(self, *tokens: Token) -> None:
+        """Replace the token here by others."""
+        self.tokens[self.at : self.at + 1] = tokens
+        self.token = self.tokens[self.at]
+
+    def sees(self, *signs: str) -> bool:
+        """Whether one of these signs comes next."""
+        return self.token.text in signs and self.token.kind in ("operator", "command")
+
+    def fail(self, reason: str, token: Token | None = None) -> NoReturn:
+        """Raise the error that points at `token`, or at the token here."""
+        token = token or self.token
+        if token.kind == "end" and reason == OPERAND:
+            reason += " at the end"
+        raise ParseError(reason, self.text, token.position)
+
+    def close(self, sign: str, opened: Token) -> Token:
+        """Move past the sign that closes what `opened` began."""
+        if self.sees(sign):
+            return self.next()
+        if self.token.kind == "end":
+            self.fail("this bracket is never closed", opened)
+        if self.sees(","):
+            self.fail("a comma can only separate the arguments of a function")
+        self.after_operand()
+        self.fail(f"expected {sign!r}")
+        return None
+
+    def enter(self, bracket: Token | None = None) -> None:
+        """Go one level deeper, if that is allowed."""
+        self.depth += 1
+        if bracket:
+            self.brackets += 1
+            if self.brackets > MAX_BRACKETS:
+                self.fail(f"brackets may be nested at most {MAX_BRACKETS} deep", bracket)
+        if self.depth > MAX_DEPTH:
+            self.fail("this is nested too deeply")
+
+    def leave(self, bracket: Token | None = None) -> None:
+        """Come back up from the level that `enter` went down to."""
+        self.depth -= 1
+        self.brackets -= bracket is not None
+
+    def starts_operand(self) -> bool:
+        """Whether an operand may begin here."""
+        if self.token.kind in ("number", "name"):
+            return True
+        if self.sees("|", "‖"):
+            if self.sees("‖") and self.bars[-1:] == ["|"] and len(self.token_source) == 2:
+                at = self.token.position  # |a||b| is a product of two, no norm
+                self.put(Token("operator", "|", at, at + 1), Token("operator", "|", at + 1, at + 2))
+            return not self.bars or self.bars[-1] != self.token.text
+        if self.token.kind == "command":
+            return not self.token.text.startswith((r"\end", r"\rfloor", r"\rceil"))
+        return self.sees("(", "[", r"\{", "{", "¬", "√", "∂")
+
+    def after_operand(self, last: Node | None = None) -> None:
+        """Refuse what follows an operand, unless it is a product without a sign."""
+        if not self.starts_operand():
+            return
+        if self.sees("[") and not self.latex:
+            self.fail("expected round brackets")
+        if self.implicit and last is not None and self.token.kind != "number":
+            return
+        if self.sees("(") and last is not None and last.kind == "name":
+            name = last.token.text
+            self.fail(f"{name} is not a function: write {name}*(…) for a product", last.token)
+        self.fail("expected an operator: write * for a product")
+
+
+RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "≈")
+_LOGIC = {"and": "and", "or": "or", "∧": "and", "∨": "or"}
+_SETS = {"∪": "union", "U": "union", "∩": "intersection", "&": "intersection", "∖": "difference"}
+_SET_KINDS = ("set", "interval", "tuple", "list", "union", "intersection", "difference", "group")
+
+
+class Operators(Cursor):
+    """Read what stands between operands."""
+
+    def primary(self) -> Node:
+        """Read an operand."""
+        raise NotImplementedError
+
+    def group(self) -> Node:
+        """Read ``{…}`` that only holds together."""
+        raise NotImplementedError
+
+    def read(self) -> Node:
+        """Read all of the text."""
+        node = self.statement()
+        if self.token.kind != "end":
+            if self.sees(","):
+                self.fail("a comma can only separate the arguments of a function")
+            if self.sees(")", "]", "}", r"\}"):
+                self.fail("this bracket was never opened")
+            self.after_operand()
+            self.fail(f"unexpected {self.token.text!r}")
+        return node
+
+    def statement(self) -> Node:
+        """Read relations, joined by ``and`` and ``or``."""
+        self.enter()
+        node = self.relation()
+        while self.token.text in _LOGIC and self.token.kind in ("operator", "name"):
+            if node.kind not in ("relation", "logic", "group", "call"):
+                break
+            token = self.next()
+            node = Node("logic", token, (node, self.relation()), (_LOGIC[token.text],))
+        self.leave()
+        return node
+
+    def relation(self) -> Node:
+        """Read formulas, joined by ``=``, ``<`` and the like."""
+        first = self.ratio()
+        if not self.sees(*RELATIONS):
+            return first
+        token, sides, marks = self.token, [first], []
+        while self.sees(*RELATIONS):
+            marks.append(self.next().text)
+            sides.append(self.ratio())
+        return Node("relation", token, tuple(sides), tuple(marks))
+
+    def ratio(self) -> Node:
+        """Read ``a : b``."""
+        first = self.sets()
+        if not self.sees(":"):
+            return first
+        token, terms = self.token, [first]
+        while self.sees(":"):
+            self.next()
+            terms.append(self.sets())
+        return Node("ratio", token, tuple(terms))
+
+    def sets(self) -> Node:
+        """Read unions, intersections and differences."""
+        node = self.sum()
+        while self.token.text in _SETS and node.kind in _SET_KINDS:
+            token = self.next()
+            node = Node(_SETS[token.text], token, (node, self.sum()))
+        return node
+
+    def sum(self) -> Node:
+        """Read terms."""
+        token = self.token
+        children, marks = [self.product()], []
+        while self.sees("+", "-"):
+            marks.append(self.next().text)
+            children.append(self.product())
+        return Node("chain", token, tuple(children), tuple(marks)) if marks else children[0]
+
+    def product(self) -> Node:
+        """Read factors, with or without a sign between them."""
+        token = self.token
+        children, marks = [self.signed()], []
+        while True:
+            if self.sees("*", "/", "∘"):
+                marks.append(self.next().text)
+            elif self.starts_operand() and self.token.text not in _LOGIC:
+                if self.token.text in _SETS and children[-1].kind in _SET_KINDS:
+                    break
+                self.after_operand(children[-1])
+                marks.append("*")
+            else:
+                break
+            children.append(self.signed())
+        return Node("chain", token, tuple(children), tuple(marks)) if marks else children[0]
+
+    def signed(self) -> Node:
+        """Read a power, perhaps with signs before it."""
+        if not self.sees("+", "-"):
+            return self.power()
+        self.enter()
+        token = self.next()
+        operand = self.signed()
+        self.leave()
+        return operand if token.text == "+" else Node("negative", token, (operand,))
+
+    def power(self) -> Node:
+        """Read an operand, perhaps with an exponent."""
+        base = self.postfix()
+        if not self.sees("^"):
+            return base
+        token = self.next()
+        self.enter()
+        exponent = self.exponent()
+        self.leave()
+        return self.postfix(self.raised(base, token, exponent))
+
+    def raised(self, base: Node, token: Token, exponent: Node) -> Node:
+        """Return a power; ``A^T`` is a transpose and ``A^-T`` that of the inverse."""
+        if self.is_transposing(exponent):
+            return Node("transpose", token, (base,))
+        if exponent.kind == "negative" and self.is_transposing(exponent.children[0]):
+            one = Node("number", Token("number", "1", token.position))
+            inverse = Node("power", token, (base, Node("negative", token, (one,))))
+            return Node("transpose", token, (inverse,))
+        return Node("power", token, (base, exponent))
+
+    def is_transposing(self, exponent: Node) -> bool:
+        """Whether an exponent is the letter T, and not the name of something."""
+        known = exponent.kind == "name" and exponent.token.text in ("T", "top")
+        return known and "T" not in self.words
+
+    def exponent(self) -> Node:
+        """Read what follows ``^``."""
+        braced = self.next() if self.sees("{") and self.peek("ᵀ", "-ᵀ") else None
+        if self.sees("{"):
+            return self.group()
+        minus = self.next() if self.sees("-") and self.peek("ᵀ") else None
+        if not self.sees("ᵀ"):
+            return self.signed()
+        token = self.next()
+        node = Node("name", Token("name", "top", token.position, token.end))
+        if braced:
+            self.close("}", braced)
+        return Node("negative", minus, (node,)) if minus else node
+
+    def peek(self, *signs: str) -> bool:
+        """Whether one of these comes after the token here, sign by sign."""
+        after = self.tokens[self.at + 1 : self.at + 3]
+        return any([t.text for t in after[: len(sign)]] == list(sign) for sign in signs)
+
+    def postfix(self, node: Node | None = None) -> Node:
+        """Read an operand with factorials and transposes after it."""
+        node = node or self.primary()
+        while self.sees("!", "ᵀ"):
+            token = self.next()
+            node = Node("transpose" if token.text == "ᵀ" else "factorial", token, (node,))
+        if self.sees("^") and node.kind in ("transpose", "factorial"):
+            token = self.next()
+            node = Node("power", token, (node, self.exponent()))
+        return node
+
+
+_CLOSING = {"(": ")", "[": "]", "{": "}", r"\{": r"\}"}
+_TRIGONOMETRIC = ("sin", "cos", "tan")
+# After these, LaTeX and `sin 5n` need no brackets.
+_BARE = (*_TRIGONOMETRIC, "sec", "csc", "cot", "sinh", "cosh", "tanh", "exp", "log", "ln")
+_INVERSES = ("arcsin", "arccos", "arctan")
+
+
+class Operands(Operators):
+    """Read what stands between operators."""
+
+    def command(self) -> Node:
+        """Read what begins with a LaTeX command."""
+        raise NotImplementedError
+
+    def big_operator(self) -> Node:
+        """Read a sum, a product or a limit with what is written under it."""
+        raise NotImplementedError
+
+    def argument(self) -> Node:
+        """Read what a LaTeX command is applied to."""
+        raise NotImplementedError
+
+    def primary(self) -> Node:
+        """Read an operand."""
+        token = self.token
+        if token.kind == "number":
+            return Node("number", self.next())
+        if token.kind == "name":
+            return self.name()
+        if token.kind == "command":
+            return self.big_operator() if token.text in BIG_OPERATORS else self.command()
+        if self.sees("(", "["):
+            return self.bracketed()
+        if self.sees("{"):
+            return self.group() if self.latex else self.set("}")
+        if self.sees(r"\{"):
+            return self.set(r"\}")
+        if self.sees("|", "‖"):
+            return self.bar()
+        if self.sees("¬"):
+            return call("Not", self.next(), self.primary())
+        if self.sees("√"):
+            self.enter()
+            root = call("sqrt", self.next(), self.primary())
+            self.leave()
+            return root
+        if self.sees("∂"):
+            return self.derivative()
+        self.fail(OPERAND)
+        return None
+
+    def group(self) -> Node:
+        """Read ``{…}`` that only holds together."""
+        opened = self.next()
+        self.enter(opened)
+        inner = self.statement()
+        self.close("}", opened)
+        self.leave(opened)
+        return inner
+
+    def bar(self) -> Node:
+        """Read an absolute value or a norm."""
+        opened = self.next()
+        self.bars.append(opened.text)
+        self.enter(opened)
+        inner = self.sum()
+        self.close(opened.text, opened)
+        self.leave(opened)
+        self.bars.pop()
+        if opened.text == "|":
+            return call("abs", opened, inner)
+        if self.sees("_"):
+            self.next()
+            which = self.argument()
+            if which.token.text != "2":
+                self.fail("only the Euclidean norm is read here", which.token)
+        return call("norm", opened, inner)
+
+    def items(self, closing: tuple[str, ...], opened: Token) -> tuple[list[Node], Token]:
+        """Read what stands between brackets, separated by commas."""
+        self.enter(opened)
+        bars, self.bars = self.bars, []
+        items: list[Node] = []
+        while not self.sees(*closing) or items:
+            items.append(self.statement())
+            if not self.sees(",", ";"):
+                break
+            self.next()
+        if not self.sees(*closing):
+            self.close(closing[0], opened)
+        self.bars = bars
+        self.leave(opened)
+        return items, self.next()
+
+    def bracketed(self) -> Node:
+        """Read ``(…)``, ``[…]`` or an interval that is open at one end."""
+        opened = self.next()
+        if self.sees(_CLOSING[opened.text]) and opened.text == "(":
+            self.fail(OPERAND)
+        items, closed = self.items((")", "]"), opened)
+        matching = closed.text == _CLOSING[opened.text]
+        if len(items) == 2 and not matching:
+            return Node("interval", opened, tuple(items), (opened.text, closed.text))
+        if not matching:
+            self.fail("this bracket was never opened", closed)
+        if opened.text == "[":
+            if self.latex and len(items) == 1:
+                return Node("group", opened, tuple(items))
+            return Node("list", opened, tuple(items))
+        return Node("group" if len(items) == 1 else "tuple", opened, tuple(items))
+
+    def set(self, closing: str) -> Node:
+        """Read the elements of a set."""
+        opened = self.next()
+        items, _ = self.items((closing,), opened)
+        return Node("set", opened, tuple(items))
+
+    def name(self) -> Node:
+        """Read a name, with its index or with the arguments of a call."""
+        token = self.next()
+        known = token.text in self.functions and token.text.replace("_", "") not in self.words
+        if self.sees("⟦", "[") and not known and self.is_index(token):
+            return self.indexed(token)
+        if known and token.text in ("max", "min") and self.sees("{", r"\{"):
+            items, _ = self.items((_CLOSING[self.next().text],), token)
+            return Node("call", token, tuple(items))
+        if self.sees("(") and self.is_call(token, known):
+            opened = self.next()
+            if self.sees(")") and token.text not in ("FiniteSet", "EmptySet"):
+                self.fail(OPERAND)
+            items, _ = self.items((")",), opened)
+            return Node("call", token, tuple(items))
+        if known and token.text in (*_BARE, *_INVERSES) and (self.implicit or self.sees("_")):
+            return self.bare_call(token)
+        return Node("name", token)
+
+    def is_index(self, name: Token) -> bool:
+        """Whether the bracket here holds an index: it stands directly after a name."""
+        adjacent = self.token.position == name.end
+        return self.token.text == "⟦" or (adjacent and not self.latex)
+
+    def indexed(self, name: Token) -> Node:
+        """Read ``p[k]``, ``J[i, j]``, ``z_{k+1}``."""
+        opened = self.next()
+        items, _ = self.items(("]" if opened.text == "[" else "⟧",), opened)
+        if not items:
+            self.fail(OPERAND, opened)
+        return Node("indexed", name, tuple(items))
+
+    def is_call(self, token: Token, known: bool) -> bool:
+        """Whether the bracket after a name holds arguments."""
+        adjacent = self.token.position == token.end
+        unknown = token.text.replace("_", "") not in self.words
+        return known or (self.open_functions and unknown and adjacent and not self.latex)
+
+    def bare_call(self, token: Token) -> Node:
+        r"""Read ``sin 5n``, ``\\sin^2 x``, ``\\log_2 n``."""
+        arguments: list[Node] = []
+        power = None
+        if self.sees("_"):
+            self.next()
+            arguments.append(self.argument())
+        if self.sees("^"):
+            power = self.next(), self.exponent()
+        if self.sees("("):
+            items, _ = self.items((")",), self.next())
+        elif self.sees(*BIG_OPERATORS):
+            items = [self.power()]
+        elif self.starts_operand() and not self.is_function(self.token):
+            factors = [self.power()]
+            while (
+                self.starts_operand()
+                and not self.sees("(", "[")
+                and not self.is_function(self.token)
+            ):
+                factors.append(self.power())
+            items = [self.times(factors)]
+        else:
+            word = token.text
+            self.fail(f"{word} needs brackets: {word}(…)", token)
+        if power and token.text in _TRIGONOMETRIC and _is_minus_one(power[1]):
+            return call(f"arc{token.text}", token, *items)
+        node = Node("call", token, (*items, *arguments))
+        return Node("power", power[0], (node, power[1])) if power else node
+
+    def is_function(self, token: Token) -> bool:
+        """Whether a function begins here that needs no brackets."""
+        return token.text.removeprefix("\\") in (*_BARE, *_INVERSES) or token.text in BIG_OPERATORS
+
+    def times(self, factors: list[Node]) -> Node:
+        """Return the product of some factors."""
+        if len(factors) == 1:
+            return factors[0]
+        return Node("chain", factors[0].token, tuple(factors), ("*",) * (len(factors) - 1))
+
+    def derivative(self) -> Node:
+        """Read ``∂f/∂x``, ``∂²f/∂x∂y`` and ``∂/∂x f``."""
+        token = self.next()
+        times = self.order()
+        inner = None if self.sees("/") else self.postfix()
+        return self.by(token, times, inner)
+
+    def by(self, token: Token, times: int, inner: Node | None) -> Node:
+        """Read the lower half of a derivative, ``/∂x∂y``, and what it is applied to."""
+        if not self.sees("/"):
+            self.fail("expected '/': write a derivative as ∂f/∂x or diff(f, x)")
+        self.next()
+        variables = self.variables()
+        if times != len(variables):
+            self.fail("this is not how often it is differentiated", token)
+        return call("diff", token, inner or self.power(), *variables)
+
+    def variables(self) -> list[Node]:
+        """Read ``∂x∂y`` or ``∂x²``."""
+        variables: list[Node] = []
+        if not self.sees("∂"):
+            self.fail("expected ∂ and a variable: write a derivative as ∂f/∂x or diff(f, x)")
+        while self.sees("∂"):
+            self.next()
+            if self.token.kind != "name":
+                self.fail("expected the variable to differentiate by")
+            variable = Node("name", self.next())
+            variables += [variable] * self.order()
+        return variables
+
+    def order(self) -> int:
+        """Read how often to differentiate."""
+        if not self.sees("^"):
+            return 1
+        self.next()
+        exponent = self.exponent()
+        while exponent.kind == "group":
+            exponent = exponent.children[0]
+        if exponent.token.text not in ("1", "2", "3"):
+            self.fail("expected how often to differentiate, at most 3 times", exponent.token)
+        return int(exponent.token.text)
+
+
+def _is_minus_one(node: Node) -> bool:
+    while node.kind == "group":
+        node = node.children[0]
+    return node.kind == "negative" and node.children[0].token.text == "1"
+
+
+_MATRICES = tuple(rf"\begin{{{kind}matrix}}" for kind in ("", "b", "p"))
+
+
+class Reader(Operands):
+    """Read a formula in everyday notation or in LaTeX."""
+
+    def command(self) -> Node:
+        """Read what begins with a LaTeX command."""
+        token = self.next()
+        match token.text:
+            case r"\frac":
+                return self.fraction(token)
+            case r"\binom":
+                return call("binomial", token, self.argument(), self.argument())
+            case r"\sqrt":
+                return self.root(token)
+            case r"\boxed":
+                return Node("group", token, (self.argument(),))
+            case r"\lfloor" | r"\lceil":
+                return self.rounding(token)
+            case r"\nabla":
+                self.fail("write a derivative as diff(f, x)", token)
+            case r"\int":
+                self.fail("integrals are not read", token)
+        if token.text in _MATRICES:
+            return self.matrix(token)
+        word = token.text.removeprefix("\\")
+        if word in self.functions:
+            self.tokens[self.at - 1] = Token("name", word, token.position)
+            self.at -= 1
+            self.token = self.tokens[self.at]
+            return self.name()
+        self.fail(f"unknown command {token.text}", token)
+        return None
+
+    def argument(self) -> Node:
+        r"""Read ``{…}`` or one sign; of ``12`` in ``\\frac12`` the first digit alone."""
+        if self.sees("{"):
+            return self.group()
+        if self.sees("("):
+            return self.bracketed()
+        if self.token.kind == "number" and self.latex and len(self.token.text) > 1:
+            text, at = self.token.text, self.token.position
+            if text.isdigit():
+                self.put(Token("number", text[0], at), Token("number", text[1:], at + 1))
+        if self.token.kind in ("number", "name"):
+            token = self.next()
+            return Node(token.kind, token)
+        if self.token.kind == "command":
+            return self.command()
+        self.fail(OPERAND)
+        return None
+
+    def fraction(self, token: Token) -> Node:
+        r"""Read a fraction; with ∂ or an upright d on both levels it is a derivative."""
+        if self.sees("("):
+            self.fail(r"expected '{': write \frac{a}{b}")
+        above = self.at
+        if self.sees("{") and self.tokens[above + 1].text == "∂":
+            return self.partial_fraction(token)
+        parts = []
+        for _ in range(2):
+            if not self.starts_operand() and not self.sees("{"):
+                self.fail(r"expected '{': write \frac{a}{b}")
+            parts.append(self.argument())
+        return Node("chain", token, tuple(parts), ("/",))
+
+    def partial_fraction(self, token: Token) -> Node:
+        r"""Read ``\\frac{\\partial f}{\\partial x}`` and ``\\frac{\\partial}{\\partial x} f``."""
+        opened = self.next()
+        self.next()
+        times = self.order()
+        inner = None if self.sees("}") else self.product()
+        self.close("}", opened)
+        opened = self.token
+        if not self.sees("{"):
+            self.fail(r"expected '{': write \frac{a}{b}")
+        self.next()
+        variables = self.variables()
+        self.close("}", opened)
+        if times != len(variables):
+            self.fail("this is not how often it is differentiated", token)
+        return call("diff", token, inner or self.power(), *variables)
+
+    def root(self, token: Token) -> Node:
+        """Read a root of any degree."""
+        if not self.sees("["):
+            if self.sees("("):
+                items, _ = self.items((")",), self.next())
+                return call("sqrt", token, *items)
+            whole = self.token.kind == "number"
+            return call("sqrt", token, Node("number", self.next()) if whole else self.argument())
+        opened = self.next()
+        degree = self.sum()
+        self.close("]", opened)
+        return call("root", token, self.argument(), degree)
+
+    def big_operator(self) -> Node:
+        """Read a sum, a product or a limit with what is written under it."""
+        token = self.next()
+        name = BIG_OPERATORS[token.text]
+        under = self.script("_", token, name)
+        if name == "Limit":
+            if under.kind != "towards":
+                self.fail("write the limit as lim_{x → 0}", token)
+            return call(name, token, self.product(), *under.children)
+        plain = under.kind == "relation" and under.marks == ("=",)
+        if plain and self.sees("^"):
+            stop = self.script("^", token, name)
+            index, first = under.children
+            return call(name, token, self.product(), index, first, stop)
+        if under.kind == "relation" and not (under.marks == ("!=",) and len(under.children) == 2):
+            self.fail(f"write the range: {_RANGE[name]}", token)
+        body = self.product()
+        if under.kind == "relation":
+            return call(name, token, body, *under.children)._replace(marks=under.marks)
+        for index in reversed(under.children if under.kind == "tuple" else (under,)):
+            body = call(name, token, body, index)
+        return body
+
+    def script(self, sign: str, token: Token, name: str) -> Node:
+        """Read what stands under or over a sign: ``_{k=1}``, ``_(i≠j)``, ``_k``, ``_{i,j}``."""
+        if not self.sees(sign):
+            self.fail(f"write the range: {_RANGE[name]}", token)
+        self.next()
+        if not self.sees("{", "("):
+            return self.argument()
+        opened = self.next()
+        closing = "}" if opened.text == "{" else ")"
+        self.enter(opened)
+        items = [self.statement()]
+        if self.sees("→"):
+            arrow = self.next()
+            items.append(self.towards())
+        else:
+            arrow = None
+            while self.sees(","):
+                self.next()
+                items.append(self.statement())
+        self.close(closing, opened)
+        self.leave(opened)
+        if arrow:
+            side = items.pop()
+            return Node("towards", arrow, (items[0], *side.children))
+        return items[0] if len(items) == 1 else Node("tuple", opened, tuple(items))
+
+    def towards(self) -> Node:
+        """Read where a limit goes, ``0``, ``0^+`` or ``∞``, and from which side."""
+        sign = "-" if self.sees("-") else ""
+        token = self.next() if sign else self.token
+        to = self.postfix()
+        if sign:
+            to = Node("negative", token, (to,))
+        side = ""
+        if self.sees("^"):
+            self.next()
+            braced = self.sees("{", "(") and self.next()
+            if not self.sees("+", "-"):
+                self.fail("expected the side from which the limit is taken, + or -")
+            side = self.next().text
+            if braced:
+                self.close("}" if braced.text == "{" else ")", braced)
+        children = (to,) if not side else (to, Node("name", Token("name", side, token.position)))
+        return Node("towards", token, children)
+
+    def matrix(self, token: Token) -> Node:
+        """Read the rows of a matrix."""
+        self.enter(token)
+        rows: list[Node] = []
+        cells: list[Node] = []
+        while True:
+            cells.append(self.statement())
+            if self.sees("&"):
+                self.next()
+                continue
+            rows.append(Node("list", token, tuple(cells)))
+            cells = []
+            if self.sees("\\\\"):
+                self.next()
+            if self.token.text == token.text.replace("begin", "end"):
+                self.next()
+                break
+            if self.tokens[self.at - 1].text != "\\\\":
+                self.fail("expected '&', '\\\\' or the end of the matrix")
+        self.leave(token)
+        return Node("matrix", token, tuple(rows))
+
+    def rounding(self, token: Token) -> Node:
+        """Read ``⌊x⌋`` or ``⌈x⌉``."""
+        self.enter(token)
+        inner = self.sum()
+        self.leave(token)
+        if self.token.text != token.text.replace(r"\l", r"\r"):
+            self.fail("this bracket is never closed", token)
+        self.next()
+        return call("floor" if "floor" in token.text else "ceiling", token, inner)
+
+
+_RANGE = {
+    "Sum": r"\sum_{k=1}^{n} or sum(term, k, 1, n)",
+    "Product": r"\prod_{k=1}^{n} or product(term, k, 1, n)",
+    "Limit": r"\lim_{x \to 0} or limit(f, x, 0)",
+}
 
 
 def read_tree(
@@ -415,440 +1219,7 @@ def read_tree(
             if token.kind == "name" and after.text != "(" and token.text not in functions
         }
         words = plain.union(words)
-    return _Reader(str(text), tokens, implicit, functions, words, open_functions).read()
-
-
-class _Reader:
-    def __init__(
-        self,
-        text: str,
-        tokens: list[Token],
-        implicit: bool,
-        functions: Container[str],
-        words: Container[str],
-        open_functions: bool,
-    ) -> None:
-        self.text = text
-        self.tokens = tokens
-        self.latex = is_latex(text)
-        self.implicit = implicit or self.latex
-        self.functions = functions
-        self.words = words
-        self.open_functions = open_functions
-        self.at = 0
-        self.depth = 0
-        self.bars: list[str] = []  # signs that would close an absolute value or a norm
-        self.brackets = 0
-
-    # ---- tokens
-
-    @property
-    def token(self) -> Token:
-        return self.tokens[self.at]
-
-    def next(self) -> Token:
-        self.at += 1
-        return self.tokens[self.at - 1]
-
-    def sees(self, *signs: str) -> bool:
-        return self.token.kind in ("operator", "command") and self.token.text in signs
-
-    def fail(self, reason: str, token: Token | None = None) -> NoReturn:
-        token = token or self.token
-        if token.kind == "end" and reason == _OPERAND:
-            reason += " at the end"
-        raise ParseError(reason, self.text, token.position)
-
-    def close(self, sign: str, opened: Token) -> Token:
-        if self.sees(sign):
-            return self.next()
-        if self.token.kind == "end":
-            self.fail("this bracket is never closed", opened)
-        if self.sees(","):
-            self.fail("a comma can only separate the arguments of a function")
-        self.after_operand()
-        self.fail(f"expected {sign!r}")
-        return None
-
-    def enter(self, bracket: Token | None = None) -> None:
-        self.depth += 1
-        if bracket:
-            self.brackets += 1
-            if self.brackets > MAX_BRACKETS:
-                self.fail(f"brackets may be nested at most {MAX_BRACKETS} deep", bracket)
-        if self.depth > MAX_DEPTH:
-            self.fail("this is nested too deeply")
-
-    def leave(self, bracket: Token | None = None) -> None:
-        self.depth -= 1
-        self.brackets -= bracket is not None
-
-    # ---- levels, from the loosest to the tightest
-
-    def read(self) -> Node:
-        node = self.statement()
-        if self.token.kind != "end":
-            if self.sees(","):
-                self.fail("a comma can only separate the arguments of a function")
-            if self.sees(")", "]", "}", r"\}"):
-                self.fail("this bracket was never opened")
-            self.after_operand()
-            self.fail(f"unexpected {self.token.text!r}")
-        return node
-
-    def statement(self) -> Node:
-        self.enter()
-        node = self.relation()
-        while self.token.text in _LOGIC and self.token.kind in ("operator", "name"):
-            if node.kind not in ("relation", "logic", "group", "call"):
-                break
-            token = self.next()
-            node = Node("logic", token, (node, self.relation()), (_LOGIC[token.text],))
-        self.leave()
-        return node
-
-    def relation(self) -> Node:
-        first = self.sets()
-        if not self.sees(*RELATIONS):
-            return first
-        token, sides, marks = self.token, [first], []
-        while self.sees(*RELATIONS):
-            marks.append(self.next().text)
-            sides.append(self.sets())
-        return Node("relation", token, tuple(sides), tuple(marks))
-
-    def sets(self) -> Node:
-        node = self.sum()
-        while self.token.text in _SETS and node.kind in _SET_KINDS:
-            token = self.next()
-            node = Node(_SETS[token.text], token, (node, self.sum()))
-        return node
-
-    def sum(self) -> Node:
-        return self.chain(self.product, ("+", "-"))
-
-    def product(self) -> Node:
-        return self.chain(self.signed, ("*", "/", "∘"), implicit=True)
-
-    def chain(self, operand: object, signs: tuple[str, ...], *, implicit: bool = False) -> Node:
-        token = self.token
-        children, marks = [operand()], []  # type: ignore[operator]
-        while True:
-            if self.sees(*signs):
-                marks.append(self.next().text)
-            elif implicit and self.starts_operand() and self.token.text not in _LOGIC:
-                if self.token.text in _SETS and children[-1].kind in _SET_KINDS:
-                    break
-                self.after_operand(children[-1])
-                marks.append("*")
-            else:
-                break
-            children.append(operand())  # type: ignore[operator]
-        return Node("chain", token, tuple(children), tuple(marks)) if marks else children[0]
-
-    def starts_operand(self) -> bool:
-        if self.token.kind in ("number", "name"):
-            return True
-        if self.sees("|", "‖"):
-            return not self.bars or self.bars[-1] != self.token.text
-        if self.token.kind == "command":
-            return not self.token.text.startswith((r"\end", r"\rfloor", r"\rceil"))
-        return self.sees("(", "[", r"\{", "{", "¬")
-
-    def after_operand(self, last: Node | None = None) -> None:
-        """Refuse what follows an operand, unless it is a product without a sign."""
-        if not self.starts_operand():
-            return
-        if self.sees("[") and not self.latex:
-            self.fail("expected round brackets")
-        if self.implicit and last is not None and self.token.kind != "number":
-            return
-        if self.sees("(") and last is not None and last.kind == "name":
-            name = last.token.text
-            self.fail(f"{name} is not a function: write {name}*(…) for a product", last.token)
-        self.fail("expected an operator: write * for a product")
-
-    def signed(self) -> Node:
-        if not self.sees("+", "-"):
-            return self.power()
-        self.enter()
-        token = self.next()
-        operand = self.signed()
-        self.leave()
-        return operand if token.text == "+" else Node("negative", token, (operand,))
-
-    def power(self) -> Node:
-        base = self.postfix()
-        if not self.sees("^"):
-            return base
-        token = self.next()
-        self.enter()
-        exponent = self.exponent()
-        self.leave()
-        if exponent.kind == "name" and exponent.token.text in ("T", "top") and self.is_transpose():
-            return self.postfix(Node("transpose", token, (base,)))
-        return self.postfix(Node("power", token, (base, exponent)))
-
-    def is_transpose(self) -> bool:
-        return "T" not in self.words
-
-    def exponent(self) -> Node:
-        if self.sees("{"):
-            return self.group()
-        if self.sees("ᵀ"):
-            token = self.next()
-            return Node("name", Token("name", "top", token.position))
-        return self.signed()
-
-    def postfix(self, node: Node | None = None) -> Node:
-        node = node or self.primary()
-        while self.sees("!", "ᵀ"):
-            token = self.next()
-            node = Node("transpose" if token.text == "ᵀ" else "factorial", token, (node,))
-        if self.sees("^") and node.kind in ("transpose", "factorial"):
-            token = self.next()
-            node = Node("power", token, (node, self.exponent()))
-        return node
-
-    # ---- operands
-
-    def primary(self) -> Node:
-        token = self.token
-        if token.kind == "number":
-            return Node("number", self.next())
-        if token.kind == "name":
-            return self.name()
-        if token.kind == "command":
-            return self.command()
-        if self.sees("(", "["):
-            return self.bracketed()
-        if self.sees("{"):
-            return self.group() if self.latex else self.set("}")
-        if self.sees(r"\{"):
-            return self.set(r"\}")
-        if self.sees("|", "‖"):
-            return self.bar()
-        if self.sees("¬"):
-            self.next()
-            return Node("call", Token("name", "Not", token.position), (self.primary(),))
-        self.fail(_OPERAND)
-        return None
-
-    def group(self) -> Node:
-        """``{…}`` that only holds together."""
-        opened = self.next()
-        self.enter(opened)
-        inner = self.statement()
-        self.close("}", opened)
-        self.leave(opened)
-        return inner
-
-    def bar(self) -> Node:
-        opened = self.next()
-        self.bars.append(opened.text)
-        self.enter(opened)
-        inner = self.sum()
-        self.close(opened.text, opened)
-        self.leave(opened)
-        self.bars.pop()
-        name = "abs" if opened.text == "|" else "norm"
-        return Node("call", Token("name", name, opened.position), (inner,))
-
-    def items(self, closing: tuple[str, ...], opened: Token) -> tuple[list[Node], Token]:
-        self.enter(opened)
-        bars, self.bars = self.bars, []
-        items: list[Node] = []
-        while not self.sees(*closing) or items:
-            items.append(self.statement())
-            if not self.sees(",", ";"):
-                break
-            self.next()
-        if not self.sees(*closing):
-            self.close(closing[0], opened)
-        self.bars = bars
-        self.leave(opened)
-        return items, self.next()
-
-    def bracketed(self) -> Node:
-        opened = self.next()
-        if self.sees(_CLOSING[opened.text]) and opened.text == "(":
-            self.fail(_OPERAND)
-        items, closed = self.items((")", "]"), opened)
-        matching = closed.text == _CLOSING[opened.text]
-        if len(items) == 2 and not matching:
-            return Node("interval", opened, tuple(items), (opened.text, closed.text))
-        if not matching:
-            self.fail("this bracket was never opened", closed)
-        if opened.text == "[":
-            if self.latex and len(items) == 1:
-                return Node("group", opened, tuple(items))
-            return Node("list", opened, tuple(items))
-        return Node("group" if len(items) == 1 else "tuple", opened, tuple(items))
-
-    def set(self, closing: str) -> Node:
-        opened = self.next()
-        items, _ = self.items((closing,), opened)
-        return Node("set", opened, tuple(items))
-
-    def name(self) -> Node:
-        token = self.next()
-        known = token.text in self.functions and token.text.replace("_", "") not in self.words
-        if self.sees("(") and self.is_call(token, known):
-            opened = self.next()
-            if self.sees(")") and token.text not in ("FiniteSet", "EmptySet"):
-                self.fail(_OPERAND)
-            items, _ = self.items((")",), opened)
-            return Node("call", token, tuple(items))
-        if known and self.implicit and token.text in _BARE:
-            return self.bare_call(token)
-        return Node("name", token)
-
-    def is_call(self, token: Token, known: bool) -> bool:
-        adjacent = self.token.position == token.position + len(token.text)
-        unknown = token.text.replace("_", "") not in self.words
-        return known or (self.open_functions and unknown and adjacent and not self.latex)
-
-    def bare_call(self, token: Token) -> Node:
-        r"""``sin 5n``, ``\\sin^2 x``, ``\\log_2 n``."""
-        arguments: list[Node] = []
-        power = None
-        if self.sees("_"):
-            self.next()
-            arguments.append(self.argument())
-        if self.sees("^"):
-            power = self.next(), self.exponent()
-        if self.sees("("):
-            opened = self.next()
-            items, _ = self.items((")",), opened)
-        elif self.sees(r"\sum", r"\prod"):
-            items = [self.power()]
-        elif self.starts_operand() and not self.is_function(self.token):
-            factors = [self.power()]
-            while (
-                self.starts_operand()
-                and not self.sees("(", "[")
-                and not self.is_function(self.token)
-            ):
-                factors.append(self.power())
-            items = [self.times(factors)]
-        else:
-            word = token.text
-            self.fail(f"{word} needs brackets: {word}(…)", token)
-        call = Node("call", token, (*items, *arguments))
-        return Node("power", power[0], (call, power[1])) if power else call
-
-    def is_function(self, token: Token) -> bool:
-        return token.text.removeprefix("\\") in _BARE or token.text in (r"\sum", r"\prod")
-
-    def times(self, factors: list[Node]) -> Node:
-        if len(factors) == 1:
-            return factors[0]
-        return Node("chain", factors[0].token, tuple(factors), ("*",) * (len(factors) - 1))
-
-    # ---- LaTeX commands
-
-    def command(self) -> Node:
-        token = self.next()
-        match token.text:
-            case r"\frac":
-                return Node(
-                    "chain",
-                    token,
-                    (self.argument(fraction=True), self.argument(fraction=True)),
-                    ("/",),
-                )
-            case r"\binom":
-                return self.call("binomial", token, self.argument(), self.argument())
-            case r"\sqrt":
-                return self.root(token)
-            case r"\sum" | r"\prod":
-                return self.big_operator(token)
-            case r"\begin{bmatrix}" | r"\begin{pmatrix}" | r"\begin{matrix}":
-                return self.matrix(token)
-            case r"\lfloor" | r"\lceil":
-                return self.rounding(token)
-            case r"\partial" | r"\nabla":
-                self.fail("write a derivative as diff(f, x)", token)
-        word = token.text.removeprefix("\\")
-        if word in self.functions:
-            plain = Token("name", word, token.position)
-            if word in _BARE:
-                return self.bare_call(plain)
-            if self.sees("("):
-                items, _ = self.items((")",), self.next())
-                return Node("call", plain, tuple(items))
-        self.fail(f"unknown command {token.text}", token)
-        return None
-
-    def call(self, name: str, token: Token, *arguments: Node) -> Node:
-        return Node("call", Token("name", name, token.position), arguments)
-
-    def argument(self, *, fraction: bool = False) -> Node:
-        if self.sees("{"):
-            return self.group()
-        if fraction:
-            self.fail(r"expected '{': write \frac{a}{b}")
-        if self.token.kind in ("number", "name"):
-            token = self.next()
-            return Node(token.kind, token)
-        self.fail(_OPERAND)
-        return None
-
-    def root(self, token: Token) -> Node:
-        if not self.sees("["):
-            if self.sees("("):
-                items, _ = self.items((")",), self.next())
-                return Node("call", Token("name", "sqrt", token.position), tuple(items))
-            return self.call("sqrt", token, self.argument())
-        opened = self.next()
-        degree = self.sum()
-        self.close("]", opened)
-        return self.call("root", token, self.argument(), degree)
-
-    def big_operator(self, token: Token) -> Node:
-        name = "Sum" if token.text == r"\sum" else "Product"
-        if not self.sees("_"):
-            self.fail(rf"write the range: {token.text}_{{k=1}}^{{n}}", token)
-        self.next()
-        opened = self.next() if self.sees("{") else self.token
-        start = self.statement()
-        if opened.text == "{":
-            self.close("}", opened)
-        if start.kind != "relation" or start.marks != ("=",) or not self.sees("^"):
-            self.fail(rf"write the range: {token.text}_{{k=1}}^{{n}}", token)
-        self.next()
-        stop = self.group() if self.sees("{") else self.argument()
-        body = self.chain(self.signed, ("*", "/", "∘"), implicit=True)
-        index, first = start.children
-        return self.call(name, token, body, index, first, stop)
-
-    def matrix(self, token: Token) -> Node:
-        self.enter(token)
-        rows: list[Node] = []
-        cells: list[Node] = []
-        while True:
-            cells.append(self.statement())
-            if self.sees("&"):
-                self.next()
-                continue
-            rows.append(Node("list", token, tuple(cells)))
-            cells = []
-            if self.sees("\\\\"):
-                self.next()
-            if self.token.text == token.text.replace("begin", "end"):
-                self.next()
-                break
-            if self.tokens[self.at - 1].text != "\\\\":
-                self.fail("expected '&', '\\\\' or the end of the matrix")
-        self.leave(token)
-        return Node("matrix", token, tuple(rows))
-
-    def rounding(self, token: Token) -> Node:
-        inner = self.sum()
-        if self.token.text != token.text.replace(r"\l", r"\r"):
-            self.fail("this bracket is never closed", token)
-        self.next()
-        return self.call("floor" if "floor" in token.text else "ceiling", token, inner)
+    return Reader(str(text), tokens, implicit, functions, words, open_functions).read()
 
 
 #: Operators by how strongly they bind, and how they are written.
@@ -973,5 +1344,5 @@ def _in_brackets(piece: tuple[str, int], level: int) -> str:
     return text if own >= level else f"({text})"
 
 
-CALLS = frozenset(['Abs', 'And', 'Complement', 'Derivative', 'EmptySet', 'Eq', 'FiniteSet', 'Ge', 'Gt', 'Implies', 'Intersection', 'Interval', 'Interval.Lopen', 'Interval.Ropen', 'Interval.open', 'KroneckerDelta', 'Le', 'Limit', 'Lt', 'Matrix', 'Max', 'Min', 'Ne', 'Not', 'Or', 'Product', 'Sum', 'Union', 'Xor', 'abs', 'acos', 'acosh', 'arccos', 'arcsin', 'arctan', 'arctan2', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'binomial', 'ceil', 'ceiling', 'conjugate', 'cos', 'cosh', 'cot', 'coth', 'csc', 'csch', 'det', 'diag', 'diff', 'erf', 'exp', 'factorial', 'floor', 'im', 'limit', 'ln', 'log', 'max', 'min', 'norm', 'prod', 'product', 're', 'root', 'sec', 'sech', 'sgn', 'sign', 'sin', 'sinh', 'sqrt', 'sum', 'tan', 'tanh', 'tr', 'trace', 'transpose'])
+CALLS = frozenset(['Abs', 'And', 'Complement', 'Derivative', 'EmptySet', 'Eq', 'FiniteSet', 'Ge', 'Gt', 'Implies', 'Intersection', 'Interval', 'Interval.Lopen', 'Interval.Ropen', 'Interval.open', 'KroneckerDelta', 'Le', 'Limit', 'Lt', 'Matrix', 'Max', 'Min', 'Ne', 'Not', 'Or', 'Product', 'Sum', 'Union', 'Xor', 'abs', 'acos', 'acosh', 'arccos', 'arcsin', 'arctan', 'arctan2', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'binomial', 'ceil', 'ceiling', 'conjugate', 'cos', 'cosh', 'cot', 'coth', 'csc', 'csch', 'det', 'diag', 'diff', 'erf', 'exp', 'factorial', 'floor', 'im', 'limit', 'ln', 'log', 'log10', 'log2', 'max', 'min', 'norm', 'prod', 'product', 're', 'root', 'sec', 'sech', 'sgn', 'sigmoid', 'sign', 'sin', 'sinh', 'sqrt', 'sum', 'tan', 'tanh', 'tr', 'trace', 'transpose'])
 CONSTANTS = frozenset(['E', 'EmptySet', 'False', 'I', 'True', 'e', 'infinity', 'oo', 'pi'])
