@@ -64,13 +64,14 @@ def _check_names(
     constants: frozenset[str],
     calls: frozenset[str],
 ) -> None:
-    bases = {_base(name) for name in known.values()}
+    bases = {"delta", *(_base(name) for name in known.values())}
     bound = {
-        argument.token.text
+        name.token.text
         for node in _nodes(tree)
         if node.kind == "call"
         for argument in node.children[1:]
-        if argument.kind == "name"
+        for name in (argument, *argument.children[:1])  # k, or (k, 1, n)
+        if name.kind == "name"
     }
     for node in _nodes(tree):
         word = node.token.text
