@@ -1,4 +1,4 @@
-"""Build what students get: a notebook, check.py and check.json.
+"""Build what students get: a notebook, check.py, check.json, and what reads formulas.
 
 Everything is put together from text that holds no answers; nothing has to be taken out.
 """
@@ -17,11 +17,11 @@ from typing import Any
 
 import nbformat
 
-from autograder import student
 from autograder.course.config import CourseError
 from autograder.course.discover import Assignment, Cell
 from autograder.course.recording import dump, record
 from autograder.course.release import SCHEMA
+from autograder.course.shipping import FORMULAS, check_module, formulas_module
 from autograder.exercise import Exercise, Part
 
 SETUP = """\
@@ -45,7 +45,7 @@ def build(assignment: Assignment) -> dict[str, bytes]:
     """
     if wrong := problems(assignment):
         raise CourseError("\n".join([f"{assignment.id} can't be released:", *wrong]))
-    data = {
+    data: dict[str, Any] = {
         "schema": SCHEMA,
         "course": assignment.course.id,
         "assignment": assignment.id,
@@ -53,10 +53,12 @@ def build(assignment: Assignment) -> dict[str, bytes]:
             id: record(exercise, assignment.course.id) for id, exercise in assignment.sound.items()
         },
     }
-    module = Path(student.__file__).with_name("check.py")
+    hints = [part["hint"]["kind"] for e in data["exercises"].values() for part in e["parts"]]
+    formulas = {"formula", "matrix", "lines"} & set(hints)
     return {
         f"{assignment.id}.ipynb": _notebook(assignment),
-        "check.py": module.read_bytes(),
+        "check.py": check_module(),
+        **({FORMULAS: formulas_module()} if formulas else {}),
         "check.json": dump(data),
     }
 

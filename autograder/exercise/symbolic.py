@@ -79,7 +79,9 @@ class Formula(Answer):
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and symbols."""
-        return {"kind": "formula", "names": self.names.split()}
+        functions = [name for name, words in self.assumptions.items() if "function" in words]
+        known = {"functions": functions} if functions else {}
+        return {"kind": "formula", "names": self.names.split(), **known}
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ class Matrix(Formula):
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind, symbols and size."""
-        return {"kind": "matrix", "names": self.names.split(), "shape": list(expected.shape)}
+        return super().hint(expected) | {"kind": "matrix", "shape": list(expected.shape)}
 
 
 class Lines(list[Any]):
@@ -201,7 +203,8 @@ class ComplexityClass(Answer):
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and symbols."""
-        return {"kind": "formula", "names": [*self.symbols.split(), "O", "log"]}
+        names = self.symbols.split()
+        return {"kind": "formula", "names": names, "functions": ["O"], "implicit": True}
 
 
 def _sure(examined: algebra.Examination) -> bool:

@@ -25,8 +25,9 @@ def test_an_assignment_is_written_registered_and_then_up_to_date(real, configure
     course = configure(real.root, 'c.Course.students = {"Ada King Lovelace": "ada"}')
     done = []
     first = generate(course, [REAL], progress=done.append)
+    names = (f"{REAL}.ipynb", "check.py", "check_formulas.py", "check.json")
     assert {str(drift) for drift in first} == {
-        f"release/{REAL}/{name}: is missing" for name in (f"{REAL}.ipynb", "check.py", "check.json")
+        f"release/{REAL}/{name}: is missing" for name in names
     }
     assert done == [REAL]
     notebook = json.loads((course.folder("release") / REAL / f"{REAL}.ipynb").read_text())

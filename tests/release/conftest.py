@@ -131,7 +131,7 @@ import sys
 
 class NumpyAlone:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] not in {*sys.stdlib_module_names, "numpy", "check"}:
+        if name.partition(".")[0] not in {*sys.stdlib_module_names, "numpy", "check", "check_formulas"}:
             raise ImportError(f"students don't have {name}")
 
 sys.meta_path.insert(0, NumpyAlone())

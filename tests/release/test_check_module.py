@@ -1,18 +1,43 @@
 """check.py as a student has it: beside check.json, with numpy and the standard library alone."""
 
+import importlib.util
 import json
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from autograder.student import check as module
+from autograder.course.config import Course
+from autograder.course.discover import load_assignment
+from autograder.course.recording import record
+from autograder.course.shipping import formulas_module
+from autograder.course.sources import typed
+from autograder.exercise import FormatError, apply, draws, solve
+from autograder.student.answers import form
+from autograder.student.formulas import Unreadable
+from autograder.student.functions import _difference as difference
+from autograder.student.symbols import Numbers
 
+ROOT = Path(__file__).resolve().parents[2]
 NORM = """
 import numpy as np
 def norm(x, axis=-1, *, keep=False):
     {}
 check("norm")
 """
+
+
+@pytest.fixture(autouse=True, scope="module")
+def formulas(tmp_path_factory):
+    """The module that check.py finds beside it."""
+    path = tmp_path_factory.mktemp("shipped") / "check_formulas.py"
+    path.write_bytes(formulas_module())
+    spec = importlib.util.spec_from_file_location("check_formulas", path)
+    sys.modules["check_formulas"] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    yield
+    del sys.modules["check_formulas"]
 
 
 @pytest.fixture
@@ -148,10 +173,28 @@ check("by_hand")
         ({"kind": "choice", "options": "ABC", "multiple": True}, "c, a", "AC"),
         ({"kind": "choice", "options": "ABC", "multiple": True}, " None", "none"),
         ({"kind": "choice", "options": "ABC", "multiple": True}, set(), "none"),
-        ({"kind": "formula", "names": ["p_i"]}, r"\frac{e^{p_{i}}}{2}", r"'\\frac{e^{p_{i}}}{2}'"),
-        ({"kind": "formula", "names": ["tau"]}, "2·τ²", "'2·τ²'"),
-        ({"kind": "matrix", "names": ["a"], "shape": [1, 2]}, [["a", 0]], "1 rows"),
-        ({"kind": "lines", "names": ["a"]}, "a\n\n2*a/2", "2 lines"),
+        ({"kind": "formula", "names": ["p_i"]}, r"\frac{e^{p_{i}}}{2}", "read as e^p_i/2"),
+        ({"kind": "formula", "names": ["tau"]}, "2·τ²", "read as 2·tau^2"),
+        ({"kind": "formula", "names": ["x"]}, "1/2*x - -x^2", "read as (1/2)·x − (−x^2)"),
+        ({"kind": "formula", "names": ["p_1"]}, "sum(p_k, k, 1, n)", "read as sum(p_k, k, 1, n)"),
+        (
+            {"kind": "formula", "names": ["n", "d_k"], "functions": ["O"], "implicit": True},
+            "O(2 n d_k)",
+            "read as O(2·n·d_k)",
+        ),
+        (
+            {"kind": "matrix", "names": ["a"], "shape": [2, 1]},
+            [["a/2*a"], [0]],
+            "read as\n[(a/2)·a]\n[0]",
+        ),
+        (
+            {"kind": "lines", "names": ["a"]},
+            "a\n\n2*a/2",
+            "2 lines, read as\nline 1: a\nline 3: 2·a/2",
+        ),
+        ({"kind": "fractions", "shape": []}, " 3/8", "3/8"),
+        ({"kind": "fractions", "shape": [2]}, ["3/8", 2.0], "2 numbers"),
+        ({"kind": "fractions", "shape": [2]}, "3 / 8, -1", "2 numbers"),
         (
             {"kind": "lines", "names": ["p", "q", "i", "delta"], "indexed": True},
             ["= p_i*(δ_{ij} - p[j])  # quotient rule", "<= sum(q_ij, j)"],
@@ -163,7 +206,7 @@ check("by_hand")
     ],
 )
 def test_forms_that_can_be_read(hint, raw, read):
-    assert module._form(hint, raw) == read
+    assert form(hint, raw) == read
 
 
 @pytest.mark.parametrize(
@@ -187,9 +230,21 @@ def test_forms_that_can_be_read(hint, raw, read):
         ({"kind": "choice", "options": "AB", "multiple": True}, ["AB"], "letters out of A, B, or"),
         ({"kind": "choice", "options": "AB", "multiple": True}, 1, "letters out of A, B, or"),
         ({"kind": "figure", "names": ["1", "2"]}, {"1": []}, "the data of 2 are missing"),
-        ({"kind": "formula", "names": ["a"]}, "a + q", "q: the names here are a"),
-        ({"kind": "formula", "names": ["a"]}, "(a", "a ) is missing"),
-        ({"kind": "formula", "names": ["a"]}, "a]", "a ] was never opened"),
+        ({"kind": "fractions", "shape": []}, 0.375, "fractions are expected, as text such as"),
+        ({"kind": "fractions", "shape": [2]}, ["1/2", "0.5"], "fractions are expected"),
+        (
+            {"kind": "formula", "names": ["p_1", "p_2"]},
+            "p_1 + q_1",
+            "unknown name q_1; did you mean p_1?\n    p_1 + q_1\n          ^",
+        ),
+        ({"kind": "formula", "names": ["a"]}, "(a", "this bracket is never closed"),
+        ({"kind": "formula", "names": ["a"]}, "a]", "this bracket was never opened"),
+        ({"kind": "formula", "names": ["x1"]}, "2 x1", "write * for a product\n    2 x1\n      ^"),
+        ({"kind": "formula", "names": ["a"]}, r"\frac{a}{2", "}"),
+        ({"kind": "formula", "names": ["a"]}, "sinus(a)", "sinus is not a function"),
+        ({"kind": "lines", "names": ["a"]}, ["a", "", "2**", "a"], "line 3: expected a number"),
+        ({"kind": "lines", "names": ["a"], "indexed": True}, ["a_i", "(a_i"], "line 2: in '(a'"),
+        ({"kind": "matrix", "names": ["a"], "shape": [1, 2]}, [["a", "b"]], "row 1, column 2: unk"),
         ({"kind": "formula", "names": ["a"]}, len, "text in quotes is expected"),
         ({"kind": "matrix", "names": ["a"], "shape": [2, 2]}, [["a"]], "a list of 2 rows"),
         ({"kind": "matrix", "names": ["a"], "shape": [1, 2]}, [["a"]], "a row of 2 entries"),
@@ -198,8 +253,8 @@ def test_forms_that_can_be_read(hint, raw, read):
     ],
 )
 def test_forms_that_can_not(hint, raw, why):
-    with pytest.raises(module._Unreadable) as refused:
-        module._form(hint, raw)
+    with pytest.raises(Unreadable) as refused:
+        form(hint, raw)
     assert why in str(refused.value)
 
 
@@ -271,11 +326,11 @@ def test_an_exercise_with_the_same_numbers_for_all_says_so(released, as_student)
     ],
 )
 def test_numbers_are_shown_as_formulas(name, value, latex):
-    assert latex in module.Numbers({name: value})._repr_latex_()
+    assert latex in Numbers({name: value})._repr_latex_()
 
 
 def test_many_numbers_go_on_several_lines():
-    numbers = module.Numbers({name: np.ones((2, 8)) for name in "QKV"})
+    numbers = Numbers({name: np.ones((2, 8)) for name in "QKV"})
     assert numbers._repr_latex_().count(r"\\[1ex]") == 2
 
 
@@ -288,7 +343,6 @@ def test_recorded_calls_get_fresh_arguments_each_time(released, as_student):
 
 
 def test_other_results_than_arrays_are_compared_too():
-    difference = module._difference
     assert difference((1, [2.0]), (1, [2.0]), [["value"], ["value"]], "it") == []
     assert difference([1, 2], (1, 2), [["value"], ["value"]], "it") == []
     assert "should be a tuple of 2" in difference(1, (1, 2), [["value"]] * 2, "it")[0]
@@ -307,3 +361,79 @@ def test_check_json_has_one_array_to_a_line(released):
     text = (released / "check.json").read_text(encoding="utf-8")
     assert json.loads(text)["schema"] == 1
     assert max(line.count('"array"') for line in text.splitlines()) == 1
+
+
+CELLS = """
+import builtins, check as module
+everything = {"first": ["p", "q"], "second": ["p", "r"], "third": ["p", "q", "s"]}
+exercises = {
+    id: {"parts": [{"name": n, "hint": {"kind": "text"}, "rubric": n} for n in names]}
+    for id, names in everything.items()
+}
+In = ["p = 1; q = 2"]
+def of(exercise, name="p"):
+    return module.answers_another(exercise, name, exercises, globals())
+"""
+
+
+def test_an_answer_to_an_earlier_exercise_is_none_to_this_one(released, as_student):
+    report = as_student(
+        released,
+        CELLS
+        + """
+print([of("first"), of("second")])  # its cell was not run yet
+In.append("p = 3\\nr = 4")
+print([of("first"), of("second")])  # now the first one's is gone
+In.append("p = 1; q = 2")
+print([of("first"), of("second")])
+print([of("third"), of("first", "never")])
+In = "mine"
+print(of("second"))
+""",
+    )
+    assert report.splitlines() == [
+        "['', 'first']",
+        "['second', '']",
+        "['', 'first']",
+        "['first', '']",
+        "",
+    ]
+
+
+def test_check_says_whose_answer_a_variable_is(released, as_student):
+    exercises = json.loads((released / "check.json").read_text())
+    exercises["exercises"]["other"] = exercises["exercises"]["by_hand"] | {"parts": []}
+    part = {"name": "letter", "points": 1, "rubric": "?", "hint": {"kind": "text"}}
+    exercises["exercises"]["other"]["parts"] = [part, part | {"name": "more"}]
+    (released / "check.json").write_text(json.dumps(exercises))
+    code = "letter = more = 'A'\nIn = ['', 'letter = more = 1']\ncheck('by_hand')"
+    assert "`letter` is the one of other: run the cell of this one" in as_student(released, code)
+
+
+def test_without_check_formulas_a_formula_is_taken_as_it_is(released, as_student):
+    (released / "check_formulas.py").unlink()
+    report = as_student(released, "formula = 'a + (c'; check('by_hand')")
+    assert "formula: 'a + (c' (put check_formulas.py beside check.py" in report
+
+
+@pytest.mark.parametrize("id", Course.load(ROOT).ids())
+def test_what_the_grader_reads_check_reads_too(id):
+    """Right answers and mistakes, as students type them."""
+    assignment = load_assignment(Course.load(ROOT), id)
+    for exercise in assignment.sound.values():
+        entry = record(exercise, "course")
+        variant = draws(exercise, "course").pool[0]
+        known = solve(exercise, variant)
+        for part, recorded in zip(exercise.parts, entry["parts"], strict=True):
+            hint = recorded["hint"]
+            if part.manual:
+                continue
+            hint = hint | {"shape": hint["shapes"][0]} if "shapes" in hint else hint
+            for compute in (part, *part.alternatives, *part.misconceptions):
+                with np.errstate(all="ignore"):
+                    raw = typed(part, apply(compute, known))
+                try:
+                    part.answer.read(raw, like=known[part.name])
+                except FormatError:
+                    continue
+                assert form(hint, raw), f"{exercise.id}.{part.name}: {raw}"

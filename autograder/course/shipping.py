@@ -1,0 +1,108 @@
+"""The modules that go to students, each in one file: check.py, and check_formulas.py.
+
+check_formulas.py reads formulas as the grader does, since it is the grader's own grammar. Nothing
+is written twice: a module and those of ours that it imports are put one behind the other.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+from autograder import algebra, student
+from autograder.algebra.library import CALLS, CONSTANTS
+
+FORMULAS = "check_formulas.py"
+
+
+@cache
+def check_module() -> bytes:
+    """Return check.py; it needs numpy."""
+    return _assembled(student, "check", libraries=("numpy",)).encode()
+
+
+@cache
+def formulas_module() -> bytes:
+    """Return check_formulas.py; it needs the standard library alone."""
+    words = {"CALLS": CALLS, "CONSTANTS": CONSTANTS}
+    lines = [f"{name} = frozenset({sorted(known)!r})" for name, known in words.items()]
+    return "\n".join([_assembled(algebra, "form"), *lines, ""]).encode()
+
+
+@dataclass
+class _Gathered:
+    """What the modules read so far come to."""
+
+    package: ModuleType
+    libraries: tuple[str, ...]
+    modules: list[str] = field(default_factory=list)
+    imports: set[str] = field(default_factory=set)
+    bodies: list[str] = field(default_factory=list)
+    defined: dict[str, str] = field(default_factory=dict)  # by name, the module it is from
+
+
+def _assembled(package: ModuleType, root: str, *, libraries: tuple[str, ...] = ()) -> str:
+    """Return a module with those of its package that it needs, as one text.
+
+    Raises
+    ------
+    ValueError
+        If one of them needs another library, or two define the same name.
+    """
+    gathered = _Gathered(package, libraries)
+    _gather(root, gathered)
+    tree = ast.parse(_source(package, root))
+    imports = sorted(gathered.imports)
+    head = [f'"""{ast.get_docstring(tree, clean=False)}"""', "from __future__ import annotations"]
+    return "\n\n".join([*head, "\n".join(imports), *(f"\n{body}" for body in gathered.bodies), ""])
+
+
+def _source(package: ModuleType, name: str) -> str:
+    return Path(package.__file__ or "").with_name(f"{name}.py").read_text(encoding="utf-8")
+
+
+def _gather(name: str, gathered: _Gathered) -> None:
+    """Add a module behind those that it imports."""
+    if name in gathered.modules:
+        return
+    gathered.modules.append(name)
+    package = gathered.package.__name__
+    source = _source(gathered.package, name)
+    tree = ast.parse(source)
+    last = 0
+    for node in tree.body:
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        last = node.end_lineno or 0
+        module = (node.module if isinstance(node, ast.ImportFrom) else node.names[0].name) or ""
+        if module == package:  # `from autograder.algebra import signs`: the module of this file
+            for alias in node.names:
+                _gather(alias.name, gathered)
+                gathered.imports.add("import sys")
+                gathered.bodies.append(f"{alias.name} = sys.modules[__name__]")
+        elif module.startswith(f"{package}."):
+            _gather(module.rpartition(".")[2], gathered)
+        elif module.partition(".")[0] not in sys.stdlib_module_names | {*gathered.libraries}:
+            raise ValueError(f"{package}.{name} imports {module}, which students need not have")
+        elif module != "__future__":
+            gathered.imports.add(ast.unparse(node))
+    for defined in _defined(tree):
+        other = gathered.defined.setdefault(defined, name)
+        if other != name:
+            raise ValueError(f"{package}.{name} and {package}.{other} both define {defined}")
+    gathered.bodies.append("\n".join(source.splitlines()[last:]).strip())
+
+
+def _defined(tree: ast.Module) -> set[str]:
+    names = set()
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names |= {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+    return names

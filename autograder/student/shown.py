@@ -1,0 +1,48 @@
+"""Values as a line of text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def block(values: dict[str, Any], size: int = 30) -> list[str]:
+    """Return ``name = value`` with the further lines of a value under its first."""
+    lines: list[str] = []
+    for name, value in values.items():
+        first, *rest = _shown(value, size).splitlines() or [""]
+        lines += [f"{name} = {first}", *(" " * (len(name) + 3) + line for line in rest)]
+    return lines
+
+
+def counted(shape: Any) -> str:
+    """Say how many numbers an array of a shape holds."""
+    if len(shape) == 0:
+        return "one number"
+    return f"{shape[0]} numbers" if len(shape) == 1 else f"an array of shape {tuple(shape)}"
+
+
+def _shown(value: Any, size: int) -> str:
+    """Write a value, or only its shape where it has many entries."""
+    if not isinstance(value, np.ndarray):
+        return f"{value:.6g}" if isinstance(value, (float, np.floating)) else brief(value)
+    kind = "" if value.dtype in (float, int, bool) else f" ({value.dtype})"
+    if value.size > size:
+        return f"array of shape {value.shape}{kind}"
+    return np.array2string(value, precision=4, separator=", ", suppress_small=True) + kind
+
+
+def brief(value: Any) -> str:
+    """Write a value in at most 60 characters."""
+    text = repr(value.item() if isinstance(value, np.generic) else value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def kind_of(value: Any) -> str:
+    """Say what kind of thing a result is."""
+    if value is None:
+        return "None (is a `return` missing?)"
+    if isinstance(value, (tuple, list)):
+        return f"a {type(value).__name__} of {len(value)}"
+    return f"of type {type(value).__name__}"

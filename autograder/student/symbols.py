@@ -1,0 +1,76 @@
+"""Numbers as formulas."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from autograder.student.shown import block
+
+GREEK = re.findall(
+    r"\w+",
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
+    "phi chi psi omega",
+)
+
+
+class Numbers(dict):  # type: ignore[type-arg]
+    """Numbers by name, shown as formulas; or none, and a message that says why."""
+
+    def __init__(self, numbers: dict[str, Any], message: str = "") -> None:
+        super().__init__(numbers)
+        self._message = message
+
+    def __missing__(self, name: object) -> Any:
+        raise KeyError(self._message or f"no {name!r} among your numbers: {', '.join(self)}")
+
+    def __repr__(self) -> str:
+        return self._message or "\n".join(block(self, 1000))
+
+    def _repr_latex_(self) -> str | None:
+        if self._message:
+            return None
+        lines: list[str] = []
+        room = 0
+        for name, value in self.items():
+            for equation in _equations(_symbol(name), value):
+                columns = 2 + equation.split(r"\\")[0].count("&") + equation.count(r",\ ")
+                room -= columns
+                if room < 0:
+                    lines.append(equation)
+                    room = 16 - columns
+                else:
+                    lines[-1] += r",\qquad " + equation
+        return r"$$\begin{gathered} " + r" \\[1ex] ".join(lines) + r" \end{gathered}$$"
+
+
+def _symbol(name: str) -> str:
+    letter, _, index = name.partition("_")
+    if len(letter) > 1 and letter.lower() not in GREEK:
+        return r"\mathtt{" + name.replace("_", r"\_") + "}"
+    symbol = "\\" + letter if len(letter) > 1 else letter
+    if len(index) > 1:
+        index = r"\mathrm{" + index.replace("_", r"\_") + "}"
+    return f"{symbol}_{{{index}}}" if index else symbol
+
+
+def _equations(symbol: str, value: Any) -> list[str]:
+    """Return ``symbol = value``, once for each matrix where there are more than two axes."""
+    if np.ndim(value) > 2:
+        return [e for i, v in enumerate(value) for e in _equations(f"{symbol}[{i}]", v)]
+    return [f"{symbol} = {_latex(value)}"]
+
+
+def _latex(value: Any) -> str:
+    if np.ndim(value) == 2:
+        rows = [" & ".join(map(_latex, row)) for row in value]
+        return r"\begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}"
+    if np.ndim(value) == 1:
+        return "(" + r",\ ".join(map(_latex, value)) + ")"
+    text = str(value)  # every digit: you compute with these
+    if not re.fullmatch(r"-?(\d.*|inf|nan)", text):
+        return r"\text{" + re.sub(r"([_#$%&{}])", r"\\\1", text) + "}"
+    text = re.sub(r"e([+-]?)0*(\d+)$", r" \\cdot 10^{\1\2}", text).replace("{+", "{")
+    return "{" * (text[0] == "-") + text.replace("inf", r"\infty") + "}" * (text[0] == "-")
