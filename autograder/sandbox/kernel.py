@@ -59,6 +59,11 @@ def seccomp_filter(program: bytes) -> None:
     _check(_libc.prctl(PR_SET_SECCOMP, mode_filter, ctypes.byref(header), 0, 0), "seccomp")
 
 
+def current_cpu() -> int:
+    """Return the number of the processor on which this thread is running."""
+    return _check(int(_libc.sched_getcpu()), "sched_getcpu")
+
+
 def drop_capabilities() -> None:
     """Give up all rights that this process has in its user namespace."""
     version_3 = 0x20080522

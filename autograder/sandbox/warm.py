@@ -14,7 +14,7 @@ import subprocess
 from collections.abc import Iterable
 from typing import Any, Self
 
-from autograder.sandbox import bubblewrap, control
+from autograder.sandbox import bubblewrap, control, turns
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.isolation import Isolation, SandboxError, probe
 from autograder.sandbox.results import CONTROL_SECONDS, Limits
@@ -59,6 +59,7 @@ class Zygote:
         self.limits = limits
         self._modules = list(modules)
         self._numbers = itertools.count()
+        self._open: set[int] = set()  # sessions
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         if self.isolation.tier == "C" and not trust:
@@ -89,11 +90,14 @@ class Zygote:
         """
         number = next(self._numbers)
         ours, theirs = socket.socketpair()
+        cpu = turns.begin()
+        self._open.add(number)
         try:
-            self._fork(number, theirs)
+            self._fork(number, theirs, cpu)
             return Session(self, number, Channel(ours), numbers or {})
         except BaseException:
             ours.close()
+            self._ended(number)
             raise
         finally:
             theirs.close()
@@ -106,9 +110,17 @@ class Zygote:
             self._process.kill()
             self._process.wait()
         self._control = self._process = None
+        for number in list(self._open):
+            self._ended(number)
+
+    def _ended(self, number: int) -> None:
+        if number in self._open:
+            self._open.remove(number)
+            turns.end()
 
     def _reap(self, number: int) -> dict[str, Any]:
         """Kill a session's process and return its exit status and what it used."""
+        self._ended(number)
         try:
             return self._command({"do": "reap", "id": number})
         except (OSError, EOFError):  # the zygote is lost; its workers go with it
@@ -144,6 +156,7 @@ class Zygote:
             "memory_mb": self.limits.memory_mb,
             "scratch_mb": self.limits.scratch_mb,
             "cpu_seconds": self.limits.cpu_seconds,
+            "cpus": turns.cpus(),
         }
         try:
             reply = self._command(settings, seconds=_IMPORT_SECONDS)
@@ -163,8 +176,8 @@ class Zygote:
         control.send(self._control, message, descriptors)
         return control.receive(self._control)[0]
 
-    def _fork(self, number: int, connection: socket.socket) -> None:
-        request = {"do": "fork", "id": number}
+    def _fork(self, number: int, connection: socket.socket, cpu: int | None) -> None:
+        request = {"do": "fork", "id": number, "cpu": cpu}
         try:
             reply = self._command(request, connection.fileno())
         except (OSError, EOFError):  # the zygote is lost

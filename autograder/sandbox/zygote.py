@@ -47,6 +47,8 @@ class _Zygote:
     def __init__(self, connection: socket.socket, settings: dict[str, Any]) -> None:
         self._connection = connection
         self._workers: dict[int, int] = {}
+        if settings["cpus"] is not None:
+            os.sched_setaffinity(0, settings["cpus"])
         paths = limits.python_paths()
         self._shell, self._torch = _import(settings["modules"])
         _forget_ourselves(paths)
@@ -77,7 +79,7 @@ class _Zygote:
             except (EOFError, OSError):
                 break
             if request["do"] == "fork":
-                reply = self._fork(request["id"], descriptors[0])
+                reply = self._fork(request["id"], descriptors[0], request["cpu"])
             elif request["do"] == "clock":
                 reply = self._clock(request["id"])
             else:
@@ -87,7 +89,7 @@ class _Zygote:
             os.kill(pid, signal.SIGKILL)
         os._exit(0)
 
-    def _fork(self, number: int, descriptor: int) -> dict[str, Any]:
+    def _fork(self, number: int, descriptor: int, cpu: int | None) -> dict[str, Any]:
         zygote = os.getpid()
         try:
             pid = namespaces.fork() if self._nested else os.fork()
@@ -95,14 +97,16 @@ class _Zygote:
             os.close(descriptor)
             return {"error": str(error)}
         if pid == 0:
-            self._become_worker(zygote, descriptor)
+            self._become_worker(zygote, descriptor, cpu)
         os.close(descriptor)
         self._workers[number] = pid
         return {"pid": pid}
 
-    def _become_worker(self, zygote: int, descriptor: int) -> None:
+    def _become_worker(self, zygote: int, descriptor: int, cpu: int | None) -> None:
         status = 1
         try:
+            if cpu is not None:
+                os.sched_setaffinity(0, {cpu})
             # In namespaces of its own it ends with them, and sees no parent.
             if sys.platform == "linux" and not self._nested:
                 limits.die_with(zygote)

@@ -1,6 +1,7 @@
 import base64
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -18,6 +19,7 @@ from autograder.sandbox import (
     WireError,
     Zygote,
     probe,
+    turns,
 )
 
 from ..processes import descendants
@@ -570,6 +572,66 @@ class TestZygote:
     def test_the_tier_is_known(self, zygote):
         assert zygote.isolation is probe()
         assert {"Landlock", "seccomp"} <= {part.what for part in probe().tried}
+
+
+class TestTurns:
+    """The grader and the processes of its sessions share a processor, as long as there are any."""
+
+    @pytest.fixture(autouse=True)
+    def alone(self, monkeypatch):
+        """Other graders of this machine may have taken all processors."""
+        monkeypatch.setattr(turns, "_NAME", f"\0test.{os.getpid()}.")
+
+    def test_one_processor_for_all_and_then_none_is_preferred(self, zygote):
+        usual = os.sched_getaffinity(0)
+        source = "import os; cpus = os.sched_getaffinity(0)"
+        with zygote.session() as first:
+            here = os.sched_getaffinity(0)
+            assert len(here) == 1
+            with zygote.session() as second:
+                for session in (first, second):
+                    session.execute(source)
+                    assert set(session.read("cpus")) == here
+            assert os.sched_getaffinity(0) == here
+        assert os.sched_getaffinity(0) == usual
+
+    def test_no_two_graders_choose_the_same(self, zygote):
+        usual = os.sched_getaffinity(0)
+        taken = []
+        for cpu in usual:
+            taken.append(socket.socket(socket.AF_UNIX))
+            taken[-1].bind(f"{turns._NAME}{cpu}")
+        with zygote.session() as session:
+            assert os.sched_getaffinity(0) == usual
+            assert session.execute("import os; cpus = os.sched_getaffinity(0)").error is None
+            assert set(session.read("cpus")) == usual
+        last = taken.pop()
+        last.close()
+        with zygote.session():
+            assert os.sched_getaffinity(0) == {list(usual)[-1]}
+        for claim in taken:
+            claim.close()
+
+    def test_it_ends_where_a_session_is_lost(self, zygote):
+        usual = os.sched_getaffinity(0)
+        with zygote.session() as session:
+            session.execute("import os; os._exit(0)")
+            assert os.sched_getaffinity(0) == usual
+        assert os.sched_getaffinity(0) == usual
+
+    def test_it_ends_with_the_zygote(self):
+        usual = os.sched_getaffinity(0)
+        with Zygote() as zygote:
+            session = zygote.session()
+            zygote._process.kill()
+            session.execute("1")
+            again = zygote.session()
+            pids = descendants(zygote._process.pid)
+            assert any(os.sched_getaffinity(pid) == usual for pid in pids)
+        assert os.sched_getaffinity(0) == usual
+        session.close()
+        again.close()
+        assert os.sched_getaffinity(0) == usual
 
 
 class TestNumbers:
