@@ -19,6 +19,9 @@ from autograder.sandbox import CellRun, Session, StudentError, Zygote
 
 _Answer = TypeVar("_Answer")
 
+#: With these a process is over.
+_ENDS = ("timeout", "died", "protocol")
+
 _DAMAGED = {
     "output_type": "stream",
     "name": "stderr",
@@ -95,7 +98,7 @@ class Runner:
             )
         except StudentError as error:
             return CellRun(outputs=[], error=error)
-        if self._cells.session and self._cells.session.alive:
+        if run.error is None or run.error.kind not in _ENDS:
             self._history.append(_Cell(number, source, seconds))
             self._cells.last = number
             if not run.healthy:

@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.grading.runner import Runner
-from autograder.sandbox import Limits, StudentError, Zygote
+from autograder.sandbox import Limits, Session, StudentError, Zygote
 
 pytestmark = pytest.mark.sandbox
 
@@ -81,8 +81,8 @@ HONEST = "def g(n):\n    return sorted([n] * n)[0]\n"
 @pytest.mark.parametrize(
     "damage",
     [
-        "import builtins\nbuiltins.len = lambda x: 0",
-        "import builtins\ndel builtins.len",
+        "import builtins\nbuiltins.sorted = lambda x: 0",
+        "import builtins\ndel builtins.sorted",
         "import sys\nsys.modules.clear()",
         "import sys\nsys.settrace(lambda *a: None)",
         "import numpy as np\nnp.exp = np.log",
@@ -162,8 +162,18 @@ def test_a_cell_that_takes_requests_away_is_found_and_left_out(runner):
     assert runner.read("a") == 1 + sum(range(3, 9))
 
 
-def test_where_nothing_was_spoiled_nothing_is_asked_twice(runner):
-    runner.execute("import os\nruns = []", 1)
+def test_where_nothing_was_spoiled_nothing_is_asked_twice(runner, monkeypatch):
+    executed = []
+    execute = Session.execute
+
+    def counted(session, source, **kwargs):
+        executed.append(source)
+        return execute(session, source, **kwargs)
+
+    monkeypatch.setattr(Session, "execute", counted)
+    runner.execute("runs = []", 1)
     run = runner.execute("runs.append(1)\nwhile True: pass", 2)
     assert run.error.kind == "timeout"
+    assert run.outputs[-1]["ename"] == "timeout"
     assert runner.read("runs") == []
+    assert sum("while" in source for source in executed) == 1
