@@ -16,7 +16,7 @@ from ..processes import descendants
 from .attacks import CANARY, HONEST, MARK, SHM_KEY
 
 LIMITS = Limits(
-    cell_seconds=1.0, call_seconds=1.0, memory_mb=256, cpu_seconds=20.0, payload_bytes=1 << 20
+    cell_seconds=1.0, call_seconds=1.0, memory_mb=128, cpu_seconds=20.0, payload_bytes=1 << 20
 )
 
 
