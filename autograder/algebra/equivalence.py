@@ -54,6 +54,7 @@ def equal(a: Any, b: Any, *, assumptions: Mapping[str, str] | None = None) -> Ve
 
     Examples
     --------
+    >>> from autograder.algebra import parse
     >>> equal(parse("tanh(x/2)"), parse("(e^x - 1)/(e^x + 1)"))
     Verdict(equal=True, how='proved', values=None)
     """
