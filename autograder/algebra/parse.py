@@ -214,6 +214,7 @@ def _carried_out(value: Any, text: str) -> Any:
     return value.func(*args)
 
 
+@within(_late)
 def read(
     text: object,
     names: Iterable[str] | None = None,
