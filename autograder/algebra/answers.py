@@ -20,6 +20,7 @@ from autograder.algebra.parse import parse_any
 from autograder.algebra.verdict import Verdict
 
 SECONDS = 1.5  # for what is not bounded by construction
+ALL_SECONDS = 3.0  # for all of that in one answer: a set may hold many statements
 
 _Assumptions = Mapping[str, str] | None
 _STATEMENTS = ("equation", "inequality", "statement")
@@ -54,7 +55,7 @@ def equivalent(
         Two formulas are equal if they agree wherever both are defined; two equations, if one is a
         multiple of the other, or for names declared as real, if their solutions agree.  No text
         raises, and no text takes longer than `guard.SECONDS` of processor time here and
-        `SECONDS` in the second process.
+        `ALL_SECONDS` in the second process.
 
     Examples
     --------
@@ -87,7 +88,7 @@ def compare(
     expected: Any, given: Any, assumptions: _Assumptions = None, until: float | None = None
 ) -> Verdict:
     """Compare two values as `parse_any` makes them; the second process may work `until` then."""
-    until = time.monotonic() + SECONDS if until is None else until
+    until = time.monotonic() + ALL_SECONDS if until is None else until
     if expected == given:
         return Verdict(True, "proved")
     expected, given = _as_matrices(expected, given)
@@ -103,6 +104,9 @@ def compare(
         return compare(expected, _interval(given), assumptions, until)
     if kinds == ("list", "set") and len(expected.args) == 2 and given.has(Interval):
         return compare(_interval(expected), given, assumptions, until)
+    if set(kinds) == {"ratio", "expression"}:
+        expected, given = _quotient(expected), _quotient(given)
+        kinds = kind(expected), kind(given)
     if kinds[0] != kinds[1]:
         return Verdict(False, f"{_a(kinds[1])} instead of {_a(kinds[0])}")
     match kinds[0]:
@@ -135,7 +139,7 @@ def _elsewhere(
     task: str, expected: Any, given: Any, assumptions: _Assumptions, until: float
 ) -> Verdict:
     declared = " ".join((assumptions or {}).values())
-    seconds = until - time.monotonic()
+    seconds = min(SECONDS, until - time.monotonic())
     result = seconds > 0 and killable.run(task, expected, given, declared, seconds=seconds)
     return result or _too_late()
 
@@ -213,6 +217,13 @@ def _is_table(value: Any) -> bool:
         and bool(cells)
         and all(isinstance(cell, sympy.Expr) for cell in cells)
     )
+
+
+def _quotient(value: Any) -> Any:
+    """Return ``a : b`` as a/b."""
+    if isinstance(value, Ratio) and len(value.args) == 2 and value.args[1] != 0:
+        return value.args[0] / value.args[1]
+    return value
 
 
 def _ratios(expected: Ratio, given: Ratio, until: float) -> Verdict:

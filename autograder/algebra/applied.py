@@ -115,6 +115,8 @@ class Applied(Running):
                 if not times.is_Integer or not 1 <= times <= most:
                     raise self.fail("expected how often to differentiate", argument)
                 variables += [argument.children[0]] * int(times)
+            elif argument.kind == "number" and argument.token.text in ("1", "2", "3") and variables:
+                variables += [variables[-1]] * (int(argument.token.text) - 1)
             else:
                 variables.append(argument)
         self._count(node.token.text, least, most, (node, *variables), node)

@@ -10,6 +10,7 @@ import sympy
 from autograder.algebra import objects
 from autograder.algebra.applied import Applied
 from autograder.algebra.construction import a_kind, hashable
+from autograder.algebra.library import CONSTANTS
 from autograder.algebra.limits import MAX_CELLS, MAX_NODES, is_larger, power_problem
 from autograder.algebra.tree import Node
 
@@ -84,6 +85,12 @@ class Builder(Applied):
     def _factorial(self, node: Node, depth: int) -> Any:
         return self._apply("factorial", [self.build(node.children[0], depth)], node)
 
+    def _percent(self, node: Node, depth: int) -> Any:
+        return self.number(node.children[0], depth) / 100
+
+    def _degrees(self, node: Node, depth: int) -> Any:
+        return self.number(node.children[0], depth) * sympy.pi / 180
+
     def _transpose(self, node: Node, depth: int) -> Any:
         return self._apply("transpose", [self.build(node.children[0], depth)], node)
 
@@ -91,6 +98,8 @@ class Builder(Applied):
         signs: Sequence[str] = node.marks
         if "≈" in signs:  # what follows is a rounded value
             signs = signs[: signs.index("≈")]
+        if "∈" in signs:
+            return self._member(node, depth)
         sides = [self.build(side, depth) for side in node.children[: len(signs) + 1]]
         links = [
             self._link(sign, left, right, node)
@@ -99,6 +108,15 @@ class Builder(Applied):
         if not links:
             return sides[0]
         return links[0] if len(links) == 1 else objects.Conjunction(*links)
+
+    def _member(self, node: Node, depth: int) -> Any:
+        """Return the set of ``x ∈ [0, 1)``: that is what such an answer says."""
+        name, whole = self.number(node.children[0], depth), None
+        if len(node.children) == 2:
+            whole = self._pair_as_interval(node.children[1], depth)
+        if not name.is_Symbol or not isinstance(whole, objects.SETS):
+            raise self.fail("expected a name, ∈ and a set", node)
+        return whole
 
     def _link(self, sign: str, left: Any, right: Any, node: Node) -> Any:
         for side in (left, right):
@@ -132,10 +150,10 @@ class Builder(Applied):
         )
 
     def _end(self, node: Node, depth: int) -> Any:
-        if node.kind == "name" and node.token.text in ("oo", "infinity"):
+        if node.kind == "name" and CONSTANTS.get(node.token.text) is sympy.oo:
             return sympy.oo
-        if node.kind == "negative" and node.children[0].token.text in ("oo", "infinity"):
-            return -sympy.oo
+        if node.kind == "negative" and CONSTANTS.get(node.children[0].token.text) is sympy.oo:
+            return sympy.S.NegativeInfinity
         return self.number(node, depth)
 
     def _union(self, node: Node, depth: int) -> Any:

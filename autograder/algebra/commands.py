@@ -170,7 +170,9 @@ class Reader(Operands):
             side = self.next().text
             if braced:
                 self.close("}" if braced.text == "{" else ")", braced)
-        children = (to,) if not side else (to, Node("name", Token("name", side, token.position)))
+        children = (
+            (to,) if not side else (to, Node("side", Token("operator", side, token.position)))
+        )
         return Node("towards", token, children)
 
     def matrix(self, token: Token) -> Node:

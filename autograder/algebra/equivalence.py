@@ -54,6 +54,7 @@ def equal(a: Any, b: Any, *, assumptions: Mapping[str, str] | None = None) -> Ve
 
     Examples
     --------
+    >>> from autograder.algebra import parse
     >>> equal(parse("tanh(x/2)"), parse("(e^x - 1)/(e^x + 1)"))
     Verdict(equal=True, how='proved', values=None)
     """
@@ -216,7 +217,8 @@ class _Comparison:
             return
         for values in itertools.product(_SPECIAL, repeat=len(self.symbols)):
             point = dict(zip(self.symbols, values, strict=True))
-            if all(_is_allowed(symbol, *value) for symbol, value in point.items()):
+            whole = self.survey.whole
+            if all(_is_allowed(s, *value, whole=s in whole) for s, value in point.items()):
                 yield point
 
     def _draw(self, symbol: sympy.Symbol, attempt: int, *, negative: bool) -> _Exact:
@@ -240,7 +242,9 @@ class _Comparison:
         return Verdict(False, f"refuted at {where or 'all points'}", values)
 
 
-def _is_allowed(symbol: sympy.Symbol, size: int, exponent: int) -> bool:
+def _is_allowed(symbol: sympy.Symbol, size: int, exponent: int, *, whole: bool) -> bool:
+    if whole and (size < 0 or exponent < 0):
+        return False
     if (symbol.is_integer and exponent < 0) or (symbol.is_negative and size > 0):
         return False
     return size > 0 or not symbol.is_nonnegative

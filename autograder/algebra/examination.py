@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from autograder.algebra import guard
 from autograder.algebra.functions import Diff
 from autograder.algebra.verdict import Verdict
 
@@ -176,13 +177,23 @@ def _steps(given: Line, lines: Sequence[Line]) -> list[Step]:
     before, true = given, True
     for line in lines:
         if line.expr != before.expr:  # a repetition is no step
-            verdict = given.chain.compare(before, line)
-            doubt = given.chain.unjustified(before, line) if verdict.equal else None
-            if not (true and verdict.equal):
-                true = given.chain.follows(line).equal is True
-            steps.append(Step(before, line, verdict, true, doubt))
+            try:
+                with guard.limit(guard.STEP_SECONDS):
+                    step = _step(given, before, line, true)
+            except guard.Late:
+                step = Step(before, line, Verdict(None, "undecided: this takes too long"), False)
+            true = step.true
+            steps.append(step)
         before = line
     return steps
+
+
+def _step(given: Line, before: Line, line: Line, true: bool) -> Step:
+    verdict = given.chain.compare(before, line)
+    doubt = given.chain.unjustified(before, line) if verdict.equal else None
+    if not (true and verdict.equal):
+        true = given.chain.follows(line).equal is True
+    return Step(before, line, verdict, true, doubt)
 
 
 def _wrong(step: Step) -> Finding:

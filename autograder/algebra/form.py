@@ -73,6 +73,13 @@ def _check_names(
         for name in (argument, *argument.children[:1])  # k, or (k, 1, n)
         if name.kind == "name"
     }
+    bound |= {
+        name.token.text
+        for node in _nodes(tree)
+        if node.kind == "indexed"  # J[i, j]
+        for name in node.children
+        if name.kind == "name"
+    }
     for node in _nodes(tree):
         word = node.token.text
         if node.kind != "name" or word in constants | bound or word.replace("_", "") in known:

@@ -14,6 +14,7 @@ from collections.abc import Collection, Container
 
 from autograder.algebra.commands import Reader
 from autograder.algebra.lexer import tokenize
+from autograder.algebra.signs import WORDS
 from autograder.algebra.tree import Node
 
 
@@ -40,12 +41,13 @@ def read_tree(
         Whether any other name makes a call as well when a bracket follows it at once, unless it
         also stands somewhere without one: ``n(n + 1)`` is a product.
     """
-    tokens = tokenize(text, words=words, functions=functions)
+    tokens = tokenize(text, words=words, functions=functions, split=implicit)
     if open_functions:
         plain = {
             token.text.replace("_", "")
             for token, after in itertools.pairwise(tokens)
             if token.kind == "name" and after.text != "(" and token.text not in functions
         }
+        plain -= WORDS
         words = plain.union(words)
     return Reader(str(text), tokens, implicit, functions, words, open_functions).read()

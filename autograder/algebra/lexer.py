@@ -28,11 +28,12 @@ _INDEX = rf"""(?:_(?:{_FONTS}\s*\{{[^{{}}]*\}}|\{{(?:[^{{}}]|\{{[^{{}}]*\}})*\}}
     |[A-Za-z0-9])|{_LOW}+)"""
 _COMMON = rf"""(?P<space>\s+|\\[,;:!\ ]|~)
     | (?P<big>[∑∏]|Σ(?=\s*_)|lim(?=_))
-    | (?P<number>(?:[0-9]+(?:\.(?!T\b)[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+    | (?P<number>(?:[0-9]{{1,3}}(?:\{{,\}}[0-9]{{3}})+|[0-9]+(?:\.(?!T\b)[0-9]*)?|\.[0-9]+)
+        (?:[eE][+-]?[0-9]+)?)
     | (?P<fraction>[{"".join(FRACTIONS)}])
     | (?P<superscript>⁻ᵀ|[{"".join(RAISED)}]+)
-    | (?P<operator>\*\*|<=|>=|!=|==|:=|->|\|\||\.T\b|[-+*/^(){{}}\[\],=<>!|&;:_@]
-        |[−–×·⋅∘÷（）≤≥≠≈∪∩∖∧∨¬‖ᵀ√∂→])
+    | (?P<operator>\*\*|<=|>=|!=|==|:=|->|\|\||\.T\b|[-+*/^(){{}}\[\],=<>!|&;:_@%°]
+        |[−–×·⋅∘÷（）≤≥≠≈∈∪∩∖∧∨¬‖ᵀ√∂→])
     | (?P<rounding>[⌊⌋⌈⌉])
     | (?P<constant>[∞∅])"""
 _TEXT = rf"""{_COMMON}
@@ -43,7 +44,7 @@ _TEXT = rf"""{_COMMON}
 _LATEX = rf"""(?P<font>{_WORD}{_INDEX}?)
     | {_COMMON}
     | (?P<environment>\\(?:begin|end)\s*\{{[A-Za-z*]+\}})
-    | (?P<escaped>\\\\|\\[{{}}|])
+    | (?P<escaped>\\\\|\\[{{}}|%])
     | (?P<command>\\[A-Za-z]+{_INDEX}?)
     | (?P<name>[{LETTER}]{_MARK}?[{LETTER}]*[0-9₀-₉]*{_INDEX}?['′]{{0,2}})"""
 # A declared Σ is a name; else it is a sum.
@@ -52,6 +53,8 @@ _PATTERNS = {
     for latex, text in ((False, _TEXT), (True, _LATEX))
     for sigma in (False, True)
 }
+
+_THOUSANDS = re.compile(r"\s*[-+]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\s*")
 
 Kind = Literal["number", "name", "operator", "command", "end"]
 
@@ -71,12 +74,17 @@ def is_latex(text: str) -> bool:
 
 
 def tokenize(
-    text: object, *, words: Iterable[str] = (), functions: Container[str] = ()
+    text: object,
+    *,
+    words: Iterable[str] = (),
+    functions: Container[str] = (),
+    split: bool = False,
 ) -> list[Token]:
     """Split `text` into tokens, the last one of kind ``end``, or raise `ParseError`.
 
     `words` and `functions` are the names of more than one letter that LaTeX text may hold without
-    a command: elsewhere ``ab`` is a product there.
+    a command: elsewhere ``ab`` is a product there.  With `split` it is one in other text as well,
+    if a and b are among the `words` and ``ab`` is not.
     """
     if not isinstance(text, str):
         raise ParseError(f"expected a formula as text, not {type(text).__name__}")
@@ -84,25 +92,29 @@ def tokenize(
         raise ParseError("expected a formula, but there is no text", text)
     if len(text) > MAX_LENGTH:
         raise ParseError(f"a formula may have at most {MAX_LENGTH} characters", text)
-    tokens = _Scanner(text, frozenset(words), functions).scan(*_without_dollars(text))
+    if _THOUSANDS.fullmatch(text):
+        text = text.replace(",", "")
+    tokens = _Scanner(text, frozenset(words), functions, split).scan(*_without_dollars(text))
     return [*tokens, Token("end", "", len(text), len(text))]
 
 
 def _without_dollars(text: str) -> tuple[int, int]:
+    r"""Return where a formula begins and ends between ``$`` or ``\(`` and ``\)``."""
     start = len(text) - len(text.lstrip())
     stop = len(text.rstrip())
-    for mark in ("$$", "$"):
-        if (
-            text[start:stop].startswith(mark)
-            and text[start:stop].endswith(mark)
-            and stop - start > 2 * len(mark)
-        ):
-            return start + len(mark), stop - len(mark)
+    for begin, end in (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]")):
+        inside = text[start:stop]
+        both = inside.startswith(begin) and inside.endswith(end)
+        if both and stop - start > len(begin) + len(end):
+            return start + len(begin), stop - len(end)
     return start, stop
 
 
 class _Scanner:
-    def __init__(self, text: str, words: frozenset[str], functions: Container[str]) -> None:
+    def __init__(
+        self, text: str, words: frozenset[str], functions: Container[str], split: bool
+    ) -> None:
+        self.split = split
         self.text = text
         self.latex = is_latex(text)
         self.words = words
@@ -133,7 +145,7 @@ class _Scanner:
             case "name":
                 return self.letters(word, at)
             case "number":
-                return [Token("number", word, at, end)]
+                return [Token("number", word.replace("{,}", ""), at, end)]
             case "operator" | "escaped":
                 written = signs.COMMANDS.get(word) or signs.WRITTEN.get(word, word)
                 return [Token("operator", written, at, end)]
@@ -174,7 +186,14 @@ class _Scanner:
             middle = at + len(head)
             rest = Token("number" if base.isdigit() else "name", base, middle + 1, at + len(word))
             return [Token("name", head, at, middle), Token("operator", "_", middle), rest]
+        if self.split and self.is_product(word):
+            return [Token("name", letter, at + i, at + i + 1) for i, letter in enumerate(word)]
         return self.with_index(word, at)
+
+    def is_product(self, word: str) -> bool:
+        """Whether a word is no name but a product of names of one letter."""
+        known = word in self.words or word in self.functions or word in signs.WORDS
+        return len(word) > 1 and not known and self.words.issuperset(word)
 
     def letters(self, word: str, at: int) -> list[Token]:
         """Tokens for letters in LaTeX, each a name of its own unless their word is known."""

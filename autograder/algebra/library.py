@@ -99,6 +99,8 @@ CONSTANTS = {
     "I": sympy.I,
     "oo": sympy.oo,
     "infinity": sympy.oo,
+    "infty": sympy.oo,
+    "inf": sympy.oo,
     "True": sympy.true,
     "False": sympy.false,
     "EmptySet": objects.FiniteSet(),
@@ -113,6 +115,7 @@ FUNCTIONS: dict[str, tuple[int, int, Maker]] = {
     "log10": (1, 1, lambda x: _log(x, sympy.Integer(10))),
     "sqrt": (1, 1, sympy.sqrt),
     "root": (2, 2, _root),
+    "cbrt": (1, 1, lambda x: _root(x, sympy.Integer(3))),
     "sin": (1, 1, sympy.sin),
     "cos": (1, 1, sympy.cos),
     "tan": (1, 1, sympy.tan),
@@ -157,6 +160,9 @@ for _names, _makes in (
 FUNCTIONS |= dict.fromkeys(("atan2", "arctan2"), (2, 2, own.Atan2))
 _ALIASES = {
     "Abs": "abs",
+    "arcsinh": "asinh",
+    "arccosh": "acosh",
+    "arctanh": "atanh",
     "Max": "max",
     "Min": "min",
     "tr": "trace",

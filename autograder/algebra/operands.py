@@ -128,6 +128,11 @@ class Operands(Operators):
     def name(self) -> Node:
         """Read a name, with its index or with the arguments of a call."""
         token = self.next()
+        if token.text == "not" and "not" not in self.words:
+            self.enter()
+            inner = self.statement() if self.sees("(") else self.relation()
+            self.leave()
+            return call("Not", token, inner)
         known = token.text in self.functions and token.text.replace("_", "") not in self.words
         if self.sees("⟦", "[") and not known and self.is_index(token):
             return self.indexed(token)

@@ -6,8 +6,9 @@ from autograder.algebra.cursor import Cursor
 from autograder.algebra.lexer import Token
 from autograder.algebra.tree import Node
 
-RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "≈")
+RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "≈", "∈")
 _LOGIC = {"and": "and", "or": "or", "∧": "and", "∨": "or"}
+_POSTFIX = {"!": "factorial", "ᵀ": "transpose", "%": "percent", "°": "degrees"}
 _SETS = {"∪": "union", "U": "union", "∩": "intersection", "&": "intersection", "∖": "difference"}
 _SET_KINDS = ("set", "interval", "tuple", "list", "union", "intersection", "difference", "group")
 
@@ -40,8 +41,6 @@ class Operators(Cursor):
         self.enter()
         node = self.relation()
         while self.token.text in _LOGIC and self.token.kind in ("operator", "name"):
-            if node.kind not in ("relation", "logic", "group", "call"):
-                break
             token = self.next()
             node = Node("logic", token, (node, self.relation()), (_LOGIC[token.text],))
         self.leave()
@@ -118,11 +117,24 @@ class Operators(Cursor):
         base = self.postfix()
         if not self.sees("^"):
             return base
+        if degrees := self.degrees(base):
+            return degrees
         token = self.next()
         self.enter()
         exponent = self.exponent()
         self.leave()
         return self.postfix(self.raised(base, token, exponent))
+
+    def degrees(self, base: Node) -> Node | None:
+        r"""Read ``90^\\circ``, None where there is another exponent."""
+        if not self.peek("∘", "{∘"):
+            return None
+        self.next()
+        opened = self.next() if self.sees("{") else None
+        token = self.next()
+        if opened:
+            self.close("}", opened)
+        return Node("degrees", token, (base,))
 
     def raised(self, base: Node, token: Token, exponent: Node) -> Node:
         """Return a power; ``A^T`` is a transpose and ``A^-T`` that of the inverse."""
@@ -161,9 +173,9 @@ class Operators(Cursor):
     def postfix(self, node: Node | None = None) -> Node:
         """Read an operand with factorials and transposes after it."""
         node = node or self.primary()
-        while self.sees("!", "ᵀ"):
+        while self.sees(*_POSTFIX):
             token = self.next()
-            node = Node("transpose" if token.text == "ᵀ" else "factorial", token, (node,))
+            node = Node(_POSTFIX[token.text], token, (node,))
         if self.sees("^") and node.kind in ("transpose", "factorial"):
             token = self.next()
             node = Node("power", token, (node, self.exponent()))

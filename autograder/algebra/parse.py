@@ -177,10 +177,30 @@ def parse_any(
     [a,    1],
     [0, a**2]])
     """
+    for sign in ("±", r"\pm"):
+        if isinstance(text, str) and sign in text:
+            both = [text.replace(sign, one.ljust(len(sign))) for one in "+-"]
+            names = None if names is None else tuple(names)
+            reading: dict[str, Any] = {
+                "implicit": implicit,
+                "assumptions": assumptions,
+                "ranges": ranges,
+            }
+            reading |= {"open_functions": open_functions, "symbols": tuple(symbols)}
+            return _either(*(parse_any(one, names, **reading) for one in both))
     value, pending = _read(
         text, names, implicit, assumptions, None, ranges, open_functions, symbols, any_kind=True
     )
     return _carried_out(value, text) if pending else value
+
+
+def _either(above: Any, below: Any) -> Any:
+    """Return what ``x = ±2`` or ``±2`` says: one of two statements, or both numbers."""
+    if isinstance(above, sympy.Expr):
+        return objects.FiniteSet(above, below)
+    if objects.kind(above) in ("equation", "inequality", "statement"):
+        return objects.Disjunction(above, below)
+    raise ParseError(f"± cannot stand in a {objects.kind(above)}")
 
 
 def _carried_out(value: Any, text: str) -> Any:
@@ -194,6 +214,7 @@ def _carried_out(value: Any, text: str) -> Any:
     return value.func(*args)
 
 
+@within(_late)
 def read(
     text: object,
     names: Iterable[str] | None = None,
@@ -220,6 +241,7 @@ def _read(
     any_kind: bool = False,
 ) -> tuple[Any, bool]:
     """Return what `text` says, and whether derivatives or limits in it are to be carried out."""
+    plain = frozenset(map(plain_name, symbols))
     scope = Scope(names, assumptions or {}, ranges)
     known: Mapping[str, Any] = FUNCTIONS
     calls = _ALL_CALLS
@@ -231,7 +253,7 @@ def _read(
         text,
         implicit=implicit,
         functions=calls,
-        words=scope.words.union(map(plain_name, symbols)),
+        words=scope.words | plain,
         open_functions=open_functions,
     )
     if not any_kind and tree.kind in _SIGNS:

@@ -50,6 +50,8 @@ WRITTEN = {
     "∞": "oo",
     "∅": "EmptySet",
 }
+# Words that are never taken apart.
+WORDS = frozenset({"pi", "oo", "inf", "infty", "infinity", "and", "or", "not", "True", "False"})
 # What stands under these says where they begin and end.
 BIG_OPERATORS = {r"\sum": "Sum", r"\prod": "Product", r"\lim": "Limit"}
 BIG = {"Σ": r"\sum", "∑": r"\sum", "∏": r"\prod", "lim": r"\lim"}
@@ -95,6 +97,8 @@ COMMANDS = {
     r"\cfrac": r"\frac",
     r"\dbinom": r"\binom",
     r"\tbinom": r"\binom",
+    r"\in": "∈",
+    r"\%": "%",
     r"\to": "→",
     r"\rightarrow": "→",
     r"\colon": ":",
