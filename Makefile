@@ -22,14 +22,27 @@ lint: $(VENV)/ready
 generate: $(VENV)/ready
 	$(BIN)/autograder generate
 
+# Everything takes about an hour on an idle machine; bench/README.md says how long each takes.
+# OTTER_PYTHON names a Python with otter-grader, ANSWER_ROWS other systems' answer tests.
+RESULTS = bench/results
 bench: $(VENV)/ready
-	$(BIN)/python bench/engine.py --out bench/results/engine.json
-	$(BIN)/python bench/engine.py --modules numpy,sympy,torch --out bench/results/engine_torch.json
-	$(BIN)/python bench/decoder.py --out bench/results/decoder.json
-	$(BIN)/python bench/pipeline.py --out bench/results/pipeline.json
-	$(BIN)/python bench/timing.py --out bench/results/timing.json
-	$(BIN)/python bench/startup.py --out bench/results/startup.json
-	$(BIN)/python bench/mutation.py a02 --out bench/results/mutation_a02.json
+	$(BIN)/python bench/engine.py --out $(RESULTS)/engine.json
+	$(BIN)/python bench/engine.py --modules numpy,sympy,torch --out $(RESULTS)/engine_torch.json
+	$(BIN)/python bench/startup.py --out $(RESULTS)/startup.json
+	$(BIN)/python bench/pipeline.py --out $(RESULTS)/pipeline.json
+	$(BIN)/python bench/memory.py --out $(RESULTS)/memory.json
+	$(BIN)/python bench/timing.py --out $(RESULTS)/timing.json
+	$(BIN)/python bench/decoder.py --out $(RESULTS)/decoder.json
+	$(BIN)/python bench/fuzz.py --output $(RESULTS)/fuzz.json
+	$(BIN)/python bench/derivations.py --output $(RESULTS)/derivations.json
+	$(BIN)/python bench/mutants.py --output $(RESULTS)/mutants.json
+	$(BIN)/python bench/mutation.py a01 --out $(RESULTS)/mutation_a01.json
+	$(BIN)/python bench/mutation.py a02 --out $(RESULTS)/mutation_a02.json
+ifdef ANSWER_ROWS
+	$(BIN)/python bench/algebra.py $(ANSWER_ROWS) --output $(RESULTS)/algebra.json
+else
+	@echo "bench/algebra.py was not run: it needs ANSWER_ROWS=FILE (see bench/README.md)"
+endif
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed')"

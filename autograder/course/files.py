@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from autograder.course.config import CourseError
 
@@ -36,6 +38,33 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def by_lines(data: Mapping[str, Any], entries: str) -> bytes:
+    """Return JSON with each entry of one list on a line of its own.
+
+    ``json.dumps`` with an indent takes ten times as long: only without one it is written in C.
+
+    Examples
+    --------
+    >>> print(by_lines({"schema": 1, "cells": [{"id": "a"}, {"id": "b"}]}, "cells").decode())
+    {"schema": 1,
+    "cells": [
+    {"id": "a"},
+    {"id": "b"}
+    ]}
+    <BLANKLINE>
+    """
+    rows = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in data[entries])
+    fields = [
+        f'"{entries}": [\n{rows}\n]'
+        if key == entries
+        else f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
+        for key, value in data.items()
+    ]
+    # Student text may hold lone surrogates, which JSON allows and UTF-8 doesn't.
+    text = ",\n".join(fields)
+    return f"{{{text}}}\n".encode(errors="replace")
 
 
 def sweep(paths: Iterable[Path]) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import autograder
 from autograder.course.config import Course
-from autograder.course.files import write_atomically
+from autograder.course.files import by_lines, write_atomically
 from autograder.course.grade import Graded
 from autograder.course.submissions import Handed
 from autograder.grading.results import Grade
@@ -42,8 +42,7 @@ def kept(course: Course, handed: Handed, key: str) -> Graded | None:
 def write_record(course: Course, graded: Graded) -> None:
     """Write the result record of a saved submission, whole or not at all."""
     names = graded.grade.student, graded.grade.assignment
-    text = json.dumps(_record(graded), indent=1, ensure_ascii=False) + "\n"
-    write_atomically(course.record(*names), text.encode("utf-8", "replace"))
+    write_atomically(course.record(*names), by_lines(_record(graded), "exercises"))
     _unsaved(course, *names).unlink(missing_ok=True)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import nbformat
@@ -19,7 +19,7 @@ from nbgrader.preprocessors import (
 from nbgrader.utils import parse_utc
 
 from autograder.course.config import Course, CourseError
-from autograder.course.files import write_atomically
+from autograder.course.files import by_lines, write_atomically
 from autograder.course.grade import Graded
 from autograder.delivery.database import opened, small_text, submitted_at
 from autograder.delivery.marks import owner
@@ -67,6 +67,8 @@ def register(course: Course, assignment: str, notebook: Mapping[str, Any]) -> No
     place = {"notebook": assignment, "assignment": assignment, "db_url": course.database}
     with opened(course) as gradebook:
         gradebook.update_or_create_assignment(assignment, **due)
+        if _is_registered(gradebook, assignment, notebook):
+            return
         try:
             SaveCells().preprocess(_node(notebook), {"nbgrader": place})
         except RuntimeError as error:
@@ -77,6 +79,17 @@ def register(course: Course, assignment: str, notebook: Mapping[str, Any]) -> No
                 "--force`, which deletes these submissions' scores, those given by hand too, and "
                 "grade again"
             ) from error
+
+
+def _is_registered(gradebook: Any, assignment: str, notebook: Mapping[str, Any]) -> bool:
+    """Tell whether the gradebook has these cells; checksums cover all that it keeps of them."""
+    try:
+        known = gradebook.find_notebook(assignment, assignment)
+    except api.MissingEntry:
+        return False
+    sealed = [cell["metadata"].get("nbgrader", {}) for cell in notebook["cells"]]
+    checksums = {cell["grade_id"]: cell.get("checksum") for cell in sealed if "grade_id" in cell}
+    return checksums == {cell.name: cell.checksum for cell in known.source_cells}
 
 
 def _node(notebook: Mapping[str, Any]) -> Any:
@@ -116,9 +129,7 @@ def _write_autograded(course: Course, graded: Graded) -> None:
     secret = small_text(handed / "submission_secret.txt") or small_text(
         folder / "submission_secret.txt"
     )
-    text = json.dumps(graded.notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-    # Student text may hold lone surrogates, which JSON allows and UTF-8 doesn't.
-    write_atomically(folder / f"{names[1]}.ipynb", text.encode(errors="replace"))
+    write_atomically(folder / f"{names[1]}.ipynb", by_lines(graded.notebook, "cells"))
     write_atomically(folder / "timestamp.txt", timestamp.encode())
     write_atomically(folder / "submission_secret.txt", (secret or secrets.token_hex(64)).encode())
 
@@ -163,8 +174,8 @@ def _save_assignment(
 
     unchanged = {s: _unchanged(graded.notebook, released) for s, graded in group.items()}
     exercises = {s: {e.id: e for e in graded.grade.exercises} for s, graded in group.items()}
-    for cell in graded_cells:
-        for id, row in _rows(db, api.Grade, owners, by="notebook_id", cell_id=cell.id).items():
+    for cell, rows in _rows_of_cells(db, api.Grade, owners, graded_cells):
+        for id, row in rows.items():
             own = exercises[owners[id]]
             exercise = own.get(owner(cell.name, own))
             if cell.name not in free_text:
@@ -174,8 +185,8 @@ def _save_assignment(
             else:
                 row.auto_score = 0.0 if cell.name in unchanged[owners[id]] else None
             row.needs_manual_grade = row.auto_score is None or row.manual_score is not None
-    for cell in solution_cells:
-        for id, row in _rows(db, api.Comment, owners, by="notebook_id", cell_id=cell.id).items():
+    for cell, rows in _rows_of_cells(db, api.Comment, owners, solution_cells):
+        for id, row in rows.items():
             row.auto_comment = "No response." if cell.name in unchanged[owners[id]] else None
     if late:
         db.flush()  # penalties are taken off the score as the database adds it up
@@ -193,6 +204,21 @@ def _rows(db: Any, kind: Any, keys: Mapping[str, Any], *, by: str, **fixed: str)
             rows[key] = kind(**{by: key}, **fixed, **id)
             db.add(rows[key])
     return rows
+
+
+def _rows_of_cells(
+    db: Any, kind: Any, notebooks: Mapping[str, str], cells: Sequence[Any]
+) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Yield each cell with its rows by notebook, made where there is none, in a single query."""
+    rows: dict[str, dict[str, Any]] = {cell.id: {} for cell in cells}
+    theirs = kind.notebook_id.in_(list(notebooks)), kind.cell_id.in_(list(rows))
+    for row in db.query(kind).filter(*theirs):
+        rows[row.cell_id][row.notebook_id] = row
+    for cell in cells:
+        for id in notebooks.keys() - rows[cell.id].keys():
+            rows[cell.id][id] = kind(id=api.new_uuid(), notebook_id=id, cell_id=cell.id)
+            db.add(rows[cell.id][id])
+        yield cell, rows[cell.id]
 
 
 def _unchanged(notebook: Mapping[str, Any], released: Mapping[str, str]) -> set[str]:

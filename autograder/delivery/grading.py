@@ -22,7 +22,8 @@ from autograder.sandbox.isolation import probe
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-BATCH = 16
+#: So many submissions are entered in one transaction; until then records/.unsaved/ has them.
+BATCH = 48
 
 
 @dataclass

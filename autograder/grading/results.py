@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -45,6 +45,13 @@ class Item:
     note: str = ""
     feedback: str = ""
     curve: dict[str, list[float]] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the entry of the record; without a curve, which few items have."""
+        fields = dict(vars(self))
+        if self.curve is None:
+            del fields["curve"]
+        return fields
 
 
 def sentence(text: str) -> str:
@@ -122,13 +129,14 @@ class Grade:
 
     def to_json(self) -> dict[str, Any]:
         """Return the record that is written to disk (docs/formats.md)."""
-        data = asdict(self)
-        for item in (item for exercise in data["exercises"] for item in exercise["items"]):
-            if item["curve"] is None:  # nearly always
-                del item["curve"]
+        exercises = [
+            {**vars(exercise), "items": [item.to_json() for item in exercise.items]}
+            for exercise in self.exercises
+        ]
         head = {"schema": SCHEMA, "assignment": self.assignment, "student": self.student}
         head |= {"isolation": self.isolation, "score": self.score, "max_score": self.max_score}
-        return head | {k: data[k] for k in ("exercises", "notices", "runtime")}
+        rest = {"notices": self.notices, "runtime": self.runtime}
+        return head | {"exercises": exercises} | rest
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Grade:

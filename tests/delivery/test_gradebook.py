@@ -40,6 +40,23 @@ def test_registering_again_changes_nothing(tiny, released, graded, save):
         assert book.find_assignment(A).course_id == tiny.id
 
 
+def test_a_changed_cell_is_registered_and_an_unchanged_one_left_alone(tiny, released, monkeypatch):
+    def texts():
+        with Gradebook(tiny.database) as book:
+            return {cell.name: cell.source for cell in book.find_notebook(A, A).source_cells}
+
+    sealed = gradebook.seal(released())
+    gradebook.register(tiny, A, sealed)
+    (one,) = (
+        c for c in sealed["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == "qk"
+    )
+    one["source"] += "\n# more"
+    gradebook.register(tiny, A, gradebook.seal(sealed))
+    assert texts()["qk"].endswith("# more")
+    monkeypatch.setattr(gradebook.SaveCells, "preprocess", None)
+    gradebook.register(tiny, A, gradebook.seal(sealed))
+
+
 def test_a_new_cell_after_submissions_is_refused_with_what_to_do(tiny, released, graded, save):
     save(tiny, graded("ada"))
     extra = released()["cells"][2] | {"id": "more"}

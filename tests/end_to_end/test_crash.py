@@ -26,10 +26,12 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 A = "a02_attention_by_hand"
 ROOT = Path(__file__).resolve().parents[2]
 GRADE = "from autograder.cli import main; main()"
-# Kills the grader in the nth call of a function, before or after it does its work.
+# Kills the grader in the nth call of a function, before or after it does its work. The six
+# submissions are saved in two transactions.
 KILLED = """
 import os, signal, sys
 from importlib import import_module
+import_module("autograder.delivery.grading").BATCH = 4
 _, module, name, n, when, *arguments = sys.argv
 module = import_module(module)
 original = getattr(module, name)
@@ -169,6 +171,7 @@ def test_killed_at_random_moments(handed):
         ("autograder.delivery.gradebook", "register", 1, "after"),
         ("autograder.delivery.gradebook", "_write_autograded", 3, "after"),
         ("autograder.delivery.gradebook", "_save_assignment", 1, "after"),
+        ("autograder.delivery.gradebook", "_save_assignment", 2, "before"),
         ("autograder.delivery.grading", "write_record", 1, "before"),
         ("autograder.delivery.grading", "write_record", 2, "after"),
         ("tempfile", "mkstemp", 4, "after"),
