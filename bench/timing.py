@@ -47,7 +47,7 @@ def grade_all(names, repeats, few, busy):
     burners = [subprocess.Popen([sys.executable, "-c", _BURN]) for _ in range(busy)]
     rows = {name: {"verdicts": Counter(), "seconds": []} for name in names}
     try:
-        with Zygote(("numpy",)) as zygote, Yardstick() as yardstick:
+        with Zygote(("numpy", "torch")) as zygote, Yardstick() as yardstick:
             course.grade(SAMPLES["outside_the_tracer"], zygote, yardstick)  # starts the yardstick
             for repeat in range(repeats):
                 for name in names:
