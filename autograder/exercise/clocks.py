@@ -31,6 +31,7 @@ _CHEAP = 0.4  # below what must be: the work was hidden
 _CONTRADICTION = 0.5
 _APART = 5
 _BLOCK_SECONDS, _BLOCK_CALLS = 0.004, 32
+_DRAWN_CALLS = 4  # of each size, for a picture
 _ROUNDS, _ATTEMPTS = 3, 3
 _SLOWER = 1.25  # than the limit, and it is slow beyond doubt
 _CALL_SECONDS, _BUDGET = 0.6, 10.0
@@ -208,8 +209,8 @@ def draw(call: Clocked, make: Make, rows: Rows) -> None:
     """Keep the times of a call and of the reference for a picture, once each."""
     own, reference = {}, {}
     for n in _LADDERS[0] if call.clocked else ():
-        seconds = _block(call.seconds, make, rows, n)
-        beside = _block(call.reference_seconds, make, rows, n)
+        seconds = _block(call.seconds, make, rows, n, calls=_DRAWN_CALLS)
+        beside = _block(call.reference_seconds, make, rows, n, calls=_DRAWN_CALLS)
         if seconds is None or beside is None:
             return
         own[n], reference[n] = seconds, beside
