@@ -98,7 +98,7 @@ class Sheet:
 
     @property
     def withheld(self) -> list[Section]:
-        """Exercises that the grader failed on, until a person gives their points."""
+        """Exercises that the grader could not decide, until a person gives their points."""
         return [section for section in self.sections if section.status is Status.ERRORED]
 
 

@@ -26,9 +26,12 @@ Seconds = Callable[..., tuple[Any, float | None]]
 _LADDERS = ((250, 500, 1000, 2000, 5000), (16, 32, 64, 128, 256))  # the second for pure Python
 _PASS, _FAIL = 0.35, 0.65  # the interval's end may be off by this much, and is beyond that wrong
 _REFERENCE_OFF = 0.3  # by which a machine is too busy to time even the reference
+_LARGEST = 3
 _CHEAP = 0.4  # below what must be: the work was hidden
 _CONTRADICTION = 0.5
+_APART = 5
 _BLOCK_SECONDS, _BLOCK_CALLS = 0.004, 32
+_DRAWN_CALLS = 4  # of each size, for a picture
 _ROUNDS, _ATTEMPTS = 3, 3
 _SLOWER = 1.25  # than the limit, and it is slow beyond doubt
 _CALL_SECONDS, _BUDGET = 0.6, 10.0
@@ -100,21 +103,23 @@ def checked(value: Any, args: tuple[Any, ...], rows: Rows, n: int, *, count: int
 
 
 def confirms(call: Clocked, make: Make, at_most: float, rows: Rows, sizes: tuple[int, int]) -> bool:
-    """Tell whether processor time at two sizes far apart agrees with counts that passed.
+    """Tell whether processor time at sizes far apart agrees with counts that passed.
 
-    It does where there is no clock to read: what the meter counted then stands alone.
+    Between the two sizes is a third, as the cost of a call can hide how the rest grows.  It agrees
+    where there is no clock to read: what the meter counted then stands alone.
     """
     if not call.clocked:
         return True
-    least = dict.fromkeys(sizes, math.inf)
-    for _, n in itertools.product(range(_ROUNDS), sizes):
+    small, large = sizes
+    between = max(large // _APART, small + 1)
+    least = dict.fromkeys((small, between, large), math.inf)
+    for _, n in itertools.product(range(_ROUNDS), least):
         seconds = _block(call.seconds, make, rows, n)
         if seconds is None:
             return True
         least[n] = min(least[n], seconds)
-    small, large = sizes
-    exponent = math.log(least[large] / least[small]) / math.log(large / small)
-    return exponent < at_most + _CONTRADICTION
+    found = (math.log(least[large] / least[n]) / math.log(large / n) for n in (small, between))
+    return max(found) < at_most + _CONTRADICTION
 
 
 def decide(call: Clocked, make: Make, at_most: float, rows: Rows) -> None:
@@ -139,16 +144,20 @@ def decide(call: Clocked, make: Make, at_most: float, rows: Rows) -> None:
                 break
         if not all(own.values()) or not all(reference.values()):
             break
-        if abs(exponent(reference) - at_most) <= _REFERENCE_OFF:
-            low, high = interval(own, rng)
+        right, seen = exponent(reference), own
+        if right < at_most - _REFERENCE_OFF:  # mostly the cost of a call: it hides the growth
+            seen = {n: own[n] for n in sizes[-_LARGEST:]}
+            right = exponent({n: reference[n] for n in seen})
+        if right <= at_most + _REFERENCE_OFF:
+            low, high = interval(seen, rng)
             if low > at_most + _FAIL:
                 raise Mismatch(
-                    f"from n = {sizes[0]} to n = {sizes[-1]} the time grows like "
-                    f"n^{exponent(own):.1f}; the exponent can be kept to {at_most:g}",
+                    f"from n = {min(seen)} to n = {max(seen)} the time grows like "
+                    f"n^{exponent(seen):.1f}; the exponent can be kept to {at_most:g}",
                     kind="time",
                 )
             if high < at_most + _PASS:
-                if exponent(own) < at_most - _CHEAP:
+                if exponent(seen) < min(at_most, right) - _CHEAP:
                     raise Inconclusive("the time does not fit the work: it was spent elsewhere")
                 return
         if time.monotonic() > deadline:
@@ -200,8 +209,8 @@ def draw(call: Clocked, make: Make, rows: Rows) -> None:
     """Keep the times of a call and of the reference for a picture, once each."""
     own, reference = {}, {}
     for n in _LADDERS[0] if call.clocked else ():
-        seconds = _block(call.seconds, make, rows, n)
-        beside = _block(call.reference_seconds, make, rows, n)
+        seconds = _block(call.seconds, make, rows, n, calls=_DRAWN_CALLS)
+        beside = _block(call.reference_seconds, make, rows, n, calls=_DRAWN_CALLS)
         if seconds is None or beside is None:
             return
         own[n], reference[n] = seconds, beside

@@ -100,6 +100,7 @@ class Worker:
         if not callable(function):
             raise Refusal("missing", f"is not a function: its type is {type(function).__name__}")
         if request["do"] == "bench":
+            self._bench = None  # what it holds may leave no room for the next one
             self._bench = self._gpumeter.Bench(function, **request["options"])
             return {"value": None}
         if request["do"] == "outline":

@@ -127,8 +127,8 @@ def test_what_a_message_quotes_is_set_apart_from_what_it_says(feedback, graded):
 
 def test_a_withheld_exercise_is_said_to_be_looked_at(feedback, graded):
     page = feedback(graded("ada", qk=None))
-    assert "withheld in 1 exercise: the grader failed there, and a person will look" in page.text
-    assert "The score is withheld: the grader failed here" in page.text
+    assert "withheld in 1 exercise: the grader could not decide there, and says why" in page.text
+    assert "The score is withheld: the grader could not decide here" in page.text
     assert "– of 5" in page.text
 
 
@@ -150,7 +150,7 @@ def test_points_and_comments_given_by_hand_are_shown(tiny, feedback, graded):
     ):
         assert piece in page.text
     assert "will be marked by hand" not in page.text
-    assert "exercise: the grader failed" not in page.text
+    assert "exercise: the grader could not decide" not in page.text
 
 
 def test_a_late_penalty_is_explained(tiny, feedback, graded):

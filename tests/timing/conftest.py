@@ -8,7 +8,7 @@ from autograder.sandbox import Zygote
 
 @pytest.fixture(scope="package")
 def zygote():
-    with Zygote(("numpy",)) as zygote:
+    with Zygote(("numpy", "torch")) as zygote:
         yield zygote
 
 

@@ -25,6 +25,22 @@ def reordered(Q, K, V):
     return (q @ (k.T @ V)) / (q @ k.sum(0))[:, None]
 """
 
+TORCH = """
+import numpy as np
+import torch
+
+def phi(x):
+    return torch.nn.functional.elu(x) + 1
+
+def matrix(Q, K, V):
+    A = phi(Q) @ phi(K).T
+    return (A @ V) / A.sum(-1, keepdim=True)
+
+def reordered(Q, K, V):
+    q, k = phi(Q), phi(K)
+    return (q @ (k.T @ V)) / (q @ k.sum(0))[:, None]
+"""
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -35,12 +51,12 @@ class Sample:
     name
         Of the sample.
     kind
-        Which exercise it answers: ``linear``, ``causal`` or ``standard``; ``torch_`` before it
-        where it takes tensors.
+        Which exercise it answers: ``linear``, ``causal``, ``standard``, or ``torch``, which is
+        linear and takes tensors.
     verdict
         ``passed``, ``failed`` or ``errored``.
     source
-        Its cell, after `HEAD`; defines ``attention``.
+        Its cell, after `HEAD` or `TORCH`; defines ``attention``.
     note
         The note that it gets.
     by_time
@@ -58,7 +74,8 @@ class Sample:
 def _sample(
     name: str, kind: str, verdict: str, source: str, note: str = "", *, by_time: bool = False
 ) -> Sample:
-    return Sample(name, kind, verdict, HEAD + dedent(source), note, by_time)
+    head = TORCH if kind == "torch" else HEAD
+    return Sample(name, kind, verdict, head + dedent(source), note, by_time)
 
 
 _LIST = [
@@ -536,6 +553,98 @@ _LIST = [
             return Lazy(Q.copy(), K.copy(), V.copy())
         """,
         "student_error",
+    ),
+    # torch
+    _sample("torch_vectorised", "torch", "passed", "attention = reordered"),
+    _sample(
+        "torch_einsum",
+        "torch",
+        "passed",
+        """
+        def attention(Q, K, V):
+            q, k = phi(Q), phi(K)
+            z = 1 / torch.einsum("nd,d->n", q, k.sum(0))
+            return torch.einsum("nd,de,n->ne", q, torch.einsum("md,me->de", k, V), z)
+        """,
+    ),
+    _sample("torch_matrix", "torch", "failed", "attention = matrix"),
+    _sample(
+        "torch_broadcast",
+        "torch",
+        "failed",
+        """
+        def attention(Q, K, V):
+            a = (phi(Q)[:, None, :] * phi(K)[None]).sum(-1)
+            return (a @ V) / a.sum(-1, keepdim=True)
+        """,
+    ),
+    _sample(
+        "torch_by_blocks",
+        "torch",
+        "failed",
+        """
+        def attention(Q, K, V, size=64):
+            return torch.cat([matrix(Q[i:i + size], K, V) for i in range(0, len(Q), size)])
+        """,
+    ),
+    _sample(
+        "torch_patched_counter",
+        "torch",
+        "failed",
+        """
+        import torch.utils.flop_counter
+
+        torch.utils.flop_counter.FlopCounterMode = None
+        torch.utils.flop_counter.flop_registry.clear()
+        torch.Tensor.numel = lambda self: 1
+        attention = matrix
+        """,
+    ),
+    _sample(
+        "torch_through_numpy",
+        "torch",
+        "failed",
+        """
+        def attention(Q, K, V):
+            q, k = phi(Q).numpy(), phi(K).numpy()
+            A = np.matmul(q, k.T)
+            return torch.from_numpy((A @ V.numpy()) / A.sum(-1, keepdims=True))
+        """,
+    ),
+    _sample(
+        "torch_thread",
+        "torch",
+        "failed",
+        """
+        import threading
+
+        def attention(Q, K, V):
+            out = []
+            helper = threading.Thread(target=lambda: out.append(matrix(Q, K, V)))
+            helper.start()
+            helper.join()
+            return out[0]
+        """,
+        by_time=True,
+    ),
+    _sample(
+        "torch_lazy",
+        "torch",
+        "failed",
+        """
+        class Lazy(torch.Tensor):
+            @classmethod
+            def __torch_function__(cls, function, types, args=(), kwargs=None):
+                if function is torch.Tensor.detach:
+                    return matrix(*args[0].x)
+                return super().__torch_function__(function, types, args, kwargs or {})
+
+        def attention(Q, K, V):
+            out = torch.zeros_like(V).as_subclass(Lazy)
+            out.x = Q, K, V
+            return out
+        """,
+        by_time=True,
     ),
 ]
 
