@@ -246,6 +246,12 @@ mean = None           # one number
 #    - **D** The inputs are random numbers.
 #    - **E** Both methods run in double precision.
 #
+# 4. `torch_attention(Q, K, V)`: linear attention again, in torch, for tensors of shape `(B, h, n, d)` on whatever
+#    device they are, in float32 and bfloat16. It is timed on a GPU, for $n$ up to 65 536, with the clock
+#    read after the device has finished. Where the grader has no GPU at hand, this part waits until it
+#    has; you don't need one to write it. (`torch.nn.functional.elu` is there, and `x.mT` is the transpose of the
+#    last two axes.)
+#
 # `attention` calls your functions for the checks: leave it as it is.
 
 # %% exercise="time_attention"
@@ -266,15 +272,21 @@ def linear_attention(Q: "(n, d)", K: "(n, d)", V: "(n, d_v)") -> "(n, d_v)":
     raise NotImplementedError
 
 
+def torch_attention(Q: "(B, h, n, d)", K: "(B, h, n, d)", V: "(B, h, n, d)") -> "(B, h, n, d)":
+    """Return linear attention of torch tensors, in linear time and memory."""
+    raise NotImplementedError
+
+
 def attention(Q, K, V, method="standard"):
-    """Call one of the two functions: the checks use this.
+    """Call one of your functions: the checks use this.
 
     >>> attention(np.zeros((2, 1)), np.zeros((2, 1)), np.array([[1.0], [2.0]]))
     array([[1.5],
            [1.5]])
     """
-    function = linear_attention if method == "linear" else standard_attention
-    return function(Q, K, V)
+    if not isinstance(Q, np.ndarray):
+        return torch_attention(Q, K, V)
+    return linear_attention(Q, K, V) if method == "linear" else standard_attention(Q, K, V)
 
 
 times = None  # two rows of five seconds: standard, linear

@@ -25,7 +25,7 @@ from autograder.exercise import (
     evaluate,
     solve,
 )
-from autograder.grading.checks import grade_checks
+from autograder.grading.checks import NO_GPU, grade_checks
 
 TRUTH = "simulated.json"
 
@@ -171,7 +171,8 @@ def _wrong_function(exercise: Exercise, variant: dict[str, Any], wrong: Misconce
     source = assignments_source(answers) + function_source(exercise, wrong)
     with np.errstate(all="ignore"):
         items = grade_checks(exercise, wrong)
-    lost = sum(item.max_score - (item.score or 0.0) for item in items)
+    # What waits for a GPU is not lost.
+    lost = sum(item.max_score - (item.score or 0.0) for item in items if item.note != NO_GPU)
     return Answered(wrong.name, source, exercise.auto_points - lost)
 
 

@@ -121,7 +121,7 @@ def root_of_the_width():
 
 
 @exercise.reference
-def fit_exponent(n: Num[ndarray, " k"], t: Num[ndarray, " k"], n_min: float = 0) -> float:
+def fit_exponent(n: Num[ndarray, " k"], t: Num[ndarray, " k"], n_min: int | float = 0) -> float:
     """Return the slope of log t against log n, over the points with n ≥ n_min."""
     use = np.asarray(n) >= n_min
     x, y = np.log(np.asarray(n, float)[use]), np.log(np.asarray(t, float)[use])

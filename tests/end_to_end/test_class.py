@@ -20,6 +20,7 @@ IDS = [
     "a04_multi_head",
     "a05_positions",
     "a08_cost",
+    "a09_efficient",
 ]
 
 
