@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from autograder.course.config import Course
@@ -134,8 +134,8 @@ def _section(grade: ExerciseGrade, released: dict[str, Any], marks: Marks) -> Se
         automatic = check.score
     elif check and automatic is not None:
         automatic += check.extra
-    asked = {part["name"]: part["rubric"] for part in released.get("parts", ())}
-    lines = [_line(grade, item, asked, marks) for item in grade.items]
+    variables = {part["name"] for part in released.get("parts", ())}
+    lines = [_line(grade, item, variables, marks) for item in grade.items]
     known = [line.score or 0.0 for line in lines if line.by_hand and not line.waits]
     nothing = automatic is None or all(line.waits for line in lines)
     score = None if nothing else (automatic or 0.0) + sum(known)
@@ -149,11 +149,9 @@ def _status(score: float, max_score: float) -> Status:
     return Status.PARTIAL if score > 0 else Status.FAILED
 
 
-def _line(grade: ExerciseGrade, item: Item, asked: dict[str, str], marks: Marks) -> Line:
+def _line(grade: ExerciseGrade, item: Item, variables: set[str], marks: Marks) -> Line:
     if item.note != "manual":
-        return Line(item, item.score, item.name if item.name in asked else "")
-    # What was released holds the question alone: how it is marked is for the marker.
-    item = replace(item, rubric=asked.get(item.name, item.rubric))
+        return Line(item, item.score, item.name if item.name in variables else "")
     cell = f"{grade.id}_{item.name}"
     mark, comment = marks.cells.get(cell), marks.comments.get(cell, "")
     if mark is None or (mark.auto is None and mark.manual is None):

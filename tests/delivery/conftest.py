@@ -102,10 +102,7 @@ def template(tmp_path_factory):
     (folder / f"{A}.ipynb").write_text(json.dumps(notebook))
     titles = {"qk": ("Queries <and> keys", 5), "norm": ("Norm", 1)}
     exercises = {id: {"title": t, "points": p, "pool": [{}]} for id, (t, p) in titles.items()}
-    exercises["qk"]["parts"] = [
-        {"name": "scores", "rubric": "Scores `q·k`."},
-        {"name": "why", "rubric": "Why is it so?"},
-    ]
+    exercises["qk"]["parts"] = [{"name": "scores"}, {"name": "why"}]
     data = {"schema": 1, "course": "attention", "assignment": A, "exercises": exercises}
     (folder / "check.json").write_text(json.dumps(data))
     gradebook.register(Course.load(root), A, notebook)
