@@ -61,15 +61,14 @@ def _same(given, right):
     return bool(_np.allclose(_np.asarray(given, float), right, rtol=1e-3, equal_nan=True))
 
 def passes(exercise, names):
-    """Whether the answers and the function of an exercise are right."""
+    """Whether the answers and the functions of an exercise are right."""
     expected = _EXPECTED[exercise]
     right = all(
         _same(names[name][-1:] if lines else names[name], value)
         for name, value, lines in expected["answers"]
     )
-    for args, value in expected["calls"]:
-        function = names[expected["function"]]
-        right &= _same(function(*map(_given, args)), value)
+    for name, args, value in expected["calls"]:
+        right &= _same(names[name](*map(_given, args)), value)
     return right
 
 def _given(argument):
@@ -170,8 +169,7 @@ class Equivalents:
                 for part in exercise.parts
                 if not part.manual
             ]
-            function = exercise.solution.__name__ if exercise.solution else ""
-            expected[id] = {"answers": answers, "function": function, "calls": self._calls[id]}
+            expected[id] = {"answers": answers, "calls": self._calls[id]}
         source = SETUP.format(expected=json.dumps(expected).replace('"""', ""))
         metadata: dict[str, Any] = {}
         cell = {"cell_type": "code", "id": "setup", "metadata": metadata, "source": source}
@@ -186,15 +184,18 @@ def _answer(part: Part, value: Any) -> tuple[Any, bool]:
 
 
 def _calls(exercise: Exercise) -> list[Any]:
-    """Return what the checks ask of a function, and what the reference answers."""
+    """Return what the checks ask of each function, and what the reference answers."""
     calls = []
-    for check in exercise.checks:
-        call = Recorder(exercise.solution)
-        with np.errstate(all="ignore"):
-            check.run(call, seed_of(exercise, check))
-        for recorded in call.calls:
-            if not recorded.kwargs and _numbers([*recorded.args, recorded.value]) <= MOST_NUMBERS:
-                calls.append([_json(plain(list(recorded.args))), _json(plain(recorded.value))])
+    for function in exercise.functions:
+        for check in function.checks:
+            call = Recorder(function.solution)
+            with np.errstate(all="ignore"):
+                check.run(call, seed_of(function, check))
+            for recorded in call.calls:
+                size = _numbers([*recorded.args, recorded.value])
+                if not recorded.kwargs and size <= MOST_NUMBERS:
+                    data = (plain(list(recorded.args)), plain(recorded.value))
+                    calls.append([function.solution.__name__, *map(_json, data)])
     return calls
 
 

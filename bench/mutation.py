@@ -178,8 +178,8 @@ def load(tree, path):
 
 def loses(exercise, mutated, pool):
     """Tell whether a slip of the mutated module costs points in one of the variants."""
-    if exercise.solution:
-        items = grade_checks(exercise, student(mutated))
+    for function, other in zip(exercise.functions, mutated.functions, strict=True):
+        items = grade_checks(function, student(other))
         if any(item.status is not Status.PASSED for item in items):
             return True
     for variant in pool:
@@ -215,7 +215,7 @@ def equivalent(exercise, mutated, pool):
 
     What the checks of a function let pass has not been shown to be the same: it has survived.
     """
-    if exercise.solution:
+    if exercise.functions:
         return False
     for variant in pool:
         known = solve(exercise, variant)
@@ -240,7 +240,7 @@ def examine(course, assignment, id):
     pool = draw_pool(exercise, course.id)
     counts, survivors = Counter(), []
     roots = [item.compute.__name__ for item in exercise.parts]
-    roots += [exercise.solution.__name__] if exercise.solution else []
+    roots += [function.solution.__name__ for function in exercise.functions]
     for function, line, what, before, after, tree in mutants(path.read_text(), roots):
         counts["mutants"] += 1
         try:

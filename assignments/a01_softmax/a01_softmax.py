@@ -473,33 +473,29 @@ rows = None       # one of "A", "B", "C", "D"
 #
 # Test yourself at $z = (1, 2, 3)$ and $v = (1, 0, -1)$, where $J v = (0.1418, 0.1408, -0.2826)$. What
 # does an entry far from all others, as in $(1000, 0, 0)$, do to your code? Does your $J$ survive a
-# comparison with difference quotients? You may call your `softmax` from above. The last function
-# below calls yours for the checks: leave it as it is.
+# comparison with difference quotients? You may call your `softmax` from above.
 
 # %% exercise="jacobian_code"
 import numpy as np
 
 
 def softmax_jacobian(z: "(…, n)") -> "(…, n, n)":
-    """Return the matrix of the derivatives ∂p_i/∂z_j."""
+    """Return the matrix of the derivatives ∂p_i/∂z_j.
+
+    >>> softmax_jacobian(np.array([0.0, 0.0]))
+    array([[ 0.25, -0.25],
+           [-0.25,  0.25]])
+    """
     raise NotImplementedError
 
 
 def softmax_jvp(z: "(…, n)", v: "(…, n)") -> "(…, n)":
-    """Return J v, without the matrix J."""
-    raise NotImplementedError
+    """Return J v, without the matrix J.
 
-
-def jacobian_or_product(z, v=None):
-    """Call one of the two functions: the checks use this.
-
-    >>> jacobian_or_product(np.array([0.0, 0.0]))
-    array([[ 0.25, -0.25],
-           [-0.25,  0.25]])
-    >>> jacobian_or_product(np.array([0.0, 0.0]), np.array([2.0, 0.0]))
+    >>> softmax_jvp(np.array([0.0, 0.0]), np.array([2.0, 0.0]))
     array([ 0.5, -0.5])
     """
-    return softmax_jacobian(z) if v is None else softmax_jvp(z, v)
+    raise NotImplementedError
 
 # %% [markdown]
 # ### How much gradient gets through

@@ -152,8 +152,8 @@ def _incomplete(assignment: Assignment, exercise: Exercise) -> list[str]:
     for part in exercise.parts:
         if not part.manual and part.name not in names:
             found.append(f"{exercise.id}: its stub lacks the line `{part.name} = None`")
-    if exercise.solution:
-        found += [f"{exercise.id}: {text}" for text in _other_signature(exercise.solution, tree)]
+    for function in exercise.functions:
+        found += [f"{exercise.id}: {text}" for text in _other_signature(function.solution, tree)]
     return found
 
 

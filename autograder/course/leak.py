@@ -124,8 +124,9 @@ def _published(assignment: Assignment) -> set[str]:
                 said |= {check.name, *_sentences(check.rubric)}
         # What a derivation starts from is given to the students.
         said |= {p.answer.chain.start for p in exercise.parts if isinstance(p.answer, Derivation)}
-        if exercise.solution:
-            said |= {exercise.solution.__name__, *_sentences(exercise.solution.__doc__ or "")}
+        for function in exercise.functions:
+            assert function.solution
+            said |= {function.solution.__name__, *_sentences(function.solution.__doc__ or "")}
     return {_dense(text) for text in said}
 
 

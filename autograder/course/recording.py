@@ -45,21 +45,12 @@ def record(exercise: Exercise, course: str) -> dict[str, Any]:
     except Exception as error:  # whatever an author's function raises
         text = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         raise CourseError(f"{exercise.id}: {text.removeprefix(f'{exercise.id}: ')}") from error
-    visible = [check for check in exercise.checks if check.visible]
+    if exercise.checks and not exercise.functions:
+        raise CourseError(f"{exercise.id}: its checks have no function: add an @exercise.reference")
     return {
         "title": exercise.title,
         "points": exercise.points,
-        "function": exercise.solution.__name__ if exercise.solution else None,
-        "checks": [
-            {
-                "name": check.name,
-                "rubric": check.rubric,
-                "points": check.points,
-                "calls": _calls(exercise, check),
-            }
-            for check in visible
-        ],
-        "hidden_checks": len(exercise.checks) - len(visible),
+        "functions": [_function(function) for function in exercise.functions],
         "parts": [
             {
                 "name": part.name,
@@ -70,6 +61,25 @@ def record(exercise: Exercise, course: str) -> dict[str, Any]:
             for part in exercise.parts
         ],
         "pool": [_encode_variant(exercise, variant) for variant in pool],
+    }
+
+
+def _function(exercise: Exercise) -> dict[str, Any]:
+    """Return what a notebook may know of a function: its name, and the visible checks."""
+    assert exercise.solution
+    visible = [check for check in exercise.checks if check.visible]
+    return {
+        "name": exercise.solution.__name__,
+        "checks": [
+            {
+                "name": check.name,
+                "rubric": check.rubric,
+                "points": check.points,
+                "calls": _calls(exercise, check),
+            }
+            for check in visible
+        ],
+        "hidden_checks": len(exercise.checks) - len(visible),
     }
 
 
@@ -147,8 +157,7 @@ def _plain(nested: Any) -> Any:
 def _calls(exercise: Exercise, check: Check) -> list[dict[str, Any]]:
     """Run a visible check with the reference and return the calls that it made."""
     name = f"{exercise.id}: the visible check `{check.name}`"
-    if exercise.solution is None:
-        raise CourseError(f"{name} has no function to call: add an @exercise.reference")
+    assert exercise.solution
     call = Recorder(exercise.solution)
     if error := _fails(exercise, check, call):
         reason = f"{type(error).__name__}: {error}"

@@ -109,19 +109,20 @@ def _everything(assignment: Assignment) -> int:
     return 6 + max((len(_mistakes(e)) for e in assignment.sound.values()), default=0)
 
 
-def _mistakes(exercise: Exercise) -> list[tuple[Part | None, Misconception]]:
-    parts = [(part, wrong) for part in exercise.parts for wrong in part.misconceptions]
-    return [*parts, *((None, wrong) for wrong in exercise.misconceptions)]
+def _mistakes(exercise: Exercise) -> list[tuple[Part | Exercise, Misconception]]:
+    """Return each mistake with the part or the function that it is made in."""
+    places: list[Part | Exercise] = [*exercise.parts, *exercise.functions]
+    return [(place, wrong) for place in places for wrong in place.misconceptions]
 
 
 def _can_be_made(
-    exercise: Exercise, variant: dict[str, Any], part: Part | None, wrong: Misconception
+    exercise: Exercise, variant: dict[str, Any], place: Part | Exercise, wrong: Misconception
 ) -> bool:
     """Tell whether a mistake gives an answer at all with these numbers."""
-    if part is not None:
+    if isinstance(place, Part):
         try:
             with np.errstate(all="ignore"):
-                evaluate(part, wrong, solve(exercise, variant))
+                evaluate(place, wrong, solve(exercise, variant))
         except (FormatError, ArithmeticError):
             return False
     return True
@@ -144,33 +145,37 @@ def _answer(
         return Answered("hostile", HOSTILE, 0.0)
     mistakes = [m for m in _mistakes(exercise) if _can_be_made(exercise, variant, *m)]
     if index >= 6 and mistakes:
-        part, wrong = mistakes[(index - 6 + seed) % len(mistakes)]
-        if part is None:
-            return _wrong_function(exercise, variant, wrong)
-        return _wrong_part(exercise, variant, part, wrong)
+        where, wrong = mistakes[(index - 6 + seed) % len(mistakes)]
+        if isinstance(where, Part):
+            return _wrong_part(exercise, variant, where, wrong)
+        return _wrong_function(exercise, variant, where, wrong)
     return _right(exercise, variant, style=index % 2)
 
 
 def _right(exercise: Exercise, variant: dict[str, Any], *, style: int) -> Answered:
     answers = _typed(exercise, right_answers(exercise, variant))
-    function = exercise.solution
     if style == 1:
         known = solve(exercise, variant)
         for part in exercise.parts:
             if part.alternatives:
                 answers[part.name] = typed(part, apply(part.alternatives[0], known))
-        function = exercise.alternatives[0] if exercise.alternatives else function
     source = assignments_source(answers, rounded=style == 1)
-    if function:
-        source += function_source(exercise, function)
+    for function in exercise.functions:
+        other = function.alternatives[0] if style == 1 and function.alternatives else None
+        source += function_source(function, other or function.solution)
     return Answered("right_other_style" if style else "right", source, exercise.auto_points)
 
 
-def _wrong_function(exercise: Exercise, variant: dict[str, Any], wrong: Misconception) -> Answered:
+def _wrong_function(
+    exercise: Exercise, variant: dict[str, Any], place: Exercise, wrong: Misconception
+) -> Answered:
     answers = _typed(exercise, right_answers(exercise, variant))
-    source = assignments_source(answers) + function_source(exercise, wrong)
+    source = assignments_source(answers)
+    others = [function for function in exercise.functions if function is not place]
+    source += "".join(function_source(function, function.solution) for function in others)
+    source += function_source(place, wrong)  # last: others may bring the right one along
     with np.errstate(all="ignore"):
-        items = grade_checks(exercise, wrong)
+        items = grade_checks(place, wrong)
     # What waits for a GPU is not lost.
     lost = sum(item.max_score - (item.score or 0.0) for item in items if item.note != NO_GPU)
     return Answered(wrong.name, source, exercise.auto_points - lost)
@@ -200,8 +205,8 @@ def _wrong_part(
         except (ValueError, ArithmeticError):  # nothing follows from such a value
             pass
     source = assignments_source(answers)
-    if exercise.solution:
-        source += function_source(exercise, exercise.solution)
+    for function in exercise.functions:
+        source += function_source(function, function.solution)
     credit = max(wrong.credit, _credit(part, answers[part.name], known[part.name]))
     score = exercise.auto_points - (1 - credit) * part.points
     return Answered(f"{part.name}: {wrong.name}", source, score)
@@ -222,8 +227,9 @@ def _typed(exercise: Exercise, answers: dict[str, Any]) -> dict[str, Any]:
 
 
 def _endless(exercise: Exercise) -> str:
-    if exercise.solution and not exercise.parts:
-        return f"def {exercise.solution.__name__}(*_, **__):\n    while True:\n        pass\n"
+    names = [f.solution.__name__ for f in exercise.functions if f.solution]
+    if names and not exercise.parts:
+        return "".join(f"def {name}(*_, **__):\n    while True:\n        pass\n" for name in names)
     return "while True:\n    pass\n"
 
 

@@ -93,8 +93,8 @@ def _examine(
     """Add what is found to the proof's lists."""
     problems = proof.problems
     problems += _stub_earns(assignment, exercise, pool[0])
-    if exercise.solution:
-        problems += _functions(exercise, proof.twins)
+    for function in exercise.functions:
+        problems += _function(function, proof.twins)
     for part in exercise.parts:
         if part.manual:
             continue
@@ -140,17 +140,18 @@ def _stub_earns(
     except Exception as error:
         return [f"the stub does not run: {type(error).__name__}: {error}"]
     answers = [part.name for part in exercise.parts if not part.manual]
-    wanted = [*answers, *([exercise.solution.__name__] if exercise.solution else [])]
+    functions = {f.solution.__name__: f for f in exercise.functions if f.solution}
+    wanted = [*answers, *functions]
     problems = [f"the stub does not define `{name}`" for name in wanted if name not in names]
     if problems:
         return problems
     items = grade_parts(exercise, variant, names.get)
-    if exercise.solution:
-        items += grade_checks(exercise, _as_student(names[exercise.solution.__name__]))
+    for name, function in functions.items():
+        items += grade_checks(function, _as_student(names[name]))
     return [f"the stub earns {i.score:g} for {i.name}" for i in items if i.score]
 
 
-def _functions(exercise: Exercise, twins: list[Twins]) -> list[str]:
+def _function(exercise: Exercise, twins: list[Twins]) -> list[str]:
     problems = []
     known = {wrong.name for wrong in exercise.misconceptions}
     assert exercise.solution
@@ -185,7 +186,7 @@ def _functions(exercise: Exercise, twins: list[Twins]) -> list[str]:
         if check.name not in caught:
             problems.append(f"no misconception fails the check `{check.name}`: is it needed?")
     if not exercise.checks:
-        problems.append("the reference has no check")
+        problems.append(f"`{exercise.solution.__name__}` has no check")
     return problems
 
 

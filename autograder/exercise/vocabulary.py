@@ -168,6 +168,9 @@ class Check:
 class Exercise:
     """Everything that the grader knows about one exercise.
 
+    An exercise may ask for several functions: the checks, misconceptions and alternatives that
+    stand behind a reference are about it.
+
     Parameters
     ----------
     id
@@ -182,6 +185,8 @@ class Exercise:
         self.id, self.title, self.source, self._pool = id, title, source, pool
         self.draw: Callable[..., Mapping[str, Any]] | None = None
         self.solution: Function | None = None
+        #: The same for each function that students write: its reference, checks and mistakes.
+        self.functions: list[Exercise] = []
         self.items: list[Part | Check] = []
         self.misconceptions: list[Misconception] = []
         self.alternatives: list[Function] = []
@@ -231,12 +236,18 @@ class Exercise:
         return register
 
     def reference(self, solution: Function) -> Function:
-        """Register the right implementation of the function that students write."""
-        if self.solution:
-            raise AuthoringError(
-                f"{self.id} has two references: {self.solution.__name__}, {solution.__name__}"
-            )
-        self.solution = solution
+        """Register the right implementation of a function that students write."""
+        name = solution.__name__
+        if name in (function.solution.__name__ for function in self.functions if function.solution):
+            raise AuthoringError(f"{self.id} has two references called `{name}`")
+        own = Exercise(self.id, title=self.title, source=self.source)
+        own.solution = solution
+        if not self.functions:
+            self.solution = solution
+            own.items += self.checks
+            own.misconceptions += self.misconceptions
+            own.alternatives += self.alternatives
+        self.functions.append(own)
         return solution
 
     def check(
@@ -252,19 +263,30 @@ class Exercise:
         def register(run: Callable[..., None]) -> Check:
             if visible and gpu:
                 raise AuthoringError(f"{self.id}: `{run.__name__}` needs a GPU: hide it")
-            self._add(check := Check(run, points, visible, after, gpu))
+            check = Check(run, points, visible, after, gpu)
+            if self.functions and after and after not in self.functions[-1].items:
+                raise AuthoringError(
+                    f"{self.id}: `{check.name}` comes after `{after.name}`, which checks another "
+                    "function"
+                )
+            self._add(check)
+            for function in self.functions[-1:]:
+                function.items.append(check)
             return check
 
         return register
 
     def misconception(self, compute: Function) -> Misconception:
         """Register a wrong implementation worth recognising."""
-        self.misconceptions.append(wrong := Misconception(compute))
+        wrong = Misconception(compute)
+        for place in (self, *self.functions[-1:]):
+            place.misconceptions.append(wrong)
         return wrong
 
     def alternative(self, compute: Function) -> Function:
         """Register another right implementation, written in another style."""
-        self.alternatives.append(compute)
+        for place in (self, *self.functions[-1:]):
+            place.alternatives.append(compute)
         return compute
 
     def _add(self, item: Part | Check) -> None:

@@ -207,9 +207,10 @@ def _grade(
                 exercise, assigned.pool[assigned.variant], runner.read, pool=assigned.pool
             )
         }
-        if exercise.solution:
-            with StudentCall(runner, exercise.solution, yardstick, gpu) as call:
-                items |= {item.name: item for item in grade_checks(exercise, call)}
+        for function in exercise.functions:
+            assert function.solution
+            with StudentCall(runner, function.solution, yardstick, gpu) as call:
+                items |= {item.name: item for item in grade_checks(function, call)}
     except Exception as error:  # never the student's loss, and never the next exercise's
         return _withheld(assigned, f"The grader failed here ({type(error).__name__}: {error}).")
     ordered = [_because(items[item.name], stopped) for item in exercise.items]

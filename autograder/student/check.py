@@ -15,7 +15,7 @@ import sys
 
 from autograder.student.answers import report_answers
 from autograder.student.data import decode, find, variant_of
-from autograder.student.functions import report_functions
+from autograder.student.functions import report_function
 from autograder.student.symbols import Numbers
 
 _student = ""
@@ -60,6 +60,9 @@ def check(exercise: str) -> None:
     lines = [f"{exercise}: {found['title']}"]
     if found["parts"]:
         lines += report_answers(exercise, variant_of(exercise, found, _student), notebook)
-    if found["function"]:
-        lines += report_functions(found, notebook)
+    for function in found["functions"]:
+        lines += report_function(function, notebook)
+    if hidden := sum(function["hidden_checks"] for function in found["functions"]):
+        checks = f"{hidden} hidden check{'s' * (hidden > 1)}"
+        lines.append(f"  Grading also runs {checks}: passing here is not yet the mark.")
     print("\n".join(lines))

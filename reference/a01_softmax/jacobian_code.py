@@ -29,59 +29,45 @@ def diagonal(p):
     return p[..., None] * np.eye(p.shape[-1])
 
 
-@exercise.reference
-def jacobian_or_product(
-    z: Float[ndarray, "*batch n"], v: Float[ndarray, "*batch n"] | None = None
-) -> Float[ndarray, "..."]:
-    """Return ``softmax_jacobian(z)``, or ``softmax_jvp(z, v)`` if there is a v."""
-    p = softmax(z)
-    if v is None:
-        return diagonal(p) - p[..., :, None] * p[..., None, :]
-    return p * (v - (p * v).sum(axis=-1, keepdims=True))
-
-
-@exercise.alternative
-def with_einsum(z, v=None):
-    """Write the outer product and the mean as sums over indices."""
-    p = softmax(z)
-    if v is None:
-        return diagonal(p) - np.einsum("...i,...j->...ij", p, p)
-    return p * v - p * np.einsum("...i,...i->...", p, v)[..., None]
-
-
-@exercise.alternative
-def entry_by_entry(z, v=None):
-    """Loop over the vectors of a batch, and over the entries p_i (δ_ij − p_j)."""
-    z = np.asarray(z)
-    n = z.shape[-1]
-    rows = softmax(z.reshape(-1, n))
-    if v is None:
-        J = np.zeros((len(rows), n, n))
-        for row, p in zip(J, rows, strict=True):
-            for i in range(n):
-                for j in range(n):
-                    row[i, j] = p[i] * ((i == j) - p[j])
-        return J.reshape(*z.shape, n)
-    products = [
-        p * v_row - p * (p @ v_row) for p, v_row in zip(rows, v.reshape(-1, n), strict=True)
-    ]
-    return np.array(products).reshape(z.shape)
-
-
-@exercise.alternative
-def in_single_precision(z, v=None):
-    """Compute in float32, and return it."""
-    p = softmax(z).astype(np.float32)
-    if v is None:
-        return diagonal(p).astype(np.float32) - p[..., :, None] * p[..., None, :]
-    v = v.astype(np.float32)
-    return p * (v - np.sum(p * v, axis=-1, keepdims=True))
-
-
 def difference_quotients(z, h=1e-5):
     """The Jacobian by central differences."""
     steps = h * np.eye(len(z))
     return np.stack([(softmax(z + s) - softmax(z - s)) / (2 * h) for s in steps], axis=1)
+
+
+@exercise.reference
+def softmax_jacobian(z: Float[ndarray, "*batch n"]) -> Float[ndarray, "*batch n n"]:
+    """Return the matrix of the derivatives ∂p_i/∂z_j."""
+    p = softmax(z)
+    return diagonal(p) - p[..., :, None] * p[..., None, :]
+
+
+@exercise.alternative
+def jacobian_with_einsum(z):
+    """Write the outer product as a product without a sum."""
+    p = softmax(z)
+    return diagonal(p) - np.einsum("...i,...j->...ij", p, p)
+
+
+@exercise.alternative
+def jacobian_entry_by_entry(z):
+    """Loop over the vectors of a batch, and over the entries p_i (δ_ij − p_j)."""
+    z = np.asarray(z)
+    n = z.shape[-1]
+    rows = softmax(z.reshape(-1, n))
+    J = np.zeros((len(rows), n, n))
+    for row, p in zip(J, rows, strict=True):
+        for i in range(n):
+            for j in range(n):
+                row[i, j] = p[i] * ((i == j) - p[j])
+    return J.reshape(*z.shape, n)
+
+
+@exercise.alternative
+def jacobian_in_single_precision(z):
+    """Compute in float32, and return it."""
+    p = softmax(z).astype(np.float32)
+    return diagonal(p).astype(np.float32) - p[..., :, None] * p[..., None, :]
 
 
 @exercise.check(points=1.5, visible=True)
@@ -91,7 +77,7 @@ def jacobian_is_the_derivative(call, rng):
         z = rng.normal(size=n)
         J = call(z)
         agree(J, difference_quotients(z), rtol=1e-6, atol=1e-7, what="the Jacobian")
-        agree(J, jacobian_or_product(z), what="the Jacobian")
+        agree(J, softmax_jacobian(z), what="the Jacobian")
 
 
 @exercise.check(points=0.5, after=jacobian_is_the_derivative)
@@ -107,7 +93,82 @@ def jacobian_of_a_batch(call, rng):
     for shape in ((4, 3), (3, 3), (2, 4, 3)):
         z = rng.normal(size=shape)
         z[0] += 1000
-        agree(call(z), jacobian_or_product(z), what="the batch of Jacobians")
+        agree(call(z), softmax_jacobian(z), what="the batch of Jacobians")
+
+
+@exercise.misconception
+def diagonal_part_only(z):
+    """Only the diagonal part is there. Each logit also moves all p_i through the sum below."""
+    return diagonal(softmax(z))
+
+
+@exercise.misconception
+def outer_part_only(z):
+    """Only the part −p pᵀ is there. Each logit also moves its own numerator."""
+    p = softmax(z)
+    return -p[..., :, None] * p[..., None, :]
+
+
+@exercise.misconception
+def separate_sigmoids(z):
+    """These are the derivatives of separate sigmoids: the entries off the diagonal are missing."""
+    p = softmax(z)
+    return diagonal(p * (1 - p))
+
+
+@exercise.misconception
+def outer_part_added(z):
+    """The sign: where one logit grows, the other probabilities fall."""
+    p = softmax(z)
+    return diagonal(p) + p[..., :, None] * p[..., None, :]
+
+
+@exercise.misconception
+def overflows(z):
+    """exp overflows for large logits. Use a softmax that shifts them first."""
+    e = np.exp(z)
+    p = e / e.sum(axis=-1, keepdims=True)
+    return diagonal(p) - p[..., :, None] * p[..., None, :]
+
+
+@exercise.misconception
+def one_vector_expected(z):
+    """For a batch, sums ran over all its vectors. Each vector along the last axis is by itself."""
+    e = np.exp(z - z.max())
+    p = e / e.sum()
+    return diagonal(p) - p[..., :, None] * p[..., None, :]
+
+
+@exercise.reference
+def softmax_jvp(
+    z: Float[ndarray, "*batch n"], v: Float[ndarray, "*batch n"]
+) -> Float[ndarray, "*batch n"]:
+    """Return J v, without the matrix J."""
+    p = softmax(z)
+    return p * (v - (p * v).sum(axis=-1, keepdims=True))
+
+
+@exercise.alternative
+def product_with_einsum(z, v):
+    """Write the mean of v as a sum over an index."""
+    p = softmax(z)
+    return p * v - p * np.einsum("...i,...i->...", p, v)[..., None]
+
+
+@exercise.alternative
+def product_vector_by_vector(z, v):
+    """Loop over the vectors of a batch."""
+    z, v = np.asarray(z), np.asarray(v)
+    n = z.shape[-1]
+    pairs = zip(softmax(z.reshape(-1, n)), v.reshape(-1, n), strict=True)
+    return np.array([p * v_row - p * (p @ v_row) for p, v_row in pairs]).reshape(z.shape)
+
+
+@exercise.alternative
+def product_in_single_precision(z, v):
+    """Compute in float32, and return it."""
+    p, v = softmax(z).astype(np.float32), v.astype(np.float32)
+    return p * (v - np.sum(p * v, axis=-1, keepdims=True))
 
 
 @exercise.check(points=1, visible=True)
@@ -116,7 +177,7 @@ def product_is_the_jacobian_times_v(call, rng):
     for n in (3, 5):
         z, v = rng.normal(size=(2, n))
         agree(call(z, v), difference_quotients(z) @ v, rtol=1e-6, atol=1e-7, what="the product")
-        agree(call(z, v), jacobian_or_product(z, v), what="the product")
+        agree(call(z, v), softmax_jvp(z, v), what="the product")
 
 
 @exercise.check(points=0.5, after=product_is_the_jacobian_times_v)
@@ -132,89 +193,76 @@ def product_of_a_batch(call, rng):
     for shape in ((4, 3), (3, 3), (2, 4, 3)):
         z, v = rng.normal(size=(2, *shape))
         z[0] += 1000
-        agree(call(z, v), jacobian_or_product(z, v), what="the batch of products")
+        agree(call(z, v), softmax_jvp(z, v), what="the batch of products")
 
 
 @exercise.check(points=1, after=product_is_the_jacobian_times_v)
 def product_needs_no_matrix(call, rng):
     """The product works for 200 000 logits, whose Jacobian fits into no memory."""
     z, v = rng.normal(size=(2, 4))
-    agree(call(z, v), jacobian_or_product(z, v), what="the product")
+    agree(call(z, v), softmax_jvp(z, v), what="the product")
     z, v = rng.normal(size=(2, LONG))
     try:
         product = call(z, v)
     except Exception:  # out of memory, as a rule, in the student's process
         raise Mismatch(f"there is no answer for {LONG} logits") from None
     require(np.shape(product) == (LONG,), f"{LONG} logits give a result of another length")
-    agree(product, jacobian_or_product(z, v), what="the product")
+    agree(product, softmax_jvp(z, v), what="the product")
 
 
 @exercise.misconception
-def diagonal_part_only(z, v=None):
-    """Only the diagonal part is there. Each logit also moves all p_i through the sum below."""
-    p = softmax(z)
-    return diagonal(p) if v is None else p * v
+def mean_not_subtracted(z, v):
+    """This is p v, entry by entry: what each logit does through the sum below is missing."""
+    return softmax(z) * v
 
 
 @exercise.misconception
-def outer_part_only(z, v=None):
-    """Only the part −p pᵀ is there. Each logit also moves its own numerator."""
+def mean_alone(z, v):
+    """Only −p (p·v) is there. What each entry of v does to its own numerator is missing."""
     p = softmax(z)
-    if v is None:
-        return -p[..., :, None] * p[..., None, :]
     return -p * (p * v).sum(axis=-1, keepdims=True)
 
 
 @exercise.misconception
-def separate_sigmoids(z, v=None):
-    """These are the derivatives of separate sigmoids: the entries off the diagonal are missing."""
+def product_of_sigmoids(z, v):
+    """This is the product for separate sigmoids: it leaves out what one logit does to others."""
     p = softmax(z)
-    return diagonal(p * (1 - p)) if v is None else p * (1 - p) * v
+    return p * (1 - p) * v
 
 
 @exercise.misconception
-def outer_part_added(z, v=None):
+def mean_added(z, v):
     """The sign: where one logit grows, the other probabilities fall."""
     p = softmax(z)
-    if v is None:
-        return diagonal(p) + p[..., :, None] * p[..., None, :]
     return p * (v + (p * v).sum(axis=-1, keepdims=True))
 
 
 @exercise.misconception
-def plain_sum_of_v(z, v=None):
+def plain_sum_of_v(z, v):
     """You subtracted the plain sum of v. It is the mean of v under p that is subtracted."""
-    if v is None:
-        return jacobian_or_product(z)
     p = softmax(z)
     return p * v - p * v.sum(axis=-1, keepdims=True)
 
 
 @exercise.misconception
-def overflows(z, v=None):
+def product_overflows(z, v):
     """exp overflows for large logits. Use a softmax that shifts them first."""
     e = np.exp(z)
     p = e / e.sum(axis=-1, keepdims=True)
-    if v is None:
-        return diagonal(p) - p[..., :, None] * p[..., None, :]
     return p * (v - (p * v).sum(axis=-1, keepdims=True))
 
 
 @exercise.misconception
-def one_vector_expected(z, v=None):
+def product_of_one_vector(z, v):
     """For a batch, sums ran over all its vectors. Each vector along the last axis is by itself."""
     e = np.exp(z - z.max())
     p = e / e.sum()
-    if v is None:
-        return diagonal(p) - p[..., :, None] * p[..., None, :]
     return p * (v - np.sum(p * v))
 
 
 @exercise.misconception
-def matrix_first(z, v=None):
+def matrix_first(z, v):
     """You built the whole matrix on the way to J v. Put brackets so that only vectors appear."""
-    if v is None:
-        return jacobian_or_product(z)
     if z.shape[-1] == LONG:
         raise MemoryError  # as it would, unless the machine has 320 GB
-    return (jacobian_or_product(z) @ v[..., None])[..., 0]
+    return (softmax_jacobian(z) @ v[..., None])[..., 0]

@@ -488,9 +488,9 @@ def _number(entry: Any, *, whole: bool) -> Any:
 TOLERANCE = {2: (2e-2, 2e-3), 4: (1e-4, 1e-6), 8: (1e-9, 1e-12)}
 
 
-def report_functions(found: Any, notebook: dict[str, Any]) -> list[str]:
+def report_function(found: Any, notebook: dict[str, Any]) -> list[str]:
     """Return a line for every visible check, and what to know where it fails."""
-    name, checks = found["function"], found["checks"]
+    name, checks = found["name"], found["checks"]
     function = notebook.get(name)
     if function is None:
         return [f"  ✗ undefined  `{name}` is not defined yet: run its cell first"]
@@ -505,9 +505,6 @@ def report_functions(found: Any, notebook: dict[str, Any]) -> list[str]:
             return [*lines, f"  – blank      `{stub[-1]}` is not written yet"]
         mark = "✗ failed   " if trouble else "✓ passed   "
         lines += [f"  {mark}  {recorded['rubric']}", *(f"      {line}" for line in trouble)]
-    if found["hidden_checks"]:
-        more = f"{found['hidden_checks']} hidden check{'s' * (found['hidden_checks'] > 1)}"
-        lines.append(f"  Grading also runs {more}: passing here is not yet the mark.")
     return lines
 
 
@@ -680,7 +677,10 @@ def check(exercise: str) -> None:
     lines = [f"{exercise}: {found['title']}"]
     if found["parts"]:
         lines += report_answers(exercise, variant_of(exercise, found, _student), notebook)
-    if found["function"]:
-        lines += report_functions(found, notebook)
+    for function in found["functions"]:
+        lines += report_function(function, notebook)
+    if hidden := sum(function["hidden_checks"] for function in found["functions"]):
+        checks = f"{hidden} hidden check{'s' * (hidden > 1)}"
+        lines.append(f"  Grading also runs {checks}: passing here is not yet the mark.")
     print("\n".join(lines))
 

@@ -191,3 +191,40 @@ def test_numbers_that_nobody_draws_may_hide_nothing_either(problems):
 def test_an_alternative_must_be_right_in_every_variant(problems):
     other = "\n@b.alternative\ndef other(q):\n    return 4.0 * q if q < 3 else 0\n"
     assert "`other` is right but fails `b`" in problems(DRAWN + other)
+
+
+SECOND = """
+@exercise.reference
+def halve(x):
+    return x / 2
+
+@exercise.check(points=2)
+def halves(call, rng):
+    "Halves."
+    x = rng.normal(size=3)
+    agree(call(double(x)), x)
+"""
+ROOTS = """
+@exercise.misconception
+def roots(x):
+    "You took the root."
+    return np.sqrt(abs(x))
+"""
+
+
+def test_an_exercise_with_two_functions(proof):
+    stub = "def halve(x):\n    raise NotImplementedError\n"
+    assert proof(SECOND + ROOTS, text=TEXT + stub).problems == []
+
+
+@pytest.mark.parametrize(
+    ("more", "stub", "says"),
+    [
+        (SECOND + ROOTS, "", "the stub does not define `halve`"),
+        (SECOND + ROOTS, "def halve(x): return x / 2\n", "the stub earns 2 for halves"),
+        (SECOND, "halve = None\n", "no misconception fails the check `halves`"),
+        (SECOND.partition("@exercise.check")[0], "halve = None\n", "`halve` has no check"),
+    ],
+)
+def test_each_of_two_functions_proves_itself(problems, more, stub, says):
+    assert says in problems(more, text=TEXT + stub)

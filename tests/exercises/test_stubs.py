@@ -12,11 +12,12 @@ from autograder.course.discover import load_assignment
 
 COURSE = Course.load(Path(__file__).parents[2])
 FUNCTIONS = [
-    pytest.param(cell.source, exercise, id=id)
+    pytest.param(cell.source, function, id=f"{id}.{function.solution.__name__}")
     for assignment in (load_assignment(COURSE, name) for name in COURSE.ids())
     for id, exercise in assignment.sound.items()
+    for function in exercise.functions
     for cell in assignment.cells
-    if exercise.solution and cell.exercise == id and not cell.part
+    if cell.exercise == id and not cell.part
 ]
 
 

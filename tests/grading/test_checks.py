@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.exercise import Exercise, Mismatch, agree, alike, require
+from autograder.exercise import AuthoringError, Exercise, Mismatch, agree, alike, require
 from autograder.grading.checks import grade_checks
 from autograder.grading.results import Status
 from autograder.sandbox import StudentError
@@ -161,3 +161,61 @@ def test_agree_does_not_let_a_small_array_stand_for_a_large_one():
 def test_agree_wants_booleans_where_booleans_are_due():
     with pytest.raises(Mismatch, match="bool was expected"):
         agree(np.ones(2), np.ones(2, bool))
+
+
+def pair():
+    """An exercise with two functions, the second of which undoes the first."""
+    exercise = Exercise("pair", title="Pair", source="none")
+
+    @exercise.reference
+    def double(x):
+        return 2 * x
+
+    @exercise.check(points=1)
+    def doubles(call, rng):
+        """Twice as much."""
+        x = rng.normal(size=3)
+        agree(call(x), double(x))
+
+    @exercise.misconception
+    def square(x):
+        """You squared."""
+        return x**2
+
+    @exercise.reference
+    def halve(x):
+        return x / 2
+
+    @exercise.check(points=2)
+    def undoes_it(call, rng):
+        """Half of the double is the number."""
+        x = rng.normal(size=3)
+        agree(call(double(x)), x)
+
+    @exercise.misconception
+    def root(x):
+        """You took the root."""
+        return np.sqrt(abs(x))
+
+    return exercise
+
+
+def test_what_stands_behind_a_reference_is_about_it():
+    first, second = pair().functions
+    assert [first.solution.__name__, second.solution.__name__] == ["double", "halve"]
+    (item,) = grade_checks(first, first.misconceptions[0])
+    assert (item.name, item.note) == ("doubles", "square")
+    (item,) = grade_checks(second, second.misconceptions[0])
+    assert (item.name, item.note, item.max_score) == ("undoes_it", "root", 2)
+    assert [item.score for item in grade_checks(second, second.solution)] == [2]
+
+
+def test_functions_that_cannot_be_told_apart_are_refused():
+    exercise = pair()
+    with pytest.raises(AuthoringError, match="two references called `halve`"):
+        exercise.reference(exercise.functions[1].solution)
+    with pytest.raises(AuthoringError, match="checks another function"):
+
+        @exercise.check(points=1, after=exercise.checks[0])
+        def later(call, rng):
+            """Comes after a check of the first function."""

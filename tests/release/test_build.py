@@ -236,7 +236,7 @@ def test_stale_names_what_differs(mini, released):
 def test_stale_overlooks_the_last_digits_of_recorded_floats(mini, released):
     files = build(mini())
     data = json.loads(files["check.json"])
-    call = data["exercises"]["norm"]["checks"][0]["calls"][0]
+    call = data["exercises"]["norm"]["functions"][0]["checks"][0]["calls"][0]
     call["value"]["array"][0] *= 1 + 1e-15
     assert stale({**files, "check.json": json.dumps(data).encode()}, released) == []
     call["value"]["array"][0] *= 1 + 1e-3

@@ -437,3 +437,15 @@ def test_what_the_grader_reads_check_reads_too(id):
                 except FormatError:
                     continue
                 assert form(hint, raw), f"{exercise.id}.{part.name}: {raw}"
+
+
+def test_two_functions_are_checked_one_after_the_other(released, as_student):
+    path = released / "check.json"
+    data = json.loads(path.read_text())
+    norm = data["exercises"]["norm"]
+    norm["functions"].append(norm["functions"][0] | {"name": "length"})
+    path.write_text(json.dumps(data))
+    right = "return np.sqrt((x * x).sum(axis=axis, keepdims=keep))"
+    report = as_student(released, NORM.format(right)).splitlines()
+    assert [line.split()[1] for line in report[1:4]] == ["passed", "passed", "undefined"]
+    assert report[4:] == ["  Grading also runs 2 hidden checks: passing here is not yet the mark."]

@@ -111,15 +111,16 @@ def test_the_format_of_check_json(mini):
     data = json.loads(build(mini())["check.json"])
     assert [data["schema"], data["course"], data["assignment"]] == [1, "mini", "a01_mini"]
     norm = data["exercises"]["norm"]
-    assert norm["function"] == "norm"
     assert norm["points"] == 3
-    assert norm["hidden_checks"] == 1
     assert norm["pool"] == [{}]
+    (norm,) = norm["functions"]
+    assert norm["name"] == "norm"
+    assert norm["hidden_checks"] == 1
     assert [check["name"] for check in norm["checks"]] == ["right_length", "single_stays_single"]
     assert norm["checks"][0]["rubric"] == "Equals the root of the sum of squares."
     assert norm["checks"][0]["calls"][1]["kwargs"] == {"axis": 0, "keep": True}
     by_hand = data["exercises"]["by_hand"]
-    assert by_hand["function"] is None
+    assert by_hand["functions"] == []
     hints = {part["name"]: part["hint"] for part in by_hand["parts"]}
     assert hints["letter"] == {"kind": "choice", "options": "AB"}
     assert hints["formula"] == {"kind": "formula", "names": ["a", "b_1"]}
@@ -151,7 +152,8 @@ def test_a_shape_that_depends_on_the_variant_is_given_for_each(mini):
 
 
 def test_what_a_check_does_not_look_at_is_not_shipped(mini):
-    checks = json.loads(build(mini())["check.json"])["exercises"]["norm"]["checks"]
+    checks = json.loads(build(mini())["check.json"])["exercises"]["norm"]
+    checks = checks["functions"][0]["checks"]
     assert [call["compare"] for call in checks[0]["calls"]] == [["value"], ["value"]]
     call = checks[1]["calls"][0]
     assert call["compare"] == ["dtype"]
@@ -171,7 +173,7 @@ def functions():
     course = Course.load(ROOT)
     for id in course.ids():
         for name, exercise in load_assignment(course, id).sound.items():
-            if exercise.solution and any(check.visible for check in exercise.checks):
+            if any(check.visible for check in exercise.checks):
                 yield pytest.param(id, name, id=name)
 
 
@@ -180,14 +182,19 @@ def test_the_notebook_says_of_each_mistake_what_the_grader_says(tmp_path, write_
     assignment = load_assignment(Course.load(ROOT), id)
     exercise = assignment.sound[name]
     module = load(write_release(build(assignment), tmp_path / id))
-    for function in [exercise.solution, *exercise.alternatives, *exercise.misconceptions]:
+    right = {f.solution.__name__: f.solution for f in exercise.functions}
+    for own, function in [
+        (own, function)
+        for own in exercise.functions
+        for function in [own.solution, *own.alternatives, *own.misconceptions]
+    ]:
         function = getattr(function, "compute", function)
         printed = io.StringIO()
-        notebook = {"check": module.check, exercise.solution.__name__: function}
+        notebook = {"check": module.check, **right, own.solution.__name__: function}
         with contextlib.redirect_stdout(printed):
             exec(f"check({name!r})", notebook)
-        graded = {item.name: item.status for item in grade_checks(exercise, function)}
-        for check in exercise.checks:
+        graded = {item.name: item.status for item in grade_checks(own, function)}
+        for check in own.checks:
             if check.visible and graded[check.name] != "skipped":
                 passed = f"✓ passed     {check.rubric}" in printed.getvalue()
                 assert passed == (graded[check.name] == "passed"), (function, printed.getvalue())
