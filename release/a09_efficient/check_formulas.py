@@ -109,6 +109,8 @@ WRITTEN = {
     "∞": "oo",
     "∅": "EmptySet",
 }
+# Words that are never taken apart.
+WORDS = frozenset({"pi", "oo", "inf", "infty", "infinity", "and", "or", "not", "True", "False"})
 # What stands under these says where they begin and end.
 BIG_OPERATORS = {r"\sum": "Sum", r"\prod": "Product", r"\lim": "Limit"}
 BIG = {"Σ": r"\sum", "∑": r"\sum", "∏": r"\prod", "lim": r"\lim"}
@@ -154,6 +156,8 @@ COMMANDS = {
     r"\cfrac": r"\frac",
     r"\dbinom": r"\binom",
     r"\tbinom": r"\binom",
+    r"\in": "∈",
+    r"\%": "%",
     r"\to": "→",
     r"\rightarrow": "→",
     r"\colon": ":",
@@ -209,11 +213,12 @@ _INDEX = rf"""(?:_(?:{_FONTS}\s*\{{[^{{}}]*\}}|\{{(?:[^{{}}]|\{{[^{{}}]*\}})*\}}
     |[A-Za-z0-9])|{_LOW}+)"""
 _COMMON = rf"""(?P<space>\s+|\\[,;:!\ ]|~)
     | (?P<big>[∑∏]|Σ(?=\s*_)|lim(?=_))
-    | (?P<number>(?:[0-9]+(?:\.(?!T\b)[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+    | (?P<number>(?:[0-9]{{1,3}}(?:\{{,\}}[0-9]{{3}})+|[0-9]+(?:\.(?!T\b)[0-9]*)?|\.[0-9]+)
+        (?:[eE][+-]?[0-9]+)?)
     | (?P<fraction>[{"".join(FRACTIONS)}])
     | (?P<superscript>⁻ᵀ|[{"".join(RAISED)}]+)
-    | (?P<operator>\*\*|<=|>=|!=|==|:=|->|\|\||\.T\b|[-+*/^(){{}}\[\],=<>!|&;:_@]
-        |[−–×·⋅∘÷（）≤≥≠≈∪∩∖∧∨¬‖ᵀ√∂→])
+    | (?P<operator>\*\*|<=|>=|!=|==|:=|->|\|\||\.T\b|[-+*/^(){{}}\[\],=<>!|&;:_@%°]
+        |[−–×·⋅∘÷（）≤≥≠≈∈∪∩∖∧∨¬‖ᵀ√∂→])
     | (?P<rounding>[⌊⌋⌈⌉])
     | (?P<constant>[∞∅])"""
 _TEXT = rf"""{_COMMON}
@@ -224,7 +229,7 @@ _TEXT = rf"""{_COMMON}
 _LATEX = rf"""(?P<font>{_WORD}{_INDEX}?)
     | {_COMMON}
     | (?P<environment>\\(?:begin|end)\s*\{{[A-Za-z*]+\}})
-    | (?P<escaped>\\\\|\\[{{}}|])
+    | (?P<escaped>\\\\|\\[{{}}|%])
     | (?P<command>\\[A-Za-z]+{_INDEX}?)
     | (?P<name>[{LETTER}]{_MARK}?[{LETTER}]*[0-9₀-₉]*{_INDEX}?['′]{{0,2}})"""
 # A declared Σ is a name; else it is a sum.
@@ -233,6 +238,8 @@ _PATTERNS = {
     for latex, text in ((False, _TEXT), (True, _LATEX))
     for sigma in (False, True)
 }
+
+_THOUSANDS = re.compile(r"\s*[-+]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\s*")
 
 Kind = Literal["number", "name", "operator", "command", "end"]
 
@@ -252,12 +259,17 @@ def is_latex(text: str) -> bool:
 
 
 def tokenize(
-    text: object, *, words: Iterable[str] = (), functions: Container[str] = ()
+    text: object,
+    *,
+    words: Iterable[str] = (),
+    functions: Container[str] = (),
+    split: bool = False,
 ) -> list[Token]:
     """Split `text` into tokens, the last one of kind ``end``, or raise `ParseError`.
 
     `words` and `functions` are the names of more than one letter that LaTeX text may hold without
-    a command: elsewhere ``ab`` is a product there.
+    a command: elsewhere ``ab`` is a product there.  With `split` it is one in other text as well,
+    if a and b are among the `words` and ``ab`` is not.
     """
     if not isinstance(text, str):
         raise ParseError(f"expected a formula as text, not {type(text).__name__}")
@@ -265,25 +277,29 @@ def tokenize(
         raise ParseError("expected a formula, but there is no text", text)
     if len(text) > MAX_LENGTH:
         raise ParseError(f"a formula may have at most {MAX_LENGTH} characters", text)
-    tokens = _Scanner(text, frozenset(words), functions).scan(*_without_dollars(text))
+    if _THOUSANDS.fullmatch(text):
+        text = text.replace(",", "")
+    tokens = _Scanner(text, frozenset(words), functions, split).scan(*_without_dollars(text))
     return [*tokens, Token("end", "", len(text), len(text))]
 
 
 def _without_dollars(text: str) -> tuple[int, int]:
+    r"""Return where a formula begins and ends between ``$`` or ``\(`` and ``\)``."""
     start = len(text) - len(text.lstrip())
     stop = len(text.rstrip())
-    for mark in ("$$", "$"):
-        if (
-            text[start:stop].startswith(mark)
-            and text[start:stop].endswith(mark)
-            and stop - start > 2 * len(mark)
-        ):
-            return start + len(mark), stop - len(mark)
+    for begin, end in (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]")):
+        inside = text[start:stop]
+        both = inside.startswith(begin) and inside.endswith(end)
+        if both and stop - start > len(begin) + len(end):
+            return start + len(begin), stop - len(end)
     return start, stop
 
 
 class _Scanner:
-    def __init__(self, text: str, words: frozenset[str], functions: Container[str]) -> None:
+    def __init__(
+        self, text: str, words: frozenset[str], functions: Container[str], split: bool
+    ) -> None:
+        self.split = split
         self.text = text
         self.latex = is_latex(text)
         self.words = words
@@ -314,7 +330,7 @@ class _Scanner:
             case "name":
                 return self.letters(word, at)
             case "number":
-                return [Token("number", word, at, end)]
+                return [Token("number", word.replace("{,}", ""), at, end)]
             case "operator" | "escaped":
                 written = signs.COMMANDS.get(word) or signs.WRITTEN.get(word, word)
                 return [Token("operator", written, at, end)]
@@ -355,7 +371,14 @@ class _Scanner:
             middle = at + len(head)
             rest = Token("number" if base.isdigit() else "name", base, middle + 1, at + len(word))
             return [Token("name", head, at, middle), Token("operator", "_", middle), rest]
+        if self.split and self.is_product(word):
+            return [Token("name", letter, at + i, at + i + 1) for i, letter in enumerate(word)]
         return self.with_index(word, at)
+
+    def is_product(self, word: str) -> bool:
+        """Whether a word is no name but a product of names of one letter."""
+        known = word in self.words or word in self.functions or word in signs.WORDS
+        return len(word) > 1 and not known and self.words.issuperset(word)
 
     def letters(self, word: str, at: int) -> list[Token]:
         """Tokens for letters in LaTeX, each a name of its own unless their word is known."""
@@ -575,8 +598,9 @@ class Cursor:
         self.fail("expected an operator: write * for a product")
 
 
-RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "≈")
+RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "≈", "∈")
 _LOGIC = {"and": "and", "or": "or", "∧": "and", "∨": "or"}
+_POSTFIX = {"!": "factorial", "ᵀ": "transpose", "%": "percent", "°": "degrees"}
 _SETS = {"∪": "union", "U": "union", "∩": "intersection", "&": "intersection", "∖": "difference"}
 _SET_KINDS = ("set", "interval", "tuple", "list", "union", "intersection", "difference", "group")
 
@@ -609,8 +633,6 @@ class Operators(Cursor):
         self.enter()
         node = self.relation()
         while self.token.text in _LOGIC and self.token.kind in ("operator", "name"):
-            if node.kind not in ("relation", "logic", "group", "call"):
-                break
             token = self.next()
             node = Node("logic", token, (node, self.relation()), (_LOGIC[token.text],))
         self.leave()
@@ -687,11 +709,24 @@ class Operators(Cursor):
         base = self.postfix()
         if not self.sees("^"):
             return base
+        if degrees := self.degrees(base):
+            return degrees
         token = self.next()
         self.enter()
         exponent = self.exponent()
         self.leave()
         return self.postfix(self.raised(base, token, exponent))
+
+    def degrees(self, base: Node) -> Node | None:
+        r"""Read ``90^\\circ``, None where there is another exponent."""
+        if not self.peek("∘", "{∘"):
+            return None
+        self.next()
+        opened = self.next() if self.sees("{") else None
+        token = self.next()
+        if opened:
+            self.close("}", opened)
+        return Node("degrees", token, (base,))
 
     def raised(self, base: Node, token: Token, exponent: Node) -> Node:
         """Return a power; ``A^T`` is a transpose and ``A^-T`` that of the inverse."""
@@ -730,9 +765,9 @@ class Operators(Cursor):
     def postfix(self, node: Node | None = None) -> Node:
         """Read an operand with factorials and transposes after it."""
         node = node or self.primary()
-        while self.sees("!", "ᵀ"):
+        while self.sees(*_POSTFIX):
             token = self.next()
-            node = Node("transpose" if token.text == "ᵀ" else "factorial", token, (node,))
+            node = Node(_POSTFIX[token.text], token, (node,))
         if self.sees("^") and node.kind in ("transpose", "factorial"):
             token = self.next()
             node = Node("power", token, (node, self.exponent()))
@@ -859,6 +894,11 @@ class Operands(Operators):
     def name(self) -> Node:
         """Read a name, with its index or with the arguments of a call."""
         token = self.next()
+        if token.text == "not" and "not" not in self.words:
+            self.enter()
+            inner = self.statement() if self.sees("(") else self.relation()
+            self.leave()
+            return call("Not", token, inner)
         known = token.text in self.functions and token.text.replace("_", "") not in self.words
         if self.sees("⟦", "[") and not known and self.is_index(token):
             return self.indexed(token)
@@ -1145,7 +1185,9 @@ class Reader(Operands):
             side = self.next().text
             if braced:
                 self.close("}" if braced.text == "{" else ")", braced)
-        children = (to,) if not side else (to, Node("name", Token("name", side, token.position)))
+        children = (
+            (to,) if not side else (to, Node("side", Token("operator", side, token.position)))
+        )
         return Node("towards", token, children)
 
     def matrix(self, token: Token) -> Node:
@@ -1211,13 +1253,14 @@ def read_tree(
         Whether any other name makes a call as well when a bracket follows it at once, unless it
         also stands somewhere without one: ``n(n + 1)`` is a product.
     """
-    tokens = tokenize(text, words=words, functions=functions)
+    tokens = tokenize(text, words=words, functions=functions, split=implicit)
     if open_functions:
         plain = {
             token.text.replace("_", "")
             for token, after in itertools.pairwise(tokens)
             if token.kind == "name" and after.text != "(" and token.text not in functions
         }
+        plain -= WORDS
         words = plain.union(words)
     return Reader(str(text), tokens, implicit, functions, words, open_functions).read()
 
@@ -1278,6 +1321,13 @@ def _check_names(
         if node.kind == "call"
         for argument in node.children[1:]
         for name in (argument, *argument.children[:1])  # k, or (k, 1, n)
+        if name.kind == "name"
+    }
+    bound |= {
+        name.token.text
+        for node in _nodes(tree)
+        if node.kind == "indexed"  # J[i, j]
+        for name in node.children
         if name.kind == "name"
     }
     for node in _nodes(tree):
@@ -1345,5 +1395,5 @@ def _in_brackets(piece: tuple[str, int], level: int) -> str:
     return text if own >= level else f"({text})"
 
 
-CALLS = frozenset(['Abs', 'And', 'Complement', 'Derivative', 'EmptySet', 'Eq', 'FiniteSet', 'Ge', 'Gt', 'Implies', 'Intersection', 'Interval', 'Interval.Lopen', 'Interval.Ropen', 'Interval.open', 'KroneckerDelta', 'Le', 'Limit', 'Lt', 'Matrix', 'Max', 'Min', 'Ne', 'Not', 'Or', 'Product', 'Sum', 'Union', 'Xor', 'abs', 'acos', 'acosh', 'arccos', 'arcsin', 'arctan', 'arctan2', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'binomial', 'ceil', 'ceiling', 'conjugate', 'cos', 'cosh', 'cot', 'coth', 'csc', 'csch', 'det', 'diag', 'diff', 'erf', 'exp', 'factorial', 'floor', 'im', 'limit', 'ln', 'log', 'log10', 'log2', 'max', 'min', 'norm', 'prod', 'product', 're', 'root', 'sec', 'sech', 'sgn', 'sigmoid', 'sign', 'sin', 'sinh', 'sqrt', 'sum', 'tan', 'tanh', 'tr', 'trace', 'transpose'])
-CONSTANTS = frozenset(['E', 'EmptySet', 'False', 'I', 'True', 'e', 'infinity', 'oo', 'pi'])
+CALLS = frozenset(['Abs', 'And', 'Complement', 'Derivative', 'EmptySet', 'Eq', 'FiniteSet', 'Ge', 'Gt', 'Implies', 'Intersection', 'Interval', 'Interval.Lopen', 'Interval.Ropen', 'Interval.open', 'KroneckerDelta', 'Le', 'Limit', 'Lt', 'Matrix', 'Max', 'Min', 'Ne', 'Not', 'Or', 'Product', 'Sum', 'Union', 'Xor', 'abs', 'acos', 'acosh', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'binomial', 'cbrt', 'ceil', 'ceiling', 'conjugate', 'cos', 'cosh', 'cot', 'coth', 'csc', 'csch', 'det', 'diag', 'diff', 'erf', 'exp', 'factorial', 'floor', 'im', 'limit', 'ln', 'log', 'log10', 'log2', 'max', 'min', 'norm', 'prod', 'product', 're', 'root', 'sec', 'sech', 'sgn', 'sigmoid', 'sign', 'sin', 'sinh', 'sqrt', 'sum', 'tan', 'tanh', 'tr', 'trace', 'transpose'])
+CONSTANTS = frozenset(['E', 'EmptySet', 'False', 'I', 'True', 'e', 'inf', 'infinity', 'infty', 'oo', 'pi'])
