@@ -366,13 +366,19 @@ def empty(n=3, width=2):
     return np.full(n, -inf), np.zeros(n), np.zeros((n, width))
 
 
+def merges(call, a, b):
+    """Merge copies of two states, and require the right result."""
+    given = call(*(tuple(part.copy() for part in state) for state in (a, b)))
+    agree(given, merged(a, b), what="merge(a, b)")
+    return given
+
+
 @exercise.check(points=0.5, visible=True)
 def merges_two_blocks(call, rng):
     """merge(a, b) is the state of both blocks together."""
     for keys in ((4, 2), (1, 3)):
         a, b = (states(rng, keys=number) for number in keys)
-        expected = merged(a, b)
-        agree(call(a, b), expected, what="merge(a, b)")
+        merges(call, a, b)
 
 
 @exercise.check(points=0.5, visible=True)
@@ -388,7 +394,7 @@ def blocks_of_one_key(call, rng):
     for distance in (0.0, 2000.0, -2000.0):
         a, b = states(rng, keys=1), states(rng, keys=1)
         b = (b[0] + distance, b[1], b[2])
-        agree(call(a, b), merged(a, b), what="merge(a, b)")
+        merges(call, a, b)
 
 
 @exercise.check(points=0.5, after=merges_two_blocks)
@@ -398,8 +404,8 @@ def nothing_is_neutral(call, rng):
     for level in (0, 2000):
         a = (m + level, ell, o)
         for x, y in ((a, empty()), (empty(), a)):
-            agree(call(x, y), merged(x, y), what="merge(a, b)")
-    agree(call(empty(), empty()), empty(), what="merge(a, b)")
+            merges(call, x, y)
+    merges(call, empty(), empty())
 
 
 @exercise.check(points=0.5, after=merges_two_blocks)
@@ -411,9 +417,7 @@ def any_tree(call, rng):
         while len(forest) > 1:
             i = int(rng.integers(len(forest) - 1))
             a, b = forest[i], forest.pop(i + 1)
-            expected = merged(a, b)
-            forest[i] = call(a, b)
-            agree(forest[i], expected, what="merge(a, b)")
+            forest[i] = merges(call, a, b)
             require(not call.modified, "a state that was passed in has been changed")
 
 
