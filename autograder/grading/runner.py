@@ -207,20 +207,23 @@ class Runner:
                 self._end(replica)
                 replica.session = self._zygote.session(self._numbers)
             session = replica.session
-            culprit = None
+            culprit, spoiled = None, False
             for cell in [cell for cell in self._history if cell.number > replica.last]:
                 seconds = self._within(cell.seconds)
                 session.execute(cell.source, number=cell.number, seconds=seconds, output_bytes=0)
                 replica.last = cell.number
                 # It may hang only now, or have been what spoiled the process before this one.
-                if not session.alive or (careful and not self._healthy(session)):
+                spoiled = session.alive and careful and not self._healthy(session)
+                if spoiled or not session.alive:
                     culprit = cell
                     break
             if culprit is None:
                 return session
             self._history.remove(culprit)
             self._damaging.discard(culprit.number)
-            self._end(replica)
+            # The other process has run it as well; one that merely hung does it no harm.
+            for each in (self._cells, self._calls) if spoiled else (replica,):
+                self._end(each)
 
     def _healthy(self, session: Session) -> bool:
         return all(self._state(session).healthy for _ in range(_PINGS))

@@ -88,19 +88,26 @@ class Zygote:
         SandboxError
             If no process can be started.
         """
+        try:
+            return self._session(numbers or {})
+        except SandboxError:
+            if self._process is not None and self._process.poll() is None:
+                raise
+            return self._session(numbers or {})  # the zygote was lost in between
+
+    def _session(self, numbers: dict[str, dict[str, Any]]) -> Session:
         number = next(self._numbers)
         ours, theirs = socket.socketpair()
         cpu = turns.begin()
         self._open.add(number)
         try:
-            self._fork(number, theirs, cpu)
-            return Session(self, number, Channel(ours), numbers or {})
+            with theirs:  # held by the worker alone, whose end is noticed by that
+                self._fork(number, theirs, cpu)
+            return Session(self, number, Channel(ours), numbers)
         except BaseException:
             ours.close()
             self._ended(number)
             raise
-        finally:
-            theirs.close()
 
     def close(self) -> None:
         """End the process, and with it all of its sessions."""

