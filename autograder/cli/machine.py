@@ -37,7 +37,7 @@ def demo(
     folder: Annotated[
         Path | None, typer.Argument(help="A folder that does not exist yet; by default a new one.")
     ] = None,
-    students: Annotated[int, typer.Option(min=1, help="Students in the simulated class.")] = 12,
+    students: Annotated[int, typer.Option(min=1, help="Students in the simulated class.")] = 8,
     course: Where = Path(),
 ) -> None:
     """Run everything on a simulated class: generate, simulate, grade, feedback, report."""
