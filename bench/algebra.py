@@ -23,7 +23,6 @@ KINDS = ["expr", "equation", "inequality", "interval", "set", "list", "matrix", 
 SECONDS = 5.0
 
 Row = dict[str, Any]
-cpu: list[float] = []  # of the last measurement: what a busy machine does not change
 
 
 class _Late(BaseException):
@@ -104,16 +103,14 @@ def expected(row: Row) -> str:
 
 def measure(rows: list[Row], system: Callable[[Row], str]) -> tuple[list[str], list[float]]:
     outcomes, times = [], []
-    cpu.clear()
     for row in rows:
-        start, busy = time.perf_counter(), time.process_time()
+        start = time.perf_counter()
         try:
             with deadline(SECONDS):
                 outcome = system(row)
         except _Late:
             outcome = "late"
         times.append(time.perf_counter() - start)
-        cpu.append(time.process_time() - busy)
         outcomes.append(outcome)
     return outcomes, times
 
@@ -138,7 +135,6 @@ def summary(rows: list[Row], outcomes: list[str], times: list[float]) -> dict[st
         ),
         "outcomes": dict(Counter(outcomes)),
         "median_ms": round(1000 * statistics.median(times), 2),
-        "median_cpu_ms": round(1000 * statistics.median(cpu), 2),
         "p99_ms": round(1000 * ordered[int(0.99 * (len(ordered) - 1))], 1),
         "longest_ms": round(1000 * ordered[-1], 1),
     }
