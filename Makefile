@@ -22,7 +22,7 @@ lint: $(VENV)/ready
 generate: $(VENV)/ready
 	$(BIN)/autograder generate
 
-# Everything takes about an hour on an idle machine; bench/README.md says how long each takes.
+# For an idle machine; bench/README.md says how long each takes.
 # OTTER_PYTHON names a Python with otter-grader, ANSWER_ROWS other systems' answer tests.
 RESULTS = bench/results
 bench: $(VENV)/ready
@@ -33,13 +33,13 @@ bench: $(VENV)/ready
 	$(BIN)/python bench/memory.py --out $(RESULTS)/memory.json
 	$(BIN)/python bench/timing.py --out $(RESULTS)/timing.json
 	$(BIN)/python bench/decoder.py --out $(RESULTS)/decoder.json
-	$(BIN)/python bench/fuzz.py --output $(RESULTS)/fuzz.json
-	$(BIN)/python bench/derivations.py --output $(RESULTS)/derivations.json
-	$(BIN)/python bench/mutants.py --output $(RESULTS)/mutants.json
+	$(BIN)/python bench/fuzz.py --out $(RESULTS)/fuzz.json
+	$(BIN)/python bench/derivations.py --out $(RESULTS)/derivations.json
+	$(BIN)/python bench/mutants.py --out $(RESULTS)/mutants.json
 	$(BIN)/python bench/mutation.py a01 --out $(RESULTS)/mutation_a01.json
 	$(BIN)/python bench/mutation.py a02 --out $(RESULTS)/mutation_a02.json
 ifdef ANSWER_ROWS
-	$(BIN)/python bench/algebra.py $(ANSWER_ROWS) --output $(RESULTS)/algebra.json
+	$(BIN)/python bench/algebra.py $(ANSWER_ROWS) --out $(RESULTS)/algebra.json
 else
 	@echo "bench/algebra.py was not run: it needs ANSWER_ROWS=FILE (see bench/README.md)"
 endif

@@ -1,6 +1,6 @@
 """Agreement and speed of `equivalent` on the answer tests of other systems, side by side.
 
-    python bench/algebra.py ROWS.jsonl [--output bench/results/algebra.json]
+    python bench/algebra.py ROWS.jsonl [--out bench/results/algebra.json]
 
 The rows are not part of this project (their licences differ); their README says what the fields
 mean.  Only counts and times are written.
@@ -143,7 +143,7 @@ def summary(rows: list[Row], outcomes: list[str], times: list[float]) -> dict[st
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("rows", type=Path)
-    parser.add_argument("--output", type=Path)
+    parser.add_argument("--out", type=Path)
     parser.add_argument("--only-ours", action="store_true")
     parser.add_argument("--show", action="store_true", help="print the rows that disagree")
     parser.add_argument("--every", action="store_true", help="all kinds of the assigned tests")
@@ -178,8 +178,8 @@ def main() -> None:
                         round(seconds, 2),
                     )
     print(json.dumps(results, indent=2))
-    if options.output:
-        options.output.write_text(json.dumps(results, indent=2) + "\n")
+    if options.out:
+        options.out.write_text(json.dumps(results, indent=2) + "\n")
 
 
 if __name__ == "__main__":

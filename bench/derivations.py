@@ -1,6 +1,6 @@
 """The course's derivations: how long one takes, and which wrong lines are found.
 
-    python bench/derivations.py [--output bench/results/derivations.json]
+    python bench/derivations.py [--out bench/results/derivations.json]
 
 Every line of every derivation (those of tests/algebra/derivation_cases.py) is changed a few times:
 a sign, an index, a factor, a number, a function.  Whether a changed line still is true is decided
@@ -136,7 +136,7 @@ def examine(make: Any, rng: random.Random) -> tuple[dict[str, Any], list[str]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--output", type=Path)
+    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     rng = random.Random(SEED)
     derivations: dict[str, Any] = {}
@@ -157,8 +157,8 @@ def main() -> None:
         "longest_ms": max(d["again_ms"] for d in derivations.values()),
     }
     print(*missed, json.dumps({k: v for k, v in results.items() if k != "derivations"}), sep="\n")
-    if options.output:
-        options.output.write_text(json.dumps(results, indent=2) + "\n")
+    if options.out:
+        options.out.write_text(json.dumps(results, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """10,000 random and mutated strings: nothing raises, nothing takes too long.
 
-python bench/fuzz.py [--strings 10000] [--output bench/results/fuzz.json]
+python bench/fuzz.py [--strings 10000] [--out bench/results/fuzz.json]
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def string(rng: random.Random) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--strings", type=int, default=10_000)
-    parser.add_argument("--output", type=Path)
+    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     rng = random.Random(SEED)
     outcomes: Counter[str] = Counter()
@@ -67,8 +67,8 @@ def main() -> None:
         "longest_ms": round(1000 * slowest[0], 1),
     }
     print(json.dumps(results, indent=2), "slowest:", slowest[1:])
-    if options.output:
-        options.output.write_text(json.dumps(results, indent=2) + "\n")
+    if options.out:
+        options.out.write_text(json.dumps(results, indent=2) + "\n")
 
 
 if __name__ == "__main__":

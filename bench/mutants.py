@@ -1,6 +1,6 @@
 """Wrong variants of the course's symbolic answers, and right ones written differently.
 
-    python bench/mutants.py [--output bench/results/mutants.json]
+    python bench/mutants.py [--out bench/results/mutants.json]
 
 A mutant that is accepted must be equal to the original: sympy then has to simplify the
 difference to zero, or the run fails.
@@ -131,7 +131,7 @@ def standard(expr: Expr) -> Expr:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--output", type=Path)
+    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     rng = random.Random(SEED)
     originals = [(text, standard(parse(text))) for text in FORMULAS]
@@ -180,8 +180,8 @@ def main() -> None:
         "p99_ms": round(1000 * sorted(times)[int(0.99 * len(times))], 1),
     }
     print(*wrong, json.dumps(results, indent=2), sep="\n")
-    if options.output:
-        options.output.write_text(json.dumps(results, indent=2) + "\n")
+    if options.out:
+        options.out.write_text(json.dumps(results, indent=2) + "\n")
 
 
 if __name__ == "__main__":

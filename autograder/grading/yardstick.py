@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.exercise.loading import load_module
-from autograder.sandbox import control, serving
+from autograder.sandbox import control, kernel, serving
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.wire import encode
 
@@ -68,10 +68,9 @@ class Yardstick:
                 self._start()
                 self._ask(wanted, _START_SECONDS)  # what is loaded on demand does not count
             assert self._process
-            clock = (~self._process.pid << 3) | 2  # as in the zygote
-            before = time.clock_gettime(clock)
+            before = kernel.cpu_seconds(self._process.pid)
             reply = self._ask(wanted, _CALL_SECONDS)
-            taken = time.clock_gettime(clock) - before
+            taken = kernel.cpu_seconds(self._process.pid) - before
         except (OSError, EOFError):
             self.close()
             return function(*args, **kwargs), None

@@ -93,7 +93,9 @@ class Zygote:
         except SandboxError:
             if self._process is not None and self._process.poll() is None:
                 raise
-            return self._session(numbers or {})  # the zygote was lost in between
+        self.close()  # the zygote is lost
+        self._start()
+        return self._session(numbers or {})
 
     def _session(self, numbers: dict[str, dict[str, Any]]) -> Session:
         number = next(self._numbers)
@@ -187,12 +189,8 @@ class Zygote:
         request = {"do": "fork", "id": number, "cpu": cpu}
         try:
             reply = self._command(request, connection.fileno())
-        except (OSError, EOFError):  # the zygote is lost
+        except (OSError, EOFError) as error:
             self.close()
-            self._start()
-            try:
-                reply = self._command(request, connection.fileno())
-            except (OSError, EOFError) as error:
-                reply = {"error": f"the zygote was lost twice ({error})"}
+            raise SandboxError(f"the zygote was lost ({error})") from error
         if "error" in reply:
             raise SandboxError(f"no process could be started: {reply['error']}")

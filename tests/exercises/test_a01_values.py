@@ -1,7 +1,5 @@
 """The exercises of a01 give the catalogue's figures on its fixed data, and so do the mistakes."""
 
-import importlib.util
-import sys
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +10,7 @@ import sympy
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
 from autograder.exercise import apply, draw_pool, evaluate, solve
+from autograder.exercise.loading import load_module
 
 ROOT = Path(__file__).parents[2]
 ID = "a01_softmax"
@@ -37,11 +36,7 @@ POINTS = {
 
 @cache
 def module(name):
-    path = ROOT / "reference" / ID / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"reference.{ID}.{name}", path)
-    loaded = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
+    return load_module(ROOT / "reference" / ID / f"{name}.py")
 
 
 def known(name, **numbers):

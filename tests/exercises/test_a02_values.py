@@ -1,7 +1,5 @@
 """a02: the references give the catalogue's figures on its fixed data, and so do the mistakes."""
 
-import importlib.util
-import sys
 from functools import cache
 from pathlib import Path
 
@@ -9,6 +7,7 @@ import numpy as np
 import pytest
 
 from autograder.exercise import apply, evaluate, solve
+from autograder.exercise.loading import load_module
 
 FOLDER = Path(__file__).parents[2] / "reference" / "a02_attention_by_hand"
 THIRD = 1 / 3
@@ -190,11 +189,7 @@ CHOICES = [
 @cache
 def module(exercise):
     """Load a reference by its path."""
-    name = f"reference.a02_attention_by_hand.{exercise}"
-    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{exercise}.py")
-    loaded = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
+    return load_module(FOLDER / f"{exercise}.py")
 
 
 def solved(exercise):

@@ -1,7 +1,5 @@
 """a09: the references give the catalogue's figures on its fixed data, and so do the mistakes."""
 
-import importlib.util
-import sys
 from functools import cache
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import pytest
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
 from autograder.exercise import evaluate, solve
+from autograder.exercise.loading import load_module
 
 ROOT = Path(__file__).parents[2]
 ID = "a09_efficient"
@@ -19,11 +18,7 @@ POINTS = {"lin_assoc": [3, 2, 1, 1], "lin_attn": [5, 1, 1, 1], "lin_causal": [5,
 
 @cache
 def module(name):
-    path = ROOT / "reference" / ID / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"reference.{ID}.{name}", path)
-    loaded = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
+    return load_module(ROOT / "reference" / ID / f"{name}.py")
 
 
 def same(value, figures):

@@ -1,7 +1,5 @@
 """The references give the catalogue's figures on its fixed data, and so do the wrong procedures."""
 
-import importlib.util
-import sys
 from functools import cache
 from pathlib import Path
 from typing import ClassVar
@@ -10,6 +8,7 @@ import numpy as np
 import pytest
 
 from autograder.exercise import evaluate, solve
+from autograder.exercise.loading import load_module
 
 ROOT = Path(__file__).parents[2]
 nan = np.nan
@@ -18,12 +17,7 @@ nan = np.nan
 @cache
 def module(assignment, exercise):
     """Load reference/<assignment>/<exercise>.py by its path."""
-    path = ROOT / "reference" / assignment / f"{exercise}.py"
-    name = f"reference.{assignment}.{exercise}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    loaded = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
+    return load_module(ROOT / "reference" / assignment / f"{exercise}.py")
 
 
 def part(exercise, name):

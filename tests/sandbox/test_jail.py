@@ -236,4 +236,4 @@ class TestPreparation:
             assert root._closed_folder(str(inner)) == str(outer / "closed")
 
     def test_the_advice_names_the_folder(self):
-        assert "/root/python cannot be read" in root._advice("/root/python")
+        assert "/srv/python cannot be read" in root._advice("/srv/python")
