@@ -57,14 +57,14 @@ try:
     import matplotlib.pyplot as plt
 except ImportError:
     plt = None
-    print("There is no matplotlib here. Below the cell stands what the picture shows.")
+    print("There is no matplotlib here. Below each picture's cell stands what it shows.")
 
+# %% tags=["demonstration"]
 if plt:
     figure, axes = plt.subplots(1, 2, figsize=(7, 2.5), layout="constrained")
     stages = {"logits": [0, 1, 3], "probabilities": [0.0420, 0.1142, 0.8438]}
     for axis, (stage, heights) in zip(axes, stages.items(), strict=True):
-        bars = axis.bar(["0", "1", "2"], heights, color="0.6", edgecolor="black")
-        axis.bar_label(bars)
+        axis.bar_label(axis.bar(["0", "1", "2"], heights, color="0.6", edgecolor="black"))
         axis.set(title=stage, xlabel="index", ylim=(0, 1.2 * max(heights)))
     plt.show()
 
@@ -361,7 +361,7 @@ curve = None  # {1: (x, y), 2: (x, y), 4: (x, y)}
 # denominator contains every logit. The next cell shows it for three logits of which the first one
 # moves.
 
-# %%
+# %% tags=["demonstration"]
 if plt:
     moving = np.linspace(-4, 6, 101)
     curves = np.exp([moving, 0 * moving, 0 * moving + 1])

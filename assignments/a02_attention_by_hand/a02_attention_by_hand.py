@@ -42,6 +42,14 @@
 #   an answer is right, you learn when you are graded.
 # - A slip is paid for once: what follows rightly from your own earlier answer counts in full.
 
+# %%
+import numpy as np
+
+try:
+    import matplotlib.pyplot as plt
+except ImportError:
+    plt = None  # everything else works without pictures
+
 # %% [markdown]
 # ## 1. One query, three keys
 #
@@ -233,14 +241,7 @@ vertical = None       # one of "A", "B", "C", "D"
 # the colours to read it. The words stand beside the rows, where they ask, and below the columns,
 # where they are looked at. The brightest field of a row is the word that counts most for it.*
 
-# %%
-try:
-    import matplotlib.pyplot as plt
-except ImportError:
-    plt = None  # everything else works without pictures
-
-import numpy as np
-
+# %% tags=["demonstration"]
 if plt and np.shape(data) == (4, 4):
     words = ["I", "love", "machine", "learning"]
     fields = np.array(data, dtype=float)
@@ -372,14 +373,7 @@ A_demo = None  # two rows of three weights
 # not a single one lies outside, although the box drawn with dashed lines around the corners has a
 # lot of room left.*
 
-# %%
-try:
-    import matplotlib.pyplot as plt
-except ImportError:
-    plt = None  # everything else works without pictures
-
-import numpy as np
-
+# %% tags=["demonstration"]
 if plt:
     corners = np.array([[1.0, 0.0], [5.0, 1.0], [2.0, 4.0]])
     outputs = np.random.default_rng(0).dirichlet([0.7, 0.7, 0.7], size=400) @ corners

@@ -96,11 +96,11 @@ factor_linear = None   # a whole number
 import numpy as np
 
 try:
-    get_ipython()  # pictures are for you: there are none while the notebook is graded
     import matplotlib.pyplot as plt
-except (NameError, ImportError):
-    plt = None  # everything else works without them
+except ImportError:
+    plt = None  # everything else works without pictures
 
+# %% tags=["demonstration"]
 if plt:
     n = np.geomspace(128, 32768, 200)
     parts = {
@@ -617,7 +617,7 @@ def merge_or_finish(a, b=None):
 #
 # The next cell draws the tiles of a causal mask for twelve tokens and blocks of four.
 
-# %%
+# %% tags=["demonstration"]
 if plt:
     tokens = np.arange(12)
     seen = tokens <= tokens[:, None]

@@ -23,6 +23,7 @@ from autograder.course.recording import dump, record
 from autograder.course.release import SCHEMA
 from autograder.course.shipping import FORMULAS, check_module, formulas_module
 from autograder.exercise import Exercise, Part
+from autograder.grading.demonstrations import TAG, scope, unneeded
 
 SETUP = """\
 from check import check, student, your_numbers
@@ -90,6 +91,7 @@ def problems(assignment: Assignment) -> list[str]:
             mark = f'# %% exercise="{module.stem}"'
             found.append(f"{module}: no cell is its stub; begin one in {path} with `{mark}`")
     found += [f"{path}: {text}" for text in _misplaced(assignment)]
+    found += [f"{path}: {text}" for text in _not_only_shown(assignment)]
     for exercise in assignment.sound.values():
         found += [f"{path}: {text}" for text in _incomplete(assignment, exercise)]
     return found
@@ -120,6 +122,24 @@ def _misplaced(assignment: Assignment) -> list[str]:
         found.append(f'your_numbers("{id}") shows nothing: no such exercise has a variant')
     for id in sorted(drawn - shown):
         found.append(f'nobody sees the numbers of {id}; add a code cell `your_numbers("{id}")`')
+    return found
+
+
+def _not_only_shown(assignment: Assignment) -> list[str]:
+    """Demonstrations that grading could not leave out."""
+    code = [cell for cell in assignment.cells if cell.kind == "code"]
+    sources = [cell.source for cell in code]
+    shows = [cell for cell in assignment.cells if cell.demonstration]
+    found = []
+    for cell in shows:
+        first = cell.source.partition("\n")[0]
+        if cell.exercise or cell.kind != "code":
+            found.append(f"the demonstration `{first}` must be a code cell without exercise=…")
+        elif code.index(cell) not in unneeded(sources, [show.source for show in shows]):
+            found.append(
+                f"the demonstration `{first}` makes names that other cells use; make these in a "
+                f"cell of their own (it makes {', '.join(sorted(scope(cell.source)[1]))})"
+            )
     return found
 
 
@@ -186,7 +206,7 @@ def _notebook(assignment: Assignment) -> bytes:
     cells: list[dict[str, Any]] = []
     for cell in assignment.cells:
         exercise = assignment.sound.get(cell.exercise)
-        cells += [_cell(cell.kind, cell.source)] if exercise is None else _graded(cell, exercise)
+        cells += [_plain(cell)] if exercise is None else _graded(cell, exercise)
     after_title = 1 if cells and cells[0]["cell_type"] == "markdown" else 0
     cells.insert(after_title, _cell("code", SETUP))
     for number, plain in enumerate(cells):
@@ -201,6 +221,10 @@ def _notebook(assignment: Assignment) -> bytes:
     nbformat.validate(notebook)
     text: str = nbformat.writes(notebook, version=4)
     return (text.rstrip("\n") + "\n").encode()
+
+
+def _plain(cell: Cell) -> dict[str, Any]:
+    return _cell(cell.kind, cell.source, **({"tags": [TAG]} if cell.demonstration else {}))
 
 
 def _graded(cell: Cell, exercise: Exercise) -> list[dict[str, Any]]:

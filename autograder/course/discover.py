@@ -12,6 +12,7 @@ from typing import Any
 from autograder.course.config import Course, CourseError
 from autograder.exercise import Exercise
 from autograder.exercise.loading import load_module
+from autograder.grading.demonstrations import TAG
 
 
 @dataclass(frozen=True)
@@ -26,13 +27,15 @@ class Broken:
 class Cell:
     """One cell of assignments/<a>/<a>.py.
 
-    ``exercise`` names the exercise it answers, ``part`` the part that is marked by hand.
+    ``exercise`` names the exercise it answers, ``part`` the part that is marked by hand.  A
+    ``demonstration`` only shows something.
     """
 
     kind: str  # "markdown" or "code"
     source: str
     exercise: str = ""
     part: str = ""
+    demonstration: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,7 @@ def read_cells(path: Path) -> list[Cell]:
             cell.source,
             cell.metadata.get("exercise", ""),
             cell.metadata.get("part", ""),
+            TAG in cell.metadata.get("tags", ()),
         )
         for cell in notebook.cells
     ]

@@ -15,6 +15,7 @@ from typing import Any
 
 from autograder.course.config import Course
 from autograder.course.release import Release
+from autograder.grading.demonstrations import TAG, tagged, unneeded
 
 MAX_BYTES = 20 * 2**20
 STUDENT_ID = re.compile(r"[A-Za-z0-9_@+-][A-Za-z0-9._@+-]{0,79}")
@@ -118,8 +119,17 @@ def restore(notebook: dict[str, Any], release: Release) -> tuple[dict[str, Any],
                 f"The check cell `{id}` stood before its answer; it was moved behind it."
             )
             _insert(cells, cells.pop(_position(cells, id)), id)
+    _spare(cells, release)
     shape = {key: release.notebook[key] for key in ("metadata", "nbformat", "nbformat_minor")}
     return {**deepcopy(shape), "cells": [_identified(c, i) for i, c in enumerate(cells)]}, notices
+
+
+def _spare(cells: list[dict[str, Any]], release: Release) -> None:
+    """Tag the demonstrations that need not run."""
+    shows = [cell["source"] for cell in release.notebook["cells"] if tagged(cell)]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    for i in unneeded([cell["source"] for cell in code], shows):
+        code[i]["metadata"]["tags"] = [TAG]
 
 
 def _plain(cell: Any) -> dict[str, Any] | None:

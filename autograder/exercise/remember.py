@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import wraps
@@ -13,6 +14,8 @@ Result = TypeVar("Result")
 
 #: How many results of a function are kept; those not asked for the longest are dropped first.
 SIZE = 4000
+
+_LARGE = 256  # bytes
 
 
 def remembered(
@@ -45,7 +48,9 @@ def remembered(
         @wraps(function)
         def remembering(*args: Hashable) -> Result:
             # 1, 1.0 and True are equal, and yet not the same question.
-            key = (*args, *map(type, args))
+            key = tuple(
+                arg.key if isinstance(arg, Values) else (type(arg), arg) for arg in args
+            )
             if key in known:
                 known.move_to_end(key)
                 return known[key]
@@ -66,12 +71,14 @@ class Unfamiliar(TypeError):
 
 
 class Values:
-    """Plain data as an argument of a remembered function: equal if they are so bit for bit.
+    """Plain data as an argument of a remembered function: known again if equal bit for bit.
 
     Attributes
     ----------
     values
         What was given; not to be changed.
+    key
+        What is kept of it; of large arrays that is little.
 
     Raises
     ------
@@ -81,14 +88,7 @@ class Values:
 
     def __init__(self, values: Any) -> None:
         self.values = values
-        self._key = _key(values)
-        self._hash = hash(self._key)
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Values) and self._key == other._key
+        self.key = _key(values)
 
 
 def copied(value: Any) -> Any:
@@ -104,7 +104,9 @@ def copied(value: Any) -> Any:
 
 def _key(value: Any) -> Hashable:
     if isinstance(value, np.ndarray) and value.dtype != object:
-        return value.dtype.str, value.shape, value.tobytes()
+        held = value.tobytes()
+        held = hashlib.blake2b(held).digest() if len(held) > _LARGE else held
+        return value.dtype.str, value.shape, held
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool | int | float | complex | np.generic):

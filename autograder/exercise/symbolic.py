@@ -23,6 +23,13 @@ def _parsed(text: str, names: tuple[str, ...] | None, assumptions: _Assumptions)
     return algebra.parse(text, names, assumptions=dict(assumptions))
 
 
+@remembered()
+def _replaced(expression: Any, definitions: tuple[tuple[Any, Any], ...]) -> Any:
+    for _ in definitions:  # a definition may use another one
+        expression = expression.xreplace(dict(definitions))
+    return expression
+
+
 @remembered(lambda verdict: verdict.equal is not None)
 def _compared(expected: Any, given: Any, assumptions: _Assumptions) -> algebra.Verdict:
     return algebra.equal(expected, given, assumptions=dict(assumptions))
@@ -73,9 +80,7 @@ class Formula(Answer):
         return {read(name): read(meaning) for name, meaning in self.definitions.items()}
 
     def _expanded(self, expression: Any) -> Any:
-        for _ in self._meanings:  # a definition may use another one
-            expression = expression.xreplace(self._meanings)
-        return expression
+        return _replaced(expression, tuple(self._meanings.items()))
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and symbols."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import copy
 import warnings
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from autograder.exercise import (
     alike,
     rng_for,
 )
-from autograder.exercise.remember import remembered
+from autograder.exercise.remember import Unfamiliar, Values, remembered
 from autograder.grading.recorder import Recorder, same
 from autograder.grading.results import Item, Status, sentence
 from autograder.sandbox import StudentError
@@ -132,9 +133,10 @@ def diagnose(
     """
     if exercise.solution is None or not (call.calls or call.metered):
         return None
-    strict = bool(call.calls) and _replays(exercise.solution, call, strict=False)
+    replays = _Replays(call)
+    strict = bool(call.calls) and replays.are_of(exercise.solution, strict=False)
     for wrong in exercise.misconceptions:
-        if _replays(wrong, call, strict=strict):
+        if replays.are_of(wrong, strict=strict):
             failed = _failure(exercise, check, wrong)
             if failed and _alike(failed, mismatch, by_message=not call.calls):
                 return wrong
@@ -162,20 +164,39 @@ def _failure(exercise: Exercise, check: Check, wrong: Misconception) -> Mismatch
     return None
 
 
-def _replays(function: Call, call: Recorder, *, strict: bool) -> bool:
-    """Tell whether ``function`` answers the recorded calls as the submission did."""
+class _Replays:
+    """Recorded calls, and who else answers them as the submission did."""
+
+    def __init__(self, call: Recorder) -> None:
+        self._call = call
+        self._values: Values | None = None
+        with contextlib.suppress(Unfamiliar):  # then every comparison is made anew
+            self._values = Values([[each.args, each.kwargs, each.value] for each in call.calls])
+
+    def are_of(self, function: Call, *, strict: bool) -> bool:
+        """Tell whether ``function`` answers the calls as the submission did."""
+        if self._values is None:
+            calls = [[each.args, each.kwargs, each.value] for each in self._call.calls]
+            return _answers(function, calls, strict, self._call.modified)
+        return _known(function, self._values, strict, self._call.modified)
+
+
+@remembered()
+def _known(function: Call, calls: Values, strict: bool, modified: bool) -> bool:
+    return _answers(function, calls.values, strict, modified)
+
+
+def _answers(function: Call, calls: list[Any], strict: bool, modified: bool) -> bool:
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            for recorded in call.calls:
-                args, kwargs = copy.deepcopy((recorded.args, recorded.kwargs))
+            for asked_args, asked_kwargs, answered in calls:
+                args, kwargs = copy.deepcopy((asked_args, asked_kwargs))
                 value = function(*args, **kwargs)
-                if not alike(recorded.value, value):
+                if not alike(answered, value):
                     return False
-                changed = not same((args, kwargs), (recorded.args, recorded.kwargs))
-                if strict and (
-                    _dtypes(value) != _dtypes(recorded.value) or changed != call.modified
-                ):
+                changed = not same((args, kwargs), (asked_args, asked_kwargs))
+                if strict and (_dtypes(value) != _dtypes(answered) or changed != modified):
                     return False
     except Exception:  # a function that can't answer did not make this mistake
         return False

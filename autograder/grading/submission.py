@@ -10,6 +10,7 @@ from typing import Any
 
 from autograder.exercise import Exercise
 from autograder.grading.checks import grade_checks
+from autograder.grading.demonstrations import tagged
 from autograder.grading.gpu import Gpu
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
@@ -105,6 +106,8 @@ def grade_submission(
                     if exercise := todo[id].exercise:
                         answered |= {part.name for part in exercise.parts}
                     runner.settle()
+                elif tagged(cell):
+                    cell["outputs"] = [_NOT_RUN]
                 else:
                     if grade_id in todo:
                         runner.settle()
@@ -158,6 +161,13 @@ def lost(
         rows = rows or [Item(a.id, "", status, score, a.max_score, note, reason)]
         exercises.append(ExerciseGrade.of(a.id, rows, variant=a.variant))
     return Grade(assignment, student, isolation, exercises, [reason])
+
+
+_NOT_RUN = {
+    "output_type": "stream",
+    "name": "stdout",
+    "text": "(This cell only shows something: it is not run while grading.)\n",
+}
 
 
 def _by_hand(assigned: Sequence[Assigned]) -> dict[str, dict[str, Any]]:
