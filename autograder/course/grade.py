@@ -20,8 +20,9 @@ from autograder.course.submissions import (
 )
 from autograder.exercise import Exercise
 from autograder.grading.gpu import Gpu
+from autograder.grading.marking import Assigned
 from autograder.grading.results import Grade
-from autograder.grading.submission import Assigned, grade_submission, lost
+from autograder.grading.submission import grade_submission, lost
 from autograder.grading.yardstick import Yardstick
 from autograder.sandbox import Isolation, Limits, Zygote, probe
 

@@ -48,9 +48,7 @@ def remembered(
         @wraps(function)
         def remembering(*args: Hashable) -> Result:
             # 1, 1.0 and True are equal, and yet not the same question.
-            key = tuple(
-                arg.key if isinstance(arg, Values) else (type(arg), arg) for arg in args
-            )
+            key = tuple(arg.key if isinstance(arg, Values) else (type(arg), arg) for arg in args)
             if key in known:
                 known.move_to_end(key)
                 return known[key]

@@ -4,14 +4,18 @@ A hang or a crash costs the cell or the call that caused it: a fresh process run
 cells again and grading goes on from there. So it does where a cell has damaged Python itself, so
 that what comes later would fail through no fault of its own.
 
-Cells and calls have a process each. A function that is called with hidden inputs could keep them;
-the cells after it, whose output students get to see, run where it was never called.
+A function that is called with hidden inputs could keep them; no cell, whose output students get to
+see, runs where one has been called. So calls come after the last cell, in the state in which an
+earlier one has left the notebook; or they have a process of their own, which runs the cells up to
+there again.
 """
 
 from __future__ import annotations
 
+import contextlib
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -76,6 +80,8 @@ class Runner:
         self._history: list[_Cell] = []
         self._damaging: set[int] = set()  # cells in it after which Python was not as it was
         self._cells, self._calls = _Replica(), _Replica()
+        self._kept: dict[int, Session] = {}  # after which cell one can turn back to that
+        self._until = math.inf  # cells from here on are not there for calls
         self._called = False  # since the process for calls was last found healthy
         self.cpu_seconds, self.peak_mb = 0.0, 0.0
 
@@ -105,6 +111,37 @@ class Runner:
                 self._damaging.add(number)
                 return replace(run, outputs=[*run.outputs, _DAMAGED])
         return run
+
+    def keep(self, number: int, names: Iterable[str]) -> None:
+        """Keep the notebook as it is before cell ``number``, for calls of these functions.
+
+        That saves running the cells again; `turn_back` does without where it can't be kept.
+        """
+        with contextlib.suppress(StudentError):
+            session = self._ready(self._cells)
+            if session.keep(str(number), names):
+                self._kept[number] = session
+
+    def kept(self, number: int) -> bool:
+        """Say whether `turn_back` can do without running the cells before ``number`` again."""
+        session = self._kept.get(number)
+        return session is not None and session in (self._cells.session, self._calls.session)
+
+    def turn_back(self, number: int) -> None:
+        """Make calls from now on as if no cell from ``number`` on had been run.
+
+        The last cell must have been run: calls may go to its process.
+        """
+        self._until = number
+        if self._cells.session is not None:
+            self._end(self._calls)
+            self._cells, self._calls = _Replica(), self._cells
+        if self.kept(number):
+            with contextlib.suppress(StudentError):
+                if self._kept[number].recall(str(number)):
+                    return
+        if self._calls.last >= number:
+            self._end(self._calls)
 
     def read(self, name: str) -> Any:
         """Return a variable as plain data, or raise ``StudentError``."""
@@ -147,7 +184,7 @@ class Runner:
     def beside(self, zygote: Zygote) -> Runner:
         """Return a runner of the same cells in processes of another zygote."""
         other = Runner(zygote, self._numbers, seconds=self._seconds)
-        other._history = list(self._history)
+        other._history = [cell for cell in self._history if cell.number < self._until]
         return other
 
     @property
@@ -183,15 +220,17 @@ class Runner:
         try:
             answer = request(session)
         except StudentError:
-            if session.alive or not self._spoiled(replica):
+            if session.alive or not self._spoiled(replica, session):
                 raise
         else:
-            if session.alive or not self._spoiled(replica):
+            if session.alive or not self._spoiled(replica, session):
                 return answer
         return request(self._ready(replica))
 
-    def _spoiled(self, replica: _Replica) -> bool:
-        """Replace a process that has ended, and say whether one of its cells is left out now."""
+    def _spoiled(self, replica: _Replica, ended: Session) -> bool:
+        """Replace a process that has ended, and say whether the new one has run fewer cells."""
+        if replica is self._calls and ended in self._kept.values():
+            return True  # it had run the cells from `_until` on as well
         before = len(self._history)
         try:
             self._ready(replica)
@@ -208,7 +247,8 @@ class Runner:
                 replica.session = self._zygote.session(self._numbers)
             session = replica.session
             culprit, spoiled = None, False
-            for cell in [cell for cell in self._history if cell.number > replica.last]:
+            until = self._until if replica is self._calls else math.inf
+            for cell in [c for c in self._history if replica.last < c.number < until]:
                 seconds = self._within(cell.seconds)
                 session.execute(cell.source, number=cell.number, seconds=seconds, output_bytes=0)
                 replica.last = cell.number

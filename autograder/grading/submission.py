@@ -1,48 +1,23 @@
-"""Grade one submission: run its cells in order, and each exercise where its check cell stands."""
+"""Grade one submission: run its cells in order, then call its functions."""
 
 from __future__ import annotations
 
 import ast
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.exercise import Exercise
-from autograder.grading.checks import grade_checks
 from autograder.grading.demonstrations import tagged
 from autograder.grading.gpu import Gpu
-from autograder.grading.parts import grade_parts
+from autograder.grading.marking import Assigned, Marking
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 from autograder.grading.rubric import rubric_cell
 from autograder.grading.runner import Runner
-from autograder.grading.student import StudentCall
 from autograder.grading.yardstick import Yardstick
-from autograder.sandbox import Limits, StudentError, Zygote
+from autograder.sandbox import Limits, Zygote
 
 Notebook = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Assigned:
-    """One exercise as one student has it.
-
-    Attributes
-    ----------
-    exercise
-        None where the author's module is broken; then ``fault`` says how.
-    max_score
-        Points as released.
-    variant, pool
-        Index of the student's numbers, and the numbers of everybody.
-    """
-
-    id: str
-    exercise: Exercise | None
-    max_score: float
-    variant: int = 0
-    pool: Sequence[Mapping[str, Any]] = ({},)
-    fault: str = ""
 
 
 def grade_submission(
@@ -84,45 +59,57 @@ def grade_submission(
         part marked by hand stands its rubric.
     """
     started = time.monotonic()
-    todo = {exercise.id: exercise for exercise in assigned}
-    done: dict[str, ExerciseGrade] = {}
-    stopped: dict[str, StudentError] = {}  # why a solution cell stopped, by exercise
+    markings = {a.id: Marking(a) for a in assigned}
+    exercises = {a.id: a.exercise for a in assigned}
+    checks: dict[str, dict[str, Any]] = {}  # cells, by exercise
     answered: set[str] = set()  # variables in which earlier exercises have their answers
     cells: list[dict[str, Any]] = []
     numbers = {a.id: dict(a.pool[a.variant]) for a in assigned if a.pool[a.variant]}
     by_hand = _by_hand(assigned)
+
     with Runner(zygote, numbers, seconds=seconds) as runner:
+
+        def limit(exercise: str) -> None:
+            runner.limits = (limits or {}).get(exercise) or zygote.limits
+
         for number, cell in enumerate(notebook["cells"], 1):
             cell = dict(cell)
             grade_id = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
             if cell["cell_type"] == "code":
                 cell["execution_count"] = number
-                own = (limits or {}).get(grade_id.removeprefix("check_"))
-                runner.limits = own or zygote.limits
+                id = grade_id.removeprefix("check_")
+                limit(id)
                 if grade_id.startswith("check_"):
-                    id = grade_id.removeprefix("check_")
-                    done[id] = _grade(todo[id], runner, stopped.get(id), yardstick, gpu)
-                    cell["outputs"] = _report(done[id], number)
-                    if exercise := todo[id].exercise:
+                    checks[id] = cell
+                    markings[id].read(runner, number)
+                    if exercise := exercises[id]:
                         answered |= {part.name for part in exercise.parts}
                     runner.settle()
                 elif tagged(cell):
                     cell["outputs"] = [_NOT_RUN]
                 else:
-                    if grade_id in todo:
+                    if id in markings:
                         runner.settle()
-                    exercise = todo[grade_id].exercise if grade_id in todo else None
+                    exercise = exercises.get(id)
                     if exercise and (stale := _stale(exercise, cell["source"], answered)):
                         runner.execute(_FORGET.format(names=stale), number)
                     run = runner.execute(cell["source"], number)
                     cell["outputs"] = run.outputs
-                    if run.error and grade_id in todo:
-                        stopped[grade_id] = run.error
+                    if run.error and id in markings:
+                        markings[id].stopped = run.error
             if grade_id in by_hand:
                 cells.append(by_hand[grade_id])
             cells.append(cell)
-        for id in todo.keys() - done.keys():  # nothing but answers marked by hand
-            done[id] = _grade(todo[id], runner, stopped.get(id), yardstick, gpu)
+        for id in markings.keys() - checks.keys():  # nothing but answers marked by hand
+            markings[id].read(runner)
+        # Functions that need no cell to be run again come first.
+        for id in sorted(checks, key=lambda id: not markings[id].lasting(runner)):
+            limit(id)
+            markings[id].call(runner, yardstick, gpu)
+            runner.settle()
+    grades = {id: marking.grade for id, marking in markings.items()}
+    for id, cell in checks.items():
+        cell["outputs"] = _report(grades[id], cell["execution_count"])
     runtime = {
         "seconds": round(time.monotonic() - started, 4),
         "cpu_seconds": round(runner.cpu_seconds, 4),
@@ -132,7 +119,7 @@ def grade_submission(
         assignment,
         student,
         zygote.isolation.tier,
-        [done[id] for id in todo],
+        list(grades.values()),
         list(notices),
         runtime,
     )
@@ -198,48 +185,6 @@ def _stale(exercise: Exercise, source: str, answered: set[str]) -> list[str]:
     return sorted(
         own & {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     )
-
-
-def _grade(
-    assigned: Assigned,
-    runner: Runner,
-    stopped: StudentError | None,
-    yardstick: Yardstick | None,
-    gpu: Gpu | None,
-) -> ExerciseGrade:
-    exercise = assigned.exercise
-    if exercise is None:
-        return _withheld(assigned, f"This exercise can't be graded now ({assigned.fault}).")
-    try:
-        items = {
-            item.name: item
-            for item in grade_parts(
-                exercise, assigned.pool[assigned.variant], runner.read, pool=assigned.pool
-            )
-        }
-        for function in exercise.functions:
-            assert function.solution
-            with StudentCall(runner, function.solution, yardstick, gpu) as call:
-                items |= {item.name: item for item in grade_checks(function, call)}
-    except Exception as error:  # never the student's loss, and never the next exercise's
-        return _withheld(assigned, f"The grader failed here ({type(error).__name__}: {error}).")
-    ordered = [_because(items[item.name], stopped) for item in exercise.items]
-    return ExerciseGrade.of(exercise.id, ordered, variant=assigned.variant)
-
-
-def _because(item: Item, stopped: StudentError | None) -> Item:
-    """Say that an answer is missing because its cell stopped."""
-    if stopped is None or item.note != "blank":
-        return item
-    note = "timeout" if stopped.kind == "timeout" else "cell_error"
-    text = f"There is no answer to read, because the cell stopped: {stopped.message}"
-    return replace(item, note=note, feedback=text.rstrip(".") + ".")
-
-
-def _withheld(assigned: Assigned, reason: str) -> ExerciseGrade:
-    text = f"{reason} The score is withheld; a person will look at it."
-    item = Item(assigned.id, "", Status.ERRORED, None, assigned.max_score, "grader_error", text)
-    return ExerciseGrade.of(assigned.id, [item], variant=assigned.variant)
 
 
 def _report(grade: ExerciseGrade, number: int) -> list[dict[str, Any]]:

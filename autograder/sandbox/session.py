@@ -3,6 +3,7 @@
 import secrets
 import signal
 import time
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 from autograder.sandbox import outputs
@@ -202,6 +203,28 @@ class Session:
         request = {"do": "bench", "step": step, "options": options}
         return self._value(name, "returned", seconds, **request)["value"]
 
+    def keep(self, moment: str, names: Iterable[str]) -> bool:
+        """Keep the notebook as it is now, and say whether calls can be turned back to it.
+
+        They can if nothing that these functions use can be changed but by its name.
+
+        Raises
+        ------
+        StudentError
+            If the process did not answer in time.
+        """
+        return self._moment("keep", moment=moment, names=list(names))
+
+    def recall(self, moment: str) -> bool:
+        """Turn back to what was kept, and say whether that was possible.
+
+        Raises
+        ------
+        StudentError
+            If the process did not answer in time.
+        """
+        return self._moment("recall", moment=moment)
+
     def close(self) -> Usage:
         """End the process, if it is still there, and return what it has used."""
         if self._end is None:
@@ -209,6 +232,9 @@ class Session:
             self._end = self._zygote._reap(self._number)
             self._over = "the session was closed"
         return Usage(self._end["cpu_seconds"], self._end["max_rss_mb"])
+
+    def _moment(self, do: str, **moment: Any) -> bool:
+        return self._value("the notebook", "is", None, do=do, moment=moment)["value"] is True
 
     def _counted(self, name: str, reply: dict[str, Any]) -> dict[str, Any]:
         try:

@@ -1,7 +1,8 @@
 """What answers the grader from within the process of a student's code.
 
 It executes cells, reads variables and calls functions, and answers with data. With `shell`,
-`capture` and `meter` it is the only code of ours there (and `serving` and `wire`, to speak).
+`capture`, `moments` and `meter` it is the only code of ours there (and `serving` and `wire`, to
+speak).
 Everything here may be read, replaced and subverted by the student's code: the grader believes
 nothing of what comes back beyond its being data.
 """
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 
 from autograder.sandbox import meter, serving
 from autograder.sandbox.capture import Output, Stream, describe
+from autograder.sandbox.moments import Moments
 from autograder.sandbox.serving import Frame
 from autograder.sandbox.shell import Shell
 from autograder.sandbox.vitals import Vitals
@@ -62,6 +64,7 @@ class Worker:
         sys.modules["__main__"] = shell.user_module
         sys.modules["check"] = _check_module(numbers)
         _seed()
+        self._moments = Moments(self._namespace)
         own = (serve, encode, decode, describe, Shell.run)
         self._vitals = Vitals(
             self, *map(vars, (Worker, Shell, Output)), *(part.__globals__ for part in own)
@@ -94,6 +97,8 @@ class Worker:
             return self._execute(request)
         if request["do"] == "read":
             return {"value": self._find(request["name"])}
+        if request["do"] in ("keep", "recall"):
+            return {"value": getattr(self._moments, request["do"])(**request["moment"])}
         if request["do"] == "bench" and request["step"] != "prepare":
             return {"value": getattr(self._bench, request["step"])(**request["options"])}
         function = self._find(request["name"])

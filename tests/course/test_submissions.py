@@ -172,3 +172,37 @@ def test_a_renamed_notebook_is_found(course, notebook):
     folder.mkdir(parents=True)
     (folder / "my attention.ipynb").write_text(json.dumps(notebook))
     assert [h.path.name for h in submissions(course, ASSIGNMENT)] == ["my attention.ipynb"]
+
+
+@pytest.fixture
+def pictures(course):
+    """The release of an assignment with demonstrations, and its notebook."""
+    release = Release.load(course, "a01_softmax")
+    return release, deepcopy(release.notebook)
+
+
+def tags(notebook):
+    return [c["metadata"]["tags"] for c in notebook["cells"] if "tags" in c["metadata"]]
+
+
+def test_released_demonstrations_are_marked(pictures):
+    release, notebook = pictures
+    assert tags(restore(notebook, release)[0]) == [["demonstration"]] * 2
+
+
+def test_no_cell_of_a_students_own_is_a_demonstration(pictures):
+    release, notebook = pictures
+    cell(notebook, "softmax_stable")["metadata"]["tags"] = ["demonstration"]
+    extra = {"cell_type": "code", "source": "x = 1", "metadata": {"tags": ["demonstration"]}}
+    notebook["cells"].append(extra)
+    assert tags(restore(notebook, release)[0]) == [["demonstration"]] * 2
+
+
+@pytest.mark.parametrize("answer", ["print(curves)", "def softmax(z):\n    return curves"])
+def test_a_demonstration_that_an_answer_uses_is_none(pictures, answer):
+    release, notebook = pictures
+    notebook["cells"].append({"cell_type": "code", "source": answer, "metadata": {}})
+    restored, _ = restore(notebook, release)
+    shown = [c["source"] for c in restored["cells"] if "tags" in c["metadata"]]
+    assert len(shown) == 1
+    assert "curves" not in shown[0]

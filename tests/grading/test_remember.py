@@ -1,5 +1,7 @@
 """What is worked out once for a class: the same answer as if it were worked out for each."""
 
+import weakref
+
 import numpy as np
 import pytest
 
@@ -50,15 +52,32 @@ def test_nobody_changes_what_the_next_one_gets():
     [(1, 1.0), (1, True), (0.0, -0.0), (np.float32(1), np.float64(1)), ([1], (1,)), (1, "1")],
 )
 def test_values_that_compare_equal_are_not_taken_for_each_other(a, b):
-    assert Values({"x": a}) == Values({"x": a})
-    assert Values({"x": a}) != Values({"x": b})
+    assert Values({"x": a}).key == Values({"x": a}).key
+    assert Values({"x": a}).key != Values({"x": b}).key
 
 
-def test_arrays_are_the_same_bit_for_bit():
-    nan = np.array([np.nan, 1.0])
-    assert Values(nan) == Values(nan.copy())
-    assert Values(nan) != Values(nan.astype(np.float32))
-    assert Values(np.ones((2, 3))) != Values(np.ones((3, 2)))
+@pytest.mark.parametrize("size", [1, 1000])
+def test_arrays_are_the_same_bit_for_bit(size):
+    nan = np.array([np.nan, *np.arange(size)])
+    other = nan.copy()
+    assert Values(nan).key == Values(other).key
+    assert Values(nan).key != Values(nan.astype(np.float32)).key
+    other[-1] += 1
+    assert Values(nan).key != Values(other).key
+    assert Values(np.ones((2, 3 * size))).key != Values(np.ones((3, 2 * size))).key
+    assert Values(np.ones((size, 3))[:, ::2]).key == Values(np.ones((size, 2))).key
+
+
+def test_of_large_values_little_is_kept():
+    @remembered()
+    def total(values):
+        return float(values.values.sum())
+
+    ones = np.ones(1_000_000)
+    seen = weakref.ref(ones)
+    assert total(Values(ones)) == 1e6
+    del ones
+    assert seen() is None
 
 
 def test_what_is_no_plain_data_is_worked_out_each_time():

@@ -177,3 +177,82 @@ def test_where_nothing_was_spoiled_nothing_is_asked_twice(runner, monkeypatch):
     assert run.outputs[-1]["ename"] == "timeout"
     assert runner.read("runs") == []
     assert sum("while" in source for source in executed) == 1
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Count the processes."""
+    sessions = []
+    session = Zygote.session
+    monkeypatch.setattr(
+        Zygote, "session", lambda *args: sessions.append(session(*args)) or sessions[-1]
+    )
+    return sessions
+
+
+def test_calls_after_the_last_cell_need_no_second_process(runner, started):
+    runner.execute("a = 1\ndef f(): return a", 1)
+    runner.keep(2, ["f"])
+    runner.execute("a = 2", 3)
+    runner.keep(4, ["f"])
+    for number, value in ((2, 1), (4, 2), (2, 1)):
+        assert runner.kept(number)
+        runner.turn_back(number)
+        assert runner.call("f") == value
+    assert len(started) == 1
+
+
+def test_what_can_be_changed_is_made_again(runner, started):
+    runner.execute("a = [1]\ndef f(): return a", 1)
+    runner.keep(2, ["f"])
+    runner.execute("a += [2]", 3)
+    runner.keep(4, ["f"])
+    assert not runner.kept(2)
+    for number, value in ((2, [1]), (4, [1, 2]), (2, [1])):
+        runner.turn_back(number)
+        assert runner.call("f") == value
+    assert len(started) == 3  # the second one goes on to the later cell
+
+
+def test_after_a_call_no_cell_runs_where_it_was_made(runner):
+    runner.execute("seen = []\ndef f(x): seen.append(x)", 1)
+    runner.keep(2, ["f"])
+    runner.turn_back(2)
+    runner.call("f", 7)
+    assert runner.execute("seen", 3).outputs[0]["data"] == {"text/plain": "[]"}
+
+
+def test_a_call_that_hangs_costs_the_next_function_nothing(runner):
+    runner.execute("def f():\n    while True: pass\ndef g(): return a\na = 1", 1)
+    runner.keep(2, ["f"])
+    runner.keep(3, ["g"])
+    runner.execute("a = 2", 4)
+    runner.turn_back(2)
+    with pytest.raises(StudentError) as caught:
+        runner.call("f")
+    assert caught.value.kind == "timeout"
+    assert not runner.kept(3)
+    runner.turn_back(3)
+    assert runner.call("g") == 1
+
+
+def test_a_later_cell_that_takes_requests_away_costs_an_earlier_function_nothing(runner):
+    runner.execute("def f(): return 5", 1)
+    runner.keep(2, ["f"])
+    runner.execute(
+        "import socket, threading\ns = socket.socket(fileno=3)\n"
+        "def steal():\n    while True: s.recv(1 << 16)\n"
+        "threading.Thread(target=steal, daemon=True).start()",
+        3,
+    )
+    runner.turn_back(2)
+    assert [runner.call("f") for _ in range(6)] == [5] * 6
+
+
+def test_settings_of_a_later_cell_reach_no_earlier_function(runner, started):
+    runner.execute("import numpy as np\ndef f(): return float(np.exp(np.float64(-1e4)))", 1)
+    runner.keep(2, ["f"])
+    runner.execute("np.seterr(all='raise')", 3)
+    runner.turn_back(2)
+    assert runner.call("f") == 0
+    assert len(started) == 2

@@ -1,0 +1,117 @@
+"""Mark one exercise: read its answers where its check cell stands, call its functions later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from autograder.exercise import Exercise
+from autograder.grading.checks import grade_checks
+from autograder.grading.gpu import Gpu
+from autograder.grading.parts import grade_parts
+from autograder.grading.results import ExerciseGrade, Item, Status
+from autograder.grading.runner import Runner
+from autograder.grading.student import StudentCall
+from autograder.grading.yardstick import Yardstick
+from autograder.sandbox import StudentError
+
+
+@dataclass(frozen=True)
+class Assigned:
+    """One exercise as one student has it.
+
+    Attributes
+    ----------
+    exercise
+        None where the author's module is broken; then ``fault`` says how.
+    max_score
+        Points as released.
+    variant, pool
+        Index of the student's numbers, and the numbers of everybody.
+    """
+
+    id: str
+    exercise: Exercise | None
+    max_score: float
+    variant: int = 0
+    pool: Sequence[Mapping[str, Any]] = ({},)
+    fault: str = ""
+
+
+class Marking:
+    """The marking of one exercise of a submission.
+
+    What goes wrong in it withholds its score: it is never the student's loss, and never the next
+    exercise's.
+
+    Attributes
+    ----------
+    stopped
+        Why its solution cell stopped, if it did.
+    """
+
+    def __init__(self, assigned: Assigned) -> None:
+        self._assigned = assigned
+        self._items: dict[str, Item] = {}
+        self._fault = ""
+        self._number = 0
+        self.stopped: StudentError | None = None
+        if assigned.exercise is None:
+            self._fault = f"This exercise can't be graded now ({assigned.fault})."
+
+    def read(self, runner: Runner, number: int = 0) -> None:
+        """Grade the answers, as they are before cell ``number``."""
+        self._number = number
+        exercise = self._assigned.exercise
+        if exercise is None:
+            return
+        with self._withholding():
+            pool, variant = self._assigned.pool, self._assigned.variant
+            found = grade_parts(exercise, pool[variant], runner.read, pool=pool)
+            self._items |= {item.name: item for item in found}
+            if names := [f.solution.__name__ for f in exercise.functions if f.solution]:
+                runner.keep(number, names)
+
+    def call(self, runner: Runner, yardstick: Yardstick | None, gpu: Gpu | None) -> None:
+        """Check the functions, as they were before that cell; the last cell must have been run."""
+        exercise = self._assigned.exercise
+        if exercise is None or not exercise.functions:
+            return
+        with self._withholding():
+            runner.turn_back(self._number)
+            for function in exercise.functions:
+                assert function.solution
+                with StudentCall(runner, function.solution, yardstick, gpu) as call:
+                    self._items |= {item.name: item for item in grade_checks(function, call)}
+
+    def lasting(self, runner: Runner) -> bool:
+        """Say whether the functions can be called without running cells again."""
+        return runner.kept(self._number)
+
+    @property
+    def grade(self) -> ExerciseGrade:
+        """What was found."""
+        assigned, exercise = self._assigned, self._assigned.exercise
+        if exercise is not None and not self._fault:
+            items = [self._because(self._items[item.name]) for item in exercise.items]
+            return ExerciseGrade.of(exercise.id, items, variant=assigned.variant)
+        text = f"{self._fault} The score is withheld; a person will look at it."
+        item = Item(assigned.id, "", Status.ERRORED, None, assigned.max_score, "grader_error", text)
+        return ExerciseGrade.of(assigned.id, [item], variant=assigned.variant)
+
+    @contextmanager
+    def _withholding(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            self._fault = f"The grader failed here ({type(error).__name__}: {error})."
+
+    def _because(self, item: Item) -> Item:
+        """Say that an answer is missing because its cell stopped."""
+        if self.stopped is None or item.note != "blank":
+            return item
+        note = "timeout" if self.stopped.kind == "timeout" else "cell_error"
+        text = f"There is no answer to read, because the cell stopped: {self.stopped.message}"
+        return replace(item, note=note, feedback=text.rstrip(".") + ".")

@@ -1,0 +1,108 @@
+"""Calls are turned back to an earlier moment where nothing they use can have changed since."""
+
+import functools
+import types
+import warnings
+
+import numpy as np
+import pytest
+
+from autograder.sandbox.moments import Moments
+
+
+@pytest.fixture
+def notebook():
+    names = vars(types.ModuleType("__main__"))
+    moments = Moments(names)
+
+    def run(source):
+        exec(source, names)
+
+    return names, moments, run
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(x): return x",
+        "import numpy as np\ndef f(x): return np.exp(x - np.max(x))",
+        "from numpy import exp\nfrom math import sqrt\ndef f(x): return exp(sqrt(x))",
+        "scale = 2.0\nnames = ('a', (1, None))\ndef f(x, y=3): return scale * names[1][0]",
+        "def f(x): return 1 if x == 0 else x * f(x - 1)",
+        "def g(x): return x\ndef f(x): return [g(y) for y in x]",
+        "def outer(n):\n    def inner(x): return n * x\n    return inner\nf = outer(3)",
+        "from fractions import Fraction\ndef f(x): return Fraction(x)",
+        "data = []\ndef f(x): return x",
+        "g = 1",
+        "import numpy as np\nf = np.sin",
+    ],
+)
+def test_what_depends_on_names_alone_is_kept(notebook, source):
+    _, moments, run = notebook
+    run(source)
+    assert moments.keep("m", ["f"])
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "data = []\ndef f(x): return data",
+        "import numpy as np\nW = np.ones(3)\ndef f(x): return W @ x",
+        "import numpy as np\nrng = np.random.default_rng(0)\ndef f(x): return rng.normal()",
+        "data = {}\ndef g(): return data\ndef f(x): return [g() for _ in x]",
+        "def f(x, seen=[]): return seen",
+        "def f(x, *, seen={}): return seen",
+        "def f(x): return f.count\nf.count = 0",
+        "import functools\n@functools.cache\ndef f(x): return x",
+        "class C:\n    def __call__(self, x): return x\nf = C()",
+        "class C: scale = 2\ndef f(x): return C.scale * x",
+        "def outer(n):\n    def inner(x): return n\n    return inner\nf = outer([])",
+        "data = ([],)\ndef f(x): return data",
+        "import numpy as np\nf = np.vectorize(lambda x: x)",
+    ],
+)
+def test_what_can_be_changed_is_not(notebook, source):
+    _, moments, run = notebook
+    run(source)
+    assert not moments.keep("m", ["f"])
+
+
+def test_names_are_as_they_were(notebook):
+    names, moments, run = notebook
+    run("a = 1\ndef helper(): return a\ndef f(): return helper()")
+    assert moments.keep("m", ["f"])
+    run("a = 2\ndef helper(): return -1\nmore = 3\nf = None")
+    assert moments.recall("m")
+    assert names["f"]() == 1
+    assert "more" not in names
+
+
+def test_random_numbers_are_as_they_were(notebook):
+    names, moments, run = notebook
+    run("import random\nimport numpy as np\ndef f(): return 0")
+    moments.keep("m", ["f"])
+    draw = "drawn = random.random(), np.random.random()"
+    run(draw)
+    before = names["drawn"]
+    assert moments.recall("m")
+    run(draw)
+    assert names["drawn"] == before
+
+
+@pytest.mark.parametrize(
+    "change", ["np.seterr(over='raise')", "warnings.filterwarnings('error', 'late')"]
+)
+def test_settings_that_later_cells_change_are_noticed(notebook, change):
+    _, moments, run = notebook
+    run("import numpy as np, warnings\ndef f(): return 0")
+    moments.keep("m", ["f"])
+    with np.errstate(), warnings.catch_warnings():
+        run(change)
+        assert not moments.recall("m")
+    assert moments.recall("m")
+
+
+def test_what_libraries_made_is_taken_for_theirs(notebook):
+    names, moments, _ = notebook
+    names["f"] = functools.reduce
+    assert moments.keep("m", ["f"])
