@@ -23,7 +23,8 @@ from autograder.course.recording import dump, record
 from autograder.course.release import SCHEMA
 from autograder.course.shipping import FORMULAS, check_module, formulas_module
 from autograder.exercise import Exercise, Part
-from autograder.grading.demonstrations import TAG, scope, unneeded
+from autograder.grading.demonstrations import TAG, unneeded
+from autograder.grading.names import Unparsable, names
 
 SETUP = """\
 from check import check, student, your_numbers
@@ -135,10 +136,16 @@ def _not_only_shown(assignment: Assignment) -> list[str]:
         first = cell.source.partition("\n")[0]
         if cell.exercise or cell.kind != "code":
             found.append(f"the demonstration `{first}` must be a code cell without exercise=…")
-        elif code.index(cell) not in unneeded(sources, [show.source for show in shows]):
+            continue
+        try:
+            made = ", ".join(sorted(names(cell.source).made))
+        except Unparsable as error:
+            found.append(f"the demonstration `{first}` isn't plain Python ({error})")
+            continue
+        if code.index(cell) not in unneeded(sources, [show.source for show in shows]):
             found.append(
                 f"the demonstration `{first}` makes names that other cells use; make these in a "
-                f"cell of their own (it makes {', '.join(sorted(scope(cell.source)[1]))})"
+                f"cell of their own (it makes {made})"
             )
     return found
 

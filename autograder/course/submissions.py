@@ -113,8 +113,9 @@ def restore(notebook: dict[str, Any], release: Release) -> tuple[dict[str, Any],
         if id not in seen:
             notices.append(_missing(id, cell))
             _insert(cells, _blank(cell), id)
+    position = {_grade_id(cell): i for i, cell in enumerate(cells)}
     for id in [id for id in released if id.startswith("check_")]:
-        if _position(cells, id) < _position(cells, id.removeprefix("check_")):
+        if position[id] < position[id.removeprefix("check_")]:
             notices.append(
                 f"The check cell `{id}` stood before its answer; it was moved behind it."
             )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from autograder.exercise.remember import Unfamiliar, Values, copied, remembered
+from autograder.exercise.vocabulary import arguments
 
 if TYPE_CHECKING:
     from autograder.exercise.vocabulary import Exercise, Function, Misconception, Part
@@ -20,12 +19,7 @@ Known = dict[str, Any]  #: a variant's numbers and the answers to earlier parts,
 def apply(compute: Function | Misconception | Part, known: Mapping[str, Any]) -> Any:
     """Call ``compute`` with the known values that its arguments name."""
     function = getattr(compute, "compute", compute)
-    return function(**{name: known[name] for name in _arguments(function)})
-
-
-@lru_cache(4000)
-def _arguments(function: Function) -> tuple[str, ...]:
-    return tuple(signature(function).parameters)
+    return function(**{name: known[name] for name in arguments(function)})
 
 
 def evaluate(part: Part, compute: Function | Misconception | Part, known: Mapping[str, Any]) -> Any:
@@ -34,7 +28,7 @@ def evaluate(part: Part, compute: Function | Misconception | Part, known: Mappin
     It is worked out once for the same values, whoever has them.
     """
     function = getattr(compute, "compute", compute)
-    needed = {name: known[name] for name in _arguments(function)}
+    needed = {name: known[name] for name in arguments(function)}
     try:
         values = Values(needed)
     except Unfamiliar:
@@ -73,7 +67,7 @@ def band(
     numpy.ndarray or float
         0.0 where nothing that ``compute`` depends on was rounded.
     """
-    names = [n for n in _arguments(getattr(compute, "compute", compute)) if n in rounding]
+    names = [n for n in arguments(getattr(compute, "compute", compute)) if n in rounding]
     if not any(np.any(rounding[name]) for name in names):
         return 0.0
     centre = np.asarray(apply(compute, known), float)

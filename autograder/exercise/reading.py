@@ -26,6 +26,8 @@ def nested(raw: Any, convert: Callable[[Any], Any], *, thousands: bool = False) 
                 raise FormatError(f"an array of {entry.size} numbers is too large for this answer")
             entry = entry.tolist()
         if isinstance(entry, list | tuple) and depth < 8:
+            if convert is number and set(map(type, entry)) == {float}:
+                return entry  # most rows
             return [walk(inner, depth + 1) for inner in entry]
         return convert(getattr(entry, "item", lambda: entry)())
 
@@ -34,7 +36,7 @@ def nested(raw: Any, convert: Callable[[Any], Any], *, thousands: bool = False) 
         array = np.array(entries, dtype=float if convert is number else object)
     except ValueError:
         raise FormatError("the rows of the answer have different lengths") from None
-    if any(isinstance(entry, list) for entry in array.flat):
+    if array.dtype == object and any(isinstance(entry, list) for entry in array.flat):
         raise FormatError("the rows of the answer have different lengths")
     return array
 

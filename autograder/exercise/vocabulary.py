@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from inspect import cleandoc, signature
 from typing import Any
 
@@ -27,6 +27,12 @@ def _sentences(function: Function, role: str) -> str:
             f"{role} `{function.__name__}` has no docstring: students read it, so write one"
         )
     return text
+
+
+@lru_cache(4000)
+def arguments(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of a function's arguments."""
+    return tuple(signature(function).parameters)
 
 
 @dataclass(frozen=True)
@@ -105,7 +111,7 @@ class Part:
     @property
     def needs(self) -> tuple[str, ...]:
         """Names of the variant's numbers and of the earlier parts it is computed from."""
-        return tuple(signature(self.compute).parameters)
+        return arguments(self.compute)
 
     @property
     def manual(self) -> bool:

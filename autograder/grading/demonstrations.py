@@ -6,17 +6,12 @@ all the same for a student who has changed it, or who uses one of the names it m
 
 from __future__ import annotations
 
-import re
-import symtable
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from autograder.exercise.remember import remembered
+from autograder.grading.names import WORD, Unparsable, names
 
 TAG = "demonstration"
-
-_WORD = re.compile(r"[^\W\d]\w*")
-_NONE: frozenset[str] = frozenset()
 
 
 def tagged(cell: dict[str, Any]) -> bool:
@@ -40,37 +35,20 @@ def unneeded(sources: Sequence[str], demonstrations: Iterable[str]) -> set[int]:
         made: dict[str, int] = {}  # names that only a demonstration has made so far
         needed = set()
         for i, source in enumerate(sources):
+            words = WORD.findall(source)
+            if i not in found and made.keys().isdisjoint(words):
+                continue
+            try:
+                used, remade = names(source)
+            except Unparsable:  # it may use whatever occurs in it
+                used, remade = frozenset(words), frozenset()
             if i in found:
-                made |= dict.fromkeys(scope(source)[1], i)
-            elif not made.keys().isdisjoint(_WORD.findall(source)):
-                uses, makes = scope(source)
-                needed |= {made[name] for name in uses - makes if name in made}
-                for name in makes & made.keys():
-                    del made[name]
+                made |= dict.fromkeys(remade, i)
+                continue
+            needed |= {made[name] for name in made.keys() & used - remade}
+            for name in made.keys() & remade:
+                del made[name]
         if not needed:
             break
         found -= needed  # what these use has to be there as well
     return found
-
-
-@remembered()
-def scope(source: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names that a cell takes from the notebook, and those that it gives to it.
-
-    What is not plain Python may take any name that occurs in it.
-    """
-    try:
-        top = symtable.symtable(source, "cell", "exec")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return frozenset(_WORD.findall(source)), _NONE
-    symbols = top.get_symbols()
-    makes = {s.get_name() for s in symbols if s.is_assigned() or s.is_imported()}
-    uses = {s.get_name() for s in symbols if s.is_referenced()}
-    inner = list(top.get_children())
-    while inner:
-        table = inner.pop()
-        inner += table.get_children()
-        taken = [s for s in table.get_symbols() if s.is_global()]
-        uses |= {s.get_name() for s in taken if s.is_referenced()}
-        makes |= {s.get_name() for s in taken if s.is_assigned()}
-    return frozenset(uses), frozenset(makes)

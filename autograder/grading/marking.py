@@ -69,7 +69,12 @@ class Marking:
             return
         with self._withholding():
             pool, variant = self._assigned.pool, self._assigned.variant
-            found = grade_parts(exercise, pool[variant], runner.read, pool=pool)
+            values = runner.read_all(part.name for part in exercise.parts if not part.manual)
+
+            def read(name: str) -> Any:
+                return values[name] if name in values else runner.read(name)
+
+            found = grade_parts(exercise, pool[variant], read, pool=pool)
             self._items |= {item.name: item for item in found}
             if names := [f.solution.__name__ for f in exercise.functions if f.solution]:
                 runner.keep(number, names)

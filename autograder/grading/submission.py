@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,6 +10,7 @@ from autograder.exercise import Exercise
 from autograder.grading.demonstrations import tagged
 from autograder.grading.gpu import Gpu
 from autograder.grading.marking import Assigned, Marking
+from autograder.grading.names import Unparsable, names
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 from autograder.grading.rubric import rubric_cell
 from autograder.grading.runner import Runner
@@ -179,12 +179,9 @@ def _stale(exercise: Exercise, source: str, answered: set[str]) -> list[str]:
     if not own:
         return []
     try:
-        nodes = ast.walk(ast.parse(source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return sorted(own & names(source).made)
+    except Unparsable:
         return sorted(own)
-    return sorted(
-        own & {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    )
 
 
 def _report(grade: ExerciseGrade, number: int) -> list[dict[str, Any]]:

@@ -131,6 +131,18 @@ class Session:
         """
         return self._value(name, "holds", seconds, do="read")["value"]
 
+    def read_all(self, names: Iterable[str], *, seconds: float | None = None) -> dict[str, Any]:
+        """Return the values of those variables that there are.
+
+        Raises
+        ------
+        StudentError
+            If one of them is not plain data, or they are too much for one reply.
+        """
+        request = {"do": "read_all", "names": list(names)}
+        values = self._value("the notebook", "holds", seconds, **request)["value"]
+        return values if isinstance(values, dict) else {}
+
     def call(self, name: str, /, *args: Any, seconds: float | None = None, **kwargs: Any) -> Any:
         """Call a function and return its result. What it prints is dropped.
 

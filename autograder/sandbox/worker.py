@@ -97,6 +97,9 @@ class Worker:
             return self._execute(request)
         if request["do"] == "read":
             return {"value": self._find(request["name"])}
+        if request["do"] == "read_all":
+            there = self._namespace.keys() & request["names"]
+            return {"value": {name: self._namespace[name] for name in there}}
         if request["do"] in ("keep", "recall"):
             return {"value": getattr(self._moments, request["do"])(**request["moment"])}
         if request["do"] == "bench" and request["step"] != "prepare":

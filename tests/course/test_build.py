@@ -6,7 +6,11 @@ from autograder.course.build import problems
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
 
-CONFIG = "c = get_config()\nc.Course.id = 'toy'\nc.Course.assignments = [{'id': 'toys', 'title': 'Toys'}]\n"
+CONFIG = """
+c = get_config()
+c.Course.id = "toy"
+c.Course.assignments = [{"id": "toys", "title": "Toys"}]
+"""
 
 
 @pytest.fixture
