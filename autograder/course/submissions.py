@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from autograder.course.config import Course
 from autograder.course.release import Release
+from autograder.exercise.remember import copied
 from autograder.grading.demonstrations import TAG, tagged, unneeded
 
 MAX_BYTES = 20 * 2**20
@@ -122,7 +122,7 @@ def restore(notebook: dict[str, Any], release: Release) -> tuple[dict[str, Any],
             _insert(cells, cells.pop(_position(cells, id)), id)
     _spare(cells, release)
     shape = {key: release.notebook[key] for key in ("metadata", "nbformat", "nbformat_minor")}
-    return {**deepcopy(shape), "cells": [_identified(c, i) for i, c in enumerate(cells)]}, notices
+    return {**copied(shape), "cells": [_identified(c, i) for i, c in enumerate(cells)]}, notices
 
 
 def _spare(cells: list[dict[str, Any]], release: Release) -> None:
@@ -166,14 +166,14 @@ def _as_released(
         source = original["source"]
     elif cell["cell_type"] != original["cell_type"]:
         notices.append(f"The cell of `{id}` had become {cell['cell_type']}; it was changed back.")
-    return _cell(original["cell_type"], source, deepcopy(original["metadata"]))
+    return _cell(original["cell_type"], source, copied(original["metadata"]))
 
 
 def _blank(original: dict[str, Any]) -> dict[str, Any]:
     """Stand in for a deleted cell: a stub run now would undo answers written elsewhere."""
     keep = _locked(original) or original["cell_type"] == "markdown"
     source = original["source"] if keep else "# this cell was deleted"
-    return _cell(original["cell_type"], source, deepcopy(original["metadata"]))
+    return _cell(original["cell_type"], source, copied(original["metadata"]))
 
 
 def _missing(id: str, cell: dict[str, Any]) -> str:

@@ -34,8 +34,8 @@ _DAMAGED = {
 }
 
 #: So often a process with threads is asked whether it is healthy. One that takes requests away may
-#: miss some of them, more on a busy machine.
-_PINGS = 50
+#: miss some of them.
+_PINGS, _PAUSE = 40, 0.005
 
 
 class _Cell(NamedTuple):
@@ -279,8 +279,11 @@ class Runner:
 
     def _healthy(self, session: Session) -> bool:
         now = self._state(session)
-        if now.healthy and not now.alone:
-            return all(self._state(session).healthy for _ in range(_PINGS))
+        for _ in range(_PINGS):
+            if now.alone or not now.healthy:
+                break
+            time.sleep(_PAUSE)  # on a busy machine its threads may not have had a turn yet
+            now = self._state(session)
         return now.healthy
 
     def _state(self, session: Session) -> CellRun:
