@@ -82,7 +82,7 @@ class Marking:
     def call(self, runner: Runner, yardstick: Yardstick | None, gpu: Gpu | None) -> None:
         """Check the functions, as they were before that cell; the last cell must have been run."""
         exercise = self._assigned.exercise
-        if exercise is None or not exercise.functions:
+        if exercise is None or self._fault or not exercise.functions:
             return
         with self._withholding():
             runner.turn_back(self._number)

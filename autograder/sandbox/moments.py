@@ -10,9 +10,19 @@ import sys
 import types
 import warnings
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 _CONSTANTS = (bool, int, float, complex, str, bytes, range, type(None), type(Ellipsis))
+_DYNAMIC = {"__main__", "eval", "exec", "get_ipython", "globals", "locals", "vars"}
+
+
+class _Moment(NamedTuple):
+    """What functions use: names, those of them that there were, settings, random states."""
+
+    names: set[str]
+    values: dict[str, Any]
+    shared: dict[str, Any]
+    states: list[Any]
 
 
 class Moments:
@@ -26,31 +36,38 @@ class Moments:
 
     def __init__(self, namespace: dict[str, Any]) -> None:
         self._namespace = namespace
-        self._kept: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {}
+        self._kept: dict[str, _Moment] = {}
 
     def keep(self, moment: str, names: Iterable[str]) -> bool:
-        """Keep this moment, and say whether these functions can be called in it later on."""
-        found = (self._namespace[name] for name in names if name in self._namespace)
-        if not self._steady(found):
+        """Keep this moment, and say whether these functions can be called in it later on.
+
+        Nothing large is kept: what can be needed is functions and constants.
+        """
+        used = self._used(names)
+        if used is None:
             return False
+        values = {name: self._namespace[name] for name in used & self._namespace.keys()}
         states = [read() for read, _ in _generators()]
-        self._kept[moment] = dict(self._namespace), _shared(), states
+        self._kept[moment] = _Moment(used, values, _shared(), states)
         return True
 
     def recall(self, moment: str) -> bool:
         """Turn back to a moment, and say whether that is possible."""
-        names, shared, states = self._kept[moment]
+        names, values, shared, states = self._kept[moment]
         if _shared() != shared:
             return False
-        self._namespace.clear()
-        self._namespace.update(names)
+        for name in names - values.keys():
+            self._namespace.pop(name, None)
+        self._namespace.update(values)
         for (_, put), state in zip(_generators(), states, strict=False):
             put(state)
         return True
 
-    def _steady(self, values: Iterable[Any]) -> bool:
-        """Say whether nothing that these values depend on can be changed but by its name."""
-        todo, seen = list(values), set()
+    def _used(self, functions: Iterable[str]) -> set[str] | None:
+        """Return the names that functions may use; None if one stands for what can be changed."""
+        names = set(functions)
+        todo = [self._namespace[name] for name in names & self._namespace.keys()]
+        seen = set()
         while todo:
             value = todo.pop()
             if id(value) in seen:
@@ -59,19 +76,20 @@ class Moments:
             if isinstance(value, tuple):
                 todo += value
             elif type(value) is types.FunctionType and value.__globals__ is self._namespace:
-                if vars(value):
-                    return False
+                used = _names(value.__code__)
+                if vars(value) or used & _DYNAMIC:
+                    return None
                 todo += value.__defaults__ or ()
                 todo += (value.__kwdefaults__ or {}).values()
                 todo += (cell.cell_contents for cell in value.__closure__ or ())
-                used = _used(value.__code__) & self._namespace.keys()
-                todo += (self._namespace[name] for name in used)
+                todo += (self._namespace[name] for name in used & self._namespace.keys())
+                names |= used
             elif not _fixed(value):
-                return False
-        return True
+                return None
+        return names
 
 
-def _used(code: types.CodeType) -> set[str]:
+def _names(code: types.CodeType) -> set[str]:
     """Return the names that may be global ones in a function and those inside it."""
     names, todo = set(), [code]
     while todo:

@@ -3,6 +3,7 @@
 import functools
 import types
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -57,6 +58,8 @@ def test_what_depends_on_names_alone_is_kept(notebook, source):
         "class C:\n    def __call__(self, x): return x\nf = C()",
         "class C: scale = 2\ndef f(x): return C.scale * x",
         "def outer(n):\n    def inner(x): return n\n    return inner\nf = outer([])",
+        "a = 1\ndef f(x): return globals()['a']",
+        "a = 1\ndef f(x): return eval('a')",
         "data = ([],)\ndef f(x): return data",
         "import numpy as np\nf = np.vectorize(lambda x: x)",
     ],
@@ -71,10 +74,40 @@ def test_names_are_as_they_were(notebook):
     names, moments, run = notebook
     run("a = 1\ndef helper(): return a\ndef f(): return helper()")
     assert moments.keep("m", ["f"])
-    run("a = 2\ndef helper(): return -1\nmore = 3\nf = None")
+    run("a = 2\ndef helper(): return -1\nf = None")
     assert moments.recall("m")
     assert names["f"]() == 1
-    assert "more" not in names
+
+
+def test_names_that_were_not_there_are_not_there_again(notebook):
+    names, moments, run = notebook
+    run("def f(): return late()")
+    assert moments.keep("m", ["f", "g"])
+    run("def late(): return 1\ndef g(): return 2")
+    assert moments.recall("m")
+    assert "g" not in names
+    with pytest.raises(NameError):
+        names["f"]()
+
+
+def test_one_moment_does_not_disturb_another(notebook):
+    names, moments, run = notebook
+    run("def f(): return late()")
+    assert moments.keep("early", ["f"])
+    run("def late(): return 1")
+    assert moments.keep("later", ["f"])
+    assert moments.recall("early")
+    assert moments.recall("later")
+    assert names["f"]() == 1
+
+
+def test_nothing_large_is_kept(notebook):
+    names, moments, run = notebook
+    run("import numpy as np\nlarge = np.ones(1000)\ndef f(): return 1")
+    seen = weakref.ref(names["large"])
+    assert moments.keep("m", ["f"])
+    run("large = None")
+    assert seen() is None
 
 
 def test_random_numbers_are_as_they_were(notebook):
