@@ -27,6 +27,7 @@ from autograder.course.submissions import Handed, submissions
 from autograder.delivery import gradebook
 from autograder.exercise import Exercise, Part, solve
 from autograder.grading.checks import Recorder, seed_of
+from autograder.grading.demonstrations import tagged
 
 MOST_NUMBERS = 10_000
 
@@ -97,8 +98,11 @@ class Equivalents:
         self.exercises = load_assignment(course, id).sound
         self._calls = {name: _calls(exercise) for name, exercise in self.exercises.items()}
 
-    def for_nbgrader(self, students: int) -> None:
-        """Rewrite the course's release and the first submissions; remove the other ones."""
+    def for_nbgrader(self, students: int, *, demonstrations: bool = True) -> None:
+        """Rewrite the course's release and the first submissions; remove the other ones.
+
+        Without ``demonstrations``, the cells that our grader does not run are emptied.
+        """
         sealed = gradebook.seal(self._with_tests(self.release.notebook))
         gradebook.register(self.course, self.id, sealed)
         released = {_grade_id(cell): cell for cell in sealed["cells"] if _grade_id(cell)}
@@ -110,6 +114,8 @@ class Equivalents:
                 if _grade_id(cell).startswith("check_"):
                     cell.update(source=released[_grade_id(cell)]["source"])
                     cell["metadata"] = released[_grade_id(cell)]["metadata"]
+                if tagged(cell) and not demonstrations:
+                    cell["source"] = ""
             handed.path.write_text(json.dumps(notebook))
 
     def for_otter(self, students: int, python: str, folder: Path) -> tuple[Path, list[Path]]:
