@@ -31,7 +31,7 @@ _CHEAP = 0.4  # below what must be: the work was hidden
 _CONTRADICTION = 0.5
 _APART = 5
 _BLOCK_SECONDS, _BLOCK_CALLS = 0.004, 32
-_DRAWN_CALLS = 4  # of each size, for a picture
+_DRAWN_CALLS, _DRAWN_SECONDS = 4, 0.15  # of each size, for a picture
 _ROUNDS, _ATTEMPTS = 3, 3
 _SLOWER = 1.25  # than the limit, and it is slow beyond doubt
 _CALL_SECONDS, _BUDGET = 0.6, 10.0
@@ -206,18 +206,34 @@ def no_slower(call: Clocked, make: Make, *, than: float = 5.0, n: int = 2000, ro
 
 
 def draw(call: Clocked, make: Make, rows: Rows) -> None:
-    """Keep the times of a call and of the reference for a picture, once each."""
-    own, reference = {}, {}
-    for n in _LADDERS[0] if call.clocked else ():
-        seconds = _block(call.seconds, make, rows, n, calls=_DRAWN_CALLS)
-        beside = _block(call.reference_seconds, make, rows, n, calls=_DRAWN_CALLS)
-        if seconds is None or beside is None:
+    """Keep the times of a call and of the reference for a picture, once each.
+
+    Sizes at which either may take long, were it to grow like n², are left out: seconds for a
+    point of a picture are better spent on the next student.
+    """
+    for ladder in _LADDERS if call.clocked else ():
+        curve = _curve(call, make, rows, ladder)
+        if curve and len(curve.n) > 1:
+            call.curve = curve
+        if curve is None or len(curve.n) >= _LARGEST:
             return
-        own[n], reference[n] = seconds, beside
-        if seconds > _CALL_SECONDS:
-            break
-    if len(own) > 1:
-        call.curve = Curve(list(own), list(own.values()), list(reference.values()))
+
+
+def _curve(call: Clocked, make: Make, rows: Rows, ladder: Sequence[int]) -> Curve | None:
+    curve = Curve([], [], [])
+    for n in ladder:
+        if curve.n:
+            longest = max(curve.seconds[-1], curve.reference[-1])
+            if longest * (n / curve.n[-1]) ** 2 > _DRAWN_SECONDS:
+                break
+        own = _block(call.seconds, make, rows, n, calls=_DRAWN_CALLS)
+        reference = _block(call.reference_seconds, make, rows, n, calls=_DRAWN_CALLS)
+        if own is None or reference is None:
+            return None
+        curve.n.append(n)
+        curve.seconds.append(own)
+        curve.reference.append(reference)
+    return curve
 
 
 def exponent(seconds: dict[int, list[float]]) -> float:

@@ -29,6 +29,7 @@ _MEMORY = ("largest", "peak")
 _TINY = (33, 66)  # here even a double loop in Python is quick
 _PASS, _FAIL = 0.15, 0.6  # an exponent may be off by this much, and is too large beyond that
 _COVERED = 0.45  # of the least work; less has left the tracer
+_FLOPS, _ENTRIES = 1e9, 3e7  # more is not counted to refuse what is too fast already
 _LOOP = 0.5  # the exponent of the number of steps, which is 0 without a loop and 1 with one
 _LOOPED = 5  # Python instructions for each of n rows: a loop over the rows
 
@@ -217,7 +218,8 @@ class _Gauge:
         try:
             # What is too fast here mostly is so farther on, and shows at a fraction of the cost.
             if self._too_fast(small):
-                self._refuse(self.exponents(b, c), b, c)
+                beyond = c if self._countable(b, c) else 2 * b
+                self._refuse(self.exponents(b, beyond), b, beyond)
             large = self.exponents(c, d)
         except Inconclusive:  # too slow or too large to be counted there
             self._refuse(small, a, b)
@@ -226,6 +228,11 @@ class _Gauge:
         if max(large.values()) > self._at_most + _PASS:
             raise Inconclusive("the work grows neither clearly as it should nor clearly faster")
         return self.at(d)
+
+    def _countable(self, n: int, m: int) -> bool:
+        """Tell whether a call of size m is quick to count, were it to grow like n² from n on."""
+        work, times = self.at(n), (m / n) ** 2
+        return work.flops * times < _FLOPS and work.largest * times < _ENTRIES
 
     def _too_fast(self, found: dict[str, float]) -> list[str]:
         return [name for name, power in found.items() if power > self._at_most + _FAIL]

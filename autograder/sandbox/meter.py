@@ -6,7 +6,9 @@ by a clock of its own (`session.Session.timed`).  Three things are counted:
 - operations, FLOPs and arrays of numpy (`traced`) and of torch (`torchmeter`);
 - bytecodes of the student's own code, which grow with n where, and only where, it loops;
 - bytes that are alive at once, as Python's own allocator and numpy report them, and torch's.
-  These are counted in a second call: while the first one is traced, they would be the tracer's.
+
+The last two are counted in a second call: while arrays are traced, the bytes would be the
+tracer's, and Python would stop at every one of its functions to ask whether its steps count.
 """
 
 import contextlib
@@ -41,21 +43,21 @@ def metered(
     dict
         ``flops``, ``largest``, ``peak``, ``steps``, ``operations`` and ``shapes``, a sorted list.
     """
-    steps = Steps(function)
     first, second = (copy.deepcopy((args, kwargs)) for _ in range(2))
     with traced.tracing() as counts:
         args, kwargs = traced.traced(first)
         meter = torch.meter(first, counts) if torch else contextlib.nullcontext()
-        with steps, meter:
+        with meter:
             value = traced.bare(function(*args, **kwargs))
     found = {"flops": counts.flops, "largest": counts.largest, "operations": counts.operations}
-    found |= {"peak": _peak(function, *second, torch), "steps": steps.count}
+    found |= _peak_and_steps(function, *second, torch)
     return value, found | {"shapes": sorted(counts.shapes)}
 
 
-def _peak(
+def _peak_and_steps(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], torch: Any
-) -> int:
+) -> dict[str, int]:
+    steps = Steps(function)
     meter: Any = contextlib.nullcontext()
     if torch:
         meter = torch.meter((args, kwargs), traced.Counts())
@@ -66,11 +68,11 @@ def _peak(
     before = tracemalloc.get_traced_memory()[0]
     tracemalloc.reset_peak()
     try:
-        with meter:
+        with steps, meter:
             function(*args, **kwargs)
         numpy = tracemalloc.get_traced_memory()[1] - before
     finally:
         if ours:
             tracemalloc.stop()
     # Not their sum: beside torch, Python's own objects are the meter's.
-    return max(numpy, meter.peak if torch else 0)
+    return {"peak": max(numpy, meter.peak if torch else 0), "steps": steps.count}

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 _CELLS = "<cell "  # what the files of a notebook's cells are called
+_DIGIT = 256  # Python keeps the integers up to here: to count with them allocates nothing
 
 
 class Steps:
@@ -15,7 +16,14 @@ class Steps:
     def __init__(self, function: Callable[..., Any]) -> None:
         code = getattr(inspect.unwrap(function), "__code__", None)
         self._home = code.co_filename if code else _CELLS
-        self.count = 0
+        self._low = self._high = 0
+        # A function of its own, not a method, which would be bound anew at every bytecode.
+        self._step = self._counter()
+
+    @property
+    def count(self) -> int:
+        """Bytecodes until now."""
+        return _DIGIT * self._high + self._low
 
     def __enter__(self) -> None:
         self._usual = sys.gettrace()
@@ -33,7 +41,12 @@ class Steps:
         frame.f_trace_lines, frame.f_trace_opcodes = False, True
         return self._step
 
-    def _step(self, _frame: Any, event: str, _argument: Any) -> Any:
-        if event == "opcode":
-            self.count += 1
-        return self._step
+    def _counter(self) -> Callable[[Any, str, Any], Any]:
+        def step(_frame: Any, event: str, _argument: Any) -> Any:
+            if event == "opcode":
+                self._low += 1
+                if self._low == _DIGIT:
+                    self._low, self._high = 0, self._high + 1
+            return step
+
+        return step

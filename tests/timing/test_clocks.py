@@ -102,6 +102,16 @@ def test_a_wrong_row_is_no_time():
         clocks.decide(call, make, 1, lambda i, x: x[i] + 1)
 
 
+def test_a_picture_takes_no_long_calls():
+    quick, slow, slowest = Simulated(linear), Simulated(quadratic), Simulated(lambda n: 1e-5 * n**2)
+    for call in (quick, slow, slowest):
+        clocks.draw(call, make, rows)
+        assert len(call.curve.n) == len(call.curve.seconds) == len(call.curve.reference)
+    assert (quick.curve.n[-1], slow.curve.n[-1]) == (5000, 2000)
+    assert slowest.curve.n == [16, 32, 64]
+    assert max(slowest.calls) == 250
+
+
 @pytest.mark.parametrize(
     ("own", "agrees"),
     [(linear, True), (quadratic, False), (lambda n: 1e-2 + quadratic(n), False)],
