@@ -82,24 +82,39 @@ class Clocked(Protocol):
 def checked(value: Any, args: tuple[Any, ...], rows: Rows, n: int, *, count: int = 2) -> None:
     """Require that rows of a result, drawn now, are right, each to the precision of its type.
 
+    Where ``rows`` returns a tuple, so has the function to do, and entry by entry is compared.
+
     Raises
     ------
     Mismatch
         If one is not.
     """
-    result = np.asarray(getattr(value, "array", value))
     drawn = np.sort(np.random.default_rng().choice(n, min(count, n), replace=False))
-    where = f"for n = {n}"
+    right = rows(drawn, *args)
+    if not isinstance(right, tuple):
+        _compare(value, right, drawn, n, "the result")
+        return
+    if not isinstance(value, tuple | list) or len(value) != len(right):
+        raise Mismatch(f"for n = {n} the result is not a tuple of {len(right)} arrays")
+    for number, (one, other) in enumerate(zip(value, right, strict=True), start=1):
+        _compare(one, other, drawn, n, f"entry {number} of the result")
+
+
+def _compare(value: Any, rows: Any, drawn: np.ndarray[Any, Any], n: int, which: str) -> None:
+    try:
+        result = np.asarray(getattr(value, "array", value))
+    except ValueError:  # lists of different lengths
+        result = np.empty(0)
     if result.dtype.kind not in "iuf" or result.shape[:1] != (n,):
-        raise Mismatch(f"{where} the result has not n rows of numbers")
-    right = np.asarray(rows(drawn, *args), dtype=float).reshape(len(drawn), -1)
+        raise Mismatch(f"for n = {n} {which} has not n rows of numbers")
+    right = np.asarray(rows, dtype=float).reshape(len(drawn), -1)
     given = result[drawn].astype(float).reshape(len(drawn), -1)
     if given.shape != right.shape:
-        raise Mismatch(f"{where} the result has rows of another length")
+        raise Mismatch(f"for n = {n} {which} has rows of another length")
     with np.errstate(all="ignore"):
         off = np.linalg.norm(given - right, axis=1) / (np.linalg.norm(right, axis=1) + 1e-300)
-    if not (off <= _PRECISION[max(result.dtype.itemsize, 2)]).all():
-        raise Mismatch(f"{where} some rows of the result are wrong")
+    if not (off <= _PRECISION[min(max(result.dtype.itemsize, 2), 8)]).all():
+        raise Mismatch(f"for n = {n} some rows of {which} are wrong")
 
 
 def confirms(call: Clocked, make: Make, at_most: float, rows: Rows, sizes: tuple[int, int]) -> bool:

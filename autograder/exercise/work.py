@@ -116,7 +116,7 @@ def grows(
         The power.
     rows : callable
         ``rows(i, *args)`` returns the right values of ``result[i]`` for an array of indices i;
-        which ones are drawn after each call.
+        which ones are drawn after each call.  Where the result is a tuple, so is what it returns.
     floor : callable
         ``floor(n)`` is the number of FLOPs that no right solution can avoid.
     of : {"work", "memory"}

@@ -16,6 +16,7 @@ from autograder.exercise import (
     Numbers,
     agree,
     covers,
+    grows,
     require,
 )
 
@@ -210,12 +211,18 @@ def too_large(work):
 
 @exercise.check(points=1.5, after=any_size_and_block)
 def never_holds_the_matrix(call, rng):
-    """No array is larger than a tile or an input, and tiles are not kept."""
+    """No array is larger than a tile or an input, and the memory grows like n: no tile is kept."""
     work = counted(call, rng)
     if kind := too_large(work):
         raise Mismatch("an array is larger than a tile and than the inputs", kind=kind)
-    if work.peak > 8 * (12 * BLOCK**2 + 8 * LENGTH * WIDTH) + 65536:
-        raise Mismatch("far more memory is in use at once than a few tiles need", kind="kept")
+    grows(
+        call,
+        lambda n: (*qkv(rng, n, n, WIDTH, WIDTH), BLOCK),
+        rows=lambda i, Q, K, V, _block: ordinary(Q[i], K, V),
+        floor=lambda n: 4 * n**2 * WIDTH,
+        of="memory",
+        sizes=(65, 130, 257, 514),
+    )
 
 
 @exercise.check(points=0.5, after=causal_mask)

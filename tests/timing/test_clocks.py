@@ -113,6 +113,35 @@ def test_a_picture_takes_no_long_calls():
 
 
 @pytest.mark.parametrize(
+    ("value", "complaint"),
+    [
+        ((np.arange(3.0), np.ones((3, 2))), None),
+        ([np.arange(3.0), np.ones((3, 2))], None),
+        ((np.arange(3.0), np.ones((3, 2)) + 1e-3), "some rows of entry 2 of the result are wrong"),
+        ((np.arange(3.0), np.ones((3, 1))), "entry 2 of the result has rows of another length"),
+        ((np.arange(2.0), np.ones((3, 2))), "entry 1 of the result has not n rows"),
+        (([[1.0], [1.0, 2.0]], np.ones((3, 2))), "entry 1 of the result has not n rows"),
+        ((np.arange(3.0),), "not a tuple of 2 arrays"),
+        (np.ones((3, 2)), "not a tuple of 2 arrays"),
+    ],
+)
+def test_a_tuple_is_compared_entry_by_entry(value, complaint):
+    def rows(i, _):
+        return i, np.ones((len(i), 2))
+
+    if complaint is None:
+        clocks.checked(value, (None,), rows, 3, count=3)
+        return
+    with pytest.raises(Mismatch, match=f"for n = 3 .*{complaint}"):
+        clocks.checked(value, (None,), rows, 3, count=3)
+
+
+def test_a_tuple_in_the_place_of_an_array_is_refused():
+    with pytest.raises(Mismatch, match="has not n rows"):
+        clocks.checked((np.ones(3), np.ones((3, 2))), (None,), lambda i, _: i, 3)
+
+
+@pytest.mark.parametrize(
     ("own", "agrees"),
     [(linear, True), (quadratic, False), (lambda n: 1e-2 + quadratic(n), False)],
 )
