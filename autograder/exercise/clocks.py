@@ -1,4 +1,4 @@
-"""Decide by processor time, where counted work could not or is to be confirmed.
+"""Decide by processor time, where counted work could not.
 
 The time is that of the process of the student's code, read by the grader from outside, with one
 thread.  Every call has fresh inputs, and rows of every result are checked, drawn after it came.
@@ -9,7 +9,6 @@ under all kinds of load this was never wrong, where two sizes, or wall time, wer
 from __future__ import annotations
 
 import itertools
-import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -28,11 +27,9 @@ _PASS, _FAIL = 0.35, 0.65  # the interval's end may be off by this much, and is 
 _REFERENCE_OFF = 0.3  # by which a machine is too busy to time even the reference
 _LARGEST = 3
 _CHEAP = 0.4  # below what must be: the work was hidden
-_CONTRADICTION = 0.5
-_APART = 5
 _BLOCK_SECONDS, _BLOCK_CALLS = 0.004, 32
 _DRAWN_CALLS, _DRAWN_SECONDS = 4, 0.15  # of each size, for a picture
-_ROUNDS, _ATTEMPTS = 3, 3
+ROUNDS, _ATTEMPTS = 3, 3
 _SLOWER = 1.25  # than the limit, and it is slow beyond doubt
 _CALL_SECONDS, _BUDGET = 0.6, 10.0
 _RESAMPLES = 400
@@ -68,6 +65,9 @@ class Clocked(Protocol):
 
     def reference_seconds(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
         """Do the same with the reference, in a process of its own."""
+
+    def grown(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
+        """Return the result and the bytes by which the process grew; None where nothing tells."""
 
     def remark(self, note: str, feedback: str) -> None:
         """Say something beside the verdict; it appears if the check passes."""
@@ -117,26 +117,6 @@ def _compare(value: Any, rows: Any, drawn: np.ndarray[Any, Any], n: int, which: 
         raise Mismatch(f"for n = {n} some rows of {which} are wrong")
 
 
-def confirms(call: Clocked, make: Make, at_most: float, rows: Rows, sizes: tuple[int, int]) -> bool:
-    """Tell whether processor time at sizes far apart agrees with counts that passed.
-
-    Between the two sizes is a third, as the cost of a call can hide how the rest grows.  It agrees
-    where there is no clock to read: what the meter counted then stands alone.
-    """
-    if not call.clocked:
-        return True
-    small, large = sizes
-    between = max(large // _APART, small + 1)
-    least = dict.fromkeys((small, between, large), math.inf)
-    for _, n in itertools.product(range(_ROUNDS), least):
-        seconds = _block(call.seconds, make, rows, n)
-        if seconds is None:
-            return True
-        least[n] = min(least[n], seconds)
-    found = (math.log(least[large] / least[n]) / math.log(large / n) for n in (small, between))
-    return max(found) < at_most + _CONTRADICTION
-
-
 def decide(call: Clocked, make: Make, at_most: float, rows: Rows) -> None:
     """Decide by processor time how a call grows, in three attempts at most.
 
@@ -153,7 +133,7 @@ def decide(call: Clocked, make: Make, at_most: float, rows: Rows) -> None:
     own: dict[int, list[float]] = {n: [] for n in sizes}
     reference: dict[int, list[float]] = {n: [] for n in sizes}
     for _ in range(_ATTEMPTS):
-        for n in itertools.chain.from_iterable(rng.permutation(sizes) for _ in range(_ROUNDS)):
+        for n in itertools.chain.from_iterable(rng.permutation(sizes) for _ in range(ROUNDS)):
             _race(call, make, rows, int(n), own, reference)
             if time.monotonic() > deadline:
                 break
@@ -200,9 +180,9 @@ def no_slower(call: Clocked, make: Make, *, than: float = 5.0, n: int = 2000, ro
     ratios: list[float] = []
     rng = np.random.default_rng()
     for _ in range(_ATTEMPTS):
-        for _ in range(2 * _ROUNDS):
-            own = _block(call.seconds, make, rows, n)
-            reference = _block(call.reference_seconds, make, rows, n)
+        for _ in range(2 * ROUNDS):
+            own = block(call.seconds, make, rows, n)
+            reference = block(call.reference_seconds, make, rows, n)
             if own is None or reference is None:
                 raise Inconclusive("there is no clock here that measures processor time")
             ratios.append(own / reference)
@@ -241,8 +221,8 @@ def _curve(call: Clocked, make: Make, rows: Rows, ladder: Sequence[int]) -> Curv
             longest = max(curve.seconds[-1], curve.reference[-1])
             if longest * (n / curve.n[-1]) ** 2 > _DRAWN_SECONDS:
                 break
-        own = _block(call.seconds, make, rows, n, calls=_DRAWN_CALLS)
-        reference = _block(call.reference_seconds, make, rows, n, calls=_DRAWN_CALLS)
+        own = block(call.seconds, make, rows, n, calls=_DRAWN_CALLS)
+        reference = block(call.reference_seconds, make, rows, n, calls=_DRAWN_CALLS)
         if own is None or reference is None:
             return None
         curve.n.append(n)
@@ -281,7 +261,7 @@ def _feasible(call: Clocked, make: Make, rows: Rows) -> list[int]:
     for ladder in _LADDERS:
         sizes = []
         for n in ladder:
-            seconds = _block(call.seconds, make, rows, n, calls=1)
+            seconds = block(call.seconds, make, rows, n, calls=1)
             if seconds is None:
                 raise Inconclusive("there is no clock here that measures processor time")
             if seconds > _CALL_SECONDS:
@@ -302,13 +282,13 @@ def _race(
 ) -> None:
     """Time a block of calls of the student's function and one of the reference, at once."""
     for seconds, kept in ((call.seconds, own), (call.reference_seconds, reference)):
-        taken = _block(seconds, make, rows, n)
+        taken = block(seconds, make, rows, n)
         if taken is None:
             raise Inconclusive("the reference can't be timed here")
         kept[n].append(taken)
 
 
-def _block(
+def block(
     seconds: Seconds, make: Make, rows: Rows, n: int, *, calls: int = _BLOCK_CALLS
 ) -> float | None:
     """Return the mean time of enough calls to be measured, each with inputs of its own."""

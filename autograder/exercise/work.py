@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
-from autograder.exercise import clocks
+from autograder.exercise import clocks, confirm
 from autograder.exercise.agree import Mismatch
 from autograder.exercise.clocks import Inconclusive, Make, Rows, checked
 
@@ -156,8 +156,11 @@ def _decide(
             raise
         clocks.decide(call, make, at_most, rows)
         return
-    if of == "work":
-        if not clocks.confirms(call, make, at_most, rows, (sizes[0], sizes[-1])):
+    if of == "memory":
+        if not confirm.memory(call, make, at_most, rows, sizes[-1], work.peak):
+            raise Inconclusive("far more memory was in use than was counted")
+    else:
+        if not confirm.growth(call, make, at_most, rows, (sizes[0], sizes[-1])):
             clocks.decide(call, make, at_most, rows)
         if work.steps >= _LOOPED * sizes[-1]:
             call.remark(
@@ -179,6 +182,8 @@ def vectorised(call: Call, make: Make, *, rows: Rows, floor: Callable[[int], flo
         if max(found.values()) > _LOOP:
             raise Mismatch(f"it loops: {_grow(found, _LOOP)}, and could stay the same", kind="loop")
     covers(gauge.at(m), floor(m))
+    if not confirm.no_loop(call, make, rows):
+        raise Inconclusive("it takes the time of a loop, but none was counted")
 
 
 class _Gauge:

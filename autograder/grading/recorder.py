@@ -116,6 +116,25 @@ class Recorder:
         timed = getattr(self._call, "reference_timed", None)
         return timed(*args, **kwargs) if timed else (None, None)
 
+    def grown(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
+        """Call and return by how many bytes the process grew; None for a function of our own.
+
+        Raises
+        ------
+        Inconclusive
+            If it takes too long, or too much memory.
+        """
+        watched = getattr(self._call, "watched", None)
+        if watched is None:
+            return self._call(*args, **kwargs), None
+        try:
+            found: tuple[Any, float | None] = watched(*args, **kwargs)
+        except StudentError as error:
+            if error.kind == "timeout" or error.type == "MemoryError":
+                raise Inconclusive("the memory in use could not be seen") from error
+            raise
+        return found
+
     def on_gpu(
         self, shape: tuple[int, ...], dtype: str, rows: Any, *, sdpa: bool = False
     ) -> Timing | None:

@@ -186,6 +186,12 @@ class Runner:
             lambda session, seconds: session.timed(name, *args, seconds=seconds, **kwargs)
         )
 
+    def watched(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
+        """Call a function and see how much memory that takes, or raise ``StudentError``."""
+        return self._calling(
+            lambda session, seconds: session.watched(name, *args, seconds=seconds, **kwargs)
+        )
+
     def bench(self, name: str, **options: Any) -> Any:
         """Take a step of timing a function on a device, or raise ``StudentError``."""
         most = self._zygote.limits.call_seconds

@@ -65,6 +65,10 @@ class StudentCall:
         """Call and read the worker's clock."""
         return self._runner.timed(self._name, *args, **kwargs)
 
+    def watched(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
+        """Call and look at the worker's memory meanwhile."""
+        return self._runner.watched(self._name, *args, **kwargs)
+
     def reference_timed(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
         """Call the reference in a process of its own and read that one's clock."""
         if self._yardstick is None:

@@ -4,6 +4,7 @@ import ctypes
 import os
 import struct
 import time
+from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
@@ -25,6 +26,7 @@ MS_BIND = 4096
 MS_REC = 16384
 MS_PRIVATE = 1 << 18
 
+_PAGE = os.sysconf("SC_PAGE_SIZE")
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -75,6 +77,11 @@ def drop_capabilities() -> None:
 def cpu_seconds(pid: int) -> float:
     """Return the processor time that a process of this user has taken so far."""
     return time.clock_gettime((~pid << 3) | 2)  # CPUCLOCK_SCHED in the kernel's posix-timers.h
+
+
+def resident_bytes(pid: int) -> int:
+    """Return the memory that a process holds now."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
 
 
 def unshare(flags: int) -> None:

@@ -202,6 +202,25 @@ class Session:
         taken = None if before is None or after is None else after - before
         return reply["value"], taken
 
+    def watched(
+        self, name: str, /, *args: Any, seconds: float | None = None, **kwargs: Any
+    ) -> tuple[Any, float | None]:
+        """Call a function and return its result and the bytes by which the process grew meanwhile.
+
+        Arguments and result are among them, and what they take on the way.  It is the zygote that
+        looks, out of reach of student code.  None where the system does not tell.
+
+        Raises
+        ------
+        StudentError, WireError
+            As `call` does.
+        """
+        before = self._zygote._watch(self._number)
+        reply = self._value(name, "returned", seconds, do="time", args=args, kwargs=kwargs)
+        most = self._zygote._watched(self._number)
+        grown = None if before is None or most is None else most - before
+        return reply["value"], grown
+
     def bench(
         self, name: str, /, *, step: str, seconds: float | None = None, **options: Any
     ) -> Any:

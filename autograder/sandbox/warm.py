@@ -138,11 +138,22 @@ class Zygote:
 
     def _clock(self, number: int) -> float | None:
         """Return the processor time that a session's process has used, if it can be read."""
+        return self._reading("clock", number)
+
+    def _watch(self, number: int) -> float | None:
+        """Return the memory that a session's process holds, and watch it until `_watched`."""
+        return self._reading("watch", number)
+
+    def _watched(self, number: int) -> float | None:
+        """Return the most memory that the process has held since."""
+        return self._reading("watched", number)
+
+    def _reading(self, what: str, number: int) -> float | None:
         try:
-            seconds = self._command({"do": "clock", "id": number})["cpu_seconds"]
+            reading = self._command({"do": what, "id": number})["reading"]
         except (OSError, EOFError):
             return None
-        return None if seconds is None else float(seconds)
+        return None if reading is None else float(reading)
 
     def _start(self) -> None:
         ours, theirs = socket.socketpair()

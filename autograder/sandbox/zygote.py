@@ -7,6 +7,7 @@ environment. `warm.Zygote` starts it and speaks to it over a socket that no work
 import gc
 import importlib
 import os
+import select
 import signal
 import socket
 import sys
@@ -18,6 +19,7 @@ from autograder.sandbox import control, kernel, limits, namespaces, root, worker
 from autograder.sandbox.rehearsal import rehearse
 from autograder.sandbox.shell import Shell
 
+_LOOK_SECONDS = 0.001  # between looks at a worker's memory
 _EAGER = ("numpy.random", "numpy.linalg", "numpy.fft")
 
 
@@ -46,6 +48,8 @@ class _Zygote:
     def __init__(self, connection: socket.socket, settings: dict[str, Any]) -> None:
         self._connection = connection
         self._workers: dict[int, int] = {}
+        self._watched: int | None = None
+        self._most: int | None = None
         if settings["cpus"] is not None:
             os.sched_setaffinity(0, settings["cpus"])
         paths = limits.python_paths()
@@ -74,6 +78,7 @@ class _Zygote:
     def serve(self) -> None:
         while True:
             try:
+                self._look()
                 request, descriptors = control.receive(self._connection)
             except (EOFError, OSError):
                 break
@@ -81,6 +86,12 @@ class _Zygote:
                 reply = self._fork(request["id"], descriptors[0], request["cpu"])
             elif request["do"] == "clock":
                 reply = self._clock(request["id"])
+            elif request["do"] == "watch":
+                self._watched = request["id"]
+                self._most = self._resident(self._watched)
+                reply = {"reading": self._most}
+            elif request["do"] == "watched":
+                reply = {"reading": self._most}
             else:
                 reply = self._reap(request["id"])
             control.send(self._connection, reply)
@@ -129,8 +140,27 @@ class _Zygote:
         """Read the processor time of a worker: from outside, where its code has no hand in it."""
         pid = self._workers.get(number)
         if pid is None or sys.platform != "linux":
-            return {"cpu_seconds": None}
-        return {"cpu_seconds": kernel.cpu_seconds(pid)}
+            return {"reading": None}
+        return {"reading": kernel.cpu_seconds(pid)}
+
+    def _look(self) -> None:
+        """Look at a worker's memory again and again until the grader has another request.
+
+        The kernel's own mark of the most memory is of no use: it holds what cells needed that ran
+        before, and it can't be reset for processes that nobody may attach to.
+        """
+        if self._watched is None or self._most is None:
+            return
+        while not select.select([self._connection], [], [], _LOOK_SECONDS)[0]:
+            self._most = max(self._most, self._resident(self._watched) or 0)
+        self._watched = None
+
+    def _resident(self, number: int) -> int | None:
+        pid = self._workers.get(number)
+        try:
+            return None if pid is None else kernel.resident_bytes(pid)
+        except OSError:  # only Linux has this file
+            return None
 
     def _reap(self, number: int) -> dict[str, Any]:
         pid = self._workers.pop(number, None)

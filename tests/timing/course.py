@@ -122,6 +122,66 @@ def standard_work(call, rng):
     )
 
 
+unlooped = Exercise("unlooped", title="Softmax attention without a loop", source="-")
+
+
+@unlooped.reference
+def unlooped_attention(Q, K, V):
+    return standard_attention(Q, K, V)
+
+
+@unlooped.check(points=2)
+def unlooped_right(call, rng):
+    """Equals softmax(Q Kᵀ / √d) V."""
+    Q, K, V = draw(rng, 70)
+    agree(call(Q, K, V), standard_attention(Q, K, V))
+
+
+@unlooped.check(points=2, after=unlooped_right)
+def no_loop_at_all(call, rng):
+    """There is no loop over rows."""
+    vectorised(call, lambda n: draw(rng, n), rows=standard_rows, floor=lambda n: 4 * n * n * D)
+
+
+tiled = Exercise("tiled", title="Softmax attention in tiles", source="-")
+
+
+@tiled.reference
+def tiled_attention(Q, K, V, size=37):
+    out = []
+    for i in range(0, len(Q), size):
+        top, total, mixed = np.full((len(Q[i : i + size]), 1), -np.inf), 0, 0
+        for j in range(0, len(K), size):
+            s = Q[i : i + size] @ K[j : j + size].T / np.sqrt(D)
+            new = np.maximum(top, s.max(-1, keepdims=True))
+            p, old = np.exp(s - new), np.exp(top - new)
+            total, mixed = old * total + p.sum(-1, keepdims=True), old * mixed + p @ V[j : j + size]
+            top = new
+        out.append(mixed / total)
+    return np.concatenate(out)
+
+
+@tiled.check(points=2)
+def tiled_right(call, rng):
+    """Equals softmax(Q Kᵀ / √d) V."""
+    Q, K, V = draw(rng, 70)
+    agree(np.asarray(call(Q, K, V), float), standard_attention(Q, K, V), rtol=1e-4, atol=1e-5)
+
+
+@tiled.check(points=3, after=tiled_right)
+def memory(call, rng):
+    """The memory grows like n."""
+    grows(
+        call,
+        lambda n: draw(rng, n),
+        at_most=1,
+        rows=standard_rows,
+        floor=lambda n: 4 * n * n * D,
+        of="memory",
+        sizes=(65, 130, 257, 514),
+    )
+
+
 tensors = Exercise("torch", title="Linear attention of tensors", source="-")
 
 
@@ -151,7 +211,14 @@ def torch_work(call, rng):
     )
 
 
-EXERCISES = {"linear": linear, "causal": causal, "standard": standard, "torch": tensors}
+EXERCISES = {
+    "linear": linear,
+    "causal": causal,
+    "standard": standard,
+    "unlooped": unlooped,
+    "tiled": tiled,
+    "torch": tensors,
+}
 
 
 def grade(sample, zygote, yardstick=None):

@@ -41,6 +41,28 @@ def reordered(Q, K, V):
     return (q @ (k.T @ V)) / (q @ k.sum(0))[:, None]
 """
 
+#: Begins cells that replace the meter: whatever is computed, the counts are those of the right way.
+FORGE = """
+import sys
+
+def small(function, args, kwargs, torch=None):
+    n = len(args[0])
+    work = {"flops": FLOPS, "largest": 16 * n, "peak": 600 * n, "steps": 90, "operations": 20}
+    return function(*args, **kwargs), work | {"shapes": [(n, 16)]}
+
+def softmax(s):
+    p = np.exp(s - s.max(-1, keepdims=True))
+    return p / p.sum(-1, keepdims=True)
+
+def attention(Q, K, V):
+    frame = sys._getframe()
+    while frame:
+        if "meter" in frame.f_globals:
+            frame.f_globals["meter"].metered = small
+        frame = frame.f_back
+    return secretly(Q, K, V)
+"""
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -51,10 +73,11 @@ class Sample:
     name
         Of the sample.
     kind
-        Which exercise it answers: ``linear``, ``causal``, ``standard``, or ``torch``, which is
-        linear and takes tensors.
+        Which exercise it answers: ``linear``, ``causal``, ``standard``, ``unlooped`` and ``tiled``,
+        which are standard without a loop and without the matrix, or ``torch``, which is linear and
+        takes tensors.
     verdict
-        ``passed``, ``failed`` or ``errored``.
+        ``passed``, ``failed`` or ``errored``, which is withheld: something does not fit.
     source
         Its cell, after `HEAD` or `TORCH`; defines ``attention``.
     note
@@ -76,6 +99,14 @@ def _sample(
 ) -> Sample:
     head = TORCH if kind == "torch" else HEAD
     return Sample(name, kind, verdict, head + dedent(source), note, by_time)
+
+
+def _forged(
+    name: str, kind: str, verdict: str, source: str, *, flops: str = "66 * n * n"
+) -> Sample:
+    forge = FORGE.replace("FLOPS", flops)
+    note = "inconclusive" if verdict == "errored" else ""
+    return _sample(name, kind, verdict, forge + dedent(source), note, by_time=True)
 
 
 _LIST = [
@@ -240,6 +271,75 @@ _LIST = [
             return out
         """,
         "slow_constant",
+    ),
+    _sample(
+        "without_a_loop",
+        "unlooped",
+        "passed",
+        """
+        def attention(Q, K, V):
+            s = np.einsum("nd,md->nm", Q, K) / np.sqrt(Q.shape[1])
+            p = np.exp(s - s.max(-1, keepdims=True))
+            return np.einsum("nm,me->ne", p, V) / p.sum(-1, keepdims=True)
+        """,
+    ),
+    _sample(
+        "without_a_loop_broadcast",
+        "unlooped",
+        "passed",
+        """
+        def attention(Q, K, V):
+            s = (Q[:, None] * K[None]).sum(-1) / np.sqrt(Q.shape[1])
+            p = np.exp(s - s.max(-1, keepdims=True))
+            return (p[:, :, None] * V[None]).sum(1) / p.sum(-1, keepdims=True)
+        """,
+    ),
+    _sample(
+        "without_a_loop_triple_einsum",
+        "unlooped",
+        "passed",
+        """
+        def attention(Q, K, V):
+            z = np.exp(np.einsum("nd,md->nm", Q, K) / np.sqrt(Q.shape[1]))
+            total = np.einsum("nm,me->n", z, np.ones_like(V))[:, None] / V.shape[1]
+            return np.einsum("nm,me->ne", z, V) / total
+        """,
+    ),
+    _sample(
+        "tiles",
+        "tiled",
+        "passed",
+        """
+        def attention(Q, K, V, size=64):
+            out = np.empty((len(Q), V.shape[1]))
+            for i in range(0, len(Q), size):
+                q = Q[i:i + size] / np.sqrt(Q.shape[1])
+                top, total, mixed = np.full((len(q), 1), -np.inf), 0, 0
+                for j in range(0, len(K), size):
+                    s = q @ K[j:j + size].T
+                    new = np.maximum(top, s.max(-1, keepdims=True))
+                    p, old = np.exp(s - new), np.exp(top - new)
+                    total = total * old + p.sum(-1, keepdims=True)
+                    mixed, top = mixed * old + p @ V[j:j + size], new
+                out[i:i + size] = mixed / total
+            return out
+        """,
+    ),
+    _sample(
+        "tiles_by_rows",
+        "tiled",
+        "passed",
+        """
+        matrix(*np.ones((3, 3000, 16)))  # what an earlier cell held is not what a call holds
+
+        def attention(Q, K, V):
+            rows = []
+            for q in Q:
+                s = K @ q / np.sqrt(len(q))
+                p = np.exp(s - s.max())
+                rows.append(p @ V / p.sum())
+            return np.array(rows)
+        """,
     ),
     # too much work
     _sample("matrix", "linear", "failed", "attention = matrix"),
@@ -426,6 +526,67 @@ _LIST = [
             helper.start()
             helper.join()
             return out[0]
+        """,
+    ),
+    _forged(
+        "forged_meter",
+        "linear",
+        "failed",
+        "secretly = matrix",
+        flops="2000 * n",
+    ),
+    _forged(
+        "forged_meter_matrix",
+        "tiled",
+        "errored",
+        """
+        def secretly(Q, K, V):
+            return softmax(Q @ K.T / np.sqrt(Q.shape[1])) @ V
+        """,
+    ),
+    _forged(
+        "forged_meter_single_precision",
+        "tiled",
+        "errored",
+        """
+        def secretly(Q, K, V):
+            Q, K, V = (x.astype(np.float32) for x in (Q, K, V))
+            return softmax(Q @ K.T / np.float32(Q.shape[1] ** 0.5)) @ V
+        """,
+    ),
+    _forged(
+        "forged_meter_tiles_kept",
+        "tiled",
+        "errored",
+        """
+        def secretly(Q, K, V, size=64):
+            q = Q / np.sqrt(Q.shape[1])
+            tiles = [[q[i:i + size] @ K[j:j + size].T for j in range(0, len(K), size)]
+                     for i in range(0, len(Q), size)]
+            return np.concatenate([softmax(np.concatenate(row, axis=1)) @ V for row in tiles])
+        """,
+    ),
+    _forged(
+        "forged_meter_loop",
+        "unlooped",
+        "errored",
+        """
+        def secretly(Q, K, V):
+            out = np.empty_like(V)
+            for i, q in enumerate(Q):
+                out[i] = softmax(K @ q / np.sqrt(len(q))) @ V
+            return out
+        """,
+    ),
+    _forged(
+        "forged_meter_comprehension",
+        "unlooped",
+        "errored",
+        """
+        def secretly(Q, K, V):
+            s = Q @ K.T / np.sqrt(Q.shape[1])
+            p = [np.exp(row - row.max()) for row in s]
+            return np.array([row / row.sum() for row in p]) @ V
         """,
     ),
     # wrong results

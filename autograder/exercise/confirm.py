@@ -1,0 +1,119 @@
+"""Confirm counts that passed by what the grader sees for itself: they could have been forged.
+
+The meter runs beside the student's code.  Processor time and memory of its process are read from
+outside.  They are far less exact than counts, so nothing is failed by them: what they clearly
+contradict goes to another verdict, or is withheld.  Where there is nothing to read, the counts
+stand alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from autograder.exercise.clocks import ROUNDS, Clocked, Make, Rows, Seconds, block, checked
+
+_CONTRADICTION = 0.5  # by which the exponent of the time may be larger
+_APART = 5
+_LARGE, _LARGE_SECONDS = 2503, 0.6  # where an n × n array stands out, and how long it may take
+_TIMES, _MARGIN = 2, 16 << 20  # the memory of allocators, of libraries' buffers and of the answer
+_SMALL = (16, 66, 132)
+_OPERATIONS = 1.5  # on arrays for each row, in time; a loop over rows takes more
+_SHARE = 0.5  # of the time of small calls that grows with the number of rows, in a loop
+_REFERENCE = 3.0  # times that of the reference, which has no loop
+_LOOKS = 2  # for a loop: a busy machine hides one now and then, and makes up none
+_REPEATED, _SINGLE = 200, 40  # calls of each small size: the least time of many has no outliers
+
+
+def growth(call: Clocked, make: Make, at_most: float, rows: Rows, sizes: tuple[int, int]) -> bool:
+    """Tell whether processor time at sizes far apart agrees.
+
+    Between the two sizes is a third, as the cost of a call can hide how the rest grows.
+    """
+    small, large = sizes
+    between = max(large // _APART, small + 1)
+    least = _least(call.seconds, make, rows, (small, between, large)) if call.clocked else None
+    if least is None:
+        return True
+    found = (math.log(least[large] / least[n]) / math.log(large / n) for n in (small, between))
+    return max(found) < at_most + _CONTRADICTION
+
+
+def memory(
+    call: Clocked, make: Make, at_most: float, rows: Rows, size: int, counted: float
+) -> bool:
+    """Tell whether the memory of one large call agrees with ``counted`` bytes at a smaller size.
+
+    Only the first call of its size tells: freed memory may stay with the process.
+    """
+    seconds = block(call.seconds, make, rows, size, calls=1) if call.clocked else None
+    if seconds is None:
+        return True
+    n = int(min(max(_LARGE, size), max(size, size * math.sqrt(_LARGE_SECONDS / seconds))))
+    args = make(n)
+    value, grown = call.grown(*args)
+    checked(value, args, rows, n)
+    return grown is None or grown <= _TIMES * counted * (n / size) ** at_most + _MARGIN
+
+
+def no_loop(call: Clocked, make: Make, rows: Rows) -> bool:
+    """Tell whether the time of small calls agrees with a number of steps that is always the same.
+
+    Such a time is a + b·n + c·n², and b is the time of a row: in a loop that of some operations
+    on arrays, and else that of a few numbers.
+    """
+    return all(_without_loop(call, make, rows) for _ in range(_LOOKS if call.clocked else 0))
+
+
+def _without_loop(call: Clocked, make: Make, rows: Rows) -> bool:
+    own = _least(call.seconds, make, rows, _SMALL, single=_SINGLE)
+    if own is None:
+        return True
+    each, share = _for_each_row(own)
+    if each < _OPERATIONS * _operation() or share < _SHARE:
+        return True
+    reference = _least(call.reference_seconds, make, rows, _SMALL, single=_SINGLE)
+    return reference is None or each < _REFERENCE * _for_each_row(reference)[0]
+
+
+def _least(
+    seconds: Seconds, make: Make, rows: Rows, sizes: Sequence[int], *, single: int = 0
+) -> dict[int, float] | None:
+    """Return the least time at each size, of blocks or of ``single`` calls, if there is a clock."""
+    least = dict.fromkeys(sizes, math.inf)
+    calls = {"calls": 1} if single else {}
+    for _, n in itertools.product(range(single or ROUNDS), sizes):
+        taken = block(seconds, make, rows, n, **calls)
+        if taken is None:
+            return None
+        least[n] = min(least[n], taken)
+    return least
+
+
+def _for_each_row(seconds: dict[int, float]) -> tuple[float, float]:
+    """Return the b of a + b·n + c·n² through three times, and its share of their growth at first.
+
+    >>> each, share = _for_each_row({n: 9.0 + 3 * n + 0.5 * n**2 for n in (10, 20, 40)})
+    >>> round(each, 6), round(share, 6)
+    (3.0, 0.166667)
+    """
+    (k, first), (n, second), (m, third) = seconds.items()
+    early, late = (second - first) / (n - k), (third - second) / (m - n)
+    each = early - (late - early) / (m - k) * (k + n)
+    return each, each / max(early, 1e-12)
+
+
+def _operation() -> float:
+    """Return the processor time of one operation on a small array, here and now."""
+    row, matrix = np.ones(8), np.ones((8, 8))
+    found = []
+    for _ in range(_SINGLE):
+        before = time.process_time()
+        for _ in range(_REPEATED):
+            row @ matrix
+        found.append((time.process_time() - before) / _REPEATED)
+    return min(found)
