@@ -61,7 +61,7 @@ def _peak_and_steps(
     meter: Any = contextlib.nullcontext()
     if torch:
         meter = torch.meter((args, kwargs), traced.Counts())
-    gc.collect()
+    gc.collect(1)  # of the first call; older garbage is not traced, and would take long to look for
     ours = not tracemalloc.is_tracing()
     if ours:
         tracemalloc.start()
