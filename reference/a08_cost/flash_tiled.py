@@ -17,6 +17,7 @@ from autograder.exercise import (
     agree,
     covers,
     grows,
+    grows_on_gpu,
     require,
 )
 
@@ -209,7 +210,7 @@ def too_large(work):
     return "strip" if work.largest > max(LENGTH * WIDTH, BLOCK**2) else ""
 
 
-@exercise.check(points=1.5, after=any_size_and_block)
+@exercise.check(points=1, after=any_size_and_block)
 def never_holds_the_matrix(call, rng):
     """No array is larger than a tile or an input, and the memory grows like n: no tile is kept."""
     work = counted(call, rng)
@@ -421,6 +422,37 @@ def causal_ignored(Q, K, V, block=64, causal=False):
 def always_float64(Q, K, V, block=64, causal=False):
     """The result is float64 although the inputs are float32: np.zeros makes float64."""
     return tuple(x.astype(float) for x in flash_attention(Q, K, V, block, causal))
+
+
+@exercise.reference
+def torch_flash(Q, K, V, block=1024):
+    """Return softmax(Q Kᵀ/√d) V of tensors (…, n, d), the running numbers in float32."""
+    import torch  # here, because importing it takes seconds
+
+    kind, outputs = torch.float32, []
+    for q in Q.split(block, dim=-2):
+        top = torch.full((*q.shape[:-1], 1), -inf, dtype=kind, device=q.device)
+        total, mixed = torch.zeros_like(top), torch.zeros_like(q, dtype=kind)
+        for k, v in zip(K.split(block, dim=-2), V.split(block, dim=-2), strict=True):
+            S = (q @ k.mT).to(kind) / Q.shape[-1] ** 0.5
+            new = torch.maximum(top, S.amax(dim=-1, keepdim=True))
+            P, old = torch.exp(S - new), torch.exp(top - new)
+            total = old * total + P.sum(dim=-1, keepdim=True)
+            mixed = old * mixed + (P.to(v.dtype) @ v).to(kind)
+            top = new
+        outputs.append((mixed / total).to(V.dtype))
+    return torch.cat(outputs, dim=-2)
+
+
+def some_rows(i, Q, K, V):
+    """Rows i of ordinary attention."""
+    return (Q[..., i, :] @ K.mT / Q.shape[-1] ** 0.5).softmax(dim=-1) @ V
+
+
+@exercise.check(points=0.5, gpu=True)
+def memory_on_a_gpu_grows_like_n(call, rng):
+    """On a GPU the peak memory of torch_flash grows like n, up to n = 32 768, the time like n²."""
+    grows_on_gpu(call, time=2, memory=1, rows=some_rows, sizes=[2**i for i in range(10, 16)])
 
 
 @exercise.part(points=0.5, answer=Count())

@@ -325,6 +325,30 @@ class TestFlashTiled:
         assert [int(found[name]) for name in names] == [4096, 2080, 16_384, 67_108_864]
         same(found["tile_kib"], 64)
 
+    def test_tensors(self):
+        torch = pytest.importorskip("torch")
+        m, draw = module("flash_tiled"), torch.Generator().manual_seed(0)
+        Q, K, V = (torch.randn((2, 3, 50, 8), generator=draw) for _ in range(3))
+        right = m.some_rows(np.arange(50), *(x.double() for x in (Q, K, V)))
+        for block in (7, 25, 1024):
+            found = m.torch_flash(Q, K, V, block)
+            assert found.dtype == torch.float32
+            assert torch.allclose(found.double(), right, atol=1e-5)
+        low = m.torch_flash(*(x.bfloat16() for x in (Q, K, V)), 7)
+        assert low.dtype == torch.bfloat16
+        assert torch.allclose(low.double(), right, atol=0.05)
+
+    def test_tensors_take_memory_like_n(self):
+        pytest.importorskip("torch")
+        from autograder.sandbox.torchmeter import outlined
+
+        few, many = (
+            outlined(module("flash_tiled").torch_flash, [(1, 8, n, 64)] * 3, "float32")
+            for n in (8192, 32768)
+        )
+        assert many["peak"] < 4.1 * few["peak"]
+        assert many["largest"] == 8 * 32768 * 64
+
     def test_weights_come_back_from_the_log_sum_exp(self):
         m = module("flash_tiled")
         Q, K, V = m.qkv(np.random.default_rng(0), 50, 70, 8, 3, 5.0)
