@@ -45,6 +45,25 @@ def scores(Q, K, i, j, block, causal):
     return S
 
 
+def torch_flash(Q, K, V, block=1024):
+    """Return softmax(Q Kᵀ/√d) V of tensors (…, n, d), the running numbers in float32."""
+    import torch  # here, because importing it takes seconds
+
+    kind, outputs = torch.float32, []
+    for q in Q.split(block, dim=-2):
+        top = torch.full((*q.shape[:-1], 1), -inf, dtype=kind, device=q.device)
+        total, mixed = torch.zeros_like(top), torch.zeros_like(q, dtype=kind)
+        for k, v in zip(K.split(block, dim=-2), V.split(block, dim=-2), strict=True):
+            S = (q @ k.mT).to(kind) / Q.shape[-1] ** 0.5
+            new = torch.maximum(top, S.amax(dim=-1, keepdim=True))
+            P, old = torch.exp(S - new), torch.exp(top - new)
+            total = old * total + P.sum(dim=-1, keepdim=True)
+            mixed = old * mixed + (P.to(v.dtype) @ v).to(kind)
+            top = new
+        outputs.append((mixed / total).to(V.dtype))
+    return torch.cat(outputs, dim=-2)
+
+
 @exercise.reference
 def flash_attention(
     Q: Float[ndarray, "n d_k"],
@@ -53,7 +72,9 @@ def flash_attention(
     block: int = 64,
     causal: bool = False,
 ) -> tuple[Float[ndarray, "n d_v"], Float[ndarray, " n"]]:
-    """Return softmax(Q Kᵀ/√d_k) V and the log-sum-exp of every row of scores."""
+    """Return softmax(Q Kᵀ/√d_k) V and the log-sum-exp of every row; of tensors the first alone."""
+    if not isinstance(Q, ndarray):
+        return torch_flash(Q, K, V)
     outputs, sums = [], []
     for i, columns in tiles(len(Q), len(K), block, causal):
         rows = len(Q[i : i + block])
@@ -245,6 +266,17 @@ def every_tile_once(call, rng):
         raise Mismatch("more is computed than one pass over the tiles needs", kind="twice")
 
 
+def some_rows(i, Q, K, V):
+    """Rows i of ordinary attention."""
+    return (Q[..., i, :] @ K.mT / Q.shape[-1] ** 0.5).softmax(dim=-1) @ V
+
+
+@exercise.check(points=0.5, after=equals_ordinary_attention, gpu=True)
+def memory_on_a_gpu_grows_like_n(call, rng):
+    """On a GPU the peak memory of torch_flash grows like n, up to n = 32 768, the time like n²."""
+    grows_on_gpu(call, time=2, memory=1, rows=some_rows, sizes=[2**i for i in range(10, 16)])
+
+
 @exercise.misconception
 def builds_the_matrix(Q, K, V, block=64, causal=False):
     """You make an n × m array of scores. Which parts of it are needed at the same time?"""
@@ -422,37 +454,6 @@ def causal_ignored(Q, K, V, block=64, causal=False):
 def always_float64(Q, K, V, block=64, causal=False):
     """The result is float64 although the inputs are float32: np.zeros makes float64."""
     return tuple(x.astype(float) for x in flash_attention(Q, K, V, block, causal))
-
-
-@exercise.reference
-def torch_flash(Q, K, V, block=1024):
-    """Return softmax(Q Kᵀ/√d) V of tensors (…, n, d), the running numbers in float32."""
-    import torch  # here, because importing it takes seconds
-
-    kind, outputs = torch.float32, []
-    for q in Q.split(block, dim=-2):
-        top = torch.full((*q.shape[:-1], 1), -inf, dtype=kind, device=q.device)
-        total, mixed = torch.zeros_like(top), torch.zeros_like(q, dtype=kind)
-        for k, v in zip(K.split(block, dim=-2), V.split(block, dim=-2), strict=True):
-            S = (q @ k.mT).to(kind) / Q.shape[-1] ** 0.5
-            new = torch.maximum(top, S.amax(dim=-1, keepdim=True))
-            P, old = torch.exp(S - new), torch.exp(top - new)
-            total = old * total + P.sum(dim=-1, keepdim=True)
-            mixed = old * mixed + (P.to(v.dtype) @ v).to(kind)
-            top = new
-        outputs.append((mixed / total).to(V.dtype))
-    return torch.cat(outputs, dim=-2)
-
-
-def some_rows(i, Q, K, V):
-    """Rows i of ordinary attention."""
-    return (Q[..., i, :] @ K.mT / Q.shape[-1] ** 0.5).softmax(dim=-1) @ V
-
-
-@exercise.check(points=0.5, gpu=True)
-def memory_on_a_gpu_grows_like_n(call, rng):
-    """On a GPU the peak memory of torch_flash grows like n, up to n = 32 768, the time like n²."""
-    grows_on_gpu(call, time=2, memory=1, rows=some_rows, sizes=[2**i for i in range(10, 16)])
 
 
 @exercise.part(points=0.5, answer=Count())
