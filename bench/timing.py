@@ -33,7 +33,7 @@ def without_diagnosis(exercise):
     """Return the exercise with its verdicts alone: names of mistakes cost time of the grader's."""
     plain = Exercise(exercise.id, title=exercise.title, source=exercise.source)
     plain.solution = exercise.solution
-    plain.items = [check for check in exercise.checks if check.name != "no_loop"]
+    plain.items = [check for check in exercise.checks if check.name != "no_loop"]  # see unlooped
     return plain
 
 
@@ -48,7 +48,8 @@ def grade_all(names, repeats, few, busy):
     rows = {name: {"verdicts": Counter(), "seconds": []} for name in names}
     try:
         with Zygote(("numpy", "torch")) as zygote, Yardstick() as yardstick:
-            course.grade(SAMPLES["outside_the_tracer"], zygote, yardstick)  # starts the yardstick
+            for name in ("outside_the_tracer", "torch_lazy"):  # start the yardstick, with torch
+                course.grade(SAMPLES[name], zygote, yardstick)
             for repeat in range(repeats):
                 for name in names:
                     long = repeat >= few and max(rows[name]["seconds"]) > _LONG
@@ -77,6 +78,13 @@ def summary(rows):
             else:
                 wrong[f"false {'pass' if verdict == 'passed' else 'fail'}"] += count
     seconds = [s for row in rows.values() for s in row["seconds"]]
+    most = {
+        f"most seconds by {how}": round(max(found, default=0.0), 3)
+        for how, found in (
+            ("work", [s for n, r in rows.items() if not SAMPLES[n].by_time for s in r["seconds"]]),
+            ("time", [s for n, r in rows.items() if SAMPLES[n].by_time for s in r["seconds"]]),
+        )
+    }
     return {
         "decisions": total,
         "false pass": wrong["false pass"],
@@ -84,6 +92,7 @@ def summary(rows):
         "withheld": wrong["withheld"],
         "median seconds": round(statistics.median(seconds), 3),
         "seconds": round(sum(seconds), 1),
+        **most,
     }
 
 

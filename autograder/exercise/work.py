@@ -223,7 +223,7 @@ class _Gauge:
         try:
             # What is too fast here mostly is so farther on, and shows at a fraction of the cost.
             if self._too_fast(small):
-                beyond = c if self._countable(b, c) else 2 * b
+                beyond = c if self._countable(b, c) else 3 * b // 2
                 self._refuse(self.exponents(b, beyond), b, beyond)
             large = self.exponents(c, d)
         except Inconclusive:  # too slow or too large to be counted there
