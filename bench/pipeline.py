@@ -80,9 +80,9 @@ class Bench:
             for i, _ in enumerate(self.ids)
         ]
         self.stock = shutil.copytree(self.origin, folder / "stock")
-        self.bare = shutil.copytree(self.origin, folder / "bare")
+        self.spared = shutil.copytree(self.origin, folder / "spared")
         stock(self.stock)
-        stock(self.bare)
+        stock(self.spared)
         (folder / "otter").mkdir()
         self.notebooks = []
         for id, share in zip(self.ids, shares, strict=True):
@@ -91,7 +91,13 @@ class Bench:
                 archive, notebooks = equivalents.for_otter(share, self.otter, folder / "otter")
                 self.notebooks += [(archive, notebook) for notebook in notebooks]
             equivalents.for_nbgrader(share)
-            Equivalents(Course.load(self.bare), id).for_nbgrader(share, demonstrations=False)
+            Equivalents(Course.load(self.spared), id).for_nbgrader(share, demonstrations=False)
+
+    def bare(self) -> float:
+        """Return the CPU seconds a submission that the students' code takes by itself."""
+        course = Course.load(self.origin)
+        own = [Equivalents(course, id).bare(self.many // len(self.ids)) for id in self.ids]
+        return statistics.mean(own)
 
     def autograder(self, jobs: int, *, memory: bool = False) -> Cost:
         """Grade the class."""
@@ -150,7 +156,7 @@ def main() -> None:
             "autograder, 1 job": (bench.many, lambda: bench.autograder(1)),
             "autograder, 2 jobs": (bench.many, lambda: bench.autograder(2)),
             "nbgrader": (bench.few, lambda: bench.by_nbgrader(bench.stock)),
-            "nbgrader, no demos": (bench.few, lambda: bench.by_nbgrader(bench.bare)),
+            "nbgrader, no demos": (bench.few, lambda: bench.by_nbgrader(bench.spared)),
         }
         if options.otter:
             runs["otter"] = (bench.few, bench.by_otter)
@@ -160,6 +166,7 @@ def main() -> None:
                 costs[name].append(run())
                 print(f"{name}: {costs[name][-1].wall:.1f} s", file=sys.stderr)
         peak = bench.autograder(2, memory=True)
+        bare = bench.bare()
         ids = bench.ids
     rows = {name: _row(runs[name][0], costs[name]) for name in runs}
     rows["autograder, 2 jobs"]["peak_pss_mb"] = round(peak.pss_mb)
@@ -171,7 +178,10 @@ def main() -> None:
         "cpu_counts_every_process": counts_everything(),
         "sample": f"nbgrader and otter grade the first {bench.few} submissions of the class",
         **rows,
-        "profile": _profile(bench.many, costs["autograder, 1 job"]),
+        "profile": {
+            **_profile(bench.many, costs["autograder, 1 job"]),
+            "for comparison: students' code alone, cells and calls in plain Python": round(bare, 4),
+        },
         **_ratios(rows),
     }
     if not options.otter:

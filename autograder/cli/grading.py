@@ -62,12 +62,15 @@ def grade(
 
     A run that was interrupted goes on where it stopped.
     """
+    from autograder.course.classroom import warm_up
     from autograder.course.config import Course, CourseError
-    from autograder.delivery.grading import grade_and_save
 
     if only not in (None, "gpu"):
         raise CourseError(f"--only {only}: there is nothing but `--only gpu`")
     found = Course.load(course)
+    warm_up()  # before what takes a second to import
+    from autograder.delivery.grading import grade_and_save
+
     with progress() as bar:
         outcome = grade_and_save(
             found,

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import connection, get_context, parent_process
+from multiprocessing import connection, forkserver, get_context, parent_process
 
 from autograder.course.config import Course
 from autograder.course.grade import Graded, Grader
@@ -15,6 +15,16 @@ from autograder.course.limits import check_limits
 from autograder.course.records import keep, kept, key_of, recorded_key
 from autograder.course.submissions import Handed
 from autograder.sandbox import Isolation, probe
+
+_PRELOADED = ["autograder.course.grade", "autograder.algebra"]
+
+
+def warm_up() -> None:
+    """Start the process that graders are forked from; it imports while the caller goes on."""
+    # Its arrays are small, and a second thread would take a processor from students' code.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    forkserver.set_forkserver_preload(_PRELOADED)
+    forkserver.ensure_running()
 
 
 def grade_class(
@@ -68,11 +78,9 @@ def grade_class(
 
 def _graders(course: Course, jobs: int, trust_students: bool, gpu: bool) -> ProcessPoolExecutor:
     """Return processes that grade, forked from one that has imported what they need."""
-    context = get_context("forkserver")
-    context.set_forkserver_preload(["autograder.course.grade"])
-    return ProcessPoolExecutor(
-        jobs, context, _start, (str(course.root), trust_students, probe(), gpu)
-    )
+    warm_up()
+    arguments = (str(course.root), trust_students, probe(), gpu)
+    return ProcessPoolExecutor(jobs, get_context("forkserver"), _start, arguments)
 
 
 _grader: Grader  # of a grading process
