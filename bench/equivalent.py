@@ -11,6 +11,7 @@ calls with more than 10,000 numbers are left out.
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import shutil
 import subprocess
@@ -172,8 +173,8 @@ class Equivalents:
                 if cell["cell_type"] == "code" and not tagged(cell):
                     steps.append(partial(_run, "".join(cell["source"]), names))
             steps += [partial(_call, names, *call) for call in self._asked()]
-            with np.errstate(all="ignore"), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            quiet = np.errstate(all="ignore"), warnings.catch_warnings(action="ignore")
+            with quiet[0], quiet[1], contextlib.redirect_stdout(io.StringIO()):
                 for step in steps:
                     start = time.process_time()
                     with contextlib.suppress(Exception):

@@ -87,7 +87,7 @@ class Bench:
         self.notebooks = []
         for id, share in zip(self.ids, shares, strict=True):
             equivalents = Equivalents(Course.load(self.stock), id)
-            if self.otter:
+            if self.few and self.otter:
                 archive, notebooks = equivalents.for_otter(share, self.otter, folder / "otter")
                 self.notebooks += [(archive, notebook) for notebook in notebooks]
             equivalents.for_nbgrader(share)
@@ -140,7 +140,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--assignments", nargs="+", default=["a01", "a02"])
     parser.add_argument("--submissions", type=int, default=200)
-    parser.add_argument("--sample", type=int, default=10, help="for the other tools")
+    parser.add_argument("--sample", type=int, default=10, help="for the other tools; 0: none")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument(
         "--otter",
@@ -155,10 +155,11 @@ def main() -> None:
         runs: dict[str, tuple[int, Callable[[], Cost]]] = {
             "autograder, 1 job": (bench.many, lambda: bench.autograder(1)),
             "autograder, 2 jobs": (bench.many, lambda: bench.autograder(2)),
-            "nbgrader": (bench.few, lambda: bench.by_nbgrader(bench.stock)),
-            "nbgrader, no demos": (bench.few, lambda: bench.by_nbgrader(bench.spared)),
         }
-        if options.otter:
+        if bench.few:
+            runs["nbgrader"] = bench.few, lambda: bench.by_nbgrader(bench.stock)
+            runs["nbgrader, no demos"] = bench.few, lambda: bench.by_nbgrader(bench.spared)
+        if bench.few and options.otter:
             runs["otter"] = (bench.few, bench.by_otter)
         costs: dict[str, list[Cost]] = {name: [] for name in runs}
         for _ in range(options.rounds):
@@ -184,8 +185,8 @@ def main() -> None:
         },
         **_ratios(rows),
     }
-    if not options.otter:
-        result["otter"] = "not measured: no Python with otter-grader was named (--otter)"
+    if "otter" not in rows:
+        result["otter"] = "not measured: it takes a sample, and a Python that has it (--otter)"
     _show(result, rows)
     if options.out:
         options.out.write_text(json.dumps(result, indent=1) + "\n")

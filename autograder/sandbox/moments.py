@@ -77,11 +77,11 @@ class Moments:
                 todo += value
             elif type(value) is types.FunctionType and value.__globals__ is self._namespace:
                 used = _names(value.__code__)
-                if vars(value) or used & _DYNAMIC:
+                # What a closure holds may be assigned to by another function of it.
+                if vars(value) or value.__closure__ or used & _DYNAMIC:
                     return None
                 todo += value.__defaults__ or ()
                 todo += (value.__kwdefaults__ or {}).values()
-                todo += (cell.cell_contents for cell in value.__closure__ or ())
                 todo += (self._namespace[name] for name in used & self._namespace.keys())
                 names |= used
             elif not _fixed(value):
@@ -114,10 +114,12 @@ def _fixed(value: Any) -> bool:
 def _shared() -> dict[str, Any]:
     """Return the settings that all code of a process shares and that change what it does."""
     numpy: Any = sys.modules.get("numpy")
+    torch: Any = sys.modules.get("torch")
     return {
         "warnings": list(warnings.filters),
         "recursion": sys.getrecursionlimit(),
         "numpy": numpy and numpy.geterr(),
+        "torch": torch and (torch.get_default_dtype(), torch.is_grad_enabled()),
     }
 
 

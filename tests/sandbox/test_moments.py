@@ -31,7 +31,6 @@ def notebook():
         "scale = 2.0\nnames = ('a', (1, None))\ndef f(x, y=3): return scale * names[1][0]",
         "def f(x): return 1 if x == 0 else x * f(x - 1)",
         "def g(x): return x\ndef f(x): return [g(y) for y in x]",
-        "def outer(n):\n    def inner(x): return n * x\n    return inner\nf = outer(3)",
         "from fractions import Fraction\ndef f(x): return Fraction(x)",
         "data = []\ndef f(x): return x",
         "g = 1",
@@ -57,7 +56,8 @@ def test_what_depends_on_names_alone_is_kept(notebook, source):
         "import functools\n@functools.cache\ndef f(x): return x",
         "class C:\n    def __call__(self, x): return x\nf = C()",
         "class C: scale = 2\ndef f(x): return C.scale * x",
-        "def outer(n):\n    def inner(x): return n\n    return inner\nf = outer([])",
+        "def outer():\n    n = 0\n    def inner():\n        nonlocal n\n        n += 1\n"
+        "        return n\n    return inner\nf = outer()",
         "a = 1\ndef f(x): return globals()['a']",
         "a = 1\ndef f(x): return eval('a')",
         "data = ([],)\ndef f(x): return data",
