@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import contextlib
 import copy
 import warnings
 from collections.abc import Callable
@@ -133,10 +132,10 @@ def diagnose(
     """
     if exercise.solution is None or not (call.calls or call.metered):
         return None
-    replays = _Replays(call)
-    strict = bool(call.calls) and replays.are_of(exercise.solution, strict=False)
+    replays = _replays(call)
+    strict = bool(call.calls) and replays(exercise.solution, False)
     for wrong in exercise.misconceptions:
-        if replays.are_of(wrong, strict=strict):
+        if replays(wrong, strict):
             failed = _failure(exercise, check, wrong)
             if failed and _alike(failed, mismatch, by_message=not call.calls):
                 return wrong
@@ -164,21 +163,14 @@ def _failure(exercise: Exercise, check: Check, wrong: Misconception) -> Mismatch
     return None
 
 
-class _Replays:
-    """Recorded calls, and who else answers them as the submission did."""
-
-    def __init__(self, call: Recorder) -> None:
-        self._call = call
-        self._values: Values | None = None
-        with contextlib.suppress(Unfamiliar):  # then every comparison is made anew
-            self._values = Values([[each.args, each.kwargs, each.value] for each in call.calls])
-
-    def are_of(self, function: Call, *, strict: bool) -> bool:
-        """Tell whether ``function`` answers the calls as the submission did."""
-        if self._values is None:
-            calls = [[each.args, each.kwargs, each.value] for each in self._call.calls]
-            return _answers(function, calls, strict, self._call.modified)
-        return _known(function, self._values, strict, self._call.modified)
+def _replays(call: Recorder) -> Callable[[Call, bool], bool]:
+    """Return what tells whether a function answers the recorded calls as the submission did."""
+    calls = [[each.args, each.kwargs, each.value] for each in call.calls]
+    try:
+        values = Values(calls)
+    except Unfamiliar:  # then every comparison is made anew
+        return lambda function, strict: _answers(function, calls, strict, call.modified)
+    return lambda function, strict: _known(function, values, strict, call.modified)
 
 
 @remembered()

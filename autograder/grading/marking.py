@@ -48,23 +48,26 @@ class Marking:
 
     Attributes
     ----------
+    exercise
+        None where it is broken.
     stopped
         Why its solution cell stopped, if it did.
     """
 
     def __init__(self, assigned: Assigned) -> None:
         self._assigned = assigned
+        self.exercise = assigned.exercise
         self._items: dict[str, Item] = {}
         self._fault = ""
         self._number = 0
         self.stopped: StudentError | None = None
-        if assigned.exercise is None:
+        if self.exercise is None:
             self._fault = f"This exercise can't be graded now ({assigned.fault})."
 
     def read(self, runner: Runner, number: int = 0) -> None:
         """Grade the answers, as they are before cell ``number``."""
         self._number = number
-        exercise = self._assigned.exercise
+        exercise = self.exercise
         if exercise is None:
             return
         with self._withholding():
@@ -81,7 +84,7 @@ class Marking:
 
     def call(self, runner: Runner, yardstick: Yardstick | None, gpu: Gpu | None) -> None:
         """Check the functions, as they were before that cell; the last cell must have been run."""
-        exercise = self._assigned.exercise
+        exercise = self.exercise
         if exercise is None or self._fault or not exercise.functions:
             return
         with self._withholding():
@@ -98,7 +101,7 @@ class Marking:
     @property
     def grade(self) -> ExerciseGrade:
         """What was found."""
-        assigned, exercise = self._assigned, self._assigned.exercise
+        assigned, exercise = self._assigned, self.exercise
         if exercise is not None and not self._fault:
             items = [self._because(self._items[item.name]) for item in exercise.items]
             return ExerciseGrade.of(exercise.id, items, variant=assigned.variant)

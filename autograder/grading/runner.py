@@ -79,6 +79,7 @@ class Runner:
         self.limits = zygote.limits
         self._history: list[_Cell] = []
         self._damaging: set[int] = set()  # cells in it after which Python was not as it was
+        self._gone: dict[int, int] = {}  # those that have been settled, and from which cell on
         self._cells, self._calls = _Replica(), _Replica()
         self._kept: dict[int, Session] = {}  # after which cell one can turn back to that
         self._until = math.inf  # cells from here on are not there for calls
@@ -202,7 +203,7 @@ class Runner:
     def beside(self, zygote: Zygote) -> Runner:
         """Return a runner of the same cells in processes of another zygote."""
         other = Runner(zygote, self._numbers, seconds=self._seconds)
-        other._history = [cell for cell in self._history if cell.number < self._until]
+        other._history = self._past(self._until)
         return other
 
     @property
@@ -210,8 +211,8 @@ class Runner:
         """Did the last call change one of its arguments in place?"""
         return self._calls.session is not None and self._calls.session.modified
 
-    def settle(self) -> None:
-        """Let nothing that an exercise has done to Python reach the next one."""
+    def settle(self, number: int = 0) -> None:
+        """Let nothing that an exercise has done to Python reach the next one, from a cell on."""
         calls = self._calls.session
         if self._called and calls and calls.alive:
             now = self._state(calls)
@@ -219,7 +220,7 @@ class Runner:
                 self._end(self._calls)
         self._called = False
         if self._damaging:
-            self._history = [cell for cell in self._history if cell.number not in self._damaging]
+            self._gone |= dict.fromkeys(self._damaging, number)
             self._damaging.clear()
             self._end(self._cells)
             self._end(self._calls)
@@ -266,7 +267,7 @@ class Runner:
             session = replica.session
             culprit, spoiled = None, False
             until = self._until if replica is self._calls else math.inf
-            for cell in [c for c in self._history if replica.last < c.number < until]:
+            for cell in [c for c in self._past(until) if c.number > replica.last]:
                 seconds = self._within(cell.seconds)
                 session.execute(cell.source, number=cell.number, seconds=seconds, output_bytes=0)
                 replica.last = cell.number
@@ -282,6 +283,10 @@ class Runner:
             # The other process has run it as well; one that merely hung does it no harm.
             for each in (self._cells, self._calls) if spoiled else (replica,):
                 self._end(each)
+
+    def _past(self, until: float) -> list[_Cell]:
+        """Return the cells that have been run for what comes at cell ``until``."""
+        return [c for c in self._history if c.number < until <= self._gone.get(c.number, math.inf)]
 
     def _healthy(self, session: Session) -> bool:
         now = self._state(session)

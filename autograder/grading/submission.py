@@ -60,7 +60,6 @@ def grade_submission(
     """
     started = time.monotonic()
     markings = {a.id: Marking(a) for a in assigned}
-    exercises = {a.id: a.exercise for a in assigned}
     checks: dict[str, dict[str, Any]] = {}  # cells, by exercise
     answered: set[str] = set()  # variables in which earlier exercises have their answers
     cells: list[dict[str, Any]] = []
@@ -82,26 +81,27 @@ def grade_submission(
                 if grade_id.startswith("check_"):
                     checks[id] = cell
                     markings[id].read(runner, number)
-                    if exercise := exercises[id]:
+                    if exercise := markings[id].exercise:
                         answered |= {part.name for part in exercise.parts}
-                    runner.settle()
+                    runner.settle(number)
                 elif tagged(cell):
                     cell["outputs"] = [_NOT_RUN]
                 else:
-                    if id in markings:
-                        runner.settle()
-                    exercise = exercises.get(id)
-                    if exercise and (stale := _stale(exercise, cell["source"], answered)):
-                        runner.execute(_FORGET.format(names=stale), number)
+                    marking = markings.get(id)
+                    if marking:
+                        runner.settle(number)
+                        if stale := _stale(marking.exercise, cell["source"], answered):
+                            runner.execute(_FORGET.format(names=stale), number)
                     run = runner.execute(cell["source"], number)
                     cell["outputs"] = run.outputs
-                    if run.error and id in markings:
-                        markings[id].stopped = run.error
+                    if run.error and marking:
+                        marking.stopped = run.error
             if grade_id in by_hand:
                 cells.append(by_hand[grade_id])
             cells.append(cell)
         for id in markings.keys() - checks.keys():  # nothing but answers marked by hand
             markings[id].read(runner)
+        runner.settle(len(cells) + 1)
         # Functions that need no cell to be run again come first.
         for id in sorted(checks, key=lambda id: not markings[id].lasting(runner)):
             limit(id)
@@ -173,9 +173,9 @@ def _by_hand(assigned: Sequence[Assigned]) -> dict[str, dict[str, Any]]:
 _FORGET = "for _name in {names}:\n    globals().pop(_name, None)\ndel _name"
 
 
-def _stale(exercise: Exercise, source: str, answered: set[str]) -> list[str]:
+def _stale(exercise: Exercise | None, source: str, answered: set[str]) -> list[str]:
     """Return which earlier answers a solution cell is about to replace by its own."""
-    own = answered & {part.name for part in exercise.parts}
+    own = answered & {part.name for part in exercise.parts} if exercise else set()
     if not own:
         return []
     try:

@@ -101,8 +101,10 @@ def _names(code: types.CodeType) -> set[str]:
 
 def _fixed(value: Any) -> bool:
     """Say whether a value is constant, or belongs to a library."""
-    if isinstance(value, types.ModuleType | types.BuiltinFunctionType) or type(value) in _CONSTANTS:
+    if isinstance(value, types.ModuleType) or type(value) in _CONSTANTS:
         return True
+    if isinstance(value, types.BuiltinFunctionType):  # or a method, of a list for instance
+        return value.__self__ is None or isinstance(value.__self__, types.ModuleType | type)
     numpy: Any = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.ufunc | numpy.generic):
         return True

@@ -196,11 +196,7 @@ class Session:
         StudentError, WireError
             As `call` does.
         """
-        before = self._zygote._clock(self._number)
-        reply = self._value(name, "returned", seconds, do="time", args=args, kwargs=kwargs)
-        after = self._zygote._clock(self._number)
-        taken = None if before is None or after is None else after - before
-        return reply["value"], taken
+        return self._between("clock", "clock", name, args, kwargs, seconds)
 
     def watched(
         self, name: str, /, *args: Any, seconds: float | None = None, **kwargs: Any
@@ -215,11 +211,7 @@ class Session:
         StudentError, WireError
             As `call` does.
         """
-        before = self._zygote._watch(self._number)
-        reply = self._value(name, "returned", seconds, do="time", args=args, kwargs=kwargs)
-        most = self._zygote._watched(self._number)
-        grown = None if before is None or most is None else most - before
-        return reply["value"], grown
+        return self._between("watch", "watched", name, args, kwargs, seconds)
 
     def bench(
         self, name: str, /, *, step: str, seconds: float | None = None, **options: Any
@@ -263,6 +255,15 @@ class Session:
             self._end = self._zygote._reap(self._number)
             self._over = "the session was closed"
         return Usage(self._end["cpu_seconds"], self._end["max_rss_mb"])
+
+    def _between(
+        self, first: str, last: str, name: str, args: Any, kwargs: Any, seconds: float | None
+    ) -> tuple[Any, float | None]:
+        """Call a function between two readings of the zygote, and return what lies between them."""
+        before = self._zygote._reading(first, self._number)
+        reply = self._value(name, "returned", seconds, do="time", args=args, kwargs=kwargs)
+        after = self._zygote._reading(last, self._number)
+        return reply["value"], None if before is None or after is None else after - before
 
     def _moment(self, do: str, **moment: Any) -> bool:
         return self._value("the notebook", "is", None, do=do, moment=moment)["value"] is True

@@ -136,19 +136,12 @@ class Zygote:
             self.close()
             return {"status": -signal.SIGKILL, "cpu_seconds": 0.0, "max_rss_mb": 0.0}
 
-    def _clock(self, number: int) -> float | None:
-        """Return the processor time that a session's process has used, if it can be read."""
-        return self._reading("clock", number)
-
-    def _watch(self, number: int) -> float | None:
-        """Return the memory that a session's process holds, and watch it until `_watched`."""
-        return self._reading("watch", number)
-
-    def _watched(self, number: int) -> float | None:
-        """Return the most memory that the process has held since."""
-        return self._reading("watched", number)
-
     def _reading(self, what: str, number: int) -> float | None:
+        """Return what the zygote sees of a session's process, if it can be read.
+
+        That is its processor time (``clock``) or the memory that it holds (``watch``), and the most
+        that it has held since then (``watched``).
+        """
         try:
             reading = self._command({"do": what, "id": number})["reading"]
         except (OSError, EOFError):

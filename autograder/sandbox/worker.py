@@ -1,8 +1,8 @@
 """What answers the grader from within the process of a student's code.
 
 It executes cells, reads variables and calls functions, and answers with data. With `shell`,
-`capture`, `moments` and `meter` it is the only code of ours there (and `serving` and `wire`, to
-speak).
+`capture`, `moments`, `vitals` and `meter` it is the only code of ours there (and `serving` and
+`wire`, to speak).
 Everything here may be read, replaced and subverted by the student's code: the grader believes
 nothing of what comes back beyond its being data.
 """

@@ -256,3 +256,29 @@ def test_settings_of_a_later_cell_reach_no_earlier_function(runner, started):
     runner.turn_back(2)
     assert runner.call("f") == 0
     assert len(started) == 2
+
+
+DAMAGE = "import numpy as np\nnp.exp = lambda x: -1.0\n"
+
+
+def test_a_later_cell_that_damages_python_reaches_no_earlier_function(runner):
+    runner.execute("import numpy as np\ndef f(): return float(np.exp(0.0))", 1)
+    runner.keep(2, ["f"])
+    runner.settle(2)
+    runner.execute(DAMAGE, 3)
+    runner.settle(4)
+    runner.turn_back(2)
+    assert runner.call("f") == 1
+
+
+def test_a_cell_that_damages_python_still_defines_its_own_exercises_function(runner):
+    runner.execute(DAMAGE + "def f(): return 5", 1)
+    runner.keep(3, ["f"])
+    runner.settle(3)
+    runner.execute("import numpy as np\ndef g(): return float(np.exp(0.0))", 4)
+    runner.keep(5, ["g"])
+    runner.settle(5)
+    for number, name, value in ((5, "g", 1), (3, "f", 5), (5, "g", 1)):
+        runner.turn_back(number)
+        assert runner.call(name) == value
+        runner.settle()

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from autograder.exercise import Exercise, Numbers, agree
-from autograder.grading.submission import Assigned, grade_submission
+from autograder.grading.marking import Assigned
+from autograder.grading.submission import grade_submission
 from autograder.sandbox import Isolation, Limits, Zygote, probe
 
 from ..processes import descendants
@@ -125,7 +126,7 @@ def _cell(source, id=""):
     return {"cell_type": "code", "id": f"c-{id}", "metadata": metadata, "source": source, **empty}
 
 
-def notebook(attack):
+def notebook(attack, at_the_end=""):
     cells = [
         _cell(f"import os\nimport numpy as np\n{SCRATCH}"),
         _cell("six_times_seven = 42", "answer"),
@@ -134,6 +135,7 @@ def notebook(attack):
         _cell("check('attacked')", "check_attacked"),
         _cell(HONEST.replace("softmax", "last"), "last"),
         _cell("check('last')", "check_last"),
+        _cell(at_the_end),
     ]
     return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 
@@ -160,9 +162,9 @@ def grade(world):
     """A function that grades a notebook with an attack in it, as a class is graded."""
     assigned = [Assigned(e.id, e, POINTS[e.id]) for e in EXERCISES]
 
-    def grade(zygote, attack):
-        source = attack.replace("@WORLD", str(world))
-        return Marked(*grade_submission("a00", "eve", notebook(source), assigned, zygote))
+    def grade(zygote, attack, at_the_end=""):
+        source = notebook(attack.replace("@WORLD", str(world)), at_the_end)
+        return Marked(*grade_submission("a00", "eve", source, assigned, zygote))
 
     return grade
 

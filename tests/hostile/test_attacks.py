@@ -80,3 +80,22 @@ def test_what_is_left_behind_would_be_seen(unlocked, grade):
 def test_a_hidden_input_would_be_seen_if_it_were_visible(zygote, grade):
     marked = grade(zygote, f"print({CANARY})\n{HONEST}")
     assert str(CANARY)[:8] in marked.output("attacked")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "np.exp = lambda x: -x",
+        "import builtins\nbuiltins.len = lambda x: 0",
+        "np.seterr(all='raise')",
+        "def softmax(x): return -1\nlast = softmax",
+        "import os; os._exit(1)",
+    ],
+)
+def test_what_a_cell_does_at_the_end_costs_no_exercise(zygote, grade, damage):
+    assert grade(zygote, HONEST, at_the_end=damage).scores == POINTS
+
+
+def test_a_cell_that_damages_python_keeps_its_own_function(zygote, grade):
+    marked = grade(zygote, f"import builtins\nbuiltins.sorted = None\n{HONEST}")
+    assert marked.scores == POINTS

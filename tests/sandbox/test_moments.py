@@ -62,6 +62,8 @@ def test_what_depends_on_names_alone_is_kept(notebook, source):
         "a = 1\ndef f(x): return eval('a')",
         "data = ([],)\ndef f(x): return data",
         "import numpy as np\nf = np.vectorize(lambda x: x)",
+        "f = [1, 2].pop",
+        "import numpy as np\ndraw = np.random.default_rng(0).normal\ndef f(): return draw()",
     ],
 )
 def test_what_can_be_changed_is_not(notebook, source):
