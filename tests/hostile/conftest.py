@@ -135,8 +135,8 @@ def notebook(attack, at_the_end=""):
         _cell("check('attacked')", "check_attacked"),
         _cell(HONEST.replace("softmax", "last"), "last"),
         _cell("check('last')", "check_last"),
-        _cell(at_the_end),
     ]
+    cells += [_cell(at_the_end)] if at_the_end else []
     return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 
 
