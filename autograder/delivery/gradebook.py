@@ -1,4 +1,8 @@
-"""Write nbgrader's gradebook: register assignments, save scores."""
+"""Write nbgrader's gradebook: register assignments, save scores.
+
+nbgrader's preprocessors are imported where they are used: they bring nbconvert, half a second that
+grading a class does not need.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,6 @@ from typing import Any
 
 import nbformat
 from nbgrader import api
-from nbgrader.preprocessors import (
-    AssignLatePenalties,
-    CheckCellMetadata,
-    ComputeChecksums,
-    SaveCells,
-)
 from nbgrader.utils import parse_utc
 
 from autograder.course.config import Course, CourseError
@@ -36,6 +34,8 @@ def seal(notebook: Mapping[str, Any]) -> dict[str, Any]:
     CourseError
         If nbgrader would refuse the notebook.
     """
+    from nbgrader.preprocessors import CheckCellMetadata, ComputeChecksums
+
     node = _node(notebook)
     try:
         node, _ = ComputeChecksums().preprocess(node, {})
@@ -69,6 +69,8 @@ def register(course: Course, assignment: str, notebook: Mapping[str, Any]) -> No
         gradebook.update_or_create_assignment(assignment, **due)
         if _is_registered(gradebook, assignment, notebook):
             return
+        from nbgrader.preprocessors import SaveCells
+
         try:
             SaveCells().preprocess(_node(notebook), {"nbgrader": place})
         except RuntimeError as error:
@@ -239,6 +241,8 @@ def _score(exercise: ExerciseGrade | None, max_score: float) -> float | None:
 
 def _penalise(course: Course, late: Sequence[tuple[str, Any, float]]) -> None:
     """Take off what the course's nbgrader plugin for late submissions says."""
+    from nbgrader.preprocessors import AssignLatePenalties
+
     sys.path.insert(0, str(course.root))  # where nbgrader finds a course's own plugin
     try:
         rule = AssignLatePenalties(config=course.config)
