@@ -28,6 +28,9 @@ c.Course.exercise_limits = {
 # The weakest isolation to grade under (`autograder doctor`): "A", "A-" or "B".
 # c.Course.minimum_tier = "A"
 
+# Without a GPU to grade on: leave out the checks that need one, and their points.
+# c.Course.gpu = False
+
 # --- nbgrader ----------------------------------------------------------------------------
 # The stubs are written by hand: nbgrader must not put its own text in their place.
 c.GenerateAssignment.preprocessors = [

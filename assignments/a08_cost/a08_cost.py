@@ -249,8 +249,8 @@ mean = None           # one number
 # 4. `torch_attention(Q, K, V)`: linear attention again, in torch, for tensors of shape `(B, h, n, d)` on whatever
 #    device they are, in float32 and bfloat16. It is timed on a GPU, for $n$ up to 65 536, with the clock
 #    read after the device has finished. Where the grader has no GPU at hand, this part waits until it
-#    has; you don't need one to write it. (`torch.nn.functional.elu` is there, and `x.mT` is the transpose of the
-#    last two axes.)
+#    has, and a course that never has one gives no points for it; you don't need one to write it.
+#    (`torch.nn.functional.elu` is there, and `x.mT` is the transpose of the last two axes.)
 #
 # `attention` calls your functions for the checks: leave it as it is.
 

@@ -36,6 +36,8 @@ class Course:
     minimum_tier
         The weakest isolation tier under which this course is graded; None leaves it to
         ``--trust-students``.
+    gpu
+        Whether the course has the checks that need a GPU.
     config
         Everything in course_config.py, nbgrader's own settings included.
     """
@@ -47,6 +49,7 @@ class Course:
     limits: dict[str, Any] = field(default_factory=dict)
     exercise_limits: dict[str, dict[str, Any]] = field(default_factory=dict)
     minimum_tier: Tier | None = None
+    gpu: bool = True
     config: Config = field(default_factory=Config)
 
     @classmethod
@@ -83,6 +86,7 @@ class Course:
             config.Course.get("limits", {}),
             config.Course.get("exercise_limits", {}),
             _minimum_tier(root, config),
+            _gpu(root, config),
             config,
         )
 
@@ -161,3 +165,10 @@ def _minimum_tier(root: Path, config: Config) -> Tier | None:
         f"{root / CONFIG}: c.Course.minimum_tier is {wanted!r}; it is one of "
         f"{', '.join(map(repr, TIERS[:-1]))}, or left out"
     )
+
+
+def _gpu(root: Path, config: Config) -> bool:
+    wanted = config.Course.get("gpu", True)
+    if not isinstance(wanted, bool):
+        raise CourseError(f"{root / CONFIG}: c.Course.gpu is {wanted!r}; it is True or False")
+    return wanted

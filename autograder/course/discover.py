@@ -79,9 +79,8 @@ def load_assignment(course: Course, id: str) -> Assignment:
     if twice := {name for name in names if names.count(name) > 1}:
         raise CourseError(f"{path}: two cells are the solution of {', '.join(sorted(twice))}")
     folder = course.root / "reference" / id
-    return Assignment(
-        course, id, cells, {name: load_exercise(folder / f"{name}.py") for name in names}
-    )
+    found = {name: load_exercise(folder / f"{name}.py", gpu=course.gpu) for name in names}
+    return Assignment(course, id, cells, found)
 
 
 def read_cells(path: Path) -> list[Cell]:
@@ -101,8 +100,11 @@ def read_cells(path: Path) -> list[Cell]:
     ]
 
 
-def load_exercise(path: Path) -> Exercise | Broken:
-    """Load the module at ``path`` and return its ``exercise``, or what is wrong with it."""
+def load_exercise(path: Path, *, gpu: bool = True) -> Exercise | Broken:
+    """Load the module at ``path`` and return its ``exercise``, or what is wrong with it.
+
+    ``gpu`` says whether it has its checks that need one.
+    """
     if not path.is_file():
         return Broken(path.stem, f"{path} is missing")
     try:
@@ -116,6 +118,10 @@ def load_exercise(path: Path) -> Exercise | Broken:
         return Broken(path.stem, f"{path}: the exercise is called {exercise.id!r}, the file isn't")
     if not re.fullmatch(r"[a-z][a-z0-9_]*", exercise.id):
         return Broken(path.stem, f"{path}: an id has small letters, digits and _ only")
+    if not gpu:
+        exercise.leave_out_gpu()
+        if not exercise.items:
+            return Broken(path.stem, f"{path}: all of it needs a GPU, and c.Course.gpu is False")
     return exercise
 
 

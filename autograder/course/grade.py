@@ -161,7 +161,10 @@ class Grader:
         if assignment not in self._assigned:
             release = Release.load(self.course, assignment)
             folder = self.course.root / "reference" / assignment
-            pairs = [(id, load_exercise(folder / f"{id}.py")) for id in release.data["exercises"]]
+            pairs = [
+                (id, load_exercise(folder / f"{id}.py", gpu=self.course.gpu))
+                for id in release.data["exercises"]
+            ]
             self._assigned[assignment] = (release, pairs)
         release, pairs = self._assigned[assignment]
         assigned = []

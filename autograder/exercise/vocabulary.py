@@ -269,6 +269,10 @@ class Exercise:
         def register(run: Callable[..., None]) -> Check:
             if visible and gpu:
                 raise AuthoringError(f"{self.id}: `{run.__name__}` needs a GPU: hide it")
+            if after and after.gpu and not gpu:
+                raise AuthoringError(
+                    f"{self.id}: `{run.__name__}` comes after `{after.name}`, so it needs a GPU too"
+                )
             check = Check(run, points, visible, after, gpu)
             if self.functions and after and after not in self.functions[-1].items:
                 raise AuthoringError(
@@ -294,6 +298,11 @@ class Exercise:
         for place in (self, *self.functions[-1:]):
             place.alternatives.append(compute)
         return compute
+
+    def leave_out_gpu(self) -> None:
+        """Do without the checks that need a GPU, and without their points."""
+        for place in (self, *self.functions):
+            place.items = [i for i in place.items if not (isinstance(i, Check) and i.gpu)]
 
     def _add(self, item: Part | Check) -> None:
         if item.name in (other.name for other in self.items):

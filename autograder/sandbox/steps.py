@@ -38,6 +38,7 @@ class Steps:
         name = frame.f_code.co_filename
         if name != self._home and not name.startswith(_CELLS):
             return None
+        frame.f_trace = self._step  # before the rest: Python 3.12 and 3.13 count no opcode else
         frame.f_trace_lines, frame.f_trace_opcodes = False, True
         return self._step
 

@@ -12,6 +12,17 @@ from typing import Any
 
 _LEAST_RECURSION = 200
 
+#: Modules that many exercises use in common, where they have been imported.
+_COMMON = (
+    "math",
+    "numpy",
+    "numpy.fft",
+    "numpy.linalg",
+    "numpy.random",
+    "torch",
+    "torch.nn.functional",
+)
+
 
 class Vitals:
     """What must stay as it is before any student's code has run.
@@ -27,8 +38,7 @@ class Vitals:
     def __init__(self, worker: object, *own: Mapping[str, Any]) -> None:
         self._worker = worker
         watched = [vars(builtins), vars(json.JSONEncoder), vars(json.JSONDecoder), *own]
-        if "numpy" in sys.modules:
-            watched.append(vars(sys.modules["numpy"]))
+        watched += [vars(sys.modules[name]) for name in _COMMON if name in sys.modules]
         self._names = [(names, dict(names)) for names in watched]
         self._modules = len(sys.modules)
 

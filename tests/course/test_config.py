@@ -32,6 +32,38 @@ def test_an_assignment_without_a_title(tmp_path):
         Course.load(tmp_path)
 
 
+def test_a_gpu_is_there_or_not(tmp_path):
+    (tmp_path / "course_config.py").write_text("c = get_config()\nc.Course.gpu = 'no'\n")
+    with pytest.raises(CourseError, match="c.Course.gpu is 'no'; it is True or False"):
+        Course.load(tmp_path)
+
+
+def test_a_course_without_a_gpu_leaves_out_what_needs_one(course):
+    path = course.root / "reference/a08_cost/time_attention.py"
+    with_gpu, without = load_exercise(path), load_exercise(path, gpu=False)
+    left_out = {check.name for check in with_gpu.checks if check.gpu}
+    assert left_out
+    assert {item.name for item in with_gpu.items} - left_out == {i.name for i in without.items}
+    for exercise in (without, *without.functions):
+        assert not any(check.gpu for check in exercise.checks)
+    assert with_gpu.points - without.points == 2
+
+
+def test_an_exercise_for_a_gpu_alone_is_none_without(tmp_path):
+    (tmp_path / "x.py").write_text(
+        "from autograder.exercise import Exercise\n"
+        "exercise = Exercise('x', title='', source='')\n"
+        "@exercise.reference\n"
+        "def f(x):\n"
+        "    return x\n"
+        "@exercise.check(points=1, gpu=True)\n"
+        "def quick(call, rng):\n"
+        '    """It is quick."""\n'
+    )
+    assert not isinstance(load_exercise(tmp_path / "x.py"), Broken)
+    assert "all of it needs a GPU" in load_exercise(tmp_path / "x.py", gpu=False).message
+
+
 def test_short_names(course):
     assert course.ids(["a03"]) == ["a03_scaled_attention"]
     with pytest.raises(CourseError, match="a99 is no assignment"):

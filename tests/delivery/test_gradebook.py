@@ -53,7 +53,7 @@ def test_a_changed_cell_is_registered_and_an_unchanged_one_left_alone(tiny, rele
     one["source"] += "\n# more"
     gradebook.register(tiny, A, gradebook.seal(sealed))
     assert texts()["qk"].endswith("# more")
-    monkeypatch.setattr(gradebook.SaveCells, "preprocess", None)
+    monkeypatch.setattr("nbgrader.preprocessors.SaveCells.preprocess", None)
     gradebook.register(tiny, A, gradebook.seal(sealed))
 
 

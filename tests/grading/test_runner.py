@@ -86,6 +86,8 @@ HONEST = "def g(n):\n    return sorted([n] * n)[0]\n"
         "import sys\nsys.modules.clear()",
         "import sys\nsys.settrace(lambda *a: None)",
         "import numpy as np\nnp.exp = np.log",
+        "import numpy as np\nnp.linalg.norm = np.sum",
+        "import math\nmath.sqrt = math.exp",
         "import sys\nsys.setrecursionlimit(60)",
     ],
 )
@@ -269,6 +271,16 @@ def test_a_later_cell_that_damages_python_reaches_no_earlier_function(runner):
     runner.settle(4)
     runner.turn_back(2)
     assert runner.call("f") == 1
+
+
+def test_a_later_cell_that_damages_a_part_of_numpy_reaches_no_earlier_function(runner):
+    runner.execute("import numpy as np\ndef f(): return float(np.linalg.norm([3.0, 4.0]))", 1)
+    runner.keep(2, ["f"])
+    runner.settle(2)
+    runner.execute("np.linalg.norm = lambda x: -1.0", 3)
+    runner.settle(4)
+    runner.turn_back(2)
+    assert runner.call("f") == 5
 
 
 def test_a_cell_that_damages_python_still_defines_its_own_exercises_function(runner):

@@ -187,6 +187,11 @@ def test_a_check_on_a_gpu_is_never_visible():
         exercise.check(points=1, visible=True, gpu=True)(grows.run)
 
 
+def test_what_builds_on_a_check_on_a_gpu_needs_one_too():
+    with pytest.raises(AuthoringError, match="comes after `grows`, so it needs a GPU too"):
+        exercise.check(points=1, after=grows)(grows.run)
+
+
 @pytest.mark.gpu
 @pytest.mark.skipif(bool(missing()), reason=missing() or "there is a GPU")
 @pytest.mark.parametrize("kind", ["standard", "linear"])
