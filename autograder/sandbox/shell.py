@@ -38,9 +38,11 @@ class _Compiler(CachingCompiler):  # type: ignore[misc]
 
     _ahead: tuple[str, int, ast.AST] | None = None
 
-    def parse_ahead(self, source: str) -> None:
+    def parse_ahead(self, source: str) -> ast.AST:
         """Parse what is about to be run."""
-        self._ahead = (source, self.flags, super().ast_parse(source))
+        tree: ast.AST = super().ast_parse(source)
+        self._ahead = (source, self.flags, tree)
+        return tree
 
     def ast_parse(self, source: str, filename: str = "<unknown>", symbol: str = "exec") -> ast.AST:
         ahead, self._ahead = self._ahead, None
@@ -176,13 +178,16 @@ class Shell(InteractiveShell):  # type: ignore[misc]
         return error
 
     def transform_cell(self, raw_cell: str) -> str:
-        """Turn magics into Python; in a cell of several lines that is Python there are none."""
-        if "\n" in raw_cell.strip():
-            try:
-                self.compile.parse_ahead(raw_cell)
-            except (SyntaxError, ValueError, MemoryError, RecursionError):
-                pass
-            else:
+        """Turn magics into Python; in a cell that is Python there are none.
+
+        One line alone may be both: ``pwd`` is an expression, and a magic without its sign.
+        """
+        try:
+            tree = self.compile.parse_ahead(raw_cell)
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            pass
+        else:
+            if "\n" in raw_cell.strip() or not any(isinstance(s, ast.Expr) for s in tree.body):
                 return raw_cell
         transformed: str = super().transform_cell(raw_cell)
         return transformed

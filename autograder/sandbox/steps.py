@@ -27,6 +27,7 @@ class Steps:
 
     def __enter__(self) -> None:
         self._usual = sys.gettrace()
+        sys._getframe().f_trace_opcodes = True  # before settrace: else Python 3.12 counts none
         threading.settrace(self._frame)
         sys.settrace(self._frame)
 
@@ -38,7 +39,7 @@ class Steps:
         name = frame.f_code.co_filename
         if name != self._home and not name.startswith(_CELLS):
             return None
-        frame.f_trace = self._step  # before the rest: Python 3.12 and 3.13 count no opcode else
+        frame.f_trace = self._step  # before the next line: else Python 3.13 counts none
         frame.f_trace_lines, frame.f_trace_opcodes = False, True
         return self._step
 
