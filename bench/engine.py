@@ -109,6 +109,7 @@ def main():
     times = {"start": [], "session": [], "kernel": []}
     start = time.perf_counter()
     with Zygote(modules) as zygote:
+        zygote.session().close()
         times["start"].append(time.perf_counter() - start)
         time_session(zygote, sources)
         for _ in range(arguments.rounds):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,7 +67,8 @@ class Grader:
         self.course = course
         self._trust = trust_students
         self._isolation = isolation
-        self._assigned: dict[str, tuple[Release, list[tuple[str, Exercise | Broken]]]] = {}
+        self._releases: dict[str, Release] = {}
+        self._exercises: dict[str, dict[str, Exercise | Broken]] = {}
         self._zygotes: dict[tuple[tuple[str, ...], Limits], Zygote] = {}
         self._yardstick = Yardstick()
         self._gpu: Gpu | None = None
@@ -91,8 +91,9 @@ class Grader:
             self._gpu.close()
         self._gpu = None
 
-    def zygote(self, release: Release, limits: Limits) -> Zygote:
+    def zygote(self, release: Release) -> Zygote:
         """Return the warm process that an assignment's submissions are forked from."""
+        limits, _ = notebook_limits(self.course, release.data["exercises"])
         needs = release.imports, limits
         if needs not in self._zygotes:
             self._zygotes[needs] = Zygote(
@@ -102,13 +103,10 @@ class Grader:
 
     def grade(self, handed: Handed, *, key: str = "") -> Graded:
         """Grade a file; nothing that is wrong with it raises."""
-        release, assigned = self.assigned(handed.assignment, handed.student)
         try:
-            notebook, notices = restore(read_notebook(handed.path), release)
+            return Graded(*self._graded(handed, read_notebook(handed.path)), key)
         except Unreadable as error:
             return self.lose(handed, str(error), note="unreadable_submission", key=key)
-        try:
-            return Graded(*self._run(handed, notebook, assigned, notices), key)
         except Exception as error:  # ours: withhold, and go on with the next one
             reason = f"The grader failed on this submission ({type(error).__name__}: {error})."
             return self.lose(handed, reason, key=key)
@@ -117,58 +115,56 @@ class Grader:
         self, handed: Handed, reason: str, *, note: str = "grader_error", key: str = ""
     ) -> Graded:
         """Return what a submission gets that could not be run; our fault withholds its scores."""
-        release, assigned = self.assigned(handed.assignment, handed.student)
+        assigned = self.assigned(handed.assignment, handed.student)
         ours = note == "grader_error"
         grade = lost(
             handed.assignment, handed.student, assigned, note=note, reason=reason, errored=ours
         )
-        return Graded(grade, _explained(release, reason), key)
+        return Graded(grade, _explained(self.release(handed.assignment), reason), key)
 
     def grade_json(self, assignment: str, student: str, notebook: dict[str, Any]) -> Graded:
         """Grade a notebook that is in memory (nbgrader's own autograde hands one over)."""
-        release, assigned = self.assigned(assignment, student)
-        restored, notices = restore(notebook, release)
-        handed = Handed(student, assignment, Path())
-        return Graded(*self._run(handed, restored, assigned, notices))
+        return Graded(*self._graded(Handed(student, assignment, Path()), notebook))
 
-    def _run(
-        self,
-        handed: Handed,
-        notebook: dict[str, Any],
-        assigned: Sequence[Assigned],
-        notices: Sequence[str],
-    ) -> tuple[Grade, dict[str, Any]]:
-        release, _ = self._assigned[handed.assignment]
+    def _graded(self, handed: Handed, notebook: dict[str, Any]) -> tuple[Grade, dict[str, Any]]:
+        release = self.release(handed.assignment)
+        restored, notices = restore(notebook, release)
+        zygote = self.zygote(release)  # imports while the references are loaded
+        assigned = self.assigned(handed.assignment, handed.student)
         needed = any(c.gpu for a in assigned if a.exercise for c in a.exercise.checks)
         if needed and self._with_gpu and self._gpu is None:
             self._gpu = Gpu()
-        limits, seconds = notebook_limits(self.course, [exercise.id for exercise in assigned])
+        _, seconds = notebook_limits(self.course, release.data["exercises"])
         return grade_submission(
             handed.assignment,
             handed.student,
-            notebook,
+            restored,
             assigned,
-            self.zygote(release, limits),
+            zygote,
             notices=notices,
-            limits={e.id: exercise_limits(self.course, e.id, limits) for e in assigned},
+            limits={e.id: exercise_limits(self.course, e.id, zygote.limits) for e in assigned},
             seconds=seconds,
             yardstick=self._yardstick,
             gpu=self._gpu,
         )
 
-    def assigned(self, assignment: str, student: str) -> tuple[Release, list[Assigned]]:
-        """Return the release and every exercise as ``student`` has it."""
-        if assignment not in self._assigned:
-            release = Release.load(self.course, assignment)
+    def release(self, assignment: str) -> Release:
+        """Return an assignment as it was released."""
+        if assignment not in self._releases:
+            self._releases[assignment] = Release.load(self.course, assignment)
+        return self._releases[assignment]
+
+    def assigned(self, assignment: str, student: str) -> list[Assigned]:
+        """Return every exercise as ``student`` has it."""
+        release = self.release(assignment)
+        if assignment not in self._exercises:
             folder = self.course.root / "reference" / assignment
-            pairs = [
-                (id, load_exercise(folder / f"{id}.py", gpu=self.course.gpu))
+            self._exercises[assignment] = {
+                id: load_exercise(folder / f"{id}.py", gpu=self.course.gpu)
                 for id in release.data["exercises"]
-            ]
-            self._assigned[assignment] = (release, pairs)
-        release, pairs = self._assigned[assignment]
+            }
         assigned = []
-        for id, exercise in pairs:
+        for id, exercise in self._exercises[assignment].items():
             assigned.append(
                 Assigned(
                     id,
@@ -179,7 +175,7 @@ class Grader:
                     exercise.message if isinstance(exercise, Broken) else "",
                 )
             )
-        return release, assigned
+        return assigned
 
 
 def grade_notebook(

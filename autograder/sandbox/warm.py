@@ -7,6 +7,7 @@
         session.call("double", 21)
 """
 
+import contextlib
 import itertools
 import signal
 import socket
@@ -26,8 +27,8 @@ _IMPORT_SECONDS = 120.0
 class Zygote:
     """A warm Python process from which sessions are forked.
 
-    Use it as a context manager, and from one thread. Should the process be lost, the next session
-    starts another one.
+    Use it as a context manager, and from one thread. The process imports while the caller goes on;
+    the first session waits for it. Should it be lost, the next session starts another one.
 
     Parameters
     ----------
@@ -43,8 +44,7 @@ class Zygote:
     Raises
     ------
     SandboxError
-        If there is no isolation and no trust, or the process does not start, for example because
-        a module is not installed.
+        If there is no isolation and no trust.
     """
 
     def __init__(
@@ -61,6 +61,7 @@ class Zygote:
         self._numbers = itertools.count()
         self._open: set[int] = set()  # sessions
         self._process: subprocess.Popen[bytes] | None = None
+        self._ready = False
         self._control: socket.socket | None = None
         if self.isolation.tier == "C" and not trust:
             raise SandboxError(
@@ -86,8 +87,10 @@ class Zygote:
         Raises
         ------
         SandboxError
-            If no process can be started.
+            If no process can be started, for example because a module is not installed.
         """
+        if not self._ready:
+            self._wait()
         try:
             return self._session(numbers or {})
         except SandboxError:
@@ -95,6 +98,7 @@ class Zygote:
                 raise
         self.close()  # the zygote is lost
         self._start()
+        self._wait()
         return self._session(numbers or {})
 
     def _session(self, numbers: dict[str, dict[str, Any]]) -> Session:
@@ -119,6 +123,7 @@ class Zygote:
             self._process.kill()
             self._process.wait()
         self._control = self._process = None
+        self._ready = False
         for number in list(self._open):
             self._ended(number)
 
@@ -171,21 +176,29 @@ class Zygote:
             "cpu_seconds": self.limits.cpu_seconds,
             "cpus": turns.cpus(),
         }
+        with contextlib.suppress(OSError):  # it is gone: whoever waits for it is told
+            control.send(ours, settings)
+
+    def _wait(self) -> None:
+        """Wait until the process has imported everything; one that was closed is started again."""
+        if self._control is None:
+            self._start()
+        assert self._control
         try:
-            reply = self._command(settings, seconds=_IMPORT_SECONDS)
+            self._control.settimeout(_IMPORT_SECONDS)
+            reply = control.receive(self._control)[0]
         except (OSError, EOFError) as error:
             self.close()
             raise SandboxError("the process that runs student code did not start") from error
         if "error" in reply:
             self.close()
             raise SandboxError(reply["error"])
+        self._ready = True
 
-    def _command(
-        self, message: dict[str, Any], *descriptors: int, seconds: float = CONTROL_SECONDS
-    ) -> dict[str, Any]:
+    def _command(self, message: dict[str, Any], *descriptors: int) -> dict[str, Any]:
         if self._control is None:
             raise EOFError
-        self._control.settimeout(seconds)
+        self._control.settimeout(CONTROL_SECONDS)
         control.send(self._control, message, descriptors)
         return control.receive(self._control)[0]
 

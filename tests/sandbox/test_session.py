@@ -555,7 +555,7 @@ class TestZygote:
 
     def test_a_module_that_is_not_installed(self):
         with pytest.raises(SandboxError, match="'no_such_module' is not installed"):
-            Zygote(("numpy", "no_such_module"))
+            Zygote(("numpy", "no_such_module")).session()
 
     def test_usage(self, zygote):
         with zygote.session() as session:
