@@ -200,5 +200,6 @@ def left(world):
 
 @pytest.fixture(scope="session")
 def usual(zygote):
-    """The processes that a zygote consists of."""
+    """The processes that a zygote consists of, once it has started."""
+    zygote.session().close()
     return descendants(zygote._process.pid)
