@@ -134,6 +134,8 @@ def generate(
     elif check:
         print("release/ is out of date: run `autograder generate` and commit what it writes")
         raise typer.Exit(1)
+    else:
+        print("release/ has been written anew")
 
 
 def release(
