@@ -30,6 +30,7 @@ bench: $(VENV)/ready
 	$(BIN)/python bench/engine.py --modules numpy,sympy,torch --out $(RESULTS)/engine_torch.json
 	$(BIN)/python bench/startup.py --out $(RESULTS)/startup.json
 	$(BIN)/python bench/pipeline.py --out $(RESULTS)/pipeline.json
+	$(BIN)/python bench/isolation.py --out $(RESULTS)/isolation.json
 	$(BIN)/python bench/memory.py --out $(RESULTS)/memory.json
 	$(BIN)/python bench/timing.py --out $(RESULTS)/timing.json
 	$(BIN)/python bench/decoder.py --out $(RESULTS)/decoder.json
