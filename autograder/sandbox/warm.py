@@ -97,7 +97,6 @@ class Zygote:
             if self._process is not None and self._process.poll() is None:
                 raise
         self.close()  # the zygote is lost
-        self._start()
         self._wait()
         return self._session(numbers or {})
 
@@ -180,7 +179,7 @@ class Zygote:
             control.send(ours, settings)
 
     def _wait(self) -> None:
-        """Wait until the process has imported everything; one that was closed is started again."""
+        """Wait until the process has imported everything; start another one if it was closed."""
         if self._control is None:
             self._start()
         assert self._control
