@@ -27,9 +27,13 @@ from pipeline import prepare
 from autograder.course.config import Course
 from autograder.course.grade import Grader
 from autograder.course.submissions import submissions
-from autograder.sandbox import Session
+from autograder.sandbox import Session, zygote
+from autograder.sandbox.serving import Frame
+from autograder.sandbox.wire import decode, encode_parts
+from autograder.sandbox.worker import Worker
 
 Request = dict[str, Any]
+Asked = tuple[Request, list[tuple[str, Frame]]]  # a session: its start, and what followed
 
 
 @contextmanager
@@ -65,53 +69,61 @@ class Unguarded:
     """Answers what sessions were asked, as a worker does, in this process."""
 
     def __init__(self, modules: list[str]) -> None:
-        from autograder.sandbox import zygote
-
         self._shell, self._torch = zygote._import(modules)
-        self.seconds: Counter[str] = Counter()
+        self.kinds: Counter[str] = Counter()
 
-    def answer(self, session: list[Request]) -> None:
-        """Answer the requests of one session, and add up the processor time by their kind."""
-        from autograder.sandbox.wire import decode, encode_parts
-        from autograder.sandbox.worker import Worker
-
+    def answer(self, start: Request, frames: list[tuple[str, Frame]]) -> float:
+        """Answer one session; return its processor time, and add it up by kind of request."""
         streams, main = (sys.stdout, sys.stderr), sys.modules["__main__"]
-        start, *requests = session
-        self._shell.forget()
+        began = before = time.process_time()
         worker = Worker(
             self._shell, start["numbers"], start["largest"], lambda _: None, self._torch
         )
-        for request in requests:
-            header, buffers = encode_parts(request | {"id": "0" * 16})
-            frame = header, b"".join(buffers)
-            before = time.process_time()
+        for kind, frame in frames:
             worker.answer(decode(*frame, torch_tensors=True), frame)
-            self.seconds[request["do"]] += time.process_time() - before
+            now = time.process_time()
+            self.kinds[kind] += now - before
+            before = now
         (sys.stdout, sys.stderr), sys.modules["__main__"] = streams, main
+        return before - began
 
-    def forked(self, session: list[Request]) -> float:
-        """Answer them in a fork of this process, and return the processor time of that."""
+    def here(self, session: Asked) -> float:
+        """Answer it in this process, and tidy up: that is not counted."""
+        seconds = self.answer(*session)
+        self._shell.forget()
+        return seconds
+
+    def forked(self, session: Asked) -> float:
+        """Answer it in a fork of this process; return the processor time of that, its end too."""
         pid = os.fork()
         if pid == 0:
             try:
-                self.answer(session)
+                self.answer(*session)
             finally:
                 os._exit(0)
         usage = os.wait4(pid, 0)[2]
         return usage.ru_utime + usage.ru_stime
 
 
-def unguarded(sessions: list[list[Request]], modules: list[str], rounds: int, results: Any) -> None:
-    """Send the seconds of all sessions in one process, by kind of request, and those of forks."""
-    one = Unguarded(modules)
+def unguarded(asked: list[Request], modules: list[str], rounds: int, results: Any) -> None:
+    """Send the seconds of all sessions in one process and in forks of it, and of their kinds."""
+    sessions: list[Asked] = []
+    for request in asked:
+        if "do" not in request:  # the first one of a session
+            sessions.append((request, []))
+        else:
+            header, buffers = encode_parts(request | {"id": "0" * 16})
+            sessions[-1][1].append((request["do"], (header, b"".join(buffers))))
+    process = Unguarded(modules)
     for session in sessions:  # much is done for the first time here
-        one.answer(session)
-    one.seconds.clear()
-    for session in sessions * rounds:
-        one.answer(session)
+        process.here(session)
+    process.kinds.clear()
+    one = sum(process.here(session) for session in sessions * rounds)
+    kinds = {kind: seconds / rounds for kind, seconds in process.kinds.items()}
+    gc.collect()
     gc.freeze()  # as a zygote does, so that a fork's collector leaves shared pages alone
-    forks = sum(one.forked(session) for session in sessions * rounds)
-    results.send(({kind: s / rounds for kind, s in one.seconds.items()}, forks / rounds))
+    forks = sum(process.forked(session) for session in sessions * rounds)
+    results.send((one / rounds, forks / rounds, kinds))
 
 
 def main() -> None:
@@ -125,30 +137,25 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         course = Course.load(prepare(options.assignments, options.submissions, Path(folder) / "c"))
         asked, seconds, count, modules = graded(course, course.ids(options.assignments))
-    sessions: list[list[Request]] = []
-    for request in asked:
-        if "do" not in request:  # the first one of a session
-            sessions.append([])
-        sessions[-1].append(request)
     context = multiprocessing.get_context("spawn")
     results, theirs = context.Pipe(duplex=False)
-    arguments = (sessions, sorted(modules), options.rounds, theirs)
+    arguments = (asked, sorted(modules), options.rounds, theirs)
     process = context.Process(target=unguarded, args=arguments)
     process.start()
     theirs.close()
-    kinds, forks = results.recv()
+    one, forks, kinds = results.recv()
     process.join()
     number = Counter(request.get("do", "start") for request in asked)
     result = {
         "assignments": options.assignments,
         "submissions": count,
-        "sessions": len(sessions),
+        "sessions": number["start"],
         "cores": os.cpu_count(),
         "python": platform.python_version(),
         "cpu_ms_each_submission": {
             "locked-down processes": round(1e3 * seconds / count, 2),
             "forks, nothing locked down": round(1e3 * forks / count, 2),
-            "all in one process": round(1e3 * sum(kinds.values()) / count, 2),
+            "all in one process": round(1e3 * one / count, 2),
         },
         "requests_each_submission": {
             kind: {

@@ -91,9 +91,8 @@ class Grader:
             self._gpu.close()
         self._gpu = None
 
-    def zygote(self, release: Release) -> Zygote:
+    def zygote(self, release: Release, limits: Limits) -> Zygote:
         """Return the warm process that an assignment's submissions are forked from."""
-        limits, _ = notebook_limits(self.course, release.data["exercises"])
         needs = release.imports, limits
         if needs not in self._zygotes:
             self._zygotes[needs] = Zygote(
@@ -129,12 +128,12 @@ class Grader:
     def _graded(self, handed: Handed, notebook: dict[str, Any]) -> tuple[Grade, dict[str, Any]]:
         release = self.release(handed.assignment)
         restored, notices = restore(notebook, release)
-        zygote = self.zygote(release)  # imports while the references are loaded
+        limits, seconds = notebook_limits(self.course, release.data["exercises"])
+        zygote = self.zygote(release, limits)  # imports while the references are loaded
         assigned = self.assigned(handed.assignment, handed.student)
         needed = any(c.gpu for a in assigned if a.exercise for c in a.exercise.checks)
         if needed and self._with_gpu and self._gpu is None:
             self._gpu = Gpu()
-        _, seconds = notebook_limits(self.course, release.data["exercises"])
         return grade_submission(
             handed.assignment,
             handed.student,
@@ -142,7 +141,7 @@ class Grader:
             assigned,
             zygote,
             notices=notices,
-            limits={e.id: exercise_limits(self.course, e.id, zygote.limits) for e in assigned},
+            limits={e.id: exercise_limits(self.course, e.id, limits) for e in assigned},
             seconds=seconds,
             yardstick=self._yardstick,
             gpu=self._gpu,
@@ -160,8 +159,8 @@ class Grader:
         if assignment not in self._exercises:
             folder = self.course.root / "reference" / assignment
             self._exercises[assignment] = {
-                id: load_exercise(folder / f"{id}.py", gpu=self.course.gpu)
-                for id in release.data["exercises"]
+                id: _as_released(load_exercise(folder / f"{id}.py", gpu=self.course.gpu), released)
+                for id, released in release.data["exercises"].items()
             }
         assigned = []
         for id, exercise in self._exercises[assignment].items():
@@ -223,6 +222,14 @@ def grade_file(
     student = student or _typed_id(notebook) or "anonymous"
     with Grader(course, trust_students=trust_students) as grader:
         return grader.grade(Handed(student, assignment, path))
+
+
+def _as_released(exercise: Exercise | Broken, released: dict[str, Any]) -> Exercise | Broken:
+    """Return an exercise, or what is wrong where other points were released for it."""
+    if isinstance(exercise, Broken) or exercise.points == released["points"]:
+        return exercise
+    message = f"it is worth {exercise.points:g} points now, and {released['points']:g} in release/"
+    return Broken(exercise.id, f"{message}: run `autograder generate`")
 
 
 def _explained(release: Release, reason: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Write nbgrader's gradebook: register assignments, save scores.
 
-nbgrader's preprocessors are imported where they are used: they bring nbconvert, half a second that
-grading a class does not need.
+nbgrader's preprocessors are imported where they are used: they bring nbconvert, a third of a second
+that grading a class does not need.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ import pytest
 
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import Broken, load_assignment, load_exercise
+from autograder.course.grade import Grader
 
 
 def test_a_folder_without_a_course(tmp_path):
@@ -47,6 +48,16 @@ def test_a_course_without_a_gpu_leaves_out_what_needs_one(course):
     for exercise in (without, *without.functions):
         assert not any(check.gpu for check in exercise.checks)
     assert with_gpu.points - without.points == 2
+
+
+def test_other_points_than_released_are_withheld(course):
+    with (course.root / "course_config.py").open("a") as file:
+        file.write("\nc.Course.gpu = False\n")
+    assigned = Grader(Course.load(course.root)).assigned("a08_cost", "ada")
+    (timed,) = (each for each in assigned if each.id == "time_attention")
+    assert timed.exercise is None
+    assert timed.fault == ("it is worth 5 points now, and 7 in release/: run `autograder generate`")
+    assert len([each for each in assigned if each.exercise is None]) == 2  # flash_tiled, too
 
 
 def test_an_exercise_for_a_gpu_alone_is_none_without(tmp_path):

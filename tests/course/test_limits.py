@@ -98,10 +98,10 @@ def test_what_a_notebook_imports_is_imported_beforehand():
 
 @pytest.mark.sandbox
 def test_assignments_with_the_same_needs_share_a_warm_process(course):
-    course = configured(course, "c.Course.exercise_limits = {'sdpa': {'memory_mb': 2048}}")
     with Grader(course) as grader:
-        plain, same = (SimpleNamespace(imports=("numpy",), data={"exercises": []}) for _ in "12")
-        first = grader.zygote(plain)
-        assert grader.zygote(same) is first
-        large = SimpleNamespace(imports=("numpy",), data={"exercises": ["sdpa"]})
-        assert grader.zygote(large) is not first
+        release = SimpleNamespace(imports=("numpy",))
+        limits, _ = notebook_limits(course, [])
+        first = grader.zygote(release, limits)
+        assert grader.zygote(SimpleNamespace(imports=("numpy",)), limits) is first
+        more, _ = notebook_limits(configured(course, "c.Course.limits = {'memory_mb': 99}"), [])
+        assert grader.zygote(release, more) is not first
