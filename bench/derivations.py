@@ -28,7 +28,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "algebra"))
 from derivation_cases import CASES
 
 from autograder.algebra import ParseError, equal
-from autograder.algebra.meaning import TooMuch, value
+from autograder.algebra.deriving.written_out import TooMuch, value
 
 MUTANTS = 6  # of each derivation
 SIZES = (6, 7)

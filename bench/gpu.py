@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import torch
 
 from autograder.exercise.gpu import fitted
-from autograder.sandbox.gpumeter import Bench, draw
+from autograder.sandbox.meters.gpumeter import Bench, draw
 
 HEADS, DIM = 8, 64
 TOLERANCE = {"float32": 2e-3, "bfloat16": 3e-2}

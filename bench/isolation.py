@@ -27,10 +27,11 @@ from pipeline import prepare
 from autograder.course.config import Course
 from autograder.course.grade import Grader
 from autograder.course.submissions import submissions
-from autograder.sandbox import Session, zygote
-from autograder.sandbox.serving import Frame
+from autograder.sandbox import Session
+from autograder.sandbox.inside import zygote
+from autograder.sandbox.inside.serving import Frame
+from autograder.sandbox.inside.worker import Worker
 from autograder.sandbox.wire import decode, encode_parts
-from autograder.sandbox.worker import Worker
 
 Request = dict[str, Any]
 Asked = tuple[Request, list[tuple[str, Frame]]]  # a session: its start, and what followed

@@ -20,7 +20,7 @@ from typing import Any
 import sympy
 
 from autograder.algebra import ParseError, equivalent, parse
-from autograder.algebra.limits import is_larger
+from autograder.algebra.building.sizes import is_larger
 
 MUTANTS = 1500
 REWRITES = 400
@@ -122,7 +122,7 @@ def rewritten(expr: Expr, rng: random.Random) -> Expr:
 
 def standard(expr: Expr) -> Expr:
     """Return `expr` with sympy's own functions in place of ours."""
-    from autograder.algebra import functions as own
+    from autograder.algebra.building import functions as own
 
     for ours in (own.sinh, own.cosh, own.tanh):
         expr = expr.replace(ours, getattr(sympy, ours.__name__))

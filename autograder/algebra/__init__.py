@@ -1,15 +1,15 @@
 """Formulas as students write them: read, compared, derived and classed; no text is ever run."""
 
-from autograder.algebra.answers import equivalent
-from autograder.algebra.complexity import Complexity, parse_complexity
-from autograder.algebra.derivation import Chain, Line, Waypoint
-from autograder.algebra.equivalence import equal
-from autograder.algebra.errors import ParseError
-from autograder.algebra.examination import Examination, Finding
-from autograder.algebra.parse import parse, parse_any, parse_matrix, read_back
-from autograder.algebra.ruled import IndexedChain
-from autograder.algebra.rules import RULES, Fact, Rule
-from autograder.algebra.verdict import Verdict
+from autograder.algebra.building.parse import parse, parse_any, parse_matrix, read_back
+from autograder.algebra.comparing.answers import equivalent
+from autograder.algebra.comparing.complexity import Complexity, parse_complexity
+from autograder.algebra.comparing.equivalence import equal
+from autograder.algebra.comparing.verdict import Verdict
+from autograder.algebra.deriving.chain import Chain, Line, Waypoint
+from autograder.algebra.deriving.examination import Examination, Finding
+from autograder.algebra.deriving.indexed_chain import IndexedChain
+from autograder.algebra.deriving.rules import RULES, Fact, Rule
+from autograder.algebra.reading.errors import ParseError
 
 __all__ = [
     "RULES",

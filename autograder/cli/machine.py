@@ -18,7 +18,7 @@ def add_to(app: typer.Typer) -> None:
 
 def doctor() -> None:
     """Say what this machine offers; exit with 1 if it can't isolate student code."""
-    from autograder.sandbox.equipment import look
+    from autograder.sandbox.hardware import look
     from autograder.sandbox.isolation import MEANING, probe
 
     isolation = probe()

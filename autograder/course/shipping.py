@@ -13,8 +13,9 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from autograder import algebra, student
-from autograder.algebra.library import CALLS, CONSTANTS
+from autograder import student
+from autograder.algebra import reading
+from autograder.algebra.building.library import CALLS, CONSTANTS
 
 FORMULAS = "check_formulas.py"
 
@@ -30,7 +31,7 @@ def formulas_module() -> bytes:
     """Return check_formulas.py; it needs the standard library alone."""
     words = {"CALLS": CALLS, "CONSTANTS": CONSTANTS}
     lines = [f"{name} = frozenset({sorted(known)!r})" for name, known in words.items()]
-    return "\n".join([_assembled(algebra, "form"), *lines, ""]).encode()
+    return "\n".join([_assembled(reading, "preview"), *lines, ""]).encode()
 
 
 @dataclass

@@ -101,7 +101,7 @@ class Gpu:
         """Time torch's own attention, in this process and by the same clock."""
         import torch
 
-        from autograder.sandbox.gpumeter import Bench
+        from autograder.sandbox.meters.gpumeter import Bench
 
         seeds, own = _seeds(), torch.nn.functional.scaled_dot_product_attention
         try:
@@ -115,7 +115,7 @@ class Gpu:
     def _timed(
         self, do: Step, shape: tuple[int, ...], dtype: str, seeds: list[int], rows: Any
     ) -> Timing:
-        from autograder.sandbox.gpumeter import draw
+        from autograder.sandbox.meters.gpumeter import draw
 
         estimate = _least(do("go", calls=3)["milliseconds"]) / 1000
         calls = max(3, min(_MOST_CALLS, math.ceil(_BLOCK_SECONDS / max(estimate, 1e-6))))

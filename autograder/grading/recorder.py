@@ -16,7 +16,7 @@ from autograder.exercise import Inconclusive, Work
 from autograder.exercise.clocks import Curve
 from autograder.exercise.gpu import Timing
 from autograder.sandbox import StudentError
-from autograder.sandbox.meter import metered
+from autograder.sandbox.meters.meter import metered
 
 Call = Callable[..., Any]
 
@@ -150,13 +150,13 @@ class Recorder:
 def _metered(function: Call, *args: Any, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
     """Meter a function of our own, in this process."""
     torch = "torch" in sys.modules  # importing it takes seconds
-    torchmeter = importlib.import_module("autograder.sandbox.torchmeter") if torch else None
+    torchmeter = importlib.import_module("autograder.sandbox.meters.torchmeter") if torch else None
     return metered(getattr(function, "compute", function), args, kwargs, torchmeter)
 
 
 def _outlined(function: Call, *shapes: tuple[int, ...], dtype: str) -> dict[str, Any]:
     """Outline a function of our own, in this process."""
-    torchmeter = importlib.import_module("autograder.sandbox.torchmeter")
+    torchmeter = importlib.import_module("autograder.sandbox.meters.torchmeter")
     found: dict[str, Any] = torchmeter.outlined(
         getattr(function, "compute", function), shapes, dtype
     )

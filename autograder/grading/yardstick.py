@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.exercise.loading import load_module
-from autograder.sandbox import control, kernel, serving
 from autograder.sandbox.channel import Channel
+from autograder.sandbox.inside import serving
+from autograder.sandbox.jails import control, kernel
 from autograder.sandbox.wire import encode
 
 _START_SECONDS, _CALL_SECONDS = 60.0, 30.0

@@ -9,10 +9,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from autograder.sandbox.fork_server import Zygote
     from autograder.sandbox.isolation import Isolation, SandboxError, probe
     from autograder.sandbox.results import CellRun, Limits, StudentError, Usage
     from autograder.sandbox.session import Session
-    from autograder.sandbox.warm import Zygote
     from autograder.sandbox.wire import Tensor, WireError
 
 _HOMES = {
@@ -24,7 +24,7 @@ _HOMES = {
     "Session": "session",
     "StudentError": "results",
     "Usage": "results",
-    "Zygote": "warm",
+    "Zygote": "fork_server",
     "Tensor": "wire",
     "WireError": "wire",
 }

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from autograder.sandbox import bubblewrap
+from autograder.sandbox.jails import bubblewrap
 
 _SETTINGS = Path("/proc/sys")
 _SWITCHES = {

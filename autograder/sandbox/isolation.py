@@ -27,7 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
-from autograder.sandbox import advice, bubblewrap, control
+from autograder.sandbox import advice
+from autograder.sandbox.jails import bubblewrap, control
 
 Tier = Literal["A", "A-", "B", "C"]
 
@@ -150,7 +151,7 @@ def main(*names: str) -> None:
 
 
 def _try_user() -> str:
-    from autograder.sandbox import limits, root
+    from autograder.sandbox.jails import limits, root
 
     started_as_root = os.getuid() == 0
     root.drop_root(limits.python_paths())
@@ -158,7 +159,7 @@ def _try_user() -> str:
 
 
 def _try_namespaces() -> str:
-    from autograder.sandbox import limits, namespaces
+    from autograder.sandbox.jails import limits, namespaces
 
     receiving, sending = os.pipe()
     pid = namespaces.fork()
@@ -182,7 +183,7 @@ def _try_namespaces() -> str:
 
 
 def _try_landlock() -> str:
-    from autograder.sandbox import landlock
+    from autograder.sandbox.jails import landlock
 
     rules = landlock.Rules([])
     _must_change(lambda: list(Path("/").iterdir()), rules.restrict, "reading a folder")
@@ -192,7 +193,7 @@ def _try_landlock() -> str:
 def _try_seccomp() -> str:
     import socket
 
-    from autograder.sandbox import kernel, seccomp
+    from autograder.sandbox.jails import kernel, seccomp
 
     if not seccomp.supported():
         raise OSError("the system calls of this processor are not known")

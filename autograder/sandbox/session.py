@@ -21,7 +21,7 @@ from autograder.sandbox.results import (
 from autograder.sandbox.wire import WireError, encode
 
 if TYPE_CHECKING:
-    from autograder.sandbox.warm import Zygote
+    from autograder.sandbox.fork_server import Zygote
 
 _MAX_IMAGE_AND_TRACEBACK = 2 << 20
 

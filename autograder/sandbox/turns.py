@@ -13,7 +13,7 @@ import os
 import socket
 import threading
 
-from autograder.sandbox import kernel
+from autograder.sandbox.jails import kernel
 
 _NAME = "\0autograder.sandbox.turns."  # the first byte says that it is no file
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.algebra import Verdict, equivalent, killable
-from autograder.algebra.answers import SECONDS
+from autograder.algebra import Verdict, equivalent
+from autograder.algebra.comparing.answers import SECONDS
+from autograder.algebra.deadlines import killable
 
 SAME = [
     ("y = 2*x + 1", "2*y = 4*x + 2"),

@@ -5,9 +5,9 @@ import sympy
 from sympy import Rational, cos, exp, log, sin, sqrt
 
 from autograder.algebra import equal, parse, parse_any, parse_complexity
-from autograder.algebra.functions import Ceiling, Max, Norm, Transpose
-from autograder.algebra.objects import FiniteSet, Listing, Tuple, relation
-from autograder.algebra.parse import read
+from autograder.algebra.building.functions import Ceiling, Max, Norm, Transpose
+from autograder.algebra.building.objects import FiniteSet, Listing, Tuple, relation
+from autograder.algebra.building.parse import read
 
 
 class Symbols:

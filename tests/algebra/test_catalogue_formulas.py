@@ -5,8 +5,8 @@ import sympy
 from sympy import KroneckerDelta, Rational, cos, exp, log, pi, sin, sqrt
 
 from autograder.algebra import ParseError, equivalent, parse, parse_any, read_back
-from autograder.algebra.functions import Diff, Factorial, Max, Norm, Transpose, tanh
-from autograder.algebra.objects import (
+from autograder.algebra.building.functions import Diff, Factorial, Max, Norm, Transpose, tanh
+from autograder.algebra.building.objects import (
     Conjunction,
     FiniteSet,
     Interval,
@@ -15,7 +15,7 @@ from autograder.algebra.objects import (
     Union,
     relation,
 )
-from autograder.algebra.parse import read
+from autograder.algebra.building.parse import read
 
 
 def names(text):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.algebra import ParseError, Verdict, equal, equivalent, parse, parse_matrix
-from autograder.algebra.proof import is_zero
+from autograder.algebra.comparing.proof import is_zero
 
 Z = "(exp(z1) + exp(z2) + exp(z3))"
 DIAGONAL = f"exp(z1)/{Z} * (1 - exp(z1)/{Z})"

@@ -4,8 +4,8 @@ import pytest
 import sympy
 
 from autograder.algebra import ParseError, parse
-from autograder.algebra.form import look
-from autograder.algebra.library import CALLS, CONSTANTS
+from autograder.algebra.building.library import CALLS, CONSTANTS
+from autograder.algebra.reading.preview import look
 
 from .test_catalogue_formulas import LATEX, TEXT
 

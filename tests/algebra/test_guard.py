@@ -6,7 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder.algebra import ParseError, Verdict, equivalence, equivalent, guard, parse
+from autograder.algebra import ParseError, Verdict, equivalent, parse
+from autograder.algebra.comparing import equivalence
+from autograder.algebra.deadlines import guard
 
 PIECES = [*"xyzn_0129.+-*/^(){}[], eπτ²−·'\"=<>!|&∪:@#Σ∂√½⁻ᵢ", "\\"]
 PIECES += ["sin(", "exp(", "log(", "max(", "diff(", "sum(", "det(", "floor(", "f(", "Matrix([["]

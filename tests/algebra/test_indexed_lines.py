@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.algebra import Fact, IndexedChain, ParseError
-from autograder.algebra.general import equal_for_all, proved_for_all
-from autograder.algebra.indexed import Names, read_indexed
-from autograder.algebra.meaning import World
+from autograder.algebra.deriving.for_every_n import equal_for_all, proved_for_all
+from autograder.algebra.deriving.indexed import Names, read_indexed
+from autograder.algebra.deriving.written_out import World
 
 NAMES = Names(indexed=("z", "p", "A"), plain=("c", "sigma"), matrices=("I", "M", "N"))
 WORLD = World(NAMES)

@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from autograder.algebra import ParseError, parse, parse_matrix, read_back
-from autograder.algebra.functions import Diff, cosh, sinh, tanh
-from autograder.algebra.parse import read
+from autograder.algebra.building.functions import Diff, cosh, sinh, tanh
+from autograder.algebra.building.parse import read
 
 x, y = sympy.symbols("x y", real=True)
 p1, z1, Z = sympy.symbols("p1 z1 Z", real=True)

@@ -340,7 +340,7 @@ class TestFlashTiled:
 
     def test_tensors_take_memory_like_n(self):
         pytest.importorskip("torch")
-        from autograder.sandbox.torchmeter import outlined
+        from autograder.sandbox.meters.torchmeter import outlined
 
         few, many = (
             outlined(module("flash_tiled").torch_flash, [(1, 8, n, 64)] * 3, "float32")

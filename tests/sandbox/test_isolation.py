@@ -7,17 +7,10 @@ from typer.testing import CliRunner
 
 from autograder.cli import app
 from autograder.course.config import Course, CourseError
-from autograder.sandbox import (
-    Isolation,
-    Limits,
-    Zygote,
-    advice,
-    bubblewrap,
-    equipment,
-    isolation,
-    probe,
-)
+from autograder.sandbox import Isolation, Limits, Zygote, advice, isolation, probe
+from autograder.sandbox import hardware as equipment
 from autograder.sandbox.isolation import Part
+from autograder.sandbox.jails import bubblewrap
 
 INSIDE = ("namespaces", "Landlock", "seccomp")
 OUTSIDE = ("user", "Landlock", "seccomp")

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autograder.sandbox import StudentError, Zygote, control, limits, root, seccomp
+from autograder.sandbox import StudentError, Zygote
+from autograder.sandbox.jails import control, limits, root, seccomp
 
 pytestmark = pytest.mark.sandbox
 

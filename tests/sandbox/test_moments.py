@@ -8,7 +8,7 @@ import weakref
 import numpy as np
 import pytest
 
-from autograder.sandbox.moments import Moments
+from autograder.sandbox.inside.snapshots import Moments
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import struct
 
 import pytest
 
-from autograder.sandbox import seccomp
+from autograder.sandbox.jails import seccomp
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 PID = 4711

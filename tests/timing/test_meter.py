@@ -5,8 +5,8 @@ import inspect
 import numpy as np
 import pytest
 
-from autograder.sandbox.meter import metered
-from autograder.sandbox.traced import Traced
+from autograder.sandbox.meters.meter import metered
+from autograder.sandbox.meters.traced import Traced
 
 
 def count(function, *args, **kwargs):

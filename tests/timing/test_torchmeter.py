@@ -5,8 +5,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from autograder.grading.recorder import Recorder  # noqa: E402 -- needs torch
-from autograder.sandbox import torchmeter  # noqa: E402 -- needs torch
-from autograder.sandbox.meter import metered  # noqa: E402
+from autograder.sandbox.meters import torchmeter  # noqa: E402 -- needs torch
+from autograder.sandbox.meters.meter import metered  # noqa: E402
 
 N, M, D = 24, 40, 8
 

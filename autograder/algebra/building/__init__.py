@@ -1,0 +1,1 @@
+"""Trees to values: every size is checked before anything is computed."""

@@ -1,0 +1,110 @@
+"""Building values from a tree: sizes are checked before anything is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import sympy
+
+from autograder.algebra.building import objects
+from autograder.algebra.building.library import CALLS
+from autograder.algebra.building.scope import Scope
+from autograder.algebra.building.sizes import MAX_BUILT, MAX_DECIMAL_EXPONENT, MAX_DEPTH, MAX_DIGITS
+from autograder.algebra.reading.errors import ParseError
+from autograder.algebra.reading.tree import Node
+
+UNDEFINED = (sympy.zoo, sympy.nan, sympy.oo, -sympy.oo)
+_UNDEFINED_TYPES = frozenset(map(type, UNDEFINED))
+
+
+class Construction:
+    """What is known while the value of a tree is built.
+
+    Parameters
+    ----------
+    text : str
+        As written, for messages.
+    scope : Scope
+        What the names mean.
+    functions : mapping
+        The functions that may be used, see `library.FUNCTIONS`.
+    """
+
+    def __init__(self, text: str, scope: Scope, functions: Mapping[str, Any]) -> None:
+        self.text = text
+        self.scope = scope
+        self.functions = functions
+        self.bound: dict[str, sympy.Expr] = {}  # what running indices stand for
+        self.built = 0
+        self.pending = False  # whether there is a derivative or limit that is not carried out
+
+    def fail(self, reason: str, node: Node) -> ParseError:
+        """Return the error that points at `node`."""
+        while node.kind == "group":
+            node = node.children[0]
+        return ParseError(reason, self.text, node.token.position)
+
+    def build(self, node: Node, depth: int = 0) -> Any:
+        """Return the value of `node`, or raise `ParseError`."""
+        self.built += 1
+        if depth > MAX_DEPTH:
+            raise self.fail("this is nested too deeply", node)
+        if self.built > MAX_BUILT:
+            raise self.fail("this formula has too many parts", node)
+        value = getattr(self, f"_{node.kind}")(node, depth + 1)
+        if type(value) in _UNDEFINED_TYPES:
+            raise self.fail("this is not defined", node)
+        return value
+
+    def number(self, node: Node, depth: int) -> Any:
+        """Build something to compute with: an expression or a matrix."""
+        value = self.build(node, depth)
+        if not isinstance(value, sympy.Expr | sympy.MatrixBase):
+            raise self.fail(f"expected a number or a formula, not {a_kind(value)}", node)
+        return value
+
+    # ---- one method per kind of node
+
+    def _group(self, node: Node, depth: int) -> Any:
+        return self.build(node.children[0], depth)
+
+    def _number(self, node: Node, _depth: int) -> sympy.Rational:
+        mantissa, _, exponent = node.token.text.lower().partition("e")
+        if len(mantissa) > MAX_DIGITS or len(exponent) > 5:
+            raise self.fail(f"a number may have at most {MAX_DIGITS} digits", node)
+        if abs(int(exponent or 0)) > MAX_DECIMAL_EXPONENT:
+            raise self.fail("this number is out of range", node)
+        above, _, below = mantissa.partition("/")
+        whole, _, decimals = above.partition(".")
+        power = int(exponent or 0) - len(decimals)
+        scale = 10 ** abs(power)
+        number = int(whole + decimals or 0)
+        if power >= 0 and not below:
+            return sympy.Integer(number * scale)
+        return sympy.Rational(number, int(below or scale))
+
+    def _name(self, node: Node, _depth: int) -> Any:
+        word = node.token.text
+        value = self.with_index(node) if self.bound else None
+        value = self.scope.find(word) if value is None else value
+        if value is not None:
+            return value
+        if word in self.functions or word in CALLS:
+            raise self.fail(f"{word} needs brackets: {word}(…)", node)
+        raise self.fail(f"unknown name {word}; {self.scope.nearest(word)}", node)
+
+    def with_index(self, node: Node) -> Any:
+        """Return what a running index, or a name with one as subscript, stands for."""
+        raise NotImplementedError
+
+
+def a_kind(value: Any) -> str:
+    """Say what `value` is, with an article."""
+    kind = objects.kind(value)
+    return f"an {kind}" if kind[0] in "aei" else f"a {kind}"
+
+
+def hashable(value: Any) -> Any:
+    """Return `value` in a form that can be part of an expression."""
+    return value.as_immutable() if isinstance(value, sympy.MatrixBase) else value

@@ -1,0 +1,292 @@
+"""Values of expressions to any number of digits, with the size of everything met on the way.
+
+Nothing is compiled or printed and read back: the tree is walked, and a value that would be too
+large is refused before it is computed.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import operator
+import os
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import sympy
+from mpmath.ctx_mp import MPContext
+from sympy.core.function import AppliedUndef
+
+from autograder.algebra.building import functions as own
+from autograder.algebra.building.functions import Max, Min, cosh, sinh, tanh
+
+LARGEST = 1000  # natural logarithm of the largest value that is worked with
+MAX_TERMS = 200  # of a sum with a running index
+MAX_WORK = 40_000  # nodes computed at one point
+MAX_ANGLE = 60  # digits before the point of the argument of a sine
+KEY_DIGITS = 20  # to which arguments must agree for an unknown function to be the same
+
+Value = Any  # mpmath's mpf or mpc
+
+
+_threads = threading.local()
+
+
+def shared_context(digits: int) -> MPContext:
+    """Return this thread's context, set to so many digits; making one takes milliseconds."""
+    if not hasattr(_threads, "context"):
+        _threads.context = MPContext()
+    _threads.context.dps = digits
+    return _threads.context
+
+
+class Undefined(Exception):
+    """The expression has no value here, or one that is out of range."""
+
+
+class Evaluator:
+    """The values of expressions at one point.
+
+    Parameters
+    ----------
+    context : mpmath context
+        Decides the number of digits.
+    point : mapping of symbol to number
+
+    Attributes
+    ----------
+    work : int
+        The number of nodes computed.
+    largest, smallest : int
+        Bounds on the sizes met, 1 included, as powers of 2.  For `smallest` only constants and
+        exponentials count: a sum may come out tiny by cancellation, and then its size means
+        nothing.
+    """
+
+    def __init__(self, context: MPContext, point: Mapping[sympy.Symbol, Value]) -> None:
+        self.context = context
+        self.work = 0
+        self.largest = self.smallest = 1
+        self._point = point
+        self._known: dict[sympy.Expr, Value] = dict(point)
+
+    def __call__(self, expr: sympy.Expr) -> Value:
+        """Return the value of `expr`; raise `Undefined` where there is none."""
+        value = self._known.get(expr)
+        if value is None:
+            self.work += 1
+            if self.work > MAX_WORK:
+                raise Undefined("too much to compute")
+            value = self._compute(expr)
+            self.largest = max(self.largest, _size(value))
+            self._known[expr] = value
+        return value
+
+    def _compute(self, expr: sympy.Expr) -> Value:
+        context = self.context
+        if expr.is_Rational:
+            if expr.q == 1:
+                return context.mpf(expr.p)
+            self.smallest = min(self.smallest, 1 - expr.q.bit_length())  # 1 + 10⁻⁴⁰ is of size 1
+            return context.mpf(expr.p) / expr.q
+        if expr.is_Add:
+            return functools.reduce(operator.add, map(self, expr.args))
+        if expr.is_Mul:
+            return functools.reduce(operator.mul, map(self, expr.args))
+        if expr is sympy.I:
+            return context.mpc(0, 1)
+        if expr is sympy.pi:
+            return +context.pi
+        if expr is sympy.E:
+            return self._exp(context.mpf(1))
+        if isinstance(expr, sympy.exp):
+            return self._exp(self(expr.exp))
+        if expr.is_Pow:
+            return self._power(expr)
+        if isinstance(expr, sympy.Sum | sympy.Product):
+            return self._running(expr)
+        if isinstance(expr, sympy.Indexed):
+            return self._indexed(expr)
+        if isinstance(expr, AppliedUndef):
+            return self._unknown(expr.func.__name__, expr.args)
+        if isinstance(expr, sympy.Derivative) and isinstance(expr.expr, AppliedUndef):
+            name = f"{expr.expr.func.__name__}'{expr.variables}"
+            return self._unknown(name, expr.expr.args)
+        function = _FUNCTIONS.get(expr.func)
+        if function is None:
+            raise Undefined(str(expr.func))
+        return function(self, *[self(argument) for argument in expr.args])
+
+    def _note(self, value: Value) -> Value:
+        if value:
+            self.smallest = min(self.smallest, _size(value))
+        return value
+
+    def _exp(self, value: Value) -> Value:
+        if abs(value) > LARGEST:
+            raise Undefined("exp")
+        return self._note(self.context.exp(value))
+
+    def _power(self, expr: sympy.Expr) -> Value:
+        base, exponent = self(expr.base), self(expr.exp)
+        if base == 0:
+            if self.context.re(exponent) <= 0:
+                raise Undefined("0**0")
+            return base
+        if not expr.exp.is_Integer:
+            whole = self._whole(exponent)
+            if whole is None or base > 0 or abs(whole) > LARGEST:
+                return self._exp(exponent * self.context.log(base))
+            exponent = whole  # (-1)^n is a sign, with no trace of an angle
+        if abs(exponent * self.context.log(abs(base))) > LARGEST:
+            raise Undefined("power")
+        return base ** int(exponent)
+
+    def _whole(self, value: Value) -> int | None:
+        """Return a value as a whole number, None if it is none."""
+        if self.context.im(value) != 0 or abs(value) > 10**9:
+            return None
+        nearest = int(self.context.nint(self.context.re(value)))
+        close = abs(value - nearest) <= self.context.mpf(10) ** (10 - self.context.dps)
+        return nearest if close else None
+
+    def _running(self, expr: Any) -> Value:
+        """Compute a sum or product over a running index, whose name is bound inside alone."""
+        if len(expr.limits) != 1:
+            raise Undefined("nested limits")
+        index, low, high = expr.limits[0]
+        first, last = self._whole(self(low)), self._whole(self(high))
+        if first is None or last is None or last - first >= MAX_TERMS:
+            raise Undefined("range")
+        total = self.context.mpf(isinstance(expr, sympy.Product))
+        for value in range(first, last + 1):
+            inner = Evaluator(self.context, {**self._point, index: self.context.mpf(value)})
+            inner.work, inner.largest, inner.smallest = self.work, self.largest, self.smallest
+            term = inner(expr.function)
+            self.work, self.largest, self.smallest = inner.work, inner.largest, inner.smallest
+            total = total * term if isinstance(expr, sympy.Product) else total + term
+        return total
+
+    def _indexed(self, expr: sympy.Indexed) -> Value:
+        """Return the value of ``p_k``: that of the symbol ``p_2`` or ``p_i`` where k is 2 or i."""
+        base = str(expr.base)
+        places = [self._whole(self(index)) for index in expr.indices]
+        written = f"{base}{''.join(map(str, places))}"
+        for symbol, value in self._point.items():
+            if symbol.name.replace("_", "") == written:
+                return value
+            name, _, index = symbol.name.partition("_")
+            if name == base and len(places) == 1:
+                for other, at in self._point.items():
+                    if other.name == index and at == places[0]:
+                        return value
+        return self._unknown(base, expr.indices)
+
+    def _unknown(self, name: str, arguments: Any) -> Value:
+        """Compute a function of which nothing is known: some number for every argument."""
+        values = [self.context.nstr(self(argument), KEY_DIGITS) for argument in arguments]
+        key = f"{name}({', '.join(values)})".encode()
+        digest = hashlib.blake2b(key, key=_SALT, digest_size=40).digest()
+        return self.context.mpf(int.from_bytes(digest)) / 2**319 + self.context.mpf(1) / 16
+
+    def _log(self, value: Value) -> Value:
+        if value == 0:
+            raise Undefined("log")
+        return self.context.log(value)
+
+    def _cosh(self, value: Value) -> Value:
+        return (self._exp(value) + self._exp(-value)) / 2
+
+    def _sinh(self, value: Value) -> Value:
+        return (self._exp(value) - self._exp(-value)) / 2
+
+    def _tanh(self, value: Value) -> Value:
+        # Through exponentials, so that the distance of tanh(100) from 1 is noted as a size.
+        return self._sinh(value) / self._cosh(value)
+
+    def _trigonometric(self, name: str, value: Value) -> Value:
+        size = abs(value)
+        if abs(self.context.im(value)) > LARGEST or size > self.context.mpf(10) ** MAX_ANGLE:
+            raise Undefined(name)
+        if size > 1:  # the fractional part of a large angle must be known to all digits
+            self.largest = max(self.largest, _size(size))
+            self._note(1 / size)
+        return getattr(self.context, name)(value)
+
+    def _abs(self, value: Value) -> Value:
+        return abs(value)
+
+    def _real(self, value: Value) -> Value:
+        if self.context.im(value) != 0:
+            raise Undefined("order of complex numbers")
+        return self.context.re(value)
+
+    def _heaviside(self, value: Value, at_zero: Value) -> Value:
+        sign = self.context.sign(self._real(value))
+        return at_zero if sign == 0 else (sign + 1) / 2
+
+    def _floor(self, value: Value, *, up: bool = False) -> Value:
+        real = self._real(value)
+        whole = self._whole(real)
+        if whole is not None:
+            return self.context.mpf(whole)
+        return self.context.ceil(real) if up else self.context.floor(real)
+
+    def _factorial(self, value: Value) -> Value:
+        whole = self._whole(value)
+        if abs(value) > 200 or (whole is not None and whole < 0):
+            raise Undefined("factorial")
+        return self._note(self.context.gamma(value + 1))
+
+    def _bounded(self, name: str, value: Value) -> Value:
+        if abs(value) > LARGEST:
+            raise Undefined(name)
+        return self._note(getattr(self.context, name)(value))
+
+    def _same(self, left: Value, right: Value) -> Value:
+        return self.context.mpf(self._whole(left - right) == 0)
+
+
+def _size(value: Value) -> int:
+    """Return the power of 2 above the size of a value; `Undefined` if it is infinite or none."""
+    if hasattr(value, "_mpc_"):
+        return max(_size(value.real), _size(value.imag))
+    _sign, mantissa, exponent, bits = value._mpf_
+    if mantissa:
+        return int(exponent + bits)
+    if exponent:
+        raise Undefined("not a number")
+    return -(10**9)
+
+
+# Students do not know it, so no unknown function can be fitted to.
+_SALT = os.urandom(32)
+
+_FUNCTIONS: dict[Any, Callable[..., Value]] = {
+    sympy.log: Evaluator._log,
+    cosh: Evaluator._cosh,
+    sinh: Evaluator._sinh,
+    tanh: Evaluator._tanh,
+    sympy.sin: lambda self, x: self._trigonometric("sin", x),
+    sympy.cos: lambda self, x: self._trigonometric("cos", x),
+    sympy.tan: lambda self, x: self._trigonometric("tan", x),
+    sympy.Abs: Evaluator._abs,
+    sympy.sign: lambda self, x: self.context.sign(self._real(x)),
+    sympy.Heaviside: Evaluator._heaviside,
+    own.Asin: lambda self, x: self._bounded("asin", x),
+    own.Acos: lambda self, x: self._bounded("acos", x),
+    own.Atan: lambda self, x: self._bounded("atan", x),
+    own.Atan2: lambda self, y, x: self.context.atan2(self._real(y), self._real(x)),
+    own.Erf: lambda self, x: self._bounded("erf", x),
+    own.Floor: Evaluator._floor,
+    own.Ceiling: lambda self, x: self._floor(x, up=True),
+    own.Factorial: Evaluator._factorial,
+    own.Conjugate: lambda self, x: self.context.conj(x),
+    own.RealPart: lambda self, x: self.context.re(x),
+    own.ImaginaryPart: lambda self, x: self.context.im(x),
+    own.Norm: Evaluator._abs,
+    sympy.KroneckerDelta: Evaluator._same,
+    Max: lambda self, *xs: max(map(self._real, xs)),
+    Min: lambda self, *xs: min(map(self._real, xs)),
+}

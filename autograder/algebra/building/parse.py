@@ -1,0 +1,319 @@
+"""Student text to sympy expressions, without `eval`, `sympify` or anything that calls them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import sympy
+
+from autograder.algebra.building import objects
+from autograder.algebra.building.builder import Builder
+from autograder.algebra.building.construction import UNDEFINED
+from autograder.algebra.building.functions import Diff, Limit
+from autograder.algebra.building.library import CALLS, FUNCTIONS
+from autograder.algebra.building.scope import Scope, plain_name
+from autograder.algebra.building.sizes import MAX_CELLS, is_in_range, is_larger
+from autograder.algebra.deadlines import killable
+from autograder.algebra.deadlines.guard import within
+from autograder.algebra.reading.errors import ParseError
+from autograder.algebra.reading.grammar import read_tree
+
+MAX_DIFFERENTIATED = 1000  # nodes
+LIMIT_SECONDS = 1.0
+_ALL_CALLS = frozenset(CALLS)
+_SIGNS = {"relation": "an equation", "interval": "an interval", "list": "a list", "set": "a set"}
+
+
+def _late() -> Any:
+    raise ParseError("reading this formula takes too long")
+
+
+@within(_late)
+def parse(
+    text: str,
+    names: Iterable[str] | None = None,
+    *,
+    implicit: bool = False,
+    assumptions: Mapping[str, str] | None = None,
+    ranges: Mapping[str, str] | None = None,
+) -> sympy.Expr:
+    r"""Read a formula.
+
+    Parameters
+    ----------
+    text : str
+        Python or everyday notation, with some LaTeX: ``p1*(1 - p1)``, ``e^z_1 / Z``, ``2·τ²``,
+        ``\frac{e^{z_1}}{Z}``.  ``diff(f, x)`` is the derivative.
+    names : iterable of str, optional
+        The names that may occur; any, if omitted.  ``p_1`` and ``p1`` are the same name.
+    implicit : bool
+        Whether ``2 n d`` is a product.
+    assumptions : mapping of str to str, optional
+        For a name, or ``"*"`` for all: words out of `ASSUMPTIONS`, ``"positive integer"`` say.
+        Names are real numbers unless told otherwise.
+    ranges : mapping of str to str, optional
+        For an index, or ``"*"`` for every one, where it ends if a sum does not say so: with
+        ``{"*": "n"}`` one may write ``\sum_j p_j`` and ``sum(p_j, j)``.
+
+    Returns
+    -------
+    sympy.Expr
+
+    Raises
+    ------
+    ParseError
+        For every text that is not a formula; no text causes another exception.
+
+    Examples
+    --------
+    >>> parse("e^z1 / (e^z1 + 0.5)")
+    exp(z1)/(exp(z1) + 1/2)
+    >>> parse("p1*(1 - q1)", ["p1", "p2"])
+    Traceback (most recent call last):
+    ...
+    autograder.algebra.reading.errors.ParseError: unknown name q1; did you mean p1?
+        p1*(1 - q1)
+                ^
+    """
+    expr, pending = _read(text, names, implicit, assumptions, None, ranges)
+    return differentiate(expr, text) if pending else expr
+
+
+@within(_late)
+def parse_matrix(
+    rows: Sequence[Sequence[str | float]],
+    names: Iterable[str] | None = None,
+    *,
+    assumptions: Mapping[str, str] | None = None,
+) -> sympy.Matrix:
+    """Read a matrix from a list of rows, each a list of formulas and numbers.
+
+    Raises
+    ------
+    ParseError
+        If the rows are no rows, differ in length, or a cell cannot be read.
+
+    Examples
+    --------
+    >>> parse_matrix([["p1", 0], ["-p1*p2", 1.5]])
+    Matrix([
+    [    p1,   0],
+    [-p1*p2, 3/2]])
+    """
+    if not (_is_list(rows) and len(rows) and all(_is_list(row) for row in rows)):
+        raise ParseError("expected a matrix: a list of rows, each a list of formulas")
+    widths = {len(row) for row in rows}
+    if len(widths) != 1 or 0 in widths:
+        raise ParseError("every row of a matrix must have the same number of entries")
+    if len(rows) * len(rows[0]) > MAX_CELLS:
+        raise ParseError(f"a matrix may have at most {MAX_CELLS} entries")
+    names = None if names is None else tuple(names)
+
+    def cell(i: int, j: int) -> sympy.Expr:
+        entry: Any = rows[i][j]
+        try:
+            if isinstance(entry, Real) and not isinstance(entry, bool):
+                entry = _number_text(entry)
+            return parse(entry, names, assumptions=assumptions)
+        except ParseError as error:
+            reason = f"row {i + 1}, column {j + 1}: {error.reason}"
+            raise ParseError(reason, error.text, error.position) from None
+
+    return sympy.Matrix([[cell(i, j) for j in range(len(rows[0]))] for i in range(len(rows))])
+
+
+def read_back(expr: sympy.Expr) -> str:
+    r"""How a formula was read, as LaTeX, for the student to compare with what was meant.
+
+    >>> read_back(parse("1/2*p_1"))
+    '\\frac{p_{1}}{2}'
+    """
+    return str(sympy.latex(expr))
+
+
+@within(_late)
+def parse_any(
+    text: str,
+    names: Iterable[str] | None = None,
+    *,
+    implicit: bool = False,
+    assumptions: Mapping[str, str] | None = None,
+    ranges: Mapping[str, str] | None = None,
+    open_functions: bool = False,
+    symbols: Iterable[str] = (),
+) -> Any:
+    r"""Read an answer of any kind: a formula, equation, inequality, list, set, interval, matrix.
+
+    Parameters
+    ----------
+    text : str
+        As for `parse`, and ``x = 2``, ``0 <= x < 1``, ``x < 1 or x > 2``, ``[1, 2]``, ``{1, 2}``,
+        ``(0, 1] ∪ {3}``, ``Matrix([[a, b], [c, d]])``, ``\begin{bmatrix} a & b \end{bmatrix}``.
+    names, implicit, assumptions, ranges
+        As for `parse`.
+    open_functions : bool
+        Whether a name that nobody declared makes a function when a bracket follows: ``f(x)``.
+    symbols : iterable of str
+        Names that then are no functions.
+
+    Returns
+    -------
+    sympy object
+        `kind` says which.
+
+    Raises
+    ------
+    ParseError
+        As for `parse`.
+
+    Examples
+    --------
+    >>> parse_any("x^2 = 2x", implicit=True)
+    Eq(x**2, 2*x)
+    >>> parse_any(r"\begin{pmatrix} a & 1 \\ 0 & a^2 \end{pmatrix}")
+    Matrix([
+    [a,    1],
+    [0, a**2]])
+    """
+    for sign in ("±", r"\pm"):
+        if isinstance(text, str) and sign in text:
+            both = [text.replace(sign, one.ljust(len(sign))) for one in "+-"]
+            names = None if names is None else tuple(names)
+            reading: dict[str, Any] = {
+                "implicit": implicit,
+                "assumptions": assumptions,
+                "ranges": ranges,
+            }
+            reading |= {"open_functions": open_functions, "symbols": tuple(symbols)}
+            return _either(*(parse_any(one, names, **reading) for one in both))
+    value, pending = _read(
+        text, names, implicit, assumptions, None, ranges, open_functions, symbols, any_kind=True
+    )
+    return _carried_out(value, text) if pending else value
+
+
+def _either(above: Any, below: Any) -> Any:
+    """Return what ``x = ±2`` or ``±2`` says: one of two statements, or both numbers."""
+    if isinstance(above, sympy.Expr):
+        return objects.FiniteSet(above, below)
+    if objects.kind(above) in ("equation", "inequality", "statement"):
+        return objects.Disjunction(above, below)
+    raise ParseError(f"± cannot stand in a {objects.kind(above)}")
+
+
+def _carried_out(value: Any, text: str) -> Any:
+    if isinstance(value, sympy.MatrixBase):
+        return value.applyfunc(lambda cell: differentiate(cell, text))
+    if isinstance(value, sympy.Expr) or not value.has(Diff, Limit):
+        return differentiate(value, text) if isinstance(value, sympy.Expr) else value
+    args = [_carried_out(argument, text) for argument in value.args]
+    if isinstance(value, sympy.core.relational.Relational):
+        return value.func(*args, evaluate=False)
+    return value.func(*args)
+
+
+@within(_late)
+def read(
+    text: object,
+    names: Iterable[str] | None = None,
+    *,
+    implicit: bool = False,
+    assumptions: Mapping[str, str] | None = None,
+    functions: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] | None = None,
+    ranges: Mapping[str, str] | None = None,
+) -> sympy.Expr:
+    """As `parse`, but derivatives stay as written; `functions` are known besides the usual ones."""
+    return _read(text, names, implicit, assumptions, functions, ranges)[0]
+
+
+def _read(
+    text: object,
+    names: Iterable[str] | None,
+    implicit: bool,
+    assumptions: Mapping[str, str] | None,
+    functions: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] | None,
+    ranges: Mapping[str, str] | None = None,
+    open_functions: bool = False,
+    symbols: Iterable[str] = (),
+    *,
+    any_kind: bool = False,
+) -> tuple[Any, bool]:
+    """Return what `text` says, and whether derivatives or limits in it are to be carried out."""
+    plain = frozenset(map(plain_name, symbols))
+    scope = Scope(names, assumptions or {}, ranges)
+    known: Mapping[str, Any] = FUNCTIONS
+    calls = _ALL_CALLS
+    if functions or scope.functions:
+        known = FUNCTIONS | {name: (1, 1, f) for name, f in (functions or {}).items()}
+        known |= {name: (1, 10, sympy.Function(name)) for name in scope.functions}
+        calls = _ALL_CALLS.union(known)
+    tree = read_tree(
+        text,
+        implicit=implicit,
+        functions=calls,
+        words=scope.words | plain,
+        open_functions=open_functions,
+    )
+    if not any_kind and tree.kind in _SIGNS:
+        raise ParseError(
+            f"expected one expression, not {_SIGNS[tree.kind]}", str(text), tree.token.position
+        )
+    try:
+        builder = Builder(str(text), scope, known)
+        value = builder.build(tree)
+    except ParseError:
+        raise
+    except Exception as error:
+        # sympy raises many kinds of exception when an expression makes no sense to it.
+        raise ParseError("this cannot be read as a formula", str(text)) from error
+    if not any_kind and not isinstance(value, sympy.Expr):
+        kind = objects.kind(value)
+        raise ParseError(f"expected one expression, not a {kind}", str(text), tree.token.position)
+    return value, builder.pending
+
+
+def differentiate(expr: sympy.Expr, text: str = "") -> sympy.Expr:
+    """Carry out the derivatives and limits in `expr`, the innermost first."""
+    if not expr.has(Diff, Limit):
+        return expr
+    args = [differentiate(argument, text) for argument in expr.args]
+    if isinstance(expr, Limit):
+        found = killable.run("limit", *args, seconds=LIMIT_SECONDS)
+        if found is None:
+            raise ParseError("this limit could not be found", text)
+        return _checked(found, text)
+    if not isinstance(expr, Diff):
+        return _checked(expr.func(*args), text)
+    inner, variables = args[0], args[1:]
+    if not all(variable.is_Symbol for variable in variables):
+        raise ParseError("differentiate with respect to a variable: diff(f, x)", text)
+    for variable in variables:
+        if is_larger(inner, MAX_DIFFERENTIATED):
+            raise ParseError("this is too large to differentiate", text)
+        inner = sympy.diff(inner, variable)
+    return _checked(inner, text)
+
+
+def _checked(expr: sympy.Expr, text: str) -> sympy.Expr:
+    """Refuse what only a derivative made undefined or too large: ``log(diff(x, y))``."""
+    if expr.has(*UNDEFINED):
+        raise ParseError("this is not defined once the derivative is carried out", text)
+    if expr.is_number and not is_in_range(expr):
+        raise ParseError("this number is too large", text)
+    return expr
+
+
+def _number_text(value: Real) -> str:
+    try:
+        if math.isfinite(value):
+            return str(value)
+    except (OverflowError, ValueError):  # more digits than a float or `str` allows
+        pass
+    raise ParseError("this number is out of range")
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list | tuple)

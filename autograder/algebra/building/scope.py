@@ -1,0 +1,108 @@
+"""What the names in a formula mean."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import itertools
+from collections.abc import Iterable, Mapping
+
+import sympy
+
+from autograder.algebra.building.library import CONSTANTS, FUNCTIONS
+
+ASSUMPTIONS = [
+    "complex",
+    "real",
+    "positive",
+    "negative",
+    "nonnegative",
+    "nonzero",
+    "integer",
+    "matrix",
+    "function",
+]
+
+
+def plain_name(name: str) -> str:
+    """Return what two spellings of one name have in common: ``p_1`` is ``p1``."""
+    return name.replace("_", "")
+
+
+class Scope:
+    """What the names in a formula mean.
+
+    Parameters
+    ----------
+    names : iterable of str, optional
+        The names that may occur; any, if omitted.
+    assumptions : mapping of str to str
+        What is known of them: words out of `ASSUMPTIONS`.  A ``matrix`` does not commute; a
+        ``function`` is one of which nothing is known.
+    ranges : mapping of str to str
+        For an index, or ``"*"`` for every one, where it ends if nothing is written: ``Σ_j`` runs
+        from 1 to there.
+    """
+
+    def __init__(
+        self,
+        names: Iterable[str] | None,
+        assumptions: Mapping[str, str],
+        ranges: Mapping[str, str] | None = None,
+    ) -> None:
+        self._ranges = dict(ranges or {})
+        self.names = None if names is None else {plain_name(name): name for name in names}
+        self._assumptions = {name: words.split() for name, words in assumptions.items()}
+        for word in itertools.chain.from_iterable(self._assumptions.values()):
+            if word not in ASSUMPTIONS:
+                raise ValueError(f"unknown assumption {word!r}; known: {', '.join(ASSUMPTIONS)}")
+        self.functions = {n for n, words in self._assumptions.items() if "function" in words}
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The declared names, without underscores."""
+        declared = {plain_name(name) for name in self._assumptions} - {"*"}
+        return frozenset((self.names or {}).keys() | declared) - self.functions
+
+    def find(self, word: str) -> sympy.Expr | None:
+        """Return the symbol or constant called `word`, None if there is none."""
+        if self.names is not None and plain_name(word) in self.names:
+            return self._symbol(self.names[plain_name(word)])
+        if word in self._assumptions and self.names is None:
+            return self._symbol(word)
+        if word in CONSTANTS:
+            return CONSTANTS[word]
+        return self._symbol(word) if self.names is None and word not in FUNCTIONS else None
+
+    def find_base(self, word: str) -> bool:
+        """Whether ``p_k`` may be written for a running index k, `word` being ``p``."""
+        return self.names is None or any(
+            name == word or name.startswith((f"{word}_", *(f"{word}{n}" for n in range(10))))
+            for name in self.names.values()
+        )
+
+    def size(self, index: str) -> sympy.Expr | None:
+        """Return where a running index ends for which no range is written, None if unknown."""
+        last = self._ranges.get(index, self._ranges.get("*"))
+        if last is None:
+            return None
+        return sympy.Integer(last) if last.isdigit() else self._symbol(last)
+
+    def nearest(self, word: str) -> str:
+        """Return a hint for an unknown `word`."""
+        names = self.names or {}
+        if close := difflib.get_close_matches(plain_name(word), names, n=1, cutoff=0.5):
+            return f"did you mean {names[close[0]]}?"
+        if close := difflib.get_close_matches(word, FUNCTIONS, n=1, cutoff=0.7):
+            return f"did you mean {close[0]}?"
+        return f"the names are {', '.join(names.values())}" if names else "no names are expected"
+
+    def _symbol(self, name: str) -> sympy.Symbol:
+        return _symbol(name, *self._assumptions.get(name, self._assumptions.get("*", ["real"])))
+
+
+@functools.lru_cache(1000)
+def _symbol(name: str, *words: str) -> sympy.Symbol:
+    if "matrix" in words:
+        return sympy.Symbol(name, commutative=False)
+    return sympy.Symbol(name, **dict.fromkeys(words, True))

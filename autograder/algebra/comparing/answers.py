@@ -1,0 +1,273 @@
+"""Whether two answers of any kind say the same."""
+
+from __future__ import annotations
+
+import functools
+import re
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import sympy
+
+from autograder.algebra.building.objects import FiniteSet, Interval, Listing, Ratio, Tuple, kind
+from autograder.algebra.building.parse import parse_any
+from autograder.algebra.comparing.equations import multiples, polynomials
+from autograder.algebra.comparing.equivalence import equal
+from autograder.algebra.comparing.verdict import Verdict
+from autograder.algebra.deadlines import killable
+from autograder.algebra.deadlines.guard import within
+from autograder.algebra.reading.errors import ParseError
+
+SECONDS = 1.5  # for what is not bounded by construction
+ALL_SECONDS = 3.0  # for all of that in one answer: a set may hold many statements
+
+_Assumptions = Mapping[str, str] | None
+_STATEMENTS = ("equation", "inequality", "statement")
+
+
+def _too_late() -> Verdict:
+    return Verdict(None, "undecided: this takes too long")
+
+
+@within(_too_late)
+def equivalent(
+    expected: str,
+    given: str,
+    *,
+    variables: Iterable[str] | None = None,
+    assumptions: Mapping[str, str] | None = None,
+) -> Verdict:
+    """Compare a student's answer with the expected one.
+
+    Parameters
+    ----------
+    expected, given : str
+        Two formulas, equations, inequalities, lists, sets, intervals or matrices, see `parse_any`.
+    variables : iterable of str, optional
+        The names that may occur.  If omitted: any, ``2x`` is a product and ``f(x)`` a function.
+    assumptions : mapping of str to str, optional
+        What is known of the names, see `parse`.  Names are real numbers unless told otherwise.
+
+    Returns
+    -------
+    Verdict
+        Two formulas are equal if they agree wherever both are defined; two equations, if one is a
+        multiple of the other, or for names declared as real, if their solutions agree.  No text
+        raises, and no text takes longer than `guard.SECONDS` of processor time here and
+        `ALL_SECONDS` in the second process.
+
+    Examples
+    --------
+    >>> equivalent("p1*(1 - p1)", "p1 - p1^2")
+    Verdict(equal=True, how='proved', values=None)
+    >>> equivalent("-p1*p2", "p1*p2").equal
+    False
+    >>> equivalent("[0, 1)", "(0, 1) ∪ {0}").equal
+    True
+    """
+    names = None if variables is None else tuple(variables)
+    known = tuple((assumptions or {}).items())
+    try:
+        right = _read(expected, names, known)
+    except ParseError as error:
+        return Verdict(None, f"parse error: the expected formula: {error}")
+    try:
+        symbols = frozenset(symbol.name for symbol in right.free_symbols if symbol.is_Symbol)
+        answer = _read(given, names, known, symbols)
+    except ParseError as error:
+        return Verdict(False, f"parse error: {error}")
+    if kind(right) not in _STATEMENTS and _is_assignment(given):
+        answer = _assigned(answer, right)
+    elif kind(answer) not in _STATEMENTS and _is_assignment(expected):
+        right = _assigned(right, answer)
+    return compare(right, answer, assumptions)
+
+
+def compare(
+    expected: Any, given: Any, assumptions: _Assumptions = None, until: float | None = None
+) -> Verdict:
+    """Compare two values as `parse_any` makes them; the second process may work `until` then."""
+    until = time.monotonic() + ALL_SECONDS if until is None else until
+    if expected == given:
+        return Verdict(True, "proved")
+    expected, given = _as_matrices(expected, given)
+    kinds = kind(expected), kind(given)
+    if all(which in _STATEMENTS for which in kinds) or _has_proposition(expected, given):
+        quick = (
+            _equations(expected, given, bool(assumptions))
+            if kinds == ("equation", "equation")
+            else None
+        )
+        return quick or _elsewhere("statements", expected, given, assumptions, until)
+    if kinds == ("set", "list") and len(given.args) == 2 and expected.has(Interval):
+        return compare(expected, _interval(given), assumptions, until)
+    if kinds == ("list", "set") and len(expected.args) == 2 and given.has(Interval):
+        return compare(_interval(expected), given, assumptions, until)
+    if set(kinds) == {"ratio", "expression"}:
+        expected, given = _quotient(expected), _quotient(given)
+        kinds = kind(expected), kind(given)
+    if kinds[0] != kinds[1]:
+        return Verdict(False, f"{_a(kinds[1])} instead of {_a(kinds[0])}")
+    match kinds[0]:
+        case "ratio":
+            return _ratios(expected, given, until)
+        case "list":
+            return _lists(expected, given, assumptions, until)
+        case "set":
+            return _sets(expected, given, assumptions, until)
+        case "matrix":
+            return equal(expected, given)
+    verdict = equal(expected, given)
+    if verdict.equal is None and verdict.how.startswith("undecided: equal"):
+        return _elsewhere("formulas", expected, given, assumptions, until)
+    return verdict
+
+
+def _equations(expected: sympy.Eq, given: sympy.Eq, declared: bool) -> Verdict | None:
+    """Compare two equations as they stand, which settles most of those that are equal."""
+    if not all(isinstance(side, sympy.Expr) for side in (*expected.args, *given.args)):
+        return None
+    one, other = expected.lhs - expected.rhs, given.lhs - given.rhs
+    verdict = multiples(one, other)
+    if verdict is None and not declared and polynomials(one, other):
+        return Verdict(False, "the solutions differ, or how often each occurs")
+    return verdict
+
+
+def _elsewhere(
+    task: str, expected: Any, given: Any, assumptions: _Assumptions, until: float
+) -> Verdict:
+    declared = " ".join((assumptions or {}).values())
+    seconds = min(SECONDS, until - time.monotonic())
+    result = seconds > 0 and killable.run(task, expected, given, declared, seconds=seconds)
+    return result or _too_late()
+
+
+def _read(
+    text: object,
+    names: tuple[str, ...] | None,
+    assumptions: tuple[tuple[str, str], ...],
+    symbols: frozenset[str] = frozenset(),
+) -> Any:
+    if not isinstance(text, str):
+        raise ParseError(f"expected a formula as text, not {type(text).__name__}")
+    return _read_text(text, names, assumptions, symbols)
+
+
+@functools.lru_cache(512)  # the expected answer is the same for a whole class
+def _read_text(
+    text: str,
+    names: tuple[str, ...] | None,
+    assumptions: tuple[tuple[str, str], ...],
+    symbols: frozenset[str],
+) -> Any:
+    return parse_any(
+        text,
+        names,
+        implicit=names is None,
+        assumptions=dict(assumptions),
+        open_functions=names is None,
+        symbols=symbols,
+    )
+
+
+def _is_assignment(text: object) -> bool:
+    return isinstance(text, str) and "=" in text and not re.match(r"\s*[A-Z][a-z]+\(", text)
+
+
+def _assigned(value: Any, other: Any) -> Any:
+    """Return what is on the right of ``x = …``, where that name means nothing in `other`."""
+    if not isinstance(value, sympy.Eq):
+        return value
+    names = value.lhs.args if isinstance(value.lhs, Listing) else (value.lhs,)
+    used = value.rhs.free_symbols | other.free_symbols
+    fresh = all(name.is_Symbol and name not in used for name in names)
+    return value.rhs if fresh else value
+
+
+def _has_proposition(expected: Any, given: Any) -> bool:
+    """Whether a name alone is compared with a statement: then it is one, true or false."""
+    one_is_name = expected.is_Symbol or given.is_Symbol
+    return one_is_name and "statement" in (kind(expected), kind(given))
+
+
+def _interval(pair: Listing) -> Interval:
+    """Read ``[0, 1]`` or ``(0, 1)`` as an interval, where one is expected."""
+    is_open = sympy.sympify(isinstance(pair, Tuple))
+    return Interval(*pair.args, is_open, is_open)
+
+
+def _as_matrices(expected: Any, given: Any) -> tuple[Any, Any]:
+    """Read a list of lists as a matrix, where the other side is one."""
+    if isinstance(expected, sympy.MatrixBase) and _is_table(given):
+        return expected, sympy.ImmutableMatrix([row.args for row in given.args])
+    if isinstance(given, sympy.MatrixBase) and _is_table(expected):
+        return sympy.ImmutableMatrix([row.args for row in expected.args]), given
+    return expected, given
+
+
+def _is_table(value: Any) -> bool:
+    if not (isinstance(value, Listing) and value.args):
+        return False
+    rows = value.args
+    cells = [cell for row in rows if isinstance(row, Listing) for cell in row.args]
+    return (
+        all(isinstance(row, Listing) and len(row.args) == len(rows[0].args) for row in rows)
+        and bool(cells)
+        and all(isinstance(cell, sympy.Expr) for cell in cells)
+    )
+
+
+def _quotient(value: Any) -> Any:
+    """Return ``a : b`` as a/b."""
+    if isinstance(value, Ratio) and len(value.args) == 2 and value.args[1] != 0:
+        return value.args[0] / value.args[1]
+    return value
+
+
+def _ratios(expected: Ratio, given: Ratio, until: float) -> Verdict:
+    """Compare two ratios, ``11 : 21`` and ``22 : 42``: each term times all the others."""
+    if len(expected.args) != len(given.args):
+        return Verdict(False, f"{len(given.args)} terms instead of {len(expected.args)}")
+    if any(equal(term, sympy.S.Zero).equal for term in given.args):
+        return Verdict(expected == given, "a term is zero")
+    (a, b), *others = zip(expected.args, given.args, strict=True)
+    left, right = [a * y for _, y in others], [b * x for x, _ in others]
+    return _lists(Listing(*left), Listing(*right), None, until)
+
+
+def _lists(expected: Listing, given: Listing, assumptions: _Assumptions, until: float) -> Verdict:
+    if len(expected.args) != len(given.args):
+        return Verdict(False, f"{len(given.args)} entries instead of {len(expected.args)}")
+    pairs = zip(expected.args, given.args, strict=True)
+    verdicts = [compare(a, b, assumptions, until) for a, b in pairs]
+    for outcome in (False, None):
+        for place, verdict in enumerate(verdicts, start=1):
+            if verdict.equal is outcome:
+                return Verdict(outcome, f"entry {place}: {verdict.how}", verdict.values)
+    return Verdict(True, "numeric" if any(v.how == "numeric" for v in verdicts) else "proved")
+
+
+def _sets(expected: Any, given: Any, assumptions: _Assumptions, until: float) -> Verdict:
+    if not (isinstance(expected, FiniteSet) and isinstance(given, FiniteSet)):
+        return _elsewhere("sets", expected, given, assumptions, until)
+    if len(expected.args) * len(given.args) > 400:
+        return Verdict(None, "undecided: the sets are too large")
+    table = [[compare(a, b, assumptions, until).equal for b in given.args] for a in expected.args]
+    columns = list(zip(*table, strict=True)) if table else [() for _ in given.args]
+    for rows, whose, elements in (
+        (table, "is missing", expected.args),
+        (columns, "does not belong", given.args),
+    ):
+        for row, element in zip(rows, elements, strict=True):
+            if not any(row):
+                unsure = None in row
+                return Verdict(
+                    None if unsure else False, f"{'undecided: ' * unsure}{element} {whose}"
+                )
+    return Verdict(True, "proved")
+
+
+def _a(which: str) -> str:
+    return f"an {which}" if which[0] in "aei" else f"a {which}"

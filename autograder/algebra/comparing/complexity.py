@@ -1,0 +1,200 @@
+"""Complexity classes: sums of monomials, with constants and dominated terms dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import sympy
+
+from autograder.algebra.building.parse import read
+from autograder.algebra.deadlines.guard import within
+from autograder.algebra.reading.errors import ParseError
+
+MAX_TERMS = 200
+MAX_POWER = 20
+
+# For every symbol: its exponent and the exponent of its logarithm; (1, 1) is n log n.
+Growth = tuple[Fraction, Fraction]
+_CONSTANT: Growth = (Fraction(0), Fraction(0))
+
+
+@dataclass(frozen=True)
+class Monomial:
+    """A product of powers of symbols and of their logarithms, sorted by symbol."""
+
+    powers: tuple[tuple[str, Growth], ...] = ()
+
+    def is_dominated_by(self, other: Monomial) -> bool:
+        """Whether this grows at most as `other` does, however the symbols grow.
+
+        Exponents are compared before logarithms: n log n is dominated by n².
+        """
+        mine, theirs = dict(self.powers), dict(other.powers)
+        return all(mine.get(s, _CONSTANT) <= theirs.get(s, _CONSTANT) for s in mine | theirs)
+
+    def __mul__(self, other: Monomial) -> Monomial:
+        powers = dict(self.powers)
+        for symbol, (exponent, logs) in other.powers:
+            known = powers.get(symbol, _CONSTANT)
+            powers[symbol] = (known[0] + exponent, known[1] + logs)
+        return _monomial(powers)
+
+    def __pow__(self, power: Fraction) -> Monomial:
+        return _monomial({s: (power * e, power * logs) for s, (e, logs) in self.powers})
+
+
+@dataclass(frozen=True)
+class Complexity:
+    """A complexity class: two are equal if what is left of their terms is the same.
+
+    ``str()`` writes it in a form that `parse_complexity` reads.
+    """
+
+    terms: frozenset[Monomial]
+    symbols: tuple[str, ...] = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        ordered = sorted(self.terms, key=self._order, reverse=True)
+        return f"O({' + '.join(self._write(term) for term in ordered)})"
+
+    def _order(self, term: Monomial) -> list[Growth]:
+        return [dict(term.powers).get(symbol, _CONSTANT) for symbol in self.symbols]
+
+    def _write(self, term: Monomial) -> str:
+        above: list[str] = []
+        below: list[str] = []
+        for symbol, growth in zip(self.symbols, self._order(term), strict=True):
+            for name, power in zip((symbol, f"log({symbol})"), growth, strict=True):
+                if power:
+                    shown = abs(power)
+                    exponent = shown if shown.denominator == 1 else f"({shown})"
+                    factor = name if shown == 1 else f"{name}^{exponent}"
+                    (above if power > 0 else below).append(factor)
+        over = "".join(f"/{factor}" for factor in below)
+        return ("·".join(above) or "1") + over
+
+
+def _late() -> Any:
+    raise ParseError("reading this cost takes too long")
+
+
+@within(_late)
+def parse_complexity(text: str, symbols: Iterable[str]) -> Complexity:
+    """Read a complexity class in the given symbols, which are all taken to grow.
+
+    Parameters
+    ----------
+    text : str
+        With or without ``O(…)``; a blank may stand for a product.
+    symbols : iterable of str
+        The names that may occur.
+
+    Raises
+    ------
+    ParseError
+        If `text` cannot be read, or is no sum of monomials.
+
+    Examples
+    --------
+    >>> str(parse_complexity("O(2 n m d_k + 3 n m + 7)", ["n", "m", "d_k"]))
+    'O(n·m·d_k)'
+    >>> parse_complexity("n**2/2 - n/2", ["n"]) == parse_complexity("O(n^2)", ["n"])
+    True
+    """
+    symbols = tuple(symbols)
+    expr = read(
+        text,
+        symbols,
+        implicit=True,
+        assumptions={"*": "positive"},
+        functions={"O": lambda inner: inner},
+    )
+    try:
+        terms = _terms(expr)
+    except _NoMonomial as error:
+        raise ParseError(
+            f"expected a sum of products of {', '.join(symbols)}; {error}", text
+        ) from None
+    if not terms:
+        raise ParseError("a cost cannot be zero", text)
+    leading = frozenset(
+        term
+        for term in terms
+        if not any(term != other and term.is_dominated_by(other) for other in terms)
+    )
+    if any(terms[term].is_negative for term in leading):
+        raise ParseError("a cost cannot be negative", text)
+    return Complexity(leading, symbols)
+
+
+class _NoMonomial(Exception):
+    pass
+
+
+_Terms = Mapping[Monomial, Any]  # with their coefficients
+
+
+def _terms(expr: sympy.Expr) -> _Terms:
+    if not expr.free_symbols:
+        return {Monomial(): expr} if expr != 0 else {}
+    if expr.is_Symbol:
+        return {_monomial({expr.name: (Fraction(1), Fraction(0))}): sympy.S.One}
+    if expr.is_Add:
+        return _sum(map(_terms, expr.args))
+    if expr.is_Mul:
+        product: _Terms = {Monomial(): sympy.S.One}
+        for argument in expr.args:
+            product = _product(product, _terms(argument))
+        return product
+    if expr.is_Pow and expr.exp.is_Rational:
+        return _power(_terms(expr.base), Fraction(expr.exp.p, expr.exp.q))
+    if isinstance(expr, sympy.log):
+        return _log(_terms(expr.args[0]))
+    raise _NoMonomial(f"{expr} is none")
+
+
+def _sum(summands: Iterable[_Terms]) -> _Terms:
+    total: dict[Monomial, Any] = {}
+    for terms in summands:
+        for term, coefficient in terms.items():
+            total[term] = total.get(term, 0) + coefficient
+    return {term: coefficient for term, coefficient in total.items() if coefficient != 0}
+
+
+def _product(left: _Terms, right: _Terms) -> _Terms:
+    if len(left) * len(right) > MAX_TERMS:
+        raise _NoMonomial("this has too many terms")
+    return _sum({a * b: left[a] * right[b]} for a in left for b in right)
+
+
+def _power(base: _Terms, power: Fraction) -> _Terms:
+    if len(base) == 1:
+        ((term, coefficient),) = base.items()
+        return {term**power: coefficient ** sympy.Rational(power.numerator, power.denominator)}
+    if power.denominator != 1 or not 0 <= power <= MAX_POWER:
+        raise _NoMonomial("a sum can only be raised to a small whole number")
+    result: _Terms = {Monomial(): sympy.S.One}
+    for _ in range(int(power)):
+        result = _product(result, base)
+    return result
+
+
+def _log(inside: _Terms) -> _Terms:
+    """Write log(2·n²·m) as log 2 + 2 log n + log m."""
+    if len(inside) != 1:
+        raise _NoMonomial("the logarithm of a sum is none")
+    ((term, coefficient),) = inside.items()
+    logs = [{Monomial(): sympy.log(coefficient)}]
+    for symbol, (exponent, inner_logs) in term.powers:
+        if inner_logs:
+            raise _NoMonomial("the logarithm of a logarithm is none")
+        monomial = _monomial({symbol: (Fraction(0), Fraction(1))})
+        logs.append({monomial: sympy.Rational(exponent.numerator, exponent.denominator)})
+    return _sum(logs)
+
+
+def _monomial(powers: Mapping[str, Growth]) -> Monomial:
+    return Monomial(tuple(sorted((s, g) for s, g in powers.items() if g != _CONSTANT)))

@@ -1,0 +1,261 @@
+"""Whether two formulas are equal: counterexamples by numbers, certificates by proof."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import sympy
+
+from autograder.algebra.building.numeric import Evaluator, Undefined, Value, shared_context
+from autograder.algebra.building.sizes import is_larger
+from autograder.algebra.comparing.ingredients import PIECES, Survey, same_symbols
+from autograder.algebra.comparing.noncommuting import entries
+from autograder.algebra.comparing.proof import is_zero
+from autograder.algebra.comparing.verdict import Verdict
+from autograder.algebra.deadlines.guard import within
+
+__all__ = ["Verdict", "equal"]
+
+MAX_NODES = 10_000
+MAX_MATRIX_NODES = 60  # of formulas in which names stand for matrices
+DIGITS = 50
+START_DIGITS = 80  # enough for sizes that range over fifteen powers of 10
+DIGITS_PER_BIT = 0.61  # two for every power of 10 in the range of the sizes met
+MAX_DIGITS = 1000
+MAX_WORK = 2_000_000  # nodes times digits
+FIRST_POINTS = 1  # before a proof is tried
+POINTS = 12  # at which both sides must be defined and agree
+TRIES = 600
+MAX_BRANCHES = 150  # points at which both sides are complex and differ
+EXTREME = 10**6  # numbers beyond it may hide what no point tried can show
+WIDEST = 2**24  # every third point of a function in pieces lies that far out
+_Exact = tuple[int, int]  # (m, e) for m·2^e
+MAX_SPECIAL = 4  # symbols; more make too many special points
+_SPECIAL: tuple[_Exact, ...] = ((-2, 0), (2, 0), (1, -1))
+
+# The students do not know the seed, so no formula can be fitted to the points.
+_random = random.Random(os.urandom(32))
+
+
+def _late() -> Verdict:
+    return Verdict(None, "undecided: this takes too long")
+
+
+@within(_late)
+def equal(a: Any, b: Any, *, assumptions: Mapping[str, str] | None = None) -> Verdict:
+    """Compare two expressions or two matrices, as `parse` and `parse_matrix` make them.
+
+    Symbols count as the same if their names do, ``p_1`` and ``p1`` included; `assumptions`
+    replaces what the symbols of both sides are assumed to be.
+
+    Examples
+    --------
+    >>> from autograder.algebra import parse
+    >>> equal(parse("tanh(x/2)"), parse("(e^x - 1)/(e^x + 1)"))
+    Verdict(equal=True, how='proved', values=None)
+    """
+    if isinstance(a, sympy.MatrixBase) or isinstance(b, sympy.MatrixBase):
+        return _equal_matrices(a, b, assumptions)
+    if a == b and assumptions is None:
+        return Verdict(True, "proved")
+    a, b = same_symbols(a, b, assumptions)
+    if a == b:
+        return Verdict(True, "proved")
+    survey = Survey(a, b, MAX_NODES)
+    if survey.too_large:
+        return Verdict(None, "undecided: the formula is too large")
+    if not (a.is_commutative and b.is_commutative):
+        return _equal_noncommuting(a, b)
+    verdict = _Comparison(a, b, survey).verdict()
+    if verdict.how != "numeric":
+        return verdict
+    if survey.symbols and (a - b).has(*PIECES):
+        return Verdict(None, "undecided: equal at the points tried, but defined in pieces")
+    if _extremes(a) != _extremes(b):
+        return Verdict(None, "undecided: equal at the points tried, but with extreme numbers")
+    return verdict
+
+
+def _extremes(expr: sympy.Expr) -> set[sympy.Rational]:
+    """Return the numbers so large or small that no point tried may have met what they do."""
+    numbers = (abs(number) for number in expr.atoms(sympy.Rational) if number)
+    return {n for n in numbers if n > EXTREME or n * EXTREME < 1}
+
+
+def _equal_matrices(a: Any, b: Any, assumptions: Mapping[str, str] | None) -> Verdict:
+    shapes = [getattr(x, "shape", "no matrix") for x in (a, b)]
+    if shapes[0] != shapes[1]:
+        return Verdict(False, f"shape {shapes[1]} instead of {shapes[0]}")
+    entries = {
+        (i + 1, j + 1): equal(a[i, j], b[i, j], assumptions=assumptions)
+        for i in range(a.rows)
+        for j in range(a.cols)
+    }
+    for outcome in (False, None):
+        for place, verdict in entries.items():
+            if verdict.equal is outcome:
+                return Verdict(outcome, f"entry {place}: {verdict.how}", verdict.values)
+    numeric = any(verdict.how == "numeric" for verdict in entries.values())
+    return Verdict(True, "numeric" if numeric else "proved")
+
+
+def _equal_noncommuting(a: sympy.Expr, b: sympy.Expr) -> Verdict:
+    if is_larger(a, MAX_MATRIX_NODES) or is_larger(b, MAX_MATRIX_NODES):
+        return Verdict(None, "undecided: the formula is too large")
+    left, right = entries(a), entries(b)
+    if isinstance(left, sympy.MatrixBase) and isinstance(right, sympy.MatrixBase):
+        return _equal_matrices(left, right, None)
+    if isinstance(left, sympy.MatrixBase) or isinstance(right, sympy.MatrixBase):
+        return Verdict(False, "one is a matrix, the other is not")
+    return equal(left, right)
+
+
+class _Comparison:
+    """The search for a point at which `a` and `b` differ."""
+
+    def __init__(self, a: sympy.Expr, b: sympy.Expr, survey: Survey) -> None:
+        self.sides = a, b
+        self.survey = survey
+        self.symbols = survey.symbols
+        self.context = shared_context(DIGITS)
+        self.work = 0
+        self.real_refutation: Verdict | None = None
+        self.complex_refutation: Verdict | None = None
+
+    def verdict(self) -> Verdict:
+        """Look at a few points, then for a proof, then at more points."""
+        if not self._agree(self._random_points(), FIRST_POINTS):
+            return self._without_points()
+        if self._is_proved():
+            return Verdict(True, "proved")
+        if not self.symbols:
+            return Verdict(True, "numeric")
+        self._agree(self._special_points(), len(_SPECIAL) ** MAX_SPECIAL)
+        wanted = max(POINTS, 2 ** min(len(self.symbols) + 1, 5))
+        if self.real_refutation or not self._agree(self._random_points(), wanted):
+            return self._without_points()
+        return Verdict(True, "numeric")
+
+    def _without_points(self) -> Verdict:
+        undecided = Verdict(None, "undecided: too few points could be computed")
+        return self.real_refutation or self.complex_refutation or undecided
+
+    def _agree(self, points: Iterable[dict[Any, _Exact]], wanted: int) -> bool:
+        """Whether both sides agree at so many of `points`; ends at a real refutation."""
+        agreements = branches = 0
+        for point in points:
+            try:
+                same, left, right = self._at(point)
+            except (Undefined, ArithmeticError, ValueError, TypeError):
+                if self.work > MAX_WORK:
+                    break
+                continue
+            agreements += same
+            real = [value.imag == 0 for value in (left, right)]
+            if not same and all(real):
+                self.real_refutation = self._refutation(point, left, right)
+                return False
+            if not same and not any(real):
+                # Perhaps only another branch: log(a/b) and log(a) - log(b) for negative numbers.
+                branches += 1
+                if self.complex_refutation is None:
+                    self.complex_refutation = self._refutation(point, left, right)
+            if agreements == wanted or self.work > MAX_WORK:
+                break
+            if branches == (MAX_BRANCHES if agreements else 20):
+                break
+        return agreements == (wanted if self.symbols else 1)
+
+    def _random_points(self) -> Iterator[dict[Any, _Exact]]:
+        for attempt in range(TRIES if self.symbols else 1):
+            # Every other point is all positive: log(a*b*c*d) would rarely be defined otherwise.
+            # In between, the signs go through their combinations: √a·√b = √(a·b) but for one.
+            signs = (attempt + 1) // 2 if attempt % 2 else 0
+            yield {
+                symbol: self._draw(symbol, attempt, negative=bool(signs >> i & 1))
+                for i, symbol in enumerate(self.symbols)
+            }
+
+    def _is_proved(self) -> bool:
+        return not self.survey.runs and is_zero(self.sides[0] - self.sides[1])
+
+    def _at(self, point: Mapping[Any, _Exact]) -> tuple[bool, Value, Value]:
+        """Evaluate both sides with so many digits that rounding errors do not matter.
+
+        A term of 10⁻⁴⁰ next to one of 10⁰ needs forty digits more to be seen at all, so the number
+        of digits grows with the range of the sizes met.
+        """
+        context, digits, zero_before = self.context, START_DIGITS, False
+        while digits <= MAX_DIGITS:
+            context.dps = digits
+            evaluate = Evaluator(context, {s: self._value(x) for s, x in point.items()})
+            try:
+                left, right = map(evaluate, self.sides)
+            finally:
+                self.work += digits * evaluate.work
+            needed = DIGITS + int((evaluate.largest - evaluate.smallest) * DIGITS_PER_BIT)
+            if needed > digits:
+                digits = max(needed, digits + DIGITS)
+                continue
+            noise = context.ldexp(context.mpf(10) ** (20 - digits), evaluate.largest)
+            left, right = context.chop(left, noise), context.chop(right, noise)
+            if abs(left - right) > noise:
+                return False, left, right
+            if zero_before or max(abs(left), abs(right)) > noise * 10**10:
+                return True, left, right
+            # Both are nothing but noise: zero, if they still are with twice the digits.
+            zero_before, digits = True, 2 * digits
+        raise Undefined("needs too many digits")
+
+    def _special_points(self) -> Iterator[dict[Any, _Exact]]:
+        """Yield points of a kind never drawn, where (a^b)^c and a^(b·c) part and are real."""
+        if not self.survey.general or len(self.symbols) > MAX_SPECIAL:
+            return
+        for values in itertools.product(_SPECIAL, repeat=len(self.symbols)):
+            point = dict(zip(self.symbols, values, strict=True))
+            whole = self.survey.whole
+            if all(_is_allowed(s, *value, whole=s in whole) for s, value in point.items()):
+                yield point
+
+    def _draw(self, symbol: sympy.Symbol, attempt: int, *, negative: bool) -> _Exact:
+        if symbol in self.survey.whole:
+            return _random.randint(1, 3 if symbol in self.survey.indices else 9), 0
+        size, exponent = _draw(symbol, negative=negative)
+        if self.survey.wide and attempt % 3 == 2:
+            exponent += _random.randint(1, WIDEST.bit_length())
+        return size, exponent
+
+    def _value(self, exact: _Exact) -> Value:
+        return self.context.ldexp(self.context.mpf(exact[0]), exact[1])
+
+    def _refutation(self, point: Mapping[Any, _Exact], left: Value, right: Value) -> Verdict:
+        show = self.context.nstr
+        where = ", ".join(f"{symbol}={show(self._value(x), 4)}" for symbol, x in point.items())
+        digits = 4
+        while digits < 16 and show(left, digits) == show(right, digits):
+            digits *= 2
+        values = (str(show(left, digits)), str(show(right, digits)))
+        return Verdict(False, f"refuted at {where or 'all points'}", values)
+
+
+def _is_allowed(symbol: sympy.Symbol, size: int, exponent: int, *, whole: bool) -> bool:
+    if whole and (size < 0 or exponent < 0):
+        return False
+    if (symbol.is_integer and exponent < 0) or (symbol.is_negative and size > 0):
+        return False
+    return size > 0 or not symbol.is_nonnegative
+
+
+def _draw(symbol: sympy.Symbol, *, negative: bool) -> _Exact:
+    """Draw a value for `symbol`, off every decimal grid that a formula could be fitted to."""
+    if symbol.is_integer:
+        size, exponent = _random.randint(1, 40), 0
+    else:
+        size, exponent = _random.getrandbits(150) + (1 << 145), -149 + _random.randint(0, 1)
+    if symbol.is_negative or (negative and not symbol.is_nonnegative):
+        return -size, exponent
+    return size, exponent

@@ -1,0 +1,1 @@
+"""Limits on the time of what no bound on the work foresaw."""

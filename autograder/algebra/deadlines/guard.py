@@ -1,0 +1,77 @@
+"""A limit on the processor time of one call, for what no bound on the work foresaw.
+
+Reading, evaluating and proving count what they do and stop by themselves.  In between sympy
+builds sums, powers and functions of what a student wrote, and nobody has counted what that can
+take: a timer of the operating system ends it.  Timers belong to the main thread; a call from
+another thread is answered by the second process, which can be killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import ParamSpec, TypeVar, cast
+
+from autograder.algebra.deadlines import killable
+
+SECONDS = 2.0  # of processor time
+_TRIES = 2  # a machine that stood still for a moment, or loaded a library, must not decide
+STEP_SECONDS = 20.0  # for a step of a derivation, which many comparisons look at
+_AGAIN = 0.05  # until the timer strikes again, should the first time have been lost in a finalizer
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Late(BaseException):
+    """The time is up.  No `Exception`, so that no handler on the way takes it for its own."""
+
+
+def within(late: Callable[[], R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Limit the time of a function; one that is late has what `late` returns or raises."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def limited(*args: P.args, **kwargs: P.kwargs) -> R:
+            if threading.current_thread() is not threading.main_thread():
+                where = (function.__module__, function.__qualname__)
+                answer = killable.call(where, args, kwargs, seconds=SECONDS)
+                return cast("R", answer[1]) if answer else late()
+            for _ in range(_TRIES):
+                with contextlib.suppress(Late), limit(SECONDS):
+                    return function(*args, **kwargs)
+            return late()
+
+        return limited
+
+    return decorate
+
+
+@contextlib.contextmanager
+def limit(seconds: float) -> Iterator[None]:
+    """Raise `Late` when what follows has used so much time.
+
+    Nothing is limited within another limit, or in a thread that is not the main one.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getitimer(signal.ITIMER_VIRTUAL)[0]:
+        yield
+        return
+    armed = True
+
+    def strike(_signal: int, _frame: FrameType | None) -> None:
+        if armed:
+            raise Late
+
+    before = signal.signal(signal.SIGVTALRM, strike)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, _AGAIN)
+    try:
+        yield
+    finally:
+        armed = False
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

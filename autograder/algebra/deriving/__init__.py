@@ -1,0 +1,1 @@
+"""Derivations: chains of lines, each of which follows from the one before."""

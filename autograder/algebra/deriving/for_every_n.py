@@ -1,0 +1,191 @@
+"""Whether two indexed lines are equal: for n = 2 … 5 by numbers, for every n by a normal form."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import sympy
+from mpmath.ctx_mp import MPContext
+
+from autograder.algebra.building.numeric import Evaluator, Undefined
+from autograder.algebra.building.sizes import is_larger
+from autograder.algebra.comparing.equivalence import equal
+from autograder.algebra.comparing.verdict import Verdict
+from autograder.algebra.deriving.calculus import contraction, linear
+from autograder.algebra.deriving.indexed import E, Inert, Var
+from autograder.algebra.deriving.rules import DERIVATIVES, EXPECTATIONS
+from autograder.algebra.deriving.sums import is_zero_for_all
+from autograder.algebra.deriving.written_out import (
+    DIMENSION,
+    Env,
+    TooMuch,
+    World,
+    free_indices,
+    rewritten,
+    value,
+)
+
+SIZES = (2, 3, 4, 5)
+MAX_EXPANDED = 200  # nodes of a product of matrices
+STARTS, STEPS = 6, 40  # of the search for a point at which a bound fails
+
+_random = random.Random(os.urandom(32))
+
+
+def equal_for_all(a: sympy.Expr, b: sympy.Expr, world: World) -> Verdict:
+    """Compare two lines for n = 2 … 5 and every coincidence of their indices, then for every n."""
+    size = world.names.index(world.names.size)
+    tried: set[Any] = set()
+    certificates = set()
+    for env in world.cases(a, b, sizes=SIZES):
+        try:
+            verdict = equal(value(a, env, world), value(b, env, world))
+        except TooMuch:
+            return Verdict(None, "undecided: too long when written out")
+        if verdict.equal is False and verdict.values:
+            where = verdict.how.rpartition("refuted at ")[2]
+            return Verdict(False, f"refuted at {_case(env)}{where}", verdict.values)
+        if not verdict.equal:
+            return verdict
+        certificates.add(verdict.how)
+        tried.add(env[size])
+    matrices = not (a.is_commutative and b.is_commutative)
+    if proved_for_all(a, b, world):
+        which = f" for every {world.names.size}" if len(tried) > 1 else ""
+        return Verdict(True, "proved" + which + " for matrices of every size" * matrices)
+    how = "proved" if certificates == {"proved"} else "numeric"
+    return Verdict(True, f"{how}{_for_which(a, b, world, len(tried))}")
+
+
+def _for_which(a: sympy.Expr, b: sympy.Expr, world: World, sizes: int) -> str:
+    """Say for which n, and for matrices of which size, two lines were compared."""
+    parts = []
+    if sizes > 1:
+        parts.append(f"{world.names.size} = {SIZES[0]} … {SIZES[-1]} alone")
+    if not (a.is_commutative and b.is_commutative):
+        parts.append(f"{DIMENSION} × {DIMENSION} matrices alone")
+    if any(f.func.__name__ in world.vectors for e in (a, b) for f in e.atoms(sympy.Function)):
+        parts.append(f"vectors of {DIMENSION} entries alone")
+    return f" for {' and '.join(parts)}" if parts else ""
+
+
+def proved_for_all(a: sympy.Expr, b: sympy.Expr, world: World) -> bool:
+    """Whether the normal forms of two lines agree, for each coincidence of their indices.
+
+    In the normal form definitions are put in, derivatives and expectations are carried out, sums
+    are split and sums over δ are gone; the sums that remain are compared up to the name of their
+    index.  Products of matrices are multiplied out in order, whatever their size.
+    """
+    if not (a.is_commutative and b.is_commutative):
+        neutral = {sympy.Symbol("I", commutative=False): sympy.Integer(1)}
+        difference = (world.put_in(a) - world.put_in(b)).xreplace(neutral)
+        small = not difference.has(Inert) and not is_larger(difference, MAX_EXPANDED)
+        return small and sympy.expand(difference) == 0
+    try:
+        a, b = (_normal(e, world) for e in (a, b))
+        indices = sorted(free_indices(a, world.names) | free_indices(b, world.names), key=str)
+        return all(
+            is_zero_for_all((a - b).xreplace(same).xreplace(distinct))
+            for same, distinct in _patterns(indices)
+        )
+    except TooMuch:
+        return False
+
+
+def at_most(a: sympy.Expr, b: sympy.Expr, world: World) -> Verdict:
+    """Look for a point at which `a` is larger than `b`, for n = 2 … 5.
+
+    The search starts where terms are alike and where one of them dominates, since bounds tend
+    to be tight there, and climbs from there.
+    """
+    for env in world.cases(a, b, sizes=SIZES):
+        try:
+            sides = value(a, env, world), value(b, env, world)
+        except TooMuch:
+            return Verdict(None, "undecided: too long when written out")
+        found = _Climb(*sides).counterexample()
+        if found:
+            where, values = found
+            return Verdict(False, f"refuted at {_case(env)}{where}", values)
+    return Verdict(True, f"numeric for {world.names.size} = {SIZES[0]} … {SIZES[-1]} alone")
+
+
+def _case(env: Env) -> str:
+    return "".join(f"{name}={number}, " for name, number in env.items())
+
+
+def _normal(expr: sympy.Expr, world: World) -> sympy.Expr:
+    expr = world.put_in(expr)
+    if expr.has(E, Var):
+        expr = rewritten(expr, EXPECTATIONS, world)
+    return rewritten(expr, (*DERIVATIVES, linear, contraction), world)
+
+
+def _patterns(
+    indices: list[sympy.Symbol],
+) -> Iterator[tuple[dict[sympy.Expr, sympy.Expr], dict[sympy.Expr, sympy.Expr]]]:
+    """Yield every coincidence of indices: what to put in for them, and the δ that are then 0."""
+    for groups in itertools.product(range(len(indices)), repeat=len(indices)):
+        if all(g <= place and groups[g] == g for place, g in enumerate(groups)):
+            same = {s: indices[g] for s, g in zip(indices, groups, strict=True)}
+            heads = [indices[g] for g in sorted(set(groups))]
+            pairs = itertools.combinations(heads, 2)
+            yield same, {sympy.KroneckerDelta(x, y): sympy.Integer(0) for x, y in pairs}
+
+
+class _Climb:
+    """A search for a point at which the left side exceeds the right one."""
+
+    def __init__(self, left: sympy.Expr, right: sympy.Expr) -> None:
+        self.sides = left, right
+        self.symbols = sorted(left.free_symbols | right.free_symbols, key=str)
+        self.context = MPContext()
+        self.context.dps = 30
+
+    def counterexample(self) -> tuple[str, tuple[str, str]] | None:
+        """Return where the left side is larger, and both values."""
+        for start in range(STARTS):
+            point = self._start(start)
+            best = self._excess(point)
+            for _ in range(STEPS):
+                if best is not None and best > 0:
+                    break
+                step = {s: x + self._step(s) for s, x in point.items()}
+                excess = self._excess(step)
+                if excess is not None and (best is None or excess > best):
+                    point, best = step, excess
+            if best is not None and best > 0:
+                show = self.context.nstr
+                left, right = (show(v, 6) for v in self._values(point))
+                where = ", ".join(f"{s}={show(x, 4)}" for s, x in point.items())
+                return where, (str(left), str(right))
+        return None
+
+    def _start(self, start: int) -> dict[sympy.Symbol, Any]:
+        if start == 0:  # all alike: sums of norms are norms of sums
+            return {s: self.context.mpf(1) for s in self.symbols}
+        spread = 4 if start % 2 else 1
+        return {
+            s: self.context.mpf(abs(x) + 0.01 if s.is_positive else x)
+            for s in self.symbols
+            for x in [_random.gauss(0, spread)]
+        }
+
+    def _step(self, symbol: sympy.Symbol) -> Any:
+        size = 0.0 if symbol.is_positive else 0.5
+        return self.context.mpf(_random.gauss(0, size))
+
+    def _values(self, point: dict[sympy.Symbol, Any]) -> list[Any]:
+        return [self.context.re(Evaluator(self.context, point)(side)) for side in self.sides]
+
+    def _excess(self, point: dict[sympy.Symbol, Any]) -> Any:
+        try:
+            left, right = self._values(point)
+        except (Undefined, ArithmeticError, ValueError):
+            return None
+        excess = left - right
+        return excess if abs(excess) > self.context.mpf(10) ** -20 * (1 + abs(left)) else 0 * excess

@@ -1,0 +1,311 @@
+"""Derivations about indexed quantities, step by step and rule by rule."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy
+
+from autograder.algebra.comparing.equivalence import equal
+from autograder.algebra.comparing.verdict import Verdict
+from autograder.algebra.deriving.chain import Chain, Line
+from autograder.algebra.deriving.examination import Finding
+from autograder.algebra.deriving.for_every_n import at_most, equal_for_all
+from autograder.algebra.deriving.indexed import Inert, Names, read_indexed
+from autograder.algebra.deriving.opacity import Opaque
+from autograder.algebra.deriving.rules import RULES, Fact, Rule
+from autograder.algebra.deriving.written_out import World, free_indices, rewritten, value
+from autograder.algebra.reading.errors import ParseError
+
+_RELATION = re.compile(r"\s*(<=|≤|=(?!=))\s*")
+TRIED = (2, 3)  # numbers n for which a step is held against its rule
+
+
+@dataclass(frozen=True)
+class IndexedLine(Line):
+    """A line with indexed names."""
+
+    @property
+    def names(self) -> set[str]:
+        """The names that stand in the line, indices and the size left out."""
+        known = self.expr.atoms(sympy.Function) | self.expr.free_symbols
+        names = {getattr(f, "name", "") or f.func.__name__ for f in known}
+        return names & {*self.chain.indexed, *self.chain.names, *self.chain.matrices}  # type: ignore[attr-defined]
+
+    @property
+    def operators(self) -> set[str]:
+        """What is still to be carried out, ``D`` and ``E`` for example."""
+        return {f.func.__name__ for f in self.expr.atoms(Inert)}
+
+
+@dataclass(frozen=True)
+class IndexedChain(Chain):
+    """A derivation with indices, for any number n of them, whose steps go by rules.
+
+    A line may begin with ``=`` or ``<=`` and end with a reason: ``= p_i - p_i^2  # algebra``.
+    A right step without a reason must go by one of the `rules`, a reason must be the right one.
+
+    Parameters
+    ----------
+    start, target, names, definitions, final_names, waypoints, min_lines
+        As for `Chain`; `names` are those without indices, and a definition may have indices:
+        ``{"p_i": "exp(z_i)/sum(exp(z_k), k)"}``.
+    indexed, matrices, positive, indices, size, sizes
+        The other names, see `Names`.
+    rules : tuple of str or Rule or Fact
+        What a step may go by; ``"algebra"`` always is one.  Without rules any true step is right.
+    relation : str
+        ``"<="``, if the derivation shows that `start` is at most `target`.
+    moments : mapping of str to pair of str
+        For a random name with independent entries, their mean and variance:
+        ``{"q_i": ("0", "s^2")}``.
+    normal, vectors : tuple of str
+        Names whose entries are independent standard normal variables, or vectors.
+    closed : tuple of str
+        Functions that algebra knows nothing about, ``("sin", "cos")`` say, so that using their
+        addition theorem is a step of its own.
+
+    Examples
+    --------
+    >>> chain = IndexedChain(
+    ...     start="D(log(sum(exp(z_k), k)), z_j)",
+    ...     target="p_j",
+    ...     names=(),
+    ...     indexed=("z", "p"),
+    ...     definitions={"p_i": "exp(z_i)/sum(exp(z_k), k)"},
+    ...     rules=("chain rule", "derivative of a sum", "derivative of exp", "definition",
+    ...            "delta contraction"),
+    ... )
+    >>> lines = [
+    ...     "D(sum(exp(z_k), k), z_j)/sum(exp(z_k), k)  # chain rule",
+    ...     "sum(D(exp(z_k), z_j), k)/sum(exp(z_k), k)  # derivative of a sum",
+    ...     "sum(exp(z_k)*delta(k,j), k)/sum(exp(z_k), k)  # derivative of exp",
+    ...     "exp(z_j)/sum(exp(z_k), k)  # delta contraction",
+    ...     "p_j  # definition",
+    ... ]
+    >>> chain.examine(lines)
+    Examination(findings=(), credit=1.0, review=False)
+    >>> chain.examine(lines[:1] + lines[3:]).findings[0].kind
+    'skipped'
+    """
+
+    names: tuple[str, ...] = ()
+    indexed: tuple[str, ...] = ()
+    matrices: tuple[str, ...] = ()
+    positive: tuple[str, ...] = ()
+    indices: tuple[str, ...] = ("i", "j", "k", "l", "m")
+    size: str = "n"
+    sizes: tuple[str, ...] = ()
+    rules: tuple[str | Rule | Fact, ...] = ()
+    relation: str = "="
+    moments: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    normal: tuple[str, ...] = ()
+    vectors: tuple[str, ...] = ()
+    closed: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for fact in self.facts.values():
+            left, right = self.read_form(fact.left), self.read_form(fact.right)
+            if equal_for_all(left, right, self.world).equal is False:
+                raise ValueError(f"the fact {fact.name!r} does not hold")
+
+    # --- reading
+
+    def read_form(self, text: str) -> sympy.Expr:
+        """Read `text` with this derivation's names; operators stay as written."""
+        return read_indexed(text, self._names)
+
+    def hint(self) -> dict[str, object]:
+        """Return which names a line may use; any of them may have a subscript."""
+        words = (*self.indexed, *self.names, *self.matrices, *self.indices, self.size, *self.sizes)
+        return {"names": [*dict.fromkeys(words), "delta"], "indexed": True}
+
+    def fold(self, expr: sympy.Expr) -> sympy.Expr:
+        """Leave the line as it is: defined names are not put in for what is written out."""
+        return expr
+
+    def _line(self, number: int, text: str) -> Line:
+        if not isinstance(text, str):
+            raise ParseError(f"Line {number} cannot be read: it is no text")
+        formula, _, rule = text.partition("#")
+        match = _RELATION.match(formula)
+        relation = "<=" if match and match[1] != "=" else "="
+        begin = match.end() if match else 0
+        try:
+            expr = self.read_form(" " * begin + formula[begin:])
+            if relation == "<=" and self.relation != "<=":
+                raise ParseError("expected an equality", text, 0)
+        except ParseError as error:
+            reason = f"Line {number} cannot be read: {error.reason}"
+            raise ParseError(reason, text, error.position) from None
+        return IndexedLine(number, text, expr, expr, self, relation, rule.strip().rstrip("."))
+
+    # --- examining
+
+    def point(self, verdict: Verdict, *lines: Line) -> str:  # noqa: ARG002
+        """Return the point that refutes, which names entries: ``z_1``, ``z_2``, …."""
+        return verdict.point
+
+    def compare(self, before: Line, line: Line) -> Verdict:
+        """Compare for n = 2 … 5 and every coincidence of indices, for every n where possible."""
+        return self._compared(before.expr, line.expr, line.relation)
+
+    def follows(self, line: Line) -> Verdict:
+        """Whether the given expression equals the line, or is at most that."""
+        return self._compared(self.given.expr, line.expr, self.relation)
+
+    def _compared(self, a: sympy.Expr, b: sympy.Expr, relation: str) -> Verdict:
+        compare = at_most if relation == "<=" else equal_for_all
+        try:
+            return compare(a, b, self.world)
+        except Exception as error:
+            # A line that can be read may still mean nothing: the norm of a matrix, say.
+            return Verdict(None, f"undecided: {type(error).__name__}")
+
+    def unjustified(self, before: Line, line: Line) -> Finding | None:
+        """Hold a right step against its rule; without one, against every rule that there is."""
+        if not self.rules:
+            return None
+        number = line.number
+        if not line.rule:
+            if any(self.goes_by(before, line, name) for name in self.known):
+                return None
+            return Finding(number, "skipped", f"Line {number} is right, but takes {_SEVERAL}.")
+        name = self._named(line.rule)
+        if name is None:
+            known = ", ".join(self.known)
+            message = f"Line {number}: there is no rule {line.rule!r} here. The rules are: {known}."
+            return Finding(number, "wrong_reason", message)
+        by_algebra = name != "algebra" and self.goes_by(before, line, "algebra")
+        if self.goes_by(before, line, name) and not by_algebra:
+            return None
+        if any(self.goes_by(before, line, other) for other in self.known):
+            message = f"Line {number} is right, but not for the reason given, {name}."
+            return Finding(number, "wrong_reason", message)
+        message = f"Line {number} is right, but takes more than {name}: {_SEVERAL}."
+        return Finding(number, "skipped", message)
+
+    def goes_by(self, before: Line, line: Line, name: str) -> bool:
+        """Whether a step goes by the rule of that name, and algebra."""
+        rule, fact = self.known[name], self.facts.get(name)
+        rewrites = (*self.known["algebra"].rewrites, *rule.rewrites)
+        try:
+            left, right = (self._rewritten(side.expr, rewrites) for side in (before, line))
+            if line.relation == "<=":
+                left = self._rewritten(left, (*rule.bounds, *rewrites))
+            return all(
+                self._agree(left, right, env, rule, fact)
+                for env in self.world.cases(left, right, sizes=TRIED)
+            )
+        except Exception:  # TooMuch, or a line that means nothing under this rule
+            return False
+
+    def out_of_form(self, line: Line) -> str:
+        """Say which names or operators are left that the target does not have."""
+        target = self._line(0, self.target)
+        assert isinstance(line, IndexedLine)
+        assert isinstance(target, IndexedLine)
+        if left := sorted(line.operators - target.operators - {"Total"}):
+            shown = ", ".join(_WRITTEN.get(name, name) for name in left)
+            return f"In the last line {shown} is still to be carried out."
+        return super().out_of_form(line)
+
+    def _agree(self, a: sympy.Expr, b: sympy.Expr, env: Any, rule: Rule, fact: Fact | None) -> bool:
+        opaque = Opaque(rule.opens, self.closed)
+        if fact:
+            self._assume(fact, env, opaque)
+        sides = (value(a, env, self.world, opaque), value(b, env, self.world, opaque))
+        return equal(*sides).equal is True
+
+    def _assume(self, fact: Fact, env: Any, opaque: Opaque) -> None:
+        left, right = self.read_form(fact.left), self.read_form(fact.right)
+        free = sorted(free_indices(left, self._names), key=str)
+        size = int(env[self._names.index(self.size)])
+        for values in _assignments(len(free), size):
+            case = {**env, **dict(zip(free, values, strict=True))}
+            known = value(left, case, self.world, opaque)
+            if not known.is_Symbol:
+                raise ValueError(f"the fact {fact.name!r} says nothing about a sum or an operator")
+            opaque.facts[known] = value(right, case, self.world, opaque)
+
+    def _rewritten(self, expr: sympy.Expr, rewrites: tuple[Any, ...]) -> sympy.Expr:
+        return rewritten(expr, rewrites, self.world)
+
+    def _named(self, text: str) -> str | None:
+        """Return the rule that is meant, spelling aside."""
+        plain = {_plain(name): name for name in self.known}
+        close = difflib.get_close_matches(_plain(text), plain, n=1, cutoff=0.85)
+        return plain[close[0]] if close else None
+
+    # --- what the author said
+
+    @functools.cached_property
+    def known(self) -> dict[str, Rule]:
+        """The rules by name, algebra first; a fact is a rule of its own."""
+        known = {"algebra": RULES["algebra"]}
+        for rule in self.rules:
+            if isinstance(rule, str):
+                if rule not in RULES:
+                    raise ValueError(f"no rule {rule!r}; the rules are {', '.join(RULES)}")
+                known[rule] = RULES[rule]
+            else:
+                known[rule.name] = rule if isinstance(rule, Rule) else Rule(rule.name)
+        return known
+
+    @functools.cached_property
+    def facts(self) -> dict[str, Fact]:
+        """The facts by name."""
+        return {rule.name: rule for rule in self.rules if isinstance(rule, Fact)}
+
+    @functools.cached_property
+    def world(self) -> World:
+        """What the lines are about."""
+        definitions = {}
+        for key, text in self.definitions.items():
+            head = self.read_form(key)
+            name = head.name if head.is_Symbol else head.func.__name__
+            definitions[name] = (tuple(head.args), self.read_form(text))
+        moments = {
+            self.read_form(key).func.__name__: tuple(map(self.read_form, pair))
+            for key, pair in self.moments.items()
+        }
+        return World(
+            self._names,
+            definitions,
+            moments,
+            frozenset(self.normal),
+            frozenset(self.vectors),
+        )
+
+    @functools.cached_property
+    def _names(self) -> Names:
+        return Names(
+            self.indexed,
+            self.names,
+            self.matrices,
+            self.positive,
+            self.indices,
+            self.size,
+            self.sizes,
+        )
+
+
+_SEVERAL = "several steps at once; write them down one by one"
+_WRITTEN = {"D": "a derivative", "E": "an expectation", "Var": "a variance", "Largest": "a maximum"}
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\W|\bthe\b", "", name.lower())
+
+
+def _assignments(count: int, size: int) -> list[tuple[sympy.Integer, ...]]:
+    if count == 0:
+        return [()]
+    rest = _assignments(count - 1, size)
+    return [(sympy.Integer(v), *values) for v in range(1, size + 1) for values in rest]

@@ -1,0 +1,58 @@
+"""Operators that are not looked into, for steps that are to follow without doing so."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import sympy
+from mpmath.ctx_mp import MPContext
+
+from autograder.algebra.building.numeric import Evaluator, Undefined
+from autograder.algebra.deriving.indexed import Inert
+
+LINEAR = ("D", "Total", "E")
+
+
+class Opaque:
+    """Symbols for operators that are not looked into; equal contents have equal symbols.
+
+    Contents are compared by their value at one random point.
+    """
+
+    def __init__(self, opens: tuple[type[Inert], ...] = (), closed: tuple[str, ...] = ()) -> None:
+        self.opens = opens  # operators that are carried out all the same
+        self.closed = closed  # functions that are opaque, too
+        self.known: dict[str, sympy.Symbol] = {}
+        self.facts: dict[sympy.Symbol, Any] = {}  # what some of the symbols are known to be
+        self.context = MPContext()
+        self.context.dps = 30
+
+    def symbol(self, kind: str, *contents: Any) -> Any:
+        """Return the symbol for an operator applied to `contents`.
+
+        For a linear operator a sign in front of the contents is one in front of the symbol.
+        """
+        parts = [self._mark(entry) for content in contents for entry in flat(content)]
+        if kind in LINEAR and parts[:1] and parts[0].startswith("-"):
+            first = 1 if kind == "D" else len(contents)
+            return -self.symbol(kind, *(-c for c in contents[:first]), *contents[first:])
+        key = "|".join([kind, *parts])
+        symbol = self.known.setdefault(key, sympy.Symbol(f"{kind}#{len(self.known)}", real=True))
+        return self.facts.get(symbol, symbol)
+
+    def _mark(self, content: sympy.Expr) -> str:
+        point = {s: self._value(s.name) for s in content.free_symbols}
+        try:
+            return str(self.context.nstr(Evaluator(self.context, point)(content), 18))
+        except (Undefined, ArithmeticError, ValueError):
+            return f"undefined {content}"
+
+    def _value(self, name: str) -> Any:
+        digest = hashlib.sha256(name.encode()).digest()
+        return self.context.mpf(int.from_bytes(digest[:12], "big")) / 2**96 + 0.3
+
+
+def flat(content: Any) -> list[sympy.Expr]:
+    """Return the entries of a vector or matrix, or what is none by itself."""
+    return list(content) if isinstance(content, sympy.MatrixBase) else [content]

@@ -1,0 +1,85 @@
+"""Rules that a step of a derivation can go by.
+
+A rule rewrites a line as far as it goes.  A step goes by a rule if the two lines, each rewritten
+by it, differ by algebra alone: whatever else stands in them, sums and derivatives say, is not
+looked into.  So no rule needs to know where in a line, how often, or in which direction it is
+used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import sympy
+
+from autograder.algebra.deriving import calculus, probability
+from autograder.algebra.deriving.calculus import Rewrite
+from autograder.algebra.deriving.indexed import Inert, Total
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a rule does to a line.
+
+    Attributes
+    ----------
+    rewrites
+        Done to both lines of a step.
+    bounds
+        Done to the first line alone: each leads to something at least as large.
+    opens
+        Operators that are carried out for the n that are tried.
+    """
+
+    name: str
+    rewrites: tuple[Rewrite, ...] = ()
+    bounds: tuple[Rewrite, ...] = ()
+    opens: tuple[type[Inert], ...] = ()
+
+
+@dataclass(frozen=True)
+class Fact:
+    """An equality that a step may use, for all values of its indices: Σ w_k = 1, say."""
+
+    name: str
+    left: str
+    right: str
+
+
+DERIVATIVES = (calculus.variables, calculus.additive, calculus.products, calculus.outer())
+EXPECTATIONS = (
+    probability.variance_of_sum,
+    probability.variance,
+    probability.mean_is_linear,
+    probability.independence,
+    probability.normal_exponential,
+    probability.moments,
+)
+_KNOWN = (
+    Rule("algebra", (calculus.numbers,)),
+    Rule("definition", (calculus.definitions,)),
+    Rule("quotient rule", (calculus.products, calculus.variables)),
+    Rule("product rule", (calculus.products, calculus.variables)),
+    Rule("chain rule", (calculus.outer(), calculus.variables)),
+    Rule("logarithmic derivative", (calculus.logarithmic,)),
+    Rule("derivative of exp", (calculus.outer(sympy.exp), calculus.variables)),
+    Rule("derivative of log", (calculus.outer(sympy.log), calculus.variables)),
+    Rule("derivative of a variable", (calculus.variables,)),
+    Rule("derivative of a sum", (calculus.additive, calculus.variables)),
+    Rule("differentiate", DERIVATIVES),
+    Rule("linearity of sums", (calculus.linear,)),
+    Rule("delta contraction", (calculus.contraction,)),
+    Rule("order of sums", opens=(Total,)),
+    Rule("linearity of E", (probability.mean_is_linear,)),
+    Rule("independence", (probability.independence,)),
+    Rule("definition of Var", (probability.variance,)),
+    Rule("variance of a sum", (probability.variance_of_sum,)),
+    Rule("variance of a multiple", (probability.variance_of_multiple,)),
+    Rule("normal expectation", (probability.normal_exponential,)),
+    Rule("addition theorem", (calculus.addition,)),
+    Rule("norm of a multiple", (probability.norm_of_multiple,)),
+    Rule("triangle inequality", (probability.norm_of_multiple,), bounds=(probability.triangle,)),
+    Rule("largest term", (calculus.linear,), bounds=(probability.largest,)),
+)
+RULES: Mapping[str, Rule] = {rule.name: rule for rule in _KNOWN}

@@ -1,0 +1,310 @@
+"""What an indexed line comes to for a given n: sums written out, derivatives carried out.
+
+Or not carried out: an operator can be left *opaque*, and then counts for nothing but what it is
+applied to.  Two lines that agree with every operator opaque follow from each other by algebra.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy
+
+from autograder.algebra.building.functions import Max
+from autograder.algebra.deriving.indexed import BINDERS, D, E, Inert, Names, Norm, Total
+from autograder.algebra.deriving.opacity import Opaque, flat
+
+MAX_TERMS = 1000
+DIMENSION = 2  # of vectors and matrices
+
+Env = dict[sympy.Symbol, sympy.Integer]
+
+
+class TooMuch(Exception):
+    """Writing this out would take too long."""
+
+
+@dataclass(frozen=True)
+class World:
+    """What lines are about, apart from the names themselves.
+
+    Attributes
+    ----------
+    definitions
+        By name, its indices and what it stands for.
+    moments
+        By random name, mean and variance of each entry as a function of its indices; entries are
+        independent.
+    normal
+        Random names whose entries are independent standard normal variables.
+    vectors
+        Indexed names whose entries are vectors.
+    """
+
+    names: Names
+    definitions: Mapping[str, tuple[tuple[sympy.Symbol, ...], sympy.Expr]] = field(
+        default_factory=dict
+    )
+    moments: Mapping[str, tuple[sympy.Expr, sympy.Expr]] = field(default_factory=dict)
+    normal: frozenset[str] = frozenset()
+    vectors: frozenset[str] = frozenset()
+
+    def put_in(self, expr: sympy.Expr) -> sympy.Expr:
+        """Replace every defined name by what it stands for."""
+        for _ in range(len(self.definitions) + 1):
+            before, expr = expr, self._put_in_once(expr)
+            if expr == before:
+                return expr
+        raise ValueError("the definitions go round in a circle")
+
+    def _put_in_once(self, expr: sympy.Expr) -> sympy.Expr:
+        if not expr.args:
+            found = self.definitions.get(getattr(expr, "name", ""))
+            return _fresh(found[1]) if found and expr.is_Symbol else expr
+        args = [self._put_in_once(a) for a in expr.args]
+        found = self.definitions.get(expr.func.__name__)
+        if found and expr.is_Function and not isinstance(expr, Inert):
+            return _fresh(found[1]).xreplace(dict(zip(found[0], args, strict=True)))
+        return expr.func(*args)
+
+    def is_random(self, expr: sympy.Expr) -> bool:
+        """Whether a random name occurs."""
+        return any(f.func.__name__ in {*self.moments, *self.normal} for f in _entries(expr))
+
+    def is_variable(self, expr: sympy.Expr, by: sympy.Expr) -> bool:
+        """Whether `expr` may depend on what is differentiated by."""
+        expr = self.put_in(expr)
+        if by.is_Symbol:
+            return bool(expr.has(by))
+        return any(f.func == by.func for f in _entries(expr))
+
+    def cases(self, *lines: sympy.Expr, sizes: tuple[int, ...]) -> Iterator[Env]:
+        """Yield every n with every coincidence of the free indices."""
+        found = {s for line in lines for s in free_indices(line, self.names)}
+        indices = sorted(found, key=str)
+        size = self.names.index(self.names.size)
+        if not indices and not any(size in self.put_in(line).free_symbols for line in lines):
+            sizes = sizes[:1]  # nothing depends on n
+        others = [self.names.index(name) for name in self.names.sizes]
+        for n in sizes:
+            env = {size: sympy.Integer(n)}
+            env |= {other: sympy.Integer(n + 1) for other in others}
+            for values in _coincidences(len(indices)):
+                if max(values, default=0) <= n:
+                    yield env | dict(zip(indices, map(sympy.Integer, values), strict=True))
+
+
+def free_indices(expr: sympy.Expr, names: Names) -> set[sympy.Symbol]:
+    """Return the indices that are not bound by a sum."""
+    if isinstance(expr, BINDERS):
+        inner = free_indices(expr.args[0], names) - {expr.args[1]}
+        return inner.union(*(free_indices(a, names) for a in expr.args[2:]))
+    if expr.is_Symbol:
+        return {expr} if expr.is_integer and expr.name in names.indices else set()
+    return set().union(*(free_indices(a, names) for a in expr.args))
+
+
+def _coincidences(count: int) -> Iterator[tuple[int, ...]]:
+    """Yield every way in which so many indices can coincide: (1, 1), (1, 2)."""
+    for values in itertools.product(range(1, count + 1), repeat=count):
+        if all(v <= max(values[:place], default=0) + 1 for place, v in enumerate(values)):
+            yield values
+
+
+def value(expr: sympy.Expr, env: Env, world: World, opaque: Opaque | None = None) -> Any:
+    """Return what `expr` comes to: an expression or, for vectors and matrices, a matrix of them.
+
+    Parameters
+    ----------
+    env
+        Values of the indices and of n.
+    opaque
+        Keeps every operator and every defined name as a symbol; without it everything is
+        carried out.
+
+    Raises
+    ------
+    TooMuch
+        If sums nested in sums get too long.
+    """
+    if opaque is None:
+        expr = world.put_in(expr)
+    return _Writer(world, opaque).write(expr, env)
+
+
+class _Writer:
+    def __init__(self, world: World, opaque: Opaque | None) -> None:
+        self.world, self.opaque, self.terms = world, opaque, 0
+
+    def write(self, e: sympy.Expr, env: Env) -> Any:
+        self.terms += 1
+        if self.terms > 40 * MAX_TERMS:
+            raise TooMuch
+        if e.is_Symbol:
+            return self._symbol(e, env)
+        if not e.args:
+            return e
+        if isinstance(e, Inert):
+            return self._operator(e, env)
+        if e.is_Function and e.func.__name__ in self.world.names.indexed:
+            return self._entry(e, env)
+        args = [self.write(a, env) for a in e.args]
+        if self.opaque and e.func.__name__ in self.opaque.closed:
+            return self.opaque.symbol(e.func.__name__, *args)
+        if e.is_Add:
+            return functools.reduce(operator.add, _same_kind(args))
+        if e.is_Mul:
+            return functools.reduce(operator.mul, args)
+        if e.is_Pow and isinstance(args[0], sympy.MatrixBase):
+            return args[0] ** args[1]
+        return e.func(*args)
+
+    def _symbol(self, e: sympy.Symbol, env: Env) -> Any:
+        if e in env:
+            return env[e]
+        if e.name in self.world.names.matrices:
+            if e.name == "I":
+                return sympy.eye(DIMENSION)
+            cells = sympy.symbols(f"{e.name}_1:{DIMENSION**2 + 1}", real=True)
+            return sympy.Matrix(DIMENSION, DIMENSION, cells)
+        return e
+
+    def _entry(self, e: sympy.Expr, env: Env) -> Any:
+        name = e.func.__name__
+        label = "_".join([name, *(str(self.write(a, env)) for a in e.args)])
+        if name in self.world.vectors:
+            return sympy.Matrix(sympy.symbols(f"{label}_1:{DIMENSION + 1}", real=True))
+        return sympy.Symbol(label, real=True, positive=name in self.world.names.positive or None)
+
+    def _operator(self, e: sympy.Expr, env: Env) -> Any:
+        closed = self.opaque is not None and not isinstance(e, self.opaque.opens)
+        if isinstance(e, BINDERS):
+            low, high = (int(self.write(a, env)) for a in e.args[2:])
+            if high - low > MAX_TERMS:
+                raise TooMuch
+            terms = [
+                self.write(e.args[0], {**env, e.args[1]: sympy.Integer(k)})
+                for k in range(low, high + 1)
+            ]
+            if closed:
+                return self._opaque_sum(e.func.__name__, terms)
+            if isinstance(e, Total):
+                return functools.reduce(operator.add, terms) if terms else sympy.Integer(0)
+            return Max(*terms)
+        args = [self.write(a, env) for a in e.args]
+        if self.opaque and closed:
+            return self.opaque.symbol(e.func.__name__, *args)
+        if isinstance(e, D):
+            return sympy.diff(*args)
+        if isinstance(e, Norm):
+            return sympy.sqrt(sum(x**2 for x in flat(args[0])))
+        mean = self._mean(args[0], env)
+        return mean if isinstance(e, E) else self._mean(args[0] ** 2, env) - mean**2
+
+    def _opaque_sum(self, kind: str, terms: list[Any]) -> Any:
+        assert self.opaque
+        if not terms or not isinstance(terms[0], sympy.MatrixBase):
+            return self.opaque.symbol(kind, *terms)
+        cells = [self.opaque.symbol(kind, *row) for row in zip(*terms, strict=True)]
+        return sympy.Matrix(*terms[0].shape, cells)
+
+    def _mean(self, expr: sympy.Expr, env: Env) -> sympy.Expr:
+        """Take the expectation of an expression in independent random entries."""
+        expr = sympy.expand(expr)
+        return sympy.Add(*(self._mean_of_term(t, env) for t in sympy.Add.make_args(expr)))
+
+    def _mean_of_term(self, term: sympy.Expr, env: Env) -> sympy.Expr:
+        result: Any = sympy.Integer(1)
+        exponent: Any = sympy.Integer(0)
+        powers: dict[sympy.Symbol, int] = {}
+        for factor in sympy.Mul.make_args(sympy.powsimp(term)):
+            base, power = factor.as_base_exp()
+            if isinstance(factor, sympy.exp):
+                exponent += factor.exp
+            elif base.is_Symbol and self._law(base) and power.is_Integer and power > 0:
+                powers[base] = powers.get(base, 0) + int(power)
+            elif any(map(self._law, factor.free_symbols)):
+                raise TooMuch
+            else:
+                result *= factor
+        normal = [s for s in exponent.free_symbols if self._law(s) == "normal"]
+        if normal and not powers:
+            linear = sympy.Poly(sympy.expand(exponent), *normal)
+            if linear.total_degree() > 1:
+                raise TooMuch
+            slopes = [linear.coeff_monomial(s) for s in normal]
+            rest = linear.coeff_monomial(1)
+            return result * sympy.exp(rest + sum(c**2 for c in slopes) / 2)
+        if any(map(self._law, exponent.free_symbols)):
+            raise TooMuch
+        for base, power in powers.items():
+            result *= self._moment(base, power, env)
+        return result * sympy.exp(exponent)
+
+    def _law(self, symbol: sympy.Symbol) -> str:
+        name = symbol.name.rstrip("0123456789_")
+        if name in self.world.normal:
+            return "normal"
+        return "moments" if name in self.world.moments else ""
+
+    def _moment(self, symbol: sympy.Symbol, power: int, env: Env) -> sympy.Expr:
+        name = symbol.name.rstrip("0123456789_")
+        if name in self.world.normal:
+            return sympy.factorial2(power - 1) if power % 2 == 0 else sympy.Integer(0)
+        mean, variance = (self.write(m, env) for m in self.world.moments[name])
+        if power > 2:
+            raise TooMuch
+        return mean if power == 1 else variance + mean**2
+
+
+def _same_kind(args: list[Any]) -> list[Any]:
+    """Write numbers that are added to matrices as multiples of the identity."""
+    shapes = {a.shape for a in args if isinstance(a, sympy.MatrixBase)}
+    if not shapes:
+        return args
+    (shape,) = shapes
+    if shape[0] != shape[1] and not all(isinstance(a, sympy.MatrixBase) for a in args):
+        raise TooMuch
+    return [a if isinstance(a, sympy.MatrixBase) else a * sympy.eye(shape[0]) for a in args]
+
+
+def _entries(expr: sympy.Expr) -> set[sympy.Expr]:
+    return {f for f in expr.atoms(sympy.Function) if not isinstance(f, Inert)}
+
+
+def _fresh(expr: sympy.Expr) -> sympy.Expr:
+    """Give the bound indices of a definition new names, so that they can't catch others."""
+    if isinstance(expr, BINDERS):
+        k = expr.args[1]
+        new = sympy.Dummy(k.name, integer=True, positive=True)
+        body = _fresh(expr.args[0]).xreplace({k: new})
+        return expr.func(body, new, *map(_fresh, expr.args[2:]))
+    return expr.func(*map(_fresh, expr.args)) if expr.args else expr
+
+
+def rewritten(
+    expr: sympy.Expr, rules: Sequence[Callable[[sympy.Expr, World], sympy.Expr]], world: World
+) -> sympy.Expr:
+    """Apply rules everywhere, the innermost first, until nothing changes."""
+    for _ in range(30):
+        before, expr = expr, _once(expr, rules, world)
+        if expr == before:
+            return expr
+        if sum(1 for _ in itertools.islice(sympy.preorder_traversal(expr), MAX_TERMS)) == MAX_TERMS:
+            raise TooMuch
+    return expr
+
+
+def _once(expr: sympy.Expr, rules: Sequence[Any], world: World) -> sympy.Expr:
+    if expr.args:
+        args = [_once(a, rules, world) for a in expr.args]
+        if args != list(expr.args):
+            expr = expr.func(*args)
+    for rule in rules:
+        expr = rule(expr, world)
+    return expr

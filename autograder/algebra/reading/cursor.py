@@ -1,0 +1,122 @@
+"""Moving over the tokens of a formula: what comes next, and what to say if it should not."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import NoReturn
+
+from autograder.algebra.reading.errors import ParseError
+from autograder.algebra.reading.lexer import Token, is_latex
+from autograder.algebra.reading.tree import Node
+
+MAX_BRACKETS = 40
+MAX_DEPTH = 120
+
+OPERAND = "expected a number, a name or '('"
+
+
+class Cursor:
+    """A place in a list of tokens, and how deeply it is nested."""
+
+    def __init__(
+        self,
+        text: str,
+        tokens: list[Token],
+        implicit: bool,
+        functions: Container[str],
+        words: Container[str],
+        open_functions: bool,
+    ) -> None:
+        self.text = text
+        self.tokens = tokens
+        self.latex = is_latex(text)
+        self.implicit = implicit or self.latex
+        self.functions = functions
+        self.words = words
+        self.open_functions = open_functions
+        self.at = 0
+        self.depth = 0
+        self.bars: list[str] = []  # signs that would close an absolute value or a norm
+        self.brackets = 0
+        self.token = tokens[0]
+
+    def next(self) -> Token:
+        """Return the token here and move past it."""
+        token = self.token
+        self.at += 1
+        self.token = self.tokens[min(self.at, len(self.tokens) - 1)]
+        return token
+
+    @property
+    def token_source(self) -> str:
+        """What the student wrote for the token here."""
+        return self.text[self.token.position : self.token.end]
+
+    def put(self, *tokens: Token) -> None:
+        """Replace the token here by others."""
+        self.tokens[self.at : self.at + 1] = tokens
+        self.token = self.tokens[self.at]
+
+    def sees(self, *signs: str) -> bool:
+        """Whether one of these signs comes next."""
+        return self.token.text in signs and self.token.kind in ("operator", "command")
+
+    def fail(self, reason: str, token: Token | None = None) -> NoReturn:
+        """Raise the error that points at `token`, or at the token here."""
+        token = token or self.token
+        if token.kind == "end" and reason == OPERAND:
+            reason += " at the end"
+        raise ParseError(reason, self.text, token.position)
+
+    def close(self, sign: str, opened: Token) -> Token:
+        """Move past the sign that closes what `opened` began."""
+        if self.sees(sign):
+            return self.next()
+        if self.token.kind == "end":
+            self.fail("this bracket is never closed", opened)
+        if self.sees(","):
+            self.fail("a comma can only separate the arguments of a function")
+        self.after_operand()
+        self.fail(f"expected {sign!r}")
+        return None
+
+    def enter(self, bracket: Token | None = None) -> None:
+        """Go one level deeper, if that is allowed."""
+        self.depth += 1
+        if bracket:
+            self.brackets += 1
+            if self.brackets > MAX_BRACKETS:
+                self.fail(f"brackets may be nested at most {MAX_BRACKETS} deep", bracket)
+        if self.depth > MAX_DEPTH:
+            self.fail("this is nested too deeply")
+
+    def leave(self, bracket: Token | None = None) -> None:
+        """Come back up from the level that `enter` went down to."""
+        self.depth -= 1
+        self.brackets -= bracket is not None
+
+    def starts_operand(self) -> bool:
+        """Whether an operand may begin here."""
+        if self.token.kind in ("number", "name"):
+            return True
+        if self.sees("|", "‖"):
+            if self.sees("‖") and self.bars[-1:] == ["|"] and len(self.token_source) == 2:
+                at = self.token.position  # |a||b| is a product of two, no norm
+                self.put(Token("operator", "|", at, at + 1), Token("operator", "|", at + 1, at + 2))
+            return not self.bars or self.bars[-1] != self.token.text
+        if self.token.kind == "command":
+            return not self.token.text.startswith((r"\end", r"\rfloor", r"\rceil"))
+        return self.sees("(", "[", r"\{", "{", "¬", "√", "∂")
+
+    def after_operand(self, last: Node | None = None) -> None:
+        """Refuse what follows an operand, unless it is a product without a sign."""
+        if not self.starts_operand():
+            return
+        if self.sees("[") and not self.latex:
+            self.fail("expected round brackets")
+        if self.implicit and last is not None and self.token.kind != "number":
+            return
+        if self.sees("(") and last is not None and last.kind == "name":
+            name = last.token.text
+            self.fail(f"{name} is not a function: write {name}*(…) for a product", last.token)
+        self.fail("expected an operator: write * for a product")

@@ -1,0 +1,53 @@
+"""Tokens to a tree: one grammar for everyday notation and for LaTeX.
+
+The tree says how a text was written and computes nothing.  Where an operand is expected and
+where an operator decides most of what a sign means: ``|`` opens or closes an absolute value, a
+bracket opens an interval or the arguments of a function.
+
+`Cursor` moves over the tokens; `Operators`, `Operands` and `Reader` each add a level of grammar.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Container
+
+from autograder.algebra.reading.latex import Reader
+from autograder.algebra.reading.lexer import tokenize
+from autograder.algebra.reading.signs import WORDS
+from autograder.algebra.reading.tree import Node
+
+
+def read_tree(
+    text: object,
+    *,
+    implicit: bool,
+    functions: Container[str],
+    words: Collection[str] = (),
+    open_functions: bool = False,
+) -> Node:
+    """Turn `text` into a tree, or raise `ParseError` where it stops making sense.
+
+    Parameters
+    ----------
+    text : str
+    implicit : bool
+        Whether ``2 n d`` is a product; always so in LaTeX.
+    functions : container of str
+        The names that make a call when a bracket follows.
+    words : container of str
+        Declared names, without underscores.
+    open_functions : bool
+        Whether any other name makes a call as well when a bracket follows it at once, unless it
+        also stands somewhere without one: ``n(n + 1)`` is a product.
+    """
+    tokens = tokenize(text, words=words, functions=functions, split=implicit)
+    if open_functions:
+        plain = {
+            token.text.replace("_", "")
+            for token, after in itertools.pairwise(tokens)
+            if token.kind == "name" and after.text != "(" and token.text not in functions
+        }
+        plain -= WORDS
+        words = plain.union(words)
+    return Reader(str(text), tokens, implicit, functions, words, open_functions).read()

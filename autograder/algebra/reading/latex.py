@@ -1,0 +1,215 @@
+"""LaTeX commands, and sums, products and limits with what is written under them."""
+
+from __future__ import annotations
+
+from autograder.algebra.reading.cursor import OPERAND
+from autograder.algebra.reading.lexer import Token
+from autograder.algebra.reading.operands import Operands
+from autograder.algebra.reading.signs import BIG_OPERATORS
+from autograder.algebra.reading.tree import Node, call
+
+_MATRICES = tuple(rf"\begin{{{kind}matrix}}" for kind in ("", "b", "p"))
+
+
+class Reader(Operands):
+    """Read a formula in everyday notation or in LaTeX."""
+
+    def command(self) -> Node:
+        """Read what begins with a LaTeX command."""
+        token = self.next()
+        match token.text:
+            case r"\frac":
+                return self.fraction(token)
+            case r"\binom":
+                return call("binomial", token, self.argument(), self.argument())
+            case r"\sqrt":
+                return self.root(token)
+            case r"\boxed":
+                return Node("group", token, (self.argument(),))
+            case r"\lfloor" | r"\lceil":
+                return self.rounding(token)
+            case r"\nabla":
+                self.fail("write a derivative as diff(f, x)", token)
+            case r"\int":
+                self.fail("integrals are not read", token)
+        if token.text in _MATRICES:
+            return self.matrix(token)
+        word = token.text.removeprefix("\\")
+        if word in self.functions:
+            self.tokens[self.at - 1] = Token("name", word, token.position)
+            self.at -= 1
+            self.token = self.tokens[self.at]
+            return self.name()
+        self.fail(f"unknown command {token.text}", token)
+        return None
+
+    def argument(self) -> Node:
+        r"""Read ``{…}`` or one sign; of ``12`` in ``\\frac12`` the first digit alone."""
+        if self.sees("{"):
+            return self.group()
+        if self.sees("("):
+            return self.bracketed()
+        if self.token.kind == "number" and self.latex and len(self.token.text) > 1:
+            text, at = self.token.text, self.token.position
+            if text.isdigit():
+                self.put(Token("number", text[0], at), Token("number", text[1:], at + 1))
+        if self.token.kind in ("number", "name"):
+            token = self.next()
+            return Node(token.kind, token)
+        if self.token.kind == "command":
+            return self.command()
+        self.fail(OPERAND)
+        return None
+
+    def fraction(self, token: Token) -> Node:
+        r"""Read a fraction; with ∂ or an upright d on both levels it is a derivative."""
+        if self.sees("("):
+            self.fail(r"expected '{': write \frac{a}{b}")
+        above = self.at
+        if self.sees("{") and self.tokens[above + 1].text == "∂":
+            return self.partial_fraction(token)
+        parts = []
+        for _ in range(2):
+            if not self.starts_operand() and not self.sees("{"):
+                self.fail(r"expected '{': write \frac{a}{b}")
+            parts.append(self.argument())
+        return Node("chain", token, tuple(parts), ("/",))
+
+    def partial_fraction(self, token: Token) -> Node:
+        r"""Read ``\\frac{\\partial f}{\\partial x}`` and ``\\frac{\\partial}{\\partial x} f``."""
+        opened = self.next()
+        self.next()
+        times = self.order()
+        inner = None if self.sees("}") else self.product()
+        self.close("}", opened)
+        opened = self.token
+        if not self.sees("{"):
+            self.fail(r"expected '{': write \frac{a}{b}")
+        self.next()
+        variables = self.variables()
+        self.close("}", opened)
+        if times != len(variables):
+            self.fail("this is not how often it is differentiated", token)
+        return call("diff", token, inner or self.power(), *variables)
+
+    def root(self, token: Token) -> Node:
+        """Read a root of any degree."""
+        if not self.sees("["):
+            if self.sees("("):
+                items, _ = self.items((")",), self.next())
+                return call("sqrt", token, *items)
+            whole = self.token.kind == "number"
+            return call("sqrt", token, Node("number", self.next()) if whole else self.argument())
+        opened = self.next()
+        degree = self.sum()
+        self.close("]", opened)
+        return call("root", token, self.argument(), degree)
+
+    def big_operator(self) -> Node:
+        """Read a sum, a product or a limit with what is written under it."""
+        token = self.next()
+        name = BIG_OPERATORS[token.text]
+        under = self.script("_", token, name)
+        if name == "Limit":
+            if under.kind != "towards":
+                self.fail("write the limit as lim_{x → 0}", token)
+            return call(name, token, self.product(), *under.children)
+        plain = under.kind == "relation" and under.marks == ("=",)
+        if plain and self.sees("^"):
+            stop = self.script("^", token, name)
+            index, first = under.children
+            return call(name, token, self.product(), index, first, stop)
+        if under.kind == "relation" and not (under.marks == ("!=",) and len(under.children) == 2):
+            self.fail(f"write the range: {_RANGE[name]}", token)
+        body = self.product()
+        if under.kind == "relation":
+            return call(name, token, body, *under.children)._replace(marks=under.marks)
+        for index in reversed(under.children if under.kind == "tuple" else (under,)):
+            body = call(name, token, body, index)
+        return body
+
+    def script(self, sign: str, token: Token, name: str) -> Node:
+        """Read what stands under or over a sign: ``_{k=1}``, ``_(i≠j)``, ``_k``, ``_{i,j}``."""
+        if not self.sees(sign):
+            self.fail(f"write the range: {_RANGE[name]}", token)
+        self.next()
+        if not self.sees("{", "("):
+            return self.argument()
+        opened = self.next()
+        closing = "}" if opened.text == "{" else ")"
+        self.enter(opened)
+        items = [self.statement()]
+        if self.sees("→"):
+            arrow = self.next()
+            items.append(self.towards())
+        else:
+            arrow = None
+            while self.sees(","):
+                self.next()
+                items.append(self.statement())
+        self.close(closing, opened)
+        self.leave(opened)
+        if arrow:
+            side = items.pop()
+            return Node("towards", arrow, (items[0], *side.children))
+        return items[0] if len(items) == 1 else Node("tuple", opened, tuple(items))
+
+    def towards(self) -> Node:
+        """Read where a limit goes, ``0``, ``0^+`` or ``∞``, and from which side."""
+        sign = "-" if self.sees("-") else ""
+        token = self.next() if sign else self.token
+        to = self.postfix()
+        if sign:
+            to = Node("negative", token, (to,))
+        side = ""
+        if self.sees("^"):
+            self.next()
+            braced = self.sees("{", "(") and self.next()
+            if not self.sees("+", "-"):
+                self.fail("expected the side from which the limit is taken, + or -")
+            side = self.next().text
+            if braced:
+                self.close("}" if braced.text == "{" else ")", braced)
+        children = (
+            (to,) if not side else (to, Node("side", Token("operator", side, token.position)))
+        )
+        return Node("towards", token, children)
+
+    def matrix(self, token: Token) -> Node:
+        """Read the rows of a matrix."""
+        self.enter(token)
+        rows: list[Node] = []
+        cells: list[Node] = []
+        while True:
+            cells.append(self.statement())
+            if self.sees("&"):
+                self.next()
+                continue
+            rows.append(Node("list", token, tuple(cells)))
+            cells = []
+            if self.sees("\\\\"):
+                self.next()
+            if self.token.text == token.text.replace("begin", "end"):
+                self.next()
+                break
+            if self.tokens[self.at - 1].text != "\\\\":
+                self.fail("expected '&', '\\\\' or the end of the matrix")
+        self.leave(token)
+        return Node("matrix", token, tuple(rows))
+
+    def rounding(self, token: Token) -> Node:
+        """Read ``⌊x⌋`` or ``⌈x⌉``."""
+        self.enter(token)
+        inner = self.sum()
+        self.leave(token)
+        if self.token.text != token.text.replace(r"\l", r"\r"):
+            self.fail("this bracket is never closed", token)
+        self.next()
+        return call("floor" if "floor" in token.text else "ceiling", token, inner)
+
+
+_RANGE = {
+    "Sum": r"\sum_{k=1}^{n} or sum(term, k, 1, n)",
+    "Product": r"\prod_{k=1}^{n} or product(term, k, 1, n)",
+    "Limit": r"\lim_{x \to 0} or limit(f, x, 0)",
+}

@@ -1,0 +1,273 @@
+"""Text to tokens: Python-like and everyday notation, and LaTeX where there is a backslash."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable
+from typing import Literal, NamedTuple
+
+from autograder.algebra.reading import signs
+from autograder.algebra.reading.errors import ParseError
+from autograder.algebra.reading.signs import FRACTIONS, LETTER, LOWERED, MARKS, RAISED
+
+MAX_LENGTH = 2000
+MAX_TOKENS = 1200
+
+# Words in upright or bold letters, or with an accent; what stands in the braces is one name.
+_FONTS = (
+    r"\\(?:mathrm|mathbf|mathit|mathcal|mathsf|mathbb|boldsymbol|bm|text|textrm|textbf|operatorname"
+    rf"|{'|'.join(signs.ACCENTS)})"
+)
+_WORD = rf"{_FONTS}(?![A-Za-z])\s*(?:\{{\\?[A-Za-z0-9\ ]+\}}|[A-Za-z]|\\[A-Za-z]+)"
+_FONT = re.compile(
+    r"\\(?P<font>[A-Za-z]+)\s*(?:\{(?P<braced>[^}]*)\}|(?P<bare>(?<=\s)[A-Za-z]|\\[A-Za-z]+))"
+)
+_MARK = f"[{''.join(MARKS)}]"
+_LOW = f"[{''.join(LOWERED)}₀-₉]"
+_INDEX = rf"""(?:_(?:{_FONTS}\s*\{{[^{{}}]*\}}|\{{(?:[^{{}}]|\{{[^{{}}]*\}})*\}}|\\[A-Za-z]+
+    |[A-Za-z0-9])|{_LOW}+)"""
+_COMMON = rf"""(?P<space>\s+|\\[,;:!\ ]|~)
+    | (?P<big>[∑∏]|Σ(?=\s*_)|lim(?=_))
+    | (?P<number>(?:[0-9]{{1,3}}(?:\{{,\}}[0-9]{{3}})+|[0-9]+(?:\.(?!T\b)[0-9]*)?|\.[0-9]+)
+        (?:[eE][+-]?[0-9]+)?)
+    | (?P<fraction>[{"".join(FRACTIONS)}])
+    | (?P<superscript>⁻ᵀ|[{"".join(RAISED)}]+)
+    | (?P<operator>\*\*|<=|>=|!=|==|:=|->|\|\||\.T\b|[-+*/^(){{}}\[\],=<>!|&;:_@%°]
+        |[−–×·⋅∘÷（）≤≥≠≈∈∪∩∖∧∨¬‖ᵀ√∂→])
+    | (?P<rounding>[⌊⌋⌈⌉])
+    | (?P<constant>[∞∅])"""
+_TEXT = rf"""{_COMMON}
+    | (?P<name>Interval\.(?:Lopen|Ropen|open)
+        |[{LETTER}](?:{_MARK}(?:_[{LETTER}0-9]+)?|[{LETTER}0-9_₀-₉]*[{LETTER}0-9₀-₉]|)
+         (?:_\{{[^{{}}]+\}}|{_LOW}+)?
+        ['′]{{0,2}})"""
+_LATEX = rf"""(?P<font>{_WORD}{_INDEX}?)
+    | {_COMMON}
+    | (?P<environment>\\(?:begin|end)\s*\{{[A-Za-z*]+\}})
+    | (?P<escaped>\\\\|\\[{{}}|%])
+    | (?P<command>\\[A-Za-z]+{_INDEX}?)
+    | (?P<name>[{LETTER}]{_MARK}?[{LETTER}]*[0-9₀-₉]*{_INDEX}?['′]{{0,2}})"""
+# A declared Σ is a name; else it is a sum.
+_PATTERNS = {
+    (latex, sigma): re.compile(text.replace(r"|Σ(?=\s*_)", "" if sigma else r"|Σ(?=\s*_)"), re.X)
+    for latex, text in ((False, _TEXT), (True, _LATEX))
+    for sigma in (False, True)
+}
+
+_THOUSANDS = re.compile(r"\s*[-+]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\s*")
+
+Kind = Literal["number", "name", "operator", "command", "end"]
+
+
+class Token(NamedTuple):
+    """A piece of the student's text, where it stands and where it ends."""
+
+    kind: Kind
+    text: str
+    position: int
+    end: int = -1
+
+
+def is_latex(text: str) -> bool:
+    """Whether `text` is to be read as LaTeX."""
+    return "\\" in text
+
+
+def tokenize(
+    text: object,
+    *,
+    words: Iterable[str] = (),
+    functions: Container[str] = (),
+    split: bool = False,
+) -> list[Token]:
+    """Split `text` into tokens, the last one of kind ``end``, or raise `ParseError`.
+
+    `words` and `functions` are the names of more than one letter that LaTeX text may hold without
+    a command: elsewhere ``ab`` is a product there.  With `split` it is one in other text as well,
+    if a and b are among the `words` and ``ab`` is not.
+    """
+    if not isinstance(text, str):
+        raise ParseError(f"expected a formula as text, not {type(text).__name__}")
+    if not text.strip():
+        raise ParseError("expected a formula, but there is no text", text)
+    if len(text) > MAX_LENGTH:
+        raise ParseError(f"a formula may have at most {MAX_LENGTH} characters", text)
+    if _THOUSANDS.fullmatch(text):
+        text = text.replace(",", "")
+    tokens = _Scanner(text, frozenset(words), functions, split).scan(*_without_dollars(text))
+    return [*tokens, Token("end", "", len(text), len(text))]
+
+
+def _without_dollars(text: str) -> tuple[int, int]:
+    r"""Return where a formula begins and ends between ``$`` or ``\(`` and ``\)``."""
+    start = len(text) - len(text.lstrip())
+    stop = len(text.rstrip())
+    for begin, end in (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]")):
+        inside = text[start:stop]
+        both = inside.startswith(begin) and inside.endswith(end)
+        if both and stop - start > len(begin) + len(end):
+            return start + len(begin), stop - len(end)
+    return start, stop
+
+
+class _Scanner:
+    def __init__(
+        self, text: str, words: frozenset[str], functions: Container[str], split: bool
+    ) -> None:
+        self.split = split
+        self.text = text
+        self.latex = is_latex(text)
+        self.words = words
+        self.functions = functions
+        sigma = any(word.startswith("Sigma") for word in words)
+        self.pattern = _PATTERNS[self.latex, sigma]
+
+    def scan(self, position: int, stop: int) -> list[Token]:
+        tokens: list[Token] = []
+        while position < stop:
+            match = self.pattern.match(self.text, position, stop)
+            if match is None:
+                reason = f"unexpected character {self.text[position]!a}"
+                raise ParseError(reason, self.text, position)
+            tokens += self.read(match)
+            if len(tokens) > MAX_TOKENS:
+                raise ParseError("this formula has too many parts", self.text)
+            position = match.end()
+        return tokens
+
+    def read(self, match: re.Match[str]) -> list[Token]:
+        kind, word, at, end = match.lastgroup, match.group(), match.start(), match.end()
+        match kind:
+            case "space":
+                return []
+            case "name" if not self.latex:
+                return self.name(word, at)
+            case "name":
+                return self.letters(word, at)
+            case "number":
+                return [Token("number", word.replace("{,}", ""), at, end)]
+            case "operator" | "escaped":
+                written = signs.COMMANDS.get(word) or signs.WRITTEN.get(word, word)
+                return [Token("operator", written, at, end)]
+            case "fraction":
+                return [Token("number", FRACTIONS[word], at, end)]
+            case "superscript":
+                return self.raised(word, at)
+            case "constant":
+                return [Token("name", signs.WRITTEN[word], at, end)]
+            case "rounding":
+                return [Token("command", signs.WRITTEN[word], at, end)]
+            case "big":
+                return [Token("command", signs.BIG[word], at, end)]
+            case "environment":
+                return [Token("command", word.replace(" ", ""), at, end)]
+            case "font":
+                return self.font(word, at)
+        return self.command(word, at)
+
+    def raised(self, word: str, at: int) -> list[Token]:
+        """Tokens of ``ⁿ⁺¹`` or ``⁻ᵀ``."""
+        end = at + len(word)
+        if word == "⁻ᵀ":
+            return [Token("operator", sign, at, end) for sign in "^-ᵀ"]
+        inside = "".join(RAISED[sign] for sign in word)
+        tokens = []
+        for piece in re.findall(r"\d+|\D", inside):
+            kind: Kind = "number" if piece.isdigit() else "name" if piece.isalpha() else "operator"
+            tokens.append(Token(kind, piece, at, end))
+        if len(tokens) > 1:
+            tokens = [Token("operator", "(", at), *tokens, Token("operator", ")", at, end)]
+        return [Token("operator", "^", at), *tokens]
+
+    def name(self, word: str, at: int) -> list[Token]:
+        """Tokens of a name in text."""
+        head, _, base = word.partition("_")
+        if head == "log" and base.isalnum() and word.replace("_", "") not in self.words:
+            middle = at + len(head)
+            rest = Token("number" if base.isdigit() else "name", base, middle + 1, at + len(word))
+            return [Token("name", head, at, middle), Token("operator", "_", middle), rest]
+        if self.split and self.is_product(word):
+            return [Token("name", letter, at + i, at + i + 1) for i, letter in enumerate(word)]
+        return self.with_index(word, at)
+
+    def is_product(self, word: str) -> bool:
+        """Whether a word is no name but a product of names of one letter."""
+        known = word in self.words or word in self.functions or word in signs.WORDS
+        return len(word) > 1 and not known and self.words.issuperset(word)
+
+    def letters(self, word: str, at: int) -> list[Token]:
+        """Tokens for letters in LaTeX, each a name of its own unless their word is known."""
+        head, underscore, index = word.partition("_")
+        name = head.translate(signs.LETTERS) + _plain_index(underscore + index)
+        bare = re.match(r"[^0-9₀-₉]*", head)
+        length = len(re.sub(f"[{''.join(MARKS)}{''.join(LOWERED)}'′]", "", bare[0] if bare else ""))
+        if length <= 1 or name.replace("_", "") in self.words or name in self.functions:
+            return self.with_index(word, at)
+        last = length - 1
+        split = [
+            Token("name", head[i].translate(signs.LETTERS), at + i, at + i + 1) for i in range(last)
+        ]
+        return [*split, *self.with_index(word[last:], at + last)]
+
+    def with_index(
+        self, word: str, at: int, prefix: str = "", middle: int | None = None
+    ) -> list[Token]:
+        """Tokens of a name; an index that is a formula stands in brackets behind it.
+
+        `prefix` is the name, if it is not what stands before the index, which begins at `middle`.
+        """
+        end = at + len(word)
+        middle = word.find("_") if middle is None else middle
+        head, index = (word, "") if middle < 0 else (word[:middle], word[middle:])
+        if _is_formula(index):
+            opened = at + len(head) + 2
+            return [
+                Token("name", prefix or head.translate(signs.LETTERS), at, at + len(head)),
+                Token("operator", "⟦", opened - 1, opened),
+                *self.scan(opened, end - 1),
+                Token("operator", "⟧", end - 1, end),
+            ]
+        name = prefix or _lowered(head).translate(signs.LETTERS)
+        return [Token("name", name + _plain_index(index), at, end)]
+
+    def font(self, word: str, at: int) -> list[Token]:
+        r"""Tokens of ``\\mathrm{diag}``, ``\\hat{x}_j``, ``\\hat\\sigma``."""
+        match = _FONT.match(word)
+        assert match is not None
+        inner = "".join((match["braced"] or match["bare"]).replace("\\", "").split())
+        return self.with_index(word, at, inner + signs.ACCENTS.get(match["font"], ""), match.end())
+
+    def command(self, word: str, at: int) -> list[Token]:
+        """Tokens of what begins with a backslash."""
+        command, underscore, _ = word.partition("_")
+        middle, end = at + len(command), at + len(word)
+        if command in signs.LAYOUT:
+            return []
+        if command in signs.NAMED or command[1:] in signs.GREEK.values():
+            return self.with_index(word, at, signs.NAMED.get(command, command[1:]))
+        written = signs.COMMANDS.get(command, command)
+        kind: Kind = "command" if written[:1] == "\\" and written[1:].isalpha() else "operator"
+        tokens = [Token(kind, written, at, middle)]
+        if underscore:  # no part of a name: the bounds of a sum, the base of a logarithm
+            tokens += [Token("operator", "_", middle, middle + 1), *self.scan(middle + 1, end)]
+        return tokens
+
+
+def _is_formula(index: str) -> bool:
+    """Whether an index is computed, as in ``z_{k+1}``."""
+    return index.startswith("_{") and bool(re.search(r"[-+*/()^−·]", re.sub(_FONTS, "", index)))
+
+
+def _lowered(word: str) -> str:
+    """Write ``pᵢ`` as ``p_i``; lowered digits alone stay with their letter."""
+
+    def written(match: re.Match[str]) -> str:
+        return "_" + "".join(LOWERED.get(sign, sign) for sign in match[0])
+
+    return re.sub(f"[₀-₉]*[{''.join(LOWERED)}]{_LOW}*", written, word)
+
+
+def _plain_index(index: str) -> str:
+    r"""``_{ij}``, ``_{i,j}``, ``_\text{max}`` without braces, commas and commands."""
+    index = re.sub(_FONTS, "", _lowered(index)).translate(signs.LETTERS)
+    return re.sub(r"[{}\\,\s]", "", index)

@@ -1,0 +1,257 @@
+"""Operands: numbers, names, calls, and what stands in brackets of any kind."""
+
+from __future__ import annotations
+
+from autograder.algebra.reading.cursor import OPERAND
+from autograder.algebra.reading.lexer import Token
+from autograder.algebra.reading.operators import Operators
+from autograder.algebra.reading.signs import BIG_OPERATORS
+from autograder.algebra.reading.tree import Node, call
+
+_CLOSING = {"(": ")", "[": "]", "{": "}", r"\{": r"\}"}
+_TRIGONOMETRIC = ("sin", "cos", "tan")
+# After these, LaTeX and `sin 5n` need no brackets.
+_BARE = (*_TRIGONOMETRIC, "sec", "csc", "cot", "sinh", "cosh", "tanh", "exp", "log", "ln")
+_INVERSES = ("arcsin", "arccos", "arctan")
+
+
+class Operands(Operators):
+    """Read what stands between operators."""
+
+    def command(self) -> Node:
+        """Read what begins with a LaTeX command."""
+        raise NotImplementedError
+
+    def big_operator(self) -> Node:
+        """Read a sum, a product or a limit with what is written under it."""
+        raise NotImplementedError
+
+    def argument(self) -> Node:
+        """Read what a LaTeX command is applied to."""
+        raise NotImplementedError
+
+    def primary(self) -> Node:
+        """Read an operand."""
+        token = self.token
+        if token.kind == "number":
+            return Node("number", self.next())
+        if token.kind == "name":
+            return self.name()
+        if token.kind == "command":
+            return self.big_operator() if token.text in BIG_OPERATORS else self.command()
+        if self.sees("(", "["):
+            return self.bracketed()
+        if self.sees("{"):
+            return self.group() if self.latex else self.set("}")
+        if self.sees(r"\{"):
+            return self.set(r"\}")
+        if self.sees("|", "‖"):
+            return self.bar()
+        if self.sees("¬"):
+            return call("Not", self.next(), self.primary())
+        if self.sees("√"):
+            self.enter()
+            root = call("sqrt", self.next(), self.primary())
+            self.leave()
+            return root
+        if self.sees("∂"):
+            return self.derivative()
+        self.fail(OPERAND)
+        return None
+
+    def group(self) -> Node:
+        """Read ``{…}`` that only holds together."""
+        opened = self.next()
+        self.enter(opened)
+        inner = self.statement()
+        self.close("}", opened)
+        self.leave(opened)
+        return inner
+
+    def bar(self) -> Node:
+        """Read an absolute value or a norm."""
+        opened = self.next()
+        self.bars.append(opened.text)
+        self.enter(opened)
+        inner = self.sum()
+        self.close(opened.text, opened)
+        self.leave(opened)
+        self.bars.pop()
+        if opened.text == "|":
+            return call("abs", opened, inner)
+        if self.sees("_"):
+            self.next()
+            which = self.argument()
+            if which.token.text != "2":
+                self.fail("only the Euclidean norm is read here", which.token)
+        return call("norm", opened, inner)
+
+    def items(self, closing: tuple[str, ...], opened: Token) -> tuple[list[Node], Token]:
+        """Read what stands between brackets, separated by commas."""
+        self.enter(opened)
+        bars, self.bars = self.bars, []
+        items: list[Node] = []
+        while not self.sees(*closing) or items:
+            items.append(self.statement())
+            if not self.sees(",", ";"):
+                break
+            self.next()
+        if not self.sees(*closing):
+            self.close(closing[0], opened)
+        self.bars = bars
+        self.leave(opened)
+        return items, self.next()
+
+    def bracketed(self) -> Node:
+        """Read ``(…)``, ``[…]`` or an interval that is open at one end."""
+        opened = self.next()
+        if self.sees(_CLOSING[opened.text]) and opened.text == "(":
+            self.fail(OPERAND)
+        items, closed = self.items((")", "]"), opened)
+        matching = closed.text == _CLOSING[opened.text]
+        if len(items) == 2 and not matching:
+            return Node("interval", opened, tuple(items), (opened.text, closed.text))
+        if not matching:
+            self.fail("this bracket was never opened", closed)
+        if opened.text == "[":
+            if self.latex and len(items) == 1:
+                return Node("group", opened, tuple(items))
+            return Node("list", opened, tuple(items))
+        return Node("group" if len(items) == 1 else "tuple", opened, tuple(items))
+
+    def set(self, closing: str) -> Node:
+        """Read the elements of a set."""
+        opened = self.next()
+        items, _ = self.items((closing,), opened)
+        return Node("set", opened, tuple(items))
+
+    def name(self) -> Node:
+        """Read a name, with its index or with the arguments of a call."""
+        token = self.next()
+        if token.text == "not" and "not" not in self.words:
+            self.enter()
+            inner = self.statement() if self.sees("(") else self.relation()
+            self.leave()
+            return call("Not", token, inner)
+        known = token.text in self.functions and token.text.replace("_", "") not in self.words
+        if self.sees("⟦", "[") and not known and self.is_index(token):
+            return self.indexed(token)
+        if known and token.text in ("max", "min") and self.sees("{", r"\{"):
+            items, _ = self.items((_CLOSING[self.next().text],), token)
+            return Node("call", token, tuple(items))
+        if self.sees("(") and self.is_call(token, known):
+            opened = self.next()
+            if self.sees(")") and token.text not in ("FiniteSet", "EmptySet"):
+                self.fail(OPERAND)
+            items, _ = self.items((")",), opened)
+            return Node("call", token, tuple(items))
+        if known and token.text in (*_BARE, *_INVERSES) and (self.implicit or self.sees("_")):
+            return self.bare_call(token)
+        return Node("name", token)
+
+    def is_index(self, name: Token) -> bool:
+        """Whether the bracket here holds an index: it stands directly after a name."""
+        adjacent = self.token.position == name.end
+        return self.token.text == "⟦" or (adjacent and not self.latex)
+
+    def indexed(self, name: Token) -> Node:
+        """Read ``p[k]``, ``J[i, j]``, ``z_{k+1}``."""
+        opened = self.next()
+        items, _ = self.items(("]" if opened.text == "[" else "⟧",), opened)
+        if not items:
+            self.fail(OPERAND, opened)
+        return Node("indexed", name, tuple(items))
+
+    def is_call(self, token: Token, known: bool) -> bool:
+        """Whether the bracket after a name holds arguments."""
+        adjacent = self.token.position == token.end
+        unknown = token.text.replace("_", "") not in self.words
+        return known or (self.open_functions and unknown and adjacent and not self.latex)
+
+    def bare_call(self, token: Token) -> Node:
+        r"""Read ``sin 5n``, ``\\sin^2 x``, ``\\log_2 n``."""
+        arguments: list[Node] = []
+        power = None
+        if self.sees("_"):
+            self.next()
+            arguments.append(self.argument())
+        if self.sees("^"):
+            power = self.next(), self.exponent()
+        if self.sees("("):
+            items, _ = self.items((")",), self.next())
+        elif self.sees(*BIG_OPERATORS):
+            items = [self.power()]
+        elif self.starts_operand() and not self.is_function(self.token):
+            factors = [self.power()]
+            while (
+                self.starts_operand()
+                and not self.sees("(", "[")
+                and not self.is_function(self.token)
+            ):
+                factors.append(self.power())
+            items = [self.times(factors)]
+        else:
+            word = token.text
+            self.fail(f"{word} needs brackets: {word}(…)", token)
+        if power and token.text in _TRIGONOMETRIC and _is_minus_one(power[1]):
+            return call(f"arc{token.text}", token, *items)
+        node = Node("call", token, (*items, *arguments))
+        return Node("power", power[0], (node, power[1])) if power else node
+
+    def is_function(self, token: Token) -> bool:
+        """Whether a function begins here that needs no brackets."""
+        return token.text.removeprefix("\\") in (*_BARE, *_INVERSES) or token.text in BIG_OPERATORS
+
+    def times(self, factors: list[Node]) -> Node:
+        """Return the product of some factors."""
+        if len(factors) == 1:
+            return factors[0]
+        return Node("chain", factors[0].token, tuple(factors), ("*",) * (len(factors) - 1))
+
+    def derivative(self) -> Node:
+        """Read ``∂f/∂x``, ``∂²f/∂x∂y`` and ``∂/∂x f``."""
+        token = self.next()
+        times = self.order()
+        inner = None if self.sees("/") else self.postfix()
+        return self.by(token, times, inner)
+
+    def by(self, token: Token, times: int, inner: Node | None) -> Node:
+        """Read the lower half of a derivative, ``/∂x∂y``, and what it is applied to."""
+        if not self.sees("/"):
+            self.fail("expected '/': write a derivative as ∂f/∂x or diff(f, x)")
+        self.next()
+        variables = self.variables()
+        if times != len(variables):
+            self.fail("this is not how often it is differentiated", token)
+        return call("diff", token, inner or self.power(), *variables)
+
+    def variables(self) -> list[Node]:
+        """Read ``∂x∂y`` or ``∂x²``."""
+        variables: list[Node] = []
+        if not self.sees("∂"):
+            self.fail("expected ∂ and a variable: write a derivative as ∂f/∂x or diff(f, x)")
+        while self.sees("∂"):
+            self.next()
+            if self.token.kind != "name":
+                self.fail("expected the variable to differentiate by")
+            variable = Node("name", self.next())
+            variables += [variable] * self.order()
+        return variables
+
+    def order(self) -> int:
+        """Read how often to differentiate."""
+        if not self.sees("^"):
+            return 1
+        self.next()
+        exponent = self.exponent()
+        while exponent.kind == "group":
+            exponent = exponent.children[0]
+        if exponent.token.text not in ("1", "2", "3"):
+            self.fail("expected how often to differentiate, at most 3 times", exponent.token)
+        return int(exponent.token.text)
+
+
+def _is_minus_one(node: Node) -> bool:
+    while node.kind == "group":
+        node = node.children[0]
+    return node.kind == "negative" and node.children[0].token.text == "1"

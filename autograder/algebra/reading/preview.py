@@ -1,0 +1,145 @@
+"""The form of a formula: can it be read, in which names, and as what?  Nothing is computed.
+
+This module and the grammar that it builds on need the standard library alone: they are put into
+the file that students' notebooks look at formulas with (autograder/course/shipping.py), so that a
+notebook reads a formula just as the grader does.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from autograder.algebra.reading.errors import ParseError
+from autograder.algebra.reading.grammar import read_tree
+
+#: Operators by how strongly they bind, and how they are written.
+_SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
+_SIGNS = {"*": "·", "/": "/", "+": " + ", "-": " − "}
+
+
+def look(
+    text: object,
+    names: Collection[str],
+    *,
+    calls: Collection[str],
+    constants: Collection[str],
+    implicit: bool = False,
+) -> str:
+    """Return how a text is read, with brackets where it could have been meant otherwise.
+
+    Parameters
+    ----------
+    text
+        What a student wrote.
+    names
+        What it may be about; ``p_1`` and ``p1`` are the same name.
+    calls, constants
+        Functions, and names such as ``pi``, that every formula may use.
+    implicit
+        Whether ``2 n d`` is a product.
+
+    Raises
+    ------
+    ParseError
+        If it can't be read, or holds a name that nobody declared.
+
+    Examples
+    --------
+    >>> look("1/2*x^2", ["x"], calls=[], constants=[])
+    '(1/2)·x^2'
+    """
+    known = {name.replace("_", ""): name for name in names}
+    tree = read_tree(text, implicit=implicit, functions=frozenset(calls), words=frozenset(known))
+    _check_names(tree, str(text), known, frozenset(constants), frozenset(calls))
+    return _written(tree)[0] or " ".join(str(text).split())
+
+
+def _check_names(
+    tree: Any,
+    text: str,
+    known: dict[str, str],
+    constants: frozenset[str],
+    calls: frozenset[str],
+) -> None:
+    bases = {"delta", *(_base(name) for name in known.values())}
+    bound = {
+        name.token.text
+        for node in _nodes(tree)
+        if node.kind == "call"
+        for argument in node.children[1:]
+        for name in (argument, *argument.children[:1])  # k, or (k, 1, n)
+        if name.kind == "name"
+    }
+    bound |= {
+        name.token.text
+        for node in _nodes(tree)
+        if node.kind == "indexed"  # J[i, j]
+        for name in node.children
+        if name.kind == "name"
+    }
+    for node in _nodes(tree):
+        word = node.token.text
+        if node.kind != "name" or word in constants | bound or word.replace("_", "") in known:
+            continue
+        if "_" in word and _base(word) in bases and bound:  # p_k, where k runs
+            continue
+        near = difflib.get_close_matches(word.replace("_", ""), known, n=1, cutoff=0.5)
+        near += difflib.get_close_matches(word, calls, n=1, cutoff=0.7)
+        hint = f"the names are {', '.join(known.values())}" if known else "no names are expected"
+        if near:
+            hint = f"did you mean {known.get(near[0], near[0])}?"
+        raise ParseError(f"unknown name {word}; {hint}", text, node.token.position)
+
+
+def _base(name: str) -> str:
+    return re.split(r"[_0-9]", name, maxsplit=1)[0]
+
+
+def _nodes(tree: Any) -> Iterator[Any]:
+    yield tree
+    for child in tree.children:
+        yield from _nodes(child)
+
+
+def _written(node: Any) -> tuple[str, int]:
+    """Return how a tree is written, and how strongly it holds together; "" for rare things."""
+    kind, word = node.kind, node.token.text
+    if kind in ("number", "name"):
+        return word, _PRODUCT if "/" in word else _ATOM
+    if kind == "group" and len(node.children) == 1:
+        return _written(node.children[0])
+    pieces = [_written(child) for child in node.children]
+    if not all(text for text, _ in pieces):
+        return "", _ATOM
+    if kind == "call":
+        return f"{word}({', '.join(text for text, _ in pieces)})", _ATOM
+    if kind == "negative":
+        return f"−{_in_brackets(pieces[0], _POWER)}", _SIGN
+    if kind == "power":
+        return f"{_in_brackets(pieces[0], _ATOM)}^{_in_brackets(pieces[1], _ATOM)}", _POWER
+    if kind in ("transpose", "factorial"):
+        return _in_brackets(pieces[0], _ATOM) + ("ᵀ" if kind == "transpose" else "!"), _POWER
+    if kind == "chain" and set(node.marks) <= _SIGNS.keys():
+        return _chain(pieces, node.marks)
+    return "", _ATOM
+
+
+def _chain(pieces: list[tuple[str, int]], marks: Collection[str]) -> tuple[str, int]:
+    level = _SUM if set(marks) <= {"+", "-"} else _PRODUCT
+    text = _in_brackets(pieces[0], level)
+    divided = False
+    for mark, piece in zip(marks, pieces[1:], strict=True):
+        if divided:
+            text = f"({text})"
+        own = _ATOM + 1 if piece[0].startswith("−") else level + 1
+        text += _SIGNS[mark] + _in_brackets(piece, own)
+        divided = mark == "/"
+    return text, level
+
+
+def _in_brackets(piece: tuple[str, int], level: int) -> str:
+    text, own = piece
+    return text if own >= level else f"({text})"

@@ -1,0 +1,34 @@
+"""What a text says, as a tree: how it was written, nothing computed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from autograder.algebra.reading.lexer import Token
+
+
+class Node(NamedTuple):
+    """One construct of a text.
+
+    Attributes
+    ----------
+    kind : str
+        ``number``, ``name``, ``call``, ``chain`` (a sum or a product), ``power``, ``relation``,
+        ``matrix``, …
+    token : Token
+        Where it stands; the name of a ``call``.
+    children : tuple of Node
+    marks : tuple of str
+        The operators between the children of a ``chain`` or ``relation``; the brackets of an
+        ``interval``.
+    """
+
+    kind: str
+    token: Token
+    children: tuple[Node, ...] = ()
+    marks: tuple[str, ...] = ()
+
+
+def call(name: str, token: Token, *arguments: Node) -> Node:
+    """Return a call of `name` that stands where `token` does."""
+    return Node("call", Token("name", name, token.position), arguments)

@@ -1,0 +1,213 @@
+"""The grader's side of a zygote: the warm process that forks sessions.
+
+::
+
+    with Zygote() as zygote, zygote.session() as session:
+        session.execute("def double(x): return 2 * x")
+        session.call("double", 21)
+"""
+
+import contextlib
+import itertools
+import signal
+import socket
+import subprocess
+from collections.abc import Iterable
+from typing import Any, Self
+
+from autograder.sandbox import turns
+from autograder.sandbox.channel import Channel
+from autograder.sandbox.isolation import Isolation, SandboxError, probe
+from autograder.sandbox.jails import bubblewrap, control
+from autograder.sandbox.results import CONTROL_SECONDS, Limits
+from autograder.sandbox.session import Session
+
+_IMPORT_SECONDS = 120.0
+
+
+class Zygote:
+    """A warm Python process from which sessions are forked.
+
+    Use it as a context manager, and from one thread. The process imports while the caller goes on;
+    the first session waits for it. Should it be lost, the next session starts another one.
+
+    Parameters
+    ----------
+    modules
+        Names of the modules to import beforehand.
+    isolation : Isolation, optional
+        What `probe` found.
+    trust : bool
+        Accept isolation tier C: student code can do whatever the user can who runs the grader.
+    limits : Limits
+        What each session may use.
+
+    Raises
+    ------
+    SandboxError
+        If there is no isolation and no trust.
+    """
+
+    def __init__(
+        self,
+        modules: Iterable[str] = ("numpy",),
+        *,
+        isolation: Isolation | None = None,
+        trust: bool = False,
+        limits: Limits = Limits(),  # noqa: B008 -- immutable
+    ) -> None:
+        self.isolation = probe() if isolation is None else isolation
+        self.limits = limits
+        self._modules = list(modules)
+        self._numbers = itertools.count()
+        self._open: set[int] = set()  # sessions
+        self._process: subprocess.Popen[bytes] | None = None
+        self._ready = False
+        self._control: socket.socket | None = None
+        if self.isolation.tier == "C" and not trust:
+            raise SandboxError(
+                f"this machine cannot isolate student code ({self.isolation.failures()}), "
+                "and running it without isolation takes an explicit trust=True"
+            )
+        self._start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def session(self, numbers: dict[str, dict[str, Any]] | None = None) -> Session:
+        """Fork a fresh session.
+
+        Parameters
+        ----------
+        numbers : dict, optional
+            The student's own numbers by exercise and name, for `your_numbers`.
+
+        Raises
+        ------
+        SandboxError
+            If no process can be started, for example because a module is not installed.
+        """
+        if not self._ready:
+            self._wait()
+        try:
+            return self._session(numbers or {})
+        except SandboxError:
+            if self._process is not None and self._process.poll() is None:
+                raise
+        self.close()  # the zygote is lost
+        self._wait()
+        return self._session(numbers or {})
+
+    def _session(self, numbers: dict[str, dict[str, Any]]) -> Session:
+        number = next(self._numbers)
+        ours, theirs = socket.socketpair()
+        cpu = turns.begin()
+        self._open.add(number)
+        try:
+            with theirs:  # held by the worker alone, whose end is noticed by that
+                self._fork(number, theirs, cpu)
+            return Session(self, number, Channel(ours), numbers)
+        except BaseException:
+            ours.close()
+            self._ended(number)
+            raise
+
+    def close(self) -> None:
+        """End the process, and with it all of its sessions."""
+        if self._control is not None:
+            self._control.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        self._control = self._process = None
+        self._ready = False
+        for number in list(self._open):
+            self._ended(number)
+
+    def _ended(self, number: int) -> None:
+        if number in self._open:
+            self._open.remove(number)
+            turns.end()
+
+    def _reap(self, number: int) -> dict[str, Any]:
+        """Kill a session's process and return its exit status and what it used."""
+        self._ended(number)
+        try:
+            return self._command({"do": "reap", "id": number})
+        except (OSError, EOFError):  # the zygote is lost; its workers go with it
+            self.close()
+            return {"status": -signal.SIGKILL, "cpu_seconds": 0.0, "max_rss_mb": 0.0}
+
+    def _reading(self, what: str, number: int) -> float | None:
+        """Return what the zygote sees of a session's process, if it can be read.
+
+        That is its processor time (``clock``) or the memory that it holds (``watch``), and the most
+        that it has held since then (``watched``).
+        """
+        try:
+            reading = self._command({"do": what, "id": number})["reading"]
+        except (OSError, EOFError):
+            return None
+        return None if reading is None else float(reading)
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair()
+        self._control = ours
+        wrapped = self.isolation.tier in ("A", "A-")
+        command = bubblewrap.command if wrapped else control.command
+        with theirs:
+            self._process = subprocess.Popen(
+                command("autograder.sandbox.inside.zygote", str(theirs.fileno())),
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env=control.ENVIRONMENT,
+                cwd="/",
+                start_new_session=True,  # an interrupt from the keyboard is the grader's affair
+            )
+        settings = {
+            "modules": self._modules,
+            "tier": self.isolation.tier,
+            "memory_mb": self.limits.memory_mb,
+            "scratch_mb": self.limits.scratch_mb,
+            "cpu_seconds": self.limits.cpu_seconds,
+            "cpus": turns.cpus(),
+        }
+        with contextlib.suppress(OSError):  # it is gone: whoever waits for it is told
+            control.send(ours, settings)
+
+    def _wait(self) -> None:
+        """Wait until the process has imported everything; start another one if it was closed."""
+        if self._control is None:
+            self._start()
+        assert self._control
+        try:
+            self._control.settimeout(_IMPORT_SECONDS)
+            reply = control.receive(self._control)[0]
+        except (OSError, EOFError) as error:
+            self.close()
+            raise SandboxError("the process that runs student code did not start") from error
+        if "error" in reply:
+            self.close()
+            raise SandboxError(reply["error"])
+        self._ready = True
+
+    def _command(self, message: dict[str, Any], *descriptors: int) -> dict[str, Any]:
+        if self._control is None:
+            raise EOFError
+        self._control.settimeout(CONTROL_SECONDS)
+        control.send(self._control, message, descriptors)
+        return control.receive(self._control)[0]
+
+    def _fork(self, number: int, connection: socket.socket, cpu: int | None) -> None:
+        request = {"do": "fork", "id": number, "cpu": cpu}
+        try:
+            reply = self._command(request, connection.fileno())
+        except (OSError, EOFError) as error:
+            self.close()
+            raise SandboxError(f"the zygote was lost ({error})") from error
+        if "error" in reply:
+            raise SandboxError(f"no process could be started: {reply['error']}")

@@ -1,0 +1,219 @@
+"""What answers the grader from within the process of a student's code.
+
+It executes cells, reads variables and calls functions, and answers with data. With `shell`,
+`capture`, `moments`, `vitals` and `meter` it is the only code of ours there (and `serving` and
+`wire`, to speak).
+Everything here may be read, replaced and subverted by the student's code: the grader believes
+nothing of what comes back beyond its being data.
+"""
+
+import copy
+import random
+import socket
+import sys
+import types
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from autograder.sandbox.inside import serving
+from autograder.sandbox.inside.capture import Output, Stream, describe
+from autograder.sandbox.inside.health import Vitals
+from autograder.sandbox.inside.serving import Frame
+from autograder.sandbox.inside.shell import Shell
+from autograder.sandbox.inside.snapshots import Moments
+from autograder.sandbox.meters import meter
+from autograder.sandbox.wire import Buffer, WireError, decode, encode, encode_parts
+
+_PIECE = 1 << 16  # of what is compared at a time: no second copy of a large array is made
+
+
+class Refusal(Exception):
+    """A request that cannot be met, for a reason that is not an exception of the student's."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class TorchTools(NamedTuple):
+    """The modules of those names, where torch is at hand: importing it takes seconds."""
+
+    torchmeter: Any
+    gpumeter: Any
+
+
+class Worker:
+    """One student's notebook: a shell with its names, and what can be asked of it."""
+
+    def __init__(
+        self,
+        shell: Shell,
+        numbers: dict[str, dict[str, Any]],
+        max_payload: int,
+        send: Callable[[list[Buffer]], None],
+        torch: "TorchTools | None" = None,
+    ) -> None:
+        self._shell = shell
+        self._torchmeter = torch.torchmeter if torch else None
+        self._gpumeter: Any = torch.gpumeter if torch else None
+        self._bench: Any = None
+        self._max_payload = max_payload
+        self._send = send
+        self._namespace: dict[str, Any] = shell.user_ns
+        sys.stdout = Stream("stdout", shell.output)
+        sys.stderr = Stream("stderr", shell.output)
+        sys.modules["__main__"] = shell.user_module
+        sys.modules["check"] = _check_module(numbers)
+        _seed()
+        self._moments = Moments(self._namespace)
+        own = (serve, encode, decode, describe, Shell.run)
+        self._vitals = Vitals(
+            self, *map(vars, (Worker, Shell, Output)), *(part.__globals__ for part in own)
+        )
+
+    def answer(self, request: dict[str, Any], frame: Frame) -> list[Buffer]:
+        """Do what is asked and return the frame to send back.
+
+        ``frame`` is the one that the request came in.
+        """
+        reply = {"id": request["id"]}
+        try:
+            reply |= self._do(request)
+            if request["do"] == "call":
+                reply["modified"] = _differs(request, frame)
+            return self._encoded(reply)
+        except WireError as error:
+            failure = _failure("unsendable", "", str(error))
+        except Refusal as error:
+            failure = _failure(error.kind, "", str(error))
+        except BaseException as error:
+            failure = _failure("exception", *describe(error))
+        return self._encoded({"id": request["id"]} | failure)
+
+    def _encoded(self, reply: dict[str, Any]) -> list[Buffer]:
+        return encode(reply, max_payload=self._max_payload)
+
+    def _do(self, request: dict[str, Any]) -> dict[str, Any]:
+        if request["do"] == "execute":
+            return self._execute(request)
+        if request["do"] == "read":
+            return {"value": self._find(request["name"])}
+        if request["do"] == "read_all":
+            there = self._namespace.keys() & request["names"]
+            return {"value": {name: self._namespace[name] for name in there}}
+        if request["do"] in ("keep", "recall"):
+            return {"value": getattr(self._moments, request["do"])(**request["moment"])}
+        if request["do"] == "bench" and request["step"] != "prepare":
+            return {"value": getattr(self._bench, request["step"])(**request["options"])}
+        function = self._find(request["name"])
+        if not callable(function):
+            raise Refusal("missing", f"is not a function: its type is {type(function).__name__}")
+        if request["do"] == "bench":
+            self._bench = None  # what it holds may leave no room for the next one
+            self._bench = self._gpumeter.Bench(function, **request["options"])
+            return {"value": None}
+        if request["do"] == "outline":
+            if self._torchmeter is None:
+                raise Refusal("missing", "can't be outlined: the grader has no torch here")
+            work = self._torchmeter.outlined(function, request["shapes"], request["dtype"])
+            return {"value": None, "work": work}
+        args, kwargs = request["args"], request["kwargs"]
+        if request["do"] == "meter":
+            value, work = meter.metered(function, args, kwargs, self._torchmeter)
+            return {"value": value, "work": work}
+        # Beside the call nothing: to "time" it, the grader's clock is running.
+        return {"value": function(*args, **kwargs)}
+
+    def _find(self, name: str) -> Any:
+        try:
+            return self._namespace[name]
+        except KeyError:
+            raise Refusal("missing", "") from None
+
+    def _execute(self, request: dict[str, Any]) -> dict[str, Any]:
+        def report(outputs: list[dict[str, Any]]) -> None:
+            self._send(self._encoded({"id": request["id"], "outputs": outputs, "partial": True}))
+
+        error = self._shell.run(
+            request["source"],
+            request["number"],
+            limit=request["output_bytes"],
+            seconds=request["time"],
+            report=report,
+        )
+        outputs = self._shell.output.end()
+        failure = {"error": None} if error is None else _failure("exception", *describe(error))
+        vitals = {"healthy": self._vitals.intact(), "alone": self._vitals.alone()}
+        return failure | {"outputs": outputs} | vitals
+
+
+def serve(connection: socket.socket, shell: Shell, torch: "TorchTools | None" = None) -> None:
+    """Answer the grader's requests, the first of which starts the worker, until it hangs up."""
+
+    def send(frame: list[Buffer]) -> None:
+        serving.send(connection, frame)
+
+    receive = serving.requests(connection)
+    start, _ = next(receive, (None, None))
+    if start is None:
+        return
+    worker = Worker(shell, start["numbers"], start["largest"], send, torch)
+    send(encode({"id": start["id"]}))
+    for request, frame in receive:
+        send(worker.answer(request, frame))
+
+
+def _check_module(numbers: dict[str, dict[str, Any]]) -> types.ModuleType:
+    """Make the module ``check`` that students' notebooks import."""
+    module = types.ModuleType("check", "The exercises' checks; here the grader does them.")
+
+    def check(*_args: object, **_kwargs: object) -> None:
+        """Do nothing: the grader checks for itself."""
+
+    def student(*_args: object, **_kwargs: object) -> None:
+        """Do nothing: the grader knows whose notebook this is."""
+
+    def your_numbers(exercise: str) -> dict[str, Any]:
+        """Return this student's numbers of an exercise."""
+        return copy.deepcopy(numbers.get(exercise, {}))
+
+    module.__dict__.update(check=check, student=student, your_numbers=your_numbers)
+    return module
+
+
+def _differs(request: dict[str, Any], frame: Frame) -> bool:
+    """Say whether a request is no longer what came in a frame, or no plain data at all.
+
+    A value that came over the wire has but one form there.
+    """
+    header, payload = frame
+    try:
+        now, buffers = encode_parts(request)
+    except WireError:
+        return True
+    if now != header:
+        return True
+    position = 0
+    before = memoryview(payload)
+    for buffer in buffers:
+        for start in range(0, len(buffer), _PIECE):
+            part = buffer[start : start + _PIECE]
+            # A bytearray compares with any bytes at once, a memoryview one by one.
+            if bytearray(before[position : position + len(part)]) != part:
+                return True
+            position += len(part)
+    return False
+
+
+def _seed() -> None:
+    random.seed(0)
+    numpy: Any = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(0)
+    torch: Any = sys.modules.get("torch")
+    if torch is not None:
+        torch.manual_seed(0)
+
+
+def _failure(kind: str, name: str, message: str) -> dict[str, Any]:
+    return {"error": {"kind": kind, "type": name, "message": message}}

@@ -1,0 +1,217 @@
+"""The warm process: imports the libraries once and forks a worker for each submission.
+
+It is trusted, but holds nothing worth taking: no reference, no expected value, no grader's
+environment. `warm.Zygote` starts it and speaks to it over a socket that no worker inherits.
+"""
+
+import gc
+import importlib
+import os
+import select
+import signal
+import socket
+import sys
+import tempfile
+import traceback
+from typing import Any
+
+from autograder.sandbox.inside import worker
+from autograder.sandbox.inside.shell import Shell
+from autograder.sandbox.inside.warm_up import rehearse
+from autograder.sandbox.jails import control, kernel, limits, namespaces, root
+
+_LOOK_SECONDS = 0.001  # between looks at a worker's memory
+_EAGER = ("numpy.random", "numpy.linalg", "numpy.fft")
+
+
+def main(descriptor: str) -> None:
+    """Serve the grader until it closes the connection.
+
+    Parameters
+    ----------
+    descriptor : str
+        The number of the inherited control socket.
+    """
+    connection = socket.socket(fileno=int(descriptor))
+    try:
+        settings, _ = control.receive(connection)
+        zygote = _Zygote(connection, settings)
+    except EOFError:
+        return
+    except Exception as error:  # importing a library can raise anything
+        control.send(connection, {"error": f"{error}"})
+        return
+    control.send(connection, {"ready": True})
+    zygote.serve()
+
+
+class _Zygote:
+    def __init__(self, connection: socket.socket, settings: dict[str, Any]) -> None:
+        self._connection = connection
+        self._workers: dict[int, int] = {}
+        self._watched: int | None = None
+        self._most: int | None = None
+        if settings["cpus"] is not None:
+            os.sched_setaffinity(0, settings["cpus"])
+        paths = limits.python_paths()
+        self._shell, self._torch = _import(settings["modules"])
+        _forget_ourselves(paths)
+        root.drop_root(paths)
+        self._confinement = None
+        self._nested = settings["tier"] == "A"
+        if settings["tier"] != "C":
+            self._confinement = limits.prepare(
+                settings["memory_mb"],
+                settings["cpu_seconds"],
+                settings["scratch_mb"],
+                nested=self._nested,
+            )
+        if sys.platform == "linux":
+            limits.adopt_orphans()
+            limits.hide_memory()
+        if not self._nested and settings["tier"] != "C":
+            kernel.drop_capabilities()  # bubblewrap gives one, for starting nested workers
+        os.chdir("/")
+        # What exists now is not looked at by the workers' collectors, so its pages stay shared.
+        gc.collect()
+        gc.freeze()
+
+    def serve(self) -> None:
+        while True:
+            try:
+                self._look()
+                request, descriptors = control.receive(self._connection)
+            except (EOFError, OSError):
+                break
+            if request["do"] == "fork":
+                reply = self._fork(request["id"], descriptors[0], request["cpu"])
+            elif request["do"] == "clock":
+                reply = self._clock(request["id"])
+            elif request["do"] == "watch":
+                self._watched = request["id"]
+                self._most = self._resident(self._watched)
+                reply = {"reading": self._most}
+            elif request["do"] == "watched":
+                reply = {"reading": self._most}
+            else:
+                reply = self._reap(request["id"])
+            control.send(self._connection, reply)
+        for pid in self._workers.values():
+            os.kill(pid, signal.SIGKILL)
+        os._exit(0)
+
+    def _fork(self, number: int, descriptor: int, cpu: int | None) -> dict[str, Any]:
+        zygote = os.getpid()
+        try:
+            pid = namespaces.fork() if self._nested else os.fork()
+        except OSError as error:
+            os.close(descriptor)
+            return {"error": str(error)}
+        if pid == 0:
+            self._become_worker(zygote, descriptor, cpu)
+        os.close(descriptor)
+        self._workers[number] = pid
+        return {"pid": pid}
+
+    def _become_worker(self, zygote: int, descriptor: int, cpu: int | None) -> None:
+        status = 1
+        try:
+            if cpu is not None:
+                os.sched_setaffinity(0, {cpu})
+            # In namespaces of its own it ends with them, and sees no parent.
+            if sys.platform == "linux" and not self._nested:
+                limits.die_with(zygote)
+            if self._confinement is not None:
+                limits.confine(self._confinement)
+            # Standard input is /dev/null already. What C code prints must neither block the
+            # worker nor reach the terminal.
+            os.dup2(0, 1)
+            os.dup2(0, 2)
+            os.dup2(descriptor, 3)
+            os.closerange(4, 1 << 16)
+            self._connection.detach()
+            worker.serve(socket.socket(fileno=3), self._shell, self._torch)
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+
+    def _clock(self, number: int) -> dict[str, Any]:
+        """Read the processor time of a worker: from outside, where its code has no hand in it."""
+        pid = self._workers.get(number)
+        if pid is None or sys.platform != "linux":
+            return {"reading": None}
+        return {"reading": kernel.cpu_seconds(pid)}
+
+    def _look(self) -> None:
+        """Look at a worker's memory again and again until the grader has another request.
+
+        The kernel's own mark of the most memory is of no use: it holds what cells needed that ran
+        before, and it can't be reset for processes that nobody may attach to.
+        """
+        if self._watched is None or self._most is None:
+            return
+        while not select.select([self._connection], [], [], _LOOK_SECONDS)[0]:
+            self._most = max(self._most, self._resident(self._watched) or 0)
+        self._watched = None
+
+    def _resident(self, number: int) -> int | None:
+        pid = self._workers.get(number)
+        try:
+            return None if pid is None else kernel.resident_bytes(pid)
+        except OSError:  # only Linux has this file
+            return None
+
+    def _reap(self, number: int) -> dict[str, Any]:
+        pid = self._workers.pop(number, None)
+        if pid is None:
+            return {"status": 0, "cpu_seconds": 0.0, "max_rss_mb": 0.0}
+        # Until it is waited for, the number cannot belong to another process.
+        os.kill(pid, signal.SIGKILL)
+        _, status, usage = os.wait4(pid, 0)
+        unit = 1 << 10 if sys.platform == "linux" else 1 << 20
+        return {
+            "status": os.waitstatus_to_exitcode(status),
+            "cpu_seconds": usage.ru_utime + usage.ru_stime,
+            "max_rss_mb": usage.ru_maxrss / unit,
+        }
+
+
+def _import(modules: list[str]) -> tuple[Shell, worker.TorchTools | None]:
+    # As in a notebook; matplotlib reads it while it is imported.
+    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+    # Matplotlib and IPython insist on a folder that they can write to. The workers have none, but
+    # they look no further than at the permissions.
+    with tempfile.TemporaryDirectory() as scratch:
+        os.environ["MPLCONFIGDIR"] = os.environ["IPYTHONDIR"] = scratch
+        shell = Shell()
+        for name in modules:
+            try:
+                importlib.import_module(name)
+            except ModuleNotFoundError as error:
+                raise ImportError(
+                    f"the module {error.name!r} is not installed for {sys.executable} "
+                    "(packages of the user's own folder are not visible to student code)"
+                ) from error
+    os.environ["MPLCONFIGDIR"] = os.environ["IPYTHONDIR"] = tempfile.gettempdir()
+    if "numpy" in sys.modules:
+        for name in _EAGER:
+            importlib.import_module(name)
+    torch = None
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
+        tools = (f"autograder.sandbox.meters.{name}" for name in worker.TorchTools._fields)
+        torch = worker.TorchTools(*map(importlib.import_module, tools))
+    rehearse(shell)
+    return shell, torch
+
+
+def _forget_ourselves(paths: list[str]) -> None:
+    """Leave nothing of this project to import, and no other folder to search."""
+    for name in [name for name in sys.modules if name.split(".")[0] == "autograder"]:
+        del sys.modules[name]
+    sys.path[:] = [entry for entry in sys.path if entry.startswith(tuple(paths))]
+    sys.path_importer_cache.clear()
+    sys.argv[:] = [""]
+    sys.orig_argv[:] = [sys.executable]

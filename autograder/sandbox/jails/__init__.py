@@ -1,0 +1,1 @@
+"""What takes rights away: system calls, files, users, namespaces."""

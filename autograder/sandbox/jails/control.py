@@ -1,0 +1,69 @@
+"""Start a helper process of ours, and talk to it in lines of JSON."""
+
+import json
+import socket
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+# One thread each: the zygote of a library with a thread pool would fork children that wait for
+# threads they do not have, and a class is graded in parallel by submission.
+ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "MPLBACKEND": "agg",
+    "PYTHONHASHSEED": "0",
+    "LANG": "C.UTF-8",
+    "HOME": "/nonexistent",
+}
+
+_ROOT = str(Path(__file__).resolve().parents[3])
+_BOOTSTRAP = (
+    "import importlib, sys; "
+    "sys.path.insert(0, sys.argv[1]); "
+    "module = importlib.import_module(sys.argv[2]); "
+    "sys.path.remove(sys.argv[1]); "
+    "module.main(*sys.argv[3:])"
+)
+
+
+def command(module: str, *arguments: str, root: str = _ROOT) -> list[str]:
+    """Return a command line that calls ``main`` of one of our modules in a fresh Python.
+
+    It ignores the current folder and the user's own packages. It does not ignore the environment
+    (``-I``), which is `ENVIRONMENT` and nothing else: strings hash alike in every run. ``root`` is
+    the folder that holds this project.
+    """
+    return [sys.executable, "-s", "-P", "-B", "-c", _BOOTSTRAP, root, module, *arguments]
+
+
+def send(
+    connection: socket.socket, message: dict[str, Any], descriptors: Sequence[int] = ()
+) -> None:
+    """Send one message, and file descriptors along with it."""
+    line = json.dumps(message).encode() + b"\n"
+    sent = socket.send_fds(connection, [line], descriptors)
+    if sent < len(line):  # once it has everything, the other side may be gone
+        connection.sendall(line[sent:])
+
+
+def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """Wait for one message and the file descriptors that came along.
+
+    The two sides take turns, so nothing of a further message can arrive here.
+
+    Raises
+    ------
+    EOFError
+        If the other side has gone.
+    """
+    line, descriptors = b"", []
+    while not line.endswith(b"\n"):
+        data, more, _, _ = socket.recv_fds(connection, 1 << 16, 1)
+        descriptors += more
+        if not data:
+            raise EOFError
+        line += data
+    return json.loads(line), descriptors

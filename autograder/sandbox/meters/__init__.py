@@ -1,0 +1,1 @@
+"""What counts the work of a call, beside student code."""
