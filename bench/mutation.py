@@ -25,8 +25,8 @@ import numpy as np
 
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
+from autograder.course.proofs.parts import right_answers
 from autograder.course.sources import plain
-from autograder.course.verify import right_answers
 from autograder.exercise import Numbers, apply, draw_pool, solve
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts

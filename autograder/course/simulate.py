@@ -12,9 +12,9 @@ import numpy as np
 from autograder.course.config import Course
 from autograder.course.discover import Assignment, load_assignment
 from autograder.course.files import write_atomically
+from autograder.course.proofs.parts import right_answers
 from autograder.course.release import Release
 from autograder.course.sources import assignments_source, function_source, typed
-from autograder.course.verify import right_answers
 from autograder.exercise import (
     Exercise,
     FormatError,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from autograder.exercise.agree import Mismatch, agree, alike, require
 from autograder.exercise.answers import (
     Answer,
+    Attempt,
     Essay,
     FormatError,
     Judgement,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "Attempt",
     "AuthoringError",
     "Check",
     "Choice",

@@ -6,6 +6,7 @@ everything after it, follow-through included, sees only values.  Each kind has a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -29,6 +30,24 @@ class Judgement:
     credit: float
     note: str = ""
     feedback: str = ""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Something that a student may write, and what it may earn at most and must earn at least.
+
+    Attributes
+    ----------
+    name
+        What is tried, in a word or two: ``all letters``, ``four digits``, ``backwards``.
+    raw
+        What the student's variable holds.
+    """
+
+    name: str
+    raw: Any
+    at_most: float = 1.0
+    at_least: float = 0.0
 
 
 class Answer:
@@ -72,6 +91,16 @@ class Answer:
     def typed(self, value: Any) -> Any:
         """Return a plain value as a student types it where the kind asks for more than that."""
         return value
+
+    def attempts(self, right: Any) -> Iterable[Attempt]:
+        """Return what lazy, clever and careful students try, for ``verify`` to try first.
+
+        Parameters
+        ----------
+        right
+            What the part's reference returned.
+        """
+        return ()
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Return what the student's notebook may know: the form of an answer, not its value."""

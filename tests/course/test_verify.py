@@ -228,3 +228,33 @@ def test_an_exercise_with_two_functions(proof):
 )
 def test_each_of_two_functions_proves_itself(problems, more, stub, says):
     assert says in problems(more, text=TEXT + stub)
+
+
+KIND = """
+from autograder.exercise import Attempt
+
+class Tried(Numbers):
+    def attempts(self, right):
+        yield Attempt("the right one", right, at_least=1)
+        yield Attempt("a thousand", 1000.0, at_most=0)
+        yield {attempt}
+
+@exercise.part(points=1, answer=Tried())
+def c():
+    "Three."
+    return 3.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("attempt", "says"),
+    [
+        ("Attempt('in text', '3', at_most=0.5)", "`c`: in text earns 100%, at most 50% is due"),
+        ("Attempt('a fraction', '7/2', at_least=1)", "`c`: a fraction earns 0%, at least 100%"),
+        ("Attempt('a fraction', '6/2', at_least=1)", ""),
+    ],
+)
+def test_what_students_try_earns_what_is_due(problems, attempt, says):
+    text = TEXT.replace("a = b = None", "a = b = c = None")
+    found = problems(KIND.replace("{attempt}", attempt), text=text)
+    assert says in found if says else found == ""

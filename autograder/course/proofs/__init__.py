@@ -1,0 +1,1 @@
+"""What `verify` tries on an exercise, one room of proofs a file."""

@@ -1,0 +1,74 @@
+"""What is proved of a function that students write: its checks tell right from wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from autograder.course.discrimination import Twins
+from autograder.course.proofs.said import lost, shown
+from autograder.exercise import Exercise
+from autograder.grading.checks import NO_GPU, grade_checks
+from autograder.grading.results import Status
+from autograder.sandbox import StudentError
+
+#: Notes of checks that take a clock or a device, neither of which a proof may rest on.
+UNPROVED = {"not_timed", NO_GPU}
+
+
+def function_problems(exercise: Exercise, twins: list[Twins]) -> list[str]:
+    """Try every right and every wrong implementation; add misconceptions alike to ``twins``."""
+    problems = []
+    known = {wrong.name for wrong in exercise.misconceptions}
+    assert exercise.solution
+    caught: set[str] = set()
+    for right in (exercise.solution, *exercise.alternatives):
+        items = grade_checks(exercise, as_student(right))
+        unproved = [item for item in items if item.note in UNPROVED]
+        caught |= {item.name for item in unproved}
+        problems += [
+            f"`{right.__name__}` is right but fails {shown(item)}"
+            for item in lost(items)
+            if item not in unproved
+        ]
+    for wrong in exercise.misconceptions:
+        failed = [
+            item
+            for item in grade_checks(exercise, as_student(wrong))
+            if item.status in (Status.FAILED, Status.ERRORED) and item.note not in UNPROVED
+        ]
+        caught |= {item.name for item in failed}
+        if not failed:
+            problems.append(f"misconception `{wrong.name}` passes every check")
+        for item in failed:
+            if item.note in known - {wrong.name}:
+                twins.append(Twins(item.name, item.note, wrong.name))
+            elif item.note != wrong.name:
+                problems.append(
+                    f"misconception `{wrong.name}` fails `{item.name}` as "
+                    f"{item.note or 'nothing known'}: {item.feedback}"
+                )
+    for check in exercise.checks:
+        if check.name not in caught:
+            problems.append(f"no misconception fails the check `{check.name}`: is it needed?")
+    if not exercise.checks:
+        problems.append(f"`{exercise.solution.__name__}` has no check")
+    return problems
+
+
+def as_student(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Call a function of ours as if it were a student's: what it raises is the student's."""
+    function = getattr(function, "compute", function)
+
+    @wraps(function)  # so that its own code is metered
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            with np.errstate(all="ignore"):
+                return function(*args, **kwargs)
+        except Exception as error:
+            raise StudentError("exception", str(error), type=type(error).__name__) from error
+
+    return call

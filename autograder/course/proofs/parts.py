@@ -1,0 +1,112 @@
+"""What is proved of a part: every right answer earns everything, every wrong one its due."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from autograder.course.discrimination import in_variants
+from autograder.course.proofs.said import shown
+from autograder.course.sources import typed
+from autograder.exercise import Exercise, Part, apply, evaluate, solve
+from autograder.exercise.vocabulary import arguments
+from autograder.grading.parts import grade_parts
+from autograder.grading.results import Item, Status
+
+Variant = Mapping[str, Any]
+
+
+def right_answers(exercise: Exercise, variant: Variant) -> dict[str, Any]:
+    """Return the right answer to every part as a student would type it."""
+    known = solve(exercise, variant)
+    return {part.name: typed(part, apply(part, known)) for part in exercise.parts}
+
+
+def part_problems(exercise: Exercise, part: Part, pool: Sequence[Variant]) -> list[str]:
+    """Grade right answers, mistakes and attempts with every variant of ``pool``."""
+    found: dict[str, list[int]] = {}  # what is wrong, and in which variants
+    for index, variant in enumerate(pool):
+        case = _Case(exercise, part, variant)
+        for prove in (_right, _mistaken, _attempted):
+            for text in prove(case):
+                found.setdefault(text, []).append(index)
+    return [f"{text}{in_variants(indices, len(pool))}" for text, indices in found.items()]
+
+
+class _Case:
+    """A part with the numbers of one variant."""
+
+    def __init__(self, exercise: Exercise, part: Part, variant: Variant) -> None:
+        self.part, self.variant = part, variant
+        self.known, self.right = solve(exercise, variant), right_answers(exercise, variant)
+        names = needed(exercise, part)
+        self._only = copy(exercise)  # proofs take their time: no more parts than it takes
+        self._only.items = [other for other in exercise.parts if other.name in names]
+
+    def computed(self, compute: Any) -> Item:
+        """Grade what a function gives, beside right answers to the parts before."""
+        return self.graded(typed(self.part, apply(compute, self.known)))
+
+    def graded(self, raw: Any) -> Item:
+        """Grade an answer, beside right answers to the parts before."""
+        answers = {**self.right, self.part.name: raw}
+        return grade_parts(self._only, self.variant, answers.__getitem__)[-1]
+
+
+def _right(case: _Case) -> Iterator[str]:
+    for compute in (case.part.compute, *case.part.alternatives):
+        item = case.computed(compute)
+        if item.status is not Status.PASSED:
+            yield f"`{compute.__name__}` is right but fails {shown(item)}"
+
+
+def _mistaken(case: _Case) -> Iterator[str]:
+    part, seen = case.part, dict[str, Any]()
+    for wrong in part.misconceptions:
+        with np.errstate(all="ignore"):
+            item = case.computed(wrong)
+            if item.note == "format_error":  # NaN, say: caught, if not by its name
+                continue
+            value = evaluate(part, wrong, case.known)
+        alike = [name for name, other in seen.items() if part.answer.same(value, other)]
+        seen[wrong.name] = value
+        if item.note != wrong.name and item.note not in alike:
+            text = f"misconception `{wrong.name}` of `{part.name}` is graded {item.status}"
+            yield f"{text} ({item.note or 'no note'})"
+
+
+def _attempted(case: _Case) -> Iterator[str]:
+    part = case.part
+    for attempt in part.answer.attempts(apply(part, case.known)):
+        item = case.graded(attempt.raw)
+        tried = f"`{part.name}`: {attempt.name}"
+        if item.score is None:
+            yield f"{tried} is withheld: {item.feedback}"
+            continue
+        credit = item.score / part.points
+        due = ""
+        if credit > attempt.at_most + _ROUNDED / part.points:
+            due = f"at most {attempt.at_most:.0%} is due"
+        elif credit < attempt.at_least - _ROUNDED / part.points:
+            due = f"at least {attempt.at_least:.0%} is due"
+        if due:
+            told = f" ({item.note}: {item.feedback})" if item.feedback else ""
+            yield f"{tried} earns {credit:.0%}, {due}{told}"
+
+
+#: Scores are whole hundredths of a point.
+_ROUNDED = 0.0051
+
+
+def needed(exercise: Exercise, part: Part) -> set[str]:
+    """Return the part's name and all that it, or a mistake in it, is computed from."""
+    names = {part.name}
+    for other in reversed(exercise.parts):
+        if other.name in names:
+            mistakes = [wrong.compute for wrong in other.misconceptions]
+            for compute in (other.compute, *other.alternatives, *mistakes):
+                names |= set(arguments(compute))
+    return names
