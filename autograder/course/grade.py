@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import Broken, load_exercise
 from autograder.course.limits import check_limits, exercise_limits, notebook_limits
-from autograder.course.release import Release
+from autograder.course.release import Release, libraries
 from autograder.course.submissions import (
     Handed,
     Unreadable,
@@ -69,7 +70,7 @@ class Grader:
         self._isolation = isolation
         self._releases: dict[str, Release] = {}
         self._exercises: dict[str, dict[str, Exercise | Broken]] = {}
-        self._zygotes: dict[tuple[tuple[str, ...], Limits], Zygote] = {}
+        self._zygotes: dict[tuple[tuple[str, ...], tuple[str, ...], Limits], Zygote] = {}
         self._yardstick = Yardstick()
         self._gpu: Gpu | None = None
         self._with_gpu = gpu
@@ -91,12 +92,21 @@ class Grader:
             self._gpu.close()
         self._gpu = None
 
-    def zygote(self, release: Release, limits: Limits) -> Zygote:
-        """Return the warm process that an assignment's submissions are forked from."""
-        needs = release.imports, limits
+    def zygote(self, release: Release, limits: Limits, also: Iterable[str] = ()) -> Zygote:
+        """Return the warm process that an assignment's submissions are forked from.
+
+        ``also`` names libraries that one of them imports besides: neither a cell nor a call pays
+        for the seconds that this takes.
+        """
+        more = tuple(sorted({*also}.difference(release.imports)))
+        needs = release.imports, more, limits
         if needs not in self._zygotes:
             self._zygotes[needs] = Zygote(
-                release.imports, isolation=self._isolation, limits=limits, trust=self._trust
+                release.imports,
+                also=more,
+                isolation=self._isolation,
+                limits=limits,
+                trust=self._trust,
             )
         return self._zygotes[needs]
 
@@ -129,7 +139,8 @@ class Grader:
         release = self.release(handed.assignment)
         restored, notices = restore(notebook, release)
         limits, seconds = notebook_limits(self.course, release.data["exercises"])
-        zygote = self.zygote(release, limits)  # imports while the references are loaded
+        also = libraries(restored)
+        zygote = self.zygote(release, limits, also)  # imports while the references are loaded
         assigned = self.assigned(handed.assignment, handed.student)
         needed = any(c.gpu for a in assigned if a.exercise for c in a.exercise.checks)
         if needed and self._with_gpu and self._gpu is None:

@@ -15,8 +15,22 @@ from autograder.exercise import pick
 SCHEMA = 1
 
 # Libraries worth importing before a notebook is run, and the module to import for each.
-_SLOW = {"matplotlib": "matplotlib.pyplot", "sympy": "sympy", "torch": "torch"}
-_IMPORT = re.compile(r"^\s*(?:import|from)\s+(\w+)", re.M)
+_SLOW = {
+    **{"matplotlib": "matplotlib.pyplot", "pandas": "pandas", "scipy": "scipy"},
+    **{"sympy": "sympy", "torch": "torch"},
+}
+_IMPORT = re.compile(r"(?:^|[;:])[ \t]*(?:import[ \t]+([^\n;#]+)|from[ \t]+(\w+))", re.M)
+_MODULE = re.compile(r"(?:^|,)\s*(\w+)")
+
+
+def libraries(notebook: dict[str, Any]) -> set[str]:
+    """Return those of the libraries that take a while to load that a notebook's cells import."""
+    found: set[str] = set()
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            for modules, module in _IMPORT.findall(cell["source"]):
+                found |= {module, *_MODULE.findall(modules)} & _SLOW.keys()
+    return {_SLOW[name] for name in found}
 
 
 @dataclass(frozen=True)
@@ -64,11 +78,7 @@ class Release:
     @cached_property
     def imports(self) -> tuple[str, ...]:
         """The libraries that the notebook's own cells import, and that take a while to load."""
-        found = {"numpy"}
-        for cell in self.notebook["cells"]:
-            if cell["cell_type"] == "code":
-                found |= set(_IMPORT.findall(cell["source"])) & _SLOW.keys()
-        return tuple(sorted({_SLOW.get(name, name) for name in found}))
+        return tuple(sorted({"numpy"} | libraries(self.notebook)))
 
     def pool(self, exercise: str) -> list[dict[str, Any]]:
         """Return the variants of an exercise: arrays, numbers and text by name."""

@@ -35,6 +35,8 @@ class Zygote:
     ----------
     modules
         Names of the modules to import beforehand.
+    also
+        More of them, each where it is installed.
     isolation : Isolation, optional
         What `probe` found.
     trust : bool
@@ -52,13 +54,14 @@ class Zygote:
         self,
         modules: Iterable[str] = ("numpy",),
         *,
+        also: Iterable[str] = (),
         isolation: Isolation | None = None,
         trust: bool = False,
         limits: Limits = Limits(),  # noqa: B008 -- immutable
     ) -> None:
         self.isolation = probe() if isolation is None else isolation
         self.limits = limits
-        self._modules = list(modules)
+        self._modules, self._also = list(modules), list(also)
         self._numbers = itertools.count()
         self._open: set[int] = set()  # sessions
         self._process: subprocess.Popen[bytes] | None = None
@@ -170,6 +173,7 @@ class Zygote:
             )
         settings = {
             "modules": self._modules,
+            "also": self._also,
             "tier": self.isolation.tier,
             "memory_mb": self.limits.memory_mb,
             "scratch_mb": self.limits.scratch_mb,

@@ -89,6 +89,8 @@ def test_what_a_notebook_imports_is_imported_beforehand():
 
     assert imports("x = 1") == ("numpy",)
     assert imports("import numpy as np", "# import torch") == ("numpy",)
+    assert imports("x = 2; import math, torch as t  # import sympy") == ("numpy", "torch")
+    assert imports("def f(): from torch import nn") == ("numpy", "torch")
     assert imports("%matplotlib inline\nfrom matplotlib import pyplot", "    import torch.nn") == (
         "matplotlib.pyplot",
         "numpy",
@@ -105,3 +107,5 @@ def test_assignments_with_the_same_needs_share_a_warm_process(course):
         assert grader.zygote(SimpleNamespace(imports=("numpy",)), limits) is first
         more, _ = notebook_limits(configured(course, "c.Course.limits = {'memory_mb': 99}"), [])
         assert grader.zygote(release, more) is not first
+        assert grader.zygote(release, limits, {"numpy"}) is first
+        assert grader.zygote(release, limits, {"statistics"}) is not first

@@ -7,6 +7,21 @@ from autograder.sandbox.inside.shell import Shell
 from autograder.sandbox.inside.worker import Worker
 from autograder.sandbox.wire import decode, encode_parts
 
+#: Each runs by itself: another version of torch may not know all of it.  Nothing is differentiated
+#: and no device asked for: neither may have been in use when a process is forked.
+_TORCH = (
+    # An optimiser, the first of a process, imports torch's compiler, which takes seconds and
+    # replaces `torch.manual_seed`: as if the cell had done so.
+    "import torch\ntorch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.1)",
+    "import torch.utils.checkpoint, torch.utils.data",
+    "torch.func.jvp(torch.sin, (torch.zeros(2),), (torch.ones(2),))",
+    "torch.func.vmap(torch.sin)(torch.zeros(2))",
+    "print(torch.ones(2))",
+    # Its library asks for the kind of processor in files that workers can't read.
+    "torch.ones(2, 2).half() @ torch.ones(2, 2).half()",
+    "torch.ones(2, 2).bfloat16() @ torch.ones(2, 2).bfloat16()",
+)
+
 
 def rehearse(shell: Shell) -> None:
     """Answer some requests in a zygote, so that workers inherit what this makes on demand.
@@ -18,8 +33,9 @@ def rehearse(shell: Shell) -> None:
     if "numpy" in sys.modules:
         cells.append("import numpy as np\na = np.linspace(0, 1, 4)\na.max() + a")
         value = sys.modules["numpy"].ones(3)
+    torch = _TORCH if "torch" in sys.modules else ()
     execute = {"do": "execute", "time": 10.0, "output_bytes": 1 << 16}
-    cells = [*cells * 3, "%%time\n(0,\n1)", "1 / 0", "f(", "def f(x): return x"]
+    cells = [*cells * 3, *torch, "%%time\n(0,\n1)", "1 / 0", "f(", "def f(x): return x"]
     requests = [execute | {"source": c, "number": n} for n, c in enumerate(cells, 1)]
     requests += [{"do": "call", "name": "f", "args": (value,), "kwargs": {}}] * 8
     requests += [{"do": "read", "name": name} for name in ("f", "x", "nothing")]

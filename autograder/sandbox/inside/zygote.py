@@ -4,6 +4,7 @@ It is trusted, but holds nothing worth taking: no reference, no expected value, 
 environment. `warm.Zygote` starts it and speaks to it over a socket that no worker inherits.
 """
 
+import contextlib
 import gc
 import importlib
 import os
@@ -54,7 +55,7 @@ class _Zygote:
         if settings["cpus"] is not None:
             os.sched_setaffinity(0, settings["cpus"])
         paths = limits.python_paths()
-        self._shell, self._torch = _import(settings["modules"])
+        self._shell, self._torch = _import(settings["modules"], settings["also"])
         _forget_ourselves(paths)
         root.drop_root(paths)
         self._confinement = None
@@ -178,7 +179,7 @@ class _Zygote:
         }
 
 
-def _import(modules: list[str]) -> tuple[Shell, worker.TorchTools | None]:
+def _import(modules: list[str], also: list[str]) -> tuple[Shell, worker.TorchTools | None]:
     # As in a notebook; matplotlib reads it while it is imported.
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     # Matplotlib and IPython insist on a folder that they can write to. The workers have none, but
@@ -194,6 +195,9 @@ def _import(modules: list[str]) -> tuple[Shell, worker.TorchTools | None]:
                     f"the module {error.name!r} is not installed for {sys.executable} "
                     "(packages of the user's own folder are not visible to student code)"
                 ) from error
+        for name in also:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
     os.environ["MPLCONFIGDIR"] = os.environ["IPYTHONDIR"] = tempfile.gettempdir()
     if "numpy" in sys.modules:
         for name in _EAGER:

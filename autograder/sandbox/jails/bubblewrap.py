@@ -19,6 +19,7 @@ from autograder.sandbox.jails import control, limits, root
 _OURS = str(Path(__file__).resolve().parents[1])
 _ROOT_INSIDE = "/srv"
 _DEVICES = (os.devnull, *limits.DEVICES)
+_PROCESSOR = "/sys/devices/system/cpu"  # the zygote's libraries look; workers can't open it
 _NAMESPACES = ("user", "pid", "ipc", "net", "uts", "cgroup-try")
 
 
@@ -66,7 +67,7 @@ def _options(shown: list[str], executable: str) -> list[str]:
         "--die-with-parent",
         # Over these namespaces alone, so that a zygote can start workers in further ones.
         *("--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN"),
-        *(part for path in shown for part in ("--ro-bind-try", path, path)),
+        *(part for path in [*shown, _PROCESSOR] for part in ("--ro-bind-try", path, path)),
         # A virtual environment has a link, of which only the last target is sure to be there.
         *("--ro-bind", executable, sys.executable),
         *("--ro-bind", _OURS, f"{_ROOT_INSIDE}/autograder/sandbox"),

@@ -1,0 +1,69 @@
+"""What torch does by itself, while students only use it, is no damage and costs them no time."""
+
+import pytest
+
+from autograder.sandbox import Isolation, Limits, Zygote
+
+pytestmark = pytest.mark.sandbox
+pytest.importorskip("torch")
+
+LAYERS = "layers = torch.nn.Sequential(*(torch.nn.Linear(2, 2) for _ in range(2)))\n"
+PAIR = "x = torch.ones(2, 2, requires_grad=True)\n"
+
+USES = {
+    "an optimiser": LAYERS + "torch.optim.Adam(layers.parameters())",
+    "a step of training": LAYERS
+    + PAIR
+    + "optimizer = torch.optim.AdamW(layers.parameters())\nlayers(x).sum().backward()\n"
+    "torch.nn.utils.clip_grad_norm_(layers.parameters(), 1.0)\noptimizer.step()\n"
+    "torch.optim.lr_scheduler.StepLR(optimizer, 1).step()",
+    "derivatives of functions": "x = torch.ones(2)\n"
+    "torch.func.vmap(torch.func.grad(torch.sin))(x)\n"
+    "torch.func.hessian(lambda x: (x**3).sum())(x)\ntorch.func.jacrev(torch.sin)(x)\n"
+    "torch.autograd.functional.jacobian(torch.sin, x)",
+    "checkpoints": "from torch.utils.checkpoint import checkpoint_sequential\n"
+    + LAYERS
+    + PAIR
+    + "checkpoint_sequential(layers, 2, x, use_reentrant=False).sum().backward()",
+    "half precision": PAIR + "(x.half() @ x.half()).sum()\n(x.bfloat16() @ x.bfloat16()).sum()",
+    "batches": "list(torch.utils.data.DataLoader(torch.arange(4.0), batch_size=2))",
+    "a compiler": "compiled = torch.compile(lambda x: x)",
+    "a script": "torch.jit.script(torch.nn.Linear(2, 2))",
+    "a fake": "from torch._subclasses import FakeTensorMode\nwith FakeTensorMode():\n"
+    "    torch.ones(3) + 1",
+}
+
+
+@pytest.fixture(scope="module", params=["A", "B"])
+def zygote(request):
+    limits = Limits(cell_seconds=30.0)
+    with Zygote(("torch",), isolation=Isolation(request.param), limits=limits) as zygote:
+        yield zygote
+
+
+@pytest.mark.parametrize("use", USES)
+def test_using_torch_damages_nothing(zygote, use):
+    with zygote.session() as session:
+        run = session.execute(f"import torch\n{USES[use]}")
+        assert run.error is None, run.error
+        assert run.healthy
+
+
+def test_replacing_a_function_of_torch_is_still_seen(zygote):
+    with zygote.session() as session:
+        assert not session.execute("import torch\ntorch.manual_seed = print").healthy
+
+
+def test_the_first_optimiser_of_a_call_has_been_paid_for(zygote):
+    with zygote.session() as session:
+        session.execute(
+            "def f():\n    import torch\n" + f"    {USES['an optimiser']}".replace("\n", "\n    ")
+        )
+        _, seconds = session.timed("f")
+        assert seconds < 1
+
+
+def test_what_is_not_installed_is_no_obstacle_where_it_is_not_needed():
+    with Zygote((), also=("statistics", "no_such_module")) as zygote, zygote.session() as session:
+        session.execute("import sys; there = 'statistics' in sys.modules")
+        assert session.read("there") is True
