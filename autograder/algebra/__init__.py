@@ -1,5 +1,6 @@
 """Formulas as students write them: read, compared, derived and classed; no text is ever run."""
 
+from autograder.algebra.building.numeric import Undefined, value_at
 from autograder.algebra.building.parse import parse, parse_any, parse_matrix, read_back
 from autograder.algebra.comparing.answers import equivalent
 from autograder.algebra.comparing.complexity import Complexity, parse_complexity
@@ -22,6 +23,7 @@ __all__ = [
     "Line",
     "ParseError",
     "Rule",
+    "Undefined",
     "Verdict",
     "Waypoint",
     "equal",
@@ -31,4 +33,5 @@ __all__ = [
     "parse_complexity",
     "parse_matrix",
     "read_back",
+    "value_at",
 ]

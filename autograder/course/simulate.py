@@ -26,6 +26,7 @@ from autograder.exercise import (
     solve,
 )
 from autograder.grading.checks import NO_GPU, grade_checks
+from autograder.grading.results import hundredths
 
 TRUTH = "simulated.json"
 
@@ -208,7 +209,7 @@ def _wrong_part(
     for function in exercise.functions:
         source += function_source(function, function.solution)
     credit = max(wrong.credit, _credit(part, answers[part.name], known[part.name]))
-    score = exercise.auto_points - (1 - credit) * part.points
+    score = exercise.auto_points - part.points + hundredths(credit * part.points)
     return Answered(f"{part.name}: {wrong.name}", source, score)
 
 

@@ -22,17 +22,22 @@ class Mismatch(AssertionError):
     kind
         What is wrong, as a tag.  Where the result is right and the way to it isn't, this is
         how a misconception is recognised: it fails with the same one.
+    credit
+        The fraction of the check's points that the submission earns nevertheless.
     """
 
-    def __init__(self, message: str, detail: str = "", *, kind: str = "") -> None:
+    def __init__(
+        self, message: str, detail: str = "", *, kind: str = "", credit: float = 0.0
+    ) -> None:
         super().__init__(message)
         self.message, self.detail, self.kind = message, detail or message, kind
+        self.credit = credit
 
 
-def require(condition: object, message: str) -> None:
-    """Raise ``Mismatch(message)`` unless ``condition`` is true."""
+def require(condition: object, message: str, *, credit: float = 0.0) -> None:
+    """Raise ``Mismatch(message)`` unless ``condition`` is true; ``credit`` is earned even so."""
     if not condition:
-        raise Mismatch(message)
+        raise Mismatch(message, credit=credit)
 
 
 def agree(
@@ -42,6 +47,7 @@ def agree(
     rtol: float | None = None,
     atol: float | None = None,
     what: str = "the result",
+    credit: float = 0.0,
 ) -> None:
     """Require the expected structure, shape, finite values and entrywise agreement.
 
@@ -54,19 +60,29 @@ def agree(
         float32 answer is held to float32 accuracy.
     what : str
         How to call the value in the message.
+    credit : float
+        The fraction of the check's points that is earned where they don't agree.
 
     Raises
     ------
     Mismatch
         With the first difference found.
     """
+    try:
+        _agree(actual, expected, rtol, atol, what)
+    except Mismatch as mismatch:
+        mismatch.credit = credit
+        raise
+
+
+def _agree(actual: Any, expected: Any, rtol: float | None, atol: float | None, what: str) -> None:
     if isinstance(expected, tuple):
         if not isinstance(actual, tuple | list) or len(actual) != len(expected):
             raise Mismatch(
                 f"{what} should be a tuple of {len(expected)} values, not {_kind(actual)}"
             )
         for i, (a, e) in enumerate(zip(actual, expected, strict=True)):
-            agree(a, e, rtol=rtol, atol=atol, what=f"{what}[{i}]")
+            _agree(a, e, rtol, atol, f"{what}[{i}]")
         return
     given, right = _array(actual, what), np.asarray(expected)
     if given.shape != right.shape:
@@ -91,8 +107,21 @@ def agree(
             f"{what} has the right shape but not the right values: {share}, the first{place}"
             if at
             else f"{what} is not the right number",
-            f"{what}{place} is {given[at]:.6g}; {right[at]:.6g} was expected",
+            f"{what}{place} is {{}}; {{}} was expected".format(*told_apart(given[at], right[at])),
         )
+
+
+def told_apart(a: Any, b: Any) -> tuple[str, str]:
+    """Write two different numbers with as many digits as it takes to see the difference.
+
+    >>> told_apart(1 / 3, 0.25), told_apart(1.0000001, 1.0)
+    (('0.333333', '0.25'), ('1.0000001', '1'))
+    """
+    for digits in range(6, 17):
+        texts = f"{a:.{digits}g}", f"{b:.{digits}g}"
+        if texts[0] != texts[1]:
+            break
+    return texts
 
 
 def alike(a: Any, b: Any) -> bool:

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autograder.exercise.carried import carried
 from autograder.exercise.remember import Unfamiliar, Values, copied, remembered
 from autograder.exercise.vocabulary import arguments
 
 if TYPE_CHECKING:
     from autograder.exercise.vocabulary import Exercise, Function, Misconception, Part
 
-Known = dict[str, Any]  #: a variant's numbers and the answers to earlier parts, by name
+Known = dict[str, Any]  #: a variant's numbers, functions and answers to earlier parts, by name
 
 
 def apply(compute: Function | Misconception | Part, known: Mapping[str, Any]) -> Any:
     """Call ``compute`` with the known values that its arguments name."""
     function = getattr(compute, "compute", compute)
-    return function(**{name: known[name] for name in arguments(function)})
+    return function(**{name: carried(known[name]) for name in arguments(function)})
 
 
 def evaluate(part: Part, compute: Function | Misconception | Part, known: Mapping[str, Any]) -> Any:
@@ -32,18 +33,18 @@ def evaluate(part: Part, compute: Function | Misconception | Part, known: Mappin
     try:
         values = Values(needed)
     except Unfamiliar:
-        return part.answer.read(function(**needed))
+        return part.answer.read(apply(function, needed))
     return copied(_evaluated(part, function, values))
 
 
 @remembered()
 def _evaluated(part: Part, function: Function, values: Values) -> Any:
-    return part.answer.read(function(**copied(values.values)))
+    return part.answer.read(apply(function, copied(values.values)))
 
 
 def solve(exercise: Exercise, variant: Mapping[str, Any]) -> Known:
-    """Return ``variant`` together with the right answer to every part, each as read."""
-    known = dict(variant)
+    """Return ``variant`` with the right functions, and the right answer to every part as read."""
+    known = {**variant, **exercise.solutions}
     for part in exercise.parts:
         known[part.name] = evaluate(part, part, known)
     return known

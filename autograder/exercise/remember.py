@@ -6,6 +6,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import wraps
+from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -81,7 +82,7 @@ class Values:
     Raises
     ------
     Unfamiliar
-        If there is anything else than numbers, text, arrays and formulas in them.
+        If there is anything else than numbers, text, arrays, formulas and functions in them.
     """
 
     def __init__(self, values: Any) -> None:
@@ -115,6 +116,8 @@ def _key(value: Any) -> Hashable:
         return dict, *((_key(name), _key(entry)) for name, entry in value.items())
     if type(value) in (set, frozenset):
         return type(value), frozenset(map(_key, value))
+    if isinstance(value, FunctionType):
+        return value  # one of ours, which does not change
     if hasattr(value, "free_symbols") and isinstance(value, Hashable):
         return type(value), value
     raise Unfamiliar(f"{type(value).__name__} is not plain data")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from inspect import cleandoc, signature
-from typing import Any
+from typing import Any, overload
 
 from autograder.exercise.answers import Answer
 
@@ -45,10 +45,13 @@ class Misconception:
         The wrong function, with the arguments of what it gets wrong.
     credit
         Fraction of the part's points that it still earns.
+    fatal
+        May it cost most of a function's points, since nothing of the function is left?
     """
 
     compute: Function
     credit: float = 0.0
+    fatal: bool = False
 
     @property
     def name(self) -> str:
@@ -69,8 +72,9 @@ class Misconception:
 class Part:
     """One answer that the student writes, and the computation that gives the right one.
 
-    The argument names of ``compute`` are the dependency graph: a name is either a number of
-    the student's variant or an earlier part.
+    The argument names of ``compute`` are the dependency graph: a name is a number of the
+    student's variant, an earlier part (one that is a formula can be called), or a function that
+    the exercise asks for.
 
     Attributes
     ----------
@@ -211,6 +215,17 @@ class Exercise:
         return [item for item in self.items if isinstance(item, Check)]
 
     @property
+    def solutions(self) -> dict[str, Function]:
+        """The references of the functions that students write, by name."""
+        found = (function.solution for function in self.functions)
+        return {solution.__name__: solution for solution in found if solution}
+
+    @property
+    def calling(self) -> bool:
+        """Is there a part that is computed with a function of the student's own?"""
+        return any(self.solutions.keys() & set(part.needs) for part in self.parts)
+
+    @property
     def pool(self) -> int:
         """Number of variants in a release."""
         return self._pool if self.draw else 1
@@ -286,12 +301,27 @@ class Exercise:
 
         return register
 
-    def misconception(self, compute: Function) -> Misconception:
-        """Register a wrong implementation worth recognising."""
-        wrong = Misconception(compute)
-        for place in (self, *self.functions[-1:]):
-            place.misconceptions.append(wrong)
-        return wrong
+    @overload
+    def misconception(self, compute: Function) -> Misconception: ...
+
+    @overload
+    def misconception(self, *, fatal: bool) -> Callable[[Function], Misconception]: ...
+
+    def misconception(
+        self, compute: Function | None = None, *, fatal: bool = False
+    ) -> Misconception | Callable[[Function], Misconception]:
+        """Register a wrong implementation worth recognising.
+
+        One that is ``fatal`` may cost more than 60 % of the function's points.
+        """
+
+        def register(compute: Function) -> Misconception:
+            wrong = Misconception(compute, fatal=fatal)
+            for place in (self, *self.functions[-1:]):
+                place.misconceptions.append(wrong)
+            return wrong
+
+        return register(compute) if compute else register
 
     def alternative(self, compute: Function) -> Function:
         """Register another right implementation, written in another style."""

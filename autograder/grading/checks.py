@@ -22,7 +22,7 @@ from autograder.exercise import (
 )
 from autograder.exercise.remember import Unfamiliar, Values, remembered
 from autograder.grading.recorder import Recorder, same
-from autograder.grading.results import Item, Status, sentence
+from autograder.grading.results import Item, Status, hundredths, sentence
 from autograder.sandbox import StudentError
 
 Call = Callable[..., Any]
@@ -37,13 +37,13 @@ _LATER = (
 def grade_checks(exercise: Exercise, call: Call) -> list[Item]:
     """Run every check; ``call`` may be a sandboxed submission, the reference or a misconception.
 
-    A check is skipped where the one it comes after did not pass.  After a call that ran out
+    A check is skipped where the one it comes after earned nothing.  After a call that ran out
     of time the remaining checks fail without being run: a hang costs its time once.
     """
     items: dict[str, Item] = {}
     timed_out = False
     for check in exercise.checks:
-        if check.after and items[check.after.name].status is not Status.PASSED:
+        if check.after and not items[check.after.name].score:
             items[check.name] = _item(
                 check, Status.SKIPPED, "skipped", f"Not run: it builds on “{check.after.rubric}”"
             )
@@ -83,6 +83,11 @@ def _without_details(error: StudentError) -> str:
 
 def _run(exercise: Exercise, check: Check, call: Recorder) -> Item:
     item = _outcome(exercise, check, call)
+    if call.borrowed and item.status in (Status.FAILED, Status.PARTIAL):
+        followed = _outcome(exercise, check, call.following())
+        if followed.status is Status.PASSED:
+            text = "Right, given your own functions before."
+            item = replace(followed, note="follow_through", feedback=text)
     return replace(item, curve=asdict(call.curve)) if call.curve else item
 
 
@@ -100,10 +105,11 @@ def _outcome(exercise: Exercise, check: Check, call: Recorder) -> Item:
         )
     except Mismatch as mismatch:
         known = None if check.gpu else diagnose(exercise, check, call, mismatch)
+        earned, credit = Status.PARTIAL if mismatch.credit else Status.FAILED, mismatch.credit
         if known:
-            return _item(check, Status.FAILED, known.name, known.feedback)
+            return _item(check, earned, known.name, known.feedback, credit=credit)
         text = mismatch.detail if check.visible else mismatch.message
-        return _item(check, Status.FAILED, "", sentence(text))
+        return _item(check, earned, "", sentence(text), credit=credit)
     except StudentError as error:
         note = "timeout" if error.kind == "timeout" else "student_error"
         if error.type == "NotImplementedError" or error.kind == "missing":
@@ -201,6 +207,9 @@ def _dtypes(value: Any) -> Any:
     return getattr(value, "dtype", type(value))
 
 
-def _item(check: Check, status: Status, note: str = "", feedback: str = "") -> Item:
-    score = None if status is Status.ERRORED else check.points if status is Status.PASSED else 0.0
+def _item(
+    check: Check, status: Status, note: str = "", feedback: str = "", *, credit: float = 0.0
+) -> Item:
+    credit = 1.0 if status is Status.PASSED else credit
+    score = None if status is Status.ERRORED else hundredths(credit * check.points)
     return Item(check.name, check.rubric, status, score, check.points, note, feedback)

@@ -58,6 +58,7 @@ class Marking:
         self._assigned = assigned
         self.exercise = assigned.exercise
         self._items: dict[str, Item] = {}
+        self._values: dict[str, Any] = {}  # answers that wait for the functions they depend on
         self._fault = ""
         self._number = 0
         self.stopped: StudentError | None = None
@@ -71,16 +72,36 @@ class Marking:
         if exercise is None:
             return
         with self._withholding():
-            pool, variant = self._assigned.pool, self._assigned.variant
-            values = runner.read_all(part.name for part in exercise.parts if not part.manual)
+            names = [part.name for part in exercise.parts if not part.manual]
+            values = runner.read_all(names)
+            for name in names:
+                if name not in values:
+                    try:
+                        values[name] = runner.read(name)
+                    except StudentError as error:
+                        values[name] = error
+            if exercise.calling:
+                self._values = values
+            else:
+                self._grade_parts(exercise, values)
+            if exercise.solutions:
+                runner.keep(number, exercise.solutions)
 
-            def read(name: str) -> Any:
-                return values[name] if name in values else runner.read(name)
+    def _grade_parts(
+        self,
+        exercise: Exercise,
+        values: Mapping[str, Any],
+        functions: Mapping[str, StudentCall] | None = None,
+    ) -> None:
+        pool, variant = self._assigned.pool, self._assigned.variant
 
-            found = grade_parts(exercise, pool[variant], read, pool=pool)
-            self._items |= {item.name: item for item in found}
-            if names := [f.solution.__name__ for f in exercise.functions if f.solution]:
-                runner.keep(number, names)
+        def read(name: str) -> Any:
+            if isinstance(values[name], StudentError):
+                raise values[name]
+            return values[name]
+
+        found = grade_parts(exercise, pool[variant], read, pool=pool, functions=functions)
+        self._items |= {item.name: item for item in found}
 
     def call(self, runner: Runner, yardstick: Yardstick | None, gpu: Gpu | None) -> None:
         """Check the functions, as they were before that cell; the last cell must have been run."""
@@ -89,6 +110,9 @@ class Marking:
             return
         with self._withholding():
             runner.turn_back(self._number)
+            if exercise.calling:
+                functions = {n: StudentCall(runner, s) for n, s in exercise.solutions.items()}
+                self._grade_parts(exercise, self._values, functions)
             for function in exercise.functions:
                 assert function.solution
                 with StudentCall(runner, function.solution, yardstick, gpu) as call:

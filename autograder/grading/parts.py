@@ -19,7 +19,7 @@ from autograder.exercise import (
     is_blank,
     solve,
 )
-from autograder.grading.results import Item, Status, sentence
+from autograder.grading.results import Item, Status, hundredths, sentence
 from autograder.sandbox import StudentError
 
 Read = Callable[[str], Any]  #: reads one of the student's variables, or raises StudentError
@@ -32,7 +32,7 @@ class _Own:
     known: dict[str, Any]
     given: dict[str, Any] = field(default_factory=dict)  # every answer that could be read
     rounding: dict[str, Any] = field(default_factory=dict)
-    wrong: set[str] = field(default_factory=set)  # parts whose value isn't the true one
+    wrong: set[str] = field(default_factory=set)  # parts and functions that may not be the true
 
 
 def grade_parts(
@@ -41,6 +41,7 @@ def grade_parts(
     read: Read,
     *,
     pool: Sequence[Mapping[str, Any]] = (),
+    functions: Mapping[str, Callable[..., Any]] | None = None,
 ) -> list[Item]:
     """Grade every part, first against the true earlier answers, then against the student's own.
 
@@ -52,9 +53,11 @@ def grade_parts(
         Returns the student's value for a part's name as plain data.
     pool
         All variants of the release, to recognise an answer to somebody else's numbers.
+    functions
+        The student's own functions by name, where parts are computed with them.
     """
     true = solve(exercise, variant)
-    own = _Own(dict(true))
+    own = _Own({**true, **(functions or {})}, wrong=set(functions or ()))
     items = [_item(part, read, true, own) for part in exercise.parts]
     personal = _personal(exercise, variant)
     puzzling = {item.name for item in items if item.score == 0 and not item.note} & personal
@@ -79,19 +82,16 @@ def _item(part: Part, read: Read, true: Mapping[str, Any], own: _Own) -> Item:
         return _result(part, known or Judgement(0, "format_error", sentence(str(error))))
     except StudentError as error:
         return _result(part, Judgement(0, _note(error), sentence(str(error))))
+    except Exception as error:  # an odd value, not our kind of answer: it costs this part alone
+        text = f"This can't be read as an answer ({type(error).__name__})."
+        return _result(part, Judgement(0, "format_error", text))
     own.given[part.name] = answer
     try:
         judgement = _judge(part, answer, true, own)
     except Undecided as reason:
-        return Item(
-            part.name,
-            part.rubric,
-            Status.ERRORED,
-            None,
-            part.points,
-            "needs_review",
-            f"The grader could not decide whether this is right ({reason}); a person will look.",
-        )
+        return _withheld(part, "needs_review", str(reason))
+    except Exception as error:  # withholds this part alone: the others are judged by themselves
+        return _withheld(part, "grader_error", type(error).__name__)
     if judgement.credit < 1 or judgement.note == "follow_through":
         own.wrong.add(part.name)
     if part.carry_if is None or _may_carry(part, answer):
@@ -150,7 +150,7 @@ def _evaluate(part: Part, compute: Any, known: Mapping[str, Any]) -> Any:
     """Evaluate, or return None where a carried value makes that impossible."""
     try:
         return evaluate(part, compute, known)
-    except (FormatError, ArithmeticError, ValueError, IndexError, TypeError):
+    except (FormatError, ArithmeticError, ValueError, IndexError, TypeError, StudentError):
         return None
 
 
@@ -194,10 +194,15 @@ def _may_carry(part: Part, answer: Any) -> bool:
     return bool(part.carry_if(answer))
 
 
+def _withheld(part: Part, note: str, reason: str) -> Item:
+    text = f"The grader could not decide whether this is right ({reason}); a person will look."
+    return Item(part.name, part.rubric, Status.ERRORED, None, part.points, note, text)
+
+
 def _result(part: Part, judgement: Judgement) -> Item:
     credit = judgement.credit
     status = Status.PASSED if credit == 1 else Status.PARTIAL if credit else Status.FAILED
-    score = round(credit * part.points, 6)
+    score = hundredths(credit * part.points)
     feedback = judgement.feedback
     if not credit and not feedback:
         feedback = "This is not the right answer."

@@ -48,10 +48,13 @@ class Recorder:
         Notes with sentences for the student, should the check pass.
     curve
         Times that were measured for a picture.
+    borrowed
+        Did the check ask for a function that the answer may build on?
     """
 
-    def __init__(self, call: Call) -> None:
-        self._call = call
+    def __init__(self, call: Call, *, following: bool = False) -> None:
+        self._call, self._following = call, following
+        self.borrowed = False
         self.calls: list[Recorded] = []
         self.modified = self.metered = False
         self.remarks: list[tuple[str, str]] = []
@@ -64,6 +67,20 @@ class Recorder:
         self.calls.append(Recorded(*asked, value))
         self.modified = getattr(self._call, "modified", False) or not same(asked, (args, kwargs))
         return value
+
+    def own(self, solution: Call) -> Call:
+        """Return an earlier function that the answer may build on, by its reference.
+
+        It is the reference itself. Where the check then fails it runs once more, and gets the
+        student's own: what is right given that passes.
+        """
+        self.borrowed = True
+        own = getattr(self._call, "own", None)
+        return own(solution) if own and self._following else solution
+
+    def following(self) -> Recorder:
+        """Return a fresh recorder that hands out the student's own functions."""
+        return Recorder(self._call, following=True)
 
     def work(self, *args: Any, **kwargs: Any) -> Work:
         """Call and count the work; a function of our own is metered here.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -54,6 +55,15 @@ class Item:
         return fields
 
 
+def hundredths(points: float) -> float:
+    """Round points to hundredths, half away from 0: no other fraction of a point is given.
+
+    >>> hundredths(2 / 3), hundredths(0.125), hundredths(4.800001)
+    (0.67, 0.13, 4.8)
+    """
+    return math.floor(points * 100 + 0.5 + 1e-9) / 100
+
+
 def sentence(text: str) -> str:
     r"""Make a sentence of a message: with a capital at the start and a stop at the end.
 
@@ -85,7 +95,7 @@ class ExerciseGrade:
         """Sum up ``items``; those marked by hand (note ``manual``) count once they are marked."""
         own = [item for item in items if item.note != "manual"]
         withheld = any(item.status is Status.ERRORED for item in own)
-        score = None if withheld else sum(item.score or 0.0 for item in own)
+        score = None if withheld else hundredths(sum(item.score or 0.0 for item in own))
         total = sum(item.max_score for item in items)
         if withheld:
             status = Status.ERRORED
@@ -120,7 +130,7 @@ class Grade:
     @property
     def score(self) -> float:
         """Points that are known: withheld exercises and hand-marked parts are left out."""
-        return sum(exercise.score or 0.0 for exercise in self.exercises)
+        return hundredths(sum(exercise.score or 0.0 for exercise in self.exercises))
 
     @property
     def max_score(self) -> float:

@@ -53,6 +53,10 @@ class StudentCall:
         """Call in the submission's process."""
         return self._runner.call(self._name, *args, **kwargs)
 
+    def own(self, solution: Function) -> StudentCall:
+        """Return another function of the submission, by its reference."""
+        return StudentCall(self._runner, solution)
+
     def metered(self, *args: Any, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
         """Call and have the worker count the work."""
         return self._runner.metered(self._name, *args, **kwargs)

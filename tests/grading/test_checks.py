@@ -219,3 +219,86 @@ def test_functions_that_cannot_be_told_apart_are_refused():
         @exercise.check(points=1, after=exercise.checks[0])
         def later(call, rng):
             """Comes after a check of the first function."""
+
+
+def test_a_check_may_give_part_of_its_points_and_lets_others_run():
+    exercise = doubling()
+
+    @exercise.check(points=3)
+    def keeps_whole_numbers(call, rng):
+        """Whole numbers stay whole."""
+        x = np.arange(3)
+        agree(call(x), 2 * x)
+        require(call(x).dtype.kind == "i", "whole numbers became others", credit=0.5)
+
+    @exercise.check(points=1, after=keeps_whole_numbers)
+    def of_nothing(call, rng):
+        """Nothing stays nothing."""
+        agree(call(np.ones(0)), np.ones(0))
+
+    items = {i.name: i for i in grade_checks(exercise, lambda x: (x * 2.0).astype(x.dtype.char))}
+    assert items["keeps_whole_numbers"].status is Status.PASSED
+    items = {i.name: i for i in grade_checks(exercise, lambda x: x * 2.0)}
+    half = items["keeps_whole_numbers"]
+    assert (half.status, half.score, half.note) == (Status.PARTIAL, 1.5, "always_double_precision")
+    assert items["of_nothing"].status is Status.PASSED
+
+
+def building():
+    """Mean, and a centred array that builds on it."""
+    exercise = Exercise("building", title="Building", source="none")
+
+    @exercise.reference
+    def mean(x):
+        return x.mean()
+
+    @exercise.check(points=1)
+    def averages(call, rng):
+        """Is the mean."""
+        x = rng.normal(size=3)
+        agree(call(x), mean(x))
+
+    @exercise.reference
+    def centred(x):
+        return x - mean(x)
+
+    @exercise.check(points=2)
+    def takes_the_mean_away(call, rng):
+        """Is x minus its mean."""
+        x, own = rng.normal(size=3), call.own(mean)
+        agree(call(x), x - own(x))
+
+    return exercise
+
+
+class Submitted:
+    def __init__(self, functions, name="centred"):
+        self.functions, self.name = functions, name
+
+    def __call__(self, *args):
+        return self.functions[self.name](*args)
+
+    def own(self, solution):
+        return Submitted(self.functions, solution.__name__)
+
+
+@pytest.mark.parametrize(
+    ("mean", "centred", "score", "note"),
+    [
+        (np.mean, lambda x: x - x.mean(), 2, ""),
+        (np.sum, lambda x: x - x.sum(), 2, "follow_through"),
+        (np.sum, lambda x: x - x.mean(), 2, ""),
+        (np.sum, lambda x: x + x.sum(), 0, ""),
+        (np.mean, lambda x: x - x.sum(), 0, ""),
+    ],
+)
+def test_a_function_may_build_on_the_students_own(mean, centred, score, note):
+    _, function = building().functions
+    (item,) = grade_checks(function, Submitted({"mean": mean, "centred": centred}))
+    assert (item.score, item.note) == (score, note)
+
+
+def test_equal_numbers_are_not_shown_as_a_difference():
+    with pytest.raises(Mismatch) as caught:
+        agree(np.array([1.00000001]), np.array([1.0]))
+    assert caught.value.detail == "the result at index [0] is 1.00000001; 1 was expected"

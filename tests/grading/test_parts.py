@@ -10,6 +10,7 @@ from autograder.exercise import (
     Count,
     Essay,
     Exercise,
+    Formula,
     Fractions,
     Numbers,
     Shape,
@@ -234,7 +235,7 @@ def test_kinds_of_answer(kind, value, right, wrong, bad):
 )
 def test_wrong_letters_take_away_from_right_ones(given, score):
     item = grade(single(Choice("ABCDEF", multiple=True, minus=0.5), "ABD"), a=given)["a"]
-    assert item.score == pytest.approx(score, abs=1e-6)
+    assert item.score == pytest.approx(score, abs=0.005)
     assert item.status is {0: Status.FAILED, 1: Status.PASSED}.get(score, Status.PARTIAL)
 
 
@@ -363,3 +364,105 @@ def test_what_follows_from_a_wrong_fraction_counts_in_full():
 
     items = grade(exercise, {"x": 3}, p="1/3", rest="2/3")
     assert (items["p"].score, items["rest"].note) == (0, "follow_through")
+
+
+def from_a_formula():
+    """A slope as a formula, then its value at the student's numbers."""
+    exercise = Exercise("slopes", title="Slopes", source="none")
+
+    @exercise.part(points=2, answer=Formula("x a"))
+    def slope():
+        """The derivative of a x²."""
+        return "2*a*x"
+
+    @exercise.part(points=1, answer=Numbers())
+    def steep(slope, x):
+        """The slope at your x for a = 1 and a = 3."""
+        return slope(x=x, a=np.array([1, 3]))
+
+    return exercise
+
+
+def test_a_number_follows_from_the_students_own_formula():
+    items = grade(from_a_formula(), {"x": 4.0}, slope="a*x", steep=[4, 12])
+    assert (items["slope"].score, items["steep"].score) == (0, 1)
+    assert items["steep"].note == "follow_through"
+    assert grade(from_a_formula(), {"x": 4.0}, slope="a*x", steep=[8, 24])["steep"].score == 1
+    assert grade(from_a_formula(), {"x": 4.0}, slope="a*x", steep=[4, 8])["steep"].score == 0
+
+
+@pytest.mark.parametrize("formula", ["log(-a*x)", "1/(x - x)", "f(x)", ")("])
+def test_nothing_follows_from_a_formula_without_a_value(formula):
+    items = grade(from_a_formula(), {"x": 4.0}, slope=formula, steep=[8, 24])
+    assert (items["slope"].score, items["steep"].score) == (0, 1)
+
+
+def from_a_function():
+    exercise = Exercise("limits", title="Limits", source="none")
+
+    @exercise.part(points=1, answer=Numbers())
+    def at_three(double):
+        """Your function's value at 3."""
+        return double(3.0)
+
+    @exercise.reference
+    def double(x):
+        return 2 * x
+
+    return exercise
+
+
+def test_a_number_follows_from_the_students_own_function():
+    def graded(answer, double):
+        found = grade_parts(from_a_function(), {}, lambda _: answer, functions={"double": double})
+        return found[0].score, found[0].note
+
+    def broken(x):
+        raise StudentError("exception", "no", type="ValueError")
+
+    assert graded(9, lambda x: x**2) == (1, "follow_through")
+    assert graded(6, lambda x: x**2) == (1, "")
+    assert graded(7, lambda x: x**2) == (0, "")
+    assert graded(6, broken) == (1, "")
+    assert graded(9, broken) == (0, "")
+
+
+class Odd(Numbers):
+    """Falls over numbers that it did not expect."""
+
+    def read(self, raw, like=None):
+        value = super().read(raw, like)
+        return 1 / 0 if value == 13 else value
+
+    def judge(self, given, expected, *, slack=0.0):
+        return 1 / 0 if given == 14 else super().judge(given, expected, slack=slack)
+
+
+@pytest.mark.parametrize(
+    ("raw", "status", "note"), [(13, "failed", "format_error"), (14, "errored", "grader_error")]
+)
+def test_a_crash_is_one_parts_alone(raw, status, note):
+    exercise = Exercise("odd", title="Odd", source="none")
+    for name in ("a", "b"):
+        compute = eval("lambda: 2.0")
+        compute.__name__, compute.__doc__ = name, "Two."
+        exercise.part(points=1, answer=Odd())(compute)
+    items = grade(exercise, a=raw, b=2)
+    assert (items["a"].status, items["a"].note) == (status, note)
+    assert items["b"].status == "passed"
+
+
+def test_scores_are_hundredths_of_a_point():
+    exercise = Exercise("thirds", title="Thirds", source="none")
+
+    @exercise.part(points=1, answer=Numbers())
+    def a():
+        """One."""
+        return 1.0
+
+    @a.misconception(credit=1 / 3)
+    def two():
+        """Two."""
+        return 2.0
+
+    assert grade(exercise, a=2)["a"].score == 0.33

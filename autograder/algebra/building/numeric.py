@@ -248,6 +248,28 @@ class Evaluator:
         return self.context.mpf(self._whole(left - right) == 0)
 
 
+def value_at(expr: sympy.Expr, numbers: Mapping[str, float]) -> float:
+    """Return the real value of ``expr`` where its symbols have these values, by name.
+
+    Raises
+    ------
+    Undefined
+        If there is none: a symbol has no number, an argument is out of range, or the value is
+        not real.
+    """
+    free = {symbol.name: symbol for symbol in expr.free_symbols}
+    if missing := sorted(free.keys() - numbers.keys()):
+        raise Undefined(f"no number for {', '.join(missing)}")
+    if expr.atoms(AppliedUndef):
+        raise Undefined("a function that is not known")
+    context = shared_context(30)
+    point = {symbol: context.mpf(float(numbers[name])) for name, symbol in free.items()}
+    value = Evaluator(context, point)(expr)
+    if abs(context.im(value)) > context.mpf(10) ** -20 * max(1, abs(value)):
+        raise Undefined("a complex value")
+    return float(context.re(value))
+
+
 def _size(value: Value) -> int:
     """Return the power of 2 above the size of a value; `Undefined` if it is infinite or none."""
     if hasattr(value, "_mpc_"):
