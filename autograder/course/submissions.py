@@ -18,7 +18,8 @@ from autograder.exercise.remember import copied
 from autograder.grading.demonstrations import TAG, tagged, unneeded
 
 MAX_BYTES = 20 * 2**20
-STUDENT_ID = re.compile(r"[A-Za-z0-9_@+-][A-Za-z0-9._@+-]{0,79}")
+#: A spreadsheet would take + - = @ at the beginning for a formula, a command - for an option.
+STUDENT_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@+-]{0,79}")
 
 
 class Unreadable(Exception):

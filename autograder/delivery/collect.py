@@ -13,10 +13,9 @@ from typing import Any
 from autograder.course.config import Course
 from autograder.course.files import write_atomically
 from autograder.course.release import Release
-from autograder.course.submissions import STUDENT_ID
 from autograder.delivery.database import submitted_at
 from autograder.delivery.exchange import run
-from autograder.delivery.handed import File, Problem, notebooks_in, whose
+from autograder.delivery.handed import File, Origin, Problem, identify, notebooks_in, origin
 from autograder.delivery.people import people, roster
 
 
@@ -96,6 +95,7 @@ class _Found:
 
     file: File
     digest: bytes
+    origin: Origin
 
 
 class _Collector:
@@ -107,19 +107,17 @@ class _Collector:
         self.roster = roster(course)
         self.cells = {id: _grade_ids(Release.load(course, id).notebook) for id in course.ids()}
         self.latest: dict[tuple[str, str], _Found] = {}
+        self.twofold: dict[tuple[str, str], list[_Found]] = {}  # several people under one id
 
     def take(self, file: File) -> None:
         """Find out whose notebook this is and of which assignment."""
         try:
             content = file.read()
-            student, stem = whose(file.path, self.known, list(self.cells))
+            named, stem = origin(file.path, list(self.cells))
+            student = identify(named, self.known)
             assignment = self._assignment(stem, content)
             if assignment not in self.ids:
                 return
-            if not STUDENT_ID.fullmatch(student):
-                raise ValueError(
-                    f"{student!r} is no student id: letters, digits and . _ @ + - only, at most 80"
-                )
             if self.roster and student not in self.roster:
                 raise ValueError(
                     f"{student} is not on the roster; "
@@ -129,9 +127,11 @@ class _Collector:
             self.result.problems.append(Problem(file.path, f"{error}."))
             return
         place = student, assignment
-        found = _Found(file, sha256(content).digest())
+        found = _Found(file, sha256(content).digest(), named)
         other = self.latest.setdefault(place, found)
-        if other.digest != found.digest:
+        if other.origin != found.origin:
+            self.twofold.setdefault(place, [other]).append(found)
+        elif other.digest != found.digest:
             first, last = sorted((other, found), key=lambda f: f.file.order)
             self.latest[place] = last
             self.result.problems.append(
@@ -157,6 +157,16 @@ class _Collector:
 
     def store(self) -> None:
         """Write what is new into submitted/."""
+        for (student, assignment), claims in self.twofold.items():
+            del self.latest[student, assignment]
+            others = ", ".join(found.file.path for found in claims[1:])
+            self.result.problems.append(
+                Problem(
+                    claims[0].file.path,
+                    f"this and {others} would both be {student}'s {assignment}, and the platform "
+                    "names two people; neither is taken: put their names on the roster.",
+                )
+            )
         for (student, assignment), found in sorted(self.latest.items()):
             place = student, assignment
             path = self.course.submission(student, assignment)

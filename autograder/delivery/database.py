@@ -83,8 +83,8 @@ def parsed_time(text: str) -> datetime | None:
 def small_text(path: Path) -> str:
     """Return what a small file of ours or nbgrader's holds, or nothing."""
     try:
-        if path.is_symlink() or path.stat().st_size > 1000:
-            return ""
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > 1000:
+            return ""  # a pipe would be waited for
         return path.read_text().strip()
     except (OSError, UnicodeDecodeError):
         return ""
