@@ -22,7 +22,8 @@ from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.grammar import read_tree
 
 MAX_DIFFERENTIATED = 1000  # nodes
-LIMIT_SECONDS = 1.0
+LIMIT_SECONDS = 1.0  # of processor time
+_LIMIT = "autograder.algebra.building.limits:limit"
 _ALL_CALLS = frozenset(CALLS)
 _SIGNS = {"relation": "an equation", "interval": "an interval", "list": "a list", "set": "a set"}
 
@@ -281,7 +282,7 @@ def differentiate(expr: sympy.Expr, text: str = "") -> sympy.Expr:
         return expr
     args = [differentiate(argument, text) for argument in expr.args]
     if isinstance(expr, Limit):
-        found = killable.run("limit", *args, seconds=LIMIT_SECONDS)
+        found = killable.run(_LIMIT, *args, seconds=LIMIT_SECONDS)
         if found is None:
             raise ParseError("this limit could not be found", text)
         return _checked(found, text)

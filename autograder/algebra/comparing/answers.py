@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -17,10 +16,12 @@ from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deadlines import killable
 from autograder.algebra.deadlines.guard import within
+from autograder.algebra.deadlines.killable import Budget
 from autograder.algebra.reading.errors import ParseError
 
-SECONDS = 1.5  # for what is not bounded by construction
-ALL_SECONDS = 3.0  # for all of that in one answer: a set may hold many statements
+SECONDS = 2.0  # of processor time, for what is not bounded by construction
+ALL_SECONDS = 4.0  # for all of that in one answer: a set may hold many statements
+_SOLVING = "autograder.algebra.comparing.solving"
 
 _Assumptions = Mapping[str, str] | None
 _STATEMENTS = ("equation", "inequality", "statement")
@@ -85,10 +86,10 @@ def equivalent(
 
 
 def compare(
-    expected: Any, given: Any, assumptions: _Assumptions = None, until: float | None = None
+    expected: Any, given: Any, assumptions: _Assumptions = None, budget: Budget | None = None
 ) -> Verdict:
-    """Compare two values as `parse_any` makes them; the second process may work `until` then."""
-    until = time.monotonic() + ALL_SECONDS if until is None else until
+    """Compare two values as `parse_any` makes them; the second process may use up `budget`."""
+    budget = budget or Budget(ALL_SECONDS)
     if expected == given:
         return Verdict(True, "proved")
     expected, given = _as_matrices(expected, given)
@@ -99,11 +100,11 @@ def compare(
             if kinds == ("equation", "equation")
             else None
         )
-        return quick or _elsewhere("statements", expected, given, assumptions, until)
+        return quick or _elsewhere("statements", expected, given, assumptions, budget)
     if kinds == ("set", "list") and len(given.args) == 2 and expected.has(Interval):
-        return compare(expected, _interval(given), assumptions, until)
+        return compare(expected, _interval(given), assumptions, budget)
     if kinds == ("list", "set") and len(expected.args) == 2 and given.has(Interval):
-        return compare(_interval(expected), given, assumptions, until)
+        return compare(_interval(expected), given, assumptions, budget)
     if set(kinds) == {"ratio", "expression"}:
         expected, given = _quotient(expected), _quotient(given)
         kinds = kind(expected), kind(given)
@@ -111,16 +112,16 @@ def compare(
         return Verdict(False, f"{_a(kinds[1])} instead of {_a(kinds[0])}")
     match kinds[0]:
         case "ratio":
-            return _ratios(expected, given, until)
+            return _ratios(expected, given, budget)
         case "list":
-            return _lists(expected, given, assumptions, until)
+            return _lists(expected, given, assumptions, budget)
         case "set":
-            return _sets(expected, given, assumptions, until)
+            return _sets(expected, given, assumptions, budget)
         case "matrix":
             return equal(expected, given)
     verdict = equal(expected, given)
     if verdict.equal is None and verdict.how.startswith("undecided: equal"):
-        return _elsewhere("formulas", expected, given, assumptions, until)
+        return _elsewhere("formulas", expected, given, assumptions, budget)
     return verdict
 
 
@@ -136,11 +137,11 @@ def _equations(expected: sympy.Eq, given: sympy.Eq, declared: bool) -> Verdict |
 
 
 def _elsewhere(
-    task: str, expected: Any, given: Any, assumptions: _Assumptions, until: float
+    task: str, expected: Any, given: Any, assumptions: _Assumptions, budget: Budget
 ) -> Verdict:
     declared = " ".join((assumptions or {}).values())
-    seconds = min(SECONDS, until - time.monotonic())
-    result = seconds > 0 and killable.run(task, expected, given, declared, seconds=seconds)
+    where = f"{_SOLVING}:{task}"
+    result = killable.run(where, expected, given, declared, seconds=SECONDS, budget=budget)
     return result or _too_late()
 
 
@@ -226,7 +227,7 @@ def _quotient(value: Any) -> Any:
     return value
 
 
-def _ratios(expected: Ratio, given: Ratio, until: float) -> Verdict:
+def _ratios(expected: Ratio, given: Ratio, budget: Budget) -> Verdict:
     """Compare two ratios, ``11 : 21`` and ``22 : 42``: each term times all the others."""
     if len(expected.args) != len(given.args):
         return Verdict(False, f"{len(given.args)} terms instead of {len(expected.args)}")
@@ -234,14 +235,14 @@ def _ratios(expected: Ratio, given: Ratio, until: float) -> Verdict:
         return Verdict(expected == given, "a term is zero")
     (a, b), *others = zip(expected.args, given.args, strict=True)
     left, right = [a * y for _, y in others], [b * x for x, _ in others]
-    return _lists(Listing(*left), Listing(*right), None, until)
+    return _lists(Listing(*left), Listing(*right), None, budget)
 
 
-def _lists(expected: Listing, given: Listing, assumptions: _Assumptions, until: float) -> Verdict:
+def _lists(expected: Listing, given: Listing, assumptions: _Assumptions, budget: Budget) -> Verdict:
     if len(expected.args) != len(given.args):
         return Verdict(False, f"{len(given.args)} entries instead of {len(expected.args)}")
     pairs = zip(expected.args, given.args, strict=True)
-    verdicts = [compare(a, b, assumptions, until) for a, b in pairs]
+    verdicts = [compare(a, b, assumptions, budget) for a, b in pairs]
     for outcome in (False, None):
         for place, verdict in enumerate(verdicts, start=1):
             if verdict.equal is outcome:
@@ -249,12 +250,12 @@ def _lists(expected: Listing, given: Listing, assumptions: _Assumptions, until: 
     return Verdict(True, "numeric" if any(v.how == "numeric" for v in verdicts) else "proved")
 
 
-def _sets(expected: Any, given: Any, assumptions: _Assumptions, until: float) -> Verdict:
+def _sets(expected: Any, given: Any, assumptions: _Assumptions, budget: Budget) -> Verdict:
     if not (isinstance(expected, FiniteSet) and isinstance(given, FiniteSet)):
-        return _elsewhere("sets", expected, given, assumptions, until)
+        return _elsewhere("sets", expected, given, assumptions, budget)
     if len(expected.args) * len(given.args) > 400:
         return Verdict(None, "undecided: the sets are too large")
-    table = [[compare(a, b, assumptions, until).equal for b in given.args] for a in expected.args]
+    table = [[compare(a, b, assumptions, budget).equal for b in given.args] for a in expected.args]
     columns = list(zip(*table, strict=True)) if table else [() for _ in given.args]
     for rows, whose, elements in (
         (table, "is missing", expected.args),

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import random
-from collections.abc import Callable
 from typing import Any
 
 import sympy
@@ -17,7 +15,6 @@ from autograder.algebra.comparing.equations import multiples, polynomials
 from autograder.algebra.comparing.membership import Judge
 from autograder.algebra.comparing.solutions import boundaries, conditions, solved
 from autograder.algebra.comparing.verdict import Verdict
-from autograder.algebra.reading.errors import ParseError
 
 DRAWS = 4  # of the parameters of an equation or a set
 POINTS = 60  # in several variables
@@ -214,29 +211,3 @@ def _number(symbol: sympy.Symbol) -> sympy.Rational:
 def _written(point: dict[Any, Any]) -> str:
     shown = (f"{symbol}={sympy.N(value, 4)}" for symbol, value in point.items())
     return ", ".join(shown) or "all points"
-
-
-def limit(
-    inner: sympy.Expr, variable: sympy.Symbol, at: sympy.Expr, side: sympy.Symbol
-) -> sympy.Expr | None:
-    """Find a limit, from above unless `side` is ``-``; None where there is no finite one."""
-    found = sympy.limit(inner, variable, at, side.name)
-    return found if found.is_finite and not found.has(sympy.Limit) else None
-
-
-def call(where: tuple[str, str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[bool, Any]:
-    """Call a function of this package; a `ParseError` that it raises is part of the answer."""
-    module, name = where
-    try:
-        return True, getattr(importlib.import_module(module), name)(*args, **kwargs)
-    except ParseError as error:
-        return False, error
-
-
-TASKS: dict[str, Callable[..., Any]] = {
-    "call": call,
-    "limit": limit,
-    "formulas": formulas,
-    "sets": sets,
-    "statements": statements,
-}

@@ -3,12 +3,17 @@
 Reading and comparing are bounded by the work they count and by `guard`, and stay in this process.
 Solving and simplifying have no bound: they are sympy's, and go through here.  What crosses are
 values that this package has built; no text of a student is run on either side.
+
+A task is named by module and function, ``"package.module:function"``, so that this room, the
+lowest, knows none of those above.  What counts is the processor time of the second process, read
+from outside: a busy machine answers as an idle one does.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import importlib
 import os
 import pickle
 import selectors
@@ -17,15 +22,23 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import dataclass
 from typing import Any
 
-from autograder.algebra.reading.errors import ParseError
-
 MEMORY = 2 << 30  # bytes that the second process may use
-START_SECONDS = 20.0
+START_SECONDS = 120.0
 IDLE_SECONDS = 600  # then the second process ends by itself
+WALL_SECONDS = 60.0  # for one that neither works nor ends; far above what a busy machine takes
+LOOK_SECONDS = 0.05  # between two looks at the processor time
 
 _HEADER = struct.Struct("!I")
+
+
+@dataclass
+class Budget:
+    """Processor time of the second process that several requests share."""
+
+    seconds: float
 
 
 class _Helper:
@@ -39,28 +52,35 @@ class _Helper:
             start_new_session=True,
         )
         self.owner = os.getpid()
-        self._receive(time.monotonic() + START_SECONDS)  # its word that it is ready
+        self._receive(START_SECONDS, START_SECONDS)  # its word that it is ready
 
     def call(self, request: Any, seconds: float) -> Any:
         data = pickle.dumps(request)
         assert self.process.stdin is not None
         self.process.stdin.write(_HEADER.pack(len(data)) + data)
         self.process.stdin.flush()
-        return self._receive(time.monotonic() + seconds)
+        return self._receive(seconds, max(WALL_SECONDS, 10 * seconds))
 
-    def _receive(self, deadline: float) -> Any:
-        (length,) = _HEADER.unpack(self._read(_HEADER.size, deadline))
-        return pickle.loads(self._read(length, deadline))
+    def used(self) -> float:
+        """Return the processor time that the second process has used."""
+        return time.clock_gettime((~self.process.pid << 3) | 2)  # CPUCLOCK_SCHED in Linux
 
-    def _read(self, length: int, deadline: float) -> bytes:
+    def _receive(self, seconds: float, wall: float) -> Any:
+        latest = self.used() + seconds, time.monotonic() + wall
+        (length,) = _HEADER.unpack(self._read(_HEADER.size, *latest))
+        return pickle.loads(self._read(length, *latest))
+
+    def _read(self, length: int, until: float, deadline: float) -> bytes:
         assert self.process.stdout is not None
         handle = self.process.stdout.fileno()
         data = b""
         with selectors.DefaultSelector() as selector:
             selector.register(handle, selectors.EVENT_READ)
             while len(data) < length:
-                if not selector.select(max(0.0, deadline - time.monotonic())):
-                    raise TimeoutError
+                if not selector.select(LOOK_SECONDS):
+                    if self.used() > until or time.monotonic() > deadline:
+                        raise TimeoutError
+                    continue
                 piece = os.read(handle, length - len(data))
                 if not piece:
                     raise EOFError
@@ -82,21 +102,34 @@ _inside = False  # whether this is the second process
 _lock = threading.Lock()
 
 
-def run(task: str, *values: Any, seconds: float) -> Any:
-    """Return what `task` of ``autograder.algebra.comparing.solving`` makes of `values`.
+def run(task: str, *values: Any, seconds: float, budget: Budget | None = None) -> Any:
+    """Return what the function named `task`, ``"package.module:function"``, makes of `values`.
 
-    None if it takes longer than `seconds` or fails; then the second process is replaced.
+    None if it takes longer than `seconds` of processor time or than is left of `budget`, or fails;
+    then the second process is replaced.
     """
     if _inside:
-        from autograder.algebra.comparing.solving import TASKS
-
-        return TASKS[task](*values)
+        return _function(task)(*values)
     with _lock:
+        left = seconds if budget is None else min(seconds, budget.seconds)
+        if left <= 0:
+            return None
         try:
-            return _ready().call((task, values), seconds)
+            helper = _ready()
+            before = helper.used()
+            result = helper.call((task, values), left)
+            left = helper.used() - before
         except (OSError, EOFError, TimeoutError, pickle.PickleError, RecursionError):
             stop()
-            return None
+            result = None
+        if budget is not None:
+            budget.seconds -= left
+        return result
+
+
+def _function(task: str) -> Any:
+    module, _, name = task.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 def call(
@@ -104,12 +137,23 @@ def call(
 ) -> tuple[bool, Any] | None:
     """Call a function of this package, given by module and name, in the second process.
 
-    Raises what it raises if that is a `ParseError`; None if it is late.
+    Returns whether it returned, and what; raises the `ValueError` that it raises; None if it is
+    late.
     """
-    answer = run("call", where, args, kwargs, seconds=seconds)
-    if answer and isinstance(answer[1], ParseError):
+    answer = run(f"{__name__}:attempt", where, args, kwargs, seconds=seconds)
+    if answer and not answer[0]:
         raise answer[1]
     return answer  # type: ignore[no-any-return]
+
+
+def attempt(
+    where: tuple[str, str], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[bool, Any]:
+    """Call a function of this package; a `ValueError` that it raises is part of the answer."""
+    try:
+        return True, _function(":".join(where))(*args, **kwargs)
+    except ValueError as error:  # a text that can't be read
+        return False, error
 
 
 def _ready() -> _Helper:
@@ -150,8 +194,7 @@ def serve() -> None:
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not mix with answers
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    from autograder.algebra.comparing.solving import TASKS
-
+    importlib.import_module("autograder.algebra")  # before memory is limited and time counted
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
     def send(value: Any) -> None:
@@ -167,6 +210,6 @@ def serve() -> None:
             return
         task, values = pickle.loads(sys.stdin.buffer.read(_HEADER.unpack(header)[0]))
         try:
-            send(TASKS[task](*values))
+            send(_function(task)(*values))
         except Exception:
             send(None)
