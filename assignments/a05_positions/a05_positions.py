@@ -7,29 +7,116 @@
 # ---
 
 # %% [markdown]
-# # Positions
+# # Order: sinusoids, rotations, biases
 #
 # Attention compares contents and has no idea of order: shuffle the tokens, and the outputs are
 # shuffled in the same way. Whoever wants *dog bites man* to differ from *man bites dog* has to
-# put the position into the vectors. The oldest recipe adds a fixed vector of sines and cosines.
+# bring the positions in. There are three places for that: the vectors that enter the layer, the
+# queries and keys just before they are compared, and the scores. Each has its classic recipe, and
+# this notebook goes through all three.
+#
+# | part | you learn | time |
+# |---|---|---|
+# | 1 Without order | what attention can't see, stated precisely and proved | 75 min |
+# | 2 Waves | the encodings of the original transformer: as numbers, as code, as geometry | 170 min |
+# | 3 Rotations | RoPE: turn queries and keys, and only differences are left | 95 min |
+# | 4 Biases | ALiBi and relative vectors: change the scores themselves | 80 min |
+#
+# That is **seven hours**; the parts can be done on different days. How to work with it:
+#
+# - Positions count from 0, angles are in radians, logarithms are natural unless said otherwise.
+# - Give numbers to at least four significant digits, small ones too (`0.0002907`, not `0.0003`).
+#   They may be numbers, text (`"1/3"`, `"0.2447 0.6652 0.0901"`) or computed by your own code.
+# - Run the cells from top to bottom: short names such as `norm` come back in several exercises. Each
+#   exercise is graded where its check cell stands.
+# - A check cell says whether an answer can be read, and runs some tests of your functions. Whether
+#   an answer is right, you learn when you are graded.
+# - A slip is paid for once: what follows rightly from your own earlier answer counts in full.
+
+# %%
+import numpy as np
+
+try:
+    import matplotlib.pyplot as plt
+except ImportError:
+    plt = None  # everything works without pictures; below each one stands what it shows
 
 # %% [markdown]
-# ## The first three rows
+# ## 1 Without order
 #
-# The encoding of position $p$ in a model of even width $d$ consists of $d/2$ **pairs**. Pair
+# ### Two sentences, one bag
+#
+# *20 minutes.* A small experiment first. Three words, *cat*, *eats* and *fish*, have a vector each:
+# the rows of your $X$. (Three one-hot columns, so that the words are told apart, and a constant in
+# the last one.) Self-attention without projections, $q = k = v = x$, with the scale
+# $1/\sqrt{d_k} = 1/2$, reads two sentences: "cat eats fish" and "fish eats cat".
+
+# %%
+your_numbers("order_blind")
+
+# %% [markdown]
+# 1. `plain`: the output **at the word "cat"** in the first sentence (first row) and in the second one
+#    (second row).
+# 2. `property_name`: you have seen an instance of a property. What is it called?
+#    - **A** Invariance: permuting the inputs leaves the list of outputs as it is.
+#    - **B** Equivariance: permuting the inputs permutes the outputs in the same way.
+#    - **C** Translation equivariance: shifting the sentence shifts the outputs.
+#    - **D** None: with other vectors the two rows would differ.
+# 3. `ways_in`: where can information on the order be brought in, so that it has an effect on the
+#    weights?
+#    - **A** Something that depends on the position is added to the embeddings.
+#    - **B** Every output is sent through the same feed-forward network.
+#    - **C** Queries and keys are changed by their positions just before they are compared.
+#    - **D** Something that depends on both positions is added to the scores.
+#    - **E** The scores are divided by another number than $\sqrt{d_k}$.
+# 4. `placed`: the same two outputs, now with the vectors
+#    $(\sin p, \cos p, \sin \tfrac{p}{100}, \cos \tfrac{p}{100})$ for the positions $p = 0, 1, 2$ added to
+#    the embeddings before anything else is done.
+
+# %% exercise="order_blind"
+plain = None          # two rows of four numbers
+property_name = None  # one of "A", "B", "C", "D"
+ways_in = None        # letters, "AB" for example
+placed = None         # two rows of four numbers
+
+# %% [markdown]
+# ## 2 Waves
+#
+# ### The first three rows
+#
+# *20 minutes.* The vectors that you just added are the encodings of the original transformer at width
+# 4. In general the encoding of position $p$ in a model of even width $d$ consists of $d/2$ **pairs**. Pair
 # $i = 0, 1, \dots, d/2 - 1$ occupies the columns $2i$ and $2i + 1$:
 #
 # $$ \mathrm{PE}(p, 2i) = \sin\frac{p}{b^{2i/d}}, \qquad
 #    \mathrm{PE}(p, 2i + 1) = \cos\frac{p}{b^{2i/d}}, \qquad b = 10000 \text{ as a rule} . $$
 #
 # Both columns of a pair share one angle, in radians, and each pair is a point on the unit circle:
-# a hand of a clock. The first turns by one radian a position, the last hardly at all.
+# a hand of a clock. The first turns by one radian a position, the last hardly at all. Which hand tells
+# position 3 from 4, and which tells 3 from 300?
+
+# %% tags=["demonstration"]
+if plt:
+    figure, axes = plt.subplots(1, 3, figsize=(8, 3), layout="constrained")
+    for i, axis in enumerate(axes):
+        circle = np.linspace(0, 2 * np.pi, 100)
+        axis.plot(np.cos(circle), np.sin(circle), color="0.8")
+        for p, style in ((3, "-"), (4, "--"), (300, ":")):
+            angle = p / 10000 ** (2 * i / 6)
+            axis.plot([0, np.sin(angle)], [0, np.cos(angle)], style, color="black", label=f"p = {p}")
+        axis.set(title=f"pair {i}", aspect="equal", xticks=[], yticks=[])
+    axes[0].legend(loc="lower left", fontsize="small")
+    plt.show()
+
+# %% [markdown]
+# *The picture:* three clock faces for the pairs 0, 1, 2 at $d = 6$, with a solid hand for position 3, a
+# dashed one for 4, a dotted one for 300. On the first face the hands of 3 and 4 are far apart; on the last one
+# they lie on each other, at the top, and that of 300 is well away from both: it has turned by 0.65
+# radian, 37 degrees.
 #
 # **What goes wrong here.** The letter $i$ numbers *pairs*. Some texts call it the dimension
 # index, and then it is easily taken for the column. And code often loops over the even columns
-# $c = 0, 2, 4, \dots$; then the exponent is $c/d$, because $c$ is $2i$ already. With $2c/d$ the
-# exponent is doubled, and most of the columns stand practically still. In a plot of wide vectors
-# nobody sees it; in the numbers below you would.
+# $c = 0, 2, 4, \dots$; then the exponent is $c/d$, because $c$ is $2i$ already.
 #
 # To let every column move visibly, your base $b$ is smaller than usual:
 
@@ -37,11 +124,512 @@
 your_numbers("pe_hand")
 
 # %% [markdown]
-# Give the encodings of your three positions, in the order in which they stand above, with at
-# least four decimals. The positions are used as they are: counting starts from 0, and position 0
-# just happens not to be among yours.
+# Give the encodings of your three positions, in the order in which they stand above. The positions
+# are used as they are: counting starts from 0, and position 0 just happens not to be among yours.
 
 # %% exercise="pe_hand"
 p0 = None  # encoding of your first position, d numbers
 p1 = None  # encoding of your second position, d numbers
 p2 = None  # encoding of your third position, d numbers
+
+# %% [markdown]
+# ### Encodings of any width
+#
+# *30 minutes.* Now as a table with a row for each position. Write `positional_encoding` so that it
+#
+# - fills sines and cosines into their columns, for any base;
+# - accepts odd widths: the last pair then consists of its sine alone, and the exponent stays $2i/d$
+#   with the $d$ that was asked for;
+# - accepts other positions than $0 \dots n-1$, in any order, negative ones and fractions;
+# - gives a table without rows for $n = 0$;
+# - computes all positions at once. (A loop over columns is fine.)
+#
+# Then `doubled_exponent`: much code that was published has the exponent $2c/d$ for the even columns $c$.
+# Compute both tables for $d = 512$ and ten positions. What is the effect?
+# - **A** The tables hardly differ: no entry by more than 0.1.
+# - **B** All pairs turn faster, so that neighbouring positions can't be told apart.
+# - **C** Somewhere the tables differ by nearly 2, and the upper half of the columns practically stands
+#   still.
+# - **D** Entries larger than 1 come up.
+
+# %% exercise="pe_code"
+import numpy as np
+
+
+def positional_encoding(
+    n: int, d: int, base: float = 10000.0, positions: "array (n,), or None" = None
+) -> "array (n, d)":
+    """Return the sinusoidal encodings of n positions, one to a row.
+
+    >>> positional_encoding(2, 2)
+    array([[0.        , 1.        ],
+           [0.84147098, 0.54030231]])
+    """
+    raise NotImplementedError
+
+
+doubled_exponent = None  # one of "A", "B", "C", "D"
+
+# %% [markdown]
+# ### From 6 to 60 thousand
+#
+# *25 minutes.* The pair $i$ has made a whole turn when its angle has grown by $2\pi$. The number of positions
+# that this takes is its **wavelength** $\lambda_i$ (as a rule no whole number).
+
+# %%
+your_numbers("pe_wavelengths")
+
+# %% [markdown]
+# 1. `wavelengths`: those of all pairs for your width $d$ and your base.
+# 2. For the original model, $d = 512$ and base 10000: `longest`, the longest wavelength; `ratio`, that of
+#    each wavelength to the one before it; and `short`, the number of pairs whose wavelength is below
+#    your `limit`.
+# 3. Two pictures, of which the data are graded. Leave in `heatmap` the table of encodings for the
+#    positions 0 … 99 at $d = 128$, base 10000, and in `curve` a pair `(x, y)`: $i = 0 \dots 63$ and the
+#    logarithm to base 10 of the wavelengths at $d = 128$. Plot both, if you can: `plt.imshow(heatmap)`
+#    and `plt.plot(*curve)`. What shape has the curve, and why?
+
+# %% exercise="pe_wavelengths"
+wavelengths = None  # d/2 numbers
+longest = None      # one number
+ratio = None        # one number
+short = None        # a whole number
+heatmap = None      # an array of shape (100, 128)
+curve = None        # (x, y)
+
+# %% [markdown]
+# ### Shifting is rotating
+#
+# *35 minutes.* Why sines *and* cosines? Because a pair at position $t + k$ is a linear function of the
+# pair at position $t$, the same one for every $t$. Write $w$ for the frequency of a pair,
+# $a = \cos wk$ and $b = \sin wk$. Derivations are lists of lines of text, each equal to the one before;
+# a product needs a `*`.
+#
+# 1. `sine_steps`: from `sin(w*(t + k))` to a sum of `sin(w*t)` and `cos(w*t)` with the factors `a` and `b`.
+# 2. `cosine_steps`: the same for `cos(w*(t + k))`. Mind the signs.
+# 3. `T`: the matrix with
+#
+#    $$ T_k \begin{pmatrix} \sin wt \\ \cos wt \end{pmatrix} =
+#       \begin{pmatrix} \sin w(t + k) \\ \cos w(t + k) \end{pmatrix} , $$
+#
+#    as a list of two rows of text, in `w` and `k`.
+# 4. `product`: $T_k^\top T_k$, and `composition`: $T_k T_l$ in `w`, `k` and `l`, with every entry as simple as
+#    it gets. None of these holds a position: the shift is the same everywhere.
+
+# %%
+your_numbers("pe_shift")
+
+# %% [markdown]
+# 5. `T4`: for width $d = 4$ and your base, the $4 \times 4$ matrix which maps the encoding of each position
+#    (as a column) to that of the position your $k$ further on. Test it with the encodings of two
+#    positions before you go on.
+
+# %% exercise="pe_shift"
+sine_steps = None    # a list of lines
+cosine_steps = None  # a list of lines
+T = None             # two rows of two texts
+product = None       # two rows of two texts
+composition = None   # two rows of two texts
+T4 = None            # four rows of four numbers
+
+# %% [markdown]
+# ### Inner products know the distance
+#
+# *25 minutes.* Rotations keep inner products. So $\mathrm{PE}(p) \cdot \mathrm{PE}(p + k)$ should depend on
+# $k$ and not on $p$; and it does.
+
+# %%
+your_numbers("pe_dot")
+
+# %% [markdown]
+# 1. `closed_form`: $\mathrm{PE}(p) \cdot \mathrm{PE}(p + k)$ for $d = 6$, three pairs with the frequencies
+#    $w_1, w_2, w_3$. Use `k`, `w1`, `w2`, `w3`.
+# 2. `small`: its values for $k = 0, 1, 2, 3$ at $d = 4$ with your base; `wide`: those for your three $k$ at
+#    $d = 128$ with base 10000.
+# 3. `curve`: a pair `(x, y)` with $k = 0 \dots 199$ and the products at $d = 128$, base 10000. Plot it.
+# 4. `reading`: what does the curve say?
+#    - **A** The farther, the smaller: it falls all the way.
+#    - **B** It falls at first and then wavers; it can't tell a position before from one behind.
+#    - **C** It tells a position before from one behind.
+#    - **D** Beyond some distance positions are orthogonal.
+# 5. `norm`: the length of every encoding at $d = 512$.
+
+# %% exercise="pe_dot"
+closed_form = None  # a formula in k, w1, w2, w3
+small = None        # four numbers
+wide = None         # three numbers
+curve = None        # (x, y)
+reading = None      # one of "A", "B", "C", "D"
+norm = None         # one number
+
+# %% [markdown]
+# ### Six claims on trial
+#
+# *20 minutes.* These are said about the sinusoidal encodings. A claim is true if it holds for every even
+# width $d \ge 8$ with base 10000, and for all positions.
+#
+# - **A** *Deterministic*: a position has the same encoding whenever it is computed.
+# - **B** *Even steps*: from each position to the next the vector moves by the same length.
+# - **C** *Periodic*: after some number of positions the whole vectors come back.
+# - **D** *Orthogonal*: any two different columns of a table of 100 positions are orthogonal.
+# - **E** *Equal length*: all encodings have the same length.
+# - **F** *Similar neighbours*: a position's encoding is more similar to the next one's than to any
+#   that is ten positions away.
+
+# %%
+your_numbers("pe_claims")
+
+# %% [markdown]
+# 1. `true_set`: the letters of the true ones. Naming them all doesn't pay: a wrong letter takes away.
+# 2. `columns`: for $d = 8$ and your number $n$ of positions, the cosine of the angle between the columns 0
+#    and 1 of the table, and between the columns 5 and 7.
+# 3. For your wide $d$: `step`, the length of the step from a position to the next; `norm`, the length of a
+#    row; `neighbours`, the cosine of two neighbouring rows.
+
+# %% exercise="pe_claims"
+true_set = None    # letters
+columns = None     # two numbers
+step = None        # one number
+norm = None        # one number
+neighbours = None  # one number
+
+# %% [markdown]
+# ### Why these functions?
+#
+# *20 minutes.* Could two positions have one encoding? If all pairs agree, the first does: its frequency is
+# 1, so the positions $p$ and $p'$ have $p - p' = 2\pi m$ with a whole number $m$.
+#
+# 1. `holds`: which of these follow from the formula, for every even width?
+#    - **A** There is an encoding for every position, however large.
+#    - **B** A shift by $k$ is one linear map, the same for all positions.
+#    - **C** A model that was trained on short texts works as well on long ones.
+#    - **D** No entry is ever larger than 1 in size.
+#    - **E** After finitely many positions the encodings start again.
+# 2. `nearest_return`: of the shifts $k = 1, \dots, 999$, which one brings the *first* pair nearest to
+#    where it was? (A computer may look; a good fraction for $\pi$ explains what it finds.)
+
+# %% exercise="pe_why"
+holds = None           # letters
+nearest_return = None  # a whole number
+
+# %% [markdown]
+# ### Table or formula
+#
+# *15 minutes.* One may just as well *learn* a vector for each position. GPT-2 small has such a table with
+# 1024 rows of 768 numbers, BERT-base one with 512 rows of 768.
+
+# %%
+your_numbers("pe_learned")
+
+# %% [markdown]
+# 1. `fixed`: how many parameters has the sinusoidal table?
+# 2. `learned`: how many has a learned one for your `short` and for your `long` number of positions, at
+#    your width $d$?
+# 3. `original`: what did the authors of the original transformer use?
+#    - **A** A learned table, since it was clearly better.
+#    - **B** Sinusoids, since learned vectors were clearly worse.
+#    - **C** Sinusoids, although learned vectors gave nearly the same results.
+#    - **D** Rotations of queries and keys.
+
+# %% exercise="pe_learned"
+fixed = None     # a whole number
+learned = None   # two whole numbers
+original = None  # one of "A", "B", "C", "D"
+
+# %% [markdown]
+# Now in words (a person reads this): two advantages of the fixed table, and two of a learned one.
+
+# %% [markdown] exercise="pe_learned" part="advantages"
+# *Your answer, about four sentences.*
+
+# %% [markdown]
+# ## 3 Rotations
+#
+# ### Rotate pairs
+#
+# *35 minutes.* If shifting is rotating anyway, why not rotate what is compared? **RoPE** leaves the
+# embeddings alone and turns queries and keys: the pair in the columns $(2i, 2i + 1)$ of a vector at
+# position $p$ turns counter-clockwise by $\theta = p / b^{2i/d}$,
+#
+# $$ \begin{pmatrix} y_{2i} \\ y_{2i+1} \end{pmatrix} =
+#    \begin{pmatrix} \cos\theta & -\sin\theta \\ \sin\theta & \cos\theta \end{pmatrix}
+#    \begin{pmatrix} x_{2i} \\ x_{2i+1} \end{pmatrix} . $$
+#
+# Here $d$ is the width of a *head*, not of the model. (Some libraries pair column $i$ with column
+# $i + d/2$. After a fixed permutation of the columns that gives the same attention, but weights trained
+# with one convention don't work with the other.)
+#
+# Write `rope(x, positions, base)`. Axes in front of the last two, for batches and heads, are kept.
+# Positions may be fractions or negative. Whole numbers in `x` give an array of floats; `x` itself is left as it
+# was; an odd width raises an exception.
+
+# %% exercise="rope_apply"
+import numpy as np
+
+
+def rope(
+    x: "array (..., n, d)", positions: "array (n,)", base: float = 10000.0
+) -> "array of floats, same shape as x":
+    """Turn each pair of neighbouring columns by position / base^(2i/d).
+
+    >>> rope(np.array([[1, 0]]), np.array([1]))
+    array([[0.54030231, 0.84147098]])
+    """
+    raise NotImplementedError
+
+
+# %% [markdown]
+# ### Only the difference counts
+#
+# *25 minutes.* Let $R_m$ turn by the angle $mw$. A query at position $m$ and a key at position $n$ have the
+# score $(R_m q) \cdot (R_n k) = q^\top R_m^\top R_n k$.
+#
+# 1. `steps`: take one pair, $q = (x, y)$ and $k = (u, v)$. Turned, they have the score
+#
+#    ```python
+#    "(x*cos(m*w) - y*sin(m*w))*(u*cos(n*w) - v*sin(n*w)) + (x*sin(m*w) + y*cos(m*w))*(u*sin(n*w) + v*cos(n*w))"
+#    ```
+#
+#    Lead it, line by line, to a form in which the positions stand in `cos((n - m)*w)` and
+#    `sin((n - m)*w)` alone, with the factors $xu + yv$ and $yu - xv$.
+# 2. `product`: the matrix $R_m^\top R_n$ in `m`, `n`, `w`, with one sine or cosine in each entry. (Sines
+#    are odd, so the order of $m$ and $n$ matters. More than one printed text has it wrong.)
+
+# %%
+your_numbers("rope_relative")
+
+# %% [markdown]
+# 3. `score`: the score of your $q$ at your position $m$ with your $k$ at your position $n$, for $w = 1$.
+
+# %% exercise="rope_relative"
+steps = None    # a list of lines
+product = None  # two rows of two texts
+score = None    # one number
+
+# %% [markdown]
+# What does the score of a fixed query and a fixed key look like, over their distance? The next cell
+# draws it for two vectors of 64 numbers drawn by lot, and for two equal ones.
+
+# %% tags=["demonstration"]
+if plt:
+    rng = np.random.default_rng(1)
+    distance = np.arange(200)
+    frequency = 10000.0 ** (-np.arange(0, 64, 2) / 64)
+    figure, axis = plt.subplots(figsize=(7, 3), layout="constrained")
+    for label, style in (("equal vectors", "-"), ("two vectors by lot", ":")):
+        x, y = rng.normal(size=(2, 32)) + 1j * rng.normal(size=(2, 32))
+        y = x if style == "-" else y
+        score = (np.conj(x) * y * np.exp(1j * np.outer(distance, frequency))).real.sum(axis=1)
+        axis.plot(distance, score / 8, style, color="black", label=label)
+    axis.set(xlabel="distance of the key from the query", ylabel="score / √64")
+    axis.legend()
+    plt.show()
+
+# %% [markdown]
+# *The picture:* two lines over the distances 0 to 199. The solid one, for equal vectors, starts at its
+# largest value, falls within the first ten positions and then wavers. The dotted one, for different
+# vectors, wavers around 0 with no preference for near keys. RoPE makes scores *depend* on the distance;
+# that they fall with it is no law.
+#
+# *Where you meet this.* RoPE is in Llama, Mistral, Qwen and most open models of today. Its base decides
+# how slow the slowest pair is: with heads of width 128 the longest wavelength is 54,410 positions at the base 10,000
+# of Llama 2 and 2,559,196 at the base 500,000 of Llama 3.
+#
+# ### Measure the relative information
+#
+# *35 minutes.* Both recipes promise scores that know the distance. How far is that true? Take two fixed
+# contents, $x$ for the queries and $y$ for the keys, drawn with your seed:
+#
+# ```python
+# rng = np.random.default_rng(seed)
+# x, y = rng.normal(size=32), rng.normal(size=32)
+# ```
+
+# %%
+your_numbers("rope_vs_pe")
+
+# %% [markdown]
+# 1. `added`: with encodings of width 32 (base 10000) added to both, compute the 64 scores of $x$ at the
+#    position $m + \mathrm{offset}$ with $y$ at the position $m$, for $m = 0, \dots, 63$ (no scale, no
+#    projections). What is their standard deviation (`np.std`)?
+# 2. `turned`: the same with rotations in place of sums.
+# 3. Write `offset_r2(S)`: the share of the variance of the table $S$ that the offset $i - j$ explains,
+#
+#    $$ R^2 = 1 - \frac{\sum_{ij} (S_{ij} - \bar S_{i-j})^2}{\sum_{ij} (S_{ij} - \bar S)^2} , $$
+#
+#    where $\bar S_o$ is the mean of the entries with offset $o$, and $\bar S$ that of all entries.
+#    Use it on your 64 × 64 tables.
+
+# %% exercise="rope_vs_pe"
+import numpy as np
+
+added = None   # one number
+turned = None  # one number
+
+
+def offset_r2(S: "array (n, n), not constant") -> float:
+    """Return the share of the variance of S that is explained by i − j.
+
+    >>> round(offset_r2(np.array([[1.0, 2.0], [3.0, 1.0]])), 6)
+    1.0
+    """
+    raise NotImplementedError
+
+
+# %% [markdown]
+# In words (a person reads this): what do the two shares say, and what don't they say about a model that
+# has been trained?
+
+# %% [markdown] exercise="rope_vs_pe" part="reading"
+# *Your answer, about four sentences.*
+
+# %% [markdown]
+# ## 4 Biases
+#
+# ### Linear distance penalties
+#
+# *30 minutes.* The third place are the scores. **ALiBi** lowers a score by the distance times a number, the
+# *slope*, which each head has for itself:
+#
+# $$ s_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}} - m\,(i - j) \quad\text{for } j \le i, \qquad
+#    s_{ij} = -\infty \quad\text{for } j > i . $$
+#
+# The $h$ heads have the slopes $2^{-8/h}, 2^{-16/h}, \dots, 2^{-8}$: a geometric sequence that starts at
+# its own ratio. How far does a head look then?
+
+# %% tags=["demonstration"]
+if plt:
+    past = np.arange(40)
+    figure, axis = plt.subplots(figsize=(7, 3), layout="constrained")
+    for head, style in ((1, "-"), (3, "--"), (5, ":")):
+        weight = np.exp(-(2.0**-head) * past)
+        axis.plot(past, weight / weight.sum(), style, color="black", label=f"slope 1/{2**head}")
+    axis.set(xlabel="steps into the past", ylabel="weight, equal scores")
+    axis.legend()
+    plt.show()
+
+# %% [markdown]
+# *The picture:* three falling curves over 40 steps into the past, for scores that are equal otherwise. With slope 1/2
+# the weight is nearly all on the last five tokens; with 1/8 it reaches about twenty; with 1/32 the
+# curve is almost flat. Some heads look near, some far.
+
+# %%
+your_numbers("alibi_bias")
+
+# %% [markdown]
+# 1. `slopes`: those of your $h$ heads.
+# 2. `alibi(n, slopes, m)`: the biases of all heads for $n$ queries and $m$ keys ($m = n$ if it is not
+#    given). With more keys than queries, as with a cache, the queries are the **last** $n$ of the $m$
+#    positions.
+# 3. `weights`: all scores before the penalty are equal. What are the weights of the query in your `row`, and of the
+#    last query, among your $n$ tokens and with your `slope`?
+# 4. `parameters`: how many parameters are learned for all this?
+
+# %% exercise="alibi_bias"
+import numpy as np
+
+slopes = None      # h numbers
+weights = None     # two rows of n numbers
+parameters = None  # a whole number
+
+
+def alibi(n: int, slopes: "array (h,)", m: "int >= n, or None" = None) -> "array (h, n, m)":
+    """Return the bias of each head: −slope · distance, and −∞ for keys that are still to come.
+
+    >>> alibi(2, [0.5])
+    array([[[ 0. , -inf],
+            [-0.5,  0. ]]])
+    """
+    raise NotImplementedError
+
+
+# %% [markdown]
+# ### A rewriting
+#
+# *20 minutes.* Under a causal mask the same weights come out if *no distance* is computed at all: instead of
+# the penalty $-m(i - j)$, every key gets the bonus $m j$ for its own position.
+#
+# 1. `steps_taken`: show it for the weight of key $j$. Begin with
+#    `exp(s_j - m*(i - j))/sum(exp(s_k - m*(i - k)), k)` and end with $e^{s_j + mj} / \sum_k e^{s_k + mk}$; the sums
+#    run over the keys that the query $i$ may see. Show the factor that cancels.
+# 2. `weight_ratio`: the scores before the penalty are equal, and two keys are your number of steps apart. What is
+#    the weight of the farther one, divided by that of the nearer one, for your slope?
+# 3. `without_mask`: does the rewriting hold for the penalty $-m\,|i - j|$ without a mask?
+#    - **A** Yes, by the same proof.
+#    - **B** Yes, but only for queries in the middle of the text.
+#    - **C** No: with keys on both sides of the query the factor that cancels is not the same for all.
+
+# %%
+your_numbers("alibi_shift")
+
+# %% exercise="alibi_shift"
+steps_taken = None   # a list of lines
+weight_ratio = None  # one number
+without_mask = None  # one of "A", "B", "C"
+
+# %% [markdown]
+# ### Content plus location
+#
+# *30 minutes.* In general a score may be a sum: a term $f_j$ for what the key says and a term $g_j$ for
+# where it stands. Your query at position $i$ sees four keys with the content scores $f$; the location
+# term is $g_j = -|i - j|$. Nothing is masked, nothing is divided.
+
+# %%
+your_numbers("relative_bias")
+
+# %% [markdown]
+# 1. `content`, `location`, `both`: the weights $\operatorname{softmax}(f)$,
+#    $\operatorname{softmax}(g)$ and $\operatorname{softmax}(f + g)$.
+# 2. `product_steps`: let $p = \operatorname{softmax}(f)$ and $q = \operatorname{softmax}(g)$, with the
+#    sums $X = \sum_k e^{f_k}$ and $Y = \sum_k e^{g_k}$. Lead `exp(f_j + g_j)/sum(exp(f_k + g_k), k)` to
+#    $p_j q_j / \sum_k p_k q_k$, one equality a line.
+# 3. `counts`: three whole numbers. A relative position may be a learned vector for each offset $j - i$, clipped to
+#    $-K \dots K$. How many offsets are there with your `clip` as $K$? How many parameters, with vectors of your
+#    `width`? And how many offsets without clipping in a text of your `length`?
+# 4. `inside`: does the location term belong inside the division by $\sqrt{d_k}$?
+#    - **A** Yes: all that is added to $q \cdot k$ is divided.
+#    - **B** It makes no difference to the weights.
+#    - **C** Both are in use, and they give different weights.
+# 5. `toeplitz_bias(b, n)`: the $n \times n$ table whose row $i$, column $j$ holds the bias of the offset $j - i$.
+#    There are $2K + 1$ biases, $b_0$ for the offset $-K$ up to $b_{2K}$ for $K$; offsets beyond are clipped.
+
+# %% exercise="relative_bias"
+import numpy as np
+
+content = None        # four numbers
+location = None       # four numbers
+both = None           # four numbers
+product_steps = None  # a list of lines
+counts = None         # three whole numbers
+inside = None         # one of "A", "B", "C"
+
+
+def toeplitz_bias(b: "array (2K + 1,)", n: int) -> "array (n, n)":
+    """Return the biases of all offsets j − i, clipped to −K … K.
+
+    >>> toeplitz_bias(np.array([10.0, 20.0, 30.0]), 3)
+    array([[20., 30., 30.],
+           [10., 20., 30.],
+           [10., 10., 20.]])
+    """
+    raise NotImplementedError
+
+
+# %% [markdown]
+# ## What you can do now
+#
+# You can say precisely what attention can't see, build the three classic remedies, test each for what it
+# promises, and tell what is *defined* for any length from what a model has *learned* about it.
+#
+# The next notebook builds a whole block around attention: normalisation, a feed-forward network, and the path
+# around both.
+#
+# **To read.**
+#
+# - Vaswani et al. (2017), *Attention is all you need*, section 3.5: the waves, in one paragraph.
+# - Shaw, Uszkoreit & Vaswani (2018), *Self-attention with relative position representations*: offsets instead
+#   of positions.
+# - Su et al. (2021), *RoFormer: Enhanced transformer with rotary position embedding*: the rotations.
+# - Press, Smith & Lewis (2022), *Train short, test long*: ALiBi, and what it does beyond the training length.
+# - Kazemnejad et al. (2023), *The impact of positional encoding on length generalization in transformers*: no
+#   encoding at all is a serious competitor under a causal mask.

@@ -1,0 +1,117 @@
+"""A penalty for the distance is a reward for the position.
+
+Source: Press, Smith & Lewis (2022), "Train short, test long", section 3.
+"""
+
+import numpy as np
+
+from autograder.algebra import IndexedChain
+from autograder.exercise import Choice, Derivation, Exercise, Numbers
+
+exercise = Exercise("alibi_shift", title="A rewriting", source="Press et al. (2022), section 3")
+
+
+@exercise.variant
+def draw(rng):
+    """slope: of one head; steps: how far two keys are apart."""
+    return {
+        "slope": float(rng.choice([0.125, 0.2, 0.25, 0.4, 0.5])),
+        "steps": int(rng.choice([3, 4, 5, 6, 8])),
+    }
+
+
+chain = IndexedChain(
+    start="exp(s_j - m*(i - j))/sum(exp(s_k - m*(i - k)), k)",
+    target="exp(s_j + m*j)/sum(exp(s_k + m*k), k)",
+    indexed=("s",),
+    names=("m",),
+    indices=("i", "j", "k"),
+    rules=("linearity of sums",),
+)
+
+
+@exercise.part(points=2, answer=Derivation(chain))
+def steps_taken():
+    """One weight, from the penalty for the distance to a reward for the position of the key."""
+    return [
+        "exp(s_j - m*(i - j))/sum(exp(s_k - m*(i - k)), k)",
+        "exp(-m*i)*exp(s_j + m*j)/sum(exp(-m*i)*exp(s_k + m*k), k)",
+        "exp(-m*i)*exp(s_j + m*j)/(exp(-m*i)*sum(exp(s_k + m*k), k))",
+        "exp(s_j + m*j)/sum(exp(s_k + m*k), k)",
+    ]
+
+
+@steps_taken.alternative
+def brackets_first():
+    """Multiply the bracket out before the factor is split off."""
+    return [
+        "exp(s_j - m*(i - j))/sum(exp(s_k - m*(i - k)), k)",
+        "exp(s_j - m*i + m*j)/sum(exp(s_k - m*i + m*k), k)",
+        "exp(-m*i)*exp(s_j + m*j)/sum(exp(-m*i)*exp(s_k + m*k), k)",
+        "exp(-m*i)*exp(s_j + m*j)/(exp(-m*i)*sum(exp(s_k + m*k), k))",
+        "exp(s_j + m*j)/sum(exp(s_k + m*k), k)",
+    ]
+
+
+@steps_taken.alternative
+def multiplied_above_and_below():
+    """Multiply above and below by e^(m i), which no key depends on."""
+    return [
+        "exp(s_j - m*(i - j))/sum(exp(s_k - m*(i - k)), k)",
+        "exp(m*i)*exp(s_j - m*(i - j))/(exp(m*i)*sum(exp(s_k - m*(i - k)), k))",
+        "exp(m*i)*exp(s_j - m*(i - j))/sum(exp(m*i)*exp(s_k - m*(i - k)), k)",
+        "exp(s_j + m*j)/sum(exp(s_k + m*k), k)",
+    ]
+
+
+@steps_taken.alternative
+def divided_by_the_factor():
+    """Write the factor as a divisor."""
+    return [
+        "exp(s_j - m*(i - j))/sum(exp(s_k - m*(i - k)), k)",
+        "(exp(s_j + m*j)/exp(m*i))/sum(exp(s_k + m*k)/exp(m*i), k)",
+        "(exp(s_j + m*j)/exp(m*i))/(sum(exp(s_k + m*k), k)/exp(m*i))",
+        "exp(s_j + m*j)/sum(exp(s_k + m*k), k)",
+    ]
+
+
+@exercise.part(points=1, answer=Numbers())
+def weight_ratio(slope, steps):
+    """Equal scores: the weight of a key over that of one which is so many steps nearer."""
+    return np.exp(-slope * steps)
+
+
+@weight_ratio.misconception()
+def ratio_upside_down(slope, steps):
+    """Upside down: the farther key has the smaller weight."""
+    return np.exp(slope * steps)
+
+
+@weight_ratio.misconception()
+def slope_taken_as_the_factor(slope, steps):
+    """You multiplied by the slope at every step. It is subtracted from the score."""
+    return slope**steps
+
+
+@weight_ratio.misconception()
+def linear_decay(slope, steps):
+    """That is how much the score falls. What becomes of it in a softmax?"""
+    return -slope * steps
+
+
+@exercise.part(points=1, answer=Choice("ABC"))
+def without_mask():
+    """Does the rewriting hold for the penalty −m |i − j| without a mask?"""
+    return "C"
+
+
+@without_mask.misconception()
+def holds_always():
+    """Write |i − j| without the bars for a key ahead: which sign has j then?"""
+    return "A"
+
+
+@without_mask.misconception()
+def holds_in_the_middle():
+    """A query in the middle has keys on both sides, and the sign of j differs between them."""
+    return "B"

@@ -1,0 +1,142 @@
+"""Six things that are said about sinusoidal encodings.
+
+Source: Vaswani et al. (2017), "Attention is all you need", section 3.5.
+"""
+
+import numpy as np
+
+from autograder.exercise import Choice, Exercise, Numbers
+
+exercise = Exercise(
+    "pe_claims", title="Six claims on trial", source="Vaswani et al. (2017), section 3.5"
+)
+
+
+@exercise.variant
+def draw(rng):
+    """n: positions of the table with d = 8; d: the width of the wide one."""
+    return {
+        "n": int(rng.choice([60, 80, 100, 120, 150, 200])),
+        "d": int(rng.choice([64, 128, 256, 512, 768, 1024])),
+    }
+
+
+def encodings(n, d, base=10000):
+    """Return the table of encodings of the positions 0 … n − 1."""
+    angle = np.arange(n)[:, None] / base ** (np.arange(0, d, 2) / d)
+    return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(n, d)
+
+
+def cosine(x, y):
+    """Return the cosine of the angle between two vectors."""
+    return x @ y / np.sqrt(x @ x * (y @ y))
+
+
+@exercise.part(points=2, answer=Choice("ABCDEF", multiple=True))
+def true_set():
+    """Which of the six claims are true?"""
+    return "ABEF"
+
+
+@true_set.misconception()
+def orthogonal_accepted():
+    """You accept that the columns are orthogonal. Compute the cosine of columns 5 and 7."""
+    return "ABDEF"
+
+
+@true_set.misconception()
+def periodic_accepted():
+    """You accept that the vectors repeat. Every pair turns, but is there a common whole period?"""
+    return "ABCEF"
+
+
+@true_set.misconception()
+def both_accepted():
+    """Two of them are often said and wrong: one about columns, one about returning vectors."""
+    return "ABCDEF"
+
+
+@exercise.part(points=1, answer=Numbers())
+def columns(n):
+    """The cosines of columns 0 and 1 and of columns 5 and 7, for d = 8 and your n positions."""
+    table = encodings(n, 8)
+    return np.array([cosine(table[:, 0], table[:, 1]), cosine(table[:, 5], table[:, 7])])
+
+
+@columns.misconception()
+def rows_compared(n):
+    """You compared rows. A column is one entry of the encoding at all positions."""
+    table = encodings(n, 8)
+    return np.array([cosine(table[0], table[1]), cosine(table[5], table[7])])
+
+
+@columns.misconception()
+def products_of_columns(n):
+    """These are inner products. For a cosine divide by both lengths."""
+    table = encodings(n, 8)
+    return np.array([table[:, 0] @ table[:, 1], table[:, 5] @ table[:, 7]])
+
+
+@columns.misconception()
+def correlations(n):
+    """You subtracted the means first: these are correlations. The claim is about the columns."""
+    table = encodings(n, 8)
+    table -= table.mean(axis=0)
+    return np.array([cosine(table[:, 0], table[:, 1]), cosine(table[:, 5], table[:, 7])])
+
+
+@exercise.part(points=1, answer=Numbers())
+def step(d):
+    """The length of the step from one encoding to the next, at your wide d."""
+    first, second = encodings(2, d)
+    return np.linalg.norm(second - first)
+
+
+@step.misconception()
+def step_squared(d):
+    """That is the square of the length."""
+    first, second = encodings(2, d)
+    return np.sum((second - first) ** 2)
+
+
+@step.misconception()
+def step_of_the_doubled_exponent(d):
+    """Your pairs are too slow: the exponent of the pair i is 2i/d."""
+    first, second = encodings(2, d, 10000**2)
+    return np.linalg.norm(second - first)
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def norm(d):
+    """The length of every row at your wide d."""
+    return np.sqrt(d / 2)
+
+
+@norm.misconception()
+def root_of_the_width(d):
+    """That is √d. A pair adds sin² + cos² to the square of the length, so how much do d/2 pairs?"""
+    return np.sqrt(d)
+
+
+@norm.misconception()
+def norm_squared(d):
+    """That is the square of the length."""
+    return d / 2
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def neighbours(step, norm):
+    """The cosine of two neighbouring rows at your wide d."""
+    return 1 - step**2 / (2 * norm**2)
+
+
+@neighbours.misconception()
+def product_of_neighbours(step, norm):
+    """That is the inner product. For a cosine divide by both lengths."""
+    return norm**2 - step**2 / 2
+
+
+@neighbours.misconception()
+def distance_of_directions(step, norm):
+    """That is the distance of the two directions. The cosine of equal ones is 1."""
+    return step / norm

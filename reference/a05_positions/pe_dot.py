@@ -1,0 +1,167 @@
+"""The inner product of two encodings is a function of their distance.
+
+Source: Vaswani et al. (2017), "Attention is all you need", section 3.5.
+"""
+
+import numpy as np
+
+from autograder.exercise import Choice, Exercise, Figure, Formula, Numbers
+
+exercise = Exercise(
+    "pe_dot", title="Inner products know the distance", source="Vaswani et al. (2017), section 3.5"
+)
+
+
+@exercise.variant
+def draw(rng):
+    """base: that of the table at d = 4; k: three shifts at d = 128 and base 10000."""
+    k = np.sort(rng.choice([1, 2, 3, 5, 8, 10, 20, 30, 50, 80, 100], 3, replace=False))
+    return {"base": int(rng.choice([25, 64, 100, 400, 900])), "k": k}
+
+
+def product(k, d, base=10000):
+    """Return Σ cos(k ω_i) for every k."""
+    return np.cos(np.multiply.outer(k, base ** (-np.arange(0, d, 2) / d))).sum(axis=-1)
+
+
+@exercise.part(points=2, answer=Formula("k w1 w2 w3"))
+def closed_form():
+    """PE(p) · PE(p + k) for three pairs with the frequencies w1, w2, w3."""
+    return "cos(k*w1) + cos(k*w2) + cos(k*w3)"
+
+
+@closed_form.alternative
+def with_the_sign_of_k():
+    """A cosine is even."""
+    return "cos(-w1*k) + cos(-w2*k) + cos(-w3*k)"
+
+
+@closed_form.misconception()
+def sines_instead():
+    """At k = 0 this is 0. What is the inner product of a vector with itself?"""
+    return "sin(k*w1) + sin(k*w2) + sin(k*w3)"
+
+
+@closed_form.misconception()
+def number_of_pairs():
+    """That is the product of an encoding with itself. Does a shift change nothing?"""
+    return "3"
+
+
+@closed_form.misconception()
+def frequencies_added():
+    """You added the frequencies up first. Every pair contributes a cosine of its own."""
+    return "cos(k*(w1 + w2 + w3))"
+
+
+@closed_form.misconception()
+def both_columns_alike():
+    """Each pair is counted twice: sine times sine and cosine times cosine make one cosine."""
+    return "2*cos(k*w1) + 2*cos(k*w2) + 2*cos(k*w3)"
+
+
+@exercise.part(points=1, answer=Numbers())
+def small(base):
+    """The products for k = 0, 1, 2, 3 at d = 4 and your base, shape (4,)."""
+    return product(np.arange(4), 4, base)
+
+
+@small.misconception()
+def exponent_doubled(base):
+    """The second pair turns too slowly. Its frequency is base^(−2i/d) with i = 1."""
+    return product(np.arange(4), 4, base**2)
+
+
+@small.misconception()
+def divided_by_the_norm(base):
+    """These are cosines of angles between encodings: you divided by their lengths."""
+    return product(np.arange(4), 4, base) / 2
+
+
+@exercise.part(points=1, answer=Numbers())
+def wide(k):
+    """The products for your three shifts k at d = 128 and base 10000, shape (3,)."""
+    return product(k, 128)
+
+
+@wide.misconception()
+def wide_exponent_doubled(k):
+    """Your waves are too long: the exponent of the pair i is 2i/d."""
+    return product(k, 128, 10000**2)
+
+
+@wide.misconception()
+def wide_divided(k):
+    """These are cosines of angles between encodings: you divided by their lengths."""
+    return product(k, 128) / 64
+
+
+@exercise.part(points=2, answer=Figure())
+def curve():
+    """The product against k = 0 … 199 at d = 128: (x, y)."""
+    k = np.arange(200)
+    return {"curve": (k, product(k, 128))}
+
+
+@curve.alternative
+def curve_from_a_table():
+    """Multiply the first row of a table with all of its rows."""
+    angle = np.arange(200)[:, None] / 10000 ** (np.arange(0, 128, 2) / 128)
+    table = np.hstack([np.sin(angle), np.cos(angle)])
+    return {"curve": (np.arange(200), table @ table[0])}
+
+
+@curve.misconception()
+def curve_divided():
+    """These are cosines of angles between encodings: you divided by their lengths."""
+    k = np.arange(200)
+    return {"curve": (k, product(k, 128) / 64)}
+
+
+@curve.misconception()
+def curve_exponent_doubled():
+    """Your waves are too long: the exponent of the pair i is 2i/d."""
+    k = np.arange(200)
+    return {"curve": (k, product(k, 128, 10000**2))}
+
+
+@exercise.part(points=0.5, answer=Choice("ABCD"))
+def reading():
+    """What does the curve say?"""
+    return "B"
+
+
+@reading.misconception()
+def strictly_falling():
+    """Zoom in: it rises for the first time soon after k = 10."""
+    return "A"
+
+
+@reading.misconception()
+def knows_the_direction():
+    """The product with the encoding k positions back is the same, since cosines are even."""
+    return "C"
+
+
+@reading.misconception()
+def reaches_zero():
+    """The slow pairs hardly turn in 200 positions, and each still contributes nearly 1."""
+    return "D"
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def norm():
+    """The length of every encoding at d = 512."""
+    return 16.0
+
+
+@norm.misconception()
+def root_of_the_width():
+    """That is √d. A pair adds sin² + cos² to the square of the length, so how much do d/2 pairs?"""
+    return np.sqrt(512)
+
+
+@norm.misconception()
+def squared_length():
+    """That is the square of the length."""
+    return 256.0

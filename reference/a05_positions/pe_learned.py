@@ -1,0 +1,99 @@
+"""A formula or a table that is learned.
+
+Source: Vaswani et al. (2017), "Attention is all you need", section 3.5 and table 3, row E.
+"""
+
+from autograder.exercise import Choice, Count, Essay, Exercise
+
+exercise = Exercise(
+    "pe_learned",
+    title="Table or formula",
+    source="Vaswani et al. (2017), section 3.5 and table 3 (E)",
+)
+
+
+@exercise.variant
+def draw(rng):
+    """d: the width of the model; short, long: how many positions two tables have."""
+    return {
+        "d": int(rng.choice([384, 512, 640, 768, 1024])),
+        "short": int(rng.choice([256, 384, 512, 640])),
+        "long": int(rng.choice([1024, 1536, 2048, 4096])),
+    }
+
+
+@exercise.part(points=1, answer=Count())
+def fixed():
+    """How many parameters has the sinusoidal table?"""
+    return 0
+
+
+@fixed.misconception()
+def the_base():
+    """The base is chosen once, by a person. A parameter is what training changes."""
+    return 1
+
+
+@exercise.part(points=1, answer=Count())
+def learned(d, short, long):
+    """The parameters of a learned table for each of your two lengths, two whole numbers."""
+    return [short * d, long * d]
+
+
+@learned.misconception()
+def one_table_per_layer(d, short, long):
+    """Six layers, six tables? Positions are added once, below the first layer."""
+    return [6 * short * d, 6 * long * d]
+
+
+@learned.misconception()
+def a_number_per_position(d, short, long):
+    """You gave every position one number. It needs a vector that can be added to the embedding."""
+    return [short, long]
+
+
+@learned.misconception()
+def a_matrix_per_pair(d, short, long):
+    """You counted pairs of positions. Here each position has a vector by itself."""
+    return [short * short, long * long]
+
+
+@exercise.part(points=2, answer=Essay())
+def advantages():
+    """Two advantages of the fixed table, two of a learned one.
+
+    (1) Fixed: two of — no parameters; defined for any length; a known algebra (shifts are
+    rotations, products depend on the distance alone); nothing to overfit.
+
+    (2) Learned: two of — fits the data; may take any shape, such as special first positions; needs
+    no choice of a base; but has no vector beyond the table, and late positions are rarely trained.
+    """
+    return (
+        "The fixed table has no parameters and a vector for every position, however far. The "
+        "learned one fits the data and may take a shape that sines don't have; it ends with the "
+        "table, and its last rows see few examples."
+    )
+
+
+@exercise.part(points=1, answer=Choice("ABCD"))
+def original():
+    """What did the authors of the original transformer use, and why?"""
+    return "C"
+
+
+@original.misconception()
+def learned_was_better():
+    """They tried learned vectors as well, and published both results. Look at table 3, row E."""
+    return "A"
+
+
+@original.misconception()
+def learned_was_worse():
+    """They tried learned vectors as well. Look at how large the difference in table 3 is."""
+    return "B"
+
+
+@original.misconception()
+def rotations():
+    """Rotating queries and keys came four years later."""
+    return "D"

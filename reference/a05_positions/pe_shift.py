@@ -1,0 +1,241 @@
+"""A shift of positions is a rotation, the same one everywhere.
+
+Source: Vaswani et al. (2017), "Attention is all you need", section 3.5.
+"""
+
+import numpy as np
+
+from autograder.algebra import IndexedChain
+from autograder.exercise import Derivation, Exercise, Matrix, Numbers
+
+exercise = Exercise(
+    "pe_shift", title="Shifting is rotating", source="Vaswani et al. (2017), section 3.5"
+)
+
+
+@exercise.variant
+def draw(rng):
+    """k: the shift, base: that of the encodings, both for the numbers at the end."""
+    return {"k": int(rng.integers(1, 6)), "base": int(rng.choice([25, 100, 400, 2500, 10000]))}
+
+
+def shifted(start, target):
+    """Return the chain from a wave at t + k to waves at t."""
+    return IndexedChain(
+        start=start,
+        target=target,
+        names=("w", "t", "k", "a", "b"),
+        indices=("i",),
+        definitions={"a": "cos(w*k)", "b": "sin(w*k)"},
+        rules=("addition theorem", "definition"),
+        closed=("sin", "cos"),
+    )
+
+
+sine = shifted("sin(w*(t + k))", "a*sin(w*t) + b*cos(w*t)")
+cosine = shifted("cos(w*(t + k))", "a*cos(w*t) - b*sin(w*t)")
+
+
+@exercise.part(points=1.5, answer=Derivation(sine))
+def sine_steps():
+    """The sine at position t + k, from the sine and the cosine at t."""
+    return [
+        "sin(w*(t + k))",
+        "sin(w*t + w*k)",
+        "sin(w*t)*cos(w*k) + cos(w*t)*sin(w*k)",
+        "a*sin(w*t) + b*cos(w*t)",
+    ]
+
+
+@sine_steps.alternative
+def sine_without_multiplying_out():
+    """Use the theorem on the sum as it stands."""
+    return [
+        "sin(w*(t + k))",
+        "sin(w*t)*cos(w*k) + cos(w*t)*sin(w*k)  # addition theorem",
+        "sin(w*t)*a + cos(w*t)*sin(w*k)  # definition",
+        "a*sin(w*t) + b*cos(w*t)  # definition",
+    ]
+
+
+@sine_steps.alternative
+def sine_with_the_factors_exchanged():
+    """The shift first."""
+    return [
+        "sin(w*(k + t))",
+        "sin(w*k)*cos(w*t) + cos(w*k)*sin(w*t)",
+        "b*cos(w*t) + cos(w*k)*sin(w*t)",
+        "b*cos(w*t) + a*sin(w*t)",
+    ]
+
+
+@sine_steps.alternative
+def sine_put_back_at_once():
+    """Both abbreviations in one line."""
+    return [
+        "sin(w*(t + k))",
+        "cos(w*k)*sin(w*t) + sin(w*k)*cos(w*t)",
+        "a*sin(t*w) + b*cos(t*w)",
+    ]
+
+
+@exercise.part(points=1.5, answer=Derivation(cosine))
+def cosine_steps():
+    """The cosine at position t + k, from the sine and the cosine at t."""
+    return [
+        "cos(w*(t + k))",
+        "cos(w*t + w*k)",
+        "cos(w*t)*cos(w*k) - sin(w*t)*sin(w*k)",
+        "a*cos(w*t) - b*sin(w*t)",
+    ]
+
+
+@cosine_steps.alternative
+def cosine_without_multiplying_out():
+    """Use the theorem on the sum as it stands."""
+    return [
+        "cos(w*(t + k))",
+        "cos(w*t)*cos(w*k) - sin(w*t)*sin(w*k)  # addition theorem",
+        "cos(w*t)*a - sin(w*t)*sin(w*k)  # definition",
+        "a*cos(w*t) - b*sin(w*t)  # definition",
+    ]
+
+
+@cosine_steps.alternative
+def cosine_with_the_factors_exchanged():
+    """The shift first."""
+    return [
+        "cos(w*(k + t))",
+        "cos(w*k)*cos(w*t) - sin(w*k)*sin(w*t)",
+        "a*cos(w*t) - sin(w*k)*sin(w*t)",
+        "a*cos(w*t) - b*sin(w*t)",
+    ]
+
+
+@cosine_steps.alternative
+def cosine_put_back_at_once():
+    """Both abbreviations in one line."""
+    return [
+        "cos(w*(t + k))",
+        "cos(w*k)*cos(w*t) - sin(w*k)*sin(w*t)",
+        "-b*sin(t*w) + a*cos(t*w)",
+    ]
+
+
+@exercise.part(points=2, answer=Matrix("w k"))
+def T():
+    """The matrix T_k with T_k (sin wt, cos wt)ᵀ = (sin w(t + k), cos w(t + k))ᵀ."""
+    return [["cos(w*k)", "sin(w*k)"], ["-sin(w*k)", "cos(w*k)"]]
+
+
+@T.misconception()
+def transposed():
+    """This one steps backwards. Multiply it with (sin wt, cos wt): which angle comes out?"""
+    return [["cos(w*k)", "-sin(w*k)"], ["sin(w*k)", "cos(w*k)"]]
+
+
+@T.misconception()
+def sign_missing():
+    """Both signs are the same. Look at the second addition theorem again."""
+    return [["cos(w*k)", "sin(w*k)"], ["sin(w*k)", "cos(w*k)"]]
+
+
+@T.misconception()
+def cosine_row_first():
+    """The rows are exchanged: the vector has the sine first."""
+    return [["-sin(w*k)", "cos(w*k)"], ["cos(w*k)", "sin(w*k)"]]
+
+
+composed = IndexedChain(
+    start="cos(w*k)*cos(w*l) - sin(w*k)*sin(w*l)",
+    target="cos(w*(k + l))",
+    names=("w", "k", "l"),
+    indices=("i",),
+    rules=("addition theorem",),
+    closed=("sin", "cos"),
+    min_lines=2,
+)
+
+
+@exercise.part(points=1, answer=Matrix("w k"))
+def product():
+    """The product T_kᵀ T_k, with every entry as simple as it gets."""
+    return [["1", "0"], ["0", "1"]]
+
+
+@product.misconception()
+def square_of_T():
+    """That is T_k T_k, two steps forward. The first factor is transposed."""
+    return [["cos(2*w*k)", "sin(2*w*k)"], ["-sin(2*w*k)", "cos(2*w*k)"]]
+
+
+@product.misconception()
+def without_the_other_entries():
+    """Look at the entries off the diagonal again: two products that cancel."""
+    return [["1", "2*sin(w*k)*cos(w*k)"], ["2*sin(w*k)*cos(w*k)", "1"]]
+
+
+@exercise.part(points=1, answer=Matrix("w k l"))
+def composition():
+    """The product T_k T_l, with a single sine or cosine in every entry."""
+    return [["cos(w*(k + l))", "sin(w*(k + l))"], ["-sin(w*(k + l))", "cos(w*(k + l))"]]
+
+
+@composition.misconception()
+def difference_of_the_shifts():
+    """One step forward and then another one: do they add up, or cancel?"""
+    return [["cos(w*(k - l))", "sin(w*(k - l))"], ["-sin(w*(k - l))", "cos(w*(k - l))"]]
+
+
+@composition.misconception()
+def angles_multiplied():
+    """You multiplied the angles. Rotations that follow each other add them."""
+    return [["cos(w*k*l)", "sin(w*k*l)"], ["-sin(w*k*l)", "cos(w*k*l)"]]
+
+
+def turned(k, base, sign=1):
+    """Return the matrix of all pairs at d = 4; with sign −1 it steps backwards."""
+    blocks = np.zeros((4, 4))
+    for pair, angle in enumerate((k, k / base**0.5)):
+        c, s = np.cos(angle), sign * np.sin(angle)
+        blocks[2 * pair : 2 * pair + 2, 2 * pair : 2 * pair + 2] = [[c, s], [-s, c]]
+    return blocks
+
+
+@exercise.part(points=2, answer=Numbers())
+def T4(k, base):
+    """The matrix that shifts an encoding of width 4 by your k, shape (4, 4)."""
+    return turned(k, base)
+
+
+@T4.misconception()
+def T4_transposed(k, base):
+    """This one steps backwards: it maps the encoding of position k to that of position 0."""
+    return turned(k, base, sign=-1)
+
+
+@T4.misconception()
+def one_frequency(k, base):
+    """Both pairs turn at the same speed in yours. The second one is slower."""
+    T = turned(k, base)
+    T[2:, 2:] = T[:2, :2]
+    return T
+
+
+@T4.misconception()
+def exponent_doubled(k, base):
+    """The second pair turns too slowly. Its frequency is base^(−2i/d) with i = 1."""
+    return turned(k, base**2)
+
+
+@T4.misconception()
+def shift_of_one(k, base):
+    """This shifts by a single position."""
+    return turned(1, base)
+
+
+@T4.misconception()
+def columns_blocked(k, base):
+    """You put both sines first. Sine and cosine alternate, a pair at a time."""
+    order = [0, 2, 1, 3]
+    return turned(k, base)[np.ix_(order, order)]
