@@ -83,7 +83,7 @@ def alibi(n: int, slopes: Float[ndarray, " h"], m: int | None = None) -> Float[n
     """Return −slope · distance for n queries, the last ones of m keys, and −∞ for later keys."""
     m = n if m is None else m
     distance = (np.arange(n)[:, None] + m - n) - np.arange(m)
-    bias = -np.multiply.outer(np.asarray(slopes, float), distance)
+    bias = np.multiply.outer(np.asarray(slopes, float), -distance)
     return np.where(distance >= 0, bias, -np.inf)
 
 

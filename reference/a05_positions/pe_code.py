@@ -4,7 +4,7 @@ Source: Vaswani et al. (2017), "Attention is all you need", section 3.5.
 """
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Real
 from numpy import ndarray
 
 from autograder.exercise import Choice, Exercise, agree, vectorised
@@ -16,7 +16,7 @@ exercise = Exercise(
 
 @exercise.reference
 def positional_encoding(
-    n: int, d: int, base: float = 10000.0, positions: Float[ndarray, " n"] | None = None
+    n: int, d: int, base: float = 10000.0, positions: Real[ndarray, " n"] | None = None
 ) -> Float[ndarray, "n d"]:
     """Return sin(p / base^(2i/d)) in the columns 2i, and the cosine in the columns 2i + 1."""
     p = np.arange(n) if positions is None else np.asarray(positions)

@@ -5,7 +5,7 @@ embedding", section 3.2.
 """
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Real
 from numpy import ndarray
 
 from autograder.exercise import Exercise, Mismatch, agree, require
@@ -20,7 +20,7 @@ def turns(positions, d, base=10000.0):
 
 @exercise.reference
 def rope(
-    x: Float[ndarray, "*batch n d"], positions: Float[ndarray, " n"], base: float = 10000.0
+    x: Real[ndarray, "*batch n d"], positions: Real[ndarray, " n"], base: float = 10000.0
 ) -> Float[ndarray, "*batch n d"]:
     """Turn the pairs (2i, 2i + 1) of row p by the angle position[p] / base^(2i/d)."""
     x = np.asarray(x)
