@@ -62,6 +62,7 @@ def verify(
     from autograder.course.config import Course, CourseError
     from autograder.course.discover import load_assignment
     from autograder.course.verify import verify as prove
+    from autograder.course.verify import verify_helpers
 
     found = Course.load(course)
     wanted: dict[str, list[str]] = {}
@@ -69,7 +70,7 @@ def verify(
         assignment, _, exercise = name.partition("/")
         for id in found.ids([assignment]):
             wanted.setdefault(id, []).extend([exercise] if exercise else [])
-    proofs: list[Proof] = []
+    proofs: list[Proof] = [] if wanted else verify_helpers(found)
     for id in wanted or found.ids():
         loaded = load_assignment(found, id)
         if unknown := set(wanted.get(id, [])) - loaded.exercises.keys():

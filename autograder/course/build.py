@@ -23,8 +23,8 @@ from autograder.course.recording import dump, record
 from autograder.course.release import SCHEMA
 from autograder.course.shipping import FORMULAS, check_module, formulas_module
 from autograder.exercise import Exercise, Part
+from autograder.exercise.names import Unparsable, names
 from autograder.grading.demonstrations import TAG, unneeded
-from autograder.grading.names import Unparsable, names
 
 SETUP = """\
 from check import check, student, your_numbers

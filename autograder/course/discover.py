@@ -128,6 +128,6 @@ def load_exercise(path: Path, *, gpu: bool = True) -> Exercise | Broken:
 def _place(error: Exception, path: Path) -> str:
     """Return file and line of the author's module where the error arose."""
     if isinstance(error, SyntaxError):
-        return f"{path}:{error.lineno}"
+        return f"{error.filename or path}:{error.lineno}"
     lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
     return f"{path}:{lines[-1]}" if lines else str(path)

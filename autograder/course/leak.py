@@ -133,9 +133,9 @@ def _published(assignment: Assignment) -> set[str]:
 def _secrets(assignment: Assignment) -> Iterator[Secret]:
     for exercise in assignment.sound.values():
         yield from _spoken(exercise)
-    folder = assignment.course.root / "reference" / assignment.id
-    for path in sorted(folder.glob("*.py")):
-        where = f"{folder.parent.name}/{assignment.id}/{path.name}"
+    references = assignment.course.root / "reference"
+    for path in sorted([*references.glob("*.py"), *references.glob(f"{assignment.id}/*.py")]):
+        where = path.relative_to(references.parent).as_posix()
         source = path.read_text(encoding="utf-8")
         yield from _code(source, where)
         yield from _comments(source, where)

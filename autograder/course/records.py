@@ -83,7 +83,8 @@ def recorded_key(course: Course, handed: Handed) -> str:
 @cache
 def _assignment_digest(root: Path, assignment: str) -> bytes:
     """Hash the assignment, its references and the engine; once a run, they don't change in it."""
-    files = [root / "course_config.py", *sorted((root / "reference" / assignment).glob("*.py"))]
+    files = [root / "course_config.py", *sorted((root / "reference").glob("*.py"))]
+    files += sorted((root / "reference" / assignment).glob("*.py"))
     files += sorted((Course.load(root).folder("release") / assignment).glob("*"))
     files += sorted(Path(autograder.__file__).parent.rglob("*.py"))
     return b"".join(_hash_file(path) for path in files)

@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from autograder.course.config import Course
 from autograder.course.discover import Assignment, Broken
 from autograder.course.discrimination import Hidden, Twins, part_twins
 from autograder.course.proofs.functions import as_student, function_problems
+from autograder.course.proofs.helpers import helpers_path, helpers_problems, imports_problems
 from autograder.course.proofs.parts import needed, part_problems
 from autograder.exercise import Draws, Exercise, draws, hidden_mistakes
 from autograder.grading.checks import grade_checks
@@ -52,6 +54,14 @@ def verify(assignment: Assignment, exercises: list[str] | None = None) -> list[P
     ]
 
 
+def verify_helpers(course: Course) -> list[Proof]:
+    """Prove the module of helpers that references share, where the course has one."""
+    path = helpers_path(course)
+    if not path.exists():
+        return []
+    return [Proof(path.parent.name, path.stem, problems=helpers_problems(course))]
+
+
 def _proof(assignment: Assignment, id: str, exercise: Exercise | Broken) -> Proof:
     if isinstance(exercise, Broken):
         return Proof(assignment.id, id, problems=[exercise.message])
@@ -74,6 +84,8 @@ def _examine(
 ) -> None:
     """Add what is found to the proof's lists."""
     problems = proof.problems
+    folder = assignment.course.root / "reference" / assignment.id
+    problems += imports_problems(folder / f"{exercise.id}.py")
     problems += _stub_earns(assignment, exercise, pool[0])
     for function in exercise.functions:
         problems += function_problems(function, proof.twins)

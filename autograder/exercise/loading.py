@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
 
+#: The module of a course, ``reference/helpers.py``, of which its references take what they share.
+HELPERS = "helpers"
+
 
 def load_module(path: Path) -> ModuleType:
-    """Run the module at ``path`` and return it; what it raises is the author's."""
-    name = f"reference.{path.parent.name}.{path.stem}"
+    """Run the module at ``path`` and return it; what it raises is the author's.
+
+    ``from reference.helpers import …`` in it is about the helpers of the same course.
+    """
+    _offer(path.parent.parent)
+    return _run(f"reference.{path.parent.name}.{path.stem}", path)
+
+
+def load_helpers(folder: Path) -> ModuleType:
+    """Run the helpers in the folder of a course's references, and return the module."""
+    return _run(f"reference.{HELPERS}", folder / f"{HELPERS}.py")
+
+
+def _offer(folder: Path) -> None:
+    """Let imports find the helpers of this course, and not those of one loaded before."""
+    package = sys.modules["reference"] = ModuleType("reference")
+    package.__path__ = [str(folder)]
+    sys.modules.pop(f"reference.{HELPERS}", None)
+    importlib.invalidate_caches()
+
+
+def _run(name: str, path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec
     assert spec.loader

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autograder.exercise import Exercise
+from autograder.exercise.names import Unparsable, names
 from autograder.grading.demonstrations import tagged
 from autograder.grading.gpu import Gpu
 from autograder.grading.marking import Assigned, Marking
-from autograder.grading.names import Unparsable, names
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 from autograder.grading.rubric import rubric_cell
 from autograder.grading.runner import Runner

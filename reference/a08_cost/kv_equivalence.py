@@ -8,6 +8,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from autograder.exercise import Choice, Exercise, Mismatch, agree, covers
+from reference.helpers import attention, merge_heads, split_heads
 
 exercise = Exercise(
     "kv_equivalence", title="A cache changes nothing", source="Pope et al. (2022), section 2"
@@ -22,22 +23,9 @@ def rotate(x, positions):
     return np.stack([pairs.real, pairs.imag], axis=-1).reshape(x.shape).astype(x.dtype)
 
 
-def split(x, h):
-    """(B, t, d) to (B, h, t, d/h)."""
-    return np.swapaxes(x.reshape(*x.shape[:2], h, -1), 1, 2)
-
-
-def join(x):
-    """(B, h, t, d/h) to (B, t, d)."""
-    x = np.swapaxes(x, 1, 2)
-    return x.reshape(*x.shape[:2], -1)
-
-
 def attend(q, k, v, allowed):
-    """Scaled dot-product attention with a mask that is true where attention is allowed."""
-    S = np.where(allowed, q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]), -np.inf)
-    A = np.exp(S - S.max(axis=-1, keepdims=True))
-    return A / A.sum(axis=-1, keepdims=True) @ v
+    """The outputs alone."""
+    return attention(q, k, v, allowed)[0]
 
 
 def offset_mask(t, total):
@@ -47,13 +35,13 @@ def offset_mask(t, total):
 
 def keys_and_values(x, W, h, positions):
     """Keys and values of new tokens, heads apart, the keys rotated if there are positions."""
-    k, v = split(x @ W[1], h), split(x @ W[2], h)
+    k, v = split_heads(x @ W[1], h), split_heads(x @ W[2], h)
     return (k if positions is None else rotate(k, positions)), v
 
 
 def queries(x, W, h, positions):
     """Queries of new tokens."""
-    q = split(x @ W[0], h)
+    q = split_heads(x @ W[0], h)
     return q if positions is None else rotate(q, positions)
 
 
@@ -67,7 +55,7 @@ def fed(chunks, W, h, rope, mask=offset_mask, restart=False):
         k, v = keys_and_values(x, W, h, positions)
         K, V = np.concatenate([K, k], axis=2), np.concatenate([V, v], axis=2)
         q = queries(x, W, h, positions)
-        outputs.append(join(attend(q, K, V, mask(t, K.shape[2]))) @ W[3])
+        outputs.append(merge_heads(attend(q, K, V, mask(t, K.shape[2]))) @ W[3])
     return np.concatenate(outputs, axis=1), K.shape[2]
 
 
@@ -96,7 +84,7 @@ def into_a_buffer(chunks, W, h=1, rope=False, before=None):
         used = new.stop
         allowed = offset_mask(x.shape[1], used)
         q = queries(x, W, h, positions)
-        outputs.append(join(attend(q, K[:, :, :used], V[:, :, :used], allowed)) @ W[3])
+        outputs.append(merge_heads(attend(q, K[:, :, :used], V[:, :, :used], allowed)) @ W[3])
     return np.concatenate(outputs, axis=1), used
 
 
@@ -263,7 +251,7 @@ def prefix_projected_again(chunks, W, h=1, rope=False, before=None):
         positions = np.arange(n) if rope else None
         k, v = keys_and_values(x[:, :n], W, h, positions)
         q = queries(chunk, W, h, positions[-t:] if rope else None)
-        rows.append(join(attend(q, k, v, offset_mask(t, n))) @ W[3])
+        rows.append(merge_heads(attend(q, k, v, offset_mask(t, n))) @ W[3])
     return np.concatenate(rows, axis=1), n
 
 
@@ -279,7 +267,7 @@ def whole_buffer_read(chunks, W, h=1, rope=False, before=None):
         K[:, :, at], V[:, :, at] = keys_and_values(x, W, h, positions)
         n += x.shape[1]
         q = queries(x, W, h, positions)
-        rows.append(join(attend(q, K, V, np.arange(room) <= at[:, None])) @ W[3])
+        rows.append(merge_heads(attend(q, K, V, np.arange(room) <= at[:, None])) @ W[3])
     return np.concatenate(rows, axis=1), n
 
 
@@ -332,7 +320,7 @@ def values_rotated_too(chunks, W, h=1, rope=False, before=None):
     n = x.shape[1]
     k, v = keys_and_values(x, W, h, np.arange(n))
     q = queries(x, W, h, np.arange(n))
-    return join(attend(q, k, rotate(v, np.arange(n)), offset_mask(n, n))) @ W[3], n
+    return merge_heads(attend(q, k, rotate(v, np.arange(n)), offset_mask(n, n))) @ W[3], n
 
 
 @exercise.misconception
@@ -348,7 +336,7 @@ def first_example_cached(chunks, W, h=1, rope=False, before=None):
     n = x.shape[1]
     positions = np.arange(n) if rope else None
     k, v = keys_and_values(x[:1], W, h, positions)
-    return join(attend(queries(x, W, h, positions), k, v, offset_mask(n, n))) @ W[3], n
+    return merge_heads(attend(queries(x, W, h, positions), k, v, offset_mask(n, n))) @ W[3], n
 
 
 @exercise.misconception

@@ -1,0 +1,157 @@
+"""Properties that many functions share, for checks to ask for.
+
+``f`` is what has the property: ``call`` itself, an object that `make` returned, or a function of
+some of its arguments such as ``lambda x: call(x, x, x)[0]``.  Each word raises `Mismatch` with a
+sentence, where ``what`` says how to call the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from autograder.exercise.agree import Mismatch, agree, alike, require
+
+Array = np.ndarray[Any, Any]
+Function = Callable[..., Any]
+
+
+class _Watched(Protocol):
+    """A call that says what it did to its arguments."""
+
+    modified: bool
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+def rows_sum_to_one(weights: Any, *, axis: int = -1, what: str = "the weights") -> None:
+    """Require that no entry is negative, and that each row adds up to 1."""
+    array = np.asarray(getattr(weights, "array", weights))
+    require(array.dtype.kind == "f", f"{what} should be an array of numbers")
+    require(np.all(array >= 0), f"{what} should not be negative")
+    loose = 1e-2 if array.dtype.itemsize < 4 else 1e-5
+    require(np.allclose(array.sum(axis), 1, atol=loose), f"{what} do not add up to 1 in each row")
+
+
+def permutation_equivariant(
+    f: Function, x: Array, rng: np.random.Generator, *, axis: int = -2, what: str = "the result"
+) -> None:
+    """Require f(P x) = P f(x): where positions change places, so do the rows of the result."""
+    order = _derangement(rng, x.shape[axis])
+    moved, plain = f(np.take(x, order, axis)), _array(f(x))
+    if not alike(moved, np.take(plain, order, axis)):
+        raise Mismatch(f"{what} depends on the order of the positions in another way than by rows")
+
+
+def permutation_invariant(
+    f: Function, x: Array, rng: np.random.Generator, *, axis: int = -2, what: str = "the result"
+) -> None:
+    """Require f(P x) = f(x)."""
+    if not alike(f(np.take(x, _derangement(rng, x.shape[axis]), axis)), _array(f(x))):
+        raise Mismatch(f"{what} depends on the order of the positions")
+
+
+def shift_invariant(f: Function, x: Array, by: Any, *, what: str = "the result") -> None:
+    """Require f(x + by) = f(x)."""
+    if not alike(f(x + by), _array(f(x))):
+        raise Mismatch(f"{what} changes when the same is added everywhere")
+
+
+def causal(
+    f: Function, x: Array, rng: np.random.Generator, *, axis: int = -2, what: str = "the result"
+) -> None:
+    """Require that a change of position t leaves the result at all positions before t alone."""
+    before = _array(f(x))
+    for t in range(1, x.shape[axis]):
+        other = x.copy()
+        place = np.moveaxis(other, axis, 0)
+        place[t] += rng.normal(size=place[t].shape).astype(x.dtype)
+        earlier = range(t)
+        if not alike(np.take(_array(f(other)), earlier, axis), np.take(before, earlier, axis)):
+            raise Mismatch(f"{what} at a position depends on later positions")
+
+
+def each_by_itself(f: Function, *batches: Array, what: str = "the result") -> None:
+    """Require of a batch what each of its examples gives by itself."""
+    together = _array(f(*batches))
+    alone = [_array(f(*(batch[i] for batch in batches))) for i in range(len(batches[0]))]
+    agree(together, np.stack(alone), what=f"{what} of a batch")
+
+
+def keeps_dtype(f: Function, *args: Any, dtype: str = "float32", what: str = "the result") -> None:
+    """Require results of the type of the arguments; integers and masks are passed as they are."""
+    given = [
+        a.astype(dtype) if isinstance(a, np.ndarray) and a.dtype.kind == "f" else a for a in args
+    ]
+    values = f(*given)
+    for value in values if isinstance(values, tuple | list) else (values,):
+        found = getattr(value, "dtype", type(value).__name__)
+        require(str(found) == dtype, f"{what} of {dtype} inputs is of type {found}")
+
+
+def leaves_alone(call: _Watched, *args: Any, **kwargs: Any) -> None:
+    """Require that a call does not change its arguments."""
+    call(*args, **kwargs)
+    require(not call.modified, "an argument is changed in place; work on a copy")
+
+
+def differences(f: Function, x: Array, *, h: float = 1e-5) -> Array:
+    """Return the gradient of a function with one number as its result, by central differences.
+
+    >>> differences(lambda x: float(x @ x), np.array([1.0, 2.0])).round(6).tolist()
+    [2.0, 4.0]
+    """
+    found = np.zeros(x.shape)
+    for index in np.ndindex(x.shape):
+        step = np.zeros(x.shape)
+        step[index] = h
+        found[index] = (float(f(x + step)) - float(f(x - step))) / (2 * h)
+    return found
+
+
+def is_gradient(
+    gradient: Any,
+    f: Function,
+    x: Array,
+    *,
+    h: float = 1e-5,
+    tolerance: float = 1e-6,
+    what: str = "the gradient",
+) -> None:
+    """Require the gradient of f at x: ‖a − b‖ / (‖a‖ + ‖b‖) to central differences is small."""
+    given = _array(gradient)
+    require(given.shape == x.shape, f"{what} has shape {given.shape}; it should be {x.shape}")
+    right = differences(f, x, h=h)
+    total = np.linalg.norm(given) + np.linalg.norm(right)
+    error = np.linalg.norm(given - right) / total if total else 0.0
+    require(error < tolerance, f"{what} does not agree with central differences")
+
+
+def refuses(
+    f: Function, *args: Any, error: type[Exception] = ValueError, why: str = "", **kwargs: Any
+) -> None:
+    """Require that a call raises an exception of this type."""
+    try:
+        f(*args, **kwargs)
+    except Exception as raised:
+        found = getattr(raised, "type", "") or type(raised).__name__
+        if found == error.__name__:
+            return
+        if getattr(raised, "kind", "exception") != "exception":
+            raise
+        raise Mismatch(f"{why or 'such arguments'} should raise {error.__name__}") from None
+    raise Mismatch(f"{why or 'such arguments'} should raise {error.__name__}, and are accepted")
+
+
+def _array(value: Any) -> Array:
+    return np.asarray(getattr(value, "array", value))
+
+
+def _derangement(rng: np.random.Generator, n: int) -> Array:
+    """Return an order of n positions in which each is where another one was."""
+    circle = rng.permutation(n)
+    order = np.empty_like(circle)
+    order[circle] = np.roll(circle, 1)
+    return order

@@ -1,0 +1,53 @@
+"""What several references compute with.  Students never get it; its examples prove it."""
+
+import numpy as np
+
+
+def softmax(x, axis=-1):
+    """Softmax along an axis; a slice of nothing but −∞ gives zeros.
+
+    >>> softmax(np.array([0.0, np.log(3.0)])).round(6).tolist()
+    [0.25, 0.75]
+    >>> softmax(np.array([[1000.0, 1000.0], [-np.inf, -np.inf]])).tolist()
+    [[0.5, 0.5], [0.0, 0.0]]
+    """
+    top = x.max(axis=axis, keepdims=True)
+    e = np.exp(x - np.where(np.isfinite(top), top, 0))
+    total = e.sum(axis=axis, keepdims=True)
+    return e / np.where(total == 0, 1, total)
+
+
+def attention(q, k, v, mask=None, scale=None):
+    """Output and weights of scaled dot-product attention; True in a mask means: may attend.
+
+    >>> out, weights = attention(np.zeros((1, 2)), np.zeros((2, 2)), np.array([[0.0], [4.0]]))
+    >>> out.tolist(), weights.tolist()
+    ([[2.0]], [[0.5, 0.5]])
+    >>> attention(np.eye(1), np.eye(1), np.eye(1), np.zeros((1, 1), bool))[0].tolist()
+    [[0.0]]
+    """
+    factor = q.shape[-1] ** -0.5 if scale is None else scale
+    scores = q @ np.swapaxes(k, -1, -2) * np.asarray(factor, q.dtype)
+    if mask is not None:
+        scores = np.where(mask, scores, q.dtype.type(-np.inf))
+    weights = softmax(scores)
+    return weights @ v, weights
+
+
+def split_heads(x, h):
+    """(…, n, d) to (…, h, n, d/h): head 0 has the first columns.
+
+    >>> split_heads(np.arange(8).reshape(2, 4), 2).tolist()
+    [[[0, 1], [4, 5]], [[2, 3], [6, 7]]]
+    """
+    return np.swapaxes(x.reshape(*x.shape[:-1], h, x.shape[-1] // h), -2, -3)
+
+
+def merge_heads(x):
+    """(…, h, n, k) to (…, n, h·k), which undoes ``split_heads``.
+
+    >>> merge_heads(split_heads(np.arange(8).reshape(2, 4), 2)).tolist()
+    [[0, 1, 2, 3], [4, 5, 6, 7]]
+    """
+    x = np.swapaxes(x, -2, -3)
+    return x.reshape(*x.shape[:-2], -1)

@@ -1,0 +1,99 @@
+"""Each property accepts what has it, and refuses what hasn't in a sentence."""
+
+import numpy as np
+import pytest
+
+from autograder.exercise import Mismatch
+from autograder.exercise.properties import (
+    causal,
+    each_by_itself,
+    is_gradient,
+    keeps_dtype,
+    leaves_alone,
+    permutation_equivariant,
+    permutation_invariant,
+    refuses,
+    rows_sum_to_one,
+    shift_invariant,
+)
+from autograder.grading.recorder import Recorder
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+X = np.arange(12.0).reshape(4, 3) ** 1.5
+
+
+def softmax(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def attend(x):
+    return softmax(x @ x.T / 50) @ x
+
+
+def look_back(x):
+    return np.cumsum(x, axis=-2)
+
+
+def no_negatives(x):
+    if (x < 0).any():
+        raise ValueError("no")
+    if x.ndim > 1:
+        raise TypeError("no")
+    return x
+
+
+def grown_in_place(x):
+    x += 1
+    return x
+
+
+HAVE = {
+    "permutation_equivariant": lambda rng: permutation_equivariant(attend, X, rng),
+    "permutation_invariant": lambda rng: permutation_invariant(lambda x: x.sum(-2), X, rng),
+    "shift_invariant": lambda _: shift_invariant(softmax, X, 3.0),
+    "causal": lambda rng: causal(look_back, X, rng),
+    "each_by_itself": lambda _: each_by_itself(look_back, np.stack([X, 2 * X])),
+    "keeps_dtype": lambda _: keeps_dtype(softmax, X),
+    "leaves_alone": lambda _: leaves_alone(Recorder(softmax), X),
+    "is_gradient": lambda _: is_gradient(2 * X, lambda x: (x**2).sum(), X),
+    "rows_sum_to_one": lambda _: rows_sum_to_one(softmax(X)),
+    "refuses": lambda _: refuses(no_negatives, -X),
+}
+HAVE_NOT = {
+    "in another way than by rows": lambda rng: permutation_equivariant(look_back, X, rng),
+    "depends on the order of the positions": lambda rng: permutation_invariant(look_back, X, rng),
+    "the same is added everywhere": lambda _: shift_invariant(np.tanh, X, 3.0),
+    "depends on later positions": lambda rng: causal(attend, X, rng),
+    "of a batch": lambda _: each_by_itself(lambda x: x - x.mean(), np.stack([X, 2 * X])),
+    "of float32 inputs is of type float64": lambda _: keeps_dtype(lambda x: x + np.eye(4, 3), X),
+    "changed in place": lambda _: leaves_alone(Recorder(grown_in_place), X.copy()),
+    "central differences": lambda _: is_gradient(X, lambda x: (x**2).sum(), X),
+    "should be \\(4, 3\\)": lambda _: is_gradient(X[0], lambda x: (x**2).sum(), X),
+    "add up to 1": lambda _: rows_sum_to_one(X),
+    "negative": lambda _: rows_sum_to_one(-X),
+    "and are accepted": lambda _: refuses(no_negatives, X[0]),
+    "should raise ValueError$": lambda _: refuses(no_negatives, X),
+}
+
+
+@pytest.mark.parametrize("name", HAVE)
+def test_what_has_a_property_passes(name, rng):
+    HAVE[name](rng)
+
+
+@pytest.mark.parametrize("says", HAVE_NOT)
+def test_what_lacks_it_is_told_so(says, rng):
+    with pytest.raises(Mismatch, match=says):
+        HAVE_NOT[says](rng)
+
+
+def test_no_position_stays_where_it_was(rng):
+    swapped = []
+    permutation_invariant(lambda x: swapped.append(x) or 1.0, X[:2], rng)
+    assert (swapped[0] == X[1::-1]).all()
