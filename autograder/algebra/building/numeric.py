@@ -53,9 +53,14 @@ class Evaluator:
     context : mpmath context
         Decides the number of digits.
     point : mapping of symbol to number
+    mixed : bool
+        Whether unknown functions may be negative; else all of them are positive.
 
     Attributes
     ----------
+    real : bool
+        Whether all numbers met were real: √a·√b = √(a·b) says something about real numbers where
+        they are.
     work : int
         The number of nodes computed.
     largest, smallest : int
@@ -64,11 +69,15 @@ class Evaluator:
         nothing.
     """
 
-    def __init__(self, context: MPContext, point: Mapping[sympy.Symbol, Value]) -> None:
+    def __init__(
+        self, context: MPContext, point: Mapping[sympy.Symbol, Value], *, mixed: bool = False
+    ) -> None:
         self.context = context
         self.work = 0
         self.largest = self.smallest = 1
-        self._point = point
+        self.real = True
+        self._mixed = mixed
+        self._point = self._free = point
         self._known: dict[sympy.Expr, Value] = dict(point)
 
     def __call__(self, expr: sympy.Expr) -> Value:
@@ -80,6 +89,7 @@ class Evaluator:
                 raise Undefined("too much to compute")
             value = self._compute(expr)
             self.largest = max(self.largest, _size(value))
+            self.real = self.real and value.imag == 0
             self._known[expr] = value
         return value
 
@@ -109,7 +119,7 @@ class Evaluator:
         if isinstance(expr, sympy.Indexed):
             return self._indexed(expr)
         if isinstance(expr, AppliedUndef):
-            return self._unknown(expr.func.__name__, expr.args)
+            return self._unknown(expr.func.__name__, expr.args, positive=expr.is_positive)
         if isinstance(expr, sympy.Derivative) and isinstance(expr.expr, AppliedUndef):
             name = f"{expr.expr.func.__name__}'{expr.variables}"
             return self._unknown(name, expr.expr.args)
@@ -153,42 +163,48 @@ class Evaluator:
 
     def _running(self, expr: Any) -> Value:
         """Compute a sum or product over a running index, whose name is bound inside alone."""
-        if len(expr.limits) != 1:
-            raise Undefined("nested limits")
-        index, low, high = expr.limits[0]
+        *within, (index, low, high) = expr.limits  # sympy writes a sum of a sum as one
+        body = expr.func(expr.function, *within) if within else expr.function
         first, last = self._whole(self(low)), self._whole(self(high))
         if first is None or last is None or last - first >= MAX_TERMS:
             raise Undefined("range")
         total = self.context.mpf(isinstance(expr, sympy.Product))
         for value in range(first, last + 1):
-            inner = Evaluator(self.context, {**self._point, index: self.context.mpf(value)})
+            point = {**self._point, index: self.context.mpf(value)}
+            inner = Evaluator(self.context, point, mixed=self._mixed)
+            inner._free = self._free
             inner.work, inner.largest, inner.smallest = self.work, self.largest, self.smallest
-            term = inner(expr.function)
+            term = inner(body)
             self.work, self.largest, self.smallest = inner.work, inner.largest, inner.smallest
+            self.real = self.real and inner.real
             total = total * term if isinstance(expr, sympy.Product) else total + term
         return total
 
     def _indexed(self, expr: sympy.Indexed) -> Value:
-        """Return the value of ``p_k``: that of the symbol ``p_2`` or ``p_i`` where k is 2 or i."""
+        """Return the value of ``p_k``: that of the symbol ``p_2`` or ``p_i`` where k is 2 or i.
+
+        The i of the symbol is a free one: in a sum over i, the term ``p_i`` is another thing.
+        """
         base = str(expr.base)
         places = [self._whole(self(index)) for index in expr.indices]
         written = f"{base}{''.join(map(str, places))}"
-        for symbol, value in self._point.items():
+        for symbol, value in self._free.items():
             if symbol.name.replace("_", "") == written:
                 return value
             name, _, index = symbol.name.partition("_")
             if name == base and len(places) == 1:
-                for other, at in self._point.items():
+                for other, at in self._free.items():
                     if other.name == index and at == places[0]:
                         return value
-        return self._unknown(base, expr.indices)
+        return self._unknown(base, expr.indices, positive=expr.is_positive)
 
-    def _unknown(self, name: str, arguments: Any) -> Value:
+    def _unknown(self, name: str, arguments: Any, *, positive: bool | None = None) -> Value:
         """Compute a function of which nothing is known: some number for every argument."""
         values = [self.context.nstr(self(argument), KEY_DIGITS) for argument in arguments]
         key = f"{name}({', '.join(values)})".encode()
         digest = hashlib.blake2b(key, key=_SALT, digest_size=40).digest()
-        return self.context.mpf(int.from_bytes(digest)) / 2**319 + self.context.mpf(1) / 16
+        size = self.context.mpf(int.from_bytes(digest)) / 2**319 + self.context.mpf(1) / 16
+        return -size if self._mixed and not positive and digest[-1] % 2 else size
 
     def _log(self, value: Value) -> Value:
         if value == 0:

@@ -14,6 +14,7 @@ from autograder.algebra.building.builder import Builder
 from autograder.algebra.building.construction import UNDEFINED
 from autograder.algebra.building.functions import Diff, Limit
 from autograder.algebra.building.library import CALLS, FUNCTIONS
+from autograder.algebra.building.running_index import as_index
 from autograder.algebra.building.scope import Scope, plain_name
 from autograder.algebra.building.sizes import MAX_CELLS, is_in_range, is_larger
 from autograder.algebra.deadlines import killable
@@ -294,8 +295,22 @@ def differentiate(expr: sympy.Expr, text: str = "") -> sympy.Expr:
     for variable in variables:
         if is_larger(inner, MAX_DIFFERENTIATED):
             raise ParseError("this is too large to differentiate", text)
-        inner = sympy.diff(inner, variable)
+        inner = _derivative(inner, variable, text)
     return _checked(inner, text)
+
+
+def _derivative(inner: sympy.Expr, variable: sympy.Symbol, text: str) -> sympy.Expr:
+    """Differentiate; ``x_j`` is one of the ``x_i`` that a sum in `inner` runs over."""
+    base, _, index = variable.name.partition("_")
+    families = {entry for entry in inner.atoms(sympy.Indexed) if str(entry.base) == base}
+    if not families:
+        return sympy.diff(inner, variable)
+    indices = [index] if index.isdigit() else list(index)
+    if any(len(entry.indices) != len(indices) for entry in families):
+        raise ParseError(f"it is not clear which entry of {base} {variable.name} is", text)
+    family = next(iter(families)).base
+    entry = sympy.Indexed(family, *map(as_index, indices))
+    return sympy.diff(inner.xreplace({variable: entry}), entry).xreplace({entry: variable})
 
 
 def _checked(expr: sympy.Expr, text: str) -> sympy.Expr:

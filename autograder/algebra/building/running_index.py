@@ -110,7 +110,7 @@ class Running(Construction):
 
     def _entry(self, node: Node, base: str, values: list[Any]) -> Any:
         if base == "delta" and len(values) == 2:
-            return sympy.KroneckerDelta(*map(_as_index, values))
+            return sympy.KroneckerDelta(*map(as_index, values))
         if all(isinstance(value, str) or value.is_Integer for value in values):
             name = f"{base}_{''.join(map(str, values))}"
             value = self.scope.find(name)
@@ -119,10 +119,12 @@ class Running(Construction):
             return value
         if not self.scope.find_base(base):
             raise self.fail(f"unknown name {base}; {self.scope.nearest(base)}", node)
-        return sympy.Indexed(sympy.IndexedBase(base, real=True), *map(_as_index, values))
+        family = sympy.IndexedBase(base, **self.scope.known_of_family(base))
+        return sympy.Indexed(family, *map(as_index, values))
 
 
-def _as_index(value: Any) -> Any:
+def as_index(value: Any) -> Any:
+    """Return an index that is written as text as a number or a name for whole numbers."""
     if isinstance(value, str):
         return sympy.Integer(value) if value.isdigit() else sympy.Symbol(value, integer=True)
     return value

@@ -81,6 +81,11 @@ class Scope:
             for name in self.names.values()
         )
 
+    def known_of_family(self, base: str) -> dict[str, bool]:
+        """Return what is known of every ``p_k``, `base` being ``p``."""
+        words = self._assumptions.get(base, self._assumptions.get("*", []))
+        return {"real": True} | dict.fromkeys({"positive", "nonnegative"}.intersection(words), True)
+
     def size(self, index: str) -> sympy.Expr | None:
         """Return where a running index ends for which no range is written, None if unknown."""
         last = self._ranges.get(index, self._ranges.get("*"))

@@ -12,7 +12,7 @@ import sympy
 
 from autograder.algebra.building.numeric import Evaluator, Undefined, Value, shared_context
 from autograder.algebra.building.sizes import is_larger
-from autograder.algebra.comparing.ingredients import PIECES, Survey, same_symbols
+from autograder.algebra.comparing.ingredients import PIECES, Survey, is_complex, same_symbols
 from autograder.algebra.comparing.noncommuting import entries
 from autograder.algebra.comparing.proof import is_zero
 from autograder.algebra.comparing.verdict import Verdict
@@ -33,7 +33,11 @@ TRIES = 600
 MAX_BRANCHES = 150  # points at which both sides are complex and differ
 EXTREME = 10**6  # numbers beyond it may hide what no point tried can show
 WIDEST = 2**24  # every third point of a function in pieces lies that far out
-_Exact = tuple[int, int]  # (m, e) for m·2^e
+_Exact = tuple[int, ...]  # (m, e) for m·2^e; with (n, f) behind it, m·2^e + i·n·2^f
+_Place = tuple[dict[Any, _Exact], bool]  # a point, and whether unknown functions may be negative
+LARGE = 10**5  # every third value of a name declared as a whole number may be so large
+FAR = 6  # every sixth point has indices and ends of sums that lie far away,
+FAR_END, FAR_NESTED = 60, 5  # at most so far
 MAX_SPECIAL = 4  # symbols; more make too many special points
 _SPECIAL: tuple[_Exact, ...] = ((-2, 0), (2, 0), (1, -1))
 
@@ -73,7 +77,8 @@ def equal(a: Any, b: Any, *, assumptions: Mapping[str, str] | None = None) -> Ve
     verdict = _Comparison(a, b, survey).verdict()
     if verdict.how != "numeric":
         return verdict
-    if survey.symbols and (a - b).has(*PIECES):
+    in_pieces = (a - b).has(*PIECES) and not any(map(is_complex, survey.symbols))
+    if survey.symbols and in_pieces:
         return Verdict(None, "undecided: equal at the points tried, but defined in pieces")
     if _extremes(a) != _extremes(b):
         return Verdict(None, "undecided: equal at the points tried, but with extreme numbers")
@@ -125,6 +130,7 @@ class _Comparison:
         self.work = 0
         self.real_refutation: Verdict | None = None
         self.complex_refutation: Verdict | None = None
+        self.agreed = False  # at some point
 
     def verdict(self) -> Verdict:
         """Look at a few points, then for a proof, then at more points."""
@@ -142,49 +148,61 @@ class _Comparison:
 
     def _without_points(self) -> Verdict:
         undecided = Verdict(None, "undecided: too few points could be computed")
+        if self.agreed and self.complex_refutation and any(map(is_complex, self.symbols)):
+            undecided = Verdict(None, "undecided: equal but for the branch of a root or logarithm")
+            return self.real_refutation or undecided
         return self.real_refutation or self.complex_refutation or undecided
 
-    def _agree(self, points: Iterable[dict[Any, _Exact]], wanted: int) -> bool:
-        """Whether both sides agree at so many of `points`; ends at a real refutation."""
+    def _agree(self, points: Iterable[_Place], wanted: int) -> bool:
+        """Whether both sides agree at so many of `points`; ends at a real refutation.
+
+        What is said of real numbers is refuted only where all numbers on the way are real.  Other
+        points at which both sides differ may differ by the branch of a root or logarithm alone,
+        as log(a/b) and log(a) - log(b) do for negative numbers.
+        """
         agreements = branches = 0
         for point in points:
             try:
-                same, left, right = self._at(point)
+                same, real, left, right = self._at(*point)
             except (Undefined, ArithmeticError, ValueError, TypeError):
                 if self.work > MAX_WORK:
                     break
                 continue
             agreements += same
-            real = [value.imag == 0 for value in (left, right)]
-            if not same and all(real):
-                self.real_refutation = self._refutation(point, left, right)
+            are_real = [value.imag == 0 for value in (left, right)]
+            if not same and all(are_real) and (real or self.survey.imaginary):
+                self.real_refutation = self._refutation(point[0], left, right)
                 return False
-            if not same and not any(real):
-                # Perhaps only another branch: log(a/b) and log(a) - log(b) for negative numbers.
+            if not same and (not any(are_real) or self.survey.imaginary):
                 branches += 1
                 if self.complex_refutation is None:
-                    self.complex_refutation = self._refutation(point, left, right)
+                    self.complex_refutation = self._refutation(point[0], left, right)
             if agreements == wanted or self.work > MAX_WORK:
                 break
             if branches == (MAX_BRANCHES if agreements else 20):
                 break
-        return agreements == (wanted if self.symbols else 1)
+        self.agreed |= agreements > 0
+        parted = branches > 0 and any(map(is_complex, self.symbols))
+        return agreements == (wanted if self.symbols else 1) and not parted
 
-    def _random_points(self) -> Iterator[dict[Any, _Exact]]:
+    def _random_points(self) -> Iterator[_Place]:
         for attempt in range(TRIES if self.symbols else 1):
             # Every other point is all positive: log(a*b*c*d) would rarely be defined otherwise.
-            # In between, the signs go through their combinations: √a·√b = √(a·b) but for one.
+            # In between, the signs go through their combinations.
             signs = (attempt + 1) // 2 if attempt % 2 else 0
-            yield {
+            point = {
                 symbol: self._draw(symbol, attempt, negative=bool(signs >> i & 1))
                 for i, symbol in enumerate(self.symbols)
             }
+            yield point, attempt % 2 == 1
 
     def _is_proved(self) -> bool:
         return not self.survey.runs and is_zero(self.sides[0] - self.sides[1])
 
-    def _at(self, point: Mapping[Any, _Exact]) -> tuple[bool, Value, Value]:
+    def _at(self, point: Mapping[Any, _Exact], mixed: bool) -> tuple[bool, bool, Value, Value]:
         """Evaluate both sides with so many digits that rounding errors do not matter.
+
+        Returns whether they are equal, whether all numbers on the way were real, and both.
 
         A term of 10⁻⁴⁰ next to one of 10⁰ needs forty digits more to be seen at all, so the number
         of digits grows with the range of the sizes met.
@@ -192,7 +210,8 @@ class _Comparison:
         context, digits, zero_before = self.context, START_DIGITS, False
         while digits <= MAX_DIGITS:
             context.dps = digits
-            evaluate = Evaluator(context, {s: self._value(x) for s, x in point.items()})
+            values = {s: self._value(x) for s, x in point.items()}
+            evaluate = Evaluator(context, values, mixed=mixed)
             try:
                 left, right = map(evaluate, self.sides)
             finally:
@@ -204,14 +223,14 @@ class _Comparison:
             noise = context.ldexp(context.mpf(10) ** (20 - digits), evaluate.largest)
             left, right = context.chop(left, noise), context.chop(right, noise)
             if abs(left - right) > noise:
-                return False, left, right
+                return False, evaluate.real, left, right
             if zero_before or max(abs(left), abs(right)) > noise * 10**10:
-                return True, left, right
+                return True, evaluate.real, left, right
             # Both are nothing but noise: zero, if they still are with twice the digits.
             zero_before, digits = True, 2 * digits
         raise Undefined("needs too many digits")
 
-    def _special_points(self) -> Iterator[dict[Any, _Exact]]:
+    def _special_points(self) -> Iterator[_Place]:
         """Yield points of a kind never drawn, where (a^b)^c and a^(b·c) part and are real."""
         if not self.survey.general or len(self.symbols) > MAX_SPECIAL:
             return
@@ -219,18 +238,33 @@ class _Comparison:
             point = dict(zip(self.symbols, values, strict=True))
             whole = self.survey.whole
             if all(_is_allowed(s, *value, whole=s in whole) for s, value in point.items()):
-                yield point
+                yield point, False
 
     def _draw(self, symbol: sympy.Symbol, attempt: int, *, negative: bool) -> _Exact:
         if symbol in self.survey.whole:
-            return _random.randint(1, 3 if symbol in self.survey.indices else 9), 0
-        size, exponent = _draw(symbol, negative=negative)
+            return self._draw_whole(symbol, far=attempt % FAR == FAR - 1), 0
+        if is_complex(symbol):
+            return (*_draw(symbol, attempt, negative=negative), *_draw(symbol, 0, negative=False))
+        size, exponent = _draw(symbol, attempt, negative=negative)
         if self.survey.wide and attempt % 3 == 2:
             exponent += _random.randint(1, WIDEST.bit_length())
         return size, exponent
 
+    def _draw_whole(self, symbol: sympy.Symbol, *, far: bool) -> int:
+        """Draw an index, or where a sum ends: behind all indices, and sometimes far away."""
+        last_index = 12 if far else 3
+        if symbol in self.survey.indices:
+            return _random.randint(1, last_index)
+        first = last_index if self.survey.indices else 1
+        if not far:
+            return _random.randint(first, 9)
+        return first + _random.randint(1, FAR_NESTED if self.survey.nested else FAR_END)
+
     def _value(self, exact: _Exact) -> Value:
-        return self.context.ldexp(self.context.mpf(exact[0]), exact[1])
+        real = self.context.ldexp(self.context.mpf(exact[0]), exact[1])
+        if len(exact) == 2:
+            return real
+        return self.context.mpc(real, self.context.ldexp(self.context.mpf(exact[2]), exact[3]))
 
     def _refutation(self, point: Mapping[Any, _Exact], left: Value, right: Value) -> Verdict:
         show = self.context.nstr
@@ -250,10 +284,10 @@ def _is_allowed(symbol: sympy.Symbol, size: int, exponent: int, *, whole: bool) 
     return size > 0 or not symbol.is_nonnegative
 
 
-def _draw(symbol: sympy.Symbol, *, negative: bool) -> _Exact:
+def _draw(symbol: sympy.Symbol, attempt: int, *, negative: bool) -> tuple[int, int]:
     """Draw a value for `symbol`, off every decimal grid that a formula could be fitted to."""
     if symbol.is_integer:
-        size, exponent = _random.randint(1, 40), 0
+        size, exponent = _random.randint(1, LARGE if attempt % 3 == 2 else 40), 0
     else:
         size, exponent = _random.getrandbits(150) + (1 << 145), -149 + _random.randint(0, 1)
     if symbol.is_negative or (negative and not symbol.is_nonnegative):

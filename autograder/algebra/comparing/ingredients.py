@@ -31,6 +31,10 @@ class Survey:
         Whether there is a power with symbols in base and exponent.
     runs : bool
         Whether there is a sum or product with a running index.
+    nested : bool
+        Whether there is one within another.
+    imaginary : bool
+        Whether the formulas speak of complex numbers: by i, or by a name declared as complex.
     too_large : bool
         Whether there are more than `most` nodes on a side; then nothing else was found out.
     """
@@ -39,6 +43,7 @@ class Survey:
         self.whole: set[sympy.Symbol] = set()
         self.indices: set[sympy.Symbol] = set()
         self.wide = self.general = self.runs = self.too_large = False
+        self.nested = self.imaginary = False
         self._found: set[sympy.Symbol] = set()
         self._bound = False
         for side in (a, b):
@@ -59,6 +64,9 @@ class Survey:
             node = nodes.pop()
             if node.is_Symbol:
                 self._found.add(node)
+                self.imaginary |= is_complex(node)
+            elif node is sympy.I:
+                self.imaginary = True
             elif node.args:
                 nodes += node.args
                 self._note(node)
@@ -78,12 +86,18 @@ class Survey:
             self.whole |= node.free_symbols
         elif isinstance(node, sympy.Sum | sympy.Product):
             self.runs = self._bound = True
+            self.nested |= len(node.limits) > 1 or node.function.has(sympy.Sum, sympy.Product)
             for limit in node.limits:
                 self.whole |= limit[1].free_symbols | limit[2].free_symbols
         elif isinstance(node, sympy.KroneckerDelta | sympy.Indexed):
             self._bound |= isinstance(node, sympy.Indexed)
             for index in node.args if isinstance(node, sympy.KroneckerDelta) else node.indices:
                 self.indices |= index.free_symbols
+
+
+def is_complex(symbol: sympy.Symbol) -> bool:
+    """Whether a name is declared as complex, so that real values say too little of it."""
+    return bool(symbol.is_complex and symbol.is_extended_real is None)
 
 
 def same_symbols(
