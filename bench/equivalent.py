@@ -34,8 +34,9 @@ from autograder.course.sources import plain, typed
 from autograder.course.submissions import Handed, submissions
 from autograder.delivery import gradebook
 from autograder.exercise import Exercise, Part, solve
-from autograder.grading.checks import Recorder, seed_of
 from autograder.grading.demonstrations import tagged
+from autograder.grading.recorder import Recorder
+from autograder.grading.replay import seed_of
 
 MOST_NUMBERS = 10_000
 

@@ -18,8 +18,8 @@ import numpy as np
 
 from autograder.course.config import CourseError
 from autograder.exercise import Check, Exercise, Part, draw_pool, solve
-from autograder.grading.checks import seed_of
 from autograder.grading.recorder import Recorder
+from autograder.grading.replay import seed_of
 from autograder.student.data import decode
 
 __all__ = ["decode", "dump", "encode", "record"]

@@ -26,6 +26,7 @@ from autograder.exercise import (
     solve,
 )
 from autograder.grading.checks import NO_GPU, grade_checks
+from autograder.grading.parts import carries
 from autograder.grading.results import hundredths
 
 TRUTH = "simulated.json"
@@ -195,7 +196,7 @@ def _wrong_part(
         answers[part.name] = typed(part, apply(wrong, known))
         try:
             value = evaluate(part, wrong, known)
-            carried = part.carry_if is None or bool(part.carry_if(value))
+            carried = carries(part, value, known[part.name])
             own = {**known, part.name: value}
             later = exercise.parts[exercise.parts.index(part) + 1 :]
             follow = {}

@@ -25,6 +25,7 @@ from autograder.exercise.figure import Figure
 from autograder.exercise.follow import apply, band, evaluate, solve
 from autograder.exercise.gpu import grows_on_gpu
 from autograder.exercise.numbers import Numbers
+from autograder.exercise.slips import is_nothing, is_telling, is_trivial, recognise
 from autograder.exercise.variants import Draws, draw_pool, draws, hidden_mistakes, pick, rng_for
 from autograder.exercise.vocabulary import (
     AuthoringError,
@@ -78,8 +79,12 @@ __all__ = [
     "grows_on_gpu",
     "hidden_mistakes",
     "is_blank",
+    "is_nothing",
+    "is_telling",
+    "is_trivial",
     "no_slower",
     "pick",
+    "recognise",
     "require",
     "rng_for",
     "solve",

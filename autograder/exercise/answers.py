@@ -54,6 +54,7 @@ class Answer:
     """What every kind of answer can do."""
 
     manual: ClassVar[bool] = False
+    free: ClassVar[bool] = False  #: do students choose the value themselves?
 
     def read(self, raw: Any, like: Any = None) -> Any:
         """Turn plain data into a value of this kind.

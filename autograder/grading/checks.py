@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import builtins
-import copy
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
-import numpy as np
-
 from autograder.exercise import (
     Check,
     Exercise,
     Inconclusive,
-    Misconception,
     Mismatch,
-    alike,
-    rng_for,
 )
-from autograder.exercise.remember import Unfamiliar, Values, remembered
-from autograder.grading.recorder import Recorder, same
+from autograder.grading.recorder import Recorder
+from autograder.grading.replay import diagnose, raising, seed_of, slipped
 from autograder.grading.results import Item, Status, hundredths, sentence
 from autograder.sandbox import StudentError
 
@@ -57,11 +51,6 @@ def grade_checks(exercise: Exercise, call: Call) -> list[Item]:
             items[check.name] = _run(exercise, check, Recorder(call))
             timed_out = items[check.name].note == "timeout"
     return list(items.values())
-
-
-def seed_of(exercise: Exercise, check: Check) -> np.random.Generator:
-    """Return the generator of a check's inputs: the same for every student and every run."""
-    return rng_for(exercise.id, check.name)
 
 
 def _without_details(error: StudentError) -> str:
@@ -104,18 +93,21 @@ def _outcome(exercise: Exercise, check: Check, call: Recorder) -> Item:
             f"Nothing is decided: {unclear}. The score is withheld; a person will look at it.",
         )
     except Mismatch as mismatch:
-        known = None if check.gpu else diagnose(exercise, check, call, mismatch)
-        earned, credit = Status.PARTIAL if mismatch.credit else Status.FAILED, mismatch.credit
-        if known:
-            return _item(check, earned, known.name, known.feedback, credit=credit)
-        text = mismatch.detail if check.visible else mismatch.message
-        return _item(check, earned, "", sentence(text), credit=credit)
+        note, text = "", sentence(mismatch.detail if check.visible else mismatch.message)
+        if known := None if check.gpu else diagnose(exercise, check, call, mismatch):
+            note, text = known.name, known.feedback
+        elif slip := None if check.gpu else slipped(exercise, call):
+            note, text = slip.__name__, f"{text} {' '.join((slip.__doc__ or '').split())}"
+        earned = Status.PARTIAL if mismatch.credit else Status.FAILED
+        return _item(check, earned, note, text, credit=mismatch.credit)
     except StudentError as error:
         note = "timeout" if error.kind == "timeout" else "student_error"
         if error.type == "NotImplementedError" or error.kind == "missing":
             note = "blank"
-        text = error.message if check.visible else _without_details(error)
-        return _item(check, Status.FAILED, note, sentence(text))
+        text = sentence(error.message if check.visible else _without_details(error))
+        if known := None if note == "blank" or check.gpu else raising(exercise, call):
+            note, text = known.name, f"{known.feedback} ({text})"
+        return _item(check, Status.FAILED, note, text)
     except Exception as error:  # a bug in the check: never the student's loss
         return _item(
             check,
@@ -125,86 +117,6 @@ def _outcome(exercise: Exercise, check: Check, call: Recorder) -> Item:
         )
     note, feedback = call.remarks[0] if call.remarks else ("", "")
     return _item(check, Status.PASSED, note, feedback)
-
-
-def diagnose(
-    exercise: Exercise, check: Check, call: Recorder, mismatch: Mismatch
-) -> Misconception | None:
-    """Return the misconception that answers every recorded call as the student did, if any.
-
-    Types count only where the values are right: then the type, or a changed input, is what
-    the check complained about.  A misconception that passes the check is not what failed it,
-    nor is one that fails it in another way.
-    """
-    if exercise.solution is None or not (call.calls or call.metered):
-        return None
-    replays = _replays(call)
-    strict = bool(call.calls) and replays(exercise.solution, False)
-    for wrong in exercise.misconceptions:
-        if replays(wrong, strict):
-            failed = _failure(exercise, check, wrong)
-            if failed and _alike(failed, mismatch, by_message=not call.calls):
-                return wrong
-    return None
-
-
-def _alike(one: Mismatch, other: Mismatch, *, by_message: bool) -> bool:
-    """Tell whether two functions fail a check in the same way."""
-    if one.kind or other.kind or not by_message:
-        return one.kind == other.kind
-    return one.message == other.message
-
-
-@remembered()
-def _failure(exercise: Exercise, check: Check, wrong: Misconception) -> Mismatch | None:
-    """Return how a misconception fails a check; None if it passes, or can't be run there."""
-    try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            check.run(Recorder(wrong), seed_of(exercise, check))
-    except Mismatch as mismatch:
-        return mismatch
-    except Inconclusive:
-        return None
-    return None
-
-
-def _replays(call: Recorder) -> Callable[[Call, bool], bool]:
-    """Return what tells whether a function answers the recorded calls as the submission did."""
-    calls = [[each.args, each.kwargs, each.value] for each in call.calls]
-    try:
-        values = Values(calls)
-    except Unfamiliar:  # then every comparison is made anew
-        return lambda function, strict: _answers(function, calls, strict, call.modified)
-    return lambda function, strict: _known(function, values, strict, call.modified)
-
-
-@remembered()
-def _known(function: Call, calls: Values, strict: bool, modified: bool) -> bool:
-    return _answers(function, calls.values, strict, modified)
-
-
-def _answers(function: Call, calls: list[Any], strict: bool, modified: bool) -> bool:
-    try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            for asked_args, asked_kwargs, answered in calls:
-                args, kwargs = copy.deepcopy((asked_args, asked_kwargs))
-                value = function(*args, **kwargs)
-                if not alike(answered, value):
-                    return False
-                changed = not same((args, kwargs), (asked_args, asked_kwargs))
-                if strict and (_dtypes(value) != _dtypes(answered) or changed != modified):
-                    return False
-    except Exception:  # a function that can't answer did not make this mistake
-        return False
-    return True
-
-
-def _dtypes(value: Any) -> Any:
-    if isinstance(value, tuple | list):
-        return [_dtypes(entry) for entry in value]
-    return getattr(value, "dtype", type(value))
 
 
 def _item(

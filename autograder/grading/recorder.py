@@ -23,11 +23,12 @@ Call = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Recorded:
-    """One call that a check made, and what came back."""
+    """One call that a check made, and what came back: a value, or the name of an exception."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     value: Any
+    raised: str = ""
 
 
 class Recorder:
@@ -39,7 +40,7 @@ class Recorder:
     Attributes
     ----------
     calls
-        Every call that returned.
+        Every call that returned, and the one that raised an exception.
     modified
         Did the last call change one of its arguments in place?
     metered
@@ -63,7 +64,12 @@ class Recorder:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call and record."""
         asked = copy.deepcopy((args, kwargs))
-        value = self._call(*args, **kwargs)
+        try:
+            value = self._call(*args, **kwargs)
+        except StudentError as error:
+            if error.type:
+                self.calls.append(Recorded(*asked, None, error.type))
+            raise
         self.calls.append(Recorded(*asked, value))
         self.modified = getattr(self._call, "modified", False) or not same(asked, (args, kwargs))
         return value
@@ -77,6 +83,11 @@ class Recorder:
         self.borrowed = True
         own = getattr(self._call, "own", None)
         return own(solution) if own and self._following else solution
+
+    @property
+    def raised(self) -> bool:
+        """Did the last call raise an exception?"""
+        return bool(self.calls and self.calls[-1].raised)
 
     def following(self) -> Recorder:
         """Return a fresh recorder that hands out the student's own functions."""

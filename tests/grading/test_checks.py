@@ -302,3 +302,69 @@ def test_equal_numbers_are_not_shown_as_a_difference():
     with pytest.raises(Mismatch) as caught:
         agree(np.array([1.00000001]), np.array([1.0]))
     assert caught.value.detail == "the result at index [0] is 1.00000001; 1 was expected"
+
+
+def splitting():
+    exercise = Exercise("splitting", title="Splitting", source="none")
+
+    @exercise.reference
+    def split(x):
+        return x[: len(x) // 2], x[len(x) // 2 :]
+
+    @exercise.check(points=1)
+    def in_two(call, rng):
+        """Two halves."""
+        for n in (4, 5):
+            x = rng.normal(size=n)
+            agree(call(x), split(x))
+
+    @exercise.misconception
+    def reshaped(x):
+        """An odd number of entries can't be reshaped into two rows."""
+        first, second = x.reshape(2, -1)
+        return first, second
+
+    return exercise
+
+
+def raising(function):
+    def call(x):
+        try:
+            return function(x)
+        except Exception as error:
+            raise StudentError("exception", str(error), type=type(error).__name__) from None
+
+    return call
+
+
+def late_index(x):
+    return (x[:2], x[2:]) if len(x) == 4 else (x[:2], x[9])
+
+
+@pytest.mark.parametrize(
+    ("function", "note"),
+    [
+        (lambda x: tuple(np.reshape(x, (2, -1))), "reshaped"),
+        (late_index, "student_error"),  # another exception
+        (lambda x: (x[len(x) // 2 :], x[: len(x) // 2]), "other_order"),
+        (lambda x: (-x[: len(x) // 2], x[len(x) // 2 :]), ""),
+    ],
+)
+def test_exceptions_and_exchanged_results_are_named(function, note):
+    (item,) = grade_checks(splitting(), raising(function))
+    assert (item.score, item.note) == (0, note)
+
+
+@pytest.mark.parametrize(
+    ("function", "note"),
+    [
+        (lambda x: -2 * x, "opposite_sign"),
+        (lambda x: 4 * x, "factor_two"),
+        (lambda x: x, "factor_two"),
+        (lambda x: (2 * x)[::-1], "reversed_order"),
+        (lambda x: 2 * x + 1, ""),
+        (lambda x: x**2, "squares"),
+    ],
+)
+def test_a_slip_of_a_function_is_named(function, note):
+    assert grade(function)["doubles"].note == note

@@ -139,4 +139,4 @@ def test_one_student_s_formula_is_compared_once_for_all(monkeypatch):
         for text in ("w_slope + w_slope*1", "w_slope", "w_slope*2", "w_slope")
     ]
     assert scores == [1, 0, 1, 0]
-    assert len(compared) == 2
+    assert len(compared) == len(set(compared))

@@ -1,0 +1,163 @@
+"""Judge one answer: against the true earlier answers, then the student's own, then the mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from autograder.exercise import (
+    FormatError,
+    Judgement,
+    Part,
+    Undecided,
+    band,
+    evaluate,
+    is_telling,
+    is_trivial,
+    recognise,
+)
+from autograder.sandbox import StudentError
+
+Slack = Any  #: what rounding of carried values allows, entry by entry
+
+
+@dataclass
+class Own:
+    """What a student has, as far as it may be carried on.
+
+    Attributes
+    ----------
+    known
+        The variant's numbers, and every answer before: the student's own where it is carried.
+    given
+        Every answer that could be read.
+    rounding
+        How far carried numbers may be from what the student meant.
+    wrong
+        The answers, and functions, that may not be the true ones.
+    trivial
+        Those of them that take no work, such as ones everywhere, and are no known mistake.
+    """
+
+    known: dict[str, Any]
+    given: dict[str, Any] = field(default_factory=dict)
+    rounding: dict[str, Any] = field(default_factory=dict)
+    wrong: set[str] = field(default_factory=set)
+    trivial: set[str] = field(default_factory=set)
+
+
+def judge(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> Judgement:
+    """Judge an answer that could be read.
+
+    Raises
+    ------
+    Undecided
+        If it can't be settled whether it is right.
+    """
+    first = part.answer.judge(answer, true[part.name])
+    if first.credit == 1:
+        return first
+    rights = [true[part.name]]
+    needs = set(part.needs)
+    if needs & (own.wrong | own.rounding.keys()):
+        with np.errstate(all="ignore"):
+            expected, slack = _from_own(part, part, own)
+        if expected is not None:
+            followed = part.answer.judge(answer, expected, slack=slack)
+            idle = needs & own.trivial and is_trivial(answer, true[part.name])
+            if followed.credit == 1 and not needs & own.wrong:
+                return followed  # right: the earlier answers were only rounded
+            if followed.credit == 1 and not idle:
+                return Judgement(1, "follow_through", "Right, given your earlier answers.")
+            if followed.credit > first.credit and not idle:
+                first = followed
+            rights.append(expected)
+    with np.errstate(all="ignore"):
+        return _mistaken(part, answer, true, own, first) or _slipped(part, answer, rights, first)
+
+
+def misshapen(part: Part, raw: Any, true: Mapping[str, Any], own: Own) -> Judgement | None:
+    """Recognise a known mistake or a slip that gives another shape than the right answer's."""
+    try:
+        answer = part.answer.read(raw)
+    except FormatError:
+        return None
+    nothing = Judgement(0)
+    with np.errstate(all="ignore"):
+        found = _mistaken(part, answer, true, own, nothing)
+        found = found or _slipped(part, answer, [true[part.name]], nothing)
+    return found if found.note else None
+
+
+def _mistaken(
+    part: Part, answer: Any, true: Mapping[str, Any], own: Own, first: Judgement
+) -> Judgement | None:
+    """Name the misconceptions that give this answer: all of them, where numbers can't tell."""
+    found = [
+        wrong
+        for wrong in part.misconceptions
+        if any(
+            value is not None and part.answer.same(answer, value, slack=slack)
+            for value, slack in _ways(part, wrong, true, own)
+        )
+    ]
+    if not found:
+        return None
+    credit = max(first.credit, *(wrong.credit for wrong in found))  # sound steps before it count
+    said = " Or: ".join(wrong.feedback for wrong in found)
+    return Judgement(credit, found[0].name, f"Either: {said}" if found[1:] else said)
+
+
+def _ways(
+    part: Part, compute: Any, true: Mapping[str, Any], own: Own
+) -> Iterator[tuple[Any, Slack]]:
+    """Evaluate on the true answers, then on the student's own."""
+    yield _evaluate(part, compute, true), 0.0
+    yield _from_own(part, compute, own)
+
+
+def _slipped(part: Part, answer: Any, rights: list[Any], first: Judgement) -> Judgement:
+    """Name a slip that happens with any numbers, unless the kind of answer has said more."""
+    if first.note:
+        return first
+    for right in rights:
+        if slip := recognise(part.answer, answer, right):
+            text = " ".join((slip.__doc__ or "").split())
+            return replace(first, note=slip.__name__, feedback=f"{first.feedback} {text}".strip())
+    return first
+
+
+def _from_own(part: Part, compute: Any, own: Own) -> tuple[Any, Slack]:
+    value = _evaluate(part, compute, own.known)
+    if value is None or part.answer.rounding(value) is None:
+        return value, 0.0
+    return value, band(compute, own.known, own.rounding)
+
+
+def _evaluate(part: Part, compute: Any, known: Mapping[str, Any]) -> Any:
+    """Evaluate, or return None where a carried value makes that impossible."""
+    try:
+        return evaluate(part, compute, known)
+    except (FormatError, ArithmeticError, ValueError, IndexError, TypeError, StudentError):
+        return None
+
+
+def another_part(
+    parts: list[Part], part: Part, answer: Any, true: Mapping[str, Any]
+) -> Judgement | None:
+    """Say that an answer is the right one to another part."""
+    for other in parts:
+        if type(other.answer) is not type(part.answer) or other is part or other.answer.free:
+            continue
+        right = true[other.name]
+        if not is_telling(right) or np.shape(right) != np.shape(true[part.name]):
+            continue
+        try:
+            if part.answer.same(answer, right) and not part.answer.same(right, true[part.name]):
+                return Judgement(0, "another_part", f"This is the right answer to `{other.name}`.")
+        except Undecided:
+            continue
+    return None

@@ -1,0 +1,67 @@
+"""Recognise answers to somebody else's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from autograder.exercise import Exercise, Part, Undecided, solve
+from autograder.grading.results import Item
+
+#: So many numbers must fit those of somebody else: fewer may be the student's own slip.
+TELLING = 3
+
+
+def others_named(
+    exercise: Exercise,
+    variant: Mapping[str, Any],
+    given: Mapping[str, Any],
+    items: list[Item],
+    pool: Sequence[Mapping[str, Any]],
+) -> list[Item]:
+    """Say of what is wrong and unexplained that it answers other numbers, if all of it does.
+
+    Parameters
+    ----------
+    given
+        The answers that could be read.
+    pool
+        All variants of the release.
+    """
+    personal = _personal(exercise, variant)
+    puzzling = {item.name for item in items if item.score == 0 and not item.note} & personal
+    told = [part for part in exercise.parts if part.name in personal and not part.manual]
+    true = solve(exercise, variant)
+    if not puzzling or any(part.name not in given for part in told):
+        return items
+    off = [part for part in told if not _is_right(part, given[part.name], true[part.name])]
+    if sum(int(np.size(given[part.name])) for part in off) < TELLING:
+        return items
+    for known in (solve(exercise, other) for other in pool):
+        if all(_is_right(part, given[part.name], known[part.name]) for part in told):
+            return [_of_others(item) if item.name in puzzling else item for item in items]
+    return items
+
+
+def _personal(exercise: Exercise, variant: Mapping[str, Any]) -> set[str]:
+    """Return the parts whose answer depends on the student's numbers."""
+    known = set(variant)
+    for part in exercise.parts:
+        if known & set(part.needs):
+            known.add(part.name)
+    return known - set(variant)
+
+
+def _is_right(part: Part, answer: Any, expected: Any) -> bool:
+    try:
+        return part.answer.same(answer, expected)
+    except Undecided:
+        return False
+
+
+def _of_others(item: Item) -> Item:
+    text = "This answers other numbers than yours. Is the id in the first cell your own?"
+    return replace(item, note="other_variant", feedback=text)

@@ -1,0 +1,171 @@
+"""Replay what a submission answered, to find the mistake that answers alike."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autograder.exercise import (
+    Check,
+    Exercise,
+    Inconclusive,
+    Misconception,
+    Mismatch,
+    alike,
+    rng_for,
+)
+from autograder.exercise.remember import Unfamiliar, Values, remembered
+from autograder.exercise.slips import FUNCTION_SLIPS, Slip
+from autograder.grading.recorder import Recorder, same
+
+Call = Callable[..., Any]
+
+
+def seed_of(exercise: Exercise, check: Check) -> np.random.Generator:
+    """Return the generator of a check's inputs: the same for every student and every run."""
+    return rng_for(exercise.id, check.name)
+
+
+def diagnose(
+    exercise: Exercise, check: Check, call: Recorder, mismatch: Mismatch
+) -> Misconception | None:
+    """Return the misconception that answers every recorded call as the student did, if any.
+
+    Types count only where the values are right: then the type, or a changed input, is what
+    the check complained about.  A misconception that passes the check is not what failed it,
+    nor is one that fails it in another way.
+    """
+    if exercise.solution is None or not (call.calls or call.metered):
+        return None
+    replays = _replays(call)
+    strict = bool(call.calls) and replays(exercise.solution, False)
+    for wrong in exercise.misconceptions:
+        if replays(wrong, strict):
+            failed = _failure(exercise, check, wrong)
+            if failed and _alike(failed, mismatch, by_message=not call.calls):
+                return wrong
+    return None
+
+
+def _alike(one: Mismatch, other: Mismatch, *, by_message: bool) -> bool:
+    """Tell whether two functions fail a check in the same way."""
+    if one.kind or other.kind or not by_message:
+        return one.kind == other.kind
+    return one.message == other.message
+
+
+def raising(exercise: Exercise, call: Recorder) -> Misconception | None:
+    """Return the misconception that raises what the submission raised, at the same call, if any.
+
+    Before that it must have answered as the submission did.
+    """
+    if not call.raised:
+        return None
+    replays = _replays(call)
+    if exercise.solution and replays(exercise.solution, False):
+        return None
+    return next((wrong for wrong in exercise.misconceptions if replays(wrong, False)), None)
+
+
+def slipped(exercise: Exercise, call: Recorder) -> Slip | None:
+    """Return the slip that leads from the reference's answers to the submission's, if any."""
+    if exercise.solution is None or not call.calls or call.raised:
+        return None
+    try:
+        values = Values([[each.args, each.kwargs, each.value] for each in call.calls])
+    except Unfamiliar:
+        return None
+    return _slipped(exercise.solution, values)
+
+
+@remembered()
+def _slipped(solution: Call, calls: Values) -> Slip | None:
+    pairs = []
+    try:
+        for args, kwargs, answered in calls.values:
+            args, kwargs = copy.deepcopy((args, kwargs))
+            pairs.append((solution(*args, **kwargs), answered))
+    except Exception:  # what the reference can't answer, no slip explains
+        return None
+    if all(alike(given, right) for right, given in pairs):
+        return None
+    for slip in FUNCTION_SLIPS:
+        if all(_leads(slip, right, given) for right, given in pairs):
+            return slip
+    return None
+
+
+def _leads(slip: Slip, right: Any, given: Any) -> bool:
+    if not isinstance(right, tuple):
+        right, given = np.asarray(right), np.asarray(getattr(given, "array", given))
+    with np.errstate(all="ignore"), contextlib.suppress(TypeError, ValueError, ArithmeticError):
+        return any(alike(given, wrong) for wrong in slip(right, given))
+    return False
+
+
+@remembered()
+def _failure(exercise: Exercise, check: Check, wrong: Misconception) -> Mismatch | None:
+    """Return how a misconception fails a check; None if it passes, or can't be run there."""
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            check.run(Recorder(wrong), seed_of(exercise, check))
+    except Mismatch as mismatch:
+        return mismatch
+    except Inconclusive:
+        return None
+    return None
+
+
+def _replays(call: Recorder) -> Callable[[Call, bool], bool]:
+    """Return what tells whether a function answers the recorded calls as the submission did."""
+    calls = [[each.args, each.kwargs, each.value, each.raised] for each in call.calls]
+    try:
+        values = Values(calls)
+    except Unfamiliar:  # then every comparison is made anew
+        return lambda function, strict: _answers(function, calls, strict, call.modified)
+    return lambda function, strict: _known(function, values, strict, call.modified)
+
+
+@remembered()
+def _known(function: Call, calls: Values, strict: bool, modified: bool) -> bool:
+    return _answers(function, calls.values, strict, modified)
+
+
+def _answers(function: Call, calls: list[Any], strict: bool, modified: bool) -> bool:
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for asked_args, asked_kwargs, answered, raised in calls:
+                args, kwargs = copy.deepcopy((asked_args, asked_kwargs))
+                if raised:
+                    return bool(_raises(function, args, kwargs) == raised)
+                value = function(*args, **kwargs)
+                if not alike(answered, value):
+                    return False
+                changed = not same((args, kwargs), (asked_args, asked_kwargs))
+                if strict and (_dtypes(value) != _dtypes(answered) or changed != modified):
+                    return False
+    except Exception:  # a function that can't answer did not make this mistake
+        return False
+    return True
+
+
+def _raises(function: Call, args: Any, kwargs: Any) -> str:
+    """Return the name of the exception that a function raises; empty if it raises none."""
+    try:
+        function(*args, **kwargs)
+    except Exception as error:
+        return type(error).__name__
+    return ""
+
+
+def _dtypes(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_dtypes(entry) for entry in value]
+    return getattr(value, "dtype", type(value))

@@ -1,0 +1,63 @@
+"""Slips that the engine knows of are not seen where nobody made one."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autograder.course.config import Course
+from autograder.course.discover import load_assignment
+from autograder.exercise import Numbers, apply, draw_pool, recognise, solve
+from autograder.exercise.slips import SLIPS
+
+COURSE = Course.load(Path(__file__).parents[2])
+EXERCISES = {
+    id: exercise
+    for assignment in COURSE.ids()
+    for id, exercise in load_assignment(COURSE, assignment).sound.items()
+    if exercise.parts
+}
+
+
+@pytest.mark.parametrize("id", EXERCISES)
+def test_no_slip_is_seen_in_a_right_answer(id):
+    exercise = EXERCISES[id]
+    for variant in draw_pool(exercise, COURSE.id):
+        known = solve(exercise, variant)
+        for part in exercise.parts:
+            if part.manual:
+                continue
+            right = known[part.name]
+            for compute in (part.compute, *part.alternatives):
+                answer = part.answer.read(apply(compute, known), like=right)
+                assert recognise(part.answer, answer, right) is None, (part.name, variant)
+
+
+RIGHT = np.array([[0.31, 2.7, 5.0], [1.2, 0.44, 8.1], [0.9, 3.3, 6.6]])
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        (-RIGHT, "opposite_sign"),
+        (100 * RIGHT, "percent"),
+        (RIGHT / 2, "factor_two"),
+        (1 / RIGHT, "reciprocal"),
+        (RIGHT / np.log(2), "other_logarithm"),
+        (RIGHT.T, "transposed"),
+        (RIGHT[::-1], "reversed_order"),
+        (np.roll(RIGHT, 1, axis=0), "shifted_by_one"),
+        (RIGHT[[1, 0, 2]], "permuted"),
+        (RIGHT.ravel(), "another_shape"),
+        (RIGHT + np.eye(3)[0] * np.eye(3)[0][:, None], "one_entry_wrong"),
+        (RIGHT + 1, ""),
+        (RIGHT * 1.5, ""),
+    ],
+)
+def test_each_slip_is_named(given, name):
+    slip = recognise(Numbers(), given.round(4), RIGHT)
+    assert (slip.__name__ if slip else "") == name
+
+
+def test_every_slip_says_what_is_the_case():
+    assert all(len(slip.__doc__) > 20 for slip in SLIPS)
