@@ -11,12 +11,12 @@ import secrets
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from autograder.exercise.loading import load_module
+from autograder.sandbox.allowance import Allowance, Reading, TooBusy
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.inside import serving
 from autograder.sandbox.jails import control, kernel
@@ -72,7 +72,7 @@ class Yardstick:
             before = kernel.cpu_seconds(self._process.pid)
             reply = self._ask(wanted, _CALL_SECONDS)
             taken = kernel.cpu_seconds(self._process.pid) - before
-        except (OSError, EOFError):
+        except (OSError, EOFError, TooBusy):
             self.close()
             return function(*args, **kwargs), None
         return reply["value"], taken
@@ -92,10 +92,15 @@ class Yardstick:
 
     def _ask(self, wanted: dict[str, Any], seconds: float) -> dict[str, Any]:
         assert self._channel
-        deadline = time.monotonic() + seconds
-        self._channel.send(encode(wanted | {"id": secrets.token_hex(4)}), deadline)
-        reply: dict[str, Any] = self._channel.receive(deadline, _MAX_PAYLOAD)
+        allowance = Allowance(seconds, self._spent)
+        self._channel.send(encode(wanted | {"id": secrets.token_hex(4)}), allowance)
+        reply: dict[str, Any] = self._channel.receive(allowance, _MAX_PAYLOAD)
         return reply
+
+    def _spent(self) -> Reading:
+        assert self._process
+        pid = self._process.pid
+        return Reading(kernel.cpu_seconds(pid), kernel.waited_seconds(pid))
 
 
 def main(descriptor: str) -> None:

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 from autograder.sandbox import turns
+from autograder.sandbox.allowance import Reading
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.isolation import Isolation, SandboxError, probe
 from autograder.sandbox.jails import bubblewrap, control
@@ -155,6 +156,17 @@ class Zygote:
         except (OSError, EOFError):
             return None
         return None if reading is None else float(reading)
+
+    def _spent(self, number: int) -> Reading | None:
+        """Return the clocks of a session's process, if they can be read."""
+        try:
+            spent = self._command({"do": "spent", "id": number})["spent"]
+        except (OSError, EOFError):
+            return None
+        if spent is None:
+            return None
+        waited = spent["waited"]
+        return Reading(spent["cpu"], None if waited is None else dict(waited))
 
     def _start(self) -> None:
         ours, theirs = socket.socketpair()

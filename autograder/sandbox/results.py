@@ -42,7 +42,8 @@ class Limits:
     Parameters
     ----------
     cell_seconds, call_seconds : float
-        Time for one cell, and for one call or one reading of a variable.
+        Processor time for one cell, and for one call or one reading of a variable. Sleeping has a
+        limit of its own (`allowance`).
     cpu_seconds : float
         Processor time of a whole session.
     memory_mb : int

@@ -2,11 +2,11 @@
 
 import secrets
 import signal
-import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 from autograder.sandbox import outputs
+from autograder.sandbox.allowance import Allowance, TooBusy
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.isolation import SandboxError
 from autograder.sandbox.results import (
@@ -29,8 +29,13 @@ _MAX_IMAGE_AND_TRACEBACK = 2 << 20
 class Session:
     """A student's notebook in a process of its own. `Zygote.session` makes it.
 
-    Use it as a context manager, and from one thread. Every request has one deadline; when it
-    passes, or the process ends, or what comes back is not in order, the session is over.
+    Use it as a context manager, and from one thread. Every request has an `Allowance` of time; when
+    that is used up, or the process ends, or what comes back is not in order, the session is over.
+
+    Attributes
+    ----------
+    spent
+        Seconds that its requests have taken, without those for which it had no processor.
     """
 
     def __init__(
@@ -40,6 +45,7 @@ class Session:
         self._number = number
         self._channel = channel
         self._limits = zygote.limits
+        self.spent = 0.0
         self._modified = False
         self._partial: Any = []
         self._over = ""
@@ -294,18 +300,18 @@ class Session:
     def _ask(
         self, subject: str, seconds: float, max_payload: int, **request: Any
     ) -> dict[str, Any]:
-        deadline = time.monotonic() + seconds
         if self._end is not None:
             raise StudentError("died", f"{subject} could not be used: {self._over}")
+        allowance = Allowance(seconds, lambda: self._zygote._spent(self._number))
         # Nobody can answer a request before it was made: student code cannot know its id.
         request["id"] = secrets.token_hex(8)
         frame = encode(request)
         try:
-            self._channel.send(frame, deadline)
-            reply = self._channel.receive(deadline, max_payload)
-            if type(reply) is dict and reply.get("partial") and reply.get("id") == request["id"]:
+            self._channel.send(frame, allowance)
+            reply = self._channel.receive(allowance, max_payload)
+            while type(reply) is dict and reply.get("partial") and reply.get("id") == request["id"]:
                 self._partial = reply.get("outputs")  # of a cell that may not end in time
-                reply = self._channel.receive(deadline, max_payload)
+                reply = self._channel.receive(allowance, max_payload)
             if type(reply) is not dict or reply.get("id") != request["id"]:
                 raise WireError("a reply that answers no request")
             if self._channel.ahead:
@@ -313,11 +319,17 @@ class Session:
         except TimeoutError:
             message = f"{subject} took longer than {seconds:g} s and was stopped"
             raise self._finish("timeout", message) from None
+        except TooBusy:
+            self.close()
+            self._over = f"{subject} had next to no processor time: the machine is too busy"
+            raise SandboxError(self._over) from None
         except (EOFError, OSError):
             self.close()
             raise self._finish("died", f"{subject} {self._death()}") from None
         except WireError as error:
             raise self._finish("protocol", _violation(subject, error)) from None
+        finally:
+            self.spent += allowance.spent
         return reply
 
     def _finish(self, kind: Kind, message: str) -> StudentError:

@@ -30,7 +30,7 @@ from autograder.sandbox.inside.capture import Output
 _SCRIPTS = ("bash", "cmd", "perl", "ruby", "script", "sh", "system", "sx")
 _PACKAGES = ("conda", "mamba", "micromamba", "pip", "uv")
 _SHOWN = ["text/plain", "image/png"]
-_SNAPSHOT = 0.9  # of a cell's time, after which its outputs so far are sent
+_SNAPSHOT = 0.9  # of a cell's time, after which its outputs so far are sent, again and again
 
 
 class _Compiler(CachingCompiler):  # type: ignore[misc]
@@ -153,7 +153,8 @@ class Shell(InteractiveShell):  # type: ignore[misc]
         limit : int
             How many bytes of output are kept.
         seconds : float
-            Shortly before they are over, the outputs so far are reported.
+            Shortly before they are over, the outputs so far are reported; on a busy machine they
+            last longer, and it is done again.
         report : callable
             Sends them to the grader.
         """
@@ -165,7 +166,7 @@ class Shell(InteractiveShell):  # type: ignore[misc]
             report(self.output.so_far())
 
         signal.signal(signal.SIGALRM, snapshot)
-        signal.setitimer(signal.ITIMER_REAL, _SNAPSHOT * seconds)
+        signal.setitimer(signal.ITIMER_REAL, _SNAPSHOT * seconds, _SNAPSHOT * seconds)
         self.execution_count = number
         for inputs in (self.history_manager.input_hist_parsed, self.history_manager.input_hist_raw):
             inputs += [""] * (number - len(inputs))  # cells of text have numbers as well

@@ -86,6 +86,8 @@ class _Zygote:
                 break
             if request["do"] == "fork":
                 reply = self._fork(request["id"], descriptors[0], request["cpu"])
+            elif request["do"] == "spent":
+                reply = self._spent(request["id"])
             elif request["do"] == "clock":
                 reply = self._clock(request["id"])
             elif request["do"] == "watch":
@@ -94,6 +96,7 @@ class _Zygote:
                 reply = {"reading": self._most}
             elif request["do"] == "watched":
                 reply = {"reading": self._most}
+                self._watched = None
             else:
                 reply = self._reap(request["id"])
             control.send(self._connection, reply)
@@ -145,6 +148,15 @@ class _Zygote:
             return {"reading": None}
         return {"reading": kernel.cpu_seconds(pid)}
 
+    def _spent(self, number: int) -> dict[str, Any]:
+        """Read the clocks of a worker by which its requests are ended."""
+        pid = self._workers.get(number)
+        if pid is None or sys.platform != "linux":
+            return {"spent": None}
+        waited = kernel.waited_seconds(pid)
+        threads = None if waited is None else list(waited.items())
+        return {"spent": {"cpu": kernel.cpu_seconds(pid), "waited": threads}}
+
     def _look(self) -> None:
         """Look at a worker's memory again and again until the grader has another request.
 
@@ -155,7 +167,6 @@ class _Zygote:
             return
         while not select.select([self._connection], [], [], _LOOK_SECONDS)[0]:
             self._most = max(self._most, self._resident(self._watched) or 0)
-        self._watched = None
 
     def _resident(self, number: int) -> int | None:
         pid = self._workers.get(number)

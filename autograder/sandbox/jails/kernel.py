@@ -1,5 +1,6 @@
 """The system calls that Python does not offer, through ctypes (Linux only)."""
 
+import contextlib
 import ctypes
 import os
 import struct
@@ -77,6 +78,22 @@ def drop_capabilities() -> None:
 def cpu_seconds(pid: int) -> float:
     """Return the processor time that a process of this user has taken so far."""
     return time.clock_gettime((~pid << 3) | 2)  # CPUCLOCK_SCHED in the kernel's posix-timers.h
+
+
+def waited_seconds(pid: int) -> dict[int, float] | None:
+    """Return for how long each thread of a process was ready to run and had no processor.
+
+    None where the kernel does not keep this.
+    """
+    found = {}
+    try:
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # ended meanwhile
+                fields = (thread / "schedstat").read_text().split()
+                found[int(thread.name)] = int(fields[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return None
+    return found or None
 
 
 def resident_bytes(pid: int) -> int:
