@@ -408,7 +408,8 @@ def fit_exponent(n: "(k,)", t: "(k,)", n_min: float = 0) -> float:
 # - With `rope=True` queries and keys of every head are rotated by their position, counted from 0 (`rotate`
 #   is given); values are not.
 # - A step costs what it must and no more. For one new token this is four projections *of that token*,
-#   and two products with what is in the cache: work that grows linearly with $t$. That is measured.
+#   and two products with what is in the cache: work that grows linearly with $t$. Nothing but keys and
+#   values is kept. Both are measured, for up to 432 tokens.
 #
 # `decode` at the end of the cell feeds your cache for the checks: leave it as it is.
 #

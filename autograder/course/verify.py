@@ -11,6 +11,7 @@ from typing import Any
 from autograder.course.config import Course
 from autograder.course.discover import Assignment, Broken
 from autograder.course.discrimination import Hidden, Twins, part_twins
+from autograder.course.proofs.distances import Distance
 from autograder.course.proofs.functions import as_student, function_problems
 from autograder.course.proofs.helpers import helpers_path, helpers_problems, imports_problems
 from autograder.course.proofs.parts import needed, part_problems
@@ -30,6 +31,8 @@ class Proof:
     hidden, twins
         Misconceptions that numbers or a check could not tell from the right answer, or from
         each other.
+    distances
+        How far honest code and cheats are from the limits of checks of work.
     """
 
     assignment: str
@@ -43,6 +46,7 @@ class Proof:
     notes: list[str] = field(default_factory=list)
     hidden: list[Hidden] = field(default_factory=list)
     twins: list[Twins] = field(default_factory=list)
+    distances: list[Distance] = field(default_factory=list)
 
 
 def verify(assignment: Assignment, exercises: list[str] | None = None) -> list[Proof]:
@@ -88,13 +92,15 @@ def _examine(
     problems += imports_problems(folder / f"{exercise.id}.py")
     problems += _stub_earns(assignment, exercise, pool[0])
     for function in exercise.functions:
-        problems += function_problems(function, proof.twins)
+        problems += function_problems(function, proof.twins, proof.distances)
     for part in exercise.parts:
         if part.manual:
             continue
         drawn = bool(needed(exercise, part) & pool[0].keys())
         problems += part_problems(exercise, part, pool if drawn else pool[:1])
         proof.twins.extend(part_twins(exercise, part, pool if drawn else pool[:1]))
+    for distance in proof.distances:
+        (problems if distance.narrow else proof.notes).append(str(distance))
     problems += [str(hidden) for hidden in proof.hidden if hidden.released]
     problems += [str(twins) for twins in proof.twins if twins.always]
     proof.notes.extend(str(twins) for twins in proof.twins if not twins.always)

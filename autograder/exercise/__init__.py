@@ -35,7 +35,7 @@ from autograder.exercise.vocabulary import (
     Part,
 )
 from autograder.exercise.witness import Witness
-from autograder.exercise.work import Work, covers, grows, vectorised
+from autograder.exercise.work import Reading, Work, covers, grows, vectorised, within
 
 if TYPE_CHECKING:
     from autograder.exercise.symbolic import ComplexityClass, Derivation, Formula, Matrix
@@ -63,6 +63,7 @@ __all__ = [
     "Mismatch",
     "Numbers",
     "Part",
+    "Reading",
     "Shape",
     "Undecided",
     "Witness",
@@ -89,6 +90,7 @@ __all__ = [
     "rng_for",
     "solve",
     "vectorised",
+    "within",
 ]
 
 

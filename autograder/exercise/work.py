@@ -29,6 +29,7 @@ _MEMORY = ("largest", "peak")
 _TINY = (33, 66)  # here even a double loop in Python is quick
 _PASS, _FAIL = 0.15, 0.6  # an exponent may be off by this much, and is too large beyond that
 _COVERED = 0.45  # of the least work; less has left the tracer
+_CERTAIN = 0.85  # beyond small sizes, so much too fast is no method with blocks of a fixed size
 _FLOPS, _ENTRIES = 1e9, 3e7  # more is not counted to refuse what is too fast already
 _LOOP = 0.5  # the exponent of the number of steps, which is 0 without a loop and 1 with one
 _LOOPED = 5  # Python instructions for each of n rows: a loop over the rows
@@ -65,8 +66,22 @@ class Work:
     shapes: frozenset[tuple[int, ...]] = frozenset()
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What a check of work measured, and where it draws the line.
+
+    `autograder verify` shows how far honest code and the natural cheats are from the line.
+    """
+
+    what: str
+    value: float
+    limit: float
+
+
 class Call(clocks.Clocked, Protocol):
     """A submission, the reference or a misconception, as checks of work call it."""
+
+    readings: list[Reading]
 
     def work(self, *args: Any, **kwargs: Any) -> Work:
         """Call and count."""
@@ -92,6 +107,33 @@ def covers(work: Work, floor: float) -> None:
     """
     if work.flops < _COVERED * floor:
         raise Inconclusive("most of the work was done where it can't be counted")
+
+
+def within(
+    call: Call, what: str, value: float, limit: float, message: str, *, kind: str = ""
+) -> None:
+    """Require a measured value of at most ``limit``, and note how far from it the call is.
+
+    Parameters
+    ----------
+    call
+        What is checked.
+    what : str
+        What was measured, in units of what is needed: ``"entries of the largest array / a tile"``.
+    value, limit : float
+        The measured value, and the largest that passes.  Put the limit where honest code stays
+        well below and the natural cheat well above: `autograder verify` prints both.
+    message, kind : str
+        Of the ``Mismatch``.
+
+    Raises
+    ------
+    Mismatch
+        If the value is above the limit.
+    """
+    call.readings.append(Reading(what, value, limit))
+    if value > limit:
+        raise Mismatch(message, kind=kind)
 
 
 def grows(
@@ -179,8 +221,10 @@ def vectorised(call: Call, make: Make, *, rows: Rows, floor: Callable[[int], flo
     gauge = _Gauge(call, make, rows, 0.0, ("steps", "operations"))
     for n, m in (_TINY, (_TINY[1], 4 * _TINY[1])):  # loops over rows show first, then blocks
         found = gauge.exponents(n, m)
-        if max(found.values()) > _LOOP:
-            raise Mismatch(f"it loops: {_grow(found, _LOOP)}, and could stay the same", kind="loop")
+        power = max(found.values())
+        grown = _grow(found, _LOOP) if power > _LOOP else ""
+        message = f"it loops: {grown}, and could stay the same"
+        within(call, "exponent of steps and operations", power, _LOOP, message, kind="loop")
     covers(gauge.at(m), floor(m))
     if not confirm.no_loop(call, make, rows):
         raise Inconclusive("it takes the time of a loop, but none was counted")
@@ -222,28 +266,42 @@ class _Gauge:
         small = self.exponents(a, b)
         try:
             # What is too fast here mostly is so farther on, and shows at a fraction of the cost.
+            # A method with blocks as long as that is slower only until there are more of them.
             if self._too_fast(small):
                 beyond = c if self._countable(b, c) else 3 * b // 2
-                self._refuse(self.exponents(b, beyond), b, beyond)
+                self._refuse(self.exponents(b, beyond), b, beyond, _CERTAIN)
             large = self.exponents(c, d)
+            if _PASS < self._excess(large) <= _FAIL and self._countable(d, 2 * d):
+                c, d = d, 2 * d  # a last block that isn't full shows at one pair of sizes
+                large = self.exponents(c, d)
         except Inconclusive:  # too slow or too large to be counted there
             self._refuse(small, a, b)
             raise
         self._refuse(large, c, d)
-        if max(large.values()) > self._at_most + _PASS:
+        self._read(large)
+        if self._excess(large) > _PASS:
             raise Inconclusive("the work grows neither clearly as it should nor clearly faster")
         return self.at(d)
+
+    def _excess(self, found: dict[str, float]) -> float:
+        return max(found.values()) - self._at_most
+
+    def _read(self, found: dict[str, float]) -> None:
+        limit = self._at_most + _FAIL
+        self._call.readings.append(Reading("exponent of n", max(found.values()), limit))
 
     def _countable(self, n: int, m: int) -> bool:
         """Tell whether a call of size m is quick to count, were it to grow like n² from n on."""
         work, times = self.at(n), (m / n) ** 2
         return work.flops * times < _FLOPS and work.largest * times < _ENTRIES
 
-    def _too_fast(self, found: dict[str, float]) -> list[str]:
-        return [name for name, power in found.items() if power > self._at_most + _FAIL]
+    def _too_fast(self, found: dict[str, float], by: float = _FAIL) -> list[str]:
+        return [name for name, power in found.items() if power > self._at_most + by]
 
-    def _refuse(self, found: dict[str, float], n: int, m: int) -> None:
-        if fast := self._too_fast(found):
+    def _refuse(self, found: dict[str, float], n: int, m: int, by: float = _FAIL) -> None:
+        if self._too_fast(found, by):
+            self._read(found)
+            fast = self._too_fast(found)
             raise Mismatch(
                 f"between n = {n} and n = {m} {_grow(found, self._at_most + _FAIL)}; "
                 f"the exponent can be kept to {self._at_most:g}",

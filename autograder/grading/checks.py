@@ -28,11 +28,14 @@ _LATER = (
 )
 
 
-def grade_checks(exercise: Exercise, call: Call) -> list[Item]:
+def grade_checks(
+    exercise: Exercise, call: Call, *, watch: Callable[[Check, Recorder], None] | None = None
+) -> list[Item]:
     """Run every check; ``call`` may be a sandboxed submission, the reference or a misconception.
 
     A check is skipped where the one it comes after earned nothing.  After a call that ran out
-    of time the remaining checks fail without being run: a hang costs its time once.
+    of time the remaining checks fail without being run: a hang costs its time once.  ``watch``
+    is shown what each check recorded.
     """
     items: dict[str, Item] = {}
     timed_out = False
@@ -48,8 +51,11 @@ def grade_checks(exercise: Exercise, call: Call) -> list[Item]:
                 check, Status.FAILED, "timeout", "Not run after a call that ran out of time."
             )
         else:
-            items[check.name] = _run(exercise, check, Recorder(call))
+            recorder = Recorder(call)
+            items[check.name] = _run(exercise, check, recorder)
             timed_out = items[check.name].note == "timeout"
+            if watch:
+                watch(check, recorder)
     return list(items.values())
 
 

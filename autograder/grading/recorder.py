@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise import Inconclusive, Work
+from autograder.exercise import Inconclusive, Reading, Work
 from autograder.exercise.clocks import Curve
 from autograder.exercise.gpu import Timing
 from autograder.sandbox import StudentError
@@ -51,6 +51,8 @@ class Recorder:
         Times that were measured for a picture.
     borrowed
         Did the check ask for a function that the answer may build on?
+    readings
+        What was measured of the work, with the limits.
     """
 
     def __init__(self, call: Call, *, following: bool = False) -> None:
@@ -60,6 +62,7 @@ class Recorder:
         self.modified = self.metered = False
         self.remarks: list[tuple[str, str]] = []
         self.curve: Curve | None = None
+        self.readings: list[Reading] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call and record."""

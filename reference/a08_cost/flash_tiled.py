@@ -12,13 +12,13 @@ from autograder.exercise import (
     Count,
     Derivation,
     Exercise,
-    Mismatch,
     Numbers,
     agree,
     covers,
     grows,
     grows_on_gpu,
     require,
+    within,
 )
 
 exercise = Exercise(
@@ -155,6 +155,46 @@ def with_einsum(Q, K, V, block=64, causal=False):
     return out, lse
 
 
+@exercise.alternative
+def with_a_column_of_ones(Q, K, V, block=64, causal=False):
+    """Append ones to the values: the sum of the weights comes out as one more column."""
+    V, outputs, sums = np.concatenate([V, np.ones_like(V[:, :1])], axis=1), [], []
+    for i, columns in tiles(len(Q), len(K), block, causal):
+        top = np.full((len(Q[i : i + block]), 1), -inf, Q.dtype)
+        mixed = np.zeros((len(top), V.shape[1]), Q.dtype)
+        for j in columns:
+            S = scores(Q, K, i, j, block, causal)
+            new = np.maximum(top, S.max(axis=1, keepdims=True))
+            mixed = np.exp(top - new) * mixed + np.exp(S - new) @ V[j : j + block]
+            top = new
+        outputs.append(mixed[:, :-1] / mixed[:, -1:])
+        sums.append(top[:, 0] + np.log(mixed[:, -1]))
+    return np.concatenate(outputs), np.concatenate(sums)
+
+
+@exercise.alternative
+def padded_to_whole_blocks(Q, K, V, block=64, causal=False):
+    """Pad queries and keys to whole blocks, and mask the keys that were added."""
+    n, m = len(Q), len(K)
+    Q = np.pad(Q, ((0, -n % block), (0, 0))) / np.sqrt(Q.shape[1]).astype(Q.dtype)
+    K, V = (np.pad(x, ((0, -m % block), (0, 0))) for x in (K, V))
+    out, lse = np.empty((len(Q), V.shape[1]), Q.dtype), np.empty(len(Q), Q.dtype)
+    for i in range(0, len(Q), block):
+        at = np.arange(i, i + block)
+        top, total = np.full(block, -inf, Q.dtype), np.zeros(block, Q.dtype)
+        mixed = np.zeros((block, V.shape[1]), Q.dtype)
+        for j in range(0, min(len(K), i + block) if causal else len(K), block):
+            key = np.arange(j, j + block)
+            hidden = (key >= m) | (causal & (key > at[:, None]))
+            S = np.where(hidden, Q.dtype.type(-inf), Q[i : i + block] @ K[j : j + block].T)
+            new = np.maximum(top, S.max(axis=1))
+            P, old = np.exp(S - new[:, None]), np.exp(top - new)
+            total, mixed = old * total + P.sum(axis=1), old[:, None] * mixed + P @ V[j : j + block]
+            top = new
+        out[i : i + block], lse[i : i + block] = mixed / total[:, None], top + np.log(total)
+    return out[:n], lse[:n]
+
+
 def ordinary(Q, K, V, causal=False):
     """All weights at once."""
     S = scores(Q, K, 0, 0, max(len(Q), len(K)), causal)
@@ -169,7 +209,7 @@ def qkv(rng, n, m, d_k=4, d_v=3, scale=1.0):
     return scale * rng.normal(size=(n, d_k)), rng.normal(size=(m, d_k)), rng.normal(size=(m, d_v))
 
 
-@exercise.check(points=1.5, visible=True)
+@exercise.check(points=1, visible=True)
 def equals_ordinary_attention(call, rng):
     """Output and log-sum-exp are those of ordinary attention, for two tiles by three."""
     Q, K, V = qkv(rng, 8, 12)
@@ -212,58 +252,103 @@ def float32_stays_float32(call, rng):
         require(kind == np.float32, f"float32 inputs give a {kind} result")
 
 
-LENGTH, WIDTH, BLOCK = 331, 19, 37  # primes: a shape tells where it comes from
+#: Narrow inputs and long blocks: a tile has 3,721 entries, an input about 1,000.
+NARROW, BLOCK, SMALL_BLOCK = 3, 61, 12
+LENGTHS = (331, 366)  # the second is a multiple of the block
+#: Wide inputs for counting arithmetic; the last block lacks one row.
+WIDE, LENGTH, WIDE_BLOCK = 31, 329, 33
 
 
-def counted(call, rng, causal=False):
+def counted(call, rng, n, width, block, causal=False):
     """The work of one call, after its result was found right."""
-    Q, K, V = qkv(rng, LENGTH, LENGTH, WIDTH, WIDTH)
-    work = call.work(Q, K, V, block=BLOCK, causal=causal)
+    Q, K, V = qkv(rng, n, n, width, width)
+    work = call.work(Q, K, V, block=block, causal=causal)
     agree(work.value, ordinary(Q, K, V, causal))
-    covers(work, (2 if causal else 4) * LENGTH**2 * WIDTH)
+    covers(work, (2 if causal else 4) * n**2 * width)
     return work
 
 
-def too_large(work):
-    """What kind of array is made that is larger than a tile and than the inputs, if any."""
-    if work.largest >= LENGTH**2:
-        return "matrix"
-    return "strip" if work.largest > max(LENGTH * WIDTH, BLOCK**2) else ""
+def too_large(entries, n):
+    """What kind of array is it?"""
+    if entries >= n**2:
+        return "matrix where blocks fit" if n % BLOCK == 0 else "matrix"
+    return "strip" if entries > 3 * BLOCK**2 else "tiles"
 
 
 @exercise.check(points=1, after=any_size_and_block)
 def never_holds_the_matrix(call, rng):
     """No array is larger than a tile or an input, and the memory grows like n: no tile is kept."""
-    work = counted(call, rng)
-    if kind := too_large(work):
-        raise Mismatch("an array is larger than a tile and than the inputs", kind=kind)
+    for n in LENGTHS:
+        work = counted(call, rng, n, NARROW, BLOCK)
+        shape = " × ".join(map(str, max(work.shapes, key=np.prod, default=())))
+        within(
+            call,
+            "entries of the largest array / a tile",
+            work.largest / BLOCK**2,
+            1.4,
+            f"for {n} tokens of width {NARROW} and block={BLOCK} an array of {shape} numbers is "
+            f"made; a tile is {BLOCK} × {BLOCK}",
+            kind=too_large(work.largest, n),
+        )
     grows(
         call,
-        lambda n: (*qkv(rng, n, n, WIDTH, WIDTH), BLOCK),
+        lambda n: (*qkv(rng, n, n, 19, 19), 37),
         rows=lambda i, Q, K, V, _block: ordinary(Q[i], K, V),
-        floor=lambda n: 4 * n**2 * WIDTH,
+        floor=lambda n: 4 * n**2 * 19,
         of="memory",
         sizes=(65, 130, 257, 514),
+    )
+
+
+@exercise.check(points=0.5, after=any_size_and_block)
+def blocks_are_as_asked(call, rng):
+    """`block` says how large the tiles are: with smaller blocks there are more of them."""
+    large, small = (
+        counted(call, rng, LENGTHS[0], NARROW, b).operations for b in (BLOCK, SMALL_BLOCK)
+    )
+    within(
+        call,
+        f"array operations with block={BLOCK} / with block={SMALL_BLOCK}",
+        large / max(small, 1),
+        0.5,
+        f"block={SMALL_BLOCK} takes no more steps than block={BLOCK}: the tiles have another size",
+        kind="fixed" if large > 40 else "no blocks",
     )
 
 
 @exercise.check(points=0.5, after=causal_mask)
 def later_tiles_are_skipped(call, rng):
     """With `causal=True` tiles in which nothing may be seen are not computed."""
-    masked = counted(call, rng, causal=True)
-    if masked.flops > 0.75 * counted(call, rng).flops:
-        raise Mismatch(
-            "with causal=True about as much is computed as without",
-            kind=too_large(masked) or "all tiles",
-        )
+    masked = counted(call, rng, LENGTH, WIDE, WIDE_BLOCK, causal=True)
+    within(
+        call,
+        "work with causal=True / without",
+        masked.flops / counted(call, rng, LENGTH, WIDE, WIDE_BLOCK).flops,
+        0.75,
+        "with causal=True about as much is computed as without",
+        kind="matrix" if masked.largest >= LENGTH**2 else str(masked.operations > 600),
+    )
+    within(
+        call,
+        "entries of the largest array with causal=True / an input",
+        masked.largest / (LENGTH * WIDE),
+        2.0,
+        f"with causal=True an array of {masked.largest} numbers is made, larger than every input",
+    )
 
 
 @exercise.check(points=0.5, after=any_size_and_block)
 def every_tile_once(call, rng):
     """Every tile is computed once: the maximum is corrected on the way, not looked for first."""
-    needed = 4 * LENGTH**2 * WIDTH + 8 * LENGTH**2
-    if counted(call, rng).flops > 1.25 * needed:
-        raise Mismatch("more is computed than one pass over the tiles needs", kind="twice")
+    needed = 4 * LENGTH**2 * WIDE + 8 * LENGTH**2
+    within(
+        call,
+        "work / that of one pass over the tiles",
+        counted(call, rng, LENGTH, WIDE, WIDE_BLOCK).flops / needed,
+        1.2,
+        "more is computed than one pass over the tiles needs",
+        kind="twice",
+    )
 
 
 def some_rows(i, Q, K, V):
@@ -296,6 +381,37 @@ def whole_rows(Q, K, V, block=64, causal=False):
         total = P.sum(axis=1, keepdims=True)
         parts.append((P @ V / total, (top + np.log(total))[:, 0]))
     return tuple(np.concatenate(part).astype(Q.dtype) for part in zip(*parts, strict=True))
+
+
+@exercise.misconception
+def wide_tiles(Q, K, V, block=64, causal=False):
+    """Your tiles are wider than `block` keys. Blocks of queries and of keys have `block` rows."""
+    if causal:
+        return flash_attention(Q, K, V, block, True)
+    parts = [flash_attention(Q[i : i + block], K, V, 2 * block) for i in range(0, len(Q), block)]
+    return tuple(map(np.concatenate, zip(*parts, strict=True)))
+
+
+@exercise.misconception
+def block_ignored(Q, K, V, block=64, causal=False):
+    """Your tiles have the same size whatever `block` says."""
+    return flash_attention(Q, K, V, 64, causal)
+
+
+@exercise.misconception
+def whole_where_blocks_fit(Q, K, V, block=64, causal=False):
+    """Where the blocks fit exactly you make the whole matrix, which is no smaller for that."""
+    if len(Q) % block or len(K) % block:
+        return flash_attention(Q, K, V, block, causal)
+    return ordinary(Q, K, V, causal)
+
+
+@exercise.misconception
+def mask_of_everything(Q, K, V, block=64, causal=False):
+    """You make an n × n mask. A tile's own rows and columns are enough to tell what it may see."""
+    if causal:
+        np.tril(np.ones((len(Q), len(K)), bool))
+    return flash_attention(Q, K, V, block, causal)
 
 
 @exercise.misconception

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from autograder.exercise import Choice, Exercise, Mismatch, agree, covers
+from autograder.exercise import Choice, Exercise, agree, covers, within
 from reference.helpers import attention, merge_heads, split_heads
 
 exercise = Exercise(
@@ -45,14 +45,19 @@ def queries(x, W, h, positions):
     return q if positions is None else rotate(q, positions)
 
 
-def fed(chunks, W, h, rope, mask=offset_mask, restart=False):
-    """Step through the chunks with a growing cache."""
+def as_they_are(k, v, _positions):
+    """What goes into the cache: keys and values."""
+    return k, v
+
+
+def fed(chunks, W, h, rope, mask=offset_mask, restart=False, keep=as_they_are):
+    """Step through the chunks with a growing cache; ``keep`` says what goes into it."""
     K = V = np.zeros((len(chunks[0]), h, 0, W.shape[-1] // h))
     outputs = []
     for x in chunks:
         first, t = (0 if restart else K.shape[2]), x.shape[1]
         positions = np.arange(first, first + t) if rope else None
-        k, v = keys_and_values(x, W, h, positions)
+        k, v = keep(*keys_and_values(x, W, h, positions), positions)
         K, V = np.concatenate([K, k], axis=2), np.concatenate([V, v], axis=2)
         q = queries(x, W, h, positions)
         outputs.append(merge_heads(attend(q, K, V, mask(t, K.shape[2]))) @ W[3])
@@ -201,32 +206,81 @@ def reset_forgets(call, rng):
     agree(answer, causal(x, W, 1))
 
 
-WIDTH, HEADS = 16, 1
+WIDTH, HEADS = 16, 8
+NARROW = 2.0  # how many times the necessary work a step may do; honest code does 1.4 times
+
+
+def needed(t):
+    """The FLOPs of step t: four projections, two products, and a softmax for every head."""
+    return 8 * WIDTH**2 + (4 * WIDTH + 8 * HEADS) * t
 
 
 def step_flops(call, rng, t):
-    """The FLOPs of step t: those of t steps less those of t − 1."""
+    """The FLOPs of step t: those of a prompt and that step, less those of the prompt."""
     x, W = layer(rng, WIDTH, HEADS, n=t)
     flops = []
-    for n in (t - 1, t):
-        work = call.work(cut(x[:, :n], *[1] * n), W, HEADS)
+    for sizes in ((t - 1,), (t - 1, 1)):
+        n = sum(sizes)
+        work = call.work(cut(x[:, :n], *sizes), W, HEADS)
         agree(work.value, causal(x[:, :n], W, HEADS))
-        covers(work, n * (8 * WIDTH**2 + 2 * n * WIDTH))
+        covers(work, n * 8 * WIDTH**2)
         flops.append(work.flops)
     return flops[1] - flops[0]
 
 
-@exercise.check(points=2, after=one_by_one)
+@exercise.check(points=1.5, after=one_by_one)
 def step_is_linear(call, rng):
     """A step projects its own token alone, and its further work grows with t, not with t²."""
-    early, middle, late = (step_flops(call, rng, t) for t in (12, 24, 36))
-    per_key = 1.5 * (4 * WIDTH + 8 * HEADS) + 4 * WIDTH  # two products, softmax, some copying
-    if late - 2 * middle + early > 0.5 * 12 * per_key:
-        raise Mismatch("the work of a step grows faster than its number t", kind="all rows")
-    if late - middle > 12 * per_key:
-        raise Mismatch("each cached token costs a step too much work", kind="projections")
-    if middle > 2 * (8 * WIDTH**2 + 24 * per_key):
-        raise Mismatch("every step does far more work than its t needs", kind="constant")
+    times = (48, 144, 432)
+    early, middle, late = (step_flops(call, rng, t) for t in times)
+    first, second = (
+        (middle - early) / (times[1] - times[0]),
+        (late - middle) / (times[2] - times[1]),
+    )
+    within(
+        call,
+        "how much more a cached token costs at t = 432 than at t = 144",
+        second / max(first, 1),
+        1.4,
+        "the work of a step grows faster than its number t",
+        kind="all rows" if late > 20 * needed(times[2]) else "masks",
+    )
+    within(
+        call,
+        "work of a step at t = 432 / what it needs",
+        late / needed(times[2]),
+        NARROW,
+        "each cached token costs a step too much work",
+        kind="projections",
+    )
+    within(
+        call,
+        "work of a step at t = 48 / what it needs",
+        early / needed(times[0]),
+        NARROW,
+        "every step does far more work than its t needs",
+        kind="constant",
+    )
+
+
+@exercise.check(points=0.5, after=step_is_linear)
+def memory_is_linear(call, rng):
+    """What is kept from step to step grows with the number of tokens, not with its square."""
+    peaks = []
+    for n in (96, 288):
+        x, W = layer(rng, WIDTH, HEADS, n=n)
+        work = call.work(cut(x, *[1] * n), W, HEADS)
+        agree(work.value, causal(x, W, HEADS))
+        covers(work, n * 8 * WIDTH**2)
+        peaks.append(work.peak)
+    within(
+        call,
+        "exponent of the memory from 96 tokens to 288",
+        np.log(peaks[1] / peaks[0]) / np.log(3),
+        1.4,
+        "more than keys and values is kept: the memory grows faster than the number of tokens",
+        kind="kept" if work.flops < NARROW * sum(map(needed, range(1, n + 1))) else "all rows",
+    )
 
 
 @exercise.misconception
@@ -272,6 +326,33 @@ def whole_buffer_read(chunks, W, h=1, rope=False, before=None):
 
 
 @exercise.misconception
+def mask_of_everything(chunks, W, h=1, rope=False, before=None):
+    """Each step makes a t × t mask to use its last row. A single new token needs no mask at all."""
+    return fed(
+        chunks, W, h, rope, lambda t, total: np.tril(np.ones((total, total), bool))[total - t :]
+    )
+
+
+@exercise.misconception
+def weights_kept(chunks, W, h=1, rope=False, before=None):
+    """You keep the weights of every step: together they are the t × t matrix. Nobody needs them."""
+    outputs, n = fed(chunks, W, h, rope)
+    kept = [np.ones((len(x), h, 1, i)) for i, x in enumerate(chunks, start=1)]
+    return outputs + 0 * kept[0][0, 0, 0, 0], n
+
+
+@exercise.misconception
+def window_of_keys(chunks, W, h=1, rope=False, before=None):
+    """The cache holds the newest keys alone. Every token attends to all tokens before it."""
+
+    def newest(t, total):
+        allowed = offset_mask(t, total)
+        return allowed & ~np.tril(np.ones((t, total), bool), total - t - 32)
+
+    return fed(chunks, W, h, rope, newest)
+
+
+@exercise.misconception
 def top_left_mask(chunks, W, h=1, rope=False, before=None):
     """In a chunk your mask starts at the first key. Row i of it is position (cached + i)."""
     return fed(chunks, W, h, rope, lambda t, total: np.tril(np.ones((t, total), bool)))
@@ -314,13 +395,8 @@ def positions_ignored(chunks, W, h=1, rope=False, before=None):
 @exercise.misconception
 def values_rotated_too(chunks, W, h=1, rope=False, before=None):
     """You rotated the values. Positions enter the scores: queries and keys are rotated."""
-    if not rope:
-        return fed(chunks, W, h, False)
-    x = np.concatenate(chunks, axis=1)
-    n = x.shape[1]
-    k, v = keys_and_values(x, W, h, np.arange(n))
-    q = queries(x, W, h, np.arange(n))
-    return merge_heads(attend(q, k, rotate(v, np.arange(n)), offset_mask(n, n))) @ W[3], n
+from autograder.exercise import Choice, Exercise, agree, covers, within
+from reference.helpers import attention, merge_heads, split_heads
 
 
 @exercise.misconception
@@ -332,11 +408,8 @@ def one_head_only(chunks, W, h=1, rope=False, before=None):
 @exercise.misconception
 def first_example_cached(chunks, W, h=1, rope=False, before=None):
     """All examples attend to the cache of the first one. Keep the axis of the batch."""
-    x = np.concatenate(chunks, axis=1)
-    n = x.shape[1]
-    positions = np.arange(n) if rope else None
-    k, v = keys_and_values(x[:1], W, h, positions)
-    return merge_heads(attend(queries(x, W, h, positions), k, v, offset_mask(n, n))) @ W[3], n
+from autograder.exercise import Choice, Exercise, agree, covers, within
+from reference.helpers import attention, merge_heads, split_heads
 
 
 @exercise.misconception

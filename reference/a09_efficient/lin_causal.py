@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from autograder.exercise import Count, Exercise, Mismatch, Numbers, agree, covers, grows
+from autograder.exercise import Count, Exercise, Numbers, agree, covers, grows, within
 
 exercise = Exercise(
     "lin_causal",
@@ -67,6 +67,12 @@ def by_cumulative_sums(Q, K, V, steps=False):
 
 
 @exercise.alternative
+def in_long_chunks(Q, K, V, steps=False):
+    """Chunks of 1024: up to that length it is the quadratic form."""
+    return recurrence(Q, K, V) if steps else chunked(Q, K, V, 1024)
+
+
+@exercise.alternative
 def always_step_by_step(Q, K, V, steps=False):
     """The recurrence serves for both."""
     return recurrence(Q, K, V)
@@ -120,10 +126,9 @@ def work_is_linear(call, rng):
     """Arithmetic and memory of causal_linear_attention grow like n."""
     grows(
         call,
-        lambda n: qkv(rng, n, 8, 4),
+        lambda n: qkv(rng, n, 32, 16),
         rows=lambda i, Q, K, V: chunked(Q, K, V)[i],
-        floor=lambda n: 4 * n * 8 * 4,
-        sizes=(129, 258, 1251, 2502),
+        floor=lambda n: 4 * n * 32 * 16,
     )
 
 
@@ -131,10 +136,14 @@ def work_is_linear(call, rng):
 def a_step_costs_always_the_same(call, rng):
     """Late steps take no more work than early ones: the state doesn't grow."""
     early, late = (step_work(call, rng, t) for t in (24, 192))
-    if late > 1.3 * early:
-        raise Mismatch(
-            "a later step takes more work than an early one", kind="steps that grow dearer"
-        )
+    within(
+        call,
+        "work of step 192 / that of step 24",
+        late / early,
+        1.4,
+        "a later step takes more work than an early one",
+        kind="steps that grow dearer",
+    )
 
 
 def step_work(call, rng, t):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograder.course.discrimination import Twins
+from autograder.course.proofs.distances import Distance, Distances
 from autograder.course.proofs.said import lost, shown
 from autograder.exercise import Exercise
 from autograder.grading.checks import NO_GPU, grade_checks
@@ -19,14 +20,21 @@ from autograder.sandbox import StudentError
 UNPROVED = {"not_timed", NO_GPU}
 
 
-def function_problems(exercise: Exercise, twins: list[Twins]) -> list[str]:
-    """Try every right and every wrong implementation; add misconceptions alike to ``twins``."""
+def function_problems(
+    exercise: Exercise, twins: list[Twins], distances: list[Distance]
+) -> list[str]:
+    """Try every right and every wrong implementation.
+
+    Misconceptions that are alike are added to ``twins``, what checks of work measured to
+    ``distances``.
+    """
     problems = []
+    measured = Distances()
     known = {wrong.name for wrong in exercise.misconceptions}
     assert exercise.solution
     caught: set[str] = set()
     for right in (exercise.solution, *exercise.alternatives):
-        items = grade_checks(exercise, as_student(right))
+        items = grade_checks(exercise, as_student(right), watch=measured.watch(right=True))
         unproved = [item for item in items if item.note in UNPROVED]
         caught |= {item.name for item in unproved}
         problems += [
@@ -35,9 +43,10 @@ def function_problems(exercise: Exercise, twins: list[Twins]) -> list[str]:
             if item not in unproved
         ]
     for wrong in exercise.misconceptions:
+        items = grade_checks(exercise, as_student(wrong), watch=measured.watch(right=False))
         failed = [
             item
-            for item in grade_checks(exercise, as_student(wrong))
+            for item in items
             if item.status in (Status.FAILED, Status.ERRORED) and item.note not in UNPROVED
         ]
         caught |= {item.name for item in failed}
@@ -56,6 +65,7 @@ def function_problems(exercise: Exercise, twins: list[Twins]) -> list[str]:
             problems.append(f"no misconception fails the check `{check.name}`: is it needed?")
     if not exercise.checks:
         problems.append(f"`{exercise.solution.__name__}` has no check")
+    distances += measured.found()
     return problems
 
 
