@@ -1,0 +1,37 @@
+"""The course's own work checks: natural cheats pass none that they should not, honest code all."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from autograder.exercise.loading import load_module
+from autograder.grading.checks import grade_checks
+from autograder.grading.runner import Runner
+from autograder.grading.student import StudentCall
+
+from .cheats import CHEATS
+
+pytestmark = pytest.mark.sandbox
+
+ROOT = Path(__file__).parents[2]
+
+
+@cache
+def exercise(path):
+    found = load_module(ROOT / "reference" / f"{path}.py").exercise
+    found.leave_out_gpu()
+    return found
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_a_cheat_is_caught_where_it_cheats_and_honest_code_nowhere(name, zygote, yardstick):
+    cheat = CHEATS[name]
+    with Runner(zygote, {}, seconds=120.0) as runner:
+        run = runner.execute(cheat.source, 1)
+        assert run.error is None, run.error
+        call = StudentCall(runner, exercise(cheat.exercise).solution, yardstick)
+        items = grade_checks(exercise(cheat.exercise), call)
+    lost = {item.name: item for item in items if item.status != "passed"}
+    skipped = {name for name, item in lost.items() if item.status == "skipped"}
+    assert set(lost) - skipped == cheat.caught, lost
