@@ -361,7 +361,7 @@ original = None  # one of "A", "B", "C", "D"
 #
 # Write `rope(x, positions, base)`. Axes in front of the last two, for batches and heads, are kept.
 # Positions may be fractions or negative. Whole numbers in `x` give an array of floats; `x` itself is left as it
-# was; an odd width raises an exception.
+# was; an odd width raises a `ValueError`.
 
 # %% exercise="rope_apply"
 import numpy as np

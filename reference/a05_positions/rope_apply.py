@@ -8,7 +8,8 @@ import numpy as np
 from jaxtyping import Float, Real
 from numpy import ndarray
 
-from autograder.exercise import Exercise, Mismatch, agree, require
+from autograder.exercise import Exercise, agree, require
+from autograder.exercise.properties import refuses
 
 exercise = Exercise("rope_apply", title="Rotate pairs", source="Su et al. (2021), section 3.2")
 
@@ -48,7 +49,8 @@ def column_by_column(x, positions, base=10000.0):
     """A loop over the pairs, into a new array of floats."""
     x = np.asarray(x)
     d = x.shape[-1]
-    assert d % 2 == 0, "an even width is needed"
+    if d % 2:
+        raise ValueError("an even width is needed")
     y = np.empty(x.shape, float)
     for even in range(0, d, 2):
         angle = np.asarray(positions) / base ** (even / d)
@@ -122,15 +124,10 @@ def whole_numbers_come_out_as_floats(call, rng):
 
 @exercise.check(points=0.5)
 def odd_widths_are_refused(call, rng):
-    """An odd width raises an exception: there is no partner for the last column."""
+    """An odd width raises a ValueError: there is no partner for the last column."""
     x = rng.normal(size=(2, 6))
     agree(call(x, np.arange(2)), rope(x, np.arange(2)))
-    try:
-        call(x[:, :5], np.arange(2))
-    except Exception as error:
-        require(getattr(error, "kind", "exception") == "exception", "an odd width was not refused")
-        return
-    raise Mismatch("an array of width 5 was accepted", kind="odd")
+    refuses(call, x[:, :5], np.arange(2), why="an odd width")
 
 
 @exercise.misconception
@@ -200,7 +197,7 @@ def first_example_for_all(x, positions, base=10000.0):
 
 @exercise.misconception
 def last_column_left(x, positions, base=10000.0):
-    """An odd width must raise an exception; you leave the last column as it is."""
+    """An odd width must raise a ValueError; you leave the last column as it is."""
     x = np.asarray(x)
     if x.shape[-1] % 2 == 0:
         return rope(x, positions, base)

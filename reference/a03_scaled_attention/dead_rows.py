@@ -1,0 +1,221 @@
+"""What becomes of a query that may attend to nothing.
+
+Source: IEEE 754 arithmetic; the house rule of this course.
+"""
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import inf, ndarray
+
+from autograder.exercise import Choice, Exercise, Numbers, agree
+from reference.helpers import softmax
+
+exercise = Exercise(
+    "dead_rows", title="When nothing may be attended", source="IEEE 754-2019, sections 6.1 and 7.2"
+)
+
+
+@exercise.variant
+def draw(rng):
+    """s: (3,), the scores of a query of which every key is blocked."""
+    while True:
+        s = np.sort(rng.choice(np.arange(1, 30), 3, replace=False)) / 10
+        if s[2] - s[0] > 1:
+            return {"s": rng.permutation(s)}
+
+
+@exercise.part(points=1, answer=Numbers())
+def filled():
+    """The weights if every score is replaced by −1e9."""
+    return np.full(3, 1 / 3)
+
+
+@filled.misconception()
+def filled_is_zero():
+    """A softmax looks at differences. All three scores are equal now."""
+    return np.zeros(3)
+
+
+@exercise.part(points=1, answer=Numbers())
+def added(s):
+    """The weights if −1e9 is added to every score, in float64."""
+    return softmax(s)
+
+
+@added.misconception()
+def added_is_flat(s):
+    """In float64 the scores are still there behind the large number: 16 digits are enough."""
+    return np.full(3, 1 / 3)
+
+
+@added.misconception()
+def added_is_zero(s):
+    """A softmax doesn't see a shift that is common to all scores."""
+    return np.zeros(3)
+
+
+@exercise.part(points=1, answer=Numbers())
+def added32():
+    """The same in float32."""
+    return np.full(3, 1 / 3)
+
+
+@added32.misconception()
+def scores_survive(s):
+    """Next to 1e9, float32 numbers are 64 apart. What is left of your scores?"""
+    return softmax(s)
+
+
+@added32.misconception()
+def added32_is_zero():
+    """Rounded, all three are equal, and equal scores share the weight."""
+    return np.zeros(3)
+
+
+@exercise.part(points=1, answer=Choice("ABCD"))
+def plain():
+    """What does a plain softmax give if every score is replaced by −∞?"""
+    return "C"
+
+
+@plain.misconception()
+def plain_is_zero():
+    """The numerators are 0, or would be. Which denominator do they meet?"""
+    return "A"
+
+
+@plain.misconception()
+def plain_is_even():
+    """Finite scores that are equal would share the weight. What is −∞ − (−∞)?"""
+    return "B"
+
+
+@plain.misconception()
+def plain_raises():
+    """NumPy warns, as a rule, and goes on computing."""
+    return "D"
+
+
+@exercise.reference
+def masked_softmax(
+    s: Float[ndarray, "... n m"], mask: Bool[ndarray, "..."]
+) -> Float[ndarray, "... n m"]:
+    """Return the softmax over the allowed keys; rows that have none are 0."""
+    allowed = np.where(mask, s, -inf)
+    top = allowed.max(axis=-1, keepdims=True)
+    e = np.exp(allowed - np.where(np.isfinite(top), top, 0))
+    total = e.sum(axis=-1, keepdims=True)
+    return e / np.where(total == 0, 1, total)
+
+
+@exercise.alternative
+def divided_where_possible(s, mask):
+    """Divide where there is something to divide by."""
+    mask = np.broadcast_to(mask, s.shape)
+    e = np.where(mask, np.exp(s - np.where(mask, s, s.min()).max(axis=-1, keepdims=True)), 0)
+    total = e.sum(axis=-1, keepdims=True)
+    return np.divide(e, total, out=np.zeros_like(e), where=total > 0)
+
+
+@exercise.alternative
+def row_by_row(s, mask):
+    """A softmax for each row that is alive."""
+    mask, out = np.broadcast_to(mask, s.shape), np.zeros_like(s)
+    for index in np.ndindex(s.shape[:-1]):
+        open_ = mask[index]
+        if open_.any():
+            out[index][open_] = softmax(s[index][open_])
+    return out
+
+
+@exercise.alternative
+def with_a_helping_key(s, mask):
+    """Open a dead row for the softmax, and close it afterwards."""
+    mask = np.broadcast_to(mask, s.shape)
+    dead = ~mask.any(axis=-1, keepdims=True)
+    opened = np.where(mask | dead, s, -inf)
+    e = np.exp(opened - opened.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True) * ~dead
+
+
+@exercise.check(points=1, visible=True)
+def living_rows_are_as_before(call, rng):
+    """Rows with allowed keys have the softmax over these, and 0 elsewhere."""
+    s, mask = rng.normal(size=(3, 5)), rng.random((3, 5)) < 0.6
+    mask[:, 0] = True
+    agree(call(s, mask), masked_softmax(s, mask))
+
+
+@exercise.check(points=1.5)
+def dead_rows_are_zero(call, rng):
+    """Rows without an allowed key are 0, and no warning is raised on the way."""
+    s, mask = rng.normal(size=(2, 3, 4)), rng.random((2, 3, 4)) < 0.7
+    mask[..., 1, :] = False
+    mask[0, 0, 2] = True
+    agree(call(s, mask), masked_softmax(s, mask))
+
+
+@exercise.check(points=0.5)
+def scores_of_any_size(call, rng):
+    """Scores of −10000 or 10000 change nothing of this; a mask may broadcast."""
+    for size in (-1e4, 1e4):
+        s, mask = rng.normal(size=(3, 4)) + size, np.array([True, True, False, True])
+        agree(call(s, mask), masked_softmax(s, mask))
+
+
+@exercise.misconception
+def not_a_number(s, mask):
+    """Dead rows are NaN: −∞ − (−∞) is not a number. Treat the row that has no largest score."""
+    right = masked_softmax(s, mask)
+    dead = ~np.broadcast_to(mask, s.shape).any(axis=-1, keepdims=True)
+    return np.where(dead, np.nan, right)
+
+
+@exercise.misconception
+def large_number(s, mask):
+    """A large negative number makes dead rows even, not 0."""
+    filled = np.where(mask, s, -1e9)
+    e = np.exp(filled - filled.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+@exercise.misconception
+def masked_afterwards(s, mask):
+    """You masked the weights. The blocked keys have taken their share of the sum by then."""
+    return masked_softmax(s, np.ones(s.shape, bool)) * mask
+
+
+@exercise.misconception
+def small_fill(s, mask):
+    """You filled with −9999. Beside scores of that size, blocked keys get weight."""
+    right = np.where(mask, s, -9999.0)
+    e = np.exp(right - right.max(axis=-1, keepdims=True))
+    weights = e / e.sum(axis=-1, keepdims=True)
+    return weights * np.broadcast_to(mask, s.shape).any(axis=-1, keepdims=True)
+
+
+@exercise.misconception
+def overflowing(s, mask):
+    """exp overflows, or everything underflows. Subtract the largest allowed score of each row."""
+    with np.errstate(all="ignore"):
+        e = np.exp(s) * mask
+        total = e.sum(axis=-1, keepdims=True)
+        return np.where(total == 0, 0, e / total)
+
+
+@exercise.part(points=2, answer=Choice("ABCDE", multiple=True))
+def risks():
+    """What else speaks against large finite numbers in place of −∞?"""
+    return "ABD"
+
+
+@risks.misconception()
+def gradients_too():
+    """Gradients of blocked scores are 0 either way, and finite numbers take no more time."""
+    return "ABCDE"
+
+
+@risks.misconception()
+def leaking_forgotten():
+    """Think of a fill that is too small, beside scores that are smaller still."""
+    return "AB"

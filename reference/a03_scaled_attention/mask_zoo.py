@@ -1,0 +1,137 @@
+"""How many pairs the masks of four kinds of model allow.
+
+Source: Devlin et al. (2019), "BERT"; Radford et al. (2018), "GPT"; Raffel et al. (2020), "T5",
+section 3.2.1 and figure 4.
+"""
+
+from autograder.exercise import Count, Exercise, Formula, Numbers
+
+exercise = Exercise(
+    "mask_zoo",
+    title="BERT, GPT, prefix, cross",
+    source="Raffel et al. (2020), section 3.2.1 and figures 3, 4",
+)
+
+
+@exercise.variant
+def draw(rng):
+    """n: tokens; p: length of the prefix; source: tokens of the other text."""
+    n = int(rng.integers(5, 10))
+    return {
+        "n": n,
+        "p": int(rng.integers(2, 5)),
+        "source": int(rng.choice([size for size in (3, 4, 6, 7, 8, 10) if size != n])),
+    }
+
+
+@exercise.part(points=2, answer=Count())
+def allowed(n, p, source):
+    """The allowed pairs: all to all, causal, causal with a prefix of p, and across two texts."""
+    causal = n * (n + 1) // 2
+    return [n * n, causal, causal + p * (p - 1) // 2, n * source]
+
+
+@allowed.misconception()
+def diagonal_forgotten(n, p, source):
+    """In your causal mask no token may look at itself."""
+    causal = n * (n - 1) // 2
+    return [n * n, causal, causal + p * (p - 1) // 2, n * source]
+
+
+@allowed.misconception()
+def prefix_counted_twice(n, p, source):
+    """Much of the prefix is allowed by the causal mask already. Count what it adds."""
+    causal = n * (n + 1) // 2
+    return [n * n, causal, causal + p * n, n * source]
+
+
+@allowed.misconception()
+def prefix_square_added(n, p, source):
+    """Of the p² pairs within the prefix some are allowed already. Which ones are new?"""
+    causal = n * (n + 1) // 2
+    return [n * n, causal, causal + p * p, n * source]
+
+
+@allowed.misconception()
+def cross_as_a_square(n, p, source):
+    """Across two texts queries come from one and keys from the other."""
+    causal = n * (n + 1) // 2
+    return [n * n, causal, causal + p * (p - 1) // 2, (n + source) ** 2]
+
+
+@exercise.part(points=1, answer=Formula("n"))
+def causal():
+    """The pairs that a causal mask allows for n tokens."""
+    return "n*(n + 1)/2"
+
+
+@causal.misconception()
+def half_of_all():
+    """Half of all pairs would halve the diagonal, too."""
+    return "n**2/2"
+
+
+@causal.misconception()
+def without_the_diagonal():
+    """A token may look at itself."""
+    return "n*(n - 1)/2"
+
+
+@exercise.part(points=1, answer=Formula("n p"))
+def prefix():
+    """The pairs that a causal mask allows if the first p tokens see each other."""
+    return "n*(n + 1)/2 + p*(p - 1)/2"
+
+
+@prefix.misconception()
+def prefix_for_every_query():
+    """All later tokens see the prefix already. What is new lies within it."""
+    return "n*(n + 1)/2 + n*p"
+
+
+@prefix.misconception()
+def whole_square():
+    """Half of the square of the prefix, with its diagonal, is allowed already."""
+    return "n*(n + 1)/2 + p**2"
+
+
+@prefix.misconception()
+def with_the_diagonal():
+    """The diagonal of the prefix is allowed already."""
+    return "n*(n + 1)/2 + p*(p + 1)/2"
+
+
+@exercise.part(points=0.5, answer=Count())
+def causal_1024():
+    """The pairs that a causal mask allows for 1024 tokens."""
+    return 1024 * 1025 // 2
+
+
+@causal_1024.misconception()
+def causal_1024_half():
+    """Half of all pairs would halve the diagonal, too."""
+    return 1024**2 // 2
+
+
+@causal_1024.misconception()
+def causal_1024_without_the_diagonal():
+    """A token may look at itself."""
+    return 1024 * 1023 // 2
+
+
+@exercise.part(points=0.5, answer=Numbers(tolerance=1e-5))
+def share():
+    """The share of all pairs that this is, to at least five digits."""
+    return 1025 / 2048
+
+
+@share.misconception()
+def exactly_half():
+    """Nearly: the diagonal makes it a little more than one half."""
+    return 0.5
+
+
+@share.misconception()
+def less_than_half():
+    """The diagonal belongs to the allowed pairs."""
+    return 1023 / 2048

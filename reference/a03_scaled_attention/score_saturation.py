@@ -1,0 +1,122 @@
+"""How fast a softmax of unscaled scores saturates.
+
+Source: Vaswani et al. (2017), "Attention is all you need", section 3.2.1.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from autograder.exercise import Choice, Exercise, Numbers
+from reference.helpers import softmax
+
+exercise = Exercise(
+    "score_saturation",
+    title="How fast does an unscaled softmax saturate?",
+    source="Vaswani et al. (2017), section 3.2.1",
+)
+
+widths = (4, 16, 64, 256, 1024)
+BAND = 0.03  # a mean over 2,000 repetitions has a standard error below 0.007
+
+
+@cache
+def measured(*powers):
+    """Return the mean largest weight and the mean trace of the Jacobian, each (powers, widths).
+
+    For a fixed q the scores of random keys are independent normals with the deviation ‖q‖, and
+    ‖q‖² follows a χ² distribution. Scores are divided by the width to each of the powers.
+    """
+    rng = np.random.default_rng(0)
+    largest, trace = np.empty((2, len(powers), len(widths)))
+    for column, d in enumerate(widths):
+        scores = np.sqrt(rng.chisquare(d, (20_000, 1))) * rng.standard_normal((20_000, 32))
+        for row, power in enumerate(powers):
+            p = softmax(scores / d**power)
+            largest[row, column] = p.max(axis=1).mean()
+            trace[row, column] = (1 - (p**2).sum(axis=1)).mean()
+    return largest, trace
+
+
+@exercise.part(points=3, answer=Numbers(tolerance=BAND))
+def max_w():
+    """The mean largest weight, unscaled and scaled, for the five widths, shape (2, 5)."""
+    return measured(0, 0.5)[0]
+
+
+@max_w.misconception()
+def scaled_above():
+    """The rows are exchanged: the unscaled scores come first."""
+    return measured(0.5, 0)[0]
+
+
+@max_w.misconception()
+def never_scaled():
+    """Both rows are those of unscaled scores."""
+    return measured(0, 0)[0]
+
+
+@exercise.part(points=2, answer=Numbers(tolerance=BAND))
+def trace():
+    """The mean trace Σ p_i (1 − p_i) of the Jacobian, in the same order, shape (2, 5)."""
+    return measured(0, 0.5)[1]
+
+
+@trace.misconception()
+def sum_of_squares():
+    """That is Σ p_i². What is missing to 1 is the trace."""
+    return 1 - measured(0, 0.5)[1]
+
+
+@trace.misconception()
+def trace_never_scaled():
+    """Both rows are those of unscaled scores."""
+    return measured(0, 0)[1]
+
+
+@exercise.part(points=1, answer=Choice("ABCD"))
+def threshold():
+    """What becomes of the claim that gradients vanish beyond d_k = 64?"""
+    return "C"
+
+
+@threshold.misconception()
+def holds_exactly():
+    """Look at your traces from one width to the next. Does anything happen at 64?"""
+    return "A"
+
+
+@threshold.misconception()
+def never_vanish():
+    """Your unscaled traces fall towards 0."""
+    return "B"
+
+
+@threshold.misconception()
+def also_scaled():
+    """Your scaled row hardly moves."""
+    return "D"
+
+
+@exercise.part(points=1, answer=Choice("ABCD"))
+def best_scale():
+    """What is known about the temperature √d_k?"""
+    return "B"
+
+
+@best_scale.misconception()
+def proved_to_be_best():
+    """No theorem says so. What is proved concerns a variance, under assumptions."""
+    return "A"
+
+
+@best_scale.misconception()
+def any_will_do():
+    """Compare your two rows: at the start of training it makes a difference."""
+    return "C"
+
+
+@best_scale.misconception()
+def keeps_its_promise_later():
+    """Training changes queries and keys, which are then neither independent nor normal."""
+    return "D"

@@ -1,0 +1,311 @@
+"""The backward pass of attention.
+
+Source: the chain rule; Dao et al. (2022), "FlashAttention", appendix B.2.
+"""
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray
+
+from autograder.algebra import Fact, IndexedChain
+from autograder.exercise import Derivation, Exercise, Numbers, agree, require
+from reference.helpers import attention
+
+exercise = Exercise(
+    "sdpa_grad", title="Backward pass of attention", source="Dao et al. (2022), appendix B.2"
+)
+
+chain = IndexedChain(
+    start="sum(g_k*D(p_k, s_j), k)",
+    target="p_j*(g_j - sum(g_k*p_k, k))",
+    indexed=("s", "p", "g"),
+    definitions={"p_i": "exp(s_i)/sum(exp(s_k), k)"},
+    rules=(
+        "linearity of sums",
+        "delta contraction",
+        Fact("softmax Jacobian", "D(p_i, s_j)", "p_i*(delta(i,j) - p_j)"),
+    ),
+)
+
+
+@exercise.part(points=3, answer=Derivation(chain))
+def steps():
+    """The gradient with respect to one score, from the chain rule to two terms."""
+    return [
+        "sum(g_k*D(p_k, s_j), k)",
+        "sum(g_k*p_k*(delta(k,j) - p_j), k)  # softmax Jacobian",
+        "sum(g_k*p_k*delta(k,j), k) - sum(g_k*p_k*p_j, k)  # linearity of sums",
+        "g_j*p_j - sum(g_k*p_k*p_j, k)  # delta contraction",
+        "g_j*p_j - p_j*sum(g_k*p_k, k)  # linearity of sums",
+        "p_j*(g_j - sum(g_k*p_k, k))",
+    ]
+
+
+@steps.alternative
+def factor_out_first():
+    """Take p_j out before δ is used."""
+    return [
+        "sum(g_k*D(p_k, s_j), k)",
+        "sum(g_k*p_k*(delta(k,j) - p_j), k)",
+        "sum(g_k*p_k*delta(k,j), k) - sum(g_k*p_k*p_j, k)",
+        "sum(g_k*p_k*delta(k,j), k) - p_j*sum(g_k*p_k, k)",
+        "g_j*p_j - p_j*sum(g_k*p_k, k)",
+        "p_j*(g_j - sum(g_k*p_k, k))",
+    ]
+
+
+@steps.alternative
+def other_letters():
+    """Call the bound index i, and sort the factors in another way."""
+    return [
+        "sum(D(p_i, s_j)*g_i, i)",
+        "sum(p_i*(delta(i,j) - p_j)*g_i, i)",
+        "sum(p_i*delta(i,j)*g_i - p_i*p_j*g_i, i)",
+        "sum(p_i*delta(i,j)*g_i, i) - sum(p_i*p_j*g_i, i)",
+        "p_j*g_j - sum(p_i*p_j*g_i, i)",
+        "p_j*g_j - p_j*sum(p_i*g_i, i)",
+        "p_j*(g_j - sum(p_i*g_i, i))",
+    ]
+
+
+@steps.alternative
+def without_the_last_bracket_until_the_end():
+    """Both sums in one line."""
+    return [
+        "sum(g_k*D(p_k, s_j), k)",
+        "sum(g_k*p_k*(delta(k,j) - p_j), k)  # softmax Jacobian",
+        "sum(g_k*p_k*delta(k,j), k) - sum(g_k*p_k, k)*p_j  # linearity of sums",
+        "g_j*p_j - p_j*sum(g_k*p_k, k)  # delta contraction",
+        "p_j*(g_j - sum(g_k*p_k, k))  # algebra",
+    ]
+
+
+def weights_of(Q, K, mask=None):
+    """Return the weights; rows without an allowed key are 0."""
+    return attention(Q, K, K, mask)[1]
+
+
+@exercise.reference
+def attention_grad(
+    Q: Float[ndarray, "n d_k"],
+    K: Float[ndarray, "m d_k"],
+    V: Float[ndarray, "m d_v"],
+    dO: Float[ndarray, "n d_v"],
+    mask: Bool[ndarray, "n m"] | None = None,
+) -> tuple[Float[ndarray, "n d_k"], Float[ndarray, "m d_k"], Float[ndarray, "m d_v"]]:
+    """Return the gradients for Q, K and V from that for the output."""
+    A = weights_of(Q, K, mask)
+    dA = dO @ V.T
+    dS = A * (dA - (dA * A).sum(axis=-1, keepdims=True)) / np.sqrt(Q.shape[-1])
+    return dS @ K, dS.T @ Q, A.T @ dO
+
+
+@exercise.alternative
+def query_by_query(Q, K, V, dO, mask=None):
+    """Build the Jacobian of every row."""
+    A, scale = weights_of(Q, K, mask), 1 / np.sqrt(Q.shape[1])
+    dQ, dK, dV = np.zeros_like(Q), np.zeros_like(K), np.zeros_like(V)
+    for i, p in enumerate(A):
+        ds = (np.diag(p) - np.outer(p, p)) @ (V @ dO[i]) * scale
+        dQ[i] = K.T @ ds
+        dK += np.outer(ds, Q[i])
+        dV += np.outer(p, dO[i])
+    return dQ, dK, dV
+
+
+@exercise.alternative
+def from_the_output(Q, K, V, dO, mask=None):
+    """The row sum of dA ∘ A is that of dO ∘ O."""
+    A, d_k = weights_of(Q, K, mask), Q.shape[-1]
+    delta = ((A @ V) * dO).sum(axis=1)
+    dS = A * (dO @ V.T - delta[:, None])
+    return [dS @ K / d_k**0.5, np.einsum("nm,nd->md", dS, Q) / d_k**0.5, A.T @ dO]
+
+
+@exercise.alternative
+def with_einsum(Q, K, V, dO, mask=None):
+    """Indices for everything."""
+    A = weights_of(Q, K, mask)
+    dA = np.einsum("nv,mv->nm", dO, V)
+    dS = (A * dA - A * np.einsum("nm,nm->n", A, dA)[:, None]) * Q.shape[-1] ** -0.5
+    return (
+        np.einsum("nm,md->nd", dS, K),
+        np.einsum("nm,nd->md", dS, Q),
+        np.einsum("nm,nv->mv", A, dO),
+    )
+
+
+def fixture(rng, n=3, m=5, d_k=4, d_v=2):
+    """Four different sizes."""
+    return [rng.normal(size=shape) for shape in ((n, d_k), (m, d_k), (m, d_v), (n, d_v))]
+
+
+def differences(Q, K, V, dO, mask, h=1e-5):
+    """Return the gradients of Σ O ∘ dO by central differences: a second opinion."""
+    gradients = []
+    for which in range(3):
+        inputs = [Q.copy(), K.copy(), V.copy()]
+        gradient = np.empty_like(inputs[which])
+        for index in np.ndindex(gradient.shape):
+            values = []
+            for step in (h, -h):
+                inputs[which][index] += step
+                q, k, v = inputs
+                values.append((weights_of(q, k, mask) @ v * dO).sum())
+                inputs[which][index] -= step
+            gradient[index] = (values[0] - values[1]) / (2 * h)
+        gradients.append(gradient)
+    return gradients
+
+
+@exercise.check(points=2, visible=True)
+def equals_the_chain_rule(call, rng):
+    """The three gradients are right for n queries and m keys, without a mask."""
+    for sizes in ({}, {"n": 1, "m": 2, "d_k": 3, "d_v": 1}):
+        Q, K, V, dO = fixture(rng, **sizes)
+        agree(tuple(call(Q, K, V, dO)), attention_grad(Q, K, V, dO))
+
+
+@exercise.check(points=1)
+def equals_differences(call, rng):
+    """They agree with central differences of the output, to a relative error below 1e-7."""
+    Q, K, V, dO = fixture(rng, n=2, m=3, d_k=2, d_v=3)
+    found, right = call(Q, K, V, dO), differences(Q, K, V, dO, None)
+    for name, ours, theirs in zip(("dQ", "dK", "dV"), found, right, strict=True):
+        agree(ours, theirs, rtol=1e-7, atol=1e-8, what=name)
+
+
+@exercise.check(points=1)
+def common_shift_of_the_keys(call, rng):
+    """The entries of dK add up to 0 over the keys: a common shift of all keys changes nothing."""
+    Q, K, V, dO = fixture(rng)
+    dK = np.asarray(call(Q, K, V, dO)[1])
+    require(dK.shape == K.shape, "dK has another shape than K")
+    agree(dK.sum(axis=0), np.zeros(4), atol=1e-10, what="the sum of dK over the keys")
+
+
+@exercise.check(points=1)
+def masked_pairs_get_nothing(call, rng):
+    """Blocked pairs pass no gradient on; a query without any key gets 0, not NaN."""
+    Q, K, V, dO = fixture(rng)
+    mask = np.tri(3, 5, k=1, dtype=bool)
+    mask[1] = False
+    agree(tuple(call(Q, K, V, dO, mask)), attention_grad(Q, K, V, dO, mask))
+
+
+@exercise.misconception
+def scale_forgotten(Q, K, V, dO, mask=None):
+    """The factor 1/√d_k is missing in dQ and dK: the scores were scaled, so their gradients are."""
+    dQ, dK, dV = attention_grad(Q, K, V, dO, mask)
+    root = np.sqrt(Q.shape[-1])
+    return dQ * root, dK * root, dV
+
+
+@exercise.misconception
+def diagonal_only(Q, K, V, dO, mask=None):
+    """You used the diagonal of the softmax Jacobian alone. Each weight depends on every score."""
+    A = weights_of(Q, K, mask)
+    dS = A * (1 - A) * (dO @ V.T) / np.sqrt(Q.shape[-1])
+    return dS @ K, dS.T @ Q, A.T @ dO
+
+
+@exercise.misconception
+def second_term_forgotten(Q, K, V, dO, mask=None):
+    """The second term of the Jacobian is missing: what one score gains, the others lose."""
+    A = weights_of(Q, K, mask)
+    dS = A * (dO @ V.T) / np.sqrt(Q.shape[-1])
+    return dS @ K, dS.T @ Q, A.T @ dO
+
+
+@exercise.misconception
+def sum_over_the_queries(Q, K, V, dO, mask=None):
+    """You summed over the queries. The softmax, and so its Jacobian, is that of a row."""
+    A = weights_of(Q, K, mask)
+    dA = dO @ V.T
+    dS = A * (dA - (dA * A).sum(axis=0, keepdims=True)) / np.sqrt(Q.shape[-1])
+    return dS @ K, dS.T @ Q, A.T @ dO
+
+
+@exercise.misconception
+def mask_ignored(Q, K, V, dO, mask=None):
+    """The mask has no effect."""
+    return attention_grad(Q, K, V, dO)
+
+
+@exercise.misconception
+def dead_rows_are_nan(Q, K, V, dO, mask=None):
+    """A query without any allowed key gives NaN. Its weights are 0, and its gradients, too."""
+    gradients = attention_grad(Q, K, V, dO, mask)
+    if mask is None or mask.any(axis=1).all():
+        return gradients
+    return tuple(np.full_like(gradient, np.nan) for gradient in gradients)
+
+
+@exercise.misconception
+def queries_and_keys_exchanged(Q, K, V, dO, mask=None):
+    """The gradients come in the order dQ, dK, dV: yours are exchanged."""
+    dQ, dK, dV = attention_grad(Q, K, V, dO, mask)
+    return dK, dQ, dV
+
+
+q, keys, values, upstream = np.array([[1.0, 0]]), np.eye(2), np.array([[1.0], [0]]), np.ones((1, 1))
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def A():
+    """The weights for q = (1, 0), K = I, V = (1, 0)ᵀ, shape (2,)."""
+    return weights_of(q, keys)[0]
+
+
+@A.misconception()
+def A_not_scaled():
+    """The score isn't scaled by 1/√d_k."""
+    return weights_of(q * np.sqrt(2), keys)[0]
+
+
+@exercise.part(points=1, answer=Numbers())
+def dQ(A):
+    """The gradient for the query, with dO = 1, shape (2,)."""
+    return A[0] * A[1] * np.array([1, -1]) / np.sqrt(2)
+
+
+@dQ.misconception()
+def dQ_without_scale(A):
+    """The factor 1/√d_k is missing: the scores were scaled, so their gradients are."""
+    return A[0] * A[1] * np.array([1.0, -1])
+
+
+@dQ.misconception()
+def dQ_of_the_diagonal(A):
+    """You used the diagonal of the softmax Jacobian alone. Each weight depends on both scores."""
+    return np.array([A[0] * A[1] / np.sqrt(2), 0])
+
+
+@dQ.misconception()
+def dQ_without_the_second_term(A):
+    """The second term of the Jacobian is missing: what one score gains, the other loses."""
+    return np.array([A[0] / np.sqrt(2), 0])
+
+
+@exercise.part(points=1, answer=Numbers())
+def dK(dQ):
+    """The gradient for the keys, with dO = 1, shape (2, 2)."""
+    return np.outer(dQ, [1, 0])
+
+
+@dK.misconception()
+def dK_transposed(dQ):
+    """Each row of dK belongs to a key: it is a multiple of the query."""
+    return np.outer([1, 0], dQ)
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def dV(A):
+    """The gradient for the values, with dO = 1, shape (2,)."""
+    return A
+
+
+@dV.misconception()
+def values_themselves():
+    """These are the values. How much does each of them count in the output?"""
+    return np.array([1.0, 0])

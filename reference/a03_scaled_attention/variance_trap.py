@@ -1,0 +1,175 @@
+"""Many queries and a single key: which variance is that?
+
+Source: any text on estimation; for the scores Vaswani et al. (2017), section 3.2.1.
+"""
+
+import numpy as np
+
+from autograder.exercise import Choice, Exercise, Numbers, require
+
+exercise = Exercise(
+    "variance_trap",
+    title="One key is not a sample of keys",
+    source="Vaswani et al. (2017), section 3.2.1, footnote 4, put to the test",
+)
+
+widths = (8, 32, 128, 512)
+
+
+def experiment():
+    """Return queries and the one key for each width, from the generator that the notebook seeds."""
+    state = np.random.RandomState(42)
+    return [(state.randn(1000, d), state.randn(1, d)) for d in widths]
+
+
+@exercise.part(points=2, answer=Numbers(tolerance=0.01))
+def var():
+    """The variance of the 1000 scores, for the four widths."""
+    return np.array([(Q @ k.T).var() for Q, k in experiment()])
+
+
+@var.misconception()
+def seeded_for_each_width():
+    """You set the seed anew for each width. It is set once, before the first one."""
+    found = []
+    for d in widths:
+        state = np.random.RandomState(42)
+        found.append((state.randn(1000, d) @ state.randn(1, d).T).var())
+    return np.array(found)
+
+
+@var.misconception()
+def what_theory_says():
+    """You gave the widths themselves. Run the experiment: it says something else."""
+    return np.array(widths, float)
+
+
+@var.misconception()
+def scaled_variances():
+    """You divided by √d first. Here the scores are raw."""
+    return np.array([(Q @ k.T / np.sqrt(len(k[0]))).var() for Q, k in experiment()])
+
+
+@exercise.part(points=1, answer=Numbers(tolerance=0.01))
+def ksq():
+    """The squared length of each of the four keys."""
+    return np.array([(k**2).sum() for _, k in experiment()])
+
+
+@ksq.misconception()
+def lengths():
+    """These are lengths, not yet squared."""
+    return np.array([np.linalg.norm(k) for _, k in experiment()])
+
+
+@ksq.misconception()
+def mean_squares():
+    """These are means of squares. A squared length is a sum."""
+    return np.array([(k**2).mean() for _, k in experiment()])
+
+
+@exercise.part(points=1, answer=Choice("ABCD"))
+def estimated():
+    """What does the experiment estimate?"""
+    return "C"
+
+
+@estimated.misconception()
+def too_few_queries():
+    """More queries would make each number more exact. But what would it come close to?"""
+    return "A"
+
+
+@estimated.misconception()
+def bad_generator():
+    """The generator is fine. Compare your two rows of numbers."""
+    return "B"
+
+
+@estimated.misconception()
+def divided_by_n():
+    """For 1000 scores, dividing by 999 instead of 1000 changes a thousandth."""
+    return "D"
+
+
+@exercise.reference
+def fair_variance(d: int, n: int, seed: int) -> float:
+    """Draw n independent pairs of a query and a key; return the variance of their scores."""
+    q, k = np.random.default_rng(seed).standard_normal((2, n, d))
+    return float((q * k).sum(axis=1).var())
+
+
+@exercise.alternative
+def with_einsum(d, n, seed):
+    """Sum over the entries with einsum."""
+    rng = np.random.default_rng([seed, 7])
+    scores = np.einsum("ij,ij->i", rng.normal(size=(n, d)), rng.normal(size=(n, d)))
+    return np.mean(scores**2) - np.mean(scores) ** 2
+
+
+@exercise.alternative
+def column_by_column(d, n, seed):
+    """Add up entry by entry; needs less memory."""
+    rng, scores = np.random.RandomState(seed), np.zeros(n)
+    for _ in range(d):
+        scores += rng.randn(n) * rng.randn(n)
+    return np.var(scores, ddof=1)
+
+
+@exercise.alternative
+def in_batches(d, n, seed):
+    """Collect the scores of a thousand pairs at a time."""
+    rng = np.random.default_rng(seed)
+    rest = [min(1000, n - start) for start in range(0, n, 1000)]
+    scores = [(rng.normal(size=(m, d)) * rng.normal(size=(m, d))).sum(axis=1) for m in rest]
+    return np.concatenate(scores).var()
+
+
+#: A right estimate from 100,000 pairs is farther off less than once in ten million cases.
+CLOSE = 0.05
+
+
+@exercise.check(points=2)
+def close_to_the_width(call, rng):
+    """Within 5 % of d for 100,000 pairs, for other widths and seeds, and never twice the same."""
+    found = []
+    for d in (4, 8, 12):
+        value = np.asarray(call(d, 100_000, int(rng.integers(1000))))
+        require(value.shape == () and value.dtype.kind == "f", "the result is not one number")
+        require(abs(value - d) < CLOSE * d, "the variance is more than 5 % away from d")
+        found.append(float(value) / d)
+    require(1.0 not in found, "the result is exactly d: is it measured?")
+
+
+@exercise.misconception
+def one_key_only(d, n, seed):
+    """You draw one key for all queries, so the result is its squared length."""
+    rng = np.random.default_rng(seed)
+    return float((rng.standard_normal((n, d)) @ rng.standard_normal(d)).var())
+
+
+@exercise.misconception
+def one_query_only(d, n, seed):
+    """You draw one query for all keys, so the result is its squared length."""
+    rng = np.random.default_rng(seed)
+    q = rng.standard_normal(d)
+    return float((rng.standard_normal((n, d)) @ q).var())
+
+
+@exercise.misconception
+def query_is_the_key(d, n, seed):
+    """Query and key are the same vector in yours; then the variance is 2 d."""
+    q = np.random.default_rng(seed).standard_normal((n, d))
+    return float((q * q).sum(axis=1).var())
+
+
+@exercise.misconception
+def scaled_scores(d, n, seed):
+    """You divided the scores by √d. Asked for is the variance of the raw ones."""
+    return fair_variance(d, n, seed) / d
+
+
+@exercise.misconception
+def typed_in(d, n, seed):
+    """You return the width, whatever is drawn. Measure it."""
+    return float(d)
