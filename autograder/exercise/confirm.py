@@ -25,8 +25,8 @@ _SMALL = (16, 66, 132)
 _OPERATIONS = 1.5  # on arrays for each row, in time; a loop over rows takes more
 _SHARE = 0.5  # of the time of small calls that grows with the number of rows, in a loop
 _REFERENCE = 3.0  # times that of the reference, which has no loop
-_LOOKS = 2  # for a loop: a busy machine hides one now and then, and makes up none
-_REPEATED, _SINGLE = 200, 40  # calls of each small size: the least time of many has no outliers
+_LOOKS = 2  # for a loop, that must agree
+_REPEATED, _SINGLE = 50, 40  # operations of one moment, and moments of a look
 
 
 def growth(call: Clocked, make: Make, at_most: float, rows: Rows, sizes: tuple[int, int]) -> bool:
@@ -64,30 +64,51 @@ def no_loop(call: Clocked, make: Make, rows: Rows) -> bool:
     """Tell whether the time of small calls agrees with a number of steps that is always the same.
 
     Such a time is a + b·n + c·n², and b is the time of a row: in a loop that of some operations
-    on arrays, and else that of a few numbers.
+    on arrays, and else that of a few numbers.  Two looks of three decide: a busy machine hides a
+    loop now and then, or makes one up.
     """
-    return all(_without_loop(call, make, rows) for _ in range(_LOOKS if call.clocked else 0))
+    found: list[bool] = []
+    while call.clocked and max(found.count(True), found.count(False)) < _LOOKS:
+        found.append(_without_loop(call, make, rows))
+    return found.count(False) < _LOOKS
 
 
 def _without_loop(call: Clocked, make: Make, rows: Rows) -> bool:
-    own = _least(call.seconds, make, rows, _SMALL, single=_SINGLE)
-    if own is None:
+    """Look at many small calls, each beside one of another size and beside the reference.
+
+    What is compared are calls of one moment, since a processor's speed changes from one to the
+    next, and then the median of all moments is taken: one that was disturbed counts once.
+    """
+    own, reference, operations = [], [], []
+    for _ in range(_SINGLE):
+        once = _moment(call.seconds, make, rows)
+        if once is None:
+            return True
+        own.append(_for_each_row(once))
+        operations.append(_operation())
+        again = _moment(call.reference_seconds, make, rows)
+        if again is not None:
+            reference.append(_for_each_row(again)[0])
+    each, share = np.median(own, axis=0)
+    if each < _OPERATIONS * np.median(operations) or share < _SHARE:
         return True
-    each, share = _for_each_row(own)
-    if each < _OPERATIONS * _operation() or share < _SHARE:
-        return True
-    reference = _least(call.reference_seconds, make, rows, _SMALL, single=_SINGLE)
-    return reference is None or each < _REFERENCE * _for_each_row(reference)[0]
+    return bool(reference and each < _REFERENCE * np.median(reference))
+
+
+def _moment(seconds: Seconds, make: Make, rows: Rows) -> dict[int, float] | None:
+    """Return the times of one call of each small size, if there is a clock."""
+    found = {n: block(seconds, make, rows, n, calls=1) for n in _SMALL}
+    times = {n: taken for n, taken in found.items() if taken is not None}
+    return times if len(times) == len(_SMALL) else None
 
 
 def _least(
-    seconds: Seconds, make: Make, rows: Rows, sizes: Sequence[int], *, single: int = 0
+    seconds: Seconds, make: Make, rows: Rows, sizes: Sequence[int]
 ) -> dict[int, float] | None:
-    """Return the least time at each size, of blocks or of ``single`` calls, if there is a clock."""
+    """Return the least time at each size, of blocks of calls, if there is a clock."""
     least = dict.fromkeys(sizes, math.inf)
-    calls = {"calls": 1} if single else {}
-    for _, n in itertools.product(range(single or ROUNDS), sizes):
-        taken = block(seconds, make, rows, n, **calls)
+    for _, n in itertools.product(range(ROUNDS), sizes):
+        taken = block(seconds, make, rows, n)
         if taken is None:
             return None
         least[n] = min(least[n], taken)
@@ -110,10 +131,7 @@ def _for_each_row(seconds: dict[int, float]) -> tuple[float, float]:
 def _operation() -> float:
     """Return the processor time of one operation on a small array, here and now."""
     row, matrix = np.ones(8), np.ones((8, 8))
-    found = []
-    for _ in range(_SINGLE):
-        before = time.process_time()
-        for _ in range(_REPEATED):
-            row @ matrix
-        found.append((time.process_time() - before) / _REPEATED)
-    return min(found)
+    before = time.process_time()
+    for _ in range(_REPEATED):
+        row @ matrix
+    return (time.process_time() - before) / _REPEATED

@@ -36,7 +36,6 @@ EVERYDAY = {
     "sendmsg": (46, 211),
     "recvfrom": (45, 207),
     "exit": (60, 93),
-    "futex": (202, 98),
     "exit_group": (231, 94),
     "clock_gettime": (228, 113),
     "newfstatat": (262, 79),
@@ -88,6 +87,7 @@ DENIED = {
 }
 KILLING = {"kill": (62, 129), "tgkill": (234, 131), "prlimit64": (302, 261)}
 CLONE, CLONE3 = (56, 220), (435, 435)
+FUTEX = (202, 98)
 OPENAT, OPEN, OPENAT2 = (257, 56), (2, None), (437, 437)
 FCNTL, IOCTL, PRCTL, SOCKETPAIR = (72, 25), (16, 29), (157, 167), (53, 199)
 
@@ -136,7 +136,7 @@ def decide(machine):
         data = struct.pack("<IIQ6Q", number, architecture, 0, *(a & mask for a in padded))
         verdict = run(program, data)
         if verdict >> 16 == 0x0005:
-            return errno.errorcode[verdict & 0xFFFF]
+            return errno.errorcode[verdict & 0xFFFF] if verdict & 0xFFFF else "nothing done"
         return {ALLOW: "allowed", KILL: "killed"}[verdict]
 
     return decide
@@ -208,8 +208,10 @@ def test_the_newer_way_of_opening_is_unknown(decide):
 
 def test_commands_of_fcntl_ioctl_and_prctl(decide):
     f_dupfd, f_getfl, f_setown, f_setsig, f_setlease = 0, 3, 8, 10, 1024
+    f_getlk, f_setlk, f_setlkw, f_ofd_setlk, f_notify = 5, 6, 7, 37, 1026
     assert decide(FCNTL, 0, f_dupfd) == decide(FCNTL, 0, f_getfl) == "allowed"
-    for command in (f_setown, f_setsig, f_setlease):
+    locks = (f_getlk, f_setlk, f_setlkw, f_ofd_setlk, f_notify)
+    for command in (f_setown, f_setsig, f_setlease, *locks):
         assert decide(FCNTL, 0, command) == "EINVAL"
     fionbio, fiosetown, tiocsti = 0x5421, 0x8901, 0x5412
     assert decide(IOCTL, 0, fionbio) == "allowed"
@@ -217,6 +219,27 @@ def test_commands_of_fcntl_ioctl_and_prctl(decide):
     set_pdeathsig, set_dumpable = 1, 4
     assert decide(PRCTL, set_pdeathsig) == "EPERM"
     assert decide(PRCTL, set_dumpable) == "allowed"
+
+
+def test_waiting_is_for_one_process_alone(decide):
+    private, clock, wait, wake, requeue, wait_bitset, wake_bitset = 128, 256, 0, 1, 3, 9, 10
+    for operation in (wait, wake, requeue, wait_bitset, wake_bitset, wait_bitset | clock):
+        assert decide(FUTEX, 0, operation | private) == "allowed"
+    # The C library asks again after the first, and goes on after the second.
+    assert decide(FUTEX, 0, wait) == decide(FUTEX, 0, wait_bitset | clock) == "EAGAIN"
+    assert decide(FUTEX, 0, wake) == "nothing done"
+    assert decide(FUTEX, 0, requeue) == decide(FUTEX, 0, wake_bitset) == "ENOSYS"
+
+
+def test_other_processes_are_not_asked_about(decide):
+    for name in seccomp._OF_A_PROCESS:
+        numbers = seccomp._NUMBERS[name]
+        assert decide(numbers, 0) == decide(numbers, PID) == "allowed"
+        assert decide(numbers, PID + 1) == "ENOSYS"
+    for name in seccomp._OF_A_CLOCK:
+        numbers = seccomp._NUMBERS[name]
+        assert decide(numbers, 2) == "allowed"
+        assert decide(numbers, (~(PID + 1) << 3) | 2) == "EINVAL"
 
 
 def test_pairs_of_local_stream_sockets_alone(decide):

@@ -50,6 +50,32 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "prctl": (157, 167),
     "fcntl": (72, 25),
     "ioctl": (16, 29),
+    "getpgid": (121, 155),
+    "getsid": (124, 156),
+    "getpriority": (140, 141),
+    "ioprio_get": (252, 31),
+    "sched_getparam": (143, 121),
+    "sched_getscheduler": (145, 120),
+    "sched_getattr": (315, 275),
+    "sched_getaffinity": (204, 123),
+    "sched_rr_get_interval": (148, 127),
+    "get_robust_list": (274, 100),
+    "clock_gettime": (228, 113),
+    "clock_getres": (229, 114),
+    "clock_nanosleep": (230, 115),
+    "timer_create": (222, 107),
+    # files that all may read, through which one process could tell another something
+    "flock": (73, 32),
+    "mincore": (27, 232),
+    "cachestat": (451, 451),
+    "fadvise64": (221, 223),
+    "readahead": (187, 213),
+    "preadv2": (327, 286),
+    "futex": (202, 98),
+    "futex_waitv": (449, 449),
+    "futex_wake": (454, 454),
+    "futex_wait": (455, 455),
+    "futex_requeue": (456, 456),
     # network
     "socket": (41, 198),
     "socketpair": (53, 199),
@@ -202,6 +228,23 @@ def _only(argument: int, values: list[int], code: int = errno.EPERM) -> _Program
     return [*_argument(argument), *tests, *_deny(code), *_allow()]
 
 
+def _only_private_futexes() -> _Program:
+    # Else who waits on a page of a library is seen, and woken, by every process that has mapped it.
+    # Joining a thread is such a wait: it looks again and again instead.
+    return [
+        *_argument(1),
+        *_if(_IF_ANY_BIT, 128, then=7),  # FUTEX_PRIVATE_FLAG
+        *_do(_AND, 0x7F),
+        *_if(_IF_EQUAL, 0, then=3),  # FUTEX_WAIT
+        *_if(_IF_EQUAL, 9, then=2),  # FUTEX_WAIT_BITSET
+        *_if(_IF_EQUAL, 1, then=2),  # FUTEX_WAKE: nobody was there
+        *_deny(errno.ENOSYS),
+        *_deny(errno.EAGAIN),
+        *_deny(0),
+        *_allow(),
+    ]
+
+
 def _only_threads() -> _Program:
     clone_thread, new_namespaces = 0x00010000, 0x7E020080
     return [
@@ -241,9 +284,15 @@ def _no_hidden_truncation(flags: int) -> _Program:
     ]
 
 
-_DUP_TO_SETLKW, _DUPFD_CLOEXEC = list(range(8)), 1030
+_DUP_TO_SETFL, _DUPFD_CLOEXEC = list(range(5)), 1030
 # Close on exec, non-blocking, bytes to read, terminal or not. FIOSETOWN would send signals.
 _IOCTLS = [0x5450, 0x5451, 0x5421, 0x541B, 0x5401, 0x802C542A, 0x5413]
+_OF_A_PROCESS = (
+    *("getpgid", "getsid", "sched_getparam", "sched_getscheduler", "sched_getattr"),
+    *("sched_getaffinity", "sched_rr_get_interval", "get_robust_list"),
+)
+_OF_A_CLOCK = ("clock_gettime", "clock_getres", "clock_nanosleep", "timer_create")
+_CLOCKS = list(range(12))  # negative ones are those of processes
 _CONDITIONAL = {
     "clone": _only_threads(),
     "clone3": _deny(errno.ENOSYS),  # its flags are out of sight; glibc falls back to clone
@@ -252,7 +301,20 @@ _CONDITIONAL = {
     "prlimit64": _only(0, [0, _OWN_PID]),
     "prctl": [*_argument(0), *_if(_IF_EQUAL, 1, otherwise=1), *_deny(errno.EPERM), *_allow()],
     # F_SETOWN and F_SETSIG send any signal to any process of the same user.
-    "fcntl": _only(1, [*_DUP_TO_SETLKW, _DUPFD_CLOEXEC], errno.EINVAL),
+    # Locks on a file that all may read would be seen by all.
+    "fcntl": _only(1, [*_DUP_TO_SETFL, _DUPFD_CLOEXEC], errno.EINVAL),
+    "flock": _deny(errno.ENOLCK),
+    "futex": _only_private_futexes(),
+    "futex_waitv": _deny(errno.ENOSYS),
+    "futex_wake": _deny(errno.ENOSYS),
+    "futex_wait": _deny(errno.ENOSYS),
+    "futex_requeue": _deny(errno.ENOSYS),
+    "preadv2": _deny(errno.ENOSYS),
+    # What the kernel says of a process could be read by another: of the own one it may be asked.
+    **dict.fromkeys(_OF_A_PROCESS, _only(0, [0, _OWN_PID], errno.ENOSYS)),
+    "getpriority": _only(1, [0, _OWN_PID], errno.ENOSYS),
+    "ioprio_get": _only(1, [0, _OWN_PID], errno.ENOSYS),
+    **dict.fromkeys(_OF_A_CLOCK, _only(0, _CLOCKS, errno.EINVAL)),
     "ioctl": _only(1, _IOCTLS, errno.ENOTTY),
     "socketpair": _only_stream_pairs(),
     "open": _no_hidden_truncation(1),

@@ -1,0 +1,129 @@
+"""Two submissions that run at once can tell each other nothing through what both may read."""
+
+import pytest
+
+from autograder.sandbox import Isolation, Limits, Zygote, probe
+
+pytestmark = pytest.mark.sandbox
+
+#: `send` says a bit where `receive` can hear it.  Each raises an exception or says 0 where it can't.
+SHARED = """
+import ctypes, fcntl, json, mmap, os, threading, time
+path = json.__file__
+file = open(path, "rb")
+libc = ctypes.CDLL(None, use_errno=True)
+def pid(): return os.getpid()
+"""
+CHANNELS = {
+    "flock": """
+def send(other): fcntl.flock(file, fcntl.LOCK_SH)
+def receive(other):
+    try: fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError: return 1
+    return 0
+""",
+    "record locks": """
+import struct
+def lock(kind): return struct.pack("hhqqi4x", kind, 0, 0, 1, 0)
+def send(other): fcntl.fcntl(file, fcntl.F_SETLK, lock(fcntl.F_RDLCK))
+def receive(other):
+    answer = fcntl.fcntl(file, fcntl.F_GETLK, lock(fcntl.F_WRLCK))
+    return int(struct.unpack("hhqqi4x", answer)[0] == fcntl.F_RDLCK)
+""",
+    "futex": """
+FUTEX = {"x86_64": 202, "aarch64": 98}[os.uname().machine]
+WAIT, WAKE = 0, 1
+memory = mmap.mmap(file.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ)
+import numpy as np
+word = np.frombuffer(memory, np.uint32)
+address = ctypes.c_void_p(word.ctypes.data)
+def futex(operation, value, timeout=None):
+    value = ctypes.c_uint32(value)
+    return libc.syscall(ctypes.c_long(FUTEX), address, operation, value, timeout, None, 0)
+def wait():
+    while futex(WAIT, int(word[0])) == -1: time.sleep(0.01)
+def send(other):
+    threading.Thread(target=wait, daemon=True).start()
+    time.sleep(0.3)
+def receive(other): return max(futex(WAKE, 1), 0)
+""",
+    "the clock of a process": """
+def send(other):
+    end = time.process_time() + 0.3
+    while time.process_time() < end: pass
+def receive(other): return int(time.clock_gettime((~other << 3) | 2) > 0.25)
+""",
+    "sessions": """
+def send(other): os.setpgid(0, 0)
+def receive(other): return int(os.getpgid(other) == other)
+""",
+}
+
+
+def heard(zygote, source):
+    """Say whether one session hears what another one says, and was silent before."""
+    with zygote.session() as one, zygote.session() as two:
+        for session in (one, two):
+            assert session.execute(SHARED + source).error is None
+        sender = one.read("here") if one.execute("here = pid()").error is None else 0
+        attempt = (
+            "def tried(f, other):\n    try: return f(other) or 0\n    except OSError: return 0\n"
+        )
+        for session in (one, two):
+            session.execute(
+                attempt + f"def say(): return tried(send, {sender})\n"
+                f"def hear(): return tried(receive, {sender})"
+            )
+        before = two.call("hear")
+        one.call("say")
+        return (before, two.call("hear")) == (0, 1)
+
+
+@pytest.fixture(scope="module")
+def zygotes():
+    made = {}
+
+    def zygote(tier):
+        if tier not in made:
+            limits = Limits(call_seconds=5.0)
+            isolation = Isolation(tier)
+            made[tier] = Zygote(("numpy",), isolation=isolation, trust=tier == "C", limits=limits)
+        return made[tier]
+
+    yield zygote
+    for each in made.values():
+        each.close()
+
+
+@pytest.mark.parametrize("tier", ["A", "B"])
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_nothing_is_heard(zygotes, channel, tier):
+    if tier < probe().tier:
+        pytest.skip(f"this machine gives tier {probe().tier}: `autograder doctor` says why")
+    assert not heard(zygotes(tier), CHANNELS[channel])
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_without_isolation_it_would_be(zygotes, channel):
+    assert heard(zygotes("C"), CHANNELS[channel])
+
+
+@pytest.mark.parametrize("tier", ["A", "B"])
+def test_threads_are_joined_all_the_same(zygotes, tier):
+    source = """
+import ctypes
+libc = ctypes.CDLL(None)
+ENTRY = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+done = []
+entry = ENTRY(lambda _: done.append(1))
+thread = ctypes.c_ulong()
+libc.pthread_create(ctypes.byref(thread), None, entry, None)
+libc.pthread_join(thread, None)
+import threading
+other = threading.Thread(target=done.append, args=(2,))
+other.start()
+other.join()
+"""
+    with zygotes(tier).session() as session:
+        assert session.execute(source).error is None
+        assert session.read("done") == [1, 2]
