@@ -18,7 +18,9 @@ import numpy as np
 
 from autograder.course.config import CourseError
 from autograder.exercise import Check, Exercise, Part, draw_pool, solve
-from autograder.grading.recorder import Recorder
+from autograder.exercise.given import Given, Held
+from autograder.grading.recorder import Recorded, Recorder
+from autograder.grading.repeat import renumbered
 from autograder.grading.replay import seed_of
 from autograder.student.data import decode
 
@@ -167,11 +169,12 @@ def _calls(exercise: Exercise, check: Check) -> list[dict[str, Any]]:
     try:
         recorded = [
             {
-                "args": [encode(value) for value in made.args],
-                "kwargs": {key: encode(value) for key, value in made.kwargs.items()},
-                **_expected(exercise, check, made.value, number),
+                **_target(made),
+                "args": [_argument(value) for value in made.args],
+                "kwargs": {key: _argument(value) for key, value in made.kwargs.items()},
+                **({} if made.value is None else _expected(exercise, check, made.value, number)),
             }
-            for number, made in enumerate(call.calls)
+            for number, made in enumerate(renumbered(call.calls))
         ]
     except TypeError as error:
         raise CourseError(f"{name} can't be recorded ({error}): hide it") from None
@@ -181,6 +184,23 @@ def _calls(exercise: Exercise, check: Check) -> list[dict[str, Any]]:
             "shipped: call with smaller arrays, or hide it"
         )
     return recorded
+
+
+def _target(made: Recorded) -> dict[str, Any]:
+    """Return what is not a plain call: which object is made or used, and how."""
+    if made.do == "call":
+        return {}
+    return {"do": made.do, "object": made.key} | ({"name": made.name} if made.name else {})
+
+
+def _argument(value: Any) -> Any:
+    """Encode an argument; a function goes as its source, which a visible check so publishes."""
+    if isinstance(value, Held):
+        return {"object": value.key}
+    if isinstance(value, Given):
+        args = None if value.args is None else [encode(each) for each in value.args]
+        return {"given": value.source, "args": args}
+    return encode(value)
 
 
 def _fails(exercise: Exercise, check: Check, call: Callable[..., Any]) -> Exception | None:
@@ -202,24 +222,25 @@ def _expected(exercise: Exercise, check: Check, value: Any, number: int) -> dict
 
     compare = _respects(value, matters)
     found = {"value": encode(_known(value, compare)), "compare": compare}
-    changed = _Changed(exercise, number, lambda value: value)
-    changed.modified = True
+    changed = _Changed(exercise, number, lambda value: value, modified=True)
     return found | ({"unchanged": True} if _fails(exercise, check, changed) else {})
 
 
-class _Changed:
+class _Changed(Recorder):
     """The reference, except that one of its answers is changed."""
 
-    def __init__(self, exercise: Exercise, number: int, change: Change) -> None:
+    def __init__(
+        self, exercise: Exercise, number: int, change: Change, *, modified: bool = False
+    ) -> None:
         assert exercise.solution
-        self._solution, self._number, self._change = exercise.solution, number, change
-        self._calls = 0
-        self.modified = False
+        super().__init__(exercise.solution)
+        self._number, self._change, self._modified = number, change, modified
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        value = self._solution(*args, **kwargs)
-        self._calls += 1
-        return self._change(value) if self._calls == self._number + 1 else value
+    def record(self, asked: Recorded, ask: Callable[[], Any]) -> Any:
+        """Ask the reference."""
+        value = super().record(asked, ask)
+        self.modified = self._modified
+        return self._change(value) if len(self.calls) == self._number + 1 else value
 
 
 def _respects(value: Any, matters: Callable[[Change], bool]) -> list[Any]:

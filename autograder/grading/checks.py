@@ -23,6 +23,7 @@ Call = Callable[..., Any]
 
 #: The note of checks that wait for a GPU.
 NO_GPU = "no_gpu"
+_LOST = "lost"
 _LATER = (
     "This is checked on a GPU. The score is withheld until that is done; you lose nothing by it."
 )
@@ -78,11 +79,15 @@ def _without_details(error: StudentError) -> str:
 
 def _run(exercise: Exercise, check: Check, call: Recorder) -> Item:
     item = _outcome(exercise, check, call)
+    if item.note == _LOST:  # its objects went with a process that something else had spoiled
+        call.begin()
+        item = _outcome(exercise, check, call)
     if call.borrowed and item.status in (Status.FAILED, Status.PARTIAL):
         followed = _outcome(exercise, check, call.following())
         if followed.status is Status.PASSED:
             text = "Right, given your own functions before."
             item = replace(followed, note="follow_through", feedback=text)
+    call.release()
     return replace(item, curve=asdict(call.curve)) if call.curve else item
 
 
@@ -107,7 +112,7 @@ def _outcome(exercise: Exercise, check: Check, call: Recorder) -> Item:
         earned = Status.PARTIAL if mismatch.credit else Status.FAILED
         return _item(check, earned, note, text, credit=mismatch.credit)
     except StudentError as error:
-        note = "timeout" if error.kind == "timeout" else "student_error"
+        note = str(error.kind) if error.kind in ("timeout", _LOST) else "student_error"
         if error.type == "NotImplementedError" or error.kind == "missing":
             note = "blank"
         text = sentence(error.message if check.visible else _without_details(error))

@@ -3,31 +3,44 @@
 from __future__ import annotations
 
 import copy
-import importlib
-import sys
+import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
-
-import numpy as np
 
 from autograder.exercise import Inconclusive, Reading, Work
 from autograder.exercise.clocks import Curve
 from autograder.exercise.gpu import Timing
+from autograder.grading.local import Local
+from autograder.grading.objects import Object, held
 from autograder.sandbox import StudentError
-from autograder.sandbox.meters.meter import metered
 
 Call = Callable[..., Any]
+
+_keys = itertools.count()  # no two objects of any process have the same number
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """One call that a check made, and what came back: a value, or the name of an exception."""
+    """One request that a check made, and what came back: a value, or the name of an exception.
+
+    Attributes
+    ----------
+    do
+        call, make, method, get, set or seed.
+    key, name
+        The number of the object that was made or used, and which method or attribute.
+    modified
+        Was an argument changed in place?
+    """
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     value: Any
+    do: str = "call"
+    key: int = -1
+    name: str = ""
+    modified: bool = False
     raised: str = ""
 
 
@@ -40,9 +53,11 @@ class Recorder:
     Attributes
     ----------
     calls
-        Every call that returned, and the one that raised an exception.
+        Every call that returned, what else was asked for of objects, and what raised an exception.
     modified
         Did the last call change one of its arguments in place?
+    warnings
+        The kinds of warnings that the last call gave, such as "RuntimeWarning".
     metered
         Was the work of a call counted?
     remarks
@@ -57,27 +72,87 @@ class Recorder:
 
     def __init__(self, call: Call, *, following: bool = False) -> None:
         self._call, self._following = call, following
+        self._home: Any = call if hasattr(call, "make") else Local(call)
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget everything, for the check to be run from its beginning."""
         self.borrowed = False
         self.calls: list[Recorded] = []
         self.modified = self.metered = False
+        self.warnings: tuple[str, ...] = ()
         self.remarks: list[tuple[str, str]] = []
         self.curve: Curve | None = None
         self.readings: list[Reading] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call and record."""
-        asked = copy.deepcopy((args, kwargs))
+        args, kwargs = held(args, kwargs)
+        return self.record(Recorded(args, kwargs, None), lambda: self._home(*args, **kwargs))
+
+    def make(self, *args: Any, **kwargs: Any) -> Object:
+        """Call, and leave what comes where it is: an object, to be used from here.
+
+        Of a class that students write, it makes an instance.
+        """
+        args, kwargs = held(args, kwargs)
+        key = next(_keys)
+        asked = Recorded(args, kwargs, None, "make", key)
+        self.record(asked, lambda: self._home.make(key, args, kwargs))
+        return Object(self, key, self._home.kind)
+
+    def seed(self, number: int) -> None:
+        """Seed the generators that random, numpy and torch have in common for all code."""
+        self.record(Recorded((number,), {}, None, "seed"), lambda: self._home.seed(number))
+
+    def method(self, key: int, name: str, args: Any, kwargs: Any) -> Any:
+        """Call a method of an object that was made."""
+        args, kwargs = held(args, kwargs)
+        asked = Recorded(args, kwargs, None, "method", key, name)
+        return self.record(asked, lambda: self._home.method(key, name, args, kwargs))
+
+    def get(self, key: int, name: str) -> Any:
+        """Return what an attribute of an object holds."""
+        asked = Recorded((), {}, None, "get", key, name)
+        return self.record(asked, lambda: self._home.get(key, name))
+
+    def set(self, key: int, name: str, value: Any) -> None:
+        """Give an attribute of an object a value."""
+        asked = Recorded((value,), {}, None, "set", key, name)
+        self.record(asked, lambda: self._home.set(key, name, value))
+
+    def is_method(self, key: int, name: str) -> bool:
+        """Say whether an attribute of an object is something to call."""
+        return bool(self._home.is_method(key, name))
+
+    def measured(self, key: int, name: str, args: Any, kwargs: Any) -> Work:
+        """Call a method of a copy of an object, and count the work."""
+        args, kwargs = held(args, kwargs)
+        return self._work(
+            lambda: self._home.measured(key, name, args, kwargs),
+            lambda: self._home.method(key, name, *copy.deepcopy((args, kwargs))),
+        )
+
+    def release(self) -> None:
+        """Forget the objects that were made."""
+        if keys := [each.key for each in self.calls if each.do == "make"]:
+            self._home.drop(keys)
+
+    def record(self, asked: Recorded, ask: Callable[[], Any]) -> Any:
+        """Ask, and remember what was asked and what came."""
+        args, kwargs = copy.deepcopy((asked.args, asked.kwargs))
+        asked = replace(asked, args=args, kwargs=kwargs)
         try:
-            value = self._call(*args, **kwargs)
+            value = ask()
         except StudentError as error:
             if error.type:
-                self.calls.append(Recorded(*asked, None, error.type))
+                self.calls.append(replace(asked, raised=error.type))
             raise
-        self.calls.append(Recorded(*asked, value))
-        self.modified = getattr(self._call, "modified", False) or not same(asked, (args, kwargs))
+        self.modified, self.warnings = self._home.modified, self._home.warnings
+        self.calls.append(replace(asked, value=value, modified=self.modified))
         return value
 
-    def own(self, solution: Call) -> Call:
+    def own(self, solution: Call) -> Recorder:
         """Return an earlier function that the answer may build on, by its reference.
 
         It is the reference itself. Where the check then fails it runs once more, and gets the
@@ -85,7 +160,7 @@ class Recorder:
         """
         self.borrowed = True
         own = getattr(self._call, "own", None)
-        return own(solution) if own and self._following else solution
+        return Recorder(own(solution) if own and self._following else solution)
 
     @property
     def raised(self) -> bool:
@@ -106,14 +181,21 @@ class Recorder:
         Inconclusive
             If it fails with the meter alone, or takes too long or too much memory.
         """
+        return self._work(
+            lambda: self._home.metered(*args, **kwargs),
+            lambda: self._home(*copy.deepcopy(args), **copy.deepcopy(kwargs)),
+        )
+
+    def _work(
+        self, meter: Callable[[], tuple[Any, dict[str, Any]]], plain: Callable[[], Any]
+    ) -> Work:
         self.metered = True
-        meter = getattr(self._call, "metered", None) or partial(_metered, self._call)
         try:
-            value, counts = meter(*args, **kwargs)
+            value, counts = meter()
         except StudentError as error:
             if error.kind == "timeout" or error.type == "MemoryError":
                 raise Inconclusive("counting the work took too long, or too much memory") from error
-            self._call(*copy.deepcopy(args), **copy.deepcopy(kwargs))
+            plain()
             raise Inconclusive(f"the work could not be counted ({error.kind})") from error
         return Work(value, **counts)
 
@@ -129,8 +211,7 @@ class Recorder:
             If the call fails.
         """
         self.metered = True
-        outlined = getattr(self._call, "outlined", None) or partial(_outlined, self._call)
-        return Work(None, **outlined(*shapes, dtype=dtype))
+        return Work(None, **self._home.outlined(*shapes, dtype=dtype))
 
     @property
     def clocked(self) -> bool:
@@ -140,7 +221,7 @@ class Recorder:
     def seconds(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
         """Call and return the processor time; None for a function of our own."""
         timed = getattr(self._call, "timed", None)
-        return timed(*args, **kwargs) if timed else (self._call(*args, **kwargs), None)
+        return timed(*args, **kwargs) if timed else (self._home(*args, **kwargs), None)
 
     def reference_seconds(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
         """Do the same with the reference; only a submission is compared with it."""
@@ -157,7 +238,7 @@ class Recorder:
         """
         watched = getattr(self._call, "watched", None)
         if watched is None:
-            return self._call(*args, **kwargs), None
+            return self._home(*args, **kwargs), None
         try:
             found: tuple[Any, float | None] = watched(*args, **kwargs)
         except StudentError as error:
@@ -176,30 +257,3 @@ class Recorder:
     def remark(self, note: str, feedback: str) -> None:
         """Say something beside the verdict."""
         self.remarks.append((note, feedback))
-
-
-def _metered(function: Call, *args: Any, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
-    """Meter a function of our own, in this process."""
-    torch = "torch" in sys.modules  # importing it takes seconds
-    torchmeter = importlib.import_module("autograder.sandbox.meters.torchmeter") if torch else None
-    return metered(getattr(function, "compute", function), args, kwargs, torchmeter)
-
-
-def _outlined(function: Call, *shapes: tuple[int, ...], dtype: str) -> dict[str, Any]:
-    """Outline a function of our own, in this process."""
-    torchmeter = importlib.import_module("autograder.sandbox.meters.torchmeter")
-    found: dict[str, Any] = torchmeter.outlined(
-        getattr(function, "compute", function), shapes, dtype
-    )
-    return found
-
-
-def same(a: Any, b: Any) -> bool:
-    """Tell whether two trees of arguments are identical, bit for bit."""
-    if isinstance(a, np.ndarray):
-        return bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
-    if isinstance(a, tuple | list):
-        return all(map(same, a, b))
-    if isinstance(a, dict):
-        return all(same(a[key], b[key]) for key in a)
-    return bool(a == b)

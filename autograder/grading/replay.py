@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +20,8 @@ from autograder.exercise import (
 )
 from autograder.exercise.remember import Unfamiliar, Values, remembered
 from autograder.exercise.slips import FUNCTION_SLIPS, Slip
-from autograder.grading.recorder import Recorder, same
+from autograder.grading.recorder import Recorded, Recorder
+from autograder.grading.repeat import answers, renumbered, repeats
 
 Call = Callable[..., Any]
 
@@ -42,7 +42,7 @@ def diagnose(
     """
     if exercise.solution is None or not (call.calls or call.metered):
         return None
-    replays = _replays(call)
+    replays = repeats(call)
     strict = bool(call.calls) and replays(exercise.solution, False)
     for wrong in exercise.misconceptions:
         if replays(wrong, strict):
@@ -66,7 +66,7 @@ def raising(exercise: Exercise, call: Recorder) -> Misconception | None:
     """
     if not call.raised:
         return None
-    replays = _replays(call)
+    replays = repeats(call)
     if exercise.solution and replays(exercise.solution, False):
         return None
     return next((wrong for wrong in exercise.misconceptions if replays(wrong, False)), None)
@@ -77,7 +77,7 @@ def slipped(exercise: Exercise, call: Recorder) -> Slip | None:
     if exercise.solution is None or not call.calls or call.raised:
         return None
     try:
-        values = Values([[each.args, each.kwargs, each.value] for each in call.calls])
+        values = Values([list(vars(each).values()) for each in renumbered(call.calls)])
     except Unfamiliar:
         return None
     return _slipped(exercise.solution, values)
@@ -85,13 +85,12 @@ def slipped(exercise: Exercise, call: Recorder) -> Slip | None:
 
 @remembered()
 def _slipped(solution: Call, calls: Values) -> Slip | None:
-    pairs = []
+    asked = [Recorded(*each) for each in calls.values]
     try:
-        for args, kwargs, answered in calls.values:
-            args, kwargs = copy.deepcopy((args, kwargs))
-            pairs.append((solution(*args, **kwargs), answered))
+        right = answers(solution, asked)
     except Exception:  # what the reference can't answer, no slip explains
         return None
+    pairs = [(r, each.value) for r, each in zip(right, asked, strict=True) if r is not None]
     if all(alike(given, right) for right, given in pairs):
         return None
     for slip in FUNCTION_SLIPS:
@@ -120,52 +119,3 @@ def _failure(exercise: Exercise, check: Check, wrong: Misconception) -> Mismatch
     except Inconclusive:
         return None
     return None
-
-
-def _replays(call: Recorder) -> Callable[[Call, bool], bool]:
-    """Return what tells whether a function answers the recorded calls as the submission did."""
-    calls = [[each.args, each.kwargs, each.value, each.raised] for each in call.calls]
-    try:
-        values = Values(calls)
-    except Unfamiliar:  # then every comparison is made anew
-        return lambda function, strict: _answers(function, calls, strict, call.modified)
-    return lambda function, strict: _known(function, values, strict, call.modified)
-
-
-@remembered()
-def _known(function: Call, calls: Values, strict: bool, modified: bool) -> bool:
-    return _answers(function, calls.values, strict, modified)
-
-
-def _answers(function: Call, calls: list[Any], strict: bool, modified: bool) -> bool:
-    try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            for asked_args, asked_kwargs, answered, raised in calls:
-                args, kwargs = copy.deepcopy((asked_args, asked_kwargs))
-                if raised:
-                    return bool(_raises(function, args, kwargs) == raised)
-                value = function(*args, **kwargs)
-                if not alike(answered, value):
-                    return False
-                changed = not same((args, kwargs), (asked_args, asked_kwargs))
-                if strict and (_dtypes(value) != _dtypes(answered) or changed != modified):
-                    return False
-    except Exception:  # a function that can't answer did not make this mistake
-        return False
-    return True
-
-
-def _raises(function: Call, args: Any, kwargs: Any) -> str:
-    """Return the name of the exception that a function raises; empty if it raises none."""
-    try:
-        function(*args, **kwargs)
-    except Exception as error:
-        return type(error).__name__
-    return ""
-
-
-def _dtypes(value: Any) -> Any:
-    if isinstance(value, tuple | list):
-        return [_dtypes(entry) for entry in value]
-    return getattr(value, "dtype", type(value))

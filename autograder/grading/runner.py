@@ -193,6 +193,12 @@ class Runner:
             lambda session, seconds: session.watched(name, *args, seconds=seconds, **kwargs)
         )
 
+    def use(self, do: str, subject: str, **request: Any) -> dict[str, Any]:
+        """Make an object, or use one (`Session.use`), or raise ``StudentError``."""
+        return self._calling(
+            lambda session, seconds: session.use(do, subject, seconds=seconds, **request)
+        )
+
     def bench(self, name: str, **options: Any) -> Any:
         """Take a step of timing a function on a device, or raise ``StudentError``."""
         most = self._zygote.limits.call_seconds
@@ -210,6 +216,11 @@ class Runner:
     def modified(self) -> bool:
         """Did the last call change one of its arguments in place?"""
         return self._calls.session is not None and self._calls.session.modified
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The kinds of warnings that the last call gave."""
+        return self._calls.session.warnings if self._calls.session is not None else ()
 
     def settle(self, number: int = 0) -> None:
         """Let nothing that an exercise has done to Python reach the next one, from a cell on."""

@@ -5,11 +5,12 @@ from typing import Any, Literal
 
 from autograder.sandbox.wire import WireError
 
-Kind = Literal["exception", "timeout", "died", "missing", "unsendable", "protocol"]
+Kind = Literal["exception", "timeout", "died", "missing", "unsendable", "protocol", "lost"]
 
 CONTROL_SECONDS = 10.0  # for what our own processes have to say to each other
 _MAX_LINE = 300
 _NOT_DEFINED = "is not defined: was its cell run, and is the name right?"
+_GONE = "is of an object whose process has ended"
 _SENDABLE = "expected numbers, arrays, text, lists, tuples or dictionaries of these"
 
 
@@ -20,8 +21,9 @@ class StudentError(Exception):
     ----------
     kind : str
         ``exception`` (it raised one), ``timeout``, ``died`` (the process ended), ``missing`` (no
-        such variable or function), ``unsendable`` (the result is not plain data) or ``protocol``
-        (it interfered with the grader's connection).
+        such variable or function), ``unsendable`` (the result is not plain data), ``protocol``
+        (it interfered with the grader's connection) or ``lost`` (the process that held an object
+        was replaced by another one, maybe through no fault of its own).
     message : str
         A sentence for the student.
     type : str
@@ -151,9 +153,24 @@ def reported(error: Any, subject: str, verb: str = "") -> StudentError | None:
         return StudentError("exception", raised, type=name)
     if error["kind"] == "missing":
         return StudentError("missing", f"{subject} {text or _NOT_DEFINED}")
+    if error["kind"] == "lost":
+        return StudentError("lost", f"{subject} {_GONE}")
     if error["kind"] == "unsendable" and verb:
         return StudentError("unsendable", f"{subject} {verb} {text}; {_SENDABLE}")
     raise WireError("an unknown kind of error")
+
+
+def warned(names: Any) -> tuple[str, ...]:
+    """Return the kinds of warnings that a call gave, as they came over the wire.
+
+    Raises
+    ------
+    WireError
+        If they are no names.
+    """
+    if type(names) is not list or not all(type(name) is str for name in names):
+        raise WireError("warnings that are none")
+    return tuple(map(_line, names))
 
 
 def _line(text: str) -> str:

@@ -5,6 +5,7 @@ import signal
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
+from autograder.exercise.given import portable
 from autograder.sandbox import outputs
 from autograder.sandbox.allowance import Allowance, TooBusy
 from autograder.sandbox.channel import Channel
@@ -17,6 +18,7 @@ from autograder.sandbox.results import (
     Usage,
     counted,
     reported,
+    warned,
 )
 from autograder.sandbox.wire import WireError, encode
 
@@ -47,6 +49,7 @@ class Session:
         self._limits = zygote.limits
         self.spent = 0.0
         self._modified = False
+        self._warnings: tuple[str, ...] = ()
         self._partial: Any = []
         self._over = ""
         self._end: dict[str, Any] | None = None
@@ -75,6 +78,11 @@ class Session:
     def modified(self) -> bool:
         """Whether the last call, as the worker reports it, changed its arguments in place."""
         return self._modified
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The kinds of warnings that the last call gave, as the worker reports them."""
+        return self._warnings
 
     def execute(
         self,
@@ -160,6 +168,35 @@ class Session:
             If an argument is not plain data.
         """
         return self._value(name, "returned", seconds, do="call", args=args, kwargs=kwargs)["value"]
+
+    def use(
+        self, do: str, subject: str, *, seconds: float | None = None, **request: Any
+    ) -> dict[str, Any]:
+        """Make an object, use one that was made, or seed the process (`inside.objects`).
+
+        Parameters
+        ----------
+        do : str
+            make, method, get, set, is_method, drop or seed.
+        subject : str
+            How a message calls what is used.
+        **request
+            What the worker needs to know. The grader chooses the numbers of objects.
+
+        Returns
+        -------
+        dict
+            The ``value``, and the ``work`` where that was asked for.
+
+        Raises
+        ------
+        StudentError, WireError
+            As `call` does; also if the object is not there.
+        """
+        verb = "holds" if do == "get" else "returned"
+        reply = self._value(subject, verb, seconds, do=do, **request)
+        work = {"work": self._counted(subject, reply)} if request.get("metered") else {}
+        return {"value": reply["value"]} | work
 
     def metered(
         self, name: str, /, *args: Any, seconds: float | None = None, **kwargs: Any
@@ -280,16 +317,22 @@ class Session:
         except WireError as violation:
             raise self._finish("protocol", _violation(f"`{name}`", violation)) from None
 
-    def _value(self, name: str, verb: str, seconds: float | None, **request: Any) -> dict[str, Any]:
-        subject = f"`{name}`"
+    def _value(
+        self, called: str, verb: str, seconds: float | None, /, **request: Any
+    ) -> dict[str, Any]:
+        subject = f"`{called}`"
         seconds = self._limits.call_seconds if seconds is None else seconds
         max_payload = self._limits.payload_bytes
-        self._modified = False
-        reply = self._ask(subject, seconds, max_payload, name=name, **request)
+        self._modified, self._warnings = False, ()
+        request = {"name": called} | request
+        if "args" in request:
+            request |= portable(request["args"], request["kwargs"])
+        reply = self._ask(subject, seconds, max_payload, **request)
         try:
             error = reported(reply.get("error"), subject, verb)
             if error is None and "value" not in reply:
                 raise WireError("a reply without a value")
+            self._warnings = warned(reply.get("warnings", []))
         except WireError as violation:
             raise self._finish("protocol", _violation(subject, violation)) from None
         self._modified = reply.get("modified") is True

@@ -1,29 +1,31 @@
 """What answers the grader from within the process of a student's code.
 
-It executes cells, reads variables and calls functions, and answers with data. With `shell`,
-`capture`, `moments`, `vitals` and `meter` it is the only code of ours there (and `serving` and
-`wire`, to speak).
+It executes cells, reads variables, calls functions and holds objects, and answers with data. With
+the rest of this room, `meters`, and `wire` to speak, it is the only code of ours there.
 Everything here may be read, replaced and subverted by the student's code: the grader believes
 nothing of what comes back beyond its being data.
 """
 
 import copy
-import random
 import socket
 import sys
 import types
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from autograder.sandbox.inside import serving
 from autograder.sandbox.inside.capture import Output, Stream, describe
 from autograder.sandbox.inside.health import Vitals
+from autograder.sandbox.inside.objects import Lost, Objects, seed
 from autograder.sandbox.inside.serving import Frame
 from autograder.sandbox.inside.shell import Shell
 from autograder.sandbox.inside.snapshots import Moments
 from autograder.sandbox.meters import meter
 from autograder.sandbox.wire import Buffer, WireError, decode, encode, encode_parts
 
+_OF_OBJECTS = ("method", "get", "set", "is_method", "drop")
+_MOST_WARNINGS = 20
 _PIECE = 1 << 16  # of what is compared at a time: no second copy of a large array is made
 
 
@@ -64,7 +66,8 @@ class Worker:
         sys.stderr = Stream("stderr", shell.output)
         sys.modules["__main__"] = shell.user_module
         sys.modules["check"] = _check_module(numbers)
-        _seed()
+        seed(0)
+        self._objects = Objects()
         self._moments = Moments(self._namespace)
         own = (serve, encode, decode, describe, Shell.run)
         self._vitals = Vitals(
@@ -79,13 +82,15 @@ class Worker:
         reply = {"id": request["id"]}
         try:
             reply |= self._do(request)
-            if request["do"] == "call":
+            if request["do"] in ("call", "make", "method"):
                 reply["modified"] = _differs(request, frame)
             return self._encoded(reply)
         except WireError as error:
             failure = _failure("unsendable", "", str(error))
         except Refusal as error:
             failure = _failure(error.kind, "", str(error))
+        except Lost:
+            failure = _failure("lost", "", "")
         except BaseException as error:
             failure = _failure("exception", *describe(error))
         return self._encoded({"id": request["id"]} | failure)
@@ -105,6 +110,11 @@ class Worker:
             return {"value": getattr(self._moments, request["do"])(**request["moment"])}
         if request["do"] == "bench" and request["step"] != "prepare":
             return {"value": getattr(self._bench, request["step"])(**request["options"])}
+        if request["do"] == "seed":
+            seed(request["seed"])
+            return {"value": None}
+        if request["do"] in _OF_OBJECTS:
+            return self._use(request)
         function = self._find(request["name"])
         if not callable(function):
             raise Refusal("missing", f"is not a function: its type is {type(function).__name__}")
@@ -117,12 +127,39 @@ class Worker:
                 raise Refusal("missing", "can't be outlined: the grader has no torch here")
             work = self._torchmeter.outlined(function, request["shapes"], request["dtype"])
             return {"value": None, "work": work}
-        args, kwargs = request["args"], request["kwargs"]
+        args, kwargs = self._objects.arguments(request)
         if request["do"] == "meter":
-            value, work = meter.metered(function, args, kwargs, self._torchmeter)
+            value, work = meter.metered(function, tuple(args), kwargs, self._torchmeter)
             return {"value": value, "work": work}
+        if request["do"] == "make":
+            made, said = _listening(function, args, kwargs)
+            self._objects.keep(request["object"], made)
+            return {"value": None, "warnings": said}
+        if request["do"] == "call":
+            value, said = _listening(function, args, kwargs)
+            return {"value": value, "warnings": said}
         # Beside the call nothing: to "time" it, the grader's clock is running.
         return {"value": function(*args, **kwargs)}
+
+    def _use(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Do something with objects that were made before."""
+        objects, do = self._objects, request["do"]
+        if do == "drop":
+            objects.drop(request["objects"])
+            return {"value": None}
+        key, name = request["object"], request["name"]
+        if do in ("get", "is_method"):
+            return {"value": getattr(objects, do)(key, name)}
+        args, kwargs = objects.arguments(request)
+        if do == "set":
+            objects.set(key, name, *args)
+            return {"value": None}
+        if request["metered"]:
+            function = objects.on_copies(key, name)
+            value, work = meter.metered(function, tuple(args), kwargs, self._torchmeter)
+            return {"value": value, "work": work}
+        value, said = _listening(objects.method, (key, name, args, kwargs), {})
+        return {"value": value, "warnings": said}
 
     def _find(self, name: str) -> Any:
         try:
@@ -181,6 +218,14 @@ def _check_module(numbers: dict[str, dict[str, Any]]) -> types.ModuleType:
     return module
 
 
+def _listening(function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, list[str]]:
+    """Call a function; return its result and what kinds of warnings it gave."""
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        value = function(*args, **kwargs)
+    return value, [warning.category.__name__ for warning in given[:_MOST_WARNINGS]]
+
+
 def _differs(request: dict[str, Any], frame: Frame) -> bool:
     """Say whether a request is no longer what came in a frame, or no plain data at all.
 
@@ -203,16 +248,6 @@ def _differs(request: dict[str, Any], frame: Frame) -> bool:
                 return True
             position += len(part)
     return False
-
-
-def _seed() -> None:
-    random.seed(0)
-    numpy: Any = sys.modules.get("numpy")
-    if numpy is not None:
-        numpy.random.seed(0)
-    torch: Any = sys.modules.get("torch")
-    if torch is not None:
-        torch.manual_seed(0)
 
 
 def _failure(kind: str, name: str, message: str) -> dict[str, Any]:

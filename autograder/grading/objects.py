@@ -1,0 +1,89 @@
+"""An object of the student's, as a check uses it: methods, attributes, its own calls."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from autograder.exercise.given import Held
+
+
+class Home(Protocol):
+    """Where objects are: another process, or this one."""
+
+    def method(self, key: int, name: str, args: Any, kwargs: Any) -> Any:
+        """Call a method."""
+
+    def measured(self, key: int, name: str, args: Any, kwargs: Any) -> Any:
+        """Count the work of a method on a copy of the object."""
+
+    def get(self, key: int, name: str) -> Any:
+        """Return what an attribute holds."""
+
+    def set(self, key: int, name: str, value: Any) -> None:
+        """Give an attribute a value."""
+
+    def is_method(self, key: int, name: str) -> bool:
+        """Say whether an attribute is something to call."""
+
+
+class Method:
+    """A method of an object that is somewhere else."""
+
+    def __init__(self, home: Home, key: int, name: str) -> None:
+        self._home, self._key, self._name = home, key, name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it there."""
+        return self._home.method(self._key, self._name, args, kwargs)
+
+    def work(self, *args: Any, **kwargs: Any) -> Any:
+        """Count the work that such a call is, as `call.work` does; the object stays as it was."""
+        return self._home.measured(self._key, self._name, args, kwargs)
+
+
+class Object:
+    """An object that `call.make` has made: it is used as the reference's own would be.
+
+    ``layer(x)`` calls it, ``layer.step(x)`` a method, ``layer.W_q`` reads an attribute as data, and
+    ``layer.W_q = W`` sets one.  What the reference's class has as a method is one.
+    """
+
+    def __init__(self, home: Home, key: int, kind: type | None) -> None:
+        vars(self).update(_home=home, _key=key, _kind=kind)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the object itself."""
+        return self._home.method(self._key, "__call__", args, kwargs)
+
+    def work(self, *args: Any, **kwargs: Any) -> Any:
+        """Count the work of that."""
+        return self._home.measured(self._key, "__call__", args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        known = getattr(self._kind, name, None)
+        if callable(known) or (known is None and self._home.is_method(self._key, name)):
+            return Method(self._home, self._key, name)
+        return self._home.get(self._key, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._home.set(self._key, name, value)
+
+
+def kind_of(function: Callable[..., Any]) -> type | None:
+    """Return the class of what a function makes, as far as that is written down."""
+    function = inspect.unwrap(getattr(function, "compute", function))
+    if isinstance(function, type):
+        return function
+    said = inspect.get_annotations(function).get("return")
+    return said if isinstance(said, type) else None
+
+
+def held(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return arguments in which objects are the numbers by which they are known."""
+    known = [Held(a._key) if isinstance(a, Object) else a for a in args]
+    named = {n: Held(a._key) if isinstance(a, Object) else a for n, a in kwargs.items()}
+    return tuple(known), named

@@ -1,0 +1,98 @@
+"""Objects that student code has made, and that the grader knows by a number alone.
+
+Whoever asks for one gets data: what a method returns, what an attribute holds.  The objects stay in
+this process, where they end with it.
+"""
+
+import copy
+import random
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+
+class Lost(LookupError):
+    """There is no object of that number."""
+
+
+class Objects:
+    """The objects of one process, and the functions that are handed to student code."""
+
+    def __init__(self) -> None:
+        self._held: dict[int, Any] = {}
+
+    def arguments(self, request: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Return the arguments of a request, with what is given besides data in its place."""
+        args, kwargs = list(request["args"]), dict(request["kwargs"])
+        for place, spec in request.get("given", ()):
+            value = self._find(spec["object"]) if "object" in spec else _given(spec)
+            if isinstance(place, str):
+                kwargs[place] = value
+            else:
+                args[place] = value
+        return args, kwargs
+
+    def keep(self, key: int, value: Any) -> None:
+        """Keep what a call has made."""
+        self._held[key] = value
+
+    def drop(self, keys: list[int]) -> None:
+        """Forget objects that are no longer needed."""
+        for key in keys:
+            self._held.pop(key, None)
+
+    def method(self, key: int, name: str, args: Any, kwargs: Any) -> Any:
+        """Call a method; one that returns its own object returns nothing that could travel."""
+        held = self._find(key)
+        value = (
+            held(*args, **kwargs) if name == "__call__" else getattr(held, name)(*args, **kwargs)
+        )
+        return None if value is held else value
+
+    def get(self, key: int, name: str) -> Any:
+        """Return what an attribute holds."""
+        return getattr(self._find(key), name)
+
+    def set(self, key: int, name: str, value: Any) -> None:
+        """Give an attribute a value."""
+        setattr(self._find(key), name, value)
+
+    def is_method(self, key: int, name: str) -> bool:
+        """Say whether an attribute is something to call."""
+        return callable(getattr(self._find(key), name))
+
+    def on_copies(self, key: int, name: str) -> Callable[..., Any]:
+        """Return a method that may be called twice, each time on a copy of the object."""
+        copies = [copy.deepcopy(self._find(key)) for _ in range(2)]
+
+        def method(*args: Any, **kwargs: Any) -> Any:
+            return getattr(copies.pop(), name)(*args, **kwargs)
+
+        method.__wrapped__ = getattr(type(copies[0]), name)  # type: ignore[attr-defined]
+        return method
+
+    def _find(self, key: int) -> Any:
+        try:
+            return self._held[key]
+        except KeyError:
+            raise Lost(key) from None
+
+
+def seed(number: int) -> None:
+    """Seed every generator of random numbers that student code may use without one of its own."""
+    random.seed(number)
+    numpy: Any = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(number)
+    torch: Any = sys.modules.get("torch")
+    if torch is not None:
+        torch.manual_seed(number)
+
+
+def _given(spec: dict[str, Any]) -> Any:
+    """Define a function of the grader's in a module of its own; return it, or what it makes."""
+    module = types.ModuleType(spec["name"])
+    exec(compile(spec["source"], f"<{spec['name']}>", "exec"), module.__dict__)
+    function = module.__dict__[spec["name"]]
+    return function if spec["args"] is None else function(*spec["args"])
