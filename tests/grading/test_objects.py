@@ -83,7 +83,7 @@ def counting():
     class Shared(Counter):
         """You add to a number that all objects share."""
 
-        sums = [0]
+        sums = [0]  # noqa: RUF012
 
         def __init__(self, start=0, rng=None):
             super().__init__(start, rng)
@@ -106,7 +106,7 @@ def counting():
     class Deaf(Counter):
         """You never call the function."""
 
-        def __call__(self, x, f=None):
+        def __call__(self, x, f=None):  # noqa: ARG002
             """Return W x."""
             return self.W @ x
 
