@@ -24,6 +24,7 @@ import json
 import linecache
 import numpy as np
 import os
+import random
 import re
 import sys
 import traceback
@@ -510,14 +511,21 @@ def report_function(found: Any, notebook: dict[str, Any]) -> list[str]:
 
 def _run(function: Any, name: str, calls: Any, notebook: dict[str, Any]) -> list[str]:
     """Repeat the recorded calls; return what is wrong with the first that isn't as it should."""
+    objects: dict[int, Any] = {}
     for number, call in enumerate(calls, 1):
-        args, kwargs = _arguments(call)
+        args, kwargs = _arguments(call, objects)
+        asked, said = _asked(function, name, call, objects)
         try:
-            came = _quietly(function, args, kwargs)
-            wrong = _difference(came, decode(call["value"]), call["compare"], "the result")
+            came = _quietly(asked, args, kwargs)
+            wrong = []
+            if call.get("do") == "make":
+                objects[call["object"]] = came
+            elif "value" in call:
+                expected = decode(call["value"])
+                wrong = _difference(came, expected, call["compare"], "the result")
             if not wrong and call.get("unchanged"):
-                before = _named(function, *_arguments(call))
-                for given, value in _named(function, args, kwargs).items():
+                before = _named(asked, *_arguments(call, objects))
+                for given, value in _named(asked, args, kwargs).items():
                     if _difference(value, before[given], ["value"], given):
                         wrong = [f"it changes its argument {given}"]
         except NotImplementedError:
@@ -525,10 +533,34 @@ def _run(function: Any, name: str, calls: Any, notebook: dict[str, Any]) -> list
         except (Exception, SystemExit) as error:
             wrong = _told(error, notebook)
         if wrong:
-            asked = _named(function, *_arguments(call))
+            named = _named(asked, *_arguments(call, objects))
             which = f"    (call {number} of {len(calls)})" if len(calls) > 1 else ""
-            return [f"{name}({', '.join(asked)}){which}", *wrong, *block(asked)]
+            return [f"{said}({', '.join(named)}){which}", *wrong, *block(named)]
     return []
+
+
+def _asked(function: Any, name: str, call: Any, objects: dict[int, Any]) -> tuple[Any, str]:
+    """Return what a recorded request calls, and what that is called in a message."""
+    do = call.get("do", "call")
+    if do in ("call", "make"):
+        return function, name
+    if do == "seed":
+        return _seed, "seed"
+    held, attribute = objects[call["object"]], call["name"]
+    if do == "method":
+        said = name if attribute == "__call__" else f"{name}.{attribute}"
+        return lambda *args, **kwargs: getattr(held, attribute)(*args, **kwargs), said
+    if do == "get":
+        return lambda: getattr(held, attribute), f"{name}.{attribute}"
+    return lambda value: setattr(held, attribute, value), f"{name}.{attribute}"
+
+
+def _seed(number: int) -> None:
+    """Seed the generators that all code has in common."""
+    random.seed(number)
+    np.random.seed(number)  # noqa: NPY002
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(number)
 
 
 def _quietly(function: Any, args: Any, kwargs: Any) -> Any:
@@ -542,8 +574,20 @@ def _quietly(function: Any, args: Any, kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
 
-def _arguments(call: Any) -> tuple[list[Any], dict[str, Any]]:
-    return decode(call["args"]), {name: decode(value) for name, value in call["kwargs"].items()}
+def _arguments(call: Any, objects: dict[int, Any]) -> tuple[list[Any], dict[str, Any]]:
+    kwargs = {name: _argument(value, objects) for name, value in call["kwargs"].items()}
+    return [_argument(value, objects) for value in call["args"]], kwargs
+
+
+def _argument(value: Any, objects: dict[int, Any]) -> Any:
+    """Return an argument: data, an object that was made before, or a function from its source."""
+    if isinstance(value, dict) and "object" in value:
+        return objects[value["object"]]
+    if not isinstance(value, dict) or "given" not in value:
+        return decode(value)
+    names: dict[str, Any] = {}
+    exec(compile(value["given"], "<given>", "exec"), names)
+    return names["given"] if value["args"] is None else names["given"](*decode(value["args"]))
 
 
 def _named(function: Any, args: Any, kwargs: Any) -> dict[str, Any]:
