@@ -9,14 +9,168 @@
 # %% [markdown]
 # # Many heads, one budget
 #
-# One softmax gives each query one weighting. A layer with $h$ heads asks $h$ questions at once,
-# each in a space of width $d/h$, and mixes the answers. What does that cost? This
-# notebook counts.
+# One softmax gives each query one weighting, and one weighting gives one average. A layer with $h$
+# heads asks $h$ questions at once, each in a space of width $d/h$, and mixes the answers. What does that
+# bring, what does it cost, and how is it written so that no axis gets mixed up?
+#
+# | part | you learn | time |
+# |---|---|---|
+# | 1 Why several | what one head can't do, and what several cost | 50 min |
+# | 2 How | splitting, merging, the layer as code, its parameters | 130 min |
+# | 3 Looked at closely | a layer is a sum of heads; scores of low rank | 60 min |
+# | 4 Across | a second sequence, and a mask that lands on the wrong axis | 60 min |
+#
+# That is **five to six hours**; the parts can be done on different days. How to work with it:
+#
+# - Indices start at 0, as in Python, and a softmax acts on the last axis.
+# - Give numbers to at least four significant digits, small ones too (`0.0002907`, not `0.0003`).
+#   They may be numbers, text (`"1/3"`, `"0.2447 0.6652 0.0901"`) or computed by your own code.
+# - Run the cells from top to bottom: short names such as `A` come back in several exercises. Each
+#   exercise is graded where its check cell stands.
+# - A check cell says whether an answer can be read, and runs some tests of your functions. Whether
+#   an answer is right, you learn when you are graded.
+# - A slip is paid for once: what follows rightly from your own earlier answer counts in full.
+
+# %%
+import numpy as np
+
+try:
+    import matplotlib.pyplot as plt
+except ImportError:
+    plt = None  # everything works without pictures; below each one stands what it shows
 
 # %% [markdown]
-# ## Counting one attention layer
+# ## 1 Why several
 #
-# Tokens are rows of width $d$. Head $t = 1, \dots, h$ has matrices of its own,
+# ### What one head cannot do
+#
+# *20 minutes.* A token may want to know two things at once: what its verb is *and* where its sentence
+# began. One row of weights can only blend the two.
+#
+# 1. `blended`: three keys have the values 0, 1 and 4 (one number each). A query puts equal weights on the first
+#    and the last. What comes out? (Is it one of the two values that were wanted?)
+# 2. `needed`: scores $QK^\top$ with queries and keys of width $d_k$ have at most rank $d_k$. Suppose each
+#    of four tokens should look at itself alone. Shifting a row of scores changes nothing, so what counts is the
+#    identity matrix with each row's mean subtracted. What is its rank? So many dimensions does a head need
+#    for this pattern.
+
+# %% exercise="why_heads"
+blended = None  # one number
+needed = None   # a whole number
+
+# %% [markdown]
+# Now in words (a person reads this), in three separate sentences: what do several heads bring, what do they cost, and
+# what should one not conclude from pictures of trained heads?
+
+# %% [markdown] exercise="why_heads" part="benefit_cost_caveat"
+# *Your answer, three sentences.*
+
+# %% [markdown]
+# ### Splitting a width
+#
+# *25 minutes.* A layer of width $d$ shares its columns between $h$ heads; each attends in its part, and the results
+# stand side by side again.
+
+# %%
+your_numbers("heads_dims")
+
+# %% [markdown]
+# 1. `d_k`, `joined`: the width of one head, and that of all heads side by side.
+# 2. `scale`: the factor by which a head's scores are multiplied.
+# 3. `costs`: four whole numbers for your $n$ tokens: the madds (multiplications with an addition) of all scores
+#    $QK^\top$ with $h$ heads and with one head of width $d$; and how many weights there are with $h$ heads and with one.
+# 4. `reasons`: what speaks for several heads?
+#    - **A** Several patterns for each token, with as many parameters and madds for the scores as a single head
+#      of the full width.
+#    - **B** A layer with several heads has more parameters.
+#    - **C** A row of weights is one average: half and half on two values gives their mean, and neither of them.
+#    - **D** Fewer scores have to be computed.
+#    - **E** Each head takes over one task of grammar.
+# 5. `differ`: do heads have to become different?
+#    - **A** Yes, the architecture makes sure of it.
+#    - **B** Yes, the loss punishes equal heads.
+#    - **C** No, and so trained heads are all alike.
+#    - **D** No. They start differently and are trained; how much they differ has to be measured.
+
+# %% exercise="heads_dims"
+d_k = None      # a whole number
+joined = None   # a whole number
+scale = None    # one number
+costs = None    # four whole numbers
+reasons = None  # letters, "AB" for example
+differ = None   # one of "A", "B", "C", "D"
+
+# %% [markdown]
+# *Where you meet this.* Heads are 64 wide in GPT-2 small and BERT-base (12 of them in a width of 768) and 128 wide in
+# Llama 2 7B (32 of them in 4096).
+#
+# ## 2 How
+#
+# ### Reshape, then transpose
+#
+# *30 minutes.* In code there is one matrix product for all heads. Then the columns are dealt out: head 0 gets the first
+# $d/h$ columns of every token, head 1 the next ones, and so on. It takes two steps, and the picture shows what happens
+# if one forgets the second.
+
+# %% tags=["demonstration"]
+if plt:
+    tokens = np.arange(32).reshape(4, 8)
+    ways = {
+        "reshape, then transpose": tokens.reshape(4, 2, 4).transpose(1, 0, 2),
+        "reshape alone": tokens.reshape(2, 4, 4),
+    }
+    figure, axes = plt.subplots(1, 2, figsize=(7, 2.6), layout="constrained")
+    for axis, (title, heads) in zip(axes, ways.items(), strict=True):
+        axis.imshow(np.isin(tokens, heads[0]), cmap="Greys", vmin=0, vmax=2)
+        for (row, column), number in np.ndenumerate(tokens):
+            axis.text(column, row, number, ha="center", va="center")
+        axis.set(title=title, xlabel="column", ylabel="token")
+    plt.show()
+
+# %% [markdown]
+# *The picture:* the numbers 0 to 31 as four tokens of width 8; those that head 0 of two gets are grey. On the
+# left it gets the first four columns of every token, as it should. On the right it gets the whole first two tokens and
+# never sees the others.
+
+# %%
+your_numbers("mha_split")
+
+# %% [markdown]
+# 1. `split_shape`, `merged_shape`: for your sizes, the shape after splitting $(B, n, d)$ into $h$ heads, and after merging
+#    them again. (Heads come before tokens, so that `@` works head by head.)
+# 2. `split_heads(x, h)` and `merge_heads(x)`. A width that $h$ doesn't divide raises a `ValueError`.
+
+# %% exercise="mha_split"
+import numpy as np
+
+split_shape = None   # a tuple
+merged_shape = None  # a tuple
+
+
+def split_heads(x: "array (B, n, d)", h: int) -> "array (B, h, n, d/h)":
+    """Give head t the columns t·d/h … (t + 1)·d/h − 1 of every token.
+
+    >>> split_heads(np.array([[[1.0, 2.0, 3.0, 4.0]]]), 2)
+    array([[[[1., 2.]],
+    <BLANKLINE>
+            [[3., 4.]]]])
+    """
+    raise NotImplementedError
+
+
+def merge_heads(x: "array (B, h, n, k)") -> "array (B, n, h·k)":
+    """Put the heads of each token side by side.
+
+    >>> merge_heads(np.array([[[[1.0, 2.0]], [[3.0, 4.0]]]]))
+    array([[[1., 2., 3., 4.]]])
+    """
+    raise NotImplementedError
+
+
+# %% [markdown]
+# ### Counting one attention layer
+#
+# *35 minutes.* Tokens are rows of width $d$. Head $t = 1, \dots, h$ has matrices of its own,
 #
 # $$ W_Q^{(t)},\ W_K^{(t)},\ W_V^{(t)} \in \mathbb{R}^{d \times d/h}, \qquad
 #    \mathrm{head}_t = \operatorname{attention}\bigl(X W_Q^{(t)},\ X W_K^{(t)},\ X W_V^{(t)}\bigr), $$
@@ -63,3 +217,161 @@ total_with_biases = None  # a whole number
 compared = None           # one of "A", "B", "C", "D"
 narrow = None             # a whole number
 steps = None              # a list of lines: ["3*h*(d*k + k) + h*k*d + d", …]
+
+# %% [markdown]
+# ## 3 Looked at closely
+#
+# ### A sum over heads
+#
+# *25 minutes.* "Side by side, then times $W_O$" hides something. Cut $W_O$ into $h$ blocks of rows, $W_O^{(t)}$ for head $t$. Then
+# the product is a sum, and each head writes its own contribution into the result:
+#
+# $$ \bigl[\mathrm{head}_1 \ \cdots \ \mathrm{head}_h\bigr] W_O
+#    = \sum_{t=1}^{h} \mathrm{head}_t\, W_O^{(t)} = \sum_{t=1}^{h} A^{(t)} X\, W_V^{(t)} W_O^{(t)} . $$
+#
+# So a head is two things: $A^{(t)}$ says from where to where, $W_V^{(t)} W_O^{(t)}$ says what is carried along.
+
+# %%
+your_numbers("mha_sum_form")
+
+# %% [markdown]
+# 1. `tied`: suppose that all heads had the same weights $A$. What would the layer compute?
+#    - **A** Zero: the contributions cancel.
+#    - **B** The same as a single head with the weights $A$ and value and output matrices of the full width $d$.
+#    - **C** $h$ times what one head of width $d/h$ computes.
+#    - **D** The mean of all values.
+# 2. `ranks`: for your sizes, the largest possible rank of $W_Q^{(t)} W_K^{(t)\top}$ of one head, and of its
+#    $W_V^{(t)} W_O^{(t)}$. Two whole numbers.
+
+# %% exercise="mha_sum_form"
+tied = None   # one of "A", "B", "C", "D"
+ranks = None  # two whole numbers
+
+# %% [markdown]
+# ### Low-rank scores, full-rank attention
+#
+# *30 minutes.* One reads that a head of width $d_k$ can form weights of rank $d_k$ at most. That holds for the *scores*. Look at the
+# narrowest head there is: $d_k = 1$, and queries and keys are the same three numbers $x$. So the scores are $x x^\top$, and
+# the scale is 1.
+
+# %%
+your_numbers("rank_logits")
+
+# %% [markdown]
+# 1. `A`: the weights; `det`: the determinant of $A$.
+# 2. `ranks`: the rank of the scores, and that of the weights.
+# 3. `statement`: which one is right, for $n$ queries and $m$ keys?
+#    - **A** The weights have at most rank $d_k$.
+#    - **B** The scores have at most rank $\min(n, m, d_k)$; the weights can have rank $\min(n, m)$.
+#    - **C** Where the scores have rank 0, the weights have rank 0.
+#    - **D** The weights always have rank $\min(n, m)$.
+
+# %% exercise="rank_logits"
+A = None          # three rows of three numbers
+det = None        # one number
+ranks = None      # two whole numbers
+statement = None  # one of "A", "B", "C", "D"
+
+# %% [markdown]
+# ## 4 Across
+#
+# ### Two sequences
+#
+# *35 minutes.* A translator has read a text, the *source*, with an encoder, and writes another one, the *target*, with a decoder. For
+# each word that it writes, it looks into the source: **cross-attention**. Nothing in the formula asks queries and keys to
+# come from the same tokens.
+
+# %%
+your_numbers("cross_attn")
+
+# %% [markdown]
+# 1. `origins`: where do queries, keys and values come from?
+#    - **A** Queries from the decoder, keys and values from the encoder.
+#    - **B** Queries from the encoder, keys and values from the decoder.
+#    - **C** Queries and values from the decoder, keys from the encoder.
+#    - **D** All three from both, joined to one sequence.
+# 2. `weights_shape`, `out_shape`: the shapes of weights and output, for $B$ examples, $n$ target and $m$ source tokens, width $d$,
+#    $h$ heads; `entries`: how many scores does one head compute for one example, in the decoder's self-attention and in its
+#    cross-attention? Two whole numbers.
+# 3. `cross_attention(dec, enc, W, h, src_mask)`: the layer. `W` holds $W_Q, W_K, W_V, W_O$, applied from the right. `src_mask`, of shape
+#    $(B, m)$, is True where there is a source token and False for padding. You may use functions of earlier exercises if they
+#    stand in this notebook.
+# 4. `uses`: for which of these does it fit?
+#    - **A** Translating.
+#    - **B** Summarising an article.
+#    - **C** Predicting the next word of a single text.
+#    - **D** Describing a picture, of which there is a list of vectors.
+
+# %% exercise="cross_attn"
+import numpy as np
+
+origins = None        # one of "A", "B", "C", "D"
+weights_shape = None  # a tuple
+out_shape = None      # a tuple
+entries = None        # two whole numbers
+uses = None           # letters
+
+
+def cross_attention(
+    dec: "array (B, n, d)",
+    enc: "array (B, m, d)",
+    W: "array (4, d, d)",
+    h: int,
+    src_mask: "bool array (B, m), or None" = None,
+) -> "array (B, n, d)":
+    """Let every target token attend to the source with h heads.
+
+    >>> cross_attention(np.zeros((1, 1, 1)), np.array([[[2.0], [4.0]]]), np.ones((4, 1, 1)), 1)
+    array([[[3.]]])
+    """
+    raise NotImplementedError
+
+
+# %% [markdown]
+# ### A mask that lands on the wrong axis
+#
+# *25 minutes.* Scores have shape $(B, h, n, m)$. A mask with a table for each example has shape $(B, n, m)$. NumPy (and PyTorch)
+# line axes up from the *last* one, so the mask's first axis meets, without a word, the heads.
+#
+# 1. Take $B = h = 2$, $n = m = 3$, and scores that are all 0. The mask lets example 0 see key 0 only, and example 1 see everything.
+#    `wrong`: what are `weights[:, :, 0, 0]` (a row for each example, a column for each head) if the mask is
+#    used as it is? `right`: and what should they be?
+# 2. `when`: with more than one example, when does this go unnoticed?
+#    - **A** Never: it always raises an exception.
+#    - **B** If there is one head.
+#    - **C** If there are as many heads as examples.
+#    - **D** Always: it never raises an exception.
+# 3. `align_mask(mask, ndim)`: the mask with `ndim` axes, so that it broadcasts as meant. Masks come as $(n, m)$, for everybody; as
+#    $(B, n, m)$, with a table for each example; or with all axes already. The last two axes always are queries and keys.
+
+# %% exercise="mask_broadcast"
+import numpy as np
+
+wrong = None  # two rows of two numbers
+right = None  # two rows of two numbers
+when = None   # one of "A", "B", "C", "D"
+
+
+def align_mask(mask: "bool array", ndim: int) -> "bool array with ndim axes":
+    """Give a mask the axes that it lacks.
+
+    >>> align_mask(np.ones((2, 3, 3), bool), 4).shape
+    (2, 1, 3, 3)
+    """
+    raise NotImplementedError
+
+
+# %% [markdown]
+# ## What you can do now
+#
+# You can say what several heads are for and what they cost, split and merge them without mixing tokens, count their
+# parameters, and point attention at another sequence.
+#
+# The next notebook asks what all this can know about the order of the tokens. (Nothing, so far.)
+#
+# **To read.**
+#
+# - Vaswani et al. (2017), *Attention is all you need*, section 3.2.2.
+# - Michel, Levy & Neubig (2019), *Are sixteen heads really better than one?*: what happens if heads are removed.
+# - Elhage et al. (2021), *A mathematical framework for transformer circuits*: a layer as a sum of heads.
+# - Bhojanapalli et al. (2020), *Low-rank bottleneck in multi-head attention models*: how wide a head should be.

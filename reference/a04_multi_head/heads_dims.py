@@ -1,0 +1,153 @@
+"""Sizes, costs and the purpose of several heads.
+
+Source: Vaswani et al. (2017), "Attention is all you need", section 3.2.2.
+"""
+
+import numpy as np
+
+from autograder.exercise import Choice, Count, Exercise, Numbers
+
+exercise = Exercise(
+    "heads_dims", title="Splitting a width", source="Vaswani et al. (2017), section 3.2.2"
+)
+
+
+@exercise.variant
+def draw(rng):
+    """d: the width of the model, h: the heads, which divide it, n: tokens."""
+    while True:
+        d, h = int(rng.choice([256, 384, 512, 768])), int(rng.choice([4, 6, 8, 12]))
+        if d % h == 0:
+            return {"d": d, "h": h, "n": int(rng.choice([50, 80, 100, 120, 200]))}
+
+
+@exercise.part(points=1, answer=Count())
+def d_k(d, h):
+    """The width of one head."""
+    return d // h
+
+
+@d_k.misconception()
+def whole_width(d):
+    """That is the width of all heads together."""
+    return d
+
+
+@d_k.misconception()
+def multiplied(d, h):
+    """The heads share the width: they don't multiply it."""
+    return d * h
+
+
+@exercise.part(points=1, answer=Count())
+def joined(d_k, h):
+    """The width after the heads have been put side by side."""
+    return d_k * h
+
+
+@joined.misconception()
+def one_head(d_k):
+    """That is one head. All of them stand side by side."""
+    return d_k
+
+
+@joined.misconception()
+def averaged_heads(d_k, h):
+    """Squares of the width of a head don't come in. Put the heads side by side."""
+    return d_k * d_k
+
+
+@exercise.part(points=2, answer=Choice("ABCDE", multiple=True))
+def reasons():
+    """What speaks for several heads?"""
+    return "AC"
+
+
+@reasons.misconception()
+def more_parameters():
+    """Count the parameters: h heads of width d/h have as many as one of width d."""
+    return "ABC"
+
+
+@reasons.misconception()
+def fewer_scores():
+    """Each head has n² scores. How many are there in all, and how many products do they take?"""
+    return "ACD"
+
+
+@reasons.misconception()
+def guaranteed():
+    """Which reason would be a guarantee that nothing in the architecture gives?"""
+    return "ACE"
+
+
+@exercise.part(points=1, answer=Choice("ABCD"))
+def differ():
+    """Do heads have to become different?"""
+    return "D"
+
+
+@differ.misconception()
+def by_construction():
+    """All heads are computed by the same formula. What makes their matrices differ?"""
+    return "A"
+
+
+@differ.misconception()
+def by_the_loss():
+    """The loss sees the output of the layer. Two equal heads would not be punished."""
+    return "B"
+
+
+@differ.misconception()
+def always_the_same():
+    """They start from different random matrices, and get different gradients."""
+    return "C"
+
+
+@exercise.part(points=2, answer=Count())
+def costs(d, d_k, h, n):
+    """Madds of the scores with h heads and with one; weights with h heads and with one."""
+    return [h * n * n * d_k, n * n * d, h * n * n, n * n]
+
+
+@costs.misconception()
+def heads_of_full_width(d, h, n):
+    """Your heads have the full width, so the scores cost h times as much."""
+    return [h * n * n * d, n * n * d, h * n * n, n * n]
+
+
+@costs.misconception()
+def a_single_matrix(d, d_k, h, n):
+    """Every head has weights of its own, n² of them."""
+    return [h * n * n * d_k, n * n * d, n * n, n * n]
+
+
+@costs.misconception()
+def scores_of_one_head(d, d_k, h, n):
+    """The first number is that of one head. There are h."""
+    return [n * n * d_k, n * n * d, h * n * n, n * n]
+
+
+@exercise.part(points=1, answer=Numbers())
+def scale(d_k):
+    """The factor by which the scores of a head are multiplied."""
+    return 1 / float(d_k) ** 0.5
+
+
+@scale.misconception()
+def scale_of_the_model(d):
+    """You took the width of the model. A score is a product of two vectors of the head's width."""
+    return 1 / np.sqrt(d)
+
+
+@scale.misconception()
+def scale_of_the_heads(h):
+    """You took the number of heads. The scale comes from their width."""
+    return 1 / np.sqrt(h)
+
+
+@scale.misconception()
+def root_not_inverted(d_k):
+    """Scores are divided by that: the factor is its inverse."""
+    return float(d_k) ** 0.5

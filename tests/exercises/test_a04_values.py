@@ -1,0 +1,123 @@
+"""a04: the references give the catalogue's figures on its fixed data, and so do the mistakes."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autograder.exercise import evaluate, solve
+from autograder.exercise.loading import load_module
+
+FOLDER = Path(__file__).parents[2] / "reference" / "a04_multi_head"
+POINTS = {  # by exercise: each row of the catalogue may be several parts or checks
+    "heads_dims": 8,
+    "mha_split": 5,
+    "mha_params": 7,
+    "cross_attn": 9,
+    "mask_broadcast": 5,
+    "why_heads": 5,
+}
+DATA = {
+    "heads_dims": {"d": 512, "h": 8, "n": 100},
+    "mha_split": {"B": 1, "n": 4, "d": 8, "h": 2},
+    "mha_sum_form": {"d": 8, "h": 2},
+    "cross_attn": {"B": 2, "n": 5, "m": 7, "d": 8, "h": 2},
+    "rank_logits": {"x": np.array([1, 2, 3])},
+}
+
+
+@cache
+def module(name):
+    return load_module(FOLDER / f"{name}.py")
+
+
+@cache
+def known(name):
+    return solve(module(name).exercise, DATA.get(name, {}))
+
+
+def wrong(name, part, mistake):
+    """What a mistake gives where everything before it is right."""
+    (target,) = (p for p in module(name).exercise.parts if p.name == part)
+    (made,) = (m for m in target.misconceptions if m.name == mistake)
+    return evaluate(target, made, known(name))
+
+
+@pytest.mark.parametrize(("name", "points"), POINTS.items())
+def test_points_are_the_catalogues(name, points):
+    assert module(name).exercise.points == points
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "figures"),
+    [
+        ("heads_dims", "d_k", 64),
+        ("heads_dims", "joined", 512),
+        ("heads_dims", "costs", [5_120_000, 5_120_000, 80_000, 10_000]),
+        ("heads_dims", "scale", 0.125),
+        ("mha_split", "split_shape", [1, 2, 4, 4]),
+        ("mha_split", "merged_shape", [1, 4, 8]),
+        ("mha_sum_form", "ranks", [4, 4]),
+        ("cross_attn", "weights_shape", [2, 2, 5, 7]),
+        ("cross_attn", "out_shape", [2, 5, 8]),
+        ("cross_attn", "entries", [25, 35]),
+        (
+            "rank_logits",
+            "A",
+            [
+                [0.09003057, 0.2447285, 0.665241],
+                [0.01587624, 0.1173104, 0.8668133],
+                [0.002355633, 0.04731416, 0.9503302],
+            ],
+        ),
+        ("rank_logits", "ranks", [1, 3]),
+        ("rank_logits", "det", 0.003467758),
+        ("why_heads", "blended", 2),
+        ("why_heads", "needed", 3),
+    ],
+)
+def test_right_values(name, part, figures):
+    np.testing.assert_allclose(np.asarray(known(name)[part], float), figures, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "mistake", "figures"),
+    [
+        ("heads_dims", "scale", "scale_of_the_model", 0.04419417),
+        ("cross_attn", "weights_shape", "source_tokens_ask", [2, 2, 7, 5]),
+    ],
+)
+def test_wrong_values(name, part, mistake, figures):
+    np.testing.assert_allclose(wrong(name, part, mistake), figures, rtol=1e-6)
+
+
+def test_splitting_and_merging():
+    m, x = module("mha_split"), np.arange(32.0).reshape(1, 4, 8)
+    heads = m.split_heads(x, 2)
+    assert heads[0, 1, 2, 0] == 20
+    assert heads[0, 0, 1].tolist() == [8, 9, 10, 11]
+    assert m.merge_heads(heads)[0, 1].tolist() == [8, 9, 10, 11, 12, 13, 14, 15]
+    at_once = m.reshaped_at_once(x, 2)
+    assert at_once[0, 1, 2, 0] == 24
+    assert at_once[0, 0, 1].tolist() == [4, 5, 6, 7]
+    alone = m.merged_by_reshape_alone(heads)
+    assert alone[0, 1].tolist() == [16, 17, 18, 19, 24, 25, 26, 27]
+
+
+def test_a_mask_for_each_example_meets_the_heads():
+    m = module("mask_broadcast")
+    mask = np.ones((2, 3, 3), bool)
+    mask[0, :, 1:] = False
+    for aligned, expected in ((mask, m.wrong()), (m.align_mask(mask, 4), m.right())):
+        allowed = np.broadcast_to(aligned, (2, 2, 3, 3))
+        weights = allowed / allowed.sum(axis=-1, keepdims=True)
+        np.testing.assert_allclose(weights[:, :, 0, 0], expected)
+
+
+def test_a_layer_is_a_sum_over_its_heads():
+    m = module("cross_attn")
+    dec, enc, W = m.fixture(np.random.default_rng(0))
+    np.testing.assert_allclose(
+        m.cross_attention(dec, enc, W, 3), m.head_by_head(dec, enc, W, 3), atol=1e-12
+    )
