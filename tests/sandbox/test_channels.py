@@ -6,7 +6,7 @@ from autograder.sandbox import Isolation, Limits, Zygote, probe
 
 pytestmark = pytest.mark.sandbox
 
-#: `send` says a bit where `receive` can hear it.  Each raises an exception or says 0 where it can't.
+#: `send` says a bit where `receive` can hear it.  Where that can't be, it hears 0.
 SHARED = """
 import ctypes, fcntl, json, mmap, os, threading, time
 path = json.__file__
@@ -20,6 +20,7 @@ def send(other): fcntl.flock(file, fcntl.LOCK_SH)
 def receive(other):
     try: fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError: return 1
+    fcntl.flock(file, fcntl.LOCK_UN)
     return 0
 """,
     "record locks": """
