@@ -1,14 +1,16 @@
 """Formulas as students write them: read, compared, derived and classed; no text is ever run."""
 
+from autograder.algebra.building.functions import Diff
 from autograder.algebra.building.numeric import Undefined, value_at
 from autograder.algebra.building.parse import parse, parse_any, parse_matrix, read_back
 from autograder.algebra.comparing.answers import equivalent
 from autograder.algebra.comparing.complexity import Complexity, parse_complexity
 from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
-from autograder.algebra.deriving.chain import Chain, Line, Waypoint
+from autograder.algebra.deriving.chain import Chain, Waypoint
 from autograder.algebra.deriving.examination import Examination, Finding
 from autograder.algebra.deriving.indexed_chain import IndexedChain
+from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.rules import RULES, Fact, Rule
 from autograder.algebra.reading.errors import ParseError
 
@@ -16,6 +18,7 @@ __all__ = [
     "RULES",
     "Chain",
     "Complexity",
+    "Diff",
     "Examination",
     "Fact",
     "Finding",

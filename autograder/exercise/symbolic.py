@@ -20,7 +20,7 @@ _Assumptions = tuple[tuple[str, str], ...]
 
 @remembered()
 def _parsed(text: str, names: tuple[str, ...] | None, assumptions: _Assumptions) -> Any:
-    return algebra.parse(text, names, assumptions=dict(assumptions))
+    return algebra.parse(text, names, implicit=True, assumptions=dict(assumptions))
 
 
 @remembered()
@@ -86,7 +86,7 @@ class Formula(Answer):
         """Kind and symbols."""
         functions = [name for name, words in self.assumptions.items() if "function" in words]
         known = {"functions": functions} if functions else {}
-        return {"kind": "formula", "names": self.names.split(), **known}
+        return {"kind": "formula", "names": self.names.split(), "implicit": True, **known}
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Matrix(Formula):
             if not isinstance(raw, list | tuple):
                 raise FormatError("a list of rows is expected, such as [['a', 'b'], ['c', 'd']]")
             try:
-                value = algebra.parse_matrix(raw, self.names.split())
+                value = algebra.parse_matrix(raw, self.names.split(), implicit=True)
             except algebra.ParseError as error:
                 raise FormatError(str(error)) from None
         if like is not None and value.shape != like.shape:

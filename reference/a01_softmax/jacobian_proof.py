@@ -5,7 +5,7 @@ Source: Bishop (2006), "Pattern Recognition and Machine Learning", eq. 4.106.
 
 import sympy
 
-from autograder.algebra import Chain, Waypoint
+from autograder.algebra import Chain, Diff, Waypoint, equal
 from autograder.exercise import Derivation, Exercise, Matrix
 
 exercise = Exercise(
@@ -22,9 +22,13 @@ definitions = {
 
 
 def rule_is_shown(line):
-    """Is the quotient rule carried out, or 1/Z or a logarithm about to be differentiated?"""
-    inner = ("Z", "1/Z", "log(Z)", "log(p1)", "z1 - log(Z)")
-    return line.contains("1/Z**2", *(f"diff({f}, {z})" for f in inner for z in ("z1", "z2")))
+    """Is there a squared denominator, or something else than p₁ that is to be differentiated?"""
+    if any(power.exp <= -2 for power in line.expr.atoms(sympy.Pow) if power.exp.is_Rational):
+        return True
+    chain = line.chain
+    p1 = chain.expand(chain.read_form("p1"))
+    inner = {chain.expand(derivative.args[0]) for derivative in line.expr.atoms(Diff)}
+    return any(equal(p1, expression).equal is False for expression in inner)
 
 
 by_rule = Waypoint("Show the quotient rule, or the derivative of the logarithm.", rule_is_shown)

@@ -90,14 +90,13 @@ def descending(z):
 
 
 def square_is_shown(line):
-    """Is the variance there as mean square minus squared mean, or the sum that vanishes?"""
-    vanishes = "m*(p1*(v1 - m) + p2*(v2 - m) + p3*(v3 - m))"
-    return line.contains("m**2", vanishes)
+    """Is there the squared mean, the mean written out, or a sum that vanishes?"""
+    return line.contains("m**2") or line.has_sum("m", "0")
 
 
 def variance_is_shown(line):
     """Are the squared distances from the mean there?"""
-    return line.contains("(v1 - m)**2", "(m - v1)**2")
+    return line.contains("(v1 - m)**2", "(m - v1)**2") and not line.has_sum("0")
 
 
 form_chain = Chain(
@@ -110,8 +109,8 @@ form_chain = Chain(
         Waypoint(
             "Use what m is: a line with its square, or with a sum that is 0.", square_is_shown
         ),
-        Waypoint("End with squared distances from the mean m.", variance_is_shown),
     ),
+    ends=Waypoint("End with squared distances from the mean m.", variance_is_shown),
 )
 
 
@@ -160,7 +159,14 @@ def nothing_subtracted():
 
 
 def sum_is_used(line):
-    """Is the 1 there?"""
+    """Do the probabilities stand there as a sum, or one of them as what the others lack to 1?"""
+    pairs = ("p2 + p3", "p1 + p3", "p1 + p2", "-p2 - p3", "-p1 - p3", "-p1 - p2")
+    lacking = ("1 - p1 - p2", "1 - p1 - p3", "1 - p2 - p3", "1 - (p1 + p2)")
+    return line.has_sum("1") or line.contains(*pairs) or line.shows(*lacking)
+
+
+def squares_are_left(line):
+    """Is it 1 minus the squares?"""
     return line.contains("1 - p1**2 - p2**2 - p3**2")
 
 
@@ -171,6 +177,7 @@ trace_chain = Chain(
     definitions={"p3": "1 - p1 - p2"},
     final_names=("p1", "p2", "p3"),
     waypoints=(Waypoint("Use that the probabilities add up to 1.", sum_is_used),),
+    ends=Waypoint("End with 1 and the squares of the probabilities.", squares_are_left),
 )
 
 

@@ -14,8 +14,9 @@ exercise = Exercise(
 
 
 def sum_is_gathered(line):
-    """Do probabilities stand there as a sum, which is 1 or 1 − p₁?"""
-    return line.contains("p2 + p3", "-p2 - p3")
+    """Do probabilities stand there as a sum, which is 1 or 1 − p₁, or what one of them lacks?"""
+    sums = ("p2 + p3", "1 - p1 - p2", "1 - p1 - p3", "exp(z2) + exp(z3)", "exp(z2)/Z + exp(z3)/Z")
+    return line.contains(*sums, *(f"-({form})" for form in sums))
 
 
 chain = Chain(

@@ -4,6 +4,7 @@ Source: Boyd & Vandenberghe (2004), "Convex Optimization", section 3.1.5.
 """
 
 import numpy as np
+import sympy
 
 from autograder.algebra import Chain, Waypoint
 from autograder.exercise import Choice, Derivation, Exercise, Formula, Numbers
@@ -119,16 +120,29 @@ def entropy_included(z):
     return np.log(np.exp(z).sum())
 
 
-def factor_is_out(line):
-    """Do the terms stand there relative to m?"""
-    return line.contains("exp(z1 - m)", "exp(-m)*exp(z1)", "exp(z1)/exp(m)")
+def factor_is_shown(line):
+    """Does e^m or e^−m stand there as a factor, or in a logarithm of its own?"""
+    m = sympy.Symbol("m", real=True)
+    powers = {sympy.exp(m), sympy.exp(-m)}
+    if any(powers & {*above} and len(above) > 1 for above, _ in line.products):
+        return True
+    return line.shows("log(exp(m))", "log(exp(-m))", "exp(z1)/exp(m)")
 
 
+def logarithm_is_split(line):
+    """Does m stand beside the logarithm?"""
+    return line.contains(target)
+
+
+target = "m + log(exp(z1 - m) + exp(z2 - m) + exp(z3 - m))"
 chain = Chain(
     start="log(exp(z1) + exp(z2) + exp(z3))",
-    target="m + log(exp(z1 - m) + exp(z2 - m) + exp(z3 - m))",
+    target=target,
     names=("z1", "z2", "z3", "m"),
-    waypoints=(Waypoint("Take the factor exp(m) out of the sum.", factor_is_out),),
+    waypoints=(Waypoint("Show the factor exp(m), or exp(−m).", factor_is_shown),),
+    ends=Waypoint(
+        "End with m plus the logarithm of a sum in the differences z_i − m.", logarithm_is_split
+    ),
 )
 
 

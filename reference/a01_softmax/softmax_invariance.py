@@ -3,7 +3,7 @@
 Source: Goodfellow, Bengio & Courville (2016), "Deep Learning", section 6.2.2.3.
 """
 
-import re
+import sympy
 
 from autograder.algebra import Chain, Waypoint
 from autograder.exercise import Derivation, Exercise, Formula
@@ -30,9 +30,19 @@ definitions = {
 
 
 def factor_is_shown(line):
-    """Does e^c (or e^−c) stand there by itself?  As read it cancels, so look at the text."""
-    inside = r"[({]\s*-?\s*c\s*[)}]"
-    return re.search(rf"exp\s*{inside}|\be\s*(\^|\*\*)\s*(-?c\b|{inside})", line.text)
+    """Does e^c stand beside terms that are free of c, or e^−c beside those that it frees of c?"""
+    c = sympy.Symbol("c", real=True)
+    for above, below in line.products:
+        if below == (sympy.exp(c),):
+            above, below = (sympy.exp(-c), *above), ()
+        for factors in (above, below):
+            for factor in {sympy.exp(c), sympy.exp(-c)} & {*factors}:
+                rest = sympy.Mul(*(other for other in factors if other != factor))
+                names = {symbol.name for symbol in rest.free_symbols}
+                left = {rest, sympy.expand(rest * factor)}
+                if names & {"z1", "z2", "z3", "Z"} and any(not one.has(c) for one in left):
+                    return True
+    return False
 
 
 chain = Chain(

@@ -13,9 +13,15 @@ exercise = Exercise(
 names = ("w1", "w2", "w3", "v1", "v2", "v3", "M")
 
 
+def sum_is_used(line):
+    """Is M spread over the weights, or one of them written as what the others lack to 1?"""
+    lacking = ("1 - w1 - w2", "1 - w1 - w3", "1 - w2 - w3", "1 - (w1 + w2)")
+    return line.has_sum("1") or line.contains("w1*M", "w2*M", "w3*M") or line.shows(*lacking)
+
+
 def bound_is_used(line):
-    """Does a line compare a value with the bound?"""
-    return line.contains("M - v1", "v1 - M")
+    """Is every value compared with the bound?"""
+    return all(line.contains(f"M - {v}", f"{v} - M") for v in ("v1", "v2", "v3"))
 
 
 bound_chain = Chain(
@@ -24,7 +30,8 @@ bound_chain = Chain(
     names=names,
     definitions={"w3": "1 - w1 - w2"},
     final_names=names,
-    waypoints=(Waypoint("Compare each value with M by itself.", bound_is_used),),
+    waypoints=(Waypoint("Show how the weights, which add up to 1, meet M.", sum_is_used),),
+    ends=Waypoint("Compare each value with M by itself.", bound_is_used),
 )
 
 

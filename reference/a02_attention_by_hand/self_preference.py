@@ -15,9 +15,15 @@ exercise = Exercise(
 )
 
 
+def length_is_used(line):
+    """Is there the length, or something of y that cancels against x?"""
+    return line.contains("y1**2", "r", "x1 + y1") or line.has_sum("0")
+
+
 def sign_can_be_seen(line):
-    """Is there a square of a difference, or one minus a cosine?"""
-    return line.contains("(x1 - y1)**2", "(y1 - x1)**2", "cos(s - t)")
+    """Is there a square of a difference, or one minus a cosine, or a sine squared?"""
+    squares = ("(x1 - y1)**2", "(y1 - x1)**2", "sin((s - t)/2)")
+    return line.contains(*squares, "1 - cos(s - t)", "cos(s - t) - 1")
 
 
 gap_chain = Chain(
@@ -26,7 +32,8 @@ gap_chain = Chain(
     names=("x1", "x2", "y1", "y2", "r", "s", "t"),
     definitions={"x1": "r*cos(s)", "x2": "r*sin(s)", "y1": "r*cos(t)", "y2": "r*sin(t)"},
     final_names=("x1", "x2", "y1", "y2", "r", "s", "t"),
-    waypoints=(Waypoint("End in a form whose sign can be seen.", sign_can_be_seen),),
+    waypoints=(Waypoint("Use that x and y have the same length.", length_is_used),),
+    ends=Waypoint("End in a form whose sign can be seen.", sign_can_be_seen),
     assumptions={"r": "positive"},
 )
 

@@ -4,9 +4,10 @@ Source: Milakov & Gimelshein (2018), "Online normalizer calculation for softmax"
 """
 
 import numpy as np
+import sympy
 from numpy import inf
 
-from autograder.algebra import Chain
+from autograder.algebra import Chain, Waypoint
 from autograder.exercise import Choice, Derivation, Exercise, Numbers, agree, require
 
 exercise = Exercise(
@@ -194,12 +195,23 @@ def maximum_times_sum(state2):
     return state2[0] * np.log(state2[1])
 
 
+def factor_is_taken_in(line):
+    """Do two exponentials with the intermediate maximum stand side by side?"""
+    for above, _ in line.products:
+        powers = [factor for factor in above if isinstance(factor, sympy.exp)]
+        if sum(any(s.name == "M12" for s in power.free_symbols) for power in powers) > 1:
+            return True
+    return line.shows("M12 - M + m1 - M12", "M12 - M + m2 - M12")
+
+
 chain = Chain(
     start="exp(M12 - M)*(exp(m1 - M12)*l1 + exp(m2 - M12)*l2) + exp(m3 - M)*l3",
     target="exp(m1 - M)*l1 + exp(m2 - M)*l2 + exp(m3 - M)*l3",
     names=("m1", "m2", "m3", "M12", "M", "l1", "l2", "l3"),
     final_names=("m1", "m2", "m3", "M", "l1", "l2", "l3"),
-    min_lines=3,
+    waypoints=(
+        Waypoint("Show the exponentials in which M12 stands side by side.", factor_is_taken_in),
+    ),
 )
 
 

@@ -44,15 +44,14 @@ def test_matrices_keep_their_order():
         ("z_i +", "expected a number", 5),
         ("q_i", "unknown name q_i", 0),
         ("c + z_q", "q is no index", 4),
-        ("2 c", "write * for a product", 2),
-        ("sum(z_k)", "expected ','", 7),
+        ("c 2", "write * for a product", 2),
+        ("sum(z_k)", "write sum(f, k)", 0),
         ("sum(z_k, 3)", "write sum(f, k)", 0),
         ("exp(1, 2)", "exp takes 1 argument", 0),
-        ("c(3)", "c is not a function", 0),
         ("c/0", "division by zero", 2),
         ("c^99", "at most 12", 2),
         ("D(c, 3)", "with respect to a variable", 0),
-        ("c $ 2", "operator", 2),
+        ("c $ 2", "unexpected character '$'", 2),
         ("(" * 60, "nested", 40),
         (f"{chr(40) * 30}9{'^12)' * 30}", "too large", None),
     ],
@@ -109,9 +108,12 @@ def test_a_fact_that_does_not_hold_is_the_authors_error():
 def test_a_rule_that_nobody_knows():
     with pytest.raises(ValueError, match="no rule 'magic'"):
         IndexedChain(start="c", target="c", names=("c",), rules=("magic",)).known  # noqa: B018
-    chain = IndexedChain(start="c^2 - 1", target="c^2 - 1", names=("c",), rules=("chain rule",))
-    examination = chain.examine(["(c - 1)*(c + 1)  # magic", "c^2 - 1  # Algebra"])
-    assert [(f.line, f.kind) for f in examination.findings] == [(1, "wrong_reason")]
+    chain = IndexedChain(
+        start="c^2 - 1", target="(c - 1)*(c + 1)", names=("c",), rules=("chain rule",)
+    )
+    lines = ["(c^2 - c) + c - 1", "c*(c - 1) + (c - 1) # magic", "(c - 1)*(c + 1)"]
+    examination = chain.examine(lines)
+    assert [(f.line, f.kind) for f in examination.findings] == [(2, "wrong_reason")]
     assert "The rules are: algebra, chain rule." in examination.findings[0].message
 
 

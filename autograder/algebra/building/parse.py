@@ -11,7 +11,7 @@ import sympy
 
 from autograder.algebra.building import objects
 from autograder.algebra.building.builder import Builder
-from autograder.algebra.building.construction import UNDEFINED
+from autograder.algebra.building.construction import UNDEFINED, a_kind
 from autograder.algebra.building.functions import Diff, Limit
 from autograder.algebra.building.library import CALLS, FUNCTIONS
 from autograder.algebra.building.running_index import as_index
@@ -21,6 +21,7 @@ from autograder.algebra.deadlines import killable
 from autograder.algebra.deadlines.guard import within
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.grammar import read_tree
+from autograder.algebra.reading.tree import Node
 
 MAX_DIFFERENTIATED = 1000  # nodes
 LIMIT_SECONDS = 1.0  # of processor time
@@ -89,6 +90,7 @@ def parse_matrix(
     rows: Sequence[Sequence[str | float]],
     names: Iterable[str] | None = None,
     *,
+    implicit: bool = False,
     assumptions: Mapping[str, str] | None = None,
 ) -> sympy.Matrix:
     """Read a matrix from a list of rows, each a list of formulas and numbers.
@@ -119,7 +121,7 @@ def parse_matrix(
         try:
             if isinstance(entry, Real) and not isinstance(entry, bool):
                 entry = _number_text(entry)
-            return parse(entry, names, assumptions=assumptions)
+            return parse(entry, names, implicit=implicit, assumptions=assumptions)
         except ParseError as error:
             reason = f"row {i + 1}, column {j + 1}: {error.reason}"
             raise ParseError(reason, error.text, error.position) from None
@@ -275,6 +277,22 @@ def _read(
         kind = objects.kind(value)
         raise ParseError(f"expected one expression, not a {kind}", str(text), tree.token.position)
     return value, builder.pending
+
+
+@within(_late)
+def build(tree: Node, text: str, scope: Scope) -> sympy.Expr:
+    """Return the expression that a tree, or a part of one, says; derivatives stay as written."""
+    try:
+        value = Builder(text, scope, FUNCTIONS).build(tree)
+    except ParseError:
+        raise
+    except Exception as error:
+        # sympy raises many kinds of exception when an expression makes no sense to it.
+        raise ParseError("this cannot be read as a formula", text) from error
+    if not isinstance(value, sympy.Expr):
+        reason = f"expected one expression, not {a_kind(value)}"
+        raise ParseError(reason, text, tree.token.position)
+    return value
 
 
 def differentiate(expr: sympy.Expr, text: str = "") -> sympy.Expr:

@@ -6,62 +6,26 @@ import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import sympy
 
 from autograder.algebra.building.functions import Diff
-from autograder.algebra.building.parse import differentiate, read
+from autograder.algebra.building.library import CALLS
+from autograder.algebra.building.parse import build, differentiate
+from autograder.algebra.building.scope import Scope
 from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving.examination import Examination, Examiner, Finding
+from autograder.algebra.deriving.line import Line
+from autograder.algebra.deriving.structure import adds_nothing
 from autograder.algebra.reading.errors import ParseError
+from autograder.algebra.reading.grammar import read_tree
+from autograder.algebra.reading.lines import take_apart
+from autograder.algebra.reading.tree import Node
 
 MAX_LINES = 40
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line of a derivation.
-
-    Attributes
-    ----------
-    number : int
-        Counted from 1.
-    text : str
-        As written.
-    expr : sympy.Expr
-        As read: defined names stand as they are, derivatives (`Diff`) are not carried out.
-    expanded : sympy.Expr
-        Definitions put in and derivatives carried out.
-    relation : str
-        How it stands to the line before: ``"="`` or ``"<="``.
-    rule : str
-        The rule that the student gives for the step, if any.
-    """
-
-    number: int
-    text: str
-    expr: sympy.Expr
-    expanded: sympy.Expr
-    chain: Chain = field(repr=False, compare=False)
-    relation: str = "="
-    rule: str = ""
-
-    def contains(self, *forms: str) -> bool:
-        """Whether one of `forms` stands in the line as written.
-
-        A sum that is written out counts as the name that is defined as that sum.
-        """
-        return any(self._folded.has(self.chain.fold(self.chain.read_form(f))) for f in forms)
-
-    @property
-    def names(self) -> set[str]:
-        """The names that stand in the line."""
-        return {symbol.name for symbol in self.expr.free_symbols}
-
-    @functools.cached_property
-    def _folded(self) -> sympy.Expr:
-        return self.chain.fold(self.expr)
+_CALLS = frozenset(CALLS)
 
 
 @dataclass(frozen=True)
@@ -97,7 +61,11 @@ class Chain:
     final_names : tuple of str, optional
         The names that the last line may contain; those of `target`, if omitted.
     waypoints : tuple of Waypoint
-        What some line after the given expression must show.
+        What some line on the way from the given expression to the result must show; neither of
+        the two may show it by itself.
+    ends : Waypoint, optional
+        What the last line must show besides its names.  Asked for by a good exercise wherever the
+        names alone don't tell the result from the given expression.
     min_lines : int
         How many different lines are asked for, the given expression among them.
     assumptions : mapping of str to str
@@ -131,37 +99,65 @@ class Chain:
     definitions: Mapping[str, str] = field(default_factory=dict)
     final_names: tuple[str, ...] | None = None
     waypoints: tuple[Waypoint, ...] = ()
+    ends: Waypoint | None = None
     min_lines: int = 3
     assumptions: Mapping[str, str] = field(default_factory=dict)
 
+    line_type: ClassVar[type[Line]] = Line
+
+    @property
+    def bounds(self) -> bool:
+        """Whether a line may be at least as large as the one before."""
+        return False
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether a step must go by one of some rules."""
+        return False
+
     def __post_init__(self) -> None:
-        verdict = self.follows(self._line(0, self.target))
+        verdict = self.follows(self.result)
         if verdict.equal is False:
             raise ValueError(f"start and target differ: {verdict.how}")
         for waypoint in self.waypoints:
             if waypoint.reached(self.given):
                 raise ValueError(f"the given expression already shows: {waypoint.rubric}")
+            if waypoint.reached(self.result):
+                raise ValueError(f"the result shows by itself: {waypoint.rubric} Say it with ends")
+        if self.ends and not self.ends.reached(self.result):
+            raise ValueError(f"the target does not show: {self.ends.rubric}")
 
     def read(self, lines: Sequence[str]) -> list[Line]:
-        """Read every line that is not blank; raises `ParseError`, which names the line."""
-        return [self._line(number, text) for number, text in _numbered(lines)]
+        """Read every line that is not blank; raises `ParseError`, which names the line.
+
+        A line ``a = b`` counts as two, unless a stands before it already.
+        """
+        read: list[Line] = []
+        for number, text in _numbered(lines):
+            read += self.read_line(number, text, (self.given, *read))
+        return read
 
     def examine(self, lines: Sequence[str]) -> Examination:
         """Check a derivation and say what it earns.
 
         A step is the passage from one line to the next, and from the given expression to line 1
-        unless line 1 repeats it.  A step is sound if its two lines are equal, whatever went before:
-        one slip costs one step.  A step that takes several at once is right, but shows none of
-        them: it counts nothing.  The credit is the sum of
+        unless line 1 repeats it.  What goes round in a circle is no step, nor is a line that adds
+        nothing to the one before (+ 0 or · 1 in disguise) and shows nothing that is asked for, nor
+        what comes after the result.  A step is sound if its two lines are equal, whatever went
+        before: one slip costs one step, and the line that is right again costs nothing.  A step
+        that takes several at once is right, but shows none of them: it counts nothing.  The credit
+        is the sum of
 
         - 0.4 times the share of sound steps; at least ``min_lines - 1`` steps are expected, and a
           line that cannot be read is one that is not sound,
-        - 0.4 times the share of waypoints shown by a line that is equal to the given expression,
+        - 0.4 times the share of waypoints shown, before the result is there, by a line that is
+          equal to the given expression,
         - 0.2 if the last line is equal to the given expression and in the form asked for, times
           the share of steps that skip nothing.
 
         Without waypoints, steps count 0.8.  No finding and nothing to review means credit 1; a
-        derivation that goes from the given expression straight to the result earns nothing.
+        derivation that goes from the given expression straight to the result earns nothing, however
+        often it goes there and back.
         """
         try:
             numbered = _numbered(lines)
@@ -171,7 +167,7 @@ class Chain:
         unreadable: list[Finding] = []
         for number, text in numbered:
             try:
-                read.append(self._line(number, text))
+                read += self.read_line(number, text, (self.given, *read))
             except ParseError as error:
                 unreadable.append(Finding(number, "unreadable", str(error)))
         return Examiner(self, read, unreadable).examination()
@@ -188,6 +184,10 @@ class Chain:
         """Say what is wrong with how a right line was reached; here any way will do."""
         return None
 
+    def adds_nothing(self, before: Line, line: Line) -> bool:
+        """Whether a line is the one before in disguise, if the two are equal."""
+        return bool(before.expr == line.expr) or adds_nothing(before.structure, line.structure)
+
     def point(self, verdict: Verdict, *lines: Line) -> str:
         """Return the point that refutes, in the names that stand in the lines.
 
@@ -199,21 +199,38 @@ class Chain:
         if any(line.expr.has(Diff) for line in lines) or at.keys() >= set(names):
             return verdict.point
         values = {self.read_form(name): sympy.Float(value) for name, value in at.items()}
-        meanings = {name: self._expand(self.read_form(name), name) for name in names}
+        meanings = {name: self.expand(self.read_form(name), name) for name in names}
         return ", ".join(f"{n}={meaning.subs(values).evalf(4)}" for n, meaning in meanings.items())
 
     def out_of_form(self, line: Line) -> str:
-        """Say what the last line may not contain, if it does."""
+        """Say what the last line may not contain, if it does, or what it does not show."""
         foreign = sorted(line.names - set(self.allowed_at_end))
-        if not foreign:
-            return ""
-        allowed = self.allowed_at_end
-        form = f"in {', '.join(allowed)}" if allowed else "as a number"
-        return f"The last line still contains {', '.join(foreign)}: write the result {form}."
+        if foreign:
+            allowed = self.allowed_at_end
+            form = f"in {', '.join(allowed)}" if allowed else "as a number"
+            return f"The last line still contains {', '.join(foreign)}: write the result {form}."
+        if self.ends and not self.ends.reached(line):
+            return f"The last line has not the form that is asked for. {self.ends.rubric}"
+        return ""
+
+    def is_result(self, line: Line) -> bool:
+        """Whether a line has, as it is written, the form that is asked for at the end."""
+        if not self._tells_the_result:
+            return bool(line.expr == self.result.expr)
+        return not (line.written_names - set(self.allowed_at_end) or self.out_of_form(line))
 
     def read_form(self, text: str) -> sympy.Expr:
         """Read `text` with this derivation's names; derivatives stay as written."""
-        return read(text, self.names, assumptions=self.assumptions)
+        return self.build(self.tree(text), text)
+
+    def tree(self, text: str, *, latex: bool = False) -> Node:
+        """Read `text` as a tree, by the one grammar that there is."""
+        words = self._scope.words
+        return read_tree(text, implicit=True, functions=_CALLS, words=words, latex=latex)
+
+    def build(self, tree: Node, text: str) -> sympy.Expr:
+        """Return what a tree, or a part of one, says in this derivation's names."""
+        return build(tree, text, self._scope)
 
     def hint(self) -> dict[str, object]:
         """Return what a student's notebook may know about a line: the names it may use."""
@@ -230,25 +247,67 @@ class Chain:
         return self._line(0, self.start)
 
     @functools.cached_property
+    def result(self) -> Line:
+        """The target, as a line."""
+        return self._line(0, self.target)
+
+    @functools.cached_property
+    def _scope(self) -> Scope:
+        return Scope(self.names, self.assumptions)
+
+    @functools.cached_property
+    def _tells_the_result(self) -> bool:
+        return bool(self.out_of_form(self.given))
+
+    @functools.cached_property
     def allowed_at_end(self) -> tuple[str, ...]:
         """The names that the last line may contain."""
         if self.final_names is not None:
             return self.final_names
-        return tuple(sorted(self._line(0, self.target).names))
+        return tuple(sorted(self.result.names))
 
     @functools.cached_property
     def _definitions(self) -> dict[sympy.Symbol, sympy.Expr]:
         return {self.read_form(k): self.read_form(v) for k, v in self.definitions.items()}
 
-    def _line(self, number: int, text: str) -> Line:
-        try:
-            expr = self.read_form(text)
-            return Line(number, text, expr, self._expand(expr, text), self)
-        except ParseError as error:
-            reason = f"Line {number} cannot be read: {error.reason}"
-            raise ParseError(reason, error.text, error.position) from None
+    def read_line(self, number: int, text: object, before: Sequence[Line] = ()) -> list[Line]:
+        """Read the formulas of one line; the first of several is left out if it stands before."""
+        if not isinstance(text, str):
+            raise ParseError(f"Line {number} cannot be read: it is no text")
+        written = take_apart(text)
+        if not written.sides:
+            raise ParseError(f"Line {number} cannot be read: there is no formula", text)
+        read = []
+        for side in written.sides:
+            if side.relation != "=" and not self.bounds:
+                reason = f"Line {number} cannot be read: expected an equality"
+                raise ParseError(reason, text, 0)
+            read.append(self._line(number, side.text, side.relation, text, written.reason))
+        if len(read) > 1 and any(read[0].structure == line.structure for line in before):
+            del read[0]
+        return read
 
-    def _expand(self, expr: sympy.Expr, text: str) -> sympy.Expr:
+    def _line(
+        self, number: int, text: str, relation: str = "=", whole: str = "", rule: str = ""
+    ) -> Line:
+        """Read one formula; what makes no sense as text may do so as LaTeX."""
+        problem: ParseError | None = None
+        for latex in (False, True):
+            try:
+                tree = self.tree(text, latex=latex)
+                expr = self.build(tree, text)
+                expanded = self.expand(expr, text)
+            except ParseError as error:
+                problem = problem or error
+                continue
+            kind = self.line_type
+            return kind(number, whole or text, expr, expanded, tree, self, relation, rule)
+        assert problem is not None
+        reason = f"Line {number} cannot be read: {problem.reason}"
+        raise ParseError(reason, whole or text, problem.position) from None
+
+    def expand(self, expr: sympy.Expr, text: str = "") -> sympy.Expr:
+        """Put definitions in and carry derivatives out."""
         for _ in self._definitions:
             expr = expr.xreplace(self._definitions)
         if not self._definitions.keys().isdisjoint(expr.free_symbols):

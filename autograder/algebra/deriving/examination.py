@@ -5,14 +5,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from autograder.algebra.building.functions import Diff
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deadlines import guard
 
 if TYPE_CHECKING:
-    from autograder.algebra.deriving.chain import Chain, Line, Waypoint
+    from autograder.algebra.deriving.chain import Chain, Waypoint
+    from autograder.algebra.deriving.line import Line
 
 STEPS, WAYPOINTS, END = 0.4, 0.4, 0.2  # what each is worth, see Chain.examine
 
@@ -56,14 +57,16 @@ class Examination:
     review: bool = False
 
 
-class Step(NamedTuple):
+@dataclass
+class Step:
     """The passage from one line to another."""
 
     before: Line
     line: Line
     verdict: Verdict
-    true: bool  # does the line follow from the given expression?
+    true: bool  # does the line follow from the given expression, as far as can be decided?
     doubt: Finding | None = None  # what is wrong with how a right line was reached
+    back: bool = False  # from a wrong line to a right one: the slip was paid for before
 
     @property
     def skips(self) -> bool:
@@ -73,7 +76,7 @@ class Step(NamedTuple):
     @property
     def worth(self) -> float:
         """What the step counts: half, if the line is right and its reason is not."""
-        if self.verdict.equal is not True or self.skips:
+        if self.skips or (self.verdict.equal is not True and not self.back):
             return 0.0
         return 0.5 if self.doubt else 1.0
 
@@ -84,54 +87,63 @@ class Examiner:
     def __init__(self, chain: Chain, lines: Sequence[Line], unreadable: list[Finding]) -> None:
         self.chain = chain
         self.unreadable = unreadable
-        self.steps = _steps(chain.given, lines)
-        self.taken = len(self.steps) + len(unreadable)
+        self.steps = _steps(chain, lines)
+        self.wrong = [step for step in self.steps if step.verdict.equal is False and not step.back]
         self.asked = chain.min_lines - 1
-        self.jump = self._find_jump()
-        if self.jump:
-            self.steps[self.steps.index(self.jump)] = self._with_jump(self.jump)
+        self.route = Route(chain, self.steps, self.asked)
+        self.taken = len(self.route.counted) + len(self.wrong) + len(unreadable)
 
     def examination(self) -> Examination:
         """Put findings and credit together."""
         findings = [
             *self.unreadable,
-            *(_wrong(step) for step in self.steps if step.verdict.equal is False),
-            *(step.doubt for step in self.steps if step.doubt),
+            *map(_wrong, self.wrong),
+            *(step.doubt for step in self.steps if step.doubt and step is not self.route.jump),
+            *self._jump(),
             *self._too_short(),
             *self._not_in_form(),
             *self._missing_waypoints(),
         ]
-        sound = sum(step.worth for step in self.steps)
-        share = sound / max(self.taken, self.asked, 1)
+        share = self._sound() / max(self.taken, self.asked, 1)
         waypoints = self.chain.waypoints
-        shown = 1 - len(self.missing) / len(waypoints) if waypoints else share
-        at_end = self.end is not None and self.end.true and not self._foreign(self.end.line)
-        shown_on_the_way = 1 - sum(step.skips for step in self.steps) / max(self.taken, 1)
+        shown = 1 - len(self.route.missing) / len(waypoints) if waypoints else share
+        at_end = self._ends_well()
         return Examination(
             tuple(sorted(findings, key=lambda finding: finding.line or float("inf"))),
-            round(STEPS * share + WAYPOINTS * shown + END * at_end * shown_on_the_way, 6),
+            round(STEPS * share + WAYPOINTS * shown + END * at_end, 6),
             any(step.verdict.equal is None for step in self.steps),
         )
 
-    @functools.cached_property
-    def missing(self) -> list[Waypoint]:
-        """The waypoints that no true line shows."""
-        return [
-            waypoint
-            for waypoint in self.chain.waypoints
-            if not any(step.true and waypoint.reached(step.line) for step in self.steps)
-        ]
+    def _sound(self) -> float:
+        """Return how many sound steps there are."""
+        if self.route.jump:
+            return 0.0
+        sound = sum(step.worth for step in self.route.counted)
+        if self.shows_nothing:  # one of them skips what is asked for, whichever it is
+            return min(1.0, max(0.0, sound - 1))
+        return sound
 
     @functools.cached_property
-    def end(self) -> Step | None:
+    def shows_nothing(self) -> bool:
+        """Whether nothing that is asked for is shown, and no slip is to blame for that."""
+        slips = self.wrong or self.unreadable
+        return bool(self.chain.waypoints) and not self.route.shown and not slips
+
+    def _ends_well(self) -> float:
+        """Return how much of what the result is worth is earned."""
+        step = self._end
+        if step is None or not step.true or self.chain.out_of_form(step.line) or self.route.jump:
+            return 0.0
+        if self.shows_nothing:
+            return self._sound() / max(self.taken, self.asked, 1)
+        return 1 - sum(step.skips for step in self.route.counted) / max(self.taken, 1)
+
+    @functools.cached_property
+    def _end(self) -> Step | None:
         """The step to the last line, if that could be read."""
         if not self.steps or any(f.line > self.steps[-1].line.number for f in self.unreadable):
             return None
         return self.steps[-1]
-
-    def _foreign(self, line: Line) -> str:
-        """Say what the result may not contain, if `line` does."""
-        return self.chain.out_of_form(line)
 
     def _too_short(self) -> list[Finding]:
         if self.taken >= self.asked:
@@ -140,59 +152,149 @@ class Examiner:
         return [Finding(0, "too_short", f"Show at least {steps} from the given expression.")]
 
     def _not_in_form(self) -> list[Finding]:
-        if self.end is None or not (message := self._foreign(self.end.line)):
+        if self._end is None or not (message := self.chain.out_of_form(self._end.line)):
             return []
-        return [Finding(self.end.line.number, "not_in_form", message)]
+        return [Finding(self._end.line.number, "not_in_form", message)]
 
     def _missing_waypoints(self) -> list[Finding]:
-        if self.jump:  # which says what is missing
+        if self.route.jump:  # which says what is missing
             return []
-        begin = "Something that is asked for stands in no correct line."
-        return [Finding(0, "missing_waypoint", f"{begin} {w.rubric}") for w in self.missing]
+        begin = "Something that is asked for stands in no correct line before the result."
+        return [Finding(0, "missing_waypoint", f"{begin} {w.rubric}") for w in self.route.missing]
 
-    def _find_jump(self) -> Step | None:
-        """Find the step that gives the result at once, where something is to be shown between."""
-        if self.unreadable or self.asked < 2 or len(self.missing) < len(self.chain.waypoints):
-            return None
-        for step in self.steps:
-            if not step.true or step.verdict.equal is not True:
-                continue
-            from_given = step.before.expr == self.chain.given.expr
-            if from_given and step.line.expr == self.chain.read_form(self.chain.target):
-                return step
-            if self.chain.waypoints and not self._foreign(step.line):
-                return step if step.before.expr.has(Diff) else None
-        return None
-
-    def _with_jump(self, step: Step) -> Step:
+    def _jump(self) -> list[Finding]:
+        step = self.route.jump
+        if step is None or self.unreadable:
+            return []
         origin = "derivative" if step.before.expr.has(Diff) else "given expression"
         begin = f"Line {step.line.number} jumps from the {origin} to the result."
-        asked = " ".join(w.rubric for w in self.missing) or "Show the steps in between."
-        finding = Finding(step.line.number, "skipped", f"{begin} {asked}")
-        return step._replace(doubt=finding)
+        asked = " ".join(w.rubric for w in self.route.missing) or "Show the steps in between."
+        return [Finding(step.line.number, "skipped", f"{begin} {asked}")]
 
 
-def _steps(given: Line, lines: Sequence[Line]) -> list[Step]:
+class Route:
+    """The way that the right lines of a derivation take to the result.
+
+    Attributes
+    ----------
+    counted : list of Step
+        The steps that count, sound or skipped.
+    shown : list of Waypoint
+        What a right line shows before the result is there.
+    jump : Step or None
+        The step that gives the result at once, where something is to be shown between.
+    """
+
+    def __init__(self, chain: Chain, steps: Sequence[Step], asked: int) -> None:
+        self.chain = chain
+        self.asked = asked
+        self.counted: list[Step] = []
+        self.shown: list[Waypoint] = []
+        self.jump: Step | None = None
+        self._arrived = self._polished = self._left = False
+        before, new_before = chain.given, False
+        for step in _without_circles(chain.given, steps):
+            if self._jumps(step.line):
+                self.jump = step
+                self._arrived = True
+                self.counted.append(step)
+                continue
+            new = self._note(step.line) if not self._arrived else []
+            idle = not (new or new_before) and chain.adds_nothing(before, step.line)
+            # How a right line follows from a wrong one, no rule can tell.
+            idle = idle or (step.back and chain.has_rules)
+            self._take(step, idle=idle)
+            before, new_before = step.line, bool(new)
+        self.counted += _followed(chain, steps)
+
+    @property
+    def missing(self) -> list[Waypoint]:
+        """What no right line shows on the way."""
+        return [waypoint for waypoint in self.chain.waypoints if waypoint not in self.shown]
+
+    def _jumps(self, line: Line) -> bool:
+        """Whether a line is the result, by itself or in disguise, before anything is shown."""
+        if self._arrived or self.counted or self.shown or self.asked < 2:
+            return False
+        return self.chain.is_result(line) or bool(line.expr == self.chain.result.expr)
+
+    def _note(self, line: Line) -> list[Waypoint]:
+        """Return what this line is the first one to show."""
+        new = [waypoint for waypoint in self.missing if waypoint.reached(line)]
+        self.shown += new
+        return new
+
+    def _take(self, step: Step, *, idle: bool) -> None:
+        arrives = self.chain.is_result(step.line)
+        if self._arrived:
+            # What comes after the result: one step to another form of it may count, no more.
+            self._left = self._left or not arrives
+            if not (idle or self._left or self._polished):
+                self._polished = True
+                self.counted.append(step)
+            return
+        self._arrived = arrives
+        if not idle:
+            self.counted.append(step)
+
+
+def _without_circles(given: Line, steps: Sequence[Step]) -> list[Step]:
+    """Return the steps to right lines, without those between two lines that are the same."""
+    path: list[Step] = []
+    places = {given.structure: 0}
+    for step in steps:
+        if not step.true:
+            continue
+        place = places.get(step.line.structure)
+        if place is None:
+            path.append(step)
+            places[step.line.structure] = len(path)
+        else:
+            del path[place:]
+            places = {form: at for form, at in places.items() if at <= place}
+    return path
+
+
+def _followed(chain: Chain, steps: Sequence[Step]) -> list[Step]:
+    """Return the sound steps from one wrong line to the next, which go on from a slip."""
+    sound, polished = [], False
+    for step in steps:
+        if step.true or not step.verdict.equal or chain.adds_nothing(step.before, step.line):
+            continue
+        if chain.is_result(step.before) and chain.is_result(step.line):
+            if polished:
+                continue
+            polished = True
+        sound.append(step)
+    return sound
+
+
+def _steps(chain: Chain, lines: Sequence[Line]) -> list[Step]:
     steps: list[Step] = []
-    before, true = given, True
+    before, true, right = chain.given, True, chain.given
     for line in lines:
-        if line.expr != before.expr:  # a repetition is no step
+        if line.structure != before.structure:  # a repetition is no step
             try:
                 with guard.limit(guard.STEP_SECONDS):
-                    step = _step(given, before, line, true)
+                    step = _step(chain, before, line, right if not true else None)
             except guard.Late:
-                step = Step(before, line, Verdict(None, "undecided: this takes too long"), False)
+                step = Step(before, line, Verdict(None, "undecided: this takes too long"), True)
             true = step.true
             steps.append(step)
+            right = line if true else right
         before = line
     return steps
 
 
-def _step(given: Line, before: Line, line: Line, true: bool) -> Step:
-    verdict = given.chain.compare(before, line)
-    doubt = given.chain.unjustified(before, line) if verdict.equal else None
-    if not (true and verdict.equal):
-        true = given.chain.follows(line).equal is True
+def _step(chain: Chain, before: Line, line: Line, right: Line | None) -> Step:
+    """Compare two lines; `right` is the last right one, if that isn't the line before."""
+    verdict = chain.compare(before, line)
+    true = right is None and verdict.equal is True
+    if not true:
+        true = chain.follows(line).equal is not False
+    if right is not None and true:
+        return Step(right, line, verdict, true, back=True)
+    doubt = chain.unjustified(before, line) if verdict.equal else None
     return Step(before, line, verdict, true, doubt)
 
 

@@ -6,27 +6,21 @@ looked for in a line; what they come to for a given n is `meaning`'s business.
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import sympy
 
+from autograder.algebra.building.functions import Max, Transpose
 from autograder.algebra.deadlines.guard import within
 from autograder.algebra.reading.errors import ParseError
+from autograder.algebra.reading.grammar import read_tree
+from autograder.algebra.reading.tree import Node
 
-MAX_LENGTH = 1000
-MAX_DEPTH = 40
 MAX_POWER = 12
 MAX_BITS = 2000  # of a number that a power makes
-
-_TOKEN = re.compile(
-    r"\s*(?:(?P<number>\d+(?:\.\d+)?)|(?P<name>[^\W\d_]+\d*(?:_(?:\{[A-Za-z0-9,]+\}|[A-Za-z0-9]+))?)"
-    r"|(?P<sign>\*\*|[-+*/^()\[\],·−])|(?P<other>\S))"
-)
-_GREEK_NAMES = """alpha beta gamma delta epsilon eta theta kappa lambda mu nu xi pi rho sigma tau
-    phi chi psi omega"""
-_GREEK = dict(zip("αβγδεηθκλμνξπρστφχψω", _GREEK_NAMES.split(), strict=True))
 
 
 class Inert(sympy.Function):  # type: ignore[misc]  # sympy is untyped
@@ -58,10 +52,15 @@ class Norm(Inert):
 
 
 BINDERS = (Total, Largest)
-OPERATORS = {"D": D, "diff": D, "E": E, "Var": Var, "norm": Norm, "sum": Total, "Sum": Total}
+OPERATORS: dict[str, Any] = {"D": D, "diff": D, "E": E, "Var": Var, "norm": Norm}
 _SHARED = ("exp", "log", "sqrt", "sin", "cos", "tan", "tanh")
 FUNCTIONS: dict[str, Any] = {name: getattr(sympy, name) for name in _SHARED}
-FUNCTIONS |= {"ln": sympy.log, "delta": sympy.KroneckerDelta}
+FUNCTIONS |= {"ln": sympy.log, "abs": sympy.Abs, "sign": sympy.sign}
+FUNCTIONS |= dict.fromkeys(("delta", "KroneckerDelta"), sympy.KroneckerDelta)
+FUNCTIONS |= {"transpose": Transpose}
+_SUMS = ("sum", "Sum")
+_BOUND = (*_SUMS, "max", "Largest")
+_TWO = ("D", "diff", "delta", "KroneckerDelta")
 
 
 @dataclass(frozen=True)
@@ -100,6 +99,7 @@ class Names:
         """Return what a name that stands alone is, None if there is none."""
         if name in self.indices or name == self.size or name in self.sizes:
             return self.index(name)
+        name = self._plain.get(name.replace("_", ""), name)
         if name in self.matrices:
             return sympy.Symbol(name, commutative=False)
         if name in self.plain:
@@ -109,6 +109,20 @@ class Names:
     def entry(self, name: str, indices: list[sympy.Expr]) -> sympy.Expr:
         """Return the entry of an indexed name."""
         return sympy.Function(name, real=True, positive=name in self.positive or None)(*indices)
+
+    @functools.cached_property
+    def _plain(self) -> dict[str, str]:
+        return {name.replace("_", ""): name for name in (*self.plain, *self.matrices)}
+
+    @functools.cached_property
+    def words(self) -> frozenset[str]:
+        """The names that stand alone, without underscores."""
+        return frozenset([*self._plain, *self.indices, self.size, *self.sizes])
+
+    @functools.cached_property
+    def calls(self) -> frozenset[str]:
+        """What a bracket makes a call of: functions, operators and indexed names."""
+        return frozenset([*OPERATORS, *FUNCTIONS, *_BOUND, *self.indexed]) - self.words
 
     @property
     def all(self) -> list[str]:
@@ -121,19 +135,25 @@ def _late() -> Any:
     raise ParseError("reading this line takes too long")
 
 
-@within(_late)
 def read_indexed(text: str, names: Names) -> sympy.Expr:
     """Read a formula with indexed names; raise `ParseError` for every text that is none.
 
     >>> read_indexed("p_i*(delta(i,j) - p[j])", Names(indexed=("p",)))
     (-p(j) + KroneckerDelta(i, j))*p(i)
     """
-    if not isinstance(text, str):
-        raise ParseError(f"expected a formula as text, not {type(text).__name__}")
-    if len(text) > MAX_LENGTH:
-        raise ParseError(f"a line may have at most {MAX_LENGTH} characters", text)
+    return build_indexed(tree_of(text, names), str(text), names)
+
+
+def tree_of(text: object, names: Names, *, latex: bool = False) -> Node:
+    """Read a formula with indexed names as a tree, by the one grammar that there is."""
+    return read_tree(text, implicit=True, functions=names.calls, words=names.words, latex=latex)
+
+
+@within(_late)
+def build_indexed(tree: Node, text: str, names: Names) -> sympy.Expr:
+    """Return what a tree with indexed names says."""
     try:
-        return _Reader(text, names).read()
+        return _Builder(text, names).build(tree)
     except ParseError:
         raise
     except Exception as error:
@@ -141,169 +161,139 @@ def read_indexed(text: str, names: Names) -> sympy.Expr:
         raise ParseError("this cannot be read as a formula", text) from error
 
 
-class _Reader:
-    """Read by operator precedence, building as it goes; nothing is evaluated but numbers."""
+class _Builder:
+    """Build the value of a tree; nothing is evaluated but numbers."""
 
     def __init__(self, text: str, names: Names) -> None:
         self.text, self.names = text, names
-        self.tokens = [
-            (m.lastgroup, m.group(m.lastgroup or 0), m.start(m.lastgroup or 0))
-            for m in _TOKEN.finditer(text)
-        ]
-        self.tokens.append(("end", "", len(text)))
-        self.at = self.depth = 0
 
-    def fail(self, reason: str, at: int | None = None) -> NoReturn:
-        raise ParseError(reason, self.text, self.tokens[self.at][2] if at is None else at)
+    def fail(self, reason: str, node: Node) -> NoReturn:
+        raise ParseError(reason, self.text, node.token.position)
 
-    def sees(self, *signs: str) -> bool:
-        kind, word, _ = self.tokens[self.at]
-        return kind == "sign" and word in signs
-
-    def take(self) -> str:
-        self.at += 1
-        return self.tokens[self.at - 1][1]
-
-    def expect(self, sign: str) -> None:
-        if not self.sees(sign):
-            self.fail(f"expected {sign!r}")
-        self.at += 1
-
-    def read(self) -> sympy.Expr:
-        value = self.sum()
-        if self.tokens[self.at][0] != "end":
-            self.fail("expected an operator: write * for a product")
+    def build(self, node: Node) -> sympy.Expr:
+        method = getattr(self, f"_{node.kind}", None)
+        if method is None:
+            self.fail("expected one expression", node)
+        value = method(node)
+        if value in (sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
+            self.fail("this is not defined", node)
         return value
 
-    def sum(self) -> sympy.Expr:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            self.fail("this is nested too deeply")
-        value = self.product()
-        while self.sees("+", "-", "−"):
-            value = value + self.product() if self.take() == "+" else value - self.product()
-        self.depth -= 1
+    def _group(self, node: Node) -> sympy.Expr:
+        return self.build(node.children[0])
+
+    def _number(self, node: Node) -> sympy.Expr:
+        if "e" in node.token.text.lower():
+            self.fail("write this number without an exponent", node)
+        return sympy.Rational(node.token.text)
+
+    def _negative(self, node: Node) -> sympy.Expr:
+        return -self.build(node.children[0])
+
+    def _transpose(self, node: Node) -> sympy.Expr:
+        return Transpose(self.build(node.children[0]))
+
+    def _chain(self, node: Node) -> sympy.Expr:
+        value = self.build(node.children[0])
+        for sign, operand in zip(node.marks, node.children[1:], strict=True):
+            right = self.build(operand)
+            if sign == "/" and right == 0:
+                self.fail("division by zero", operand)
+            match sign:
+                case "+":
+                    value = value + right
+                case "-":
+                    value = value - right
+                case "*":
+                    value = value * right
+                case "/":
+                    value = value / right
+                case _:
+                    self.fail(f"{sign} is not read here", operand)
         return value
 
-    def product(self) -> sympy.Expr:
-        value = self.signed()
-        while self.sees("*", "/", "·"):
-            if self.take() == "/":
-                at = self.tokens[self.at][2]
-                below = self.signed()
-                if below == 0:
-                    self.fail("division by zero", at)
-                value = value / below
-            else:
-                value = value * self.signed()
-        return value
-
-    def signed(self) -> sympy.Expr:
-        minus = False
-        while self.sees("-", "−", "+"):
-            minus ^= self.take() != "+"
-        value = self.power()
-        return -value if minus else value
-
-    def power(self) -> sympy.Expr:
-        base = self.operand()
-        if not self.sees("^", "**"):
-            return base
-        self.take()
-        at = self.tokens[self.at][2]
-        exponent = self.signed()
+    def _power(self, node: Node) -> sympy.Expr:
+        base, exponent = map(self.build, node.children)
         if exponent.is_number and not (exponent.is_Rational and abs(exponent) <= MAX_POWER):
-            self.fail(f"a power may be at most {MAX_POWER}", at)
+            self.fail(f"a power may be at most {MAX_POWER}", node.children[1])
         if base.is_Rational and exponent.is_Rational:
             bits = max(abs(base.p).bit_length(), base.q.bit_length())
             if bits * abs(exponent) > MAX_BITS:
-                self.fail("this power is too large", at)
+                self.fail("this power is too large", node.children[1])
         if base == 0 and not exponent.is_positive:
-            self.fail("this is not defined", at)
+            self.fail("this is not defined", node.children[1])
         return base**exponent
 
-    def operand(self) -> sympy.Expr:
-        kind, word, at = self.tokens[self.at]
-        if kind == "number":
-            self.take()
-            return sympy.Rational(word)
-        if kind == "name":
-            return self.name()
-        if self.sees("("):
-            self.take()
-            value = self.sum()
-            self.expect(")")
-            return value
-        if kind == "other":
-            self.fail(f"unexpected character {word!a}", at)
-        return self.fail("expected a number, a name or '('")
-
-    def name(self) -> sympy.Expr:
-        at = self.tokens[self.at][2]
-        word = self.take()
-        word = _GREEK.get(word[0], word[0]) + word[1:]
-        base, _, subscript = word.partition("_")
-        if not subscript and self.sees("(", "["):
-            closing = ")" if self.take() == "(" else "]"
-            return self.call(base, closing, at)
+    def _name(self, node: Node) -> sympy.Expr:
+        word = node.token.text
         if (value := self.names.symbol(word)) is not None:
             return value
+        base, _, subscript = word.partition("_")
         if subscript and (base in self.names.indexed or base == "delta"):
             letters = re.findall(r"[A-Za-z]|\d+", subscript)
-            indices = [self.index(letter, at) for letter in letters]
+            indices = [self.index(letter, node) for letter in letters]
             if base == "delta" and len(indices) == 2:
                 return sympy.KroneckerDelta(*indices)
             return self.names.entry(base, indices)
-        return self.fail(f"unknown name {word}; the names are {', '.join(self.names.all)}", at)
+        if word in self.names.calls:
+            self.fail(f"{word} needs brackets: {word}(…)", node)
+        return self.fail(f"unknown name {word}; the names are {', '.join(self.names.all)}", node)
 
-    def index(self, letter: str, at: int) -> sympy.Expr:
+    def index(self, letter: str, node: Node) -> sympy.Expr:
         if letter.isdigit():
             return sympy.Integer(letter)
-        if letter in self.names.indices or letter == self.names.size:
+        if letter in self.names.indices or letter in (self.names.size, *self.names.sizes):
             return self.names.index(letter)
-        return self.fail(f"{letter} is no index; these are {', '.join(self.names.indices)}", at)
+        return self.fail(f"{letter} is no index; these are {', '.join(self.names.indices)}", node)
 
-    def call(self, word: str, closing: str, at: int) -> sympy.Expr:
-        if word in ("sum", "Sum", "max"):
-            return self.bound(Largest if word == "max" else Total, closing, at)
-        args = [self.sum()]
-        while self.sees(","):
-            self.take()
-            args.append(self.sum())
-        self.expect(closing)
+    def _indexed(self, node: Node) -> sympy.Expr:
+        if node.token.text in self.names.indexed:
+            return self.names.entry(node.token.text, [self.build(i) for i in node.children])
+        return self._call(node)
+
+    def _call(self, node: Node) -> sympy.Expr:
+        word = node.token.text
         if word in self.names.indexed:
-            return self.names.entry(word, args)
-        wanted = 2 if word in ("D", "diff", "delta") else 1
+            return self.names.entry(word, [self.build(child) for child in node.children])
+        if word in _BOUND and (word != "max" or self._binds(node)):
+            return self._bound(node)
+        args = [self.build(child) for child in node.children]
+        if word == "max":
+            return Max(*args)
         function = OPERATORS.get(word) or FUNCTIONS.get(word)
         if function is None:
-            if self.names.symbol(word) is not None:
-                self.fail(f"{word} is not a function: write {word}*(…) for a product", at)
-            self.fail(f"unknown function {word}", at)
+            self.fail(f"unknown function {word}", node)
+        if function is D and len(args) > 2 and all(by == args[1] for by in args[1:]):
+            return functools.reduce(D, args)
+        wanted = 2 if word in _TWO else 1
+        if word == "log" and len(args) == 2:
+            return sympy.log(args[0]) / sympy.log(args[1])
         if len(args) != wanted:
-            self.fail(f"{word} takes {wanted} argument{'s' * (wanted > 1)}", at)
+            self.fail(f"{word} takes {wanted} argument{'s' * (wanted > 1)}", node)
         if function is D and not (args[1].is_Symbol or args[1].is_Function):
-            self.fail("differentiate with respect to a variable: D(f, z_j)", at)
-        value = function(*args)
-        if value in (sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
-            self.fail("this is not defined", at)
-        return value
+            self.fail("differentiate with respect to a variable: D(f, z_j)", node)
+        return function(*args)
 
-    def bound(self, kind: type[Inert], closing: str, at: int) -> sympy.Expr:
-        """Read ``sum(f, k)``, ``sum(f, k, 1, n)`` or ``sum(f, (k, 1, n))``."""
-        args = [self.sum()]
-        self.expect(",")
-        inner = self.sees("(")
-        if inner:
-            self.take()
-        args.append(self.sum())
-        while self.sees(",") and len(args) < 4:
-            self.take()
-            args.append(self.sum())
-        if inner:
-            self.expect(")")
-        self.expect(closing)
+    def _binds(self, node: Node) -> bool:
+        """Whether ``max(f, k)`` is over all k, and not the larger one of two."""
+        index = node.children[1] if len(node.children) in (2, 4) else node
+        index = index.children[0] if index.kind == "tuple" and index.children else index
+        return index.kind == "name" and index.token.text in self.names.indices
+
+    def _bound(self, node: Node) -> sympy.Expr:
+        """Build ``sum(f, k)``, ``sum(f, k, 1, n)``, ``sum(f, (k, 1, n))`` or ``Σ_{k≠j} f``."""
+        kind = Total if node.token.text in _SUMS else Largest
+        parts = node.children
+        if len(parts) == 2 and parts[1].kind == "tuple":
+            parts = (parts[0], *parts[1].children)
+        left_out = self.build(parts[2]) if node.marks == ("!=",) else None
+        args = [self.build(part) for part in parts[: 2 if node.marks else 4]]
         if len(args) == 2:
             args += [sympy.Integer(1), self.names.index(self.names.size)]
         if len(args) != 4 or not args[1].is_Symbol or args[1].name not in self.names.indices:
-            self.fail("write sum(f, k) or sum(f, k, 1, n) with an index k", at)
-        return kind(*args)
+            self.fail("write sum(f, k) or sum(f, k, 1, n) with an index k", node)
+        if left_out is None:
+            return kind(*args)
+        if kind is Largest:
+            self.fail("write a maximum over every k: max(f, k)", node)
+        return kind(*args) - args[0].xreplace({args[1]: left_out})

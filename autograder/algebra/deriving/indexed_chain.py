@@ -7,22 +7,22 @@ import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import sympy
 
 from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
-from autograder.algebra.deriving.chain import Chain, Line
+from autograder.algebra.deriving.chain import Chain
 from autograder.algebra.deriving.examination import Finding
 from autograder.algebra.deriving.for_every_n import at_most, equal_for_all
-from autograder.algebra.deriving.indexed import Inert, Names, read_indexed
+from autograder.algebra.deriving.indexed import Inert, Names, build_indexed, tree_of
+from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.opacity import Opaque
 from autograder.algebra.deriving.rules import RULES, Fact, Rule
 from autograder.algebra.deriving.written_out import World, free_indices, rewritten, value
-from autograder.algebra.reading.errors import ParseError
+from autograder.algebra.reading.tree import Node
 
-_RELATION = re.compile(r"\s*(<=|≤|=(?!=))\s*")
 TRIED = (2, 3)  # numbers n for which a step is held against its rule
 
 
@@ -107,6 +107,7 @@ class IndexedChain(Chain):
     normal: tuple[str, ...] = ()
     vectors: tuple[str, ...] = ()
     closed: tuple[str, ...] = ()
+    line_type: ClassVar[type[Line]] = IndexedLine
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -117,34 +118,30 @@ class IndexedChain(Chain):
 
     # --- reading
 
-    def read_form(self, text: str) -> sympy.Expr:
-        """Read `text` with this derivation's names; operators stay as written."""
-        return read_indexed(text, self._names)
+    def tree(self, text: str, *, latex: bool = False) -> Node:
+        """Read `text` as a tree, by the one grammar that there is."""
+        return tree_of(text, self._names, latex=latex)
+
+    def build(self, tree: Node, text: str) -> sympy.Expr:
+        """Return what a tree says; operators stay as written."""
+        return build_indexed(tree, text, self._names)
+
+    def expand(self, expr: sympy.Expr, text: str = "") -> sympy.Expr:  # noqa: ARG002
+        """Leave the line as it is: what it comes to depends on n."""
+        return expr
 
     def hint(self) -> dict[str, object]:
-        """Return which names a line may use; any of them may have a subscript."""
-        words = (*self.indexed, *self.names, *self.matrices, *self.indices, self.size, *self.sizes)
-        return {"names": [*dict.fromkeys(words), "delta"], "indexed": True}
+        """Return which names a line may use, and which of them carry indices."""
+        names = self._names
+        return {
+            "names": [*names.plain, *names.matrices, *names.indices, names.size, *names.sizes],
+            "indexed": [*self.indexed, "delta"],
+            "functions": sorted(names.calls),
+        }
 
     def fold(self, expr: sympy.Expr) -> sympy.Expr:
         """Leave the line as it is: defined names are not put in for what is written out."""
         return expr
-
-    def _line(self, number: int, text: str) -> Line:
-        if not isinstance(text, str):
-            raise ParseError(f"Line {number} cannot be read: it is no text")
-        formula, _, rule = text.partition("#")
-        match = _RELATION.match(formula)
-        relation = "<=" if match and match[1] != "=" else "="
-        begin = match.end() if match else 0
-        try:
-            expr = self.read_form(" " * begin + formula[begin:])
-            if relation == "<=" and self.relation != "<=":
-                raise ParseError("expected an equality", text, 0)
-        except ParseError as error:
-            reason = f"Line {number} cannot be read: {error.reason}"
-            raise ParseError(reason, text, error.position) from None
-        return IndexedLine(number, text, expr, expr, self, relation, rule.strip().rstrip("."))
 
     # --- examining
 
@@ -191,6 +188,23 @@ class IndexedChain(Chain):
         message = f"Line {number} is right, but takes more than {name}: {_SEVERAL}."
         return Finding(number, "skipped", message)
 
+    @property
+    def bounds(self) -> bool:
+        """Whether a line may be at least as large as the one before."""
+        return self.relation == "<="
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether a step must go by one of some rules."""
+        return bool(self.rules)
+
+    def adds_nothing(self, before: Line, line: Line) -> bool:
+        """Whether a line is the one before in disguise; a factor may be 1 by a rule."""
+        if not super().adds_nothing(before, line):
+            return False
+        same = bool(before.expr == line.expr)
+        return same or not self.has_rules or self.goes_by(before, line, "algebra")
+
     def goes_by(self, before: Line, line: Line, name: str) -> bool:
         """Whether a step goes by the rule of that name, and algebra."""
         rule, fact = self.known[name], self.facts.get(name)
@@ -208,7 +222,7 @@ class IndexedChain(Chain):
 
     def out_of_form(self, line: Line) -> str:
         """Say which names or operators are left that the target does not have."""
-        target = self._line(0, self.target)
+        target = self.result
         assert isinstance(line, IndexedLine)
         assert isinstance(target, IndexedLine)
         if left := sorted(line.operators - target.operators - {"Total"}):

@@ -6,7 +6,7 @@ from collections.abc import Container
 from typing import NoReturn
 
 from autograder.algebra.reading.errors import ParseError
-from autograder.algebra.reading.lexer import Token, is_latex
+from autograder.algebra.reading.lexer import Token
 from autograder.algebra.reading.tree import Node
 
 MAX_BRACKETS = 40
@@ -26,10 +26,11 @@ class Cursor:
         functions: Container[str],
         words: Container[str],
         open_functions: bool,
+        latex: bool,
     ) -> None:
         self.text = text
         self.tokens = tokens
-        self.latex = is_latex(text)
+        self.latex = latex
         self.implicit = implicit or self.latex
         self.functions = functions
         self.words = words

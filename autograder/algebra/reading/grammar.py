@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Collection, Container
 
 from autograder.algebra.reading.latex import Reader
-from autograder.algebra.reading.lexer import tokenize
+from autograder.algebra.reading.lexer import is_latex, tokenize
 from autograder.algebra.reading.signs import WORDS
 from autograder.algebra.reading.tree import Node
 
@@ -25,6 +25,7 @@ def read_tree(
     functions: Container[str],
     words: Collection[str] = (),
     open_functions: bool = False,
+    latex: bool = False,
 ) -> Node:
     """Turn `text` into a tree, or raise `ParseError` where it stops making sense.
 
@@ -40,8 +41,11 @@ def read_tree(
     open_functions : bool
         Whether any other name makes a call as well when a bracket follows it at once, unless it
         also stands somewhere without one: ``n(n + 1)`` is a product.
+    latex : bool
+        Whether to read LaTeX, even where nothing in the text says so.
     """
-    tokens = tokenize(text, words=words, functions=functions, split=implicit)
+    latex = latex or is_latex(str(text))
+    tokens = tokenize(text, words=words, functions=functions, split=implicit, latex=latex)
     if open_functions:
         plain = {
             token.text.replace("_", "")
@@ -50,4 +54,4 @@ def read_tree(
         }
         plain -= WORDS
         words = plain.union(words)
-    return Reader(str(text), tokens, implicit, functions, words, open_functions).read()
+    return Reader(str(text), tokens, implicit, functions, words, open_functions, latex).read()

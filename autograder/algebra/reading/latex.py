@@ -66,6 +66,8 @@ class Reader(Operands):
         if self.sees("("):
             self.fail(r"expected '{': write \frac{a}{b}")
         above = self.at
+        if self.is_derivative():
+            self.write_partials()
         if self.sees("{") and self.tokens[above + 1].text == "∂":
             return self.partial_fraction(token)
         parts = []
@@ -74,6 +76,34 @@ class Reader(Operands):
                 self.fail(r"expected '{': write \frac{a}{b}")
             parts.append(self.argument())
         return Node("chain", token, tuple(parts), ("/",))
+
+    def is_derivative(self) -> bool:
+        r"""Whether a d stands on both levels and can be nothing else: ``\\frac{d f}{d x}``."""
+        if "d" in self.words or not self.sees("{") or self.tokens[self.at + 1].text != "d":
+            return False
+        after = self.tokens[self.at + 2]
+        below = self.closing(self.at) + 1
+        signs = [token.text for token in self.tokens[below : below + 2]]
+        variable = self.tokens[min(below + 2, len(self.tokens) - 1)]
+        begins = after.kind in ("name", "command") or after.text in ("}", "^", "(")
+        return begins and signs == ["{", "d"] and variable.kind == "name"
+
+    def closing(self, at: int) -> int:
+        """Return where the brace that opens at `at` is closed, or the end."""
+        depth = 0
+        for place in range(at, len(self.tokens)):
+            depth += {"{": 1, "}": -1}.get(self.tokens[place].text, 0)
+            if depth == 0:
+                return place
+        return len(self.tokens) - 1
+
+    def write_partials(self) -> None:
+        """Put ∂ in the place of each d of a derivative."""
+        below = self.closing(self.at) + 1
+        for place in (self.at + 1, *range(below + 1, self.closing(below))):
+            old = self.tokens[place]
+            if old.text == "d":
+                self.tokens[place] = Token("operator", "∂", old.position, old.end)
 
     def partial_fraction(self, token: Token) -> Node:
         r"""Read ``\\frac{\\partial f}{\\partial x}`` and ``\\frac{\\partial}{\\partial x} f``."""
@@ -127,6 +157,11 @@ class Reader(Operands):
         for index in reversed(under.children if under.kind == "tuple" else (under,)):
             body = call(name, token, body, index)
         return body
+
+    def extremum(self, token: Token) -> Node:
+        """Read the largest or smallest of what an index runs through."""
+        under = self.script("_", token, "Sum")
+        return call("Largest" if token.text == "max" else "Smallest", token, self.product(), under)
 
     def script(self, sign: str, token: Token, name: str) -> Node:
         """Read what stands under or over a sign: ``_{k=1}``, ``_(i≠j)``, ``_k``, ``_{i,j}``."""

@@ -36,7 +36,10 @@ _COMMON = rf"""(?P<space>\s+|\\[,;:!\ ]|~)
         |[−–×·⋅∘÷（）≤≥≠≈∈∪∩∖∧∨¬‖ᵀ√∂→])
     | (?P<rounding>[⌊⌋⌈⌉])
     | (?P<constant>[∞∅])"""
+# np.exp(x) is exp(x), whatever the module is called.
+MODULE = r"(?:np|numpy|math|cmath|torch|sp|sympy|scipy)\.(?=[A-Za-z])"
 _TEXT = rf"""{_COMMON}
+    | (?P<module>{MODULE})
     | (?P<name>Interval\.(?:Lopen|Ropen|open)
         |[{LETTER}](?:{_MARK}(?:_[{LETTER}0-9]+)?|[{LETTER}0-9_₀-₉]*[{LETTER}0-9₀-₉]|)
          (?:_\{{[^{{}}]+\}}|{_LOW}+)?
@@ -45,6 +48,7 @@ _LATEX = rf"""(?P<font>{_WORD}{_INDEX}?)
     | {_COMMON}
     | (?P<environment>\\(?:begin|end)\s*\{{[A-Za-z*]+\}})
     | (?P<escaped>\\\\|\\[{{}}|%])
+    | (?P<module>{MODULE})
     | (?P<command>\\[A-Za-z]+{_INDEX}?)
     | (?P<name>[{LETTER}]{_MARK}?[{LETTER}]*[0-9₀-₉]*{_INDEX}?['′]{{0,2}})"""
 # A declared Σ is a name; else it is a sum.
@@ -54,6 +58,8 @@ _PATTERNS = {
     for sigma in (False, True)
 }
 
+_FACTOR = re.compile(r"[A-Za-z](?:_?[0-9]+|_[a-z](?![a-z0-9]))?")
+_GREEK_LETTERS = re.compile(f"[{''.join(signs.GREEK)}]|[^{''.join(signs.GREEK)}]+")
 _THOUSANDS = re.compile(r"\s*[-+]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\s*")
 
 Kind = Literal["number", "name", "operator", "command", "end"]
@@ -69,8 +75,8 @@ class Token(NamedTuple):
 
 
 def is_latex(text: str) -> bool:
-    """Whether `text` is to be read as LaTeX."""
-    return "\\" in text
+    """Whether `text` is to be read as LaTeX: a brace after ``^`` is enough."""
+    return "\\" in text or "^{" in text
 
 
 def tokenize(
@@ -79,12 +85,13 @@ def tokenize(
     words: Iterable[str] = (),
     functions: Container[str] = (),
     split: bool = False,
+    latex: bool = False,
 ) -> list[Token]:
     """Split `text` into tokens, the last one of kind ``end``, or raise `ParseError`.
 
     `words` and `functions` are the names of more than one letter that LaTeX text may hold without
     a command: elsewhere ``ab`` is a product there.  With `split` it is one in other text as well,
-    if a and b are among the `words` and ``ab`` is not.
+    if a and b are among the `words` and ``ab`` is not.  With `latex` it is read as LaTeX.
     """
     if not isinstance(text, str):
         raise ParseError(f"expected a formula as text, not {type(text).__name__}")
@@ -94,11 +101,11 @@ def tokenize(
         raise ParseError(f"a formula may have at most {MAX_LENGTH} characters", text)
     if _THOUSANDS.fullmatch(text):
         text = text.replace(",", "")
-    tokens = _Scanner(text, frozenset(words), functions, split).scan(*_without_dollars(text))
+    tokens = _Scanner(text, frozenset(words), functions, split, latex).scan(*without_dollars(text))
     return [*tokens, Token("end", "", len(text), len(text))]
 
 
-def _without_dollars(text: str) -> tuple[int, int]:
+def without_dollars(text: str) -> tuple[int, int]:
     r"""Return where a formula begins and ends between ``$`` or ``\(`` and ``\)``."""
     start = len(text) - len(text.lstrip())
     stop = len(text.rstrip())
@@ -112,11 +119,16 @@ def _without_dollars(text: str) -> tuple[int, int]:
 
 class _Scanner:
     def __init__(
-        self, text: str, words: frozenset[str], functions: Container[str], split: bool
+        self,
+        text: str,
+        words: frozenset[str],
+        functions: Container[str],
+        split: bool,
+        latex: bool,
     ) -> None:
         self.split = split
         self.text = text
-        self.latex = is_latex(text)
+        self.latex = latex
         self.words = words
         self.functions = functions
         sigma = any(word.startswith("Sigma") for word in words)
@@ -138,7 +150,7 @@ class _Scanner:
     def read(self, match: re.Match[str]) -> list[Token]:
         kind, word, at, end = match.lastgroup, match.group(), match.start(), match.end()
         match kind:
-            case "space":
+            case "space" | "module":
                 return []
             case "name" if not self.latex:
                 return self.name(word, at)
@@ -186,14 +198,26 @@ class _Scanner:
             middle = at + len(head)
             rest = Token("number" if base.isdigit() else "name", base, middle + 1, at + len(word))
             return [Token("name", head, at, middle), Token("operator", "_", middle), rest]
-        if self.split and self.is_product(word):
-            return [Token("name", letter, at + i, at + i + 1) for i, letter in enumerate(word)]
-        return self.with_index(word, at)
+        tokens: list[Token] = []
+        for piece in self.factors(word) if self.split else [word]:
+            tokens += self.with_index(piece, at)
+            at += len(piece)
+        return tokens
 
-    def is_product(self, word: str) -> bool:
-        """Whether a word is no name but a product of names of one letter."""
-        known = word in self.words or word in self.functions or word in signs.WORDS
-        return len(word) > 1 and not known and self.words.issuperset(word)
+    def factors(self, word: str) -> list[str]:
+        """Take ``ab``, ``p_1p_2`` and ``πσ²`` apart where only the pieces are names."""
+        known = word in self.functions or word in signs.WORDS
+        if known or word.translate(signs.LETTERS).replace("_", "") in self.words:
+            return [word]
+        pieces = _FACTOR.findall(word)
+        if "".join(pieces) == word and self.words.issuperset(p.replace("_", "") for p in pieces):
+            return pieces
+        letters = re.match(f"[{LETTER}]*", word)
+        head = letters[0] if letters else ""
+        if any(letter in signs.GREEK for letter in head):
+            pieces = _GREEK_LETTERS.findall(head)
+            return [*pieces[:-1], pieces[-1] + word[len(head) :]]
+        return [word]
 
     def letters(self, word: str, at: int) -> list[Token]:
         """Tokens for letters in LaTeX, each a name of its own unless their word is known."""
@@ -241,13 +265,13 @@ class _Scanner:
         """Tokens of what begins with a backslash."""
         command, underscore, _ = word.partition("_")
         middle, end = at + len(command), at + len(word)
-        if command in signs.LAYOUT:
+        if command in signs.LAYOUT and not underscore:
             return []
         if command in signs.NAMED or command[1:] in signs.GREEK.values():
             return self.with_index(word, at, signs.NAMED.get(command, command[1:]))
         written = signs.COMMANDS.get(command, command)
         kind: Kind = "command" if written[:1] == "\\" and written[1:].isalpha() else "operator"
-        tokens = [Token(kind, written, at, middle)]
+        tokens = [] if command in signs.LAYOUT else [Token(kind, written, at, middle)]
         if underscore:  # no part of a name: the bounds of a sum, the base of a logarithm
             tokens += [Token("operator", "_", middle, middle + 1), *self.scan(middle + 1, end)]
         return tokens

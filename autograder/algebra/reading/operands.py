@@ -11,7 +11,9 @@ from autograder.algebra.reading.tree import Node, call
 _CLOSING = {"(": ")", "[": "]", "{": "}", r"\{": r"\}"}
 _TRIGONOMETRIC = ("sin", "cos", "tan")
 # After these, LaTeX and `sin 5n` need no brackets.
-_BARE = (*_TRIGONOMETRIC, "sec", "csc", "cot", "sinh", "cosh", "tanh", "exp", "log", "ln")
+_LOGARITHMS = ("log", "ln", "log2", "log10")
+_BARE = (*_TRIGONOMETRIC, "sec", "csc", "cot", "sinh", "cosh", "tanh", "exp", *_LOGARITHMS)
+_SQUARE = ("E", "Var")  # written E[X] as well
 _INVERSES = ("arcsin", "arccos", "arctan")
 
 
@@ -28,6 +30,10 @@ class Operands(Operators):
 
     def argument(self) -> Node:
         """Read what a LaTeX command is applied to."""
+        raise NotImplementedError
+
+    def extremum(self, token: Token) -> Node:
+        """Read the largest or smallest of what an index runs through."""
         raise NotImplementedError
 
     def primary(self) -> Node:
@@ -134,8 +140,13 @@ class Operands(Operators):
             self.leave()
             return call("Not", token, inner)
         known = token.text in self.functions and token.text.replace("_", "") not in self.words
-        if self.sees("⟦", "[") and not known and self.is_index(token):
+        if known and token.text in _SQUARE and self.sees("["):
+            items, _ = self.items(("]",), self.next())
+            return Node("call", token, tuple(items))
+        if self.sees("⟦", "[") and token.text not in _BARE and self.is_index(token):
             return self.indexed(token)
+        if known and token.text in ("max", "min") and self.sees("_"):
+            return self.extremum(token)
         if known and token.text in ("max", "min") and self.sees("{", r"\{"):
             items, _ = self.items((_CLOSING[self.next().text],), token)
             return Node("call", token, tuple(items))

@@ -14,9 +14,12 @@ from typing import Any
 
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.grammar import read_tree
+from autograder.algebra.reading.lexer import MODULE
+from autograder.algebra.reading.lines import take_apart
 
 #: Operators by how strongly they bind, and how they are written.
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
+_CALLED = {"Sum": "sum", "Largest": "max", "Smallest": "min"}
 _SIGNS = {"*": "·", "/": "/", "+": " + ", "-": " − "}
 
 
@@ -27,6 +30,8 @@ def look(
     calls: Collection[str],
     constants: Collection[str],
     implicit: bool = False,
+    indexed: Collection[str] = (),
+    latex: bool = False,
 ) -> str:
     """Return how a text is read, with brackets where it could have been meant otherwise.
 
@@ -40,6 +45,10 @@ def look(
         Functions, and names such as ``pi``, that every formula may use.
     implicit
         Whether ``2 n d`` is a product.
+    indexed
+        Names that carry indices: ``z`` for z_i.
+    latex
+        Whether to read LaTeX, even where nothing in the text says so.
 
     Raises
     ------
@@ -52,9 +61,47 @@ def look(
     '(1/2)·x^2'
     """
     known = {name.replace("_", ""): name for name in names}
-    tree = read_tree(text, implicit=implicit, functions=frozenset(calls), words=frozenset(known))
-    _check_names(tree, str(text), known, frozenset(constants), frozenset(calls))
-    return _written(tree)[0] or " ".join(str(text).split())
+    functions = frozenset(calls).difference(known)
+    words = frozenset(known)
+    tree = read_tree(text, implicit=implicit, functions=functions, words=words, latex=latex)
+    _check_names(tree, str(text), known, frozenset(constants), functions, frozenset(indexed))
+    module = re.search(rf"\b{MODULE}", str(text))
+    hint = f"  (without {module[0]} it is the same)" if module else ""
+    return (_written(tree)[0] or " ".join(str(text).split())) + hint
+
+
+def look_line(text: str, names: Collection[str], **known: Any) -> str:
+    """Return how a line of a derivation is read; `known` is as for `look`.
+
+    Raises
+    ------
+    ParseError
+        As `look` does.
+
+    Examples
+    --------
+    >>> look_line("= 2 x  # algebra", ["x"], calls=[], constants=[])
+    '2·x  (reason: algebra)'
+    """
+    written = take_apart(text)
+    if not written.sides:
+        raise ParseError("there is no formula", text)
+    shown = []
+    for place, side in enumerate(written.sides):
+        sign = f"{'≤' if side.relation == '<=' else '='} " if place or side.relation != "=" else ""
+        shown.append(sign + _look_twice(side.text, names, known))
+    return " ".join(shown) + (f"  (reason: {written.reason})" if written.reason else "")
+
+
+def _look_twice(text: str, names: Collection[str], known: dict[str, Any]) -> str:
+    """Read a formula; what makes no sense as text may do so as LaTeX."""
+    try:
+        return look(text, names, implicit=True, **known)
+    except ParseError as error:
+        try:
+            return look(text, names, implicit=True, latex=True, **known)
+        except ParseError:
+            raise error from None
 
 
 def _check_names(
@@ -63,6 +110,7 @@ def _check_names(
     known: dict[str, str],
     constants: frozenset[str],
     calls: frozenset[str],
+    indexed: frozenset[str],
 ) -> None:
     bases = {"delta", *(_base(name) for name in known.values())}
     bound = {
@@ -85,6 +133,8 @@ def _check_names(
         if node.kind != "name" or word in constants | bound or word.replace("_", "") in known:
             continue
         if "_" in word and _base(word) in bases and bound:  # p_k, where k runs
+            continue
+        if "_" in word and word.partition("_")[0] in indexed:
             continue
         near = difflib.get_close_matches(word.replace("_", ""), known, n=1, cutoff=0.5)
         near += difflib.get_close_matches(word, calls, n=1, cutoff=0.7)
@@ -115,7 +165,11 @@ def _written(node: Any) -> tuple[str, int]:
     if not all(text for text, _ in pieces):
         return "", _ATOM
     if kind == "call":
-        return f"{word}({', '.join(text for text, _ in pieces)})", _ATOM
+        return f"{_CALLED.get(word, word)}({', '.join(text for text, _ in pieces)})", _ATOM
+    if kind == "tuple":
+        return f"({', '.join(text for text, _ in pieces)})", _ATOM
+    if kind == "indexed":
+        return f"{word}[{', '.join(text for text, _ in pieces)}]", _ATOM
     if kind == "negative":
         return f"−{_in_brackets(pieces[0], _POWER)}", _SIGN
     if kind == "power":

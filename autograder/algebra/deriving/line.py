@@ -1,0 +1,185 @@
+"""A line of a derivation: what it says, how it is written, and what it shows."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import sympy
+from mpmath.ctx_mp import MPContext
+
+from autograder.algebra.building.numeric import Evaluator, Undefined
+from autograder.algebra.deriving import structure as structures
+from autograder.algebra.deriving.structure import Structure
+from autograder.algebra.reading.errors import ParseError
+from autograder.algebra.reading.tree import Node
+
+if TYPE_CHECKING:
+    from autograder.algebra.deriving.chain import Chain
+
+MAX_TERMS = 9  # of a sum whose parts are looked at
+DIGITS = 30
+
+_random = random.Random(os.urandom(32))
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a derivation.
+
+    Attributes
+    ----------
+    number : int
+        Counted from 1.
+    text : str
+        As written.
+    expr : sympy.Expr
+        As read: defined names stand as they are, derivatives (`Diff`) are not carried out.
+    expanded : sympy.Expr
+        Definitions put in and derivatives carried out.
+    tree : Node
+        How it is written.
+    relation : str
+        How it stands to the line before: ``"="`` or ``"<="``.
+    rule : str
+        The rule that the student gives for the step, if any.
+    """
+
+    number: int
+    text: str
+    expr: sympy.Expr
+    expanded: sympy.Expr
+    tree: Node = field(repr=False, compare=False)
+    chain: Chain = field(repr=False, compare=False)
+    relation: str = "="
+    rule: str = ""
+
+    def contains(self, *forms: str) -> bool:
+        """Whether one of `forms` stands in the line as read, where common factors have cancelled.
+
+        A sum that is written out counts as the name that is defined as that sum.
+        """
+        return any(self._folded.has(self.chain.fold(self.chain.read_form(f))) for f in forms)
+
+    def shows(self, *forms: str) -> bool:
+        """Whether one of `forms` stands in the line as written, its order and spelling aside.
+
+        Some terms of a sum, or factors of a product, are enough.
+        """
+        parts = {structures.structure(self.chain.tree(form)) for form in forms}
+        return any(structures.holds(self.structure, part) for part in parts)
+
+    def has_sum(self, *values: str) -> bool:
+        """Whether a sum stands in the line as written that comes to one of `values`, or minus that.
+
+        Definitions are put in first, and it must be for them: with p₁ + p₂ + p₃ = 1,
+        ``has_sum("1")`` holds of ``p1*(p1 + p2 + p3)``, but ``has_sum("0")`` not of ``m - m``.
+        Part of a sum is a sum, too.
+        """
+        wanted = [self._point.values(self.chain.read_form(value)) for value in values]
+        return any(
+            _near(abs(total[0]), abs(value[0])) and not _near(abs(total[1]), abs(value[1]))
+            for total in self._sums()
+            for value in wanted
+            if value
+        )
+
+    @property
+    def products(self) -> Iterator[tuple[tuple[sympy.Expr, ...], tuple[sympy.Expr, ...]]]:
+        """The factors of every product or quotient as written: those above, those below a line."""
+        for above, below in structures.products(self.tree):
+            try:
+                yield tuple(map(self._part, above)), tuple(map(self._part, below))
+            except ParseError:  # a factor under a running index
+                continue
+
+    def _part(self, node: Node) -> sympy.Expr:
+        return self.chain.build(node, self.text)
+
+    @property
+    def names(self) -> set[str]:
+        """The names that stand in the line as read."""
+        return {symbol.name for symbol in self.expr.free_symbols}
+
+    @functools.cached_property
+    def written_names(self) -> set[str]:
+        """The names that stand in the line as written, whatever cancels."""
+        plain = {name.replace("_", ""): name for name in self.chain.names}
+        return {plain[word] for word in _words(self.structure) if word in plain}
+
+    @functools.cached_property
+    def structure(self) -> Structure:
+        """What this line has in common with other spellings of it; nothing cancels."""
+        return structures.structure(self.tree)
+
+    @functools.cached_property
+    def _folded(self) -> sympy.Expr:
+        return self.chain.fold(self.expr)
+
+    @functools.cached_property
+    def _point(self) -> _Point:
+        return _Point(self.chain)
+
+    def _sums(self) -> Iterator[tuple[Any, Any]]:
+        """Yield what the sums in the line, and their parts, come to: with definitions, without.
+
+        A sum to which something is added that comes to 0 is left out.
+        """
+        for written in structures.sums(self.tree):
+            terms = []
+            for sign, node in written[:MAX_TERMS]:
+                try:
+                    values = self._point.values(self._part(node))
+                except ParseError:  # a term under a running index
+                    continue
+                if values:
+                    terms.append(values if sign == "+" else (-values[0], -values[1]))
+            nothing: list[set[int]] = []
+            for count in range(2, len(terms) + 1):
+                for part in itertools.combinations(range(len(terms)), count):
+                    if any(known < {*part} for known in nothing):
+                        continue
+                    total = sum(terms[i][0] for i in part)
+                    if _near(total, 0):
+                        nothing.append({*part})
+                    yield total, sum(terms[i][1] for i in part)
+
+
+class _Point:
+    """A point, unknown to students, at which expressions are worked out."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.chain = chain
+        self.context = MPContext()
+        self.context.dps = DIGITS
+        self.at: dict[sympy.Symbol, Any] = {}
+
+    def values(self, expr: sympy.Expr) -> tuple[Any, Any] | None:
+        """Return the value with and without definitions put in, None where there is none."""
+        try:
+            return self._value(self.chain.expand(expr)), self._value(expr)
+        except (ParseError, Undefined, ArithmeticError, ValueError, TypeError):
+            return None
+
+    def _value(self, expr: sympy.Expr) -> Any:
+        for symbol in expr.free_symbols - self.at.keys():
+            self.at[symbol] = self.context.mpf(_random.uniform(0.3, 1.7))
+        return Evaluator(self.context, self.at)(expr)
+
+
+def _near(a: Any, b: Any) -> bool:
+    return bool(abs(a - b) < 10 ** (5 - DIGITS) * (1 + abs(b)))
+
+
+def _words(form: Any) -> Iterator[str]:
+    if isinstance(form, tuple):
+        if len(form) == 2 and form[0] == "name":
+            yield form[1]
+        else:
+            for part in form:
+                yield from _words(part)

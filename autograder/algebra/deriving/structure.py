@@ -1,0 +1,186 @@
+"""The structure of a formula as written, up to order, brackets and spelling; nothing cancels.
+
+sympy reads ``exp(-c)*a/(exp(-c)*b)`` as ``a/b`` and ``a + b - b`` as ``a``.  Whether a line repeats
+another one, or adds nothing to it, is a question about what was written.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from autograder.algebra.reading.tree import Node
+
+Structure = tuple[Any, ...]
+
+_SPELLINGS = {"ln": "log", "D": "diff", "Derivative": "diff", "Sum": "sum", "Abs": "abs"}
+_E: Structure = ("name", "e")
+_ONE: Structure = ("number", Fraction(1))
+_MINUS: Structure = ("number", Fraction(-1))
+_ZERO: Structure = ("number", Fraction(0))
+
+
+def structure(node: Node) -> Structure:
+    """Return what two spellings of one formula have in common."""
+    word = node.token.text
+    match node.kind:
+        case "group":
+            return structure(node.children[0])
+        case "number":
+            return ("number", _number(word))
+        case "name":
+            return ("name", word.replace("_", ""))
+        case "indexed" if all(child.kind in ("name", "number") for child in node.children):
+            return ("name", word + "".join(child.token.text for child in node.children))
+        case "negative":
+            return _product([_MINUS, structure(node.children[0])])
+        case "power":
+            return _power(*map(structure, node.children))
+        case "chain" if node.marks[0] in "+-":
+            signs = ("+", *node.marks)
+            terms = map(structure, node.children)
+            return _sum(
+                t if sign == "+" else _product([_MINUS, t])
+                for sign, t in zip(signs, terms, strict=True)
+            )
+        case "chain":
+            signs = ("*", *node.marks)
+            parts = map(structure, node.children)
+            return _product(
+                part if sign != "/" else _inverse(part)
+                for sign, part in zip(signs, parts, strict=True)
+            )
+        case "call" if word == "exp" and len(node.children) == 1:
+            return _power(_E, structure(node.children[0]))
+        case "call" if word == "sqrt" and len(node.children) == 1:
+            return _power(structure(node.children[0]), ("number", Fraction(1, 2)))
+    children = tuple(
+        structure(inner)
+        for child in node.children
+        for inner in (child.children if node.kind == "call" and child.kind == "tuple" else (child,))
+    )
+    name = _SPELLINGS.get(word, word) if node.kind in ("call", "indexed") else ""
+    return (node.kind, name, node.marks, children)
+
+
+def terms(form: Structure) -> Counter[Structure]:
+    """Return the terms of a sum; of anything else, itself."""
+    return Counter(form[1]) if form[0] == "sum" else Counter([form])
+
+
+def factors(form: Structure) -> Counter[Structure]:
+    """Return the factors of a product, those below a line as powers of −1."""
+    return Counter(form[1]) if form[0] == "product" else Counter([form])
+
+
+def adds_nothing(before: Structure, after: Structure) -> bool:
+    """Whether one of two equal lines is the other one with + 0 or · 1 in disguise."""
+    if before in (_ZERO, _ONE) or after in (_ZERO, _ONE):
+        return False
+    for parts in (terms, factors):
+        few, many = parts(before), parts(after)
+        if few <= many or many <= few:
+            return True
+    return False
+
+
+def holds(whole: Structure, part: Structure) -> bool:
+    """Whether `part` stands somewhere in `whole`; of a sum or a product, some of it is enough."""
+    if whole == part:
+        return True
+    kind = part[0]
+    if kind in ("sum", "product") and whole[0] == kind and Counter(part[1]) <= Counter(whole[1]):
+        return True
+    return any(holds(inner, part) for inner in _inside(whole))
+
+
+def _inside(form: Structure) -> Iterator[Structure]:
+    kind, *rest = form
+    if kind in ("sum", "product"):
+        yield from rest[0]
+    elif kind == "power":
+        yield from rest
+    elif kind not in ("name", "number"):
+        yield from rest[2]
+
+
+def sums(node: Node) -> Iterator[list[tuple[str, Node]]]:
+    """Yield the terms of every sum that stands in a tree, with their signs."""
+    if node.kind == "chain" and node.marks[0] in "+-":
+        yield list(_signed(node, "+"))
+    for child in node.children:
+        yield from sums(child)
+
+
+def products(node: Node) -> Iterator[tuple[list[Node], list[Node]]]:
+    """Yield the factors of every product or quotient in a tree: above, and below a line."""
+    if node.kind == "chain" and node.marks[0] not in "+-":
+        yield list(_over(node, "*", "*")), list(_over(node, "*", "/"))
+    for child in node.children:
+        yield from products(child)
+
+
+def _signed(node: Node, sign: str) -> Iterator[tuple[str, Node]]:
+    while node.kind == "group":
+        node = node.children[0]
+    if node.kind == "chain" and node.marks[0] in "+-":
+        for mark, child in zip(("+", *node.marks), node.children, strict=True):
+            yield from _signed(child, "+" if mark == sign else "-")
+    else:
+        yield sign, node
+
+
+def _over(node: Node, place: str, wanted: str) -> Iterator[Node]:
+    """Yield the factors that stand above or below, wherever brackets put them."""
+    while node.kind == "group":
+        node = node.children[0]
+    if node.kind == "chain" and node.marks[0] not in "+-":
+        for mark, child in zip(("*", *node.marks), node.children, strict=True):
+            other = "/" if place == "*" else "*"
+            yield from _over(child, other if mark == "/" else place, wanted)
+    elif place == wanted:
+        yield node
+
+
+def _number(word: str) -> Fraction:
+    try:
+        return Fraction(word)
+    except (ValueError, ZeroDivisionError):
+        return Fraction(0)
+
+
+def _sum(parts: Iterator[Structure]) -> Structure:
+    flat = [t for part in parts for t in (part[1] if part[0] == "sum" else (part,)) if t != _ZERO]
+    if len(flat) < 2:
+        return flat[0] if flat else _ZERO
+    return ("sum", tuple(sorted(flat, key=repr)))
+
+
+def _product(parts: Any) -> Structure:
+    flat = [f for part in parts for f in (part[1] if part[0] == "product" else (part,))]
+    negative = flat.count(_MINUS) % 2
+    flat = [f for f in flat if f not in (_ONE, _MINUS)]
+    if negative and len(flat) == 1 and flat[0][0] == "number":
+        return ("number", -flat[0][1])
+    flat += [_MINUS] * negative
+    if len(flat) < 2:
+        return flat[0] if flat else _ONE
+    return ("product", tuple(sorted(flat, key=repr)))
+
+
+def _power(base: Structure, exponent: Structure) -> Structure:
+    if exponent == _ONE:
+        return base
+    return ("power", base, exponent)
+
+
+def _inverse(form: Structure) -> Structure:
+    if form[0] == "product":
+        return _product(map(_inverse, form[1]))
+    if form in (_ONE, _MINUS):
+        return form
+    if form[0] == "power" and form[2][0] == "number":
+        return _power(form[1], ("number", -form[2][1]))
+    return ("power", form, _MINUS)

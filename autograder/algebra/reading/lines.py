@@ -1,0 +1,58 @@
+"""A line of a derivation taken apart: its formulas, how they are related, and the reason given."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from autograder.algebra.reading.lexer import without_dollars
+
+_RELATION = re.compile(r"\s*&?\s*(<=|≤|\\leq?(?:slant)?(?![A-Za-z])|==?)\s*&?\s*")
+_ORNAMENT = re.compile(r"(?:\s|\\\\|(?<=\s)[.,;]|(?<=[)\]}\w])[.,;])*\Z")
+_ENVIRONMENT = re.compile(r"\\(?:begin|end)\{(?:align|aligned|gather|gathered|equation|split)\*?\}")
+_OPENS, _CLOSES = "([{", ")]}"
+
+
+class Side(NamedTuple):
+    """One formula of a line, at its place: blanks stand for what comes before it."""
+
+    relation: str  # how it stands to what comes before: ``"="`` or ``"<="``
+    text: str
+
+
+class Written(NamedTuple):
+    """A line as written: ``= p_1 - p_1^2  # algebra`` or ``a = b = c``."""
+
+    sides: tuple[Side, ...]
+    reason: str
+
+
+def take_apart(text: str) -> Written:
+    r"""Return the formulas of a line and the reason behind it.
+
+    >>> take_apart("&= p_1 = 1/2 \\\\  # why")
+    Written(sides=(Side(relation='=', text='   p_1'), Side(relation='=', text='         1/2')), \
+reason='why')
+    """
+    formula, _, reason = text.partition("#")
+    formula = _ENVIRONMENT.sub(lambda found: " " * len(found[0]), formula)
+    end = _ORNAMENT.search(formula)
+    start, stop = without_dollars(formula[: end.start()] if end else formula)
+    sides: list[Side] = []
+    relation, begin, depth, at = "=", start, 0, start
+    while at < stop:
+        match = _RELATION.match(formula, at, stop) if depth == 0 else None
+        if match and (formula[at - 1 : at] not in ("<", ">", "!", ":") or match[1] != "="):
+            _add(sides, relation, formula, begin, at)
+            relation = "=" if match[1].startswith("=") else "<="
+            begin = at = match.end()
+            continue
+        depth += (formula[at] in _OPENS) - (formula[at] in _CLOSES)
+        at += 1
+    _add(sides, relation, formula, begin, stop)
+    return Written(tuple(sides), reason.strip().rstrip("."))
+
+
+def _add(sides: list[Side], relation: str, formula: str, begin: int, stop: int) -> None:
+    if formula[begin:stop].strip():
+        sides.append(Side(relation, " " * begin + formula[begin:stop].rstrip()))
