@@ -14,7 +14,7 @@ class Unreadable(ValueError):
 
 def read_formula(raw: Any, hint: dict[str, Any]) -> str:
     """Return how the grader will read a formula."""
-    return _looked_at(raw, hint, "look", implicit=hint.get("implicit", False))
+    return _ask_the_grammar(raw, hint, "look", implicit=hint.get("implicit", False))
 
 
 def read_lines(raw: Any, hint: dict[str, Any]) -> str:
@@ -27,7 +27,7 @@ def read_lines(raw: Any, hint: dict[str, Any]) -> str:
         if text is None or not str(text).strip():
             continue
         try:
-            shown = _looked_at(text, hint, "look_line", indexed=hint.get("indexed", ()))
+            shown = _ask_the_grammar(text, hint, "look_line", indexed=hint.get("indexed", ()))
             read.append(f"line {number}: {shown.replace('read as ', '', 1)}")
         except Unreadable as error:
             wrong.append(f"line {number}: {error}")
@@ -36,7 +36,7 @@ def read_lines(raw: Any, hint: dict[str, Any]) -> str:
     return "\n".join([f"{len(read)} line{'s' * (len(read) != 1)}, read as", *read])
 
 
-def _looked_at(raw: Any, hint: dict[str, Any], look: str, **how: Any) -> str:
+def _ask_the_grammar(raw: Any, hint: dict[str, Any], look: str, **how: Any) -> str:
     """Return what the grader's own grammar makes of a text."""
     if not isinstance(raw, (str, int, float)) or isinstance(raw, bool):
         raise Unreadable(f"text in quotes is expected, not {brief(raw)}")

@@ -196,9 +196,16 @@ check("by_hand")
         ({"kind": "fractions", "shape": [2]}, ["3/8", 2.0], "2 numbers"),
         ({"kind": "fractions", "shape": [2]}, "3 / 8, -1", "2 numbers"),
         (
-            {"kind": "lines", "names": ["p", "q", "i", "delta"], "indexed": True},
-            ["= p_i*(δ_{ij} - p[j])  # quotient rule", "<= sum(q_ij, j)"],
-            "2 lines",
+            {"kind": "lines", "names": ["i", "j"], "indexed": ["p", "q", "delta"]},
+            ["= p_i*(δ_{ij} - p[j])  # quotient rule", "<= sum(q_ij, j)", r"= \sum_{j} q_{ij}"],
+            "3 lines, read as\nline 1: p_i·(delta_ij − p[j])  (reason: quotient rule)\n"
+            "line 2: ≤ sum(q_ij, j)\nline 3: sum(q_ij, j)",
+        ),
+        (
+            {"kind": "lines", "names": ["p_1", "c"]},
+            ["= np.exp(c)", "p_1 = e^{c} \\\\", "2πc²"],
+            "3 lines, read as\nline 1: exp(c)  (without np. it is the same)\n"
+            "line 2: p_1 = e^c\nline 3: 2·pi·c^2",
         ),
         ({"kind": "figure", "names": ["1", "2"]}, {1: [], 2: []}, "the data of 1, 2"),
         ({"kind": "figure", "names": ["map"]}, np.ones((2, 2)), "the data of map"),
@@ -243,12 +250,16 @@ def test_forms_that_can_be_read(hint, raw, read):
         ({"kind": "formula", "names": ["a"]}, r"\frac{a}{2", "}"),
         ({"kind": "formula", "names": ["a"]}, "sinus(a)", "sinus is not a function"),
         ({"kind": "lines", "names": ["a"]}, ["a", "", "2**", "a"], "line 3: expected a number"),
-        ({"kind": "lines", "names": ["a"], "indexed": True}, ["a_i", "(a_i"], "line 2: in '(a'"),
+        (
+            {"kind": "lines", "names": ["i"], "indexed": ["a"]},
+            ["a_i", "(a_i"],
+            "line 2: this bracket is never closed",
+        ),
         ({"kind": "matrix", "names": ["a"], "shape": [1, 2]}, [["a", "b"]], "row 1, column 2: unk"),
         ({"kind": "formula", "names": ["a"]}, len, "text in quotes is expected"),
         ({"kind": "matrix", "names": ["a"], "shape": [2, 2]}, [["a"]], "a list of 2 rows"),
         ({"kind": "matrix", "names": ["a"], "shape": [1, 2]}, [["a"]], "a row of 2 entries"),
-        ({"kind": "lines", "names": ["a"], "indexed": True}, ["b_i # a"], "b: the names here are"),
+        ({"kind": "lines", "names": ["i"], "indexed": ["a"]}, ["b_i # a"], "unknown name b_i"),
         ({"kind": "lines", "names": ["a"]}, 3, "a list of lines of text is expected, not 3"),
     ],
 )

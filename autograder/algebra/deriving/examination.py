@@ -132,7 +132,9 @@ class Examiner:
     def _ends_well(self) -> float:
         """Return how much of what the result is worth is earned."""
         step = self._end
-        if step is None or not step.true or self.chain.out_of_form(step.line) or self.route.jump:
+        if step is None or not step.true or self.chain.out_of_form(step.line):
+            return 0.0
+        if self.route.jump or not self.route.counted:
             return 0.0
         if self.shows_nothing:
             return self._sound() / max(self.taken, self.asked, 1)
