@@ -221,7 +221,10 @@ _COMMON = rf"""(?P<space>\s+|\\[,;:!\ ]|~)
         |[−–×·⋅∘÷（）≤≥≠≈∈∪∩∖∧∨¬‖ᵀ√∂→])
     | (?P<rounding>[⌊⌋⌈⌉])
     | (?P<constant>[∞∅])"""
+# np.exp(x) is exp(x), whatever the module is called.
+MODULE = r"(?:np|numpy|math|cmath|torch|sp|sympy|scipy)\.(?=[A-Za-z])"
 _TEXT = rf"""{_COMMON}
+    | (?P<module>{MODULE})
     | (?P<name>Interval\.(?:Lopen|Ropen|open)
         |[{LETTER}](?:{_MARK}(?:_[{LETTER}0-9]+)?|[{LETTER}0-9_₀-₉]*[{LETTER}0-9₀-₉]|)
          (?:_\{{[^{{}}]+\}}|{_LOW}+)?
@@ -230,6 +233,7 @@ _LATEX = rf"""(?P<font>{_WORD}{_INDEX}?)
     | {_COMMON}
     | (?P<environment>\\(?:begin|end)\s*\{{[A-Za-z*]+\}})
     | (?P<escaped>\\\\|\\[{{}}|%])
+    | (?P<module>{MODULE})
     | (?P<command>\\[A-Za-z]+{_INDEX}?)
     | (?P<name>[{LETTER}]{_MARK}?[{LETTER}]*[0-9₀-₉]*{_INDEX}?['′]{{0,2}})"""
 # A declared Σ is a name; else it is a sum.
@@ -239,6 +243,8 @@ _PATTERNS = {
     for sigma in (False, True)
 }
 
+_FACTOR = re.compile(r"[A-Za-z](?:_?[0-9]+|_[a-z](?![a-z0-9]))?")
+_GREEK_LETTERS = re.compile(f"[{''.join(signs.GREEK)}]|[^{''.join(signs.GREEK)}]+")
 _THOUSANDS = re.compile(r"\s*[-+]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\s*")
 
 Kind = Literal["number", "name", "operator", "command", "end"]
@@ -254,8 +260,8 @@ class Token(NamedTuple):
 
 
 def is_latex(text: str) -> bool:
-    """Whether `text` is to be read as LaTeX."""
-    return "\\" in text
+    """Whether `text` is to be read as LaTeX: a brace after ``^`` is enough."""
+    return "\\" in text or "^{" in text
 
 
 def tokenize(
@@ -264,12 +270,13 @@ def tokenize(
     words: Iterable[str] = (),
     functions: Container[str] = (),
     split: bool = False,
+    latex: bool = False,
 ) -> list[Token]:
     """Split `text` into tokens, the last one of kind ``end``, or raise `ParseError`.
 
     `words` and `functions` are the names of more than one letter that LaTeX text may hold without
     a command: elsewhere ``ab`` is a product there.  With `split` it is one in other text as well,
-    if a and b are among the `words` and ``ab`` is not.
+    if a and b are among the `words` and ``ab`` is not.  With `latex` it is read as LaTeX.
     """
     if not isinstance(text, str):
         raise ParseError(f"expected a formula as text, not {type(text).__name__}")
@@ -279,11 +286,11 @@ def tokenize(
         raise ParseError(f"a formula may have at most {MAX_LENGTH} characters", text)
     if _THOUSANDS.fullmatch(text):
         text = text.replace(",", "")
-    tokens = _Scanner(text, frozenset(words), functions, split).scan(*_without_dollars(text))
+    tokens = _Scanner(text, frozenset(words), functions, split, latex).scan(*without_dollars(text))
     return [*tokens, Token("end", "", len(text), len(text))]
 
 
-def _without_dollars(text: str) -> tuple[int, int]:
+def without_dollars(text: str) -> tuple[int, int]:
     r"""Return where a formula begins and ends between ``$`` or ``\(`` and ``\)``."""
     start = len(text) - len(text.lstrip())
     stop = len(text.rstrip())
@@ -297,11 +304,16 @@ def _without_dollars(text: str) -> tuple[int, int]:
 
 class _Scanner:
     def __init__(
-        self, text: str, words: frozenset[str], functions: Container[str], split: bool
+        self,
+        text: str,
+        words: frozenset[str],
+        functions: Container[str],
+        split: bool,
+        latex: bool,
     ) -> None:
         self.split = split
         self.text = text
-        self.latex = is_latex(text)
+        self.latex = latex
         self.words = words
         self.functions = functions
         sigma = any(word.startswith("Sigma") for word in words)
@@ -323,7 +335,7 @@ class _Scanner:
     def read(self, match: re.Match[str]) -> list[Token]:
         kind, word, at, end = match.lastgroup, match.group(), match.start(), match.end()
         match kind:
-            case "space":
+            case "space" | "module":
                 return []
             case "name" if not self.latex:
                 return self.name(word, at)
@@ -371,14 +383,26 @@ class _Scanner:
             middle = at + len(head)
             rest = Token("number" if base.isdigit() else "name", base, middle + 1, at + len(word))
             return [Token("name", head, at, middle), Token("operator", "_", middle), rest]
-        if self.split and self.is_product(word):
-            return [Token("name", letter, at + i, at + i + 1) for i, letter in enumerate(word)]
-        return self.with_index(word, at)
+        tokens: list[Token] = []
+        for piece in self.factors(word) if self.split else [word]:
+            tokens += self.with_index(piece, at)
+            at += len(piece)
+        return tokens
 
-    def is_product(self, word: str) -> bool:
-        """Whether a word is no name but a product of names of one letter."""
-        known = word in self.words or word in self.functions or word in signs.WORDS
-        return len(word) > 1 and not known and self.words.issuperset(word)
+    def factors(self, word: str) -> list[str]:
+        """Take ``ab``, ``p_1p_2`` and ``πσ²`` apart where only the pieces are names."""
+        known = word in self.functions or word in signs.WORDS
+        if known or word.translate(signs.LETTERS).replace("_", "") in self.words:
+            return [word]
+        pieces = _FACTOR.findall(word)
+        if "".join(pieces) == word and self.words.issuperset(p.replace("_", "") for p in pieces):
+            return pieces
+        letters = re.match(f"[{LETTER}]*", word)
+        head = letters[0] if letters else ""
+        if any(letter in signs.GREEK for letter in head):
+            pieces = _GREEK_LETTERS.findall(head)
+            return [*pieces[:-1], pieces[-1] + word[len(head) :]]
+        return [word]
 
     def letters(self, word: str, at: int) -> list[Token]:
         """Tokens for letters in LaTeX, each a name of its own unless their word is known."""
@@ -426,13 +450,13 @@ class _Scanner:
         """Tokens of what begins with a backslash."""
         command, underscore, _ = word.partition("_")
         middle, end = at + len(command), at + len(word)
-        if command in signs.LAYOUT:
+        if command in signs.LAYOUT and not underscore:
             return []
         if command in signs.NAMED or command[1:] in signs.GREEK.values():
             return self.with_index(word, at, signs.NAMED.get(command, command[1:]))
         written = signs.COMMANDS.get(command, command)
         kind: Kind = "command" if written[:1] == "\\" and written[1:].isalpha() else "operator"
-        tokens = [Token(kind, written, at, middle)]
+        tokens = [] if command in signs.LAYOUT else [Token(kind, written, at, middle)]
         if underscore:  # no part of a name: the bounds of a sum, the base of a logarithm
             tokens += [Token("operator", "_", middle, middle + 1), *self.scan(middle + 1, end)]
         return tokens
@@ -502,10 +526,11 @@ class Cursor:
         functions: Container[str],
         words: Container[str],
         open_functions: bool,
+        latex: bool,
     ) -> None:
         self.text = text
         self.tokens = tokens
-        self.latex = is_latex(text)
+        self.latex = latex
         self.implicit = implicit or self.latex
         self.functions = functions
         self.words = words
@@ -777,7 +802,9 @@ class Operators(Cursor):
 _CLOSING = {"(": ")", "[": "]", "{": "}", r"\{": r"\}"}
 _TRIGONOMETRIC = ("sin", "cos", "tan")
 # After these, LaTeX and `sin 5n` need no brackets.
-_BARE = (*_TRIGONOMETRIC, "sec", "csc", "cot", "sinh", "cosh", "tanh", "exp", "log", "ln")
+_LOGARITHMS = ("log", "ln", "log2", "log10")
+_BARE = (*_TRIGONOMETRIC, "sec", "csc", "cot", "sinh", "cosh", "tanh", "exp", *_LOGARITHMS)
+_SQUARE = ("E", "Var")  # written E[X] as well
 _INVERSES = ("arcsin", "arccos", "arctan")
 
 
@@ -794,6 +821,10 @@ class Operands(Operators):
 
     def argument(self) -> Node:
         """Read what a LaTeX command is applied to."""
+        raise NotImplementedError
+
+    def extremum(self, token: Token) -> Node:
+        """Read the largest or smallest of what an index runs through."""
         raise NotImplementedError
 
     def primary(self) -> Node:
@@ -900,8 +931,13 @@ class Operands(Operators):
             self.leave()
             return call("Not", token, inner)
         known = token.text in self.functions and token.text.replace("_", "") not in self.words
-        if self.sees("⟦", "[") and not known and self.is_index(token):
+        if known and token.text in _SQUARE and self.sees("["):
+            items, _ = self.items(("]",), self.next())
+            return Node("call", token, tuple(items))
+        if self.sees("⟦", "[") and token.text not in _BARE and self.is_index(token):
             return self.indexed(token)
+        if known and token.text in ("max", "min") and self.sees("_"):
+            return self.extremum(token)
         if known and token.text in ("max", "min") and self.sees("{", r"\{"):
             items, _ = self.items((_CLOSING[self.next().text],), token)
             return Node("call", token, tuple(items))
@@ -1081,6 +1117,8 @@ class Reader(Operands):
         if self.sees("("):
             self.fail(r"expected '{': write \frac{a}{b}")
         above = self.at
+        if self.is_derivative():
+            self.write_partials()
         if self.sees("{") and self.tokens[above + 1].text == "∂":
             return self.partial_fraction(token)
         parts = []
@@ -1089,6 +1127,34 @@ class Reader(Operands):
                 self.fail(r"expected '{': write \frac{a}{b}")
             parts.append(self.argument())
         return Node("chain", token, tuple(parts), ("/",))
+
+    def is_derivative(self) -> bool:
+        r"""Whether a d stands on both levels and can be nothing else: ``\\frac{d f}{d x}``."""
+        if "d" in self.words or not self.sees("{") or self.tokens[self.at + 1].text != "d":
+            return False
+        after = self.tokens[self.at + 2]
+        below = self.closing(self.at) + 1
+        signs = [token.text for token in self.tokens[below : below + 2]]
+        variable = self.tokens[min(below + 2, len(self.tokens) - 1)]
+        begins = after.kind in ("name", "command") or after.text in ("}", "^", "(")
+        return begins and signs == ["{", "d"] and variable.kind == "name"
+
+    def closing(self, at: int) -> int:
+        """Return where the brace that opens at `at` is closed, or the end."""
+        depth = 0
+        for place in range(at, len(self.tokens)):
+            depth += {"{": 1, "}": -1}.get(self.tokens[place].text, 0)
+            if depth == 0:
+                return place
+        return len(self.tokens) - 1
+
+    def write_partials(self) -> None:
+        """Put ∂ in the place of each d of a derivative."""
+        below = self.closing(self.at) + 1
+        for place in (self.at + 1, *range(below + 1, self.closing(below))):
+            old = self.tokens[place]
+            if old.text == "d":
+                self.tokens[place] = Token("operator", "∂", old.position, old.end)
 
     def partial_fraction(self, token: Token) -> Node:
         r"""Read ``\\frac{\\partial f}{\\partial x}`` and ``\\frac{\\partial}{\\partial x} f``."""
@@ -1142,6 +1208,11 @@ class Reader(Operands):
         for index in reversed(under.children if under.kind == "tuple" else (under,)):
             body = call(name, token, body, index)
         return body
+
+    def extremum(self, token: Token) -> Node:
+        """Read the largest or smallest of what an index runs through."""
+        under = self.script("_", token, "Sum")
+        return call("Largest" if token.text == "max" else "Smallest", token, self.product(), under)
 
     def script(self, sign: str, token: Token, name: str) -> Node:
         """Read what stands under or over a sign: ``_{k=1}``, ``_(i≠j)``, ``_k``, ``_{i,j}``."""
@@ -1237,6 +1308,7 @@ def read_tree(
     functions: Container[str],
     words: Collection[str] = (),
     open_functions: bool = False,
+    latex: bool = False,
 ) -> Node:
     """Turn `text` into a tree, or raise `ParseError` where it stops making sense.
 
@@ -1252,8 +1324,11 @@ def read_tree(
     open_functions : bool
         Whether any other name makes a call as well when a bracket follows it at once, unless it
         also stands somewhere without one: ``n(n + 1)`` is a product.
+    latex : bool
+        Whether to read LaTeX, even where nothing in the text says so.
     """
-    tokens = tokenize(text, words=words, functions=functions, split=implicit)
+    latex = latex or is_latex(str(text))
+    tokens = tokenize(text, words=words, functions=functions, split=implicit, latex=latex)
     if open_functions:
         plain = {
             token.text.replace("_", "")
@@ -1262,11 +1337,63 @@ def read_tree(
         }
         plain -= WORDS
         words = plain.union(words)
-    return Reader(str(text), tokens, implicit, functions, words, open_functions).read()
+    return Reader(str(text), tokens, implicit, functions, words, open_functions, latex).read()
+
+
+_RELATION = re.compile(r"\s*&?\s*(<=|≤|\\leq?(?:slant)?(?![A-Za-z])|==?)\s*&?\s*")
+_ORNAMENT = re.compile(r"(?:\s|\\\\|(?<=\s)[.,;]|(?<=[)\]}\w])[.,;])*\Z")
+_ENVIRONMENT = re.compile(r"\\(?:begin|end)\{(?:align|aligned|gather|gathered|equation|split)\*?\}")
+_OPENS, _CLOSES = "([{", ")]}"
+
+
+class Side(NamedTuple):
+    """One formula of a line, at its place: blanks stand for what comes before it."""
+
+    relation: str  # how it stands to what comes before: ``"="`` or ``"<="``
+    text: str
+
+
+class Written(NamedTuple):
+    """A line as written: ``= p_1 - p_1^2  # algebra`` or ``a = b = c``."""
+
+    sides: tuple[Side, ...]
+    reason: str
+
+
+def take_apart(text: str) -> Written:
+    r"""Return the formulas of a line and the reason behind it.
+
+    >>> take_apart("&= p_1 = 1/2 \\\\  # why")
+    Written(sides=(Side(relation='=', text='   p_1'), Side(relation='=', text='         1/2')), \
+reason='why')
+    """
+    formula, _, reason = text.partition("#")
+    formula = _ENVIRONMENT.sub(lambda found: " " * len(found[0]), formula)
+    end = _ORNAMENT.search(formula)
+    start, stop = without_dollars(formula[: end.start()] if end else formula)
+    sides: list[Side] = []
+    relation, begin, depth, at = "=", start, 0, start
+    while at < stop:
+        match = _RELATION.match(formula, at, stop) if depth == 0 else None
+        if match and (formula[at - 1 : at] not in ("<", ">", "!", ":") or match[1] != "="):
+            _add(sides, relation, formula, begin, at)
+            relation = "=" if match[1].startswith("=") else "<="
+            begin = at = match.end()
+            continue
+        depth += (formula[at] in _OPENS) - (formula[at] in _CLOSES)
+        at += 1
+    _add(sides, relation, formula, begin, stop)
+    return Written(tuple(sides), reason.strip().rstrip("."))
+
+
+def _add(sides: list[Side], relation: str, formula: str, begin: int, stop: int) -> None:
+    if formula[begin:stop].strip():
+        sides.append(Side(relation, " " * begin + formula[begin:stop].rstrip()))
 
 
 #: Operators by how strongly they bind, and how they are written.
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
+_CALLED = {"Sum": "sum", "Largest": "max", "Smallest": "min"}
 _SIGNS = {"*": "·", "/": "/", "+": " + ", "-": " − "}
 
 
@@ -1277,6 +1404,8 @@ def look(
     calls: Collection[str],
     constants: Collection[str],
     implicit: bool = False,
+    indexed: Collection[str] = (),
+    latex: bool = False,
 ) -> str:
     """Return how a text is read, with brackets where it could have been meant otherwise.
 
@@ -1290,6 +1419,10 @@ def look(
         Functions, and names such as ``pi``, that every formula may use.
     implicit
         Whether ``2 n d`` is a product.
+    indexed
+        Names that carry indices: ``z`` for z_i.
+    latex
+        Whether to read LaTeX, even where nothing in the text says so.
 
     Raises
     ------
@@ -1302,9 +1435,47 @@ def look(
     '(1/2)·x^2'
     """
     known = {name.replace("_", ""): name for name in names}
-    tree = read_tree(text, implicit=implicit, functions=frozenset(calls), words=frozenset(known))
-    _check_names(tree, str(text), known, frozenset(constants), frozenset(calls))
-    return _written(tree)[0] or " ".join(str(text).split())
+    functions = frozenset(calls).difference(known)
+    words = frozenset(known)
+    tree = read_tree(text, implicit=implicit, functions=functions, words=words, latex=latex)
+    _check_names(tree, str(text), known, frozenset(constants), functions, frozenset(indexed))
+    module = re.search(rf"\b{MODULE}", str(text))
+    hint = f"  (without {module[0]} it is the same)" if module else ""
+    return (_written(tree)[0] or " ".join(str(text).split())) + hint
+
+
+def look_line(text: str, names: Collection[str], **known: Any) -> str:
+    """Return how a line of a derivation is read; `known` is as for `look`.
+
+    Raises
+    ------
+    ParseError
+        As `look` does.
+
+    Examples
+    --------
+    >>> look_line("= 2 x  # algebra", ["x"], calls=[], constants=[])
+    '2·x  (reason: algebra)'
+    """
+    written = take_apart(text)
+    if not written.sides:
+        raise ParseError("there is no formula", text)
+    shown = []
+    for place, side in enumerate(written.sides):
+        sign = f"{'≤' if side.relation == '<=' else '='} " if place or side.relation != "=" else ""
+        shown.append(sign + _look_twice(side.text, names, known))
+    return " ".join(shown) + (f"  (reason: {written.reason})" if written.reason else "")
+
+
+def _look_twice(text: str, names: Collection[str], known: dict[str, Any]) -> str:
+    """Read a formula; what makes no sense as text may do so as LaTeX."""
+    try:
+        return look(text, names, implicit=True, **known)
+    except ParseError as error:
+        try:
+            return look(text, names, implicit=True, latex=True, **known)
+        except ParseError:
+            raise error from None
 
 
 def _check_names(
@@ -1313,6 +1484,7 @@ def _check_names(
     known: dict[str, str],
     constants: frozenset[str],
     calls: frozenset[str],
+    indexed: frozenset[str],
 ) -> None:
     bases = {"delta", *(_base(name) for name in known.values())}
     bound = {
@@ -1335,6 +1507,8 @@ def _check_names(
         if node.kind != "name" or word in constants | bound or word.replace("_", "") in known:
             continue
         if "_" in word and _base(word) in bases and bound:  # p_k, where k runs
+            continue
+        if "_" in word and word.partition("_")[0] in indexed:
             continue
         near = difflib.get_close_matches(word.replace("_", ""), known, n=1, cutoff=0.5)
         near += difflib.get_close_matches(word, calls, n=1, cutoff=0.7)
@@ -1365,7 +1539,11 @@ def _written(node: Any) -> tuple[str, int]:
     if not all(text for text, _ in pieces):
         return "", _ATOM
     if kind == "call":
-        return f"{word}({', '.join(text for text, _ in pieces)})", _ATOM
+        return f"{_CALLED.get(word, word)}({', '.join(text for text, _ in pieces)})", _ATOM
+    if kind == "tuple":
+        return f"({', '.join(text for text, _ in pieces)})", _ATOM
+    if kind == "indexed":
+        return f"{word}[{', '.join(text for text, _ in pieces)}]", _ATOM
     if kind == "negative":
         return f"−{_in_brackets(pieces[0], _POWER)}", _SIGN
     if kind == "power":
