@@ -196,7 +196,7 @@ class Route:
         self._arrived = self._polished = self._left = False
         before, new_before = chain.given, False
         for step in _without_circles(chain.given, steps):
-            if self._jumps(step.line):
+            if self._jumps(step):
                 self.jump = step
                 self._arrived = True
                 self.counted.append(step)
@@ -214,11 +214,21 @@ class Route:
         """What no right line shows on the way."""
         return [waypoint for waypoint in self.chain.waypoints if waypoint not in self.shown]
 
-    def _jumps(self, line: Line) -> bool:
+    def _jumps(self, step: Step) -> bool:
         """Whether a line is the result, by itself or in disguise, before anything is shown."""
         if self._arrived or self.counted or self.shown or self.asked < 2:
             return False
-        return self.chain.is_result(line) or bool(line.expr == self.chain.result.expr)
+        if self._arrives(step):
+            return True
+        in_disguise = bool(step.line.expr == self.chain.result.expr)
+        return in_disguise and not any(waypoint.reached(step.line) for waypoint in self.missing)
+
+    def _arrives(self, step: Step) -> bool:
+        """Whether a step leads to the result; one that goes by a rule may do so early."""
+        by_rule = self.chain.has_rules and not step.skips
+        if by_rule and step.line.expr != self.chain.result.expr:
+            return False
+        return self.chain.is_result(step.line)
 
     def _note(self, line: Line) -> list[Waypoint]:
         """Return what this line is the first one to show."""
@@ -227,7 +237,7 @@ class Route:
         return new
 
     def _take(self, step: Step, *, idle: bool) -> None:
-        arrives = self.chain.is_result(step.line)
+        arrives = self._arrives(step)
         if self._arrived:
             # What comes after the result: one step to another form of it may count, no more.
             self._left = self._left or not arrives
