@@ -159,107 +159,13 @@ def kind_of(value: Any) -> str:
     return f"of type {type(value).__name__}"
 
 
-GREEK = re.findall(
-    r"\w+",
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
-    "phi chi psi omega",
-)
-
-
-class Numbers(dict):  # type: ignore[type-arg]
-    """Numbers by name, shown as formulas; or none, and a message that says why."""
-
-    def __init__(self, numbers: dict[str, Any], message: str = "") -> None:
-        super().__init__(numbers)
-        self._message = message
-
-    def __missing__(self, name: object) -> Any:
-        raise KeyError(self._message or f"no {name!r} among your numbers: {', '.join(self)}")
-
-    def __repr__(self) -> str:
-        return self._message or "\n".join(block(self, 1000))
-
-    def _repr_latex_(self) -> str | None:
-        if self._message:
-            return None
-        lines: list[str] = []
-        room = 0
-        for name, value in self.items():
-            for equation in _equations(_symbol(name), value):
-                columns = 2 + equation.split(r"\\")[0].count("&") + equation.count(r",\ ")
-                room -= columns
-                if room < 0:
-                    lines.append(equation)
-                    room = 16 - columns
-                else:
-                    lines[-1] += r",\qquad " + equation
-        return r"$$\begin{gathered} " + r" \\[1ex] ".join(lines) + r" \end{gathered}$$"
-
-
-def _symbol(name: str) -> str:
-    letter, _, index = name.partition("_")
-    if len(letter) > 1 and letter.lower() not in GREEK:
-        return r"\mathtt{" + name.replace("_", r"\_") + "}"
-    symbol = "\\" + letter if len(letter) > 1 else letter
-    if len(index) > 1:
-        index = r"\mathrm{" + index.replace("_", r"\_") + "}"
-    return f"{symbol}_{{{index}}}" if index else symbol
-
-
-def _equations(symbol: str, value: Any) -> list[str]:
-    """Return ``symbol = value``, once for each matrix where there are more than two axes."""
-    if np.ndim(value) > 2:
-        return [e for i, v in enumerate(value) for e in _equations(f"{symbol}[{i}]", v)]
-    return [f"{symbol} = {_latex(value)}"]
-
-
-def _latex(value: Any) -> str:
-    if np.ndim(value) == 2:
-        rows = [" & ".join(map(_latex, row)) for row in value]
-        return r"\begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}"
-    if np.ndim(value) == 1:
-        return "(" + r",\ ".join(map(_latex, value)) + ")"
-    text = str(value)  # every digit: you compute with these
-    if not re.fullmatch(r"-?(\d.*|inf|nan)", text):
-        return r"\text{" + re.sub(r"([_#$%&{}])", r"\\\1", text) + "}"
-    text = re.sub(r"e([+-]?)0*(\d+)$", r" \\cdot 10^{\1\2}", text).replace("{+", "{")
-    return "{" * (text[0] == "-") + text.replace("inf", r"\infty") + "}" * (text[0] == "-")
-
-
-#: Other ways to write what a name may consist of.
-SPELLING: dict[str, str | int | None] = {
-    **dict(zip("αβγδεζηθικλμνξπρστφχψω", GREEK)),  # noqa: B905
-    **dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789")),  # noqa: B905
-}
-
-
 class Unreadable(ValueError):
     """An answer that couldn't be graded, and why."""
 
 
 def read_formula(raw: Any, hint: dict[str, Any]) -> str:
     """Return how the grader will read a formula."""
-    if not isinstance(raw, (str, int, float)) or isinstance(raw, bool):
-        raise Unreadable(f"text in quotes is expected, not {brief(raw)}")
-    try:
-        reader: Any = importlib.import_module("check_formulas")
-    except ImportError:
-        return f"{brief(raw)} (put check_formulas.py beside check.py to see how it is read)"
-    except SyntaxError:  # it needs Python 3.10
-        return brief(raw)
-    try:
-        read = reader.look(
-            str(raw),
-            hint["names"],
-            calls=reader.CALLS | set(hint.get("functions", ())),
-            constants=reader.CONSTANTS,
-            implicit=hint.get("implicit", False),
-        )
-    except reader.ParseError as error:
-        raise Unreadable(str(error)) from None
-    except Exception:  # nobody's fault but ours: the answer may well be readable
-        return brief(raw)
-    return f"read as {read}"
+    return _ask_the_grammar(raw, hint, "look", implicit=hint.get("implicit", False))
 
 
 def read_lines(raw: Any, hint: dict[str, Any]) -> str:
@@ -272,46 +178,35 @@ def read_lines(raw: Any, hint: dict[str, Any]) -> str:
         if text is None or not str(text).strip():
             continue
         try:
-            shown = _line(text, hint).replace("read as ", f"line {number}: ")
-            read.append(shown)
+            shown = _ask_the_grammar(text, hint, "look_line", indexed=hint.get("indexed", ()))
+            read.append(f"line {number}: {shown.replace('read as ', '', 1)}")
         except Unreadable as error:
             wrong.append(f"line {number}: {error}")
     if wrong:
         raise Unreadable("\n".join(wrong))
-    count = f"{len(read)} line{'s' * (len(read) != 1)}"
-    return count if hint.get("indexed") else "\n".join([f"{count}, read as", *read])
+    return "\n".join([f"{len(read)} line{'s' * (len(read) != 1)}, read as", *read])
 
 
-def _line(raw: Any, hint: dict[str, Any]) -> str:
-    """Look at a line; one with indices is looked at without the reason that may stand behind it."""
-    if not hint.get("indexed"):
-        return read_formula(raw, hint)
-    if isinstance(raw, str):
-        raw = re.sub(r"^\s*(<=|≤|=)", "", raw.partition("#")[0])
-        raw = re.sub(r"_(\{[^}]*\}|[A-Za-z0-9]+)", "", raw)
-    return _plausible(raw, hint["names"])
-
-
-def _plausible(raw: Any, names: list[str]) -> str:
-    """Look for what surely can't be read: no text, brackets that don't match, other names."""
+def _ask_the_grammar(raw: Any, hint: dict[str, Any], look: str, **how: Any) -> str:
+    """Return what the grader's own grammar makes of a text."""
     if not isinstance(raw, (str, int, float)) or isinstance(raw, bool):
         raise Unreadable(f"text in quotes is expected, not {brief(raw)}")
-    text, opened = str(raw), []
-    for character in text:
-        if character in "([{":
-            opened.append(")]}"["([{".index(character)])
-        elif character in ")]}" and (not opened or opened.pop() != character):
-            raise Unreadable(f"in {brief(text)} a {character} was never opened")
-    if opened:
-        raise Unreadable(f"in {brief(text)} a {opened[-1]} is missing")
-    plain = re.sub(r"\\(left|right|[dt]?frac|cdot|times|div|q?quad|operatorname)", " ", text)
-    plain = re.sub(r"\\|_\{?", "", plain).translate(str.maketrans(SPELLING))  # p_1 is p1
-    known = {*(name.replace("_", "") for name in names), "pi", "e", *"ijklmn"}
-    used = re.findall(r"(?<!\w)[A-Za-z]\w*(?!\w|\s*\()", plain, re.ASCII)  # no functions
-    other = sorted({name for name in used if name not in known})
-    if other:
-        raise Unreadable(f"{', '.join(other)}: the names here are {', '.join(names)}")
-    return brief(text)
+    try:
+        reader: Any = importlib.import_module("check_formulas")
+    except ImportError:
+        return f"{brief(raw)} (put check_formulas.py beside check.py to see how it is read)"
+    except SyntaxError:  # it needs Python 3.10
+        return brief(raw)
+    calls = reader.CALLS | set(hint.get("functions", ()))
+    try:
+        read = getattr(reader, look)(
+            str(raw), hint["names"], calls=calls, constants=reader.CONSTANTS, **how
+        )
+    except reader.ParseError as error:
+        raise Unreadable(str(error)) from None
+    except Exception:  # nobody's fault but ours: the answer may well be readable
+        return brief(raw)
+    return f"read as {read}"
 
 
 def report_answers(exercise: str, variant: int | None, notebook: dict[str, Any]) -> list[str]:
@@ -677,6 +572,73 @@ def _is_numeric(value: Any) -> bool:
         return isinstance(value, list) and np.asarray(value).dtype.kind in "bifuc"
     except ValueError:
         return False
+
+
+GREEK = re.findall(
+    r"\w+",
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
+    "phi chi psi omega",
+)
+
+
+class Numbers(dict):  # type: ignore[type-arg]
+    """Numbers by name, shown as formulas; or none, and a message that says why."""
+
+    def __init__(self, numbers: dict[str, Any], message: str = "") -> None:
+        super().__init__(numbers)
+        self._message = message
+
+    def __missing__(self, name: object) -> Any:
+        raise KeyError(self._message or f"no {name!r} among your numbers: {', '.join(self)}")
+
+    def __repr__(self) -> str:
+        return self._message or "\n".join(block(self, 1000))
+
+    def _repr_latex_(self) -> str | None:
+        if self._message:
+            return None
+        lines: list[str] = []
+        room = 0
+        for name, value in self.items():
+            for equation in _equations(_symbol(name), value):
+                columns = 2 + equation.split(r"\\")[0].count("&") + equation.count(r",\ ")
+                room -= columns
+                if room < 0:
+                    lines.append(equation)
+                    room = 16 - columns
+                else:
+                    lines[-1] += r",\qquad " + equation
+        return r"$$\begin{gathered} " + r" \\[1ex] ".join(lines) + r" \end{gathered}$$"
+
+
+def _symbol(name: str) -> str:
+    letter, _, index = name.partition("_")
+    if len(letter) > 1 and letter.lower() not in GREEK:
+        return r"\mathtt{" + name.replace("_", r"\_") + "}"
+    symbol = "\\" + letter if len(letter) > 1 else letter
+    if len(index) > 1:
+        index = r"\mathrm{" + index.replace("_", r"\_") + "}"
+    return f"{symbol}_{{{index}}}" if index else symbol
+
+
+def _equations(symbol: str, value: Any) -> list[str]:
+    """Return ``symbol = value``, once for each matrix where there are more than two axes."""
+    if np.ndim(value) > 2:
+        return [e for i, v in enumerate(value) for e in _equations(f"{symbol}[{i}]", v)]
+    return [f"{symbol} = {_latex(value)}"]
+
+
+def _latex(value: Any) -> str:
+    if np.ndim(value) == 2:
+        rows = [" & ".join(map(_latex, row)) for row in value]
+        return r"\begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}"
+    if np.ndim(value) == 1:
+        return "(" + r",\ ".join(map(_latex, value)) + ")"
+    text = str(value)  # every digit: you compute with these
+    if not re.fullmatch(r"-?(\d.*|inf|nan)", text):
+        return r"\text{" + re.sub(r"([_#$%&{}])", r"\\\1", text) + "}"
+    text = re.sub(r"e([+-]?)0*(\d+)$", r" \\cdot 10^{\1\2}", text).replace("{+", "{")
+    return "{" * (text[0] == "-") + text.replace("inf", r"\infty") + "}" * (text[0] == "-")
 
 
 _student = ""
