@@ -205,7 +205,7 @@ your_numbers("softmax_props")
 # %% [markdown]
 # `true_set`: the letters of **your** statements that are true, `{"A", "F"}` or `"AF"` for example.
 # Every true statement that you name counts, and a false one takes away half as much, so guessing
-# does not pay. For each of yours that you hold to be false, find three logits that show it: an
+# does not pay. Before you call one of them false, look for three logits that contradict it: an
 # example settles such a question for good.
 
 # %% exercise="softmax_props"
@@ -263,7 +263,7 @@ application = None  # one of "A", "B", "C", "D"
 #
 # 1. `first`: write the first entry of $\operatorname{softmax}((a, b)/\tau)$ as a function of
 #    $a - b$ and $\tau$. (In letters: your own $a$ and $b$ come next.)
-# 2. `p`: the first entry for your own $a$ and $b$, at $\tau = 0.5$, $1$ and $2$.
+# 2. `p`: the first entry for your own $a$ and $b$, at $\tau = 0.5$, $1$ and $4$.
 # 3. `q`: the first entry of the softmax ($\tau = 1$) of $(-2, 0)$, of $(0, 0)$ and of $(2, 0)$. What
 #    do the first and the last have to do with each other?
 

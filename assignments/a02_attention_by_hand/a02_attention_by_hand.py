@@ -217,11 +217,11 @@ your_numbers("self_attn_grid")
 #    - **B** If all words are vectors of the same length.
 #    - **C** If all words are different.
 #    - **D** If the scores are divided by $\sqrt{d_k}$.
-# 4. `unit_diagonal`: divide every row of $X$ by its length $\sqrt{x_1^2 + x_2^2}$ and compute the
+# 4. `unit_diagonal`: divide every row of $X$ by its length $\sqrt{x_1^2 + x_2^2 + x_3^2}$ and compute the
 #    matrix again, scale included. What stands on its diagonal? (Compare it with the rest of the rows.)
-# 5. `data`: the picture of $A$, a *heatmap*, draws each weight as a coloured field. Give the 4 × 4
-#    numbers, arranged as the fields should be: queries downwards, first word on top.
-# 6. `vertical`: whose words stand beside the vertical axis then, and which fields add up to 1?
+# 5. `received`: how much attention does each of the four words get, from all four together?
+# 6. The picture of $A$, a *heatmap*, draws each weight as a coloured field, with the first row on top.
+#    `vertical`: whose words stand beside the vertical axis then, and which fields add up to 1?
 #    - **A** Those of the queries; the fields of each row.
 #    - **B** Those of the keys; the fields of each row.
 #    - **C** Those of the queries; the fields of each column.
@@ -232,19 +232,19 @@ A = None              # four rows of four weights
 most_attended = None  # four positions, counted from 0
 itself = None         # one of "A", "B", "C", "D"
 unit_diagonal = None  # four numbers
-data = None           # four rows of four numbers, as the heatmap shows them
+received = None       # four numbers
 vertical = None       # one of "A", "B", "C", "D"
 
 # %% [markdown]
-# The next cell draws your `data`, if you have matplotlib; it is not graded. *What you should
+# The next cell draws your `A`, if you have matplotlib; it is not graded. *What you should
 # see: a square of four by four fields, each with its weight written into it, so that nobody needs
 # the colours to read it. The words stand beside the rows, where they ask, and below the columns,
 # where they are looked at. The brightest field of a row is the word that counts most for it.*
 
 # %% tags=["demonstration"]
-if plt and np.shape(data) == (4, 4):
+if plt and np.shape(A) == (4, 4):
     words = ["I", "love", "machine", "learning"]
-    fields = np.array(data, dtype=float)
+    fields = np.array(A, dtype=float)
     fig, axes = plt.subplots(figsize=(5, 4))
     axes.imshow(fields, cmap="cividis", vmin=0, vmax=1)
     axes.set_xticks(range(4), words)
@@ -335,7 +335,7 @@ def attend_one(
 #
 # *15 minutes.* In self-attention many matrices are square, and squares hide mistakes: a product
 # with a transposed factor still has a shape that fits. Here nothing is square that needn't be: two
-# queries, three keys of width $d_k = 4$, and values of width $d_v = 3$.
+# queries, three keys of width $d_k = 4$, and values of width $d_v = 5$.
 #
 # $$ S = Q K^\top, \qquad A = \operatorname{softmax}\left(\frac{S}{\sqrt{d_k}}\right), \qquad O = A V . $$
 #
@@ -399,8 +399,9 @@ if plt:
 #    - **B** No $\lVert V_j \rVert$ exceeds the largest; $w_j \ge 0$ and $\sum_j w_j = 1$.
 #    - **C** The Cauchy–Schwarz inequality.
 #    - **D** Pythagoras: the values are orthogonal.
-# 3. `reachable`: three values are $(0, 0)$, $(4, 0)$ and $(0, 4)$. Which of the points $(1, 1)$ and $(3, 3)$
-#    can be outputs, for suitable weights? Try to find the weights.
+# 3. Three values are $(0, 0)$, $(4, 0)$ and $(0, 4)$. `weights_11`, `weights_33`: which three numbers with
+#    sum 1 lead to the point $(1, 1)$, and to $(3, 3)$, as $\sum_j w_j v_j$? Then `reachable`: which of the two
+#    points can be an output of attention?
 #    - **A** Both.
 #    - **B** Only $(1, 1)$.
 #    - **C** Only $(3, 3)$.
@@ -410,6 +411,8 @@ if plt:
 bound = None        # a list of lines, the first is "M - (w1*v1 + w2*v2 + w3*v3)"
 first_step = None   # one of "A", "B", "C", "D"
 second_step = None  # one of "A", "B", "C", "D"
+weights_11 = None   # three numbers
+weights_33 = None   # three numbers
 reachable = None    # one of "A", "B", "C", "D"
 
 # %% [markdown]

@@ -125,7 +125,7 @@ your_numbers("pe_hand")
 
 # %% [markdown]
 # Give the encodings of your three positions, in the order in which they stand above. The positions
-# are used as they are: counting starts from 0, and position 0 just happens not to be among yours.
+# are used as they are: counting starts from 0, and position 0 is the first of yours.
 
 # %% exercise="pe_hand"
 p0 = None  # encoding of your first position, d numbers

@@ -44,9 +44,10 @@ def teacher_sharpened():
 
 
 @exercise.part(points=1, answer=Numbers(), carry_if=is_distribution)
-def s():
+def s(t):
     """The student's probabilities at τ = 2, three numbers."""
-    return softmax(pupil / tau)
+    used = (teacher[0] - teacher[1]) / np.log(t[0] / t[1])  # the temperature of the teacher
+    return softmax(pupil / used)
 
 
 @s.misconception()
@@ -116,9 +117,9 @@ def probability_differentiated():
 
 
 @exercise.part(points=1, answer=Numbers())
-def kl_grad(t, s):
+def kl_grad(kl_slope, t, s):
     """The gradient of KL(t ‖ s) with respect to the student's logits, three numbers."""
-    return (s - t) / tau
+    return kl_slope(s_i=s, t_i=t, tau=tau)
 
 
 @kl_grad.misconception()
@@ -134,9 +135,14 @@ def uphill(t, s):
 
 
 @exercise.part(points=1, answer=Numbers())
-def limit():
+def limit(kl_slope):
     """The limit of τ² times that gradient for τ → ∞, three exact numbers."""
-    return ((pupil - pupil.mean()) - (teacher - teacher.mean())) / 3
+
+    def scaled(tau):
+        t, s = softmax(teacher / tau), softmax(pupil / tau)
+        return tau**2 * kl_slope(s_i=s, t_i=t, tau=tau)
+
+    return np.round(2 * scaled(2e4) - scaled(1e4), 7)  # what is left out is like 1/τ²
 
 
 @limit.misconception()

@@ -19,7 +19,7 @@ def draw(rng):
     return {"a": b + int(rng.integers(1, 5)) / 2, "b": b}
 
 
-temperatures = np.array([0.5, 1, 2])
+temperatures = np.array([0.5, 1, 4])  # not closed under reciprocals
 
 
 def sigmoid(x):
@@ -76,9 +76,9 @@ def temperature_left_out():
 
 
 @exercise.part(points=2, answer=Numbers())
-def p(a, b):
-    """The first entry for your logits at τ = 0.5, 1 and 2, three numbers."""
-    return sigmoid((a - b) / temperatures)
+def p(first, a, b):
+    """The first entry for your logits at τ = 0.5, 1 and 4, three numbers."""
+    return first(a=a, b=b, tau=temperatures)
 
 
 @p.misconception()

@@ -14,11 +14,11 @@ exercise = Exercise(
 
 @exercise.variant
 def draw(rng):
-    """z: four whole numbers 0–5, one of them the largest; tau: 0.5, 2 and 5 in some order."""
+    """z: four whole numbers 0–5, one of them the largest; tau: 0.5, 3 and 5 in some order."""
     while True:
         z = rng.integers(0, 6, 4)
         if np.count_nonzero(z == z.max()) == 1:
-            return {"z": z, "tau": rng.permutation([0.5, 2.0, 5.0])}
+            return {"z": z, "tau": rng.permutation([0.5, 3.0, 5.0])}
 
 
 def softmax(z):
@@ -41,7 +41,7 @@ def multiplied_by_the_temperature(z, tau):
 
 @p.misconception()
 def temperature_ignored(z, tau):
-    """Your rows are all alike. A common shift by τ changes nothing, and leaving τ out neither."""
+    """Your rows are all alike: τ has no effect in them. Every row has a temperature of its own."""
     return softmax(z + 0 * tau[:, None])
 
 

@@ -3,8 +3,10 @@
 Source: Boyd & Vandenberghe (2004), "Convex Optimization", sections 2.1.4 and 3.1.8.
 """
 
+import numpy as np
+
 from autograder.algebra import Chain, Waypoint
-from autograder.exercise import Choice, Derivation, Exercise
+from autograder.exercise import Choice, Derivation, Exercise, Numbers
 
 exercise = Exercise(
     "attn_hull", title="Outputs are averages", source="Boyd & Vandenberghe (2004), section 2.1.4"
@@ -124,7 +126,51 @@ def orthogonality():
     return "D"
 
 
-@exercise.part(points=2, answer=Choice("ABCD"))
+corners = np.array([[0, 0], [4, 0], [0, 4]])
+
+
+def coordinates(point):
+    """The weights with sum 1 that lead from the three values to a point."""
+    return np.linalg.solve(np.vstack([corners.T, np.ones(3)]), [*point, 1])
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def weights_11():
+    """Three numbers with sum 1 for which Σ w_j v_j is (1, 1)."""
+    return coordinates((1, 1))
+
+
+@weights_11.misconception()
+def first_value_ignored():
+    """Your numbers do not add up to 1. The value (0, 0) takes what is left."""
+    return np.array([0, 0.25, 0.25])
+
+
+@weights_11.misconception()
+def an_even_mean():
+    """That leads to the centre of the triangle, (4/3, 4/3)."""
+    return np.full(3, 1 / 3)
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def weights_33():
+    """Three numbers with sum 1 for which Σ w_j v_j is (3, 3)."""
+    return coordinates((3, 3))
+
+
+@weights_33.misconception()
+def sum_not_kept():
+    """Your numbers do not add up to 1. That sum is a third equation beside the coordinates."""
+    return np.array([0, 0.75, 0.75])
+
+
+@weights_33.misconception()
+def pressed_into_weights():
+    """Those are weights, but they lead to another point: multiply them with the values."""
+    return np.array([0, 0.5, 0.5])
+
+
+@exercise.part(points=1, answer=Choice("ABCD"))
 def reachable():
     """Which of (1, 1) and (3, 3) can be an output for the values (0, 0), (4, 0), (0, 4)?"""
     return "B"

@@ -16,9 +16,9 @@ exercise = Exercise(
 
 @exercise.variant
 def draw(rng):
-    """Q: (2, 4), K: (3, 4), V: (3, 3); no query is 0, no row of scores or column of V constant."""
+    """Q: (2, 4), K: (3, 4), V: (3, 5); no query is 0, no row of scores or column of V constant."""
     while True:
-        Q, K, V = rng.integers(0, 3, (2, 4)), rng.integers(0, 3, (3, 4)), rng.integers(0, 4, (3, 3))
+        Q, K, V = rng.integers(0, 3, (2, 4)), rng.integers(0, 3, (3, 4)), rng.integers(0, 4, (3, 5))
         if Q.any(axis=1).all() and np.ptp(Q @ K.T, axis=1).all() and np.ptp(V, axis=0).all():
             return {"Q": Q, "K": K, "V": V}
 
@@ -77,6 +77,12 @@ def scaled_by_root_d_v(S, V):
 
 
 @A.misconception()
+def scaled_by_root_of_keys(S):
+    """You took the number of keys. The scale undoes a sum over the width of a key."""
+    return softmax(S / np.sqrt(S.shape[1]))
+
+
+@A.misconception()
 def softmax_over_queries(S, Q):
     """Your columns add up to 1. Each query, so each row, hands out a weight of 1."""
     return softmax(S / np.sqrt(Q.shape[1]), axis=0)
@@ -90,7 +96,7 @@ def softmax_over_everything(S, Q):
 
 @exercise.part(points=2, answer=Numbers())
 def O(A, V):  # noqa: E743 - the letter of the formula
-    """The outputs A V, shape (2, 3)."""
+    """The outputs A V, shape (2, 5)."""
     return A @ V
 
 
@@ -104,12 +110,6 @@ def best_value_only(Q, K, V):
 def plain_average(A, V):
     """You averaged the values evenly. Each one counts with its weight."""
     return np.tile(V.mean(axis=0), (len(A), 1))
-
-
-@O.misconception()
-def values_as_columns(A, V):
-    """You took the values from the columns of V. Each row of V is one value."""
-    return A @ V.T
 
 
 @O.misconception()

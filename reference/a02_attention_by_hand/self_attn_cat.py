@@ -16,9 +16,9 @@ CAT = 1  # its row
 
 @exercise.variant
 def draw(rng):
-    """X: (3, 3), the vectors of The, cat and sat as rows; different, binary and not 0."""
+    """X: (3, 4), the vectors of The, cat and sat as rows; different, binary and not 0."""
     while True:
-        X = rng.integers(0, 2, (3, 3))
+        X = rng.integers(0, 2, (3, 4))
         if X.any(axis=1).all() and len(np.unique(X, axis=0)) == 3:
             return {"X": X}
 
@@ -106,6 +106,12 @@ def scaled_by_d_k(X):
 
 
 @row_scaled.misconception()
+def scaled_by_root_of_words(X):
+    """You took the number of words. The scale comes from their width."""
+    return softmax(X @ X[CAT] / np.sqrt(len(X)))
+
+
+@row_scaled.misconception()
 def scaled_down_the_column(X):
     """You took the row from weights whose columns add up to 1. Each query has its own sum."""
     return softmax(X @ X.T / scale(X), axis=0)[CAT]
@@ -184,22 +190,10 @@ def favourite_only(X):
     return X[np.argmax(X @ X[CAT])]
 
 
-@out.misconception()
-def words_as_columns(row, X):
-    """You took the words from the columns of X. Each row is a word."""
-    return X @ row
-
-
 @out_scaled.misconception()
 def scaled_favourite_only(X):
     """You took the vector with the largest weight. Attention averages all of them."""
     return X[np.argmax(X @ X[CAT])]
-
-
-@out_scaled.misconception()
-def scaled_words_as_columns(row_scaled, X):
-    """You took the words from the columns of X. Each row is a word."""
-    return X @ row_scaled
 
 
 @exercise.part(points=2, answer=Numbers())

@@ -14,9 +14,9 @@ exercise = Exercise(
 
 @exercise.variant
 def draw(rng):
-    """X: (4, 2), the vectors of four words as rows; different, not 0, not all equally long."""
+    """X: (4, 3), the vectors of four words as rows; different, not 0, not all equally long."""
     while True:
-        X = rng.integers(0, 3, (4, 2))
+        X = rng.integers(0, 3, (4, 3))
         lengths = np.linalg.norm(X, axis=1)
         if lengths.all() and np.ptp(lengths) and len(np.unique(X, axis=0)) == 4:
             return {"X": X}
@@ -54,6 +54,12 @@ def no_scale(X):
 def scaled_by_d_k(X):
     """You divided by d_k. The scale is its root."""
     return softmax(scores(X) / np.sqrt(X.shape[1]))
+
+
+@A.misconception()
+def scaled_by_root_of_words(X):
+    """You took the number of words. The scale comes from their width."""
+    return softmax(X @ X.T / np.sqrt(len(X)))
 
 
 @A.misconception()
@@ -138,21 +144,27 @@ def scale_forgotten(X):
 
 
 @exercise.part(points=1, answer=Numbers())
-def data(A):
-    """The numbers in the fields of the heatmap, one row per query, the first on top."""
-    return A
+def received(A):
+    """What every word receives from all four together, itself included, shape (4,)."""
+    return A.sum(axis=0)
 
 
-@data.misconception()
-def queries_across(A):
-    """Your rows are columns of the matrix. The queries belong on the vertical axis."""
-    return A.T
+@received.misconception()
+def handed_out(A):
+    """You added up rows: that is what a word hands out, 1 for each. Columns receive."""
+    return A.sum(axis=1)
 
 
-@data.misconception()
-def upside_down(A):
-    """The last word is on top. A matrix is read from above, so keep its order of rows."""
-    return A[::-1]
+@received.misconception()
+def from_the_others(A):
+    """You left out what the words keep for themselves. Each is one of its own keys."""
+    return A.sum(axis=0) - np.diag(A)
+
+
+@received.misconception()
+def mean_share(A):
+    """These are means over the queries. Asked for is what arrives in all."""
+    return A.mean(axis=0)
 
 
 @exercise.part(points=1, answer=Choice("ABCD"))

@@ -14,8 +14,8 @@ exercise = Exercise(
 
 @exercise.variant
 def draw(rng):
-    """d is 4 or 6; a base of 100 or 1000 makes every column move; positions from 1 to 5."""
-    positions = np.sort(rng.choice(np.arange(1, 6), 3, replace=False))
+    """d is 4 or 6; a base of 100 or 1000 makes every column move; 0 and two positions up to 5."""
+    positions = np.append(0, np.sort(rng.choice(np.arange(1, 6), 2, replace=False)))
     return {
         "d": int(rng.choice([4, 6])),
         "base": int(rng.choice([100, 1000])),
@@ -50,7 +50,13 @@ def p2(d, base, positions):
 
 def in_every_row(wrong):
     """Register ``wrong(position, d, base)`` with each of the three answers."""
-    for row, part in enumerate((p0, p1, p2)):
+    p0.misconceptions.append(Misconception(of_row(wrong, 0)))
+    return in_later_rows(wrong)
+
+
+def in_later_rows(wrong):
+    """Register it with the last two: all angles of position 0 are 0, however they are computed."""
+    for row, part in ((1, p1), (2, p2)):
         part.misconceptions.append(Misconception(of_row(wrong, row)))
     return wrong
 
@@ -65,13 +71,13 @@ def of_row(wrong, row):
     return compute
 
 
-@in_every_row
+@in_later_rows
 def exponent_doubled(position, d, base):
     """Your exponent is twice too large. A counter over the columns 0, 2, 4 … is 2i already."""
     return encoding(position, d, base**2)
 
 
-@in_every_row
+@in_later_rows
 def column_as_i(position, d, base):
     """You used the column number as i. It numbers pairs: both columns of a pair share an angle."""
     column = np.arange(d)
@@ -79,7 +85,7 @@ def column_as_i(position, d, base):
     return np.where(column % 2 == 0, np.sin(angle), np.cos(angle))
 
 
-@in_every_row
+@in_later_rows
 def degrees(position, d, base):
     """Your calculator is set to degrees. The angles are radians."""
     return encoding(position * np.pi / 180, d, base)

@@ -55,21 +55,21 @@ def one_row(n, dtype):
 
 
 @exercise.part(points=0.5, answer=Numbers())
-def size_mib(n, dtype):
+def size_mib(size_bytes):
     """The same in MiB."""
-    return n**2 * BYTES[dtype] / 2**20
+    return size_bytes / 2**20
 
 
 @size_mib.misconception()
-def decimal_megabytes(n, dtype):
+def decimal_megabytes(size_bytes):
     """These are MB. A MiB is a power of 1024."""
-    return n**2 * BYTES[dtype] / 1e6
+    return size_bytes / 1e6
 
 
 @size_mib.misconception()
-def in_kib(n, dtype):
+def in_kib(size_bytes):
     """These are KiB: divide once more."""
-    return n**2 * BYTES[dtype] / 2**10
+    return size_bytes / 2**10
 
 
 @size_mib.misconception()
@@ -79,57 +79,57 @@ def mib_of_the_other_precision(n, dtype):
 
 
 @exercise.part(points=0.5, answer=Numbers())
-def size_mb(n, dtype):
+def size_mb(size_bytes):
     """The same in MB."""
-    return n**2 * BYTES[dtype] / 1e6
+    return size_bytes / 1e6
 
 
 @size_mb.misconception()
-def binary_mebibytes(n, dtype):
+def binary_mebibytes(size_bytes):
     """These are MiB. A MB is a power of 1000."""
-    return n**2 * BYTES[dtype] / 2**20
+    return size_bytes / 2**20
 
 
 @size_mb.misconception()
-def in_kb(n, dtype):
+def in_kb(size_bytes):
     """These are kB: divide once more."""
-    return n**2 * BYTES[dtype] / 1e3
+    return size_bytes / 1e3
 
 
 @size_mb.misconception()
-def mixed_units(n, dtype):
+def mixed_units(size_bytes):
     """You divided by 1024 once and by 1000 once. MB: 1000 · 1000."""
-    return n**2 * BYTES[dtype] / 1024e3
+    return size_bytes / 1024e3
 
 
 @exercise.part(points=0.5, answer=Numbers())
-def layer_gib(n, dtype):
+def layer_gib(size_bytes):
     """The weights of one layer with 8 heads for a batch of 4, in GiB."""
-    return 32 * n**2 * BYTES[dtype] / 2**30
+    return 32 * size_bytes / 2**30
 
 
 @layer_gib.misconception()
-def batch_forgotten(n, dtype):
+def batch_forgotten(size_bytes):
     """You counted the heads for one example. There are four in the batch."""
-    return 8 * n**2 * BYTES[dtype] / 2**30
+    return 8 * size_bytes / 2**30
 
 
 @layer_gib.misconception()
-def heads_forgotten(n, dtype):
+def heads_forgotten(size_bytes):
     """You counted one head. Each head has weights of its own."""
-    return 4 * n**2 * BYTES[dtype] / 2**30
+    return 4 * size_bytes / 2**30
 
 
 @layer_gib.misconception()
-def layer_in_gb(n, dtype):
+def layer_in_gb(size_bytes):
     """These are GB. A GiB is a power of 1024."""
-    return 32 * n**2 * BYTES[dtype] / 1e9
+    return 32 * size_bytes / 1e9
 
 
 @layer_gib.misconception()
-def heads_and_batch_added(n, dtype):
+def heads_and_batch_added(size_bytes):
     """You added heads and batch. Every head of every example has a matrix."""
-    return 12 * n**2 * BYTES[dtype] / 2**30
+    return 12 * size_bytes / 2**30
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -181,27 +181,27 @@ def table_of_rows():
 
 
 @exercise.part(points=1, answer=Numbers())
-def table_mb():
+def table_mb(table_bytes):
     """MB in float64 for the same n."""
-    return 8 * lengths**2 / 1e6
+    return 2 * table_bytes / 1e6
 
 
 @table_mb.misconception()
-def table_in_float32():
+def table_in_float32(table_bytes):
     """That is float32. NumPy's own type, float64, takes twice as much."""
-    return 4 * lengths**2 / 1e6
+    return table_bytes / 1e6
 
 
 @table_mb.misconception()
-def table_in_mib():
+def table_in_mib(table_bytes):
     """These are MiB. MB are powers of 1000."""
-    return 8 * lengths**2 / 2**20
+    return 2 * table_bytes / 2**20
 
 
 @table_mb.misconception()
-def table_in_bytes():
+def table_in_bytes(table_bytes):
     """These are bytes; asked for are MB."""
-    return 8.0 * lengths**2
+    return 2.0 * table_bytes
 
 
 @exercise.part(points=1, answer=Count())

@@ -22,16 +22,6 @@ def draw(rng):
     }
 
 
-def with_cache(n, d):
-    """Madds of n steps."""
-    return 4 * n * d**2 + n * (n + 1) * d
-
-
-def without_cache(n, d):
-    """Madds of n steps of which each recomputes its whole prefix."""
-    return 2 * n * (n + 1) * d**2 + n * (n + 1) * (2 * n + 1) * d // 3
-
-
 @exercise.part(points=1.5, answer=Formula("n d"))
 def cached():
     """All madds of n steps with a cache, as a formula in n and d."""
@@ -105,15 +95,15 @@ def one_pass():
 
 
 @exercise.part(points=1, answer=Count())
-def counts(n, d):
+def counts(cached, recomputed, n, d):
     """Both totals for your n and d."""
-    return [with_cache(n, d), without_cache(n, d)]
+    return [cached(n=n, d=d), recomputed(n=n, d=d)]
 
 
 @counts.misconception()
-def counts_in_flops(n, d):
+def counts_in_flops(cached, recomputed, n, d):
     """These are FLOPs; asked for are madds, of which each is two."""
-    return [2 * with_cache(n, d), 2 * without_cache(n, d)]
+    return [2 * cached(n=n, d=d), 2 * recomputed(n=n, d=d)]
 
 
 @counts.misconception()
@@ -129,9 +119,9 @@ def attention_without_projections(n, d):
 
 
 @exercise.part(points=1, answer=Numbers())
-def ratio(n, d):
+def ratio(counts):
     """How many times as much the second takes."""
-    return without_cache(n, d) / with_cache(n, d)
+    return counts[1] / counts[0]
 
 
 @ratio.misconception()
@@ -141,9 +131,9 @@ def ratio_of_last_steps(n, d):
 
 
 @ratio.misconception()
-def ratio_upside_down(n, d):
+def ratio_upside_down(counts):
     """You divided the other way round."""
-    return with_cache(n, d) / without_cache(n, d)
+    return counts[0] / counts[1]
 
 
 @ratio.misconception()
@@ -153,9 +143,9 @@ def ratio_without_projections(n, d):
 
 
 @exercise.part(points=0.5, answer=Count())
-def last_step(n, d):
+def last_step(cached, n, d):
     """The madds of step t = n with a cache."""
-    return 4 * d**2 + 2 * n * d
+    return cached(n=n, d=d) - cached(n=n - 1, d=d)
 
 
 @last_step.misconception()
@@ -183,9 +173,10 @@ def prefix_projected_again(n, d):
 
 
 @exercise.part(points=0.5, answer=Count())
-def equal_at(d):
+def equal_at(last_step, n, d):
     """The step t at which looking back costs as much as the projections."""
-    return 2 * d
+    projections = 4 * d**2
+    return projections / ((last_step - projections) / n)
 
 
 @equal_at.misconception()

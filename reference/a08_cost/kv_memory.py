@@ -40,9 +40,11 @@ def in_single_precision():
 
 
 @exercise.part(points=1, answer=Count())
-def large_bytes():
+def large_bytes(small_bytes):
     """Bytes for L = 96, d = 12288, t = 2048 in half precision."""
-    return cache(96, 2048, 12288)
+    each = int(small_bytes) // (1000 * 512)  # bytes for every token and column: 24 in six layers
+    layers = 1 if each % 6 else 96 // 6
+    return layers * each * 2048 * 12288
 
 
 @large_bytes.misconception()
@@ -70,33 +72,33 @@ def four_bytes_each():
 
 
 @exercise.part(points=0.5, answer=Numbers())
-def large_gib():
+def large_gib(large_bytes):
     """The same in GiB."""
-    return cache(96, 2048, 12288) / 2**30
+    return large_bytes / 2**30
 
 
 @large_gib.misconception()
-def in_gb():
+def in_gb(large_bytes):
     """These are GB. A GiB is a power of 1024."""
-    return cache(96, 2048, 12288) / 1e9
+    return large_bytes / 1e9
 
 
 @large_gib.misconception()
-def in_mib():
+def in_mib(large_bytes):
     """These are MiB: divide once more."""
-    return cache(96, 2048, 12288) / 2**20
+    return large_bytes / 2**20
 
 
 @large_gib.misconception()
-def once_by_thousand():
+def once_by_thousand(large_bytes):
     """You mixed powers of 1000 and of 1024."""
-    return cache(96, 2048, 12288) / (1e6 * 1024)
+    return large_bytes / (1e6 * 1024)
 
 
 @exercise.part(points=0.5, answer=Count())
-def per_token():
+def per_token(large_bytes):
     """Bytes that every further token adds to it."""
-    return cache(96, 1, 12288)
+    return large_bytes // 2048
 
 
 @per_token.misconception()
@@ -118,9 +120,9 @@ def grows_with_the_length():
 
 
 @exercise.part(points=1, answer=Count())
-def shared_bytes():
+def shared_bytes(large_bytes):
     """Bytes of the large cache if all heads share one key/value head of width 128."""
-    return cache(96, 2048, 128)
+    return large_bytes // (12288 // 128)
 
 
 @shared_bytes.misconception()
@@ -142,6 +144,6 @@ def layers_share_too():
 
 
 @shared_bytes.misconception()
-def divided_by_the_width():
+def divided_by_the_width(large_bytes):
     """You divided by 128. How many heads of width 128 are there in 12288?"""
-    return cache(96, 2048, 12288) // 128
+    return large_bytes // 128

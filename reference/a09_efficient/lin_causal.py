@@ -303,15 +303,15 @@ def queries_cached():
 
 
 @exercise.part(points=1, answer=Numbers())
-def break_even():
+def break_even(state_numbers, cached_numbers):
     """The t at which state and cache have the same size."""
-    return (64 * 64 + 64) / (2 * 64)
+    return state_numbers / (cached_numbers / 1000)
 
 
 @break_even.misconception()
-def keys_only():
+def keys_only(state_numbers):
     """A token adds a key and a value to the cache."""
-    return (64 * 64 + 64) / 64
+    return state_numbers / 64
 
 
 @break_even.misconception()
@@ -321,6 +321,6 @@ def without_z():
 
 
 @break_even.misconception()
-def upside_down():
+def upside_down(state_numbers, cached_numbers):
     """You divided the other way round."""
-    return (2 * 64) / (64 * 64 + 64)
+    return (cached_numbers / 1000) / state_numbers

@@ -30,13 +30,20 @@ POINTS = {  # by exercise and part, or checks together
         "most_attended": 1,
         "itself": 1,
         "unit_diagonal": 1,
-        "data": 1,
+        "received": 1,
         "vertical": 1,
     },
     "self_preference": {"gap": 1.5, "equality": 0.5, "pair": 1, "W_K": 1},
     "attn_single_query": {"attend_one": 3},
     "attn_rect": {"S": 1, "A": 2, "O": 2, "A_demo": 1},
-    "attn_hull": {"bound": 1, "first_step": 0.5, "second_step": 0.5, "reachable": 2},
+    "attn_hull": {
+        "bound": 1,
+        "first_step": 0.5,
+        "second_step": 0.5,
+        "weights_11": 0.5,
+        "weights_33": 0.5,
+        "reachable": 1,
+    },
     "attn_hard_limit": {"p": 1, "g": 2, "tie": 1},
 }
 DATA = {
@@ -301,9 +308,9 @@ def test_a_unit_vector_is_no_counterexample(angle):
 
 
 def test_reachable_points_have_barycentric_coordinates():
-    corners = np.array([[0, 4, 0], [0, 0, 4], [1, 1, 1]])
-    same(np.linalg.solve(corners, [1, 1, 1]), [0.5, 0.25, 0.25])
-    same(np.linalg.solve(corners, [3, 3, 1]), [-0.5, 0.75, 0.75])
+    found = solved("attn_hull")
+    same(found["weights_11"], [0.5, 0.25, 0.25])
+    same(found["weights_33"], [-0.5, 0.75, 0.75])
 
 
 def test_a_tie_shares_the_mass():
@@ -343,7 +350,7 @@ def test_variants_keep_to_the_catalogues_ranges():
         assert {*lookup["q"]} <= {0, 1, 2}
         assert {*lookup["K"].flat} <= {0, 0.5, 1}
         cat = module("self_attn_cat").draw(rng)["X"]
-        assert cat.shape == (3, 3)
+        assert cat.shape == (3, 4)
         assert {*cat.flat} <= {0, 1}
         grid = module("self_attn_grid").draw(rng)["X"]
         assert len(np.unique(grid, axis=0)) == 4

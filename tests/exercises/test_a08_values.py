@@ -260,11 +260,11 @@ class TestKvCost:
         assert found["equal_at"] == 1024
 
     def test_totals_are_sums_of_steps(self):
-        m = module("kv_cost")
         n, d = 37, 6
         steps = range(1, n + 1)
-        assert m.with_cache(n, d) == sum(4 * d**2 + 2 * t * d for t in steps)
-        assert m.without_cache(n, d) == sum(4 * t * d**2 + 2 * t**2 * d for t in steps)
+        cached, recomputed = known("kv_cost", n=n, d=d)["counts"]
+        assert cached == sum(4 * d**2 + 2 * t * d for t in steps)
+        assert recomputed == sum(4 * t * d**2 + 2 * t**2 * d for t in steps)
 
     def test_wrong(self):
         assert wrong("kv_cost", "last_step", "t_times_d", **self.numbers) == 512_000
