@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -57,7 +58,8 @@ def verify(
     """Let every exercise prove itself; exit with 1 where one does not.
 
     The reference earns everything and the stub nothing, every misconception is caught by its
-    own name, every check is failed by one, and no variant hides a mistake.
+    own name, every check is failed by one, and no variant hides a mistake. The last columns say
+    what is earned without a thought, and the largest share that one mistake costs.
     """
     from autograder.course.config import Course, CourseError
     from autograder.course.discover import load_assignment
@@ -95,18 +97,27 @@ def _show(proofs: Sequence[Proof]) -> None:
 
     table = Table(box=None, pad_edge=False)
     table.add_column("exercise", no_wrap=True)
-    for name in ("points", "parts", "checks", "misconceptions", "variants"):
-        table.add_column(name, justify="right")
-    table.add_column("")
+    for name in ("points", "parts", "checks", "misconceptions", "variants", "blind", "dearest"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
     for proof in proofs:
         numbers = (proof.parts, proof.checks, proof.misconceptions, proof.variants)
         table.add_row(
             f"{proof.assignment.split('_')[0]}/{proof.exercise}",
             f"{proof.points:g}",
             *map(str, numbers),
+            f"{proof.blind:g}",
+            f"{proof.dearest.share:.0%}" if proof.dearest else "",
             f"{len(proof.problems)} problems" if proof.problems else "proved",
         )
-    Console().print(table)
+    console = Console()
+    console.width = max(console.width, 120)  # a table that is cut says less than one that wraps
+    console.print(table)
+    for id, own in groupby(proofs, key=lambda proof: proof.assignment):
+        every = list(own)
+        blind, points = (sum(getattr(p, name) for p in every) for name in ("blind", "points"))
+        if blind:
+            print(f"{id}: answers without a thought earn {blind:g} of {points:g} points")
     for proof in proofs:
         for problem in proof.problems:
             print(f"{proof.exercise}: {problem}")

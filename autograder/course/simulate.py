@@ -13,6 +13,7 @@ from autograder.course.config import Course
 from autograder.course.discover import Assignment, load_assignment
 from autograder.course.files import write_atomically
 from autograder.course.proofs.parts import right_answers
+from autograder.course.proofs.prices import answers_after
 from autograder.course.release import Release
 from autograder.course.sources import assignments_source, function_source, typed
 from autograder.exercise import (
@@ -26,7 +27,6 @@ from autograder.exercise import (
     solve,
 )
 from autograder.grading.checks import NO_GPU, grade_checks
-from autograder.grading.parts import carries
 from autograder.grading.results import hundredths
 
 TRUTH = "simulated.json"
@@ -186,26 +186,9 @@ def _wrong_function(
 def _wrong_part(
     exercise: Exercise, variant: dict[str, Any], part: Part, wrong: Misconception
 ) -> Answered:
-    """One part is wrong; what follows is worked out from it, and counts in full.
-
-    Where the wrong value isn't one to carry on, the rest is right by itself.
-    """
+    """One part is wrong; what follows is worked out from it, and counts in full."""
     known = solve(exercise, variant)
-    answers = _typed(exercise, right_answers(exercise, variant))
-    with np.errstate(all="ignore"):
-        answers[part.name] = typed(part, apply(wrong, known))
-        try:
-            value = evaluate(part, wrong, known)
-            carried = carries(part, value, known[part.name])
-            own = {**known, part.name: value}
-            later = exercise.parts[exercise.parts.index(part) + 1 :]
-            follow = {}
-            for other in later if carried else []:
-                own[other.name] = evaluate(other, other, own)
-                follow[other.name] = typed(other, apply(other, own))
-            answers |= _typed(exercise, follow)
-        except (ValueError, ArithmeticError):  # nothing follows from such a value
-            pass
+    answers = _typed(exercise, answers_after(exercise, variant, part, wrong))
     source = assignments_source(answers)
     for function in exercise.functions:
         source += function_source(function, function.solution)

@@ -11,13 +11,16 @@ from typing import Any
 from autograder.course.config import Course
 from autograder.course.discover import Assignment, Broken
 from autograder.course.discrimination import Hidden, Twins, part_twins
+from autograder.course.proofs.blind import blind_guess
 from autograder.course.proofs.distances import Distance
 from autograder.course.proofs.functions import as_student, function_problems
 from autograder.course.proofs.helpers import helpers_path, helpers_problems, imports_problems
 from autograder.course.proofs.parts import needed, part_problems
+from autograder.course.proofs.prices import DEAREST, Price, part_prices
 from autograder.exercise import Draws, Exercise, draws, hidden_mistakes
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
+from autograder.grading.results import hundredths
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,10 @@ class Proof:
         each other.
     distances
         How far honest code and cheats are from the limits of checks of work.
+    prices
+        What each mistake costs: the points of a function, or of all parts by follow-through.
+    blind
+        Points for the best answers without a thought.
     """
 
     assignment: str
@@ -47,6 +54,13 @@ class Proof:
     hidden: list[Hidden] = field(default_factory=list)
     twins: list[Twins] = field(default_factory=list)
     distances: list[Distance] = field(default_factory=list)
+    prices: list[Price] = field(default_factory=list)
+    blind: float = 0.0
+
+    @property
+    def dearest(self) -> Price | None:
+        """The mistake that costs the largest share."""
+        return max(self.prices, key=lambda price: price.share, default=None)
 
 
 def verify(assignment: Assignment, exercises: list[str] | None = None) -> list[Proof]:
@@ -75,7 +89,9 @@ def _proof(assignment: Assignment, id: str, exercise: Exercise | Broken) -> Proo
     proof = Proof(assignment.id, id, *sizes)
     try:
         drawn = draws(exercise, assignment.course.id)
-        proof = replace(proof, variants=len(drawn.pool), hidden=_hidden(exercise, drawn))
+        blind = hundredths(blind_guess(exercise, drawn.pool))
+        hidden = _hidden(exercise, drawn)
+        proof = replace(proof, variants=len(drawn.pool), hidden=hidden, blind=blind)
         _examine(assignment, exercise, drawn.pool, proof)
     except Exception as error:
         text = f"{type(error).__name__}: {error}".removeprefix(f"ValueError: {id}: ")
@@ -92,7 +108,16 @@ def _examine(
     problems += imports_problems(folder / f"{exercise.id}.py")
     problems += _stub_earns(assignment, exercise, pool[0])
     for function in exercise.functions:
-        problems += function_problems(function, proof.twins, proof.distances)
+        problems += function_problems(function, proof.twins, proof.distances, proof.prices)
+    if dear := [price for price in proof.prices if price.too_dear]:
+        told = ", ".join(f"`{price.misconception}` {price.share:.0%}" for price in dear)
+        proof.notes.append(
+            f"over {DEAREST:.0%} of a function's points for one mistake: {told}; check what it "
+            "leaves right by itself, or declare it fatal"
+        )
+    prices, paid_twice = part_prices(exercise, pool[0])
+    proof.prices.extend(prices)
+    problems += paid_twice
     for part in exercise.parts:
         if part.manual:
             continue

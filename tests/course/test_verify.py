@@ -37,7 +37,7 @@ def doubles(call, rng):
     x = rng.normal(size=3)
     agree(call(x), double(x))
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def squares(x):
     """You squared."""
     return x**2
@@ -258,3 +258,38 @@ def test_what_students_try_earns_what_is_due(problems, attempt, says):
     text = TEXT.replace("a = b = None", "a = b = c = None")
     found = problems(KIND.replace("{attempt}", attempt), text=text)
     assert says in found if says else found == ""
+
+
+DEAR = """
+@exercise.check(points=1)
+def keeps_the_shape(call, rng):
+    "Keeps the shape."
+    require(np.shape(call(np.ones(3))) == (3,), "another shape", credit={credit})
+
+@exercise.misconception{fatal}
+def cuts(x):
+    "You cut."
+    return x[1:]
+"""
+
+
+@pytest.mark.parametrize(
+    ("credit", "fatal", "says"),
+    [
+        (0, "", "over 60% of a function's points for one mistake: `cuts` 100%"),
+        (0, "(fatal=True)", ""),
+        (0.9, "", ""),
+    ],
+)
+def test_what_one_mistake_costs(proof, credit, fatal, says):
+    head = HEAD.replace("Numbers, agree", "Numbers, agree, require")
+    found = proof(DEAR.replace("{credit}", str(credit)).replace("{fatal}", fatal), head=head)
+    assert not found.problems
+    assert " | ".join(found.notes).startswith(says) if says else not found.notes
+    assert found.dearest.misconception == "cuts"
+    assert [price.lost for price in found.prices if price.misconception == "squares"] == [1]
+
+
+@pytest.mark.parametrize(("value", "blind"), [(2.0, 1), (0.0, 1), (3.7, 0)])
+def test_what_is_earned_without_a_thought(proof, value, blind):
+    assert proof(head=HEAD.replace("return 2.0", f"return {value}")).blind == blind

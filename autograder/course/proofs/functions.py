@@ -8,10 +8,11 @@ from typing import Any
 
 from autograder.course.discrimination import Twins
 from autograder.course.proofs.distances import Distance, Distances
+from autograder.course.proofs.prices import Price
 from autograder.course.proofs.said import lost, shown
 from autograder.exercise import Exercise
 from autograder.grading.checks import NO_GPU, grade_checks
-from autograder.grading.results import Status
+from autograder.grading.results import Status, hundredths
 from autograder.sandbox import StudentError
 
 #: Notes of checks that take a clock or a device, neither of which a proof may rest on.
@@ -19,12 +20,12 @@ UNPROVED = {"not_timed", NO_GPU}
 
 
 def function_problems(
-    exercise: Exercise, twins: list[Twins], distances: list[Distance]
+    exercise: Exercise, twins: list[Twins], distances: list[Distance], prices: list[Price]
 ) -> list[str]:
     """Try every right and every wrong implementation.
 
-    Misconceptions that are alike are added to ``twins``, what checks of work measured to
-    ``distances``.
+    Misconceptions that no check can tell apart are added to ``twins``, what checks of work
+    measured to ``distances``, and what each misconception costs to ``prices``.
     """
     problems = []
     measured = Distances()
@@ -41,12 +42,15 @@ def function_problems(
             if item not in unproved
         ]
     for wrong in exercise.misconceptions:
-        items = grade_checks(exercise, as_student(wrong), watch=measured.watch(right=False))
-        failed = [
+        items = [
             item
-            for item in items
-            if item.status in (Status.FAILED, Status.ERRORED) and item.note not in UNPROVED
+            for item in grade_checks(exercise, as_student(wrong), watch=measured.watch(right=False))
+            if item.note not in UNPROVED
         ]
+        points = hundredths(sum(item.max_score - (item.score or 0.0) for item in items))
+        of = sum(item.max_score for item in items)
+        prices.append(Price(exercise.solution.__name__, wrong.name, points, of, wrong.fatal))
+        failed = [i for i in items if i.status not in (Status.PASSED, Status.SKIPPED)]
         caught |= {item.name for item in failed}
         if not failed:
             problems.append(f"misconception `{wrong.name}` passes every check")

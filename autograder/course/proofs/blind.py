@@ -1,0 +1,104 @@
+"""What is earned without a thought: the same answer everywhere, a letter at random."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.course.proofs.functions import as_student
+from autograder.exercise import Exercise, Part, solve
+from autograder.grading.checks import grade_checks
+from autograder.grading.parts import grade_parts
+
+#: So many variants are tried: what is earned without a thought hardly depends on them.
+VARIANTS = 8
+
+
+def blind_guess(exercise: Exercise, pool: Sequence[Mapping[str, Any]]) -> float:
+    """Return the points that the best answers without a thought earn on average.
+
+    The same number, formula or function everywhere; of choices what a letter at random earns.
+    """
+    some = pool[:VARIANTS]
+    parts = [part for part in exercise.parts if not part.manual]
+    points = _letters(exercise, [part for part in parts if _options(part, exercise, some[0])], some)
+    points += sum(_constant(function) for function in exercise.functions)
+    everywhere = [
+        sum(_earned(exercise, variant, _same_everywhere(guess, parts, exercise, variant)))
+        for guess in range(_GUESSES)
+        for variant in some
+    ]
+    means = np.reshape(everywhere, (_GUESSES, -1)).mean(axis=1) if parts else np.zeros(1)
+    return float(points + means.max())
+
+
+def _earned(
+    exercise: Exercise, variant: Mapping[str, Any], answers: Mapping[str, Any]
+) -> list[float]:
+    return [item.score or 0.0 for item in grade_parts(exercise, variant, answers.get)]
+
+
+def _options(part: Part, exercise: Exercise, variant: Mapping[str, Any]) -> str:
+    """Return the letters of a choice; nothing for another kind."""
+    hint = part.answer.hint(solve(exercise, variant)[part.name])
+    return str(hint.get("options", ""))
+
+
+def _letters(
+    exercise: Exercise, choices: Iterable[Part], pool: Sequence[Mapping[str, Any]]
+) -> float:
+    """Return what one letter at random earns, choice by choice."""
+    total = 0.0
+    for part in choices:
+        scores = [
+            sum(_earned(exercise, variant, {part.name: letter}))
+            for letter in _options(part, exercise, pool[0])
+            for variant in pool
+        ]
+        total += float(np.mean(scores))
+    return total
+
+
+_GUESSES = 4
+
+
+def _same_everywhere(
+    guess: int, parts: Iterable[Part], exercise: Exercise, variant: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the same answer to every part, as far as its form allows: 0, 1, 2 or an even share."""
+    known = solve(exercise, variant)
+    answers: dict[str, Any] = {}
+    for part in parts:
+        hint = part.answer.hint(known[part.name])
+        shape = tuple(hint.get("shape", ()))
+        number = (0, 1, 2, 1 / (shape[-1] if shape else 2))[guess]
+        match hint["kind"]:
+            case "numbers":
+                answers[part.name] = np.full(shape, number)
+            case "count" | "fractions":
+                answers[part.name] = np.full(shape, int(number)).tolist()
+            case "shape":
+                answers[part.name] = (int(number),) * 2
+            case "formula":
+                answers[part.name] = [*map(str, (0, 1)), *hint["names"][:2], "1"][guess]
+            case "matrix":
+                answers[part.name] = np.full(shape, str(int(number)), dtype=object).tolist()
+            case "text" | "choice" | "lines" | "figure":
+                pass
+    return answers
+
+
+def _constant(function: Exercise) -> float:
+    """Return the most that a function which does nothing earns."""
+    idle: list[Callable[..., Any]] = [
+        lambda *_, **__: None,
+        lambda *_, **__: 0.0,
+        lambda *args, **_: args[0],
+        lambda *args, **_: np.zeros_like(args[0]),
+        lambda *args, **_: np.ones_like(args[0]),
+    ]
+    return max(
+        sum(item.score or 0.0 for item in grade_checks(function, as_student(each))) for each in idle
+    )
