@@ -52,4 +52,6 @@ c.GenerateFeedback.preprocessors = [
     "autograder.delivery.preprocessor.ClearRubrics",
     "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
 ]
+# What a student wrote is shown in formgrader and feedback; nothing of it may run there.
 c.HTMLExporter.sanitize_html = True
+c.HTMLExporter.filters = {"markdown2html": "autograder.delivery.sanitise.markdown2html"}

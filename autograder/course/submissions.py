@@ -20,6 +20,8 @@ from autograder.grading.demonstrations import TAG, tagged, unneeded
 MAX_BYTES = 20 * 2**20
 #: A spreadsheet would take + - = @ at the beginning for a formula, a command - for an option.
 STUDENT_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@+-]{0,79}")
+_PICTURES = ("image/png", "image/jpeg", "image/gif")
+_BASE64 = re.compile(r"[A-Za-z0-9+/\s]*={0,2}\s*")
 
 
 class Unreadable(Exception):
@@ -148,12 +150,29 @@ def _plain(cell: Any) -> dict[str, Any] | None:
         # JSON may hold half a surrogate pair, which no file can
         source.encode("utf-8", "replace").decode() if isinstance(source, str) else "",
         {"nbgrader": dict(nbgrader)} if isinstance(nbgrader, dict) else {},
+        _pictures(cell.get("attachments")) if cell["cell_type"] == "markdown" else {},
     )
 
 
-def _cell(kind: str, source: str, metadata: dict[str, Any]) -> dict[str, Any]:
+def _pictures(attachments: Any) -> dict[str, dict[str, str]]:
+    """Keep the pictures that were pasted into a cell; other attachments could be anything."""
+    found = {}
+    for name, data in attachments.items() if isinstance(attachments, dict) else ():
+        for kind, content in data.items() if isinstance(data, dict) else ():
+            if kind in _PICTURES and isinstance(content, str) and _BASE64.fullmatch(content):
+                found[name.encode("utf-8", "replace").decode()] = {kind: content}
+    return found
+
+
+def _cell(
+    kind: str,
+    source: str,
+    metadata: dict[str, Any],
+    pictures: dict[str, dict[str, str]] | None = None,
+) -> dict[str, Any]:
     code: dict[str, Any] = {"outputs": [], "execution_count": None} if kind == "code" else {}
-    return {"cell_type": kind, "metadata": metadata, "source": source, **code}
+    attached = {"attachments": pictures} if pictures else {}
+    return {"cell_type": kind, "metadata": metadata, "source": source, **code, **attached}
 
 
 def _as_released(
@@ -167,7 +186,9 @@ def _as_released(
         source = original["source"]
     elif cell["cell_type"] != original["cell_type"]:
         notices.append(f"The cell of `{id}` had become {cell['cell_type']}; it was changed back.")
-    return _cell(original["cell_type"], source, copied(original["metadata"]))
+    kind = original["cell_type"]
+    pictures = cell.get("attachments") if kind == "markdown" and not _locked(original) else None
+    return _cell(kind, source, copied(original["metadata"]), pictures)
 
 
 def _blank(original: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from autograder.course.config import Course
 from autograder.delivery.database import opened
 
+#: formgrader prints names as they are, and people choose the names that a learning platform has.
+_NO_MARKUP = str.maketrans("<>", "‹›")
+
 
 @dataclass(frozen=True)
 class Person:
@@ -78,4 +81,5 @@ def add_students(course: Course, students: Iterable[Person]) -> None:
         for person in students:
             known = {"first_name": person.first_name, "last_name": person.last_name}
             known |= {"email": person.email, "lms_user_id": person.lms_id}
+            known = {field: text.translate(_NO_MARKUP) for field, text in known.items()}
             gradebook.update_or_create_student(person.id, **{k: v for k, v in known.items() if v})

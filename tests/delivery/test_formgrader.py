@@ -2,18 +2,12 @@
 
 import base64
 import json
-import os
 import re
-import socket
 import subprocess
-import sys
-import time
-import urllib.error
 import urllib.request
 from html.parser import HTMLParser
 
 import pytest
-from nbgrader.api import Gradebook
 
 from autograder.course.config import Course
 from autograder.course.release import Release
@@ -23,6 +17,7 @@ from autograder.delivery.grading import grade_and_save
 from autograder.delivery.marks import scores
 from autograder.delivery.release import generate
 
+from ..servers import page_of, serving
 from .conftest import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
@@ -122,42 +117,8 @@ def marked(tmp_path_factory):
 @pytest.fixture(scope="module")
 def formgrader(marked, tmp_path_factory):
     """Return a function that gives the address of a student's page in a running formgrader."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    home = tmp_path_factory.mktemp("home")
-    environment = os.environ | {"HOME": str(home), "JUPYTER_CONFIG_DIR": str(home)}
-    options = {
-        "ServerApp.port": port,
-        "ServerApp.jpserver_extensions": "{'nbgrader': True}",
-        "IdentityProvider.token": "",
-        "ServerApp.allow_root": True,
-        "ServerApp.open_browser": False,
-    }
-    command = [sys.executable, "-m", "jupyter_server", *(f"--{k}={v}" for k, v in options.items())]
-    log = (home / "log").open("w")
-    server = subprocess.Popen(
-        command, cwd=marked.root, env=environment, stdout=log, stderr=subprocess.STDOUT
-    )
-
-    def address(student):
-        with Gradebook(marked.database) as gradebook:
-            id = gradebook.find_submission_notebook(A, A, student).id
-        return f"http://127.0.0.1:{port}/formgrader/submissions/{id}/"
-
-    try:
-        for _ in range(120):
-            try:
-                urllib.request.urlopen(address("ada"), timeout=60).close()
-                break
-            except (urllib.error.URLError, ConnectionError):
-                assert server.poll() is None, (home / "log").read_text()
-                time.sleep(0.5)
-        yield address
-    finally:
-        server.terminate()
-        server.wait()
-        log.close()
+    with serving(marked, tmp_path_factory.mktemp("home")) as server:
+        yield lambda student: server + page_of(marked, A, student)
 
 
 class Text(HTMLParser):

@@ -1,0 +1,67 @@
+"""Show Markdown that a student wrote: formulas, pictures and tables stay, nothing of it runs.
+
+nbgrader's templates print what Markdown becomes as it is, and Markdown may hold any HTML. So it is
+sanitised where it becomes HTML: course_config.py puts `markdown2html` in the place of nbconvert's
+filter, for formgrader's pages and `nbgrader generate_feedback` alike. Everything else of a notebook
+is made by the engine: outputs of text and PNG pictures, metadata as released.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from html import escape
+from typing import Any
+
+from jinja2 import pass_context
+
+#: Pictures come with the notebook: one from elsewhere would tell its owner who looks, and when.
+_PICTURE = re.compile(r"data:image/(png|jpeg|gif);base64,[A-Za-z0-9+/=\s]*")
+#: TeX that makes links, classes and ids or loads more of MathJax.
+_TEX = re.compile(r"\\(?=(?:href|class|cssId|style|data|require|unicode|html\w*)(?![A-Za-z]))")
+
+
+@pass_context
+def markdown2html(context: Any, source: str) -> str:
+    """Turn Markdown into HTML that is safe to show: the filter of this name in templates."""
+    from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+
+    cell = context.get("cell", {})
+    renderer = IPythonRenderer(escape=False, attachments=cell.get("attachments", {}))
+    try:
+        html: str = MarkdownWithMath(renderer=renderer).render(source)
+    except Exception:  # a picture that isn't there, or nested too deeply: show what was written
+        html = f"<pre>{escape(source)}</pre>"
+    return sanitised(html)
+
+
+def sanitised(html: str) -> str:
+    r"""Return HTML without anything that runs, loads, sends or takes the page's place.
+
+    >>> sanitised('<b onclick="x()">$a &lt; b$</b><script>x()</script><a href="javascript:x()">c')
+    '<b>$a &lt; b$</b><a rel="noopener noreferrer">c</a>'
+    >>> sanitised(r"$\href{javascript:x()}{y}$")
+    '$href{javascript:x()}{y}$'
+    """
+    return _TEX.sub("", str(_cleaner().clean(html)))
+
+
+@cache
+def _cleaner() -> Any:
+    import nh3
+    from pygments.token import STANDARD_TYPES
+
+    colours = set(filter(None, STANDARD_TYPES.values()))
+    return nh3.Cleaner(
+        attribute_filter=_attribute,
+        allowed_classes={"span": colours, "div": {"highlight"}},
+        url_schemes={"http", "https", "mailto", "data"},
+        url_relative="deny",
+    )
+
+
+def _attribute(tag: str, name: str, value: str) -> str | None:
+    """Keep an attribute, or drop it: data is for pictures, and pictures are of data."""
+    if name == "src":
+        return value if tag == "img" and _PICTURE.fullmatch(value) else None
+    return None if value.lstrip().lower().startswith("data:") else value
