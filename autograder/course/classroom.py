@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import connection, forkserver, get_context, parent_process
+from typing import Any
 
 from autograder.course.config import Course
 from autograder.course.grade import Graded, Grader
 from autograder.course.limits import check_limits
 from autograder.course.records import keep, kept, key_of, recorded_key
 from autograder.course.submissions import Handed
+from autograder.grading import budget
 from autograder.sandbox import Isolation, probe
 
 _PRELOADED = ["autograder.course.grade", "autograder.algebra"]
@@ -76,18 +78,42 @@ def grade_class(
                     yield _alone(course, handed, keys[handed], trust_students, gpu)
 
 
-def _graders(course: Course, jobs: int, trust_students: bool, gpu: bool) -> ProcessPoolExecutor:
-    """Return processes that grade, forked from one that has imported what they need."""
+def _graders(
+    course: Course,
+    jobs: int,
+    trust_students: bool,
+    gpu: bool,
+    judging: Any = None,
+    barred: Iterable[str] = (),
+) -> ProcessPoolExecutor:
+    """Return processes that grade, forked from one that has imported what they need.
+
+    What one of them is judging stands in ``judging``, for whoever finds it ended.
+    """
     warm_up()
-    arguments = (str(course.root), trust_students, probe(), gpu)
+    arguments = (str(course.root), trust_students, probe(), gpu, judging, tuple(barred))
     return ProcessPoolExecutor(jobs, get_context("forkserver"), _start, arguments)
 
 
 _grader: Grader  # of a grading process
 
 
-def _start(root: str, trust_students: bool, isolation: Isolation, gpu: bool) -> None:
+def _start(
+    root: str,
+    trust_students: bool,
+    isolation: Isolation,
+    gpu: bool,
+    judging: Any,
+    barred: tuple[str, ...],
+) -> None:
     global _grader
+
+    def tell(item: str) -> None:
+        if judging is not None:
+            judging.value = item.encode()[: len(judging) - 1]
+
+    budget.may_end(tell)
+    budget.bar(barred)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _grader = Grader(Course.load(root), trust_students=trust_students, isolation=isolation, gpu=gpu)
 
@@ -106,10 +132,20 @@ def _grade_one(handed: Handed, key: str) -> Graded:
 
 
 def _alone(course: Course, handed: Handed, key: str, trust_students: bool, gpu: bool) -> Graded:
-    """Grade a submission in a process of its own; if that dies too, withhold its scores."""
-    with _graders(course, 1, trust_students, gpu) as pool:
-        try:
-            return pool.submit(_grade_one, handed, key).result()
-        except BrokenProcessPool:
+    """Grade a submission in a process of its own.
+
+    An answer that ends the process, because judging it has no end, is barred from the next one.
+    If anything else ends it, the scores are withheld.
+    """
+    barred: set[str] = set()
+    judging = get_context("forkserver").Array("c", 200, lock=False)
+    while True:
+        with _graders(course, 1, trust_students, gpu, judging, barred) as pool:
+            try:
+                return pool.submit(_grade_one, handed, key).result()
+            except BrokenProcessPool:
+                item = judging.value.decode(errors="replace")
+        if not item or item in barred:
             reason = "The grader itself was ended while it graded this submission."
             return Grader(course).lose(handed, reason, key=key)
+        barred.add(item)

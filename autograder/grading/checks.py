@@ -14,6 +14,7 @@ from autograder.exercise import (
     Inconclusive,
     Mismatch,
 )
+from autograder.grading.budget import CHECK_SECONDS, TOO_MUCH, Exhausted, bounded
 from autograder.grading.recorder import Recorder
 from autograder.grading.replay import diagnose, raising, seed_of, slipped
 from autograder.grading.results import Item, Status, hundredths, sentence
@@ -54,7 +55,7 @@ def grade_checks(
         else:
             recorder = Recorder(call)
             items[check.name] = _run(exercise, check, recorder)
-            timed_out = items[check.name].note == "timeout"
+            timed_out = items[check.name].note in ("timeout", TOO_MUCH)
             if watch:
                 watch(check, recorder)
     return list(items.values())
@@ -95,7 +96,10 @@ def _outcome(exercise: Exercise, check: Check, call: Recorder) -> Item:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            check.run(call, seed_of(exercise, check))
+            place, rng = f"{exercise.id}.{check.name}", seed_of(exercise, check)
+            bounded(place, lambda: check.run(call, rng), CHECK_SECONDS)
+    except Exhausted as error:
+        return _item(check, Status.FAILED, TOO_MUCH, str(error))
     except Inconclusive as unclear:
         return _item(
             check,

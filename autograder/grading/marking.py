@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.exercise import Exercise
+from autograder.grading.budget import TOO_MUCH
 from autograder.grading.checks import grade_checks
 from autograder.grading.gpu import Gpu
 from autograder.grading.parts import grade_parts
@@ -117,6 +118,8 @@ class Marking:
                 assert function.solution
                 with StudentCall(runner, function.solution, yardstick, gpu) as call:
                     self._items |= {item.name: item for item in grade_checks(function, call)}
+            if any(item.note == TOO_MUCH for item in self._items.values()):
+                runner.abandon()
 
     def lasting(self, runner: Runner) -> bool:
         """Say whether the functions can be called without running cells again."""

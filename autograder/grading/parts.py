@@ -16,11 +16,13 @@ from autograder.exercise import (
     is_trivial,
     solve,
 )
+from autograder.grading.budget import TOO_MUCH, Exhausted, judging
 from autograder.grading.diagnosis import Own, another_part, judge, misshapen
 from autograder.grading.others import others_named
 from autograder.grading.results import Item, Status, hundredths, sentence
 from autograder.sandbox import StudentError
 
+_OUT = (MemoryError, RecursionError)  # of the budget: the answer's fault
 Read = Callable[[str], Any]  #: reads one of the student's variables, or raises StudentError
 
 
@@ -47,8 +49,25 @@ def grade_parts(
     """
     true = solve(exercise, variant)
     own = Own({**true, **(functions or {})}, wrong=set(functions or ()))
-    items = [_item(exercise, part, read, true, own) for part in exercise.parts]
-    return others_named(exercise, variant, own.given, items, pool)
+    items = [_bounded(exercise, part, read, true, own) for part in exercise.parts]
+    try:
+        return judging(
+            f"{exercise.id}.", lambda: others_named(exercise, variant, own.given, items, pool)
+        )
+    except Exhausted:
+        return items
+
+
+def _bounded(
+    exercise: Exercise, part: Part, read: Read, true: Mapping[str, Any], own: Own
+) -> Item:
+    """Judge an answer; one that can't be judged in reasonable time and memory is failed."""
+    try:
+        place = f"{exercise.id}.{part.name}"
+        return judging(place, lambda: _item(exercise, part, read, true, own))
+    except Exhausted as error:
+        own.given.pop(part.name, None)
+        return _result(part, Judgement(0, TOO_MUCH, str(error)))
 
 
 def _item(exercise: Exercise, part: Part, read: Read, true: Mapping[str, Any], own: Own) -> Item:
@@ -66,6 +85,8 @@ def _item(exercise: Exercise, part: Part, read: Read, true: Mapping[str, Any], o
         return _result(part, known or Judgement(0, "format_error", sentence(str(error))))
     except StudentError as error:
         return _result(part, Judgement(0, _note(error), sentence(str(error))))
+    except _OUT:
+        raise
     except Exception as error:  # an odd value, not our kind of answer: it costs this part alone
         text = f"This can't be read as an answer ({type(error).__name__})."
         return _result(part, Judgement(0, "format_error", text))
@@ -76,6 +97,8 @@ def _item(exercise: Exercise, part: Part, read: Read, true: Mapping[str, Any], o
             judgement = another_part(exercise.parts, part, answer, true) or judgement
     except Undecided as reason:
         return _withheld(part, "needs_review", str(reason))
+    except _OUT:
+        raise
     except Exception as error:  # withholds this part alone: the others are judged by themselves
         return _withheld(part, "grader_error", type(error).__name__)
     if judgement.credit < 1 or judgement.note == "follow_through":

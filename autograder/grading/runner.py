@@ -222,6 +222,10 @@ class Runner:
         """The kinds of warnings that the last call gave."""
         return self._calls.session.warnings if self._calls.session is not None else ()
 
+    def abandon(self) -> None:
+        """End the process for calls: it may still be answering one that nobody waits for."""
+        self._end(self._calls)
+
     def settle(self, number: int = 0) -> None:
         """Let nothing that an exercise has done to Python reach the next one, from a cell on."""
         calls = self._calls.session

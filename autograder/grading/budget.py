@@ -1,0 +1,126 @@
+"""A budget for judging: what a student wrote must not occupy the grader, nor end its work.
+
+Readers and comparisons have limits of their own. This is for what those did not foresee: an answer
+that takes much processor time or memory is stopped, and where Python has no turn to stop it, the
+kernel ends the process. Then the process that takes its place bars the item.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import TypeVar
+
+SECONDS = 10.0  # of processor time, for reading and judging an answer
+CHECK_SECONDS = 60.0  # for a check, which computes with the reference too
+_LAST = 5.0  # more, and the process is ended
+MEMORY = 1 << 30  # bytes beyond what the process has
+_AGAIN = 1.0  # until the timer strikes again, should the first time have been lost in a finalizer
+
+Result = TypeVar("Result")
+
+#: The note of an item whose judging was stopped.
+TOO_MUCH = "too_much"
+
+
+class Exhausted(Exception):
+    """The budget is used up; the message is a sentence for the student."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Reading and judging this takes more time or memory than any answer needs, so it was "
+            "stopped: write it shorter."
+        )
+
+
+class _Late(BaseException):
+    """The time is up.  No `Exception`, so that no handler on the way takes it for its own."""
+
+
+_tell: Callable[[str], None] | None = None  # whoever takes over, what is being judged
+_barred: frozenset[str] = frozenset()
+
+
+def may_end(tell: Callable[[str], None]) -> None:
+    """Let the kernel end this process with what exceeds the budget; ``tell`` is told before."""
+    global _tell
+    _tell = tell
+
+
+def bar(items: Iterable[str]) -> None:
+    """Refuse these items from now on: they have ended a process before."""
+    global _barred
+    _barred = frozenset(items)
+
+
+def bounded(item: str, work: Callable[[], Result], seconds: float = SECONDS) -> Result:
+    """Do some work, unless it takes so much processor time, or all memory.
+
+    Timers belong to the main thread: in others there is no limit.
+
+    Raises
+    ------
+    Exhausted
+        If it does, or if the item is barred.
+    """
+    if item in _barred:
+        raise Exhausted
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    armed = True
+
+    def strike(_signal: int, _frame: FrameType | None) -> None:
+        if armed:
+            raise _Late
+
+    before = signal.signal(signal.SIGPROF, strike)
+    try:  # the timer may strike until `armed` is False, wherever that is
+        try:
+            signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN)
+            return work()
+        finally:
+            armed = False
+    except (_Late, MemoryError, RecursionError):
+        armed = False
+        raise Exhausted from None
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def judging(item: str, work: Callable[[], Result]) -> Result:
+    """Do the same for an answer, which needs no more than so much memory and time.
+
+    What can't be stopped in time ends the process, where that is allowed.
+    """
+    with contextlib.ExitStack() as limits:
+        limits.enter_context(_soft(resource.RLIMIT_AS, _mapped() + MEMORY))
+        if _tell:
+            last = int(time.process_time() + SECONDS + _LAST) + 1
+            limits.enter_context(_soft(resource.RLIMIT_CPU, last))
+            limits.callback(_tell, "")
+            _tell(item)
+        return bounded(item, work)
+
+
+@contextlib.contextmanager
+def _soft(kind: int, value: int) -> Iterator[None]:
+    soft, hard = resource.getrlimit(kind)
+    ceilings = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(kind, (min([value, *ceilings]), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(kind, (soft, hard))
+
+
+def _mapped() -> int:
+    """Return the bytes of address space that this process has."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    return pages * resource.getpagesize()
