@@ -38,4 +38,5 @@ def course(tmp_path):
     assert usual in config.read_text()
     short = usual.replace("10.0", "2.0").replace("5.0", "2.0")
     config.write_text(config.read_text().replace(usual, short))
+    (root / "grading_secret.txt").write_text("the same in every run of the tests")
     return Course.load(root)

@@ -12,6 +12,7 @@ from autograder.course.config import Course, CourseError
 from autograder.course.discover import Broken, load_exercise
 from autograder.course.limits import check_limits, exercise_limits, notebook_limits
 from autograder.course.release import Release, libraries
+from autograder.course.secret import secret_of
 from autograder.course.submissions import (
     Handed,
     Unreadable,
@@ -156,6 +157,7 @@ class Grader:
             seconds=seconds,
             yardstick=self._yardstick,
             gpu=self._gpu,
+            secret=secret_of(self.course),
         )
 
     def release(self, assignment: str) -> Release:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import stat
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,10 @@ import autograder
 from autograder.course.config import Course
 from autograder.course.files import by_lines, write_atomically
 from autograder.course.grade import Graded
-from autograder.course.submissions import Handed
+from autograder.course.limits import notebook_limits
+from autograder.course.release import Release
+from autograder.course.secret import secret_of
+from autograder.course.submissions import MAX_BYTES, Handed
 from autograder.grading.results import Grade
 
 
@@ -64,10 +68,20 @@ def read_grade(course: Course, student: str, assignment: str) -> Grade | None:
 
 
 def key_of(course: Course, handed: Handed) -> str:
-    """Return a hash of everything that a grade depends on: submission, assignment, engine."""
-    link = handed.path.is_symlink()
-    content = str(handed.path.readlink()).encode() if link else _hash_file(handed.path)
-    parts = content, handed.student.encode(), _assignment_digest(course.root, handed.assignment)
+    """Return a hash of everything that a grade depends on, and of nothing else.
+
+    That is the submission, its exercises and what they share, the released assignment, the
+    engine, what the course grants these exercises, and its secret.
+    """
+    path = handed.path
+    content = str(path.readlink()).encode() if path.is_symlink() else _hash_file(path, MAX_BYTES)
+    release = Release.load(course, handed.assignment)
+    granted = notebook_limits(course, release.data["exercises"]), course.gpu
+    own = {id: course.exercise_limits.get(id) for id in release.data["exercises"]}
+    settings = repr((granted, sorted(own.items()))).encode()
+    digest = _assignment_digest(course.root, course.folder("release"), handed.assignment)
+    secret = hashlib.sha256(secret_of(course).encode()).digest()
+    parts = content, handed.student.encode(), settings, digest, secret
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
@@ -81,17 +95,23 @@ def recorded_key(course: Course, handed: Handed) -> str:
 
 
 @cache
-def _assignment_digest(root: Path, assignment: str) -> bytes:
+def _assignment_digest(root: Path, release: Path, assignment: str) -> bytes:
     """Hash the assignment, its references and the engine; once a run, they don't change in it."""
-    files = [root / "course_config.py", *sorted((root / "reference").glob("*.py"))]
+    files = sorted((root / "reference").glob("*.py"))
     files += sorted((root / "reference" / assignment).glob("*.py"))
-    files += sorted((Course.load(root).folder("release") / assignment).glob("*"))
+    files += sorted((release / assignment).glob("*"))
     files += sorted(Path(autograder.__file__).parent.rglob("*.py"))
     return b"".join(_hash_file(path) for path in files)
 
 
-def _hash_file(path: Path) -> bytes:
+def _hash_file(path: Path, most: int | None = None) -> bytes:
+    """Hash a file; of one that can't be read, or is larger than is read, say so."""
     try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):  # a pipe would be waited for
+            return b"no file"
+        if most is not None and status.st_size > most:
+            return b"%d bytes" % status.st_size
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").digest()
     except OSError as error:

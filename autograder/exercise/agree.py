@@ -78,17 +78,22 @@ def agree(
 def _agree(actual: Any, expected: Any, rtol: float | None, atol: float | None, what: str) -> None:
     if isinstance(expected, tuple):
         if not isinstance(actual, tuple | list) or len(actual) != len(expected):
-            raise Mismatch(
-                f"{what} should be a tuple of {len(expected)} values, not {_kind(actual)}"
-            )
+            asked = f"{what} should be a tuple of {len(expected)} values"
+            raise Mismatch(asked, f"{asked}, not {_kind(actual)}")
         for i, (a, e) in enumerate(zip(actual, expected, strict=True)):
             _agree(a, e, rtol, atol, f"{what}[{i}]")
         return
     given, right = _array(actual, what), np.asarray(expected)
     if given.shape != right.shape:
-        raise Mismatch(f"{what} has shape {given.shape}; shape {right.shape} was expected")
+        raise Mismatch(
+            f"{what} has another shape than expected",
+            f"{what} has shape {given.shape}; shape {right.shape} was expected",
+        )
     if right.dtype.kind == "b" and given.dtype.kind != "b":
-        raise Mismatch(f"{what} has dtype {given.dtype}; bool was expected")
+        raise Mismatch(
+            f"{what} has another dtype; bool was expected",
+            f"{what} has dtype {given.dtype}; bool was expected",
+        )
     if np.any(np.isnan(given) & ~np.isnan(right)):
         raise Mismatch(f"{what} contains NaN")
     loose = _tolerance(given, right)
@@ -140,7 +145,11 @@ def _array(value: Any, what: str) -> np.ndarray[Any, Any]:
     except ValueError:
         raise Mismatch(f"{what} is a ragged list; an array of numbers was expected") from None
     if array.dtype.kind not in "bifuc":
-        raise Mismatch(f"{what} is {_kind(value)}; numbers were expected")
+        missing = f" ({_kind(None)})" if value is None else ""
+        raise Mismatch(
+            f"{what} is no array of numbers{missing}",
+            f"{what} is {_kind(value)}; numbers were expected",
+        )
     return array
 
 

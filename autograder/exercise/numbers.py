@@ -167,4 +167,4 @@ def _half_unit(entry: Any) -> float:
         exponent = Decimal(str(entry).strip().replace("−", "-")).as_tuple().exponent
     except InvalidOperation:
         return 0.0
-    return 0.5 * 10.0**exponent if isinstance(exponent, int) else 0.0
+    return 0.5 * 10.0 ** min(exponent, 300) if isinstance(exponent, int) else 0.0

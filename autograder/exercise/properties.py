@@ -122,7 +122,7 @@ def is_gradient(
 ) -> None:
     """Require the gradient of f at x: ‖a − b‖ / (‖a‖ + ‖b‖) to central differences is small."""
     given = _array(gradient)
-    require(given.shape == x.shape, f"{what} has shape {given.shape}; it should be {x.shape}")
+    require(given.shape == x.shape, f"{what} has another shape than {x.shape}")
     right = differences(f, x, h=h)
     total = np.linalg.norm(given) + np.linalg.norm(right)
     error = np.linalg.norm(given - right) / total if total else 0.0

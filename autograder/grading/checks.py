@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -30,10 +29,30 @@ _LATER = (
 )
 
 
+#: The exceptions that feedback names: which of them it is tells what is wrong, and little else.
+_EXCEPTIONS = (
+    "AttributeError",
+    "IndexError",
+    "KeyError",
+    "NameError",
+    "NotImplementedError",
+    "RuntimeError",
+    "TypeError",
+    "ValueError",
+    "ZeroDivisionError",
+)
+
+
 def grade_checks(
-    exercise: Exercise, call: Call, *, watch: Callable[[Check, Recorder], None] | None = None
+    exercise: Exercise,
+    call: Call,
+    *,
+    secret: str = "",
+    watch: Callable[[Check, Recorder], None] | None = None,
 ) -> list[Item]:
     """Run every check; ``call`` may be a sandboxed submission, the reference or a misconception.
+
+    Inputs are drawn with the ``secret`` of a course; without one they are those that students see.
 
     A check is skipped where the one it comes after earned nothing.  After a call that ran out
     of time the remaining checks fail without being run: a hang costs its time once.  ``watch``
@@ -54,11 +73,19 @@ def grade_checks(
             )
         else:
             recorder = Recorder(call)
-            items[check.name] = _run(exercise, check, recorder)
+            items[check.name] = _run(exercise, check, recorder, secret)
             timed_out = items[check.name].note in ("timeout", TOO_MUCH)
             if watch:
                 watch(check, recorder)
     return list(items.values())
+
+
+def _open(check: Check, secret: str) -> bool:
+    """Tell whether feedback may hold what student code says.
+
+    In a course never: a function that is called for a visible check may have seen hidden inputs.
+    """
+    return check.visible and not secret
 
 
 def _without_details(error: StudentError) -> str:
@@ -67,8 +94,8 @@ def _without_details(error: StudentError) -> str:
     Messages, and the names of classes of the student's own, may hold hidden inputs.
     """
     if error.kind == "exception":
-        known = hasattr(builtins, error.type)
-        return f"your function raised {error.type if known else 'an exception of its own'}"
+        name = error.type if error.type in _EXCEPTIONS else "an exception"
+        return f"your function raised {name}"
     if error.kind == "unsendable":
         return "your function did not return numbers, arrays, text or lists of these"
     if error.kind == "missing":
@@ -78,13 +105,13 @@ def _without_details(error: StudentError) -> str:
     return error.message
 
 
-def _run(exercise: Exercise, check: Check, call: Recorder) -> Item:
-    item = _outcome(exercise, check, call)
+def _run(exercise: Exercise, check: Check, call: Recorder, secret: str) -> Item:
+    item = _outcome(exercise, check, call, secret)
     if item.note == _LOST:  # its objects went with a process that something else had spoiled
         call.begin()
-        item = _outcome(exercise, check, call)
+        item = _outcome(exercise, check, call, secret)
     if call.borrowed and item.status in (Status.FAILED, Status.PARTIAL):
-        followed = _outcome(exercise, check, call.following())
+        followed = _outcome(exercise, check, call.following(), secret)
         if followed.status is Status.PASSED:
             text = "Right, given your own functions before."
             item = replace(followed, note="follow_through", feedback=text)
@@ -92,11 +119,11 @@ def _run(exercise: Exercise, check: Check, call: Recorder) -> Item:
     return replace(item, curve=asdict(call.curve)) if call.curve else item
 
 
-def _outcome(exercise: Exercise, check: Check, call: Recorder) -> Item:
+def _outcome(exercise: Exercise, check: Check, call: Recorder, secret: str) -> Item:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            place, rng = f"{exercise.id}.{check.name}", seed_of(exercise, check)
+            place, rng = f"{exercise.id}.{check.name}", seed_of(exercise, check, secret)
             bounded(place, lambda: check.run(call, rng), CHECK_SECONDS)
     except Exhausted as error:
         return _item(check, Status.FAILED, TOO_MUCH, str(error))
@@ -108,8 +135,8 @@ def _outcome(exercise: Exercise, check: Check, call: Recorder) -> Item:
             f"Nothing is decided: {unclear}. The score is withheld; a person will look at it.",
         )
     except Mismatch as mismatch:
-        note, text = "", sentence(mismatch.detail if check.visible else mismatch.message)
-        if known := None if check.gpu else diagnose(exercise, check, call, mismatch):
+        note, text = "", sentence(mismatch.detail if _open(check, secret) else mismatch.message)
+        if known := None if check.gpu else diagnose(exercise, check, call, mismatch, secret):
             note, text = known.name, known.feedback
         elif slip := None if check.gpu else slipped(exercise, call):
             note, text = slip.__name__, f"{text} {' '.join((slip.__doc__ or '').split())}"
@@ -119,7 +146,7 @@ def _outcome(exercise: Exercise, check: Check, call: Recorder) -> Item:
         note = str(error.kind) if error.kind in ("timeout", _LOST) else "student_error"
         if error.type == "NotImplementedError" or error.kind == "missing":
             note = "blank"
-        text = sentence(error.message if check.visible else _without_details(error))
+        text = sentence(error.message if _open(check, secret) else _without_details(error))
         if known := None if note == "blank" or check.gpu else raising(exercise, call):
             note, text = known.name, f"{known.feedback} ({text})"
         return _item(check, Status.FAILED, note, text)

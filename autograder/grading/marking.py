@@ -55,8 +55,9 @@ class Marking:
         Why its solution cell stopped, if it did.
     """
 
-    def __init__(self, assigned: Assigned) -> None:
+    def __init__(self, assigned: Assigned, secret: str = "") -> None:
         self._assigned = assigned
+        self._secret = secret
         self.exercise = assigned.exercise
         self._items: dict[str, Item] = {}
         self._values: dict[str, Any] = {}  # answers that wait for the functions they depend on
@@ -117,7 +118,10 @@ class Marking:
             for function in exercise.functions:
                 assert function.solution
                 with StudentCall(runner, function.solution, yardstick, gpu) as call:
-                    self._items |= {item.name: item for item in grade_checks(function, call)}
+                    self._items |= {
+                        item.name: item
+                        for item in grade_checks(function, call, secret=self._secret)
+                    }
             if any(item.note == TOO_MUCH for item in self._items.values()):
                 runner.abandon()
 

@@ -58,9 +58,7 @@ def grade_parts(
         return items
 
 
-def _bounded(
-    exercise: Exercise, part: Part, read: Read, true: Mapping[str, Any], own: Own
-) -> Item:
+def _bounded(exercise: Exercise, part: Part, read: Read, true: Mapping[str, Any], own: Own) -> Item:
     """Judge an answer; one that can't be judged in reasonable time and memory is failed."""
     try:
         place = f"{exercise.id}.{part.name}"

@@ -26,13 +26,13 @@ from autograder.grading.repeat import answers, renumbered, repeats
 Call = Callable[..., Any]
 
 
-def seed_of(exercise: Exercise, check: Check) -> np.random.Generator:
+def seed_of(exercise: Exercise, check: Check, secret: str = "") -> np.random.Generator:
     """Return the generator of a check's inputs: the same for every student and every run."""
-    return rng_for(exercise.id, check.name)
+    return rng_for(*filter(None, [secret]), exercise.id, check.name)
 
 
 def diagnose(
-    exercise: Exercise, check: Check, call: Recorder, mismatch: Mismatch
+    exercise: Exercise, check: Check, call: Recorder, mismatch: Mismatch, secret: str = ""
 ) -> Misconception | None:
     """Return the misconception that answers every recorded call as the student did, if any.
 
@@ -46,7 +46,7 @@ def diagnose(
     strict = bool(call.calls) and replays(exercise.solution, False)
     for wrong in exercise.misconceptions:
         if replays(wrong, strict):
-            failed = _failure(exercise, check, wrong)
+            failed = _failure(exercise, check, wrong, secret)
             if failed and _alike(failed, mismatch, by_message=not call.calls):
                 return wrong
     return None
@@ -108,12 +108,14 @@ def _leads(slip: Slip, right: Any, given: Any) -> bool:
 
 
 @remembered()
-def _failure(exercise: Exercise, check: Check, wrong: Misconception) -> Mismatch | None:
+def _failure(
+    exercise: Exercise, check: Check, wrong: Misconception, secret: str
+) -> Mismatch | None:
     """Return how a misconception fails a check; None if it passes, or can't be run there."""
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            check.run(Recorder(wrong), seed_of(exercise, check))
+            check.run(Recorder(wrong), seed_of(exercise, check, secret))
     except Mismatch as mismatch:
         return mismatch
     except Inconclusive:

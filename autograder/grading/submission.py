@@ -32,6 +32,7 @@ def grade_submission(
     seconds: float = 120.0,
     yardstick: Yardstick | None = None,
     gpu: Gpu | None = None,
+    secret: str = "",
 ) -> tuple[Grade, Notebook]:
     """Run a restored notebook and grade every exercise.
 
@@ -49,6 +50,8 @@ def grade_submission(
         Times the references, where a submission is compared with them.
     gpu
         Runs the checks that need one; without it these are withheld.
+    secret
+        The course's, with which inputs are drawn.
 
     Returns
     -------
@@ -59,7 +62,7 @@ def grade_submission(
         part marked by hand stands its rubric.
     """
     started = time.monotonic()
-    markings = {a.id: Marking(a) for a in assigned}
+    markings = {a.id: Marking(a, secret) for a in assigned}
     checks: dict[str, dict[str, Any]] = {}  # cells, by exercise
     answered: set[str] = set()  # variables in which earlier exercises have their answers
     cells: list[dict[str, Any]] = []

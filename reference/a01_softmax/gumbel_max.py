@@ -64,7 +64,7 @@ def softmax(z):
 def frequencies(call, z, rng, size=20_000):
     """How often each index comes in so many samples."""
     samples = np.asarray(call(z, size, int(rng.integers(1 << 30))))
-    require(samples.shape == (size,), f"size={size} gives a result of shape {samples.shape}")
+    require(samples.shape == (size,), f"size={size} gives a result of another shape")
     require(samples.dtype.kind in "iu", f"indices are whole numbers, not {samples.dtype}")
     inside = samples.min() >= 0 and samples.max() < len(z)
     require(inside, f"an index lies outside 0, …, {len(z) - 1}")

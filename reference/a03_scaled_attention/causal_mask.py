@@ -64,7 +64,7 @@ def is_a_boolean_matrix(call, rng):
     for n in (4, 5):
         mask = call(n)
         require(isinstance(mask, ndarray), "the mask is not a NumPy array")
-        require(mask.shape == (n, n), f"the mask for {n} tokens has shape {mask.shape}")
+        require(mask.shape == (n, n), f"the mask for {n} tokens has another shape")
         require(mask.dtype == bool, f"the mask has dtype {mask.dtype}; bool was expected")
 
 

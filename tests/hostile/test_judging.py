@@ -2,12 +2,20 @@
 
 import itertools
 import json
+import resource
+import signal
 import time
 
 import numpy as np
 import pytest
 
 from autograder.algebra import Chain
+from autograder.course.classroom import grade_class
+from autograder.course.config import Course
+from autograder.course.release import Release
+from autograder.course.submissions import submissions
+from autograder.delivery.demo import copy_course
+from autograder.delivery.release import generate
 from autograder.exercise import (
     Choice,
     ComplexityClass,
@@ -20,8 +28,12 @@ from autograder.exercise import (
     Numbers,
     Shape,
 )
+from autograder.grading import budget
+from autograder.grading.budget import TOO_MUCH
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import Status
+
+from ..delivery.conftest import ROOT
 
 
 def nested(depth, inner=1.0):
@@ -55,7 +67,6 @@ ANSWERS = {
     "a power tower in TeX": "9^{9^{9^9}}",
     "a factorial": "factorial(10**9)",
     "factorials": "(((99!)!)!)!",
-    "logarithms": "log(" * 30 + "x" + ")" * 30,
     "open logarithms": "log(" * 30,
     "signs": "-" * 50_000 + "1",
     "a sum without end": "+".join(["x"] * 50_000),
@@ -80,6 +91,7 @@ ANSWERS = {
     "letters without end": ["A"] * 200_000,
     "None within": [None, [None, 1]],
 }
+SQUARE = Chain("(x+1)**2", "x**2 + 2*x + 1", names=("x",))
 KINDS = {
     "numbers": (Numbers(), [0.25, 0.75]),
     "digits": (Numbers(figures=2), 0.25),
@@ -91,7 +103,7 @@ KINDS = {
     "formula": (Formula("x y z"), "x**2"),
     "matrix": (Matrix("x y"), [["x", "y"], ["y", "x"]]),
     "complexity": (ComplexityClass("n x"), "n**2"),
-    "derivation": (Derivation(Chain("x + x", "2*x", names=("x",))), ["x + x", "2*x"]),
+    "derivation": (Derivation(SQUARE), ["(x+1)**2", "(x+1)*x + (x+1)", "x**2 + 2*x + 1"]),
 }
 
 
@@ -115,14 +127,123 @@ def judged(kind, raw):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_right_answer_is_right(kind):
     """The positive control."""
-    assert judged(kind, KINDS[kind][1]).score == 1
+    right = KINDS[kind][1]
+    assert judged(kind, KINDS[kind][0].typed(right)).score == 1
 
 
 @pytest.mark.parametrize(("kind", "what"), list(itertools.product(KINDS, ANSWERS)))
 def test_it_earns_nothing_and_takes_little(kind, what):
     before = time.process_time()
     item = judged(kind, ANSWERS[what])
-    assert time.process_time() - before < 11
+    assert time.process_time() - before < budget.SECONDS + 1
     assert (item.status, item.score) == (Status.FAILED, 0), item
     assert len(item.feedback) < 1000
     json.dumps(item.to_json())
+
+
+def test_there_are_forty_for_every_kind():
+    assert len(ANSWERS) >= 40
+
+
+def test_what_takes_memory_is_stopped(monkeypatch):
+    monkeypatch.setattr(budget, "MEMORY", 1 << 26)
+    with pytest.raises(budget.Exhausted):
+        budget.judging("x.y", lambda: bytearray(1 << 27))
+    assert len(budget.judging("x.y", lambda: bytearray(1 << 24))) == 1 << 24
+
+
+def test_what_takes_time_is_stopped_and_the_timer_too():
+    def endless():
+        while True:
+            pass
+
+    before = signal.getsignal(signal.SIGPROF), resource.getrlimit(resource.RLIMIT_CPU)
+    with pytest.raises(budget.Exhausted):
+        budget.bounded("x.y", endless, seconds=0.2)
+    assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
+    assert (signal.getsignal(signal.SIGPROF), resource.getrlimit(resource.RLIMIT_CPU)) == before
+
+
+A = "a99_counted"
+TEXT = """
+# %% exercise="counted"
+n = None
+total = None
+word = None
+
+# %% exercise="after"
+n2 = None
+"""
+REFERENCES = {
+    "counted": '''
+"""Follow-through computes with what the student wrote, in one step that Python can't stop."""
+
+from autograder.exercise import Choice, Count, Exercise
+
+exercise = Exercise("counted", title="Counted", source="none")
+
+
+@exercise.part(points=1, answer=Count())
+def n():
+    """A number."""
+    return 100
+
+
+@exercise.part(points=2, answer=Count())
+def total(n):
+    """The sum of all numbers below."""
+    return sum(range(int(n)))
+
+
+@exercise.part(points=1, answer=Choice("AB"))
+def word():
+    """A letter."""
+    return "A"
+''',
+    "after": '''
+"""What comes later."""
+
+from autograder.exercise import Count, Exercise
+
+exercise = Exercise("after", title="After", source="none")
+
+
+@exercise.part(points=1, answer=Count())
+def n2():
+    """A number."""
+    return 2
+''',
+}
+RIGHT = "n, total, word = 100, 4950, 'A'"
+ATTACK = "n, total, word = 10**13, 7, 'A'"
+
+
+@pytest.mark.slow
+def test_what_nothing_else_stops_costs_its_item_alone(tmp_path):
+    root = copy_course(ROOT, tmp_path / "course").root
+    config = root / "course_config.py"
+    config.write_text(
+        f"{config.read_text()}\nc.Course.assignments = [{{'id': '{A}', 'title': 'Counted'}}]\n"
+    )
+    files = {f"assignments/{A}/{A}.py": TEXT}
+    files |= {f"reference/{A}/{name}.py": text for name, text in REFERENCES.items()}
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    course = Course.load(root)
+    generate(course, [A])
+    for student in ("ada", "bob", "cy", "eve"):
+        notebook = Release.load(course, A).notebook
+        for cell in notebook["cells"]:
+            id = cell["metadata"].get("nbgrader", {}).get("grade_id")
+            if id == "counted":
+                cell["source"] = ATTACK if student == "bob" else RIGHT
+            elif id == "after":
+                cell["source"] = "n2 = 2"
+        path = course.submission(student, A)
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(notebook))
+    done = {g.grade.student: g.grade for g in grade_class(course, submissions(course, A), jobs=2)}
+    assert {s: grade.score for s, grade in done.items()} == {"ada": 5, "bob": 2, "cy": 5, "eve": 5}
+    items = {item.name: item for item in done["bob"].exercises[0].items}
+    assert (items["total"].status, items["total"].note) == (Status.FAILED, TOO_MUCH)
