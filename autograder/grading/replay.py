@@ -100,9 +100,9 @@ def _slipped(solution: Call, calls: Values) -> Slip | None:
 
 
 def _leads(slip: Slip, right: Any, given: Any) -> bool:
-    if not isinstance(right, tuple):
-        right, given = np.asarray(right), np.asarray(getattr(given, "array", given))
     with np.errstate(all="ignore"), contextlib.suppress(TypeError, ValueError, ArithmeticError):
+        if not isinstance(right, tuple):
+            right, given = np.asarray(right), np.asarray(getattr(given, "array", given))
         return any(alike(given, wrong) for wrong in slip(right, given))
     return False
 
