@@ -404,14 +404,12 @@ def fit_exponent(n: "(k,)", t: "(k,)", n_min: float = 0) -> float:
 #   are `h` heads: head 0 has the first $d_h = d/h$ columns, and so on. No biases.
 # - `step(x)` takes new tokens `x` of shape `(B, t, d)`, the inputs of the layer, and returns their
 #   outputs, `(B, t, d)`. All calls together must give the rows of one causal pass over all tokens.
-# - `length` is the number of tokens in the cache; `reset()` empties it.
+# - `length`, an attribute, is the number of tokens in the cache; `reset()` empties it.
 # - With `rope=True` queries and keys of every head are rotated by their position, counted from 0 (`rotate`
 #   is given); values are not.
 # - A step costs what it must and no more. For one new token this is four projections *of that token*,
 #   and two products with what is in the cache: work that grows linearly with $t$. Nothing but keys and
 #   values is kept. Both are measured, for up to 432 tokens.
-#
-# `decode` at the end of the cell feeds your cache for the checks: leave it as it is.
 #
 # `without_mask`: may a layer *without* causal mask, in which every token sees all the others, be
 # decoded in this way?
@@ -438,7 +436,12 @@ def rotate(x: "(…, t, d_h)", positions: "(t,)") -> "(…, t, d_h)":
 
 
 class KVCache:
-    """Causal self-attention that remembers keys and values."""
+    """Causal self-attention that remembers keys and values.
+
+    >>> cache = KVCache(np.array([0.0, 0.0, 1.0, 1.0]).reshape(4, 1, 1))
+    >>> [cache.step(np.array([[[x]]])).item() for x in (3.0, 5.0)], cache.length
+    ([3.0, 4.0], 2)
+    """
 
     def __init__(self, W: "(4, d, d)", h: int = 1, rope: bool = False):
         raise NotImplementedError
@@ -450,22 +453,6 @@ class KVCache:
     def step(self, x: "(B, t, d)") -> "(B, t, d)":
         """Take in new tokens and return their outputs."""
         raise NotImplementedError
-
-
-def decode(chunks, W, h=1, rope=False, before=None):
-    """Feed the chunks to a cache; return all outputs, and how many tokens it holds.
-
-    >>> W = np.zeros((4, 1, 1)) + np.array([0.0, 0.0, 1.0, 1.0])[:, None, None]
-    >>> out, length = decode([np.array([[[3.0]]]), np.array([[[5.0]]])], W)
-    >>> [[float(x) for x in row] for row in out[0]], length
-    ([[3.0], [4.0]], 2)
-    """
-    cache = KVCache(W, h, rope)
-    if before is not None:
-        cache.step(before)
-        cache.reset()
-    outputs = [cache.step(x) for x in chunks]
-    return np.concatenate(outputs, axis=1), cache.length
 
 # %% [markdown]
 # ## What a step costs

@@ -30,7 +30,7 @@ def new(
         str,
         typer.Option(
             help="numbers, count, shape, choice, formula, matrix, derivation, complexity, figure, "
-            "witness, essay, function."
+            "witness, essay, function, class, tester."
         ),
     ] = "numbers",
     course: Where = Path(),

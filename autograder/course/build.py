@@ -187,26 +187,42 @@ def _incomplete(assignment: Assignment, exercise: Exercise) -> list[str]:
 def _other_signature(solution: Any, stub: ast.Module) -> list[str]:
     """Compare names, kinds and defaults of arguments; annotations are the author's choice."""
     name = solution.__name__
-    right = _signature(ast.parse(textwrap.dedent(inspect.getsource(solution))), name)
-    given = _signature(stub, name)
-    if given is None:
-        return [f"its stub doesn't define `{name}`; write `def {right}`"]
-    return [] if given == right else [f"its stub is `def {given}`; the reference is `def {right}`"]
+    source = ast.parse(textwrap.dedent(inspect.getsource(solution)))
+    wanted, given = _signatures(source, name), _signatures(stub, name)
+    if name not in given:
+        return [f"its stub doesn't define `{name}`; write `def {wanted[name]}`"]
+    found = []
+    for called, right in wanted.items():
+        if called not in given:
+            found.append(f"its stub of `{name}` has no method `{called}`; write `def {right}`")
+        elif given[called] != right:
+            found.append(f"its stub is `def {given[called]}`; the reference is `def {right}`")
+    return found
 
 
-def _signature(tree: ast.Module, name: str) -> str | None:
-    """Return ``name(arguments)`` without annotations; a class by its constructor."""
+def _signatures(tree: ast.Module, name: str) -> dict[str, str]:
+    """Return ``name(arguments)`` without annotations; of a class that of each public method."""
     for node in tree.body:
-        if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name != name:
-            continue
-        if isinstance(node, ast.ClassDef):
-            init = _signature(ast.Module(node.body, []), "__init__")
-            return f"{name}{(init or '()').removeprefix('__init__')}"
-        for argument in ast.walk(node.args):
-            if isinstance(argument, ast.arg):
-                argument.annotation = None
-        return f"{name}({ast.unparse(node.args)})"
-    return None
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            return {name: _signature(node)}
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            found = {name: f"{name}()"}
+            for method in node.body:
+                if not isinstance(method, ast.FunctionDef) or method.decorator_list:
+                    continue  # a property is an attribute
+                if method.name == "__init__":
+                    found[name] = _signature(method).replace("__init__", name, 1)
+                elif method.name == "__call__" or not method.name.startswith("_"):
+                    found[method.name] = _signature(method)
+            return found
+    return {}
+
+
+def _signature(function: ast.FunctionDef) -> str:
+    for argument in ast.walk(function.args):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
+    return f"{function.name}({ast.unparse(function.args)})"
 
 
 def _notebook(assignment: Assignment) -> bytes:

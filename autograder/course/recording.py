@@ -18,7 +18,7 @@ import numpy as np
 
 from autograder.course.config import CourseError
 from autograder.exercise import Check, Exercise, Part, draw_pool, solve
-from autograder.exercise.given import Given, Held
+from autograder.exercise.given import FIRST_KEY, Given, Held
 from autograder.grading.recorder import Recorded, Recorder
 from autograder.grading.repeat import renumbered
 from autograder.grading.replay import seed_of
@@ -196,6 +196,8 @@ def _target(made: Recorded) -> dict[str, Any]:
 def _argument(value: Any) -> Any:
     """Encode an argument; a function goes as its source, which a visible check so publishes."""
     if isinstance(value, Held):
+        if value.key >= FIRST_KEY:
+            raise TypeError("it hands over an object of another function's")
         return {"object": value.key}
     if isinstance(value, Given):
         args = None if value.args is None else [encode(each) for each in value.args]
@@ -218,7 +220,11 @@ def _expected(exercise: Exercise, check: Check, value: Any, number: int) -> dict
     """Return the answer to a call and in which respects the check looks at it."""
 
     def matters(change: Change) -> bool:
-        return bool(_fails(exercise, check, _Changed(exercise, number, change)))
+        if not _fails(exercise, check, _Changed(exercise, number, change)):
+            return False
+        # Of several answers that are put together one may not have another type than the others.
+        retyped = _Changed(exercise, None, change)
+        return change is not _other_dtype or bool(_fails(exercise, check, retyped))
 
     compare = _respects(value, matters)
     found = {"value": encode(_known(value, compare)), "compare": compare}
@@ -227,10 +233,10 @@ def _expected(exercise: Exercise, check: Check, value: Any, number: int) -> dict
 
 
 class _Changed(Recorder):
-    """The reference, except that one of its answers is changed."""
+    """The reference, except that one of its answers is changed, or each that is an array."""
 
     def __init__(
-        self, exercise: Exercise, number: int, change: Change, *, modified: bool = False
+        self, exercise: Exercise, number: int | None, change: Change, *, modified: bool = False
     ) -> None:
         assert exercise.solution
         super().__init__(exercise.solution)
@@ -240,6 +246,8 @@ class _Changed(Recorder):
         """Ask the reference."""
         value = super().record(asked, ask)
         self.modified = self._modified
+        if self._number is None:
+            return self._change(value) if isinstance(value, np.ndarray) else value
         return self._change(value) if len(self.calls) == self._number + 1 else value
 
 

@@ -23,6 +23,7 @@ from autograder.exercise.clocks import Inconclusive, no_slower
 from autograder.exercise.exact import Count, Fractions, Shape
 from autograder.exercise.figure import Figure
 from autograder.exercise.follow import apply, band, evaluate, solve
+from autograder.exercise.given import given, made, seeded
 from autograder.exercise.gpu import grows_on_gpu
 from autograder.exercise.numbers import Numbers
 from autograder.exercise.slips import is_nothing, is_telling, is_trivial, recognise
@@ -76,6 +77,7 @@ __all__ = [
     "draw_pool",
     "draws",
     "evaluate",
+    "given",
     "grows",
     "grows_on_gpu",
     "hidden_mistakes",
@@ -83,11 +85,13 @@ __all__ = [
     "is_nothing",
     "is_telling",
     "is_trivial",
+    "made",
     "no_slower",
     "pick",
     "recognise",
     "require",
     "rng_for",
+    "seeded",
     "solve",
     "vectorised",
     "within",

@@ -17,6 +17,8 @@ import numpy as np
 from autograder.exercise.source import standalone
 
 _LIBRARIES = {"numpy", "torch", *sys.stdlib_module_names}
+#: Objects that are in use have numbers from here on; where they are only counted, smaller ones.
+FIRST_KEY = 1 << 32
 _NAME = "given"  # what a function is called there: its own name could tell what it is
 
 

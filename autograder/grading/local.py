@@ -19,6 +19,8 @@ from autograder.sandbox.inside.objects import Objects, seed
 from autograder.sandbox.meters.meter import metered
 from autograder.sandbox.wire import decode, encode_parts
 
+_objects = Objects()  # of all functions in this process: one may be handed what another has made
+
 
 class Local:
     """The reference, an alternative or a misconception, with what `StudentCall` can do.
@@ -36,7 +38,6 @@ class Local:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = getattr(function, "compute", function)
-        self._objects = Objects()
         self.kind = kind_of(function)
         self.warnings: tuple[str, ...] = ()
         self.modified = False
@@ -60,7 +61,7 @@ class Local:
         """Call it, and keep the object that comes."""
 
         def make(*args: Any, **kwargs: Any) -> None:
-            self._objects.keep(key, self._function(*args, **kwargs))
+            _objects.keep(key, self._function(*args, **kwargs))
 
         self._called(make, args, kwargs)
 
@@ -68,29 +69,29 @@ class Local:
         """Call a method of an object."""
 
         def method(*args: Any, **kwargs: Any) -> Any:
-            return self._objects.method(key, name, args, kwargs)
+            return _objects.method(key, name, args, kwargs)
 
         return self._called(method, args, kwargs)
 
     def measured(self, key: int, name: str, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
         """Count the work of a method on a copy of the object."""
         args, kwargs = self._arguments(args, kwargs)
-        return metered(self._objects.on_copies(key, name), args, kwargs, _torchmeter())
+        return metered(_objects.on_copies(key, name), args, kwargs, _torchmeter())
 
     def get(self, key: int, name: str) -> Any:
         """Return what an attribute holds."""
         with self._listening():
-            return _as_data(self._objects.get(key, name))
+            return _as_data(_objects.get(key, name))
 
     def set(self, key: int, name: str, value: Any) -> None:
         """Give an attribute a value."""
         with self._listening():
-            self._objects.set(key, name, copy.deepcopy(value))
+            _objects.set(key, name, copy.deepcopy(value))
 
     def is_method(self, key: int, name: str) -> bool:
         """Say whether an attribute is something to call."""
         with self._listening():
-            return self._objects.is_method(key, name)
+            return _objects.is_method(key, name)
 
     def seed(self, number: int) -> None:
         """Seed the generators that all code has in common."""
@@ -98,7 +99,7 @@ class Local:
 
     def drop(self, keys: list[int]) -> None:
         """Forget objects."""
-        self._objects.drop(keys)
+        _objects.drop(keys)
 
     def _called(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -118,7 +119,7 @@ class Local:
         request = portable(args, kwargs)
         if not request["given"]:
             return args, kwargs
-        found, named = self._objects.arguments(request)
+        found, named = _objects.arguments(request)
         return tuple(found), named
 
     @contextmanager

@@ -10,6 +10,7 @@ from typing import Any
 
 from autograder.exercise import Inconclusive, Reading, Work
 from autograder.exercise.clocks import Curve
+from autograder.exercise.given import FIRST_KEY
 from autograder.exercise.gpu import Timing
 from autograder.grading.local import Local
 from autograder.grading.objects import Object, held
@@ -17,7 +18,7 @@ from autograder.sandbox import StudentError
 
 Call = Callable[..., Any]
 
-_keys = itertools.count()  # no two objects of any process have the same number
+_keys = itertools.count(FIRST_KEY)  # no two objects of any process have the same number
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ class Recorder:
     def begin(self) -> None:
         """Forget everything, for the check to be run from its beginning."""
         self.borrowed = False
+        self._owned: list[Recorder] = []
         self.calls: list[Recorded] = []
         self.modified = self.metered = False
         self.warnings: tuple[str, ...] = ()
@@ -137,6 +139,8 @@ class Recorder:
         """Forget the objects that were made."""
         if keys := [each.key for each in self.calls if each.do == "make"]:
             self._home.drop(keys)
+        for other in self._owned:
+            other.release()
 
     def record(self, asked: Recorded, ask: Callable[[], Any]) -> Any:
         """Ask, and remember what was asked and what came."""
@@ -160,7 +164,8 @@ class Recorder:
         """
         self.borrowed = True
         own = getattr(self._call, "own", None)
-        return Recorder(own(solution) if own and self._following else solution)
+        self._owned.append(Recorder(own(solution) if own and self._following else solution))
+        return self._owned[-1]
 
     @property
     def raised(self) -> bool:

@@ -34,7 +34,7 @@ def renumbered(calls: Sequence[Recorded]) -> list[Recorded]:
     numbers = {key: i for i, key in enumerate(e.key for e in calls if e.do == "make")}
 
     def known(value: Any) -> Any:
-        return Held(numbers[value.key]) if isinstance(value, Held) else value
+        return Held(numbers.get(value.key, value.key)) if isinstance(value, Held) else value
 
     return [
         replace(

@@ -112,12 +112,15 @@ def _failure(
     exercise: Exercise, check: Check, wrong: Misconception, secret: str
 ) -> Mismatch | None:
     """Return how a misconception fails a check; None if it passes, or can't be run there."""
+    call = Recorder(wrong)
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            check.run(Recorder(wrong), seed_of(exercise, check, secret))
+            check.run(call, seed_of(exercise, check, secret))
     except Mismatch as mismatch:
         return mismatch
     except Inconclusive:
         return None
+    finally:
+        call.release()
     return None

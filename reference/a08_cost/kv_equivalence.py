@@ -23,109 +23,137 @@ def rotate(x, positions):
     return np.stack([pairs.real, pairs.imag], axis=-1).reshape(x.shape).astype(x.dtype)
 
 
-def attend(q, k, v, allowed):
-    """The outputs alone."""
-    return attention(q, k, v, allowed)[0]
-
-
 def offset_mask(t, total):
     """The last t of all positions may look at themselves and at everything before."""
     return np.arange(total) <= np.arange(total - t, total)[:, None]
 
 
-def keys_and_values(x, W, h, positions):
-    """Keys and values of new tokens, heads apart, the keys rotated if there are positions."""
-    k, v = split_heads(x @ W[1], h), split_heads(x @ W[2], h)
-    return (k if positions is None else rotate(k, positions)), v
-
-
-def queries(x, W, h, positions):
-    """Queries of new tokens."""
-    q = split_heads(x @ W[0], h)
-    return q if positions is None else rotate(q, positions)
-
-
-def as_they_are(k, v, _positions):
-    """What goes into the cache: keys and values."""
-    return k, v
-
-
-def fed(chunks, W, h, rope, mask=offset_mask, restart=False, keep=as_they_are):
-    """Step through the chunks with a growing cache; ``keep`` says what goes into it."""
-    K = V = np.zeros((len(chunks[0]), h, 0, W.shape[-1] // h))
-    outputs = []
-    for x in chunks:
-        first, t = (0 if restart else K.shape[2]), x.shape[1]
-        positions = np.arange(first, first + t) if rope else None
-        k, v = keep(*keys_and_values(x, W, h, positions), positions)
-        K, V = np.concatenate([K, k], axis=2), np.concatenate([V, v], axis=2)
-        q = queries(x, W, h, positions)
-        outputs.append(merge_heads(attend(q, K, V, mask(t, K.shape[2]))) @ W[3])
-    return np.concatenate(outputs, axis=1), K.shape[2]
-
-
 @exercise.reference
-def decode(
-    chunks: list,
-    W: Float[ndarray, "4 d d"],
-    h: int = 1,
-    rope: bool = False,
-    before: Float[ndarray, "b t d"] | None = None,
-) -> tuple[Float[ndarray, "b n d"], int]:
-    """Feed ``chunks`` to a cache; return all outputs, and how many tokens it holds."""
-    return fed(chunks, W, h, rope)
+class KVCache:
+    """Causal self-attention that remembers keys and values."""
+
+    def __init__(self, W: Float[ndarray, "4 d d"], h: int = 1, rope: bool = False):
+        self.W, self.h, self.rope = W, h, rope
+        self.reset()
+
+    def reset(self):
+        """Forget everything."""
+        self.K = self.V = None
+
+    @property
+    def length(self):
+        """How many tokens are in the cache."""
+        return 0 if self.K is None else self.K.shape[2]
+
+    def step(self, x: Float[ndarray, "b t d"]) -> Float[ndarray, "b t d"]:
+        """Take in new tokens and return their outputs."""
+        positions = self._positions(x)
+        k, v = self._heads(x, 1, positions), self._heads(x, 2)
+        self.K = k if self.K is None else np.concatenate([self.K, k], axis=2)
+        self.V = v if self.V is None else np.concatenate([self.V, v], axis=2)
+        q = self._heads(x, 0, positions)
+        mask = self._mask(x.shape[1], self.K.shape[2])
+        return merge_heads(attention(q, self.K, self.V, mask)[0]) @ self.W[3]
+
+    def _positions(self, x):
+        """Where the new tokens stand, if that matters."""
+        first = 0 if self.K is None else self.K.shape[2]
+        return first + np.arange(x.shape[1]) if self.rope else None
+
+    def _heads(self, x, i, positions=None):
+        """Project, split, and rotate if there are positions."""
+        split = split_heads(x @ self.W[i], self.h)
+        return split if positions is None else rotate(split, positions)
+
+    def _mask(self, t, total):
+        """What the last t of all positions may look at."""
+        return offset_mask(t, total)
 
 
 @exercise.alternative
-def into_a_buffer(chunks, W, h=1, rope=False, before=None):
-    """Write keys and values into arrays that are large enough from the start."""
-    B, d, room = len(chunks[0]), W.shape[-1], sum(x.shape[1] for x in chunks)
-    K, V = np.zeros((2, B, h, room, d // h), chunks[0].dtype)
-    outputs, used = [], 0
-    for x in chunks:
-        new = slice(used, used + x.shape[1])
-        positions = np.arange(room)[new] if rope else None
-        K[:, :, new], V[:, :, new] = keys_and_values(x, W, h, positions)
-        used = new.stop
-        allowed = offset_mask(x.shape[1], used)
-        q = queries(x, W, h, positions)
-        outputs.append(merge_heads(attend(q, K[:, :, :used], V[:, :, :used], allowed)) @ W[3])
-    return np.concatenate(outputs, axis=1), used
+class IntoABuffer(KVCache):
+    """Write keys and values into arrays that are doubled where they are full."""
+
+    def reset(self):
+        """Forget everything."""
+        self.used, self.room = 0, None
+
+    @property
+    def length(self):
+        """How many tokens are in the cache."""
+        return self.used
+
+    def _positions(self, x):
+        """Where the new tokens stand, if that matters."""
+        return self.used + np.arange(x.shape[1]) if self.rope else None
+
+    def step(self, x):
+        """Take in new tokens and return their outputs."""
+        B, t, d = x.shape
+        new = slice(self.used, self.used + t)
+        if self.room is None or new.stop > self.room.shape[3]:
+            room = np.zeros((2, B, self.h, 2 * new.stop, d // self.h), x.dtype)
+            if self.room is not None:
+                room[:, :, :, : self.used] = self.room[:, :, :, : self.used]
+            self.room = room
+        positions = self._positions(x)
+        self.room[0][:, :, new] = self._heads(x, 1, positions)
+        self.room[1][:, :, new] = self._heads(x, 2)
+        self.used = new.stop
+        K, V = self.room[:, :, :, : self.used]
+        out, _ = attention(self._heads(x, 0, positions), K, V, offset_mask(t, self.used))
+        return merge_heads(out) @ self.W[3]
 
 
 @exercise.alternative
-def token_by_token(chunks, W, h=1, rope=False, before=None):
+class TokenByToken(KVCache):
     """Take a chunk apart and never need a mask."""
-    tokens = [x[:, i : i + 1] for x in chunks for i in range(x.shape[1])]
-    return fed(tokens, W, h, rope)
+
+    def step(self, x):
+        """Take in new tokens and return their outputs."""
+        one = super().step
+        return np.concatenate([one(x[:, i : i + 1]) for i in range(x.shape[1])], axis=1)
 
 
 @exercise.alternative
-def with_einsum(chunks, W, h=1, rope=False, before=None):
-    """Name every axis; keep keys and values as lists of blocks."""
-    B, d = len(chunks[0]), W.shape[-1]
-    P = W.reshape(4, d, h, d // h)
-    keys, values, outputs, used = [], [], [], 0
-    for x in chunks:
-        at = np.arange(used, used + x.shape[1])
-        used += x.shape[1]
-        q, k, v = (np.einsum("btd,dhc->bhtc", x, P[i]) for i in range(3))
-        keys.append(rotate(k, at) if rope else k)
-        values.append(v)
-        q = rotate(q, at) if rope else q
-        S = np.einsum("bhic,bhjc->bhij", q, np.concatenate(keys, 2)) / (d // h) ** 0.5
-        A = np.exp(S) * (np.arange(used) <= at[:, None])
+class WithEinsum:
+    """Name every axis; keep keys and values as lists of blocks, and the length as a number."""
+
+    def __init__(self, W, h=1, rope=False):
+        d = W.shape[-1]
+        self.P, self.O, self.rope = W.reshape(4, d, h, d // h), W[3], rope
+        self.reset()
+
+    def reset(self):
+        """Forget everything."""
+        self.keys, self.values, self.length = [], [], 0
+
+    def step(self, x):
+        """Take in new tokens and return their outputs."""
+        at = np.arange(self.length, self.length + x.shape[1])
+        q, k, v = (np.einsum("btd,dhc->bhtc", x, self.P[i]) for i in range(3))
+        if self.rope:
+            q, k = rotate(q, at), rotate(k, at)
+        self.keys.append(k)
+        self.values.append(v)
+        self.length += x.shape[1]
+        S = np.einsum("bhic,bhjc->bhij", q, np.concatenate(self.keys, 2)) / q.shape[-1] ** 0.5
+        A = np.exp(S) * (np.arange(self.length) <= at[:, None])
         A = A / A.sum(axis=-1, keepdims=True)
-        o = np.einsum("bhij,bhjc->bihc", A, np.concatenate(values, 2)).reshape(B, -1, d)
-        outputs.append(o @ W[3])
-    return np.concatenate(outputs, axis=1), used
+        o = np.einsum("bhij,bhjc->bihc", A, np.concatenate(self.values, 2))
+        return o.reshape(x.shape) @ self.O
 
 
 @exercise.alternative
-def in_single_precision(chunks, W, h=1, rope=False, before=None):
+class InSinglePrecision(KVCache):
     """The same in float32."""
-    outputs, length = fed([x.astype(np.float32) for x in chunks], W.astype(np.float32), h, rope)
-    return outputs.astype(np.float32), length
+
+    def __init__(self, W, h=1, rope=False):
+        super().__init__(W.astype(np.float32), h, rope)
+
+    def step(self, x):
+        """Take in new tokens and return their outputs."""
+        return super().step(x.astype(np.float32)).astype(np.float32)
 
 
 @exercise.part(points=1, answer=Choice("ABCD"))
@@ -157,21 +185,24 @@ def layer(rng, d, h, B=1, n=7):
     return rng.normal(size=(B, n, d)), rng.normal(size=(4, d, d)) / np.sqrt(d)
 
 
-def cut(x, *sizes):
-    """The chunks of so many tokens."""
-    return np.split(x, np.cumsum(sizes)[:-1], axis=1)
-
-
 def causal(x, W, h, rope=False):
     """One pass over all tokens, which is what decoding must reproduce."""
-    return fed([x], W, h, rope)
+    return KVCache(W, h, rope).step(x)
+
+
+def fed(cache, x, *sizes):
+    """The outputs of a cache that takes in the tokens in chunks of these sizes."""
+    chunks = np.split(x, np.cumsum(sizes)[:-1], axis=1)
+    return np.concatenate([cache.step(chunk) for chunk in chunks], axis=1)
 
 
 @exercise.check(points=1, visible=True)
 def one_by_one(call, rng):
     """Seven tokens decoded one by one give every row of the causal pass; the cache holds seven."""
     x, W = layer(rng, 4, 1)
-    agree(call(cut(x, *[1] * 7), W), causal(x, W, 1))
+    cache = call.make(W)
+    agree(fed(cache, x, *[1] * 7), causal(x, W, 1))
+    agree(cache.length, 7, what="the length")
 
 
 @exercise.check(points=1, after=one_by_one)
@@ -179,14 +210,18 @@ def chunks_of_any_size(call, rng):
     """A prefill of four and a chunk of three, chunks of three, or all at once: the same rows."""
     x, W = layer(rng, 6, 1)
     for sizes in ((4, 3), (3, 3, 1), (7,), (1, 5, 1)):
-        agree(call(cut(x, *sizes), W), causal(x, W, 1))
+        cache = call.make(W)
+        agree(fed(cache, x, *sizes), causal(x, W, 1))
+        agree(cache.length, 7, what="the length")
 
 
 @exercise.check(points=0.5, after=one_by_one)
 def heads_and_batch(call, rng):
-    """Works for several heads, and every example of a batch has a cache of its own."""
+    """Works for several heads; every example, and every cache, keeps to itself."""
     x, W = layer(rng, 8, 2, B=3)
-    agree(call(cut(x, *[1] * 7), W, 2), causal(x, W, 2))
+    cache, other = call.make(W, 2), call.make(W[::-1], 2)
+    other.step(x)
+    agree(fed(cache, x, *[1] * 7), causal(x, W, 2))
 
 
 @exercise.check(points=1, after=one_by_one)
@@ -194,16 +229,19 @@ def positions_continue(call, rng):
     """With rotated queries and keys the positions go on where the cache ends."""
     x, W = layer(rng, 8, 2)
     for sizes in ([4, 1, 1, 1], [1] * 7):
-        agree(call(cut(x, *sizes), W, 2, rope=True), causal(x, W, 2, True))
+        agree(fed(call.make(W, 2, rope=True), x, *sizes), causal(x, W, 2, True))
 
 
 @exercise.check(points=0.5, after=one_by_one)
 def reset_forgets(call, rng):
     """After reset() the cache is empty: what was decoded before has no effect."""
     x, W = layer(rng, 4, 1)
-    before = rng.normal(size=(1, 3, 4))
-    answer = call(cut(x, *[1] * 7), W, before=before)
-    agree(answer, causal(x, W, 1))
+    cache = call.make(W)
+    cache.step(rng.normal(size=(1, 3, 4)))
+    cache.reset()
+    length = cache.length
+    agree(fed(cache, x, *[1] * 7), causal(x, W, 1))
+    agree(length, 0, what="the length of an empty cache")
 
 
 WIDTH, HEADS = 16, 8
@@ -215,24 +253,23 @@ def needed(t):
     return 8 * WIDTH**2 + (4 * WIDTH + 8 * HEADS) * t
 
 
-def step_flops(call, rng, t):
-    """The FLOPs of step t: those of a prompt and that step, less those of the prompt."""
+def one_step(call, rng, t):
+    """The work of step t: of a cache that has taken in a prompt, and then a token."""
     x, W = layer(rng, WIDTH, HEADS, n=t)
-    flops = []
-    for sizes in ((t - 1,), (t - 1, 1)):
-        n = sum(sizes)
-        work = call.work(cut(x[:, :n], *sizes), W, HEADS)
-        agree(work.value, causal(x[:, :n], W, HEADS))
-        covers(work, n * 8 * WIDTH**2)
-        flops.append(work.flops)
-    return flops[1] - flops[0]
+    cache = call.make(W, HEADS)
+    cache.step(x[:, : t - 2])
+    cache.step(x[:, t - 2 : t - 1])
+    work = cache.step.work(x[:, t - 1 :])
+    agree(work.value, causal(x, W, HEADS)[:, -1:])
+    covers(work, 8 * WIDTH**2)
+    return work
 
 
 @exercise.check(points=1.5, after=one_by_one)
 def step_is_linear(call, rng):
     """A step projects its own token alone, and its further work grows with t, not with t²."""
     times = (48, 144, 432)
-    early, middle, late = (step_flops(call, rng, t) for t in times)
+    early, middle, late = (one_step(call, rng, t).flops for t in times)
     first, second = (
         (middle - early) / (times[1] - times[0]),
         (late - middle) / (times[2] - times[1]),
@@ -266,177 +303,252 @@ def step_is_linear(call, rng):
 @exercise.check(points=0.5, after=step_is_linear)
 def memory_is_linear(call, rng):
     """What is kept from step to step grows with the number of tokens, not with its square."""
-    peaks = []
-    for n in (96, 288):
-        x, W = layer(rng, WIDTH, HEADS, n=n)
-        work = call.work(cut(x, *[1] * n), W, HEADS)
-        agree(work.value, causal(x, W, HEADS))
-        covers(work, n * 8 * WIDTH**2)
-        peaks.append(work.peak)
+    few, many = (one_step(call, rng, n) for n in (96, 288))
     within(
         call,
         "exponent of the memory from 96 tokens to 288",
-        np.log(peaks[1] / peaks[0]) / np.log(3),
+        np.log(many.peak / few.peak) / np.log(3),
         1.4,
         "more than keys and values is kept: the memory grows faster than the number of tokens",
-        kind="kept" if work.flops < NARROW * sum(map(needed, range(1, n + 1))) else "all rows",
+        kind="kept" if many.flops < NARROW * needed(288) else "all rows",
     )
 
 
+class Tokens(KVCache):
+    """A cache that keeps the tokens instead."""
+
+    def reset(self):
+        """Forget everything."""
+        self.x = None
+
+    @property
+    def length(self):
+        """How many tokens are in the cache."""
+        return 0 if self.x is None else self.x.shape[1]
+
+    def _positions(self, x):
+        """Where the new tokens stand, if that matters."""
+        return self.length + np.arange(x.shape[1]) if self.rope else None
+
+    def _seen(self, x):
+        """All tokens so far, the new ones last."""
+        self.x = x if self.x is None else np.concatenate([self.x, x], axis=1)
+        return self.x
+
+
 @exercise.misconception
-def all_rows_again(chunks, W, h=1, rope=False, before=None):
+class AllRowsAgain(Tokens):
     """Each step computes the rows of all earlier queries again. Which of them is new?"""
-    x = np.concatenate(chunks, axis=1)
-    rows, n = [], 0
-    for chunk in chunks:
-        n += chunk.shape[1]
-        rows.append(causal(x[:, :n], W, h, rope)[0][:, -chunk.shape[1] :])
-    return np.concatenate(rows, axis=1), n
+
+    def step(self, x):
+        """Take in new tokens and return their outputs."""
+        return causal(self._seen(x), self.W, self.h, self.rope)[:, -x.shape[1] :]
 
 
 @exercise.misconception
-def prefix_projected_again(chunks, W, h=1, rope=False, before=None):
+class PrefixProjectedAgain(Tokens):
     """Each step projects the whole prefix again. Keep keys and values, not the tokens."""
-    x = np.concatenate(chunks, axis=1)
-    rows, n = [], 0
-    for chunk in chunks:
-        t = chunk.shape[1]
-        n += t
-        positions = np.arange(n) if rope else None
-        k, v = keys_and_values(x[:, :n], W, h, positions)
-        q = queries(chunk, W, h, positions[-t:] if rope else None)
-        rows.append(merge_heads(attend(q, k, v, offset_mask(t, n))) @ W[3])
-    return np.concatenate(rows, axis=1), n
+
+    def step(self, x):
+        """Take in new tokens and return their outputs."""
+        at, t = self._positions(x), x.shape[1]
+        tokens = self._seen(x)
+        every = None if at is None else np.arange(tokens.shape[1])
+        k, v = self._heads(tokens, 1, every), self._heads(tokens, 2)
+        out, _ = attention(self._heads(x, 0, at), k, v, offset_mask(t, tokens.shape[1]))
+        return merge_heads(out) @ self.W[3]
 
 
 @exercise.misconception
-def whole_buffer_read(chunks, W, h=1, rope=False, before=None):
+class WholeBufferRead(KVCache):
     """Each step reads a buffer for hundreds of tokens, however few are in it."""
-    room = 512
-    K, V = np.zeros((2, len(chunks[0]), h, room, W.shape[-1] // h))
-    rows, n = [], 0
-    for x in chunks:
-        at = np.arange(n, n + x.shape[1])
-        positions = at if rope else None
-        K[:, :, at], V[:, :, at] = keys_and_values(x, W, h, positions)
-        n += x.shape[1]
-        q = queries(x, W, h, positions)
-        rows.append(merge_heads(attend(q, K, V, np.arange(room) <= at[:, None])) @ W[3])
-    return np.concatenate(rows, axis=1), n
+
+    def reset(self):
+        """Forget everything."""
+        self.used = 0
+
+    @property
+    def length(self):
+        """How many tokens are in the cache."""
+        return self.used
+
+    def step(self, x):
+        """Take in new tokens and return their outputs."""
+        room = 512
+        if not self.used:
+            self.K, self.V = np.zeros((2, len(x), self.h, room, x.shape[-1] // self.h))
+        at = np.arange(self.used, self.used + x.shape[1])
+        positions = at if self.rope else None
+        self.K[:, :, at], self.V[:, :, at] = self._heads(x, 1, positions), self._heads(x, 2)
+        self.used += x.shape[1]
+        q = self._heads(x, 0, positions)
+        out, _ = attention(q, self.K, self.V, np.arange(room) <= at[:, None])
+        return merge_heads(out) @ self.W[3]
 
 
 @exercise.misconception
-def mask_of_everything(chunks, W, h=1, rope=False, before=None):
+class MaskOfEverything(KVCache):
     """Each step makes a t × t mask to use its last row. A single new token needs no mask at all."""
-    return fed(
-        chunks, W, h, rope, lambda t, total: np.tril(np.ones((total, total), bool))[total - t :]
-    )
+
+    def _mask(self, t, total):
+        """Make them all."""
+        return np.tril(np.ones((total, total), bool))[total - t :]
 
 
 @exercise.misconception
-def weights_kept(chunks, W, h=1, rope=False, before=None):
+class WeightsKept(KVCache):
     """You keep the weights of every step: together they are the t × t matrix. Nobody needs them."""
-    outputs, n = fed(chunks, W, h, rope)
-    kept = [np.ones((len(x), h, 1, i)) for i, x in enumerate(chunks, start=1)]
-    return outputs + 0 * kept[0][0, 0, 0, 0], n
+
+    def reset(self):
+        """Forget everything."""
+        super().reset()
+        self.kept = []
+
+    def step(self, x):
+        """Take in new tokens and return their outputs."""
+        out = super().step(x)
+        self.kept.append(np.ones((len(x), self.h, x.shape[1], self.length)))
+        return out
 
 
 @exercise.misconception
-def window_of_keys(chunks, W, h=1, rope=False, before=None):
+class WindowOfKeys(KVCache):
     """The cache holds the newest keys alone. Every token attends to all tokens before it."""
 
-    def newest(t, total):
-        allowed = offset_mask(t, total)
-        return allowed & ~np.tril(np.ones((t, total), bool), total - t - 32)
-
-    return fed(chunks, W, h, rope, newest)
+    def _mask(self, t, total):
+        """Allow the newest 32."""
+        return offset_mask(t, total) & ~np.tril(np.ones((t, total), bool), total - t - 32)
 
 
 @exercise.misconception
-def top_left_mask(chunks, W, h=1, rope=False, before=None):
+class TopLeftMask(KVCache):
     """In a chunk your mask starts at the first key. Row i of it is position (cached + i)."""
-    return fed(chunks, W, h, rope, lambda t, total: np.tril(np.ones((t, total), bool)))
+
+    def _mask(self, t, total):
+        """Begin at the first key."""
+        return np.tril(np.ones((t, total), bool))
 
 
 @exercise.misconception
-def no_mask_in_a_chunk(chunks, W, h=1, rope=False, before=None):
+class NoMaskInAChunk(KVCache):
     """Tokens of a chunk see later tokens of the same chunk. Each may look back only."""
-    return fed(chunks, W, h, rope, lambda t, total: np.ones((t, total), bool))
+
+    def _mask(self, t, total):
+        """Allow everything."""
+        return np.ones((t, total), bool)
 
 
 @exercise.misconception
-def cache_never_read(chunks, W, h=1, rope=False, before=None):
+class CacheNeverRead(KVCache):
     """Each chunk attends to itself alone: the cached keys and values take no part."""
-    alone = [fed([x], W, h, rope) for x in chunks]
-    return np.concatenate([o for o, _ in alone], axis=1), sum(n for _, n in alone)
+
+    def _mask(self, t, total):
+        """Allow what is in the chunk."""
+        return offset_mask(t, total) & (np.arange(total) >= total - t)
 
 
 @exercise.misconception
-def newest_key_left_out(chunks, W, h=1, rope=False, before=None):
+class NewestKeyLeftOut(KVCache):
     """You attend before the new key is stored. A token also looks at itself."""
-    outputs, n = fed(
-        chunks, W, h, rope, lambda t, total: np.arange(total) < np.arange(total - t, total)[:, None]
-    )
-    return np.nan_to_num(outputs), n
+
+    def _mask(self, t, total):
+        """Allow what comes before."""
+        return np.arange(total) < np.arange(total - t, total)[:, None]
 
 
 @exercise.misconception
-def positions_restart(chunks, W, h=1, rope=False, before=None):
+class PositionsRestart(KVCache):
     """Your positions start again at 0 in every step. They go on where the cache ends."""
-    return fed(chunks, W, h, rope, restart=True)
+
+    def _positions(self, x):
+        """Count from 0."""
+        return np.arange(x.shape[1]) if self.rope else None
 
 
 @exercise.misconception
-def positions_ignored(chunks, W, h=1, rope=False, before=None):
+class PositionsIgnored(KVCache):
     """With `rope=True` nothing is rotated."""
-    return fed(chunks, W, h, False)
+
+    def _positions(self, x):
+        """Rotate nothing."""
 
 
 @exercise.misconception
-def values_rotated_too(chunks, W, h=1, rope=False, before=None):
+class ValuesRotatedToo(KVCache):
     """You rotated the values. Positions enter the scores: queries and keys are rotated."""
-    return fed(chunks, W, h, rope, keep=lambda k, v, at: (k, v if at is None else rotate(v, at)))
+
+    def _heads(self, x, i, positions=None):
+        """Rotate values as well."""
+        return super()._heads(x, i, self._positions(x) if i == 2 else positions)
 
 
 @exercise.misconception
-def one_head_only(chunks, W, h=1, rope=False, before=None):
+class OneHeadOnly(KVCache):
     """The number of heads has no effect: split the columns into h groups before attending."""
-    return fed(chunks, W, 1, rope)
+
+    def __init__(self, W, h=1, rope=False):
+        super().__init__(W, 1, rope)
 
 
 @exercise.misconception
-def first_example_cached(chunks, W, h=1, rope=False, before=None):
+class FirstExampleCached(KVCache):
     """All examples attend to the cache of the first one. Keep the axis of the batch."""
 
-    def of_the_first(k, v, _positions):
-        return np.broadcast_to(k[:1], k.shape), np.broadcast_to(v[:1], v.shape)
-
-    return fed(chunks, W, h, rope, keep=of_the_first)
+    def _heads(self, x, i, positions=None):
+        """Keep the first example's keys and values."""
+        return super()._heads(x[:1] if i else x, i, positions)
 
 
 @exercise.misconception
-def output_not_projected(chunks, W, h=1, rope=False, before=None):
+class OutputNotProjected(KVCache):
     """The fourth matrix, W_O, is never used: it comes after the heads are joined."""
-    return fed(chunks, np.stack([*W[:3], np.eye(W.shape[-1])]), h, rope)
+
+    def __init__(self, W, h=1, rope=False):
+        super().__init__(np.stack([*W[:3], np.eye(W.shape[-1])]), h, rope)
 
 
 @exercise.misconception
-def steps_counted(chunks, W, h=1, rope=False, before=None):
+class StepsCounted(KVCache):
     """`length` counts your calls. A chunk adds as many tokens as it has."""
-    return fed(chunks, W, h, rope)[0], len(chunks)
+
+    def reset(self):
+        """Forget everything."""
+        super().reset()
+        self.steps = 0
+
+    def step(self, x):
+        """Take in new tokens and return their outputs."""
+        self.steps += 1
+        return super().step(x)
+
+    @property
+    def length(self):
+        """The calls."""
+        return self.steps
 
 
 @exercise.misconception
-def nothing_forgotten(chunks, W, h=1, rope=False, before=None):
+class NothingForgotten(KVCache):
     """reset() leaves keys and values in the cache."""
-    if before is None:
-        return fed(chunks, W, h, rope)
-    outputs, n = fed([before, *chunks], W, h, rope)
-    return outputs[:, before.shape[1] :], n
+
+    K = V = None
+
+    def reset(self):
+        """Do nothing."""
 
 
 @exercise.misconception
-def length_not_reset(chunks, W, h=1, rope=False, before=None):
+class LengthNotReset(KVCache):
     """reset() leaves `length` as it was. An empty cache has the length 0."""
-    outputs, n = fed(chunks, W, h, rope)
-    return outputs, n if before is None else n + before.shape[1]
+
+    total = 0
+
+    def step(self, x):
+        """Take in new tokens and return their outputs."""
+        self.total += x.shape[1]
+        return super().step(x)
+
+    @property
+    def length(self):
+        """All tokens that ever came."""
+        return self.total

@@ -233,9 +233,10 @@ class TestKvEquivalence:
     def test_only_the_last_row_of_an_unmasked_layer_agrees(self):
         m = module("kv_equivalence")
         x, W = m.layer(np.random.default_rng(0), 6, 2)
-        masked, length = m.causal(x, W, 2)
-        free = m.fed([x], W, 2, False, lambda t, total: np.ones((t, total), bool))[0]
-        assert length == 7
+        masked = m.causal(x, W, 2)
+        layer = m.KVCache(W, 2)
+        layer._mask = lambda t, total: np.ones((t, total), bool)
+        free = layer.step(x)
         assert np.abs(free[0, :-1] - masked[0, :-1]).max() > 0.05
         np.testing.assert_allclose(free[0, -1], masked[0, -1])
         assert known("kv_equivalence")["without_mask"] == "C"

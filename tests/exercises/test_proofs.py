@@ -1,5 +1,6 @@
 """Every exercise of the course proves itself, and keeps the shapes it promises."""
 
+import inspect
 from pathlib import Path
 
 import pytest
@@ -26,9 +27,16 @@ def test_an_exercise_proves_itself(assignment, exercise):
 FUNCTIONS = [(a, id) for a, id in EXERCISES if ASSIGNMENTS[a].sound[id].functions]
 
 
+def typed(solution):
+    """A function, or a class with its methods, that refuses other shapes."""
+    if not isinstance(solution, type):
+        return jaxtyped(solution, typechecker=beartype)
+    methods = {name: typed(f) for name, f in vars(solution).items() if inspect.isfunction(f)}
+    return type(solution.__name__, (solution,), methods)
+
+
 @pytest.mark.parametrize(("assignment", "id"), FUNCTIONS, ids=lambda name: name)
 def test_a_reference_keeps_the_shapes_in_its_signature(assignment, id):
     for function in ASSIGNMENTS[assignment].sound[id].functions:
-        typed = jaxtyped(function.solution, typechecker=beartype)
-        for item in grade_checks(function, typed):
+        for item in grade_checks(function, typed(function.solution)):
             assert item.status is Status.PASSED or item.note == NO_GPU, item

@@ -102,14 +102,6 @@ class Cache:
 
     def weights(self, s, at):
         return softmax(np.where(np.arange(s.shape[-1]) <= at[:, None], s, -np.inf))
-
-def decode(chunks, W, h=1, rope=False, before=None):
-    cache = KVCache(W, h, rope)
-    if before is not None:
-        cache.step(before)
-        cache.reset()
-    outputs = [cache.step(x) for x in chunks]
-    return np.concatenate(outputs, axis=1), cache.length
 """,
 }
 _CTYPES = """

@@ -63,13 +63,16 @@ class Objects:
         return callable(getattr(self._find(key), name))
 
     def on_copies(self, key: int, name: str) -> Callable[..., Any]:
-        """Return a method that may be called twice, each time on a copy of the object."""
-        copies = [copy.deepcopy(self._find(key)) for _ in range(2)]
+        """Return a method that acts on a new copy of the object in each call.
+
+        The copy is made in the call: what an object holds is among the memory that it takes.
+        """
+        held = self._find(key)
 
         def method(*args: Any, **kwargs: Any) -> Any:
-            return getattr(copies.pop(), name)(*args, **kwargs)
+            return getattr(copy.deepcopy(held), name)(*args, **kwargs)
 
-        method.__wrapped__ = getattr(type(copies[0]), name)  # type: ignore[attr-defined]
+        method.__wrapped__ = getattr(type(held), name)  # type: ignore[attr-defined]
         return method
 
     def _find(self, key: int) -> Any:
