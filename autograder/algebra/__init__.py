@@ -3,9 +3,9 @@
 from autograder.algebra.building.functions import Diff
 from autograder.algebra.building.numeric import Undefined, value_at
 from autograder.algebra.building.parse import parse, parse_any, parse_matrix, read_back
-from autograder.algebra.comparing.answers import equivalent
 from autograder.algebra.comparing.complexity import Complexity, parse_complexity
 from autograder.algebra.comparing.equivalence import equal
+from autograder.algebra.comparing.texts import equivalent
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving.chain import Chain, Waypoint
 from autograder.algebra.deriving.examination import Examination, Finding

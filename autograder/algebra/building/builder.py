@@ -59,7 +59,9 @@ class Builder(Applied):
                 raise self.fail("there is no division by a matrix", at)
             if right == 0:
                 raise self.fail("division by zero", at)
-            return left / right
+            quotient = left / right
+            self.cancelled += [f for f in sympy.Mul.make_args(right) if _is_lost(f, quotient)]
+            return quotient
         if all(matrices):
             if sign == "∘":
                 if left.shape != right.shape:
@@ -122,7 +124,12 @@ class Builder(Applied):
         for side in (left, right):
             if not isinstance(side, sympy.Expr | objects.Listing | sympy.MatrixBase):
                 raise self.fail(f"expected a formula on both sides, not {a_kind(side)}", node)
-        return objects.relation(sign, *(hashable(side) for side in (left, right)))
+        link = objects.relation(sign, *(hashable(side) for side in (left, right)))
+        if sign != "=" or not self.cancelled or left.is_Symbol or right.is_Symbol:
+            return link
+        # What stood below a line is not zero, though nothing shows it any more: (x - 2)²/(x - 2)
+        apart = [objects.relation("!=", factor, sympy.S.Zero) for factor in self.cancelled]
+        return objects.Conjunction(link, *apart)
 
     def _logic(self, node: Node, depth: int) -> Any:
         sides = [self.build(child, depth) for child in node.children]
@@ -186,3 +193,12 @@ class Builder(Applied):
                 if not isinstance(cell, sympy.Expr):
                     raise self.fail(f"expected a formula, not {a_kind(cell)}", place)
         return sympy.ImmutableMatrix(cells)
+
+
+def _is_lost(factor: sympy.Expr, quotient: sympy.Expr) -> bool:
+    """Whether sympy has cancelled a factor that was divided by."""
+    base = factor.as_base_exp()[0]
+    below = [power.as_base_exp() for power in sympy.Mul.make_args(quotient)]
+    return bool(factor.free_symbols) and not any(
+        base == other and exponent.could_extract_minus_sign() for other, exponent in below
+    )

@@ -37,6 +37,7 @@ class Construction:
         self.functions = functions
         self.bound: dict[str, sympy.Expr] = {}  # what running indices stand for
         self.built = 0
+        self.cancelled: list[sympy.Expr] = []  # what was divided by and is seen no more
         self.pending = False  # whether there is a derivative or limit that is not carried out
 
     def fail(self, reason: str, node: Node) -> ParseError:

@@ -208,6 +208,10 @@ class ImaginaryPart(_RealFunction):
     """The imaginary part of a complex number."""
 
 
+class Vector(sympy.Symbol):  # type: ignore[misc]
+    """A name that stands for a column of numbers."""
+
+
 class Transpose(sympy.Function):  # type: ignore[misc]
     """The transpose of something whose entries are not known."""
 
@@ -240,8 +244,13 @@ class Norm(sympy.Function):  # type: ignore[misc]
 
     @classmethod
     def eval(cls, argument: sympy.Expr) -> sympy.Expr | None:
-        """Return the norm of a number."""
-        return sympy.Abs(argument) if argument.is_Rational else None
+        """Return the norm of a number; take numbers and signs out."""
+        if argument.is_Rational:
+            return sympy.Abs(argument)
+        factor, rest = argument.as_coeff_Mul(rational=True)
+        if factor != 1:
+            return abs(factor) * cls(rest)
+        return cls(-argument) if argument.could_extract_minus_sign() else None
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
         power = f"^{{{exp}}}" if exp else ""

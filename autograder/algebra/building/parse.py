@@ -11,21 +11,17 @@ import sympy
 
 from autograder.algebra.building import objects
 from autograder.algebra.building.builder import Builder
-from autograder.algebra.building.construction import UNDEFINED, a_kind
+from autograder.algebra.building.construction import a_kind
+from autograder.algebra.building.derivatives import differentiate
 from autograder.algebra.building.functions import Diff, Limit
 from autograder.algebra.building.library import CALLS, FUNCTIONS
-from autograder.algebra.building.running_index import as_index
 from autograder.algebra.building.scope import Scope, plain_name
-from autograder.algebra.building.sizes import MAX_CELLS, is_in_range, is_larger
-from autograder.algebra.deadlines import killable
+from autograder.algebra.building.sizes import MAX_CELLS
 from autograder.algebra.deadlines.guard import within
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.grammar import read_tree
 from autograder.algebra.reading.tree import Node
 
-MAX_DIFFERENTIATED = 1000  # nodes
-LIMIT_SECONDS = 1.0  # of processor time
-_LIMIT = "autograder.algebra.building.limits:limit"
 _ALL_CALLS = frozenset(CALLS)
 _SIGNS = {"relation": "an equation", "interval": "an interval", "list": "a list", "set": "a set"}
 
@@ -246,19 +242,16 @@ def _read(
     any_kind: bool = False,
 ) -> tuple[Any, bool]:
     """Return what `text` says, and whether derivatives or limits in it are to be carried out."""
-    plain = frozenset(map(plain_name, symbols))
     scope = Scope(names, assumptions or {}, ranges)
     known: Mapping[str, Any] = FUNCTIONS
-    calls = _ALL_CALLS
     if functions or scope.functions:
         known = FUNCTIONS | {name: (1, 1, f) for name, f in (functions or {}).items()}
         known |= {name: (1, 10, sympy.Function(name)) for name in scope.functions}
-        calls = _ALL_CALLS.union(known)
     tree = read_tree(
         text,
         implicit=implicit,
-        functions=calls,
-        words=scope.words | plain,
+        functions=_ALL_CALLS if known is FUNCTIONS else _ALL_CALLS.union(known),
+        words=scope.words.union(map(plain_name, symbols)),
         open_functions=open_functions,
     )
     if not any_kind and tree.kind in _SIGNS:
@@ -293,51 +286,6 @@ def build(tree: Node, text: str, scope: Scope) -> sympy.Expr:
         reason = f"expected one expression, not {a_kind(value)}"
         raise ParseError(reason, text, tree.token.position)
     return value
-
-
-def differentiate(expr: sympy.Expr, text: str = "") -> sympy.Expr:
-    """Carry out the derivatives and limits in `expr`, the innermost first."""
-    if not expr.has(Diff, Limit):
-        return expr
-    args = [differentiate(argument, text) for argument in expr.args]
-    if isinstance(expr, Limit):
-        found = killable.run(_LIMIT, *args, seconds=LIMIT_SECONDS)
-        if found is None:
-            raise ParseError("this limit could not be found", text)
-        return _checked(found, text)
-    if not isinstance(expr, Diff):
-        return _checked(expr.func(*args), text)
-    inner, variables = args[0], args[1:]
-    if not all(variable.is_Symbol for variable in variables):
-        raise ParseError("differentiate with respect to a variable: diff(f, x)", text)
-    for variable in variables:
-        if is_larger(inner, MAX_DIFFERENTIATED):
-            raise ParseError("this is too large to differentiate", text)
-        inner = _derivative(inner, variable, text)
-    return _checked(inner, text)
-
-
-def _derivative(inner: sympy.Expr, variable: sympy.Symbol, text: str) -> sympy.Expr:
-    """Differentiate; ``x_j`` is one of the ``x_i`` that a sum in `inner` runs over."""
-    base, _, index = variable.name.partition("_")
-    families = {entry for entry in inner.atoms(sympy.Indexed) if str(entry.base) == base}
-    if not families:
-        return sympy.diff(inner, variable)
-    indices = [index] if index.isdigit() else list(index)
-    if any(len(entry.indices) != len(indices) for entry in families):
-        raise ParseError(f"it is not clear which entry of {base} {variable.name} is", text)
-    family = next(iter(families)).base
-    entry = sympy.Indexed(family, *map(as_index, indices))
-    return sympy.diff(inner.xreplace({variable: entry}), entry).xreplace({entry: variable})
-
-
-def _checked(expr: sympy.Expr, text: str) -> sympy.Expr:
-    """Refuse what only a derivative made undefined or too large: ``log(diff(x, y))``."""
-    if expr.has(*UNDEFINED):
-        raise ParseError("this is not defined once the derivative is carried out", text)
-    if expr.is_number and not is_in_range(expr):
-        raise ParseError("this number is too large", text)
-    return expr
 
 
 def _number_text(value: Real) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 
 import sympy
 
+from autograder.algebra.building.functions import Vector
 from autograder.algebra.building.library import CONSTANTS, FUNCTIONS
 
 ASSUMPTIONS = [
@@ -20,6 +21,7 @@ ASSUMPTIONS = [
     "nonzero",
     "integer",
     "matrix",
+    "vector",
     "function",
 ]
 
@@ -37,7 +39,8 @@ class Scope:
     names : iterable of str, optional
         The names that may occur; any, if omitted.
     assumptions : mapping of str to str
-        What is known of them: words out of `ASSUMPTIONS`.  A ``matrix`` does not commute; a
+        What is known of them: words out of `ASSUMPTIONS`.  A ``matrix`` does not commute, nor
+        does a ``vector``, a matrix of one column; beside them ``I`` is the identity.  A
         ``function`` is one of which nothing is known.
     ranges : mapping of str to str
         For an index, or ``"*"`` for every one, where it ends if nothing is written: ``Σ_j`` runs
@@ -59,6 +62,10 @@ class Scope:
         self.functions = {n for n, words in self._assumptions.items() if "function" in words}
 
     @property
+    def _has_matrices(self) -> bool:
+        return any({"matrix", "vector"}.intersection(known) for known in self._assumptions.values())
+
+    @property
     def words(self) -> frozenset[str]:
         """The declared names, without underscores."""
         declared = {plain_name(name) for name in self._assumptions} - {"*"}
@@ -70,6 +77,8 @@ class Scope:
             return self._symbol(self.names[plain_name(word)])
         if word in self._assumptions and self.names is None:
             return self._symbol(word)
+        if word == "I" and self._has_matrices:
+            return sympy.S.One
         if word in CONSTANTS:
             return CONSTANTS[word]
         return self._symbol(word) if self.names is None and word not in FUNCTIONS else None
@@ -108,6 +117,8 @@ class Scope:
 
 @functools.lru_cache(1000)
 def _symbol(name: str, *words: str) -> sympy.Symbol:
+    if "vector" in words:
+        return Vector(name, commutative=False)
     if "matrix" in words:
         return sympy.Symbol(name, commutative=False)
     return sympy.Symbol(name, **dict.fromkeys(words, True))

@@ -2,87 +2,34 @@
 
 from __future__ import annotations
 
-import functools
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import sympy
 
 from autograder.algebra.building.objects import FiniteSet, Interval, Listing, Ratio, Tuple, kind
-from autograder.algebra.building.parse import parse_any
-from autograder.algebra.comparing.equations import multiples, polynomials
+from autograder.algebra.comparing.equations import (
+    NO_MULTIPLE,
+    defined_everywhere,
+    multiples,
+    polynomials,
+)
 from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deadlines import killable
-from autograder.algebra.deadlines.guard import within
 from autograder.algebra.deadlines.killable import Budget
-from autograder.algebra.reading.errors import ParseError
 
 SECONDS = 2.0  # of processor time, for what is not bounded by construction
 ALL_SECONDS = 4.0  # for all of that in one answer: a set may hold many statements
 _SOLVING = "autograder.algebra.comparing.solving"
 
 _Assumptions = Mapping[str, str] | None
-_STATEMENTS = ("equation", "inequality", "statement")
+STATEMENTS = ("equation", "inequality", "statement")
 
 
-def _too_late() -> Verdict:
+def too_late() -> Verdict:
+    """Return the verdict on what takes too long."""
     return Verdict(None, "undecided: this takes too long")
-
-
-@within(_too_late)
-def equivalent(
-    expected: str,
-    given: str,
-    *,
-    variables: Iterable[str] | None = None,
-    assumptions: Mapping[str, str] | None = None,
-) -> Verdict:
-    """Compare a student's answer with the expected one.
-
-    Parameters
-    ----------
-    expected, given : str
-        Two formulas, equations, inequalities, lists, sets, intervals or matrices, see `parse_any`.
-    variables : iterable of str, optional
-        The names that may occur.  If omitted: any, ``2x`` is a product and ``f(x)`` a function.
-    assumptions : mapping of str to str, optional
-        What is known of the names, see `parse`.  Names are real numbers unless told otherwise.
-
-    Returns
-    -------
-    Verdict
-        Two formulas are equal if they agree wherever both are defined; two equations, if one is a
-        multiple of the other, or for names declared as real, if their solutions agree.  No text
-        raises, and no text takes longer than `guard.SECONDS` of processor time here and
-        `ALL_SECONDS` in the second process.
-
-    Examples
-    --------
-    >>> equivalent("p1*(1 - p1)", "p1 - p1^2")
-    Verdict(equal=True, how='proved', values=None)
-    >>> equivalent("-p1*p2", "p1*p2").equal
-    False
-    >>> equivalent("[0, 1)", "(0, 1) ∪ {0}").equal
-    True
-    """
-    names = None if variables is None else tuple(variables)
-    known = tuple((assumptions or {}).items())
-    try:
-        right = _read(expected, names, known)
-    except ParseError as error:
-        return Verdict(None, f"parse error: the expected formula: {error}")
-    try:
-        symbols = frozenset(symbol.name for symbol in right.free_symbols if symbol.is_Symbol)
-        answer = _read(given, names, known, symbols)
-    except ParseError as error:
-        return Verdict(False, f"parse error: {error}")
-    if kind(right) not in _STATEMENTS and _is_assignment(given):
-        answer = _assigned(answer, right)
-    elif kind(answer) not in _STATEMENTS and _is_assignment(expected):
-        right = _assigned(right, answer)
-    return compare(right, answer, assumptions)
 
 
 def compare(
@@ -94,7 +41,7 @@ def compare(
         return Verdict(True, "proved")
     expected, given = _as_matrices(expected, given)
     kinds = kind(expected), kind(given)
-    if all(which in _STATEMENTS for which in kinds) or _has_proposition(expected, given):
+    if all(which in STATEMENTS for which in kinds) or _has_proposition(expected, given):
         quick = (
             _equations(expected, given, bool(assumptions))
             if kinds == ("equation", "equation")
@@ -130,10 +77,14 @@ def _equations(expected: sympy.Eq, given: sympy.Eq, declared: bool) -> Verdict |
     if not all(isinstance(side, sympy.Expr) for side in (*expected.args, *given.args)):
         return None
     one, other = expected.lhs - expected.rhs, given.lhs - given.rhs
+    if not (defined_everywhere(one) and defined_everywhere(other)):
+        return None
     verdict = multiples(one, other)
-    if verdict is None and not declared and polynomials(one, other):
+    if verdict is not NO_MULTIPLE:
+        return verdict
+    if not declared and polynomials(one, other):
         return Verdict(False, "the solutions differ, or how often each occurs")
-    return verdict
+    return None
 
 
 def _elsewhere(
@@ -142,49 +93,7 @@ def _elsewhere(
     declared = " ".join((assumptions or {}).values())
     where = f"{_SOLVING}:{task}"
     result = killable.run(where, expected, given, declared, seconds=SECONDS, budget=budget)
-    return result or _too_late()
-
-
-def _read(
-    text: object,
-    names: tuple[str, ...] | None,
-    assumptions: tuple[tuple[str, str], ...],
-    symbols: frozenset[str] = frozenset(),
-) -> Any:
-    if not isinstance(text, str):
-        raise ParseError(f"expected a formula as text, not {type(text).__name__}")
-    return _read_text(text, names, assumptions, symbols)
-
-
-@functools.lru_cache(512)  # the expected answer is the same for a whole class
-def _read_text(
-    text: str,
-    names: tuple[str, ...] | None,
-    assumptions: tuple[tuple[str, str], ...],
-    symbols: frozenset[str],
-) -> Any:
-    return parse_any(
-        text,
-        names,
-        implicit=names is None,
-        assumptions=dict(assumptions),
-        open_functions=names is None,
-        symbols=symbols,
-    )
-
-
-def _is_assignment(text: object) -> bool:
-    return isinstance(text, str) and "=" in text and not re.match(r"\s*[A-Z][a-z]+\(", text)
-
-
-def _assigned(value: Any, other: Any) -> Any:
-    """Return what is on the right of ``x = …``, where that name means nothing in `other`."""
-    if not isinstance(value, sympy.Eq):
-        return value
-    names = value.lhs.args if isinstance(value.lhs, Listing) else (value.lhs,)
-    used = value.rhs.free_symbols | other.free_symbols
-    fresh = all(name.is_Symbol and name not in used for name in names)
-    return value.rhs if fresh else value
+    return result or too_late()
 
 
 def _has_proposition(expected: Any, given: Any) -> bool:
@@ -239,6 +148,24 @@ def _ratios(expected: Ratio, given: Ratio, budget: Budget) -> Verdict:
 
 
 def _lists(expected: Listing, given: Listing, assumptions: _Assumptions, budget: Budget) -> Verdict:
+    verdict = _entries(expected, given, assumptions, budget)
+    differ = isinstance(expected, Tuple) != isinstance(given, Tuple)
+    if verdict.equal and differ and _may_be_interval(expected):
+        return Verdict(None, "undecided: the same as lists, but as intervals the ends differ")
+    return verdict
+
+
+def _may_be_interval(pair: Listing) -> bool:
+    """Whether ``(a, b)`` may be an interval: a is not known to be larger than b."""
+    if len(pair.args) != 2 or not all(isinstance(end, sympy.Expr) for end in pair.args):
+        return False
+    length = pair.args[1] - pair.args[0]
+    return not (length.is_Rational and length <= 0)
+
+
+def _entries(
+    expected: Listing, given: Listing, assumptions: _Assumptions, budget: Budget
+) -> Verdict:
     if len(expected.args) != len(given.args):
         return Verdict(False, f"{len(given.args)} entries instead of {len(expected.args)}")
     pairs = zip(expected.args, given.args, strict=True)
@@ -255,19 +182,22 @@ def _sets(expected: Any, given: Any, assumptions: _Assumptions, budget: Budget) 
         return _elsewhere("sets", expected, given, assumptions, budget)
     if len(expected.args) * len(given.args) > 400:
         return Verdict(None, "undecided: the sets are too large")
-    table = [[compare(a, b, assumptions, budget).equal for b in given.args] for a in expected.args]
+    table = [[compare(a, b, assumptions, budget) for b in given.args] for a in expected.args]
     columns = list(zip(*table, strict=True)) if table else [() for _ in given.args]
     for rows, whose, elements in (
         (table, "is missing", expected.args),
         (columns, "does not belong", given.args),
     ):
         for row, element in zip(rows, elements, strict=True):
-            if not any(row):
-                unsure = None in row
+            if not any(verdict.equal for verdict in row):
+                unsure = any(verdict.equal is None for verdict in row)
                 return Verdict(
                     None if unsure else False, f"{'undecided: ' * unsure}{element} {whose}"
                 )
-    return Verdict(True, "proved")
+    proved = all(
+        any(verdict == Verdict(True, "proved") for verdict in row) for row in (*table, *columns)
+    )
+    return Verdict(True, "proved" if proved else "numeric")
 
 
 def _a(which: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import random
 from typing import Any
@@ -11,13 +12,21 @@ import sympy
 from autograder.algebra.building import objects
 from autograder.algebra.building.functions import Max, Min
 from autograder.algebra.building.numeric import Undefined
-from autograder.algebra.comparing.equations import multiples, polynomials
+from autograder.algebra.comparing.equations import (
+    NO_MULTIPLE,
+    defined_everywhere,
+    multiples,
+    polynomials,
+)
+from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.membership import Judge
 from autograder.algebra.comparing.solutions import boundaries, conditions, solved
 from autograder.algebra.comparing.verdict import Verdict
 
 DRAWS = 4  # of the parameters of an equation or a set
 POINTS = 60  # in several variables
+LINES = 6  # through space, looked at as closely as one variable is
+EXTREME = 10**20
 
 _random = random.SystemRandom()
 
@@ -43,6 +52,8 @@ def sets(expected: Any, given: Any, _declared: str) -> Verdict:
         point = {symbol: _number(symbol) for symbol in symbols}
         judge = Judge(point)
         try:
+            if verdict := _nearly_the_same_ends(judge, expected, given, point):
+                return verdict
             ends = sorted(judge.ends(expected) + judge.ends(given))
             between = [(a + b) / 2 for a, b in itertools.pairwise(ends) if not judge.same(a, b)]
             outside = [ends[0] - 1, ends[-1] + 1] if ends else [judge.context.mpf(0)]
@@ -58,6 +69,27 @@ def sets(expected: Any, given: Any, _declared: str) -> Verdict:
     return Verdict(None, "undecided: too few points could be computed")
 
 
+def _nearly_the_same_ends(
+    judge: Judge, expected: Any, given: Any, point: dict[Any, Any]
+) -> Verdict | None:
+    """Compare exactly the ends that numbers of many digits cannot tell apart; None if all agree."""
+    for one, other in itertools.product(_ends(expected), _ends(given)):
+        one, other = (end.xreplace(point) for end in (one, other))
+        if one != other and judge.same(judge.value(one), judge.value(other)):
+            verdict = equal(one, other)
+            if not verdict.equal:
+                return verdict
+    return None
+
+
+def _ends(whole: Any) -> list[sympy.Expr]:
+    if isinstance(whole, objects.FiniteSet):
+        return list(whole.args)
+    if isinstance(whole, objects.Interval):
+        return [end for end in whole.args[:2] if end.is_finite is not False]
+    return [end for part in whole.args for end in _ends(part)]
+
+
 def statements(expected: Any, given: Any, declared: str) -> Verdict:
     """Compare equations, inequalities and what is made of them."""
     if isinstance(expected, objects.FiniteSet) or isinstance(given, objects.FiniteSet):
@@ -65,10 +97,18 @@ def statements(expected: Any, given: Any, declared: str) -> Verdict:
     expected, given = _same_single_name(expected, given)
     if expected == given:
         return Verdict(True, "proved")
+    if _extremes(expected) != _extremes(given):
+        return Verdict(None, "undecided: there are extreme numbers")
     one, other = _zero(expected), _zero(given)
     if one is not None and other is not None:
         return _equations(expected, given, one, other, declared)
     return _truths(expected, given)
+
+
+def _extremes(statement: Any) -> set[sympy.Rational]:
+    """Return the numbers that are lost beside others when a statement is judged by numbers."""
+    numbers = (abs(number) for number in statement.atoms(sympy.Rational) if number)
+    return {n for n in numbers if n > EXTREME or n * EXTREME < 1}
 
 
 def _same_single_name(expected: Any, given: Any) -> tuple[Any, Any]:
@@ -88,11 +128,22 @@ def _zero(statement: Any) -> sympy.Expr | None:
         difference = statement.lhs - statement.rhs
         if _highest_power(difference) > 60:
             return difference
-        return sympy.fraction(sympy.together(difference))[0]
+        return _numerator(difference)
     if isinstance(statement, objects.Disjunction):
         factors = [_zero(part) for part in statement.args]
         return None if None in factors else sympy.Mul(*factors)
     return {sympy.true: sympy.S.Zero, sympy.false: sympy.S.One}.get(statement)
+
+
+def _numerator(difference: sympy.Expr) -> sympy.Expr:
+    """Return what is above the line, without its zeros at which there is also one below."""
+    above, below = sympy.fraction(sympy.together(difference))
+    while polynomials(above, below) and below.free_symbols:
+        common = sympy.gcd(above, below)
+        if not common.free_symbols:
+            break
+        above = sympy.cancel(above / common)
+    return above
 
 
 def _highest_power(expr: sympy.Expr) -> int:
@@ -101,11 +152,17 @@ def _highest_power(expr: sympy.Expr) -> int:
 
 
 def _equations(expected: Any, given: Any, one: Any, other: Any, declared: str) -> Verdict:
-    if verdict := multiples(one, other):
-        return verdict
-    if not declared and polynomials(one, other):
-        return Verdict(False, "the solutions differ, or how often each occurs")
-    return _same_solutions(expected, given, one, other)
+    verdict = multiples(one, other)
+    if verdict is NO_MULTIPLE:
+        if not declared and polynomials(one, other):
+            return Verdict(False, "the solutions differ, or how often each occurs")
+        return _same_solutions(expected, given, one, other)
+    if verdict.equal and not (defined_everywhere(one) and defined_everywhere(other)):
+        # Where one is defined and the other is not, one of them may have more solutions.
+        with contextlib.suppress(NotImplementedError):
+            solutions = _same_solutions(expected, given, one, other)
+            return solutions if solutions.equal is False else verdict
+    return verdict
 
 
 def _same_solutions(expected: Any, given: Any, one: Any, other: Any) -> Verdict:
@@ -180,6 +237,8 @@ def _on_a_line(symbols: list[Any], expected: Any, given: Any) -> list[dict[Any, 
 def _in_space(symbols: list[Any], expected: Any, given: Any) -> list[dict[Any, Any]] | None:
     """Random points, and points at which the equations of one side hold."""
     points = [{symbol: _number(symbol) for symbol in symbols} for _ in range(POINTS)]
+    for i in range(LINES):
+        points += _along_a_line(symbols, expected, given, through_zero=i % 2 == 0)
     for statement in (expected, given):
         for equations in conditions(statement):
             if not equations:
@@ -191,6 +250,23 @@ def _in_space(symbols: list[Any], expected: Any, given: Any) -> list[dict[Any, A
                 if all(not v.free_symbols and _fits(s, v) for s, v in values.items()):
                     points.append({**free, **values})
     return points
+
+
+def _along_a_line(
+    symbols: list[Any], expected: Any, given: Any, *, through_zero: bool
+) -> list[dict[Any, Any]]:
+    """Points on a line through space: at every bend and zero on it, and between them."""
+    place = sympy.Dummy(real=True)
+    start = {s: sympy.S.Zero if through_zero else _number(s) for s in symbols}
+    line = {s: _number(s) if s.is_integer else start[s] + place * _number(s) for s in symbols}
+    found = []
+    for statement in (expected, given):
+        with contextlib.suppress(NotImplementedError, ValueError, sympy.PolynomialError):
+            found += boundaries(statement.xreplace(line), place)
+    ends = sorted({sympy.Rational(str(sympy.N(value, 60))) for value in found})
+    places = [*ends, *((a + b) / 2 for a, b in itertools.pairwise(ends))]
+    points = [{s: value.xreplace({place: at}) for s, value in line.items()} for at in places]
+    return [point for point in points if all(_fits(s, value) for s, value in point.items())]
 
 
 def _fits(symbol: sympy.Symbol, value: sympy.Expr) -> bool:

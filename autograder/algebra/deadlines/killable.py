@@ -122,6 +122,9 @@ def run(task: str, *values: Any, seconds: float, budget: Budget | None = None) -
         except (OSError, EOFError, TimeoutError, pickle.PickleError, RecursionError):
             stop()
             result = None
+        except BaseException:
+            stop()  # else the next request would be given the answer to this one
+            raise
         if budget is not None:
             budget.seconds -= left
         return result

@@ -10,9 +10,10 @@ from typing import ClassVar
 
 import sympy
 
+from autograder.algebra.building.derivatives import differentiate
 from autograder.algebra.building.functions import Diff
 from autograder.algebra.building.library import CALLS
-from autograder.algebra.building.parse import build, differentiate
+from autograder.algebra.building.parse import build
 from autograder.algebra.building.scope import Scope
 from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict

@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Collection, Container
 
 from autograder.algebra.reading.latex import Reader
-from autograder.algebra.reading.lexer import is_latex, tokenize
+from autograder.algebra.reading.lexer import Token, is_latex, tokenize
 from autograder.algebra.reading.signs import WORDS
 from autograder.algebra.reading.tree import Node
 
@@ -47,11 +47,27 @@ def read_tree(
     latex = latex or is_latex(str(text))
     tokens = tokenize(text, words=words, functions=functions, split=implicit, latex=latex)
     if open_functions:
-        plain = {
-            token.text.replace("_", "")
-            for token, after in itertools.pairwise(tokens)
-            if token.kind == "name" and after.text != "(" and token.text not in functions
-        }
-        plain -= WORDS
-        words = plain.union(words)
+        words = _without_bracket(tokens, functions).union(words)
     return Reader(str(text), tokens, implicit, functions, words, open_functions, latex).read()
+
+
+def plain_names(
+    text: object, *, implicit: bool, functions: Container[str], words: Collection[str] = ()
+) -> frozenset[str]:
+    """Return the names, without underscores, that stand in `text` without a bracket behind them."""
+    latex = is_latex(str(text))
+    tokens = tokenize(text, words=words, functions=functions, split=implicit, latex=latex)
+    return _without_bracket(tokens, functions)
+
+
+def _without_bracket(tokens: list[Token], functions: Container[str]) -> frozenset[str]:
+    found = set()
+    before = ""
+    for token, after in itertools.pairwise(tokens):
+        is_name = token.kind == "name" and token.text not in functions and token.text not in WORDS
+        transposes = token.text == "T" and before == "^"
+        if is_name and not transposes and after.text not in ("(", "["):
+            found.add(token.text.replace("_", ""))
+        if token.text != "{":
+            before = token.text
+    return frozenset(found)

@@ -259,6 +259,8 @@ class _Scanner:
         match = _FONT.match(word)
         assert match is not None
         inner = "".join((match["braced"] or match["bare"]).replace("\\", "").split())
+        if match["font"] == "mathbb" and inner not in self.words:
+            inner = signs.DOUBLE_STRUCK.get(inner, inner)
         return self.with_index(word, at, inner + signs.ACCENTS.get(match["font"], ""), match.end())
 
     def command(self, word: str, at: int) -> list[Token]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from autograder.algebra.reading.cursor import OPERAND
 from autograder.algebra.reading.lexer import Token
 from autograder.algebra.reading.operators import Operators
-from autograder.algebra.reading.signs import BIG_OPERATORS
+from autograder.algebra.reading.signs import BIG_OPERATORS, EXPECTATION, WORDS, is_greek
 from autograder.algebra.reading.tree import Node, call
 
 _CLOSING = {"(": ")", "[": "]", "{": "}", r"\{": r"\}"}
@@ -151,14 +151,41 @@ class Operands(Operators):
             items, _ = self.items((_CLOSING[self.next().text],), token)
             return Node("call", token, tuple(items))
         if self.sees("(") and self.is_call(token, known):
-            opened = self.next()
-            if self.sees(")") and token.text not in ("FiniteSet", "EmptySet"):
-                self.fail(OPERAND)
-            items, _ = self.items((")",), opened)
-            return Node("call", token, tuple(items))
+            return self.applied(token)
+        if self.latex and not known and self.is_open_call(token):
+            return self.applied(token)
         if known and token.text in (*_BARE, *_INVERSES) and (self.implicit or self.sees("_")):
             return self.bare_call(token)
         return Node("name", token)
+
+    def applied(self, name: Token) -> Node:
+        """Read the arguments of a call."""
+        opened = self.next()
+        closing = _CLOSING[opened.text]
+        if self.sees(closing) and name.text not in ("FiniteSet", "EmptySet"):
+            self.fail(OPERAND)
+        items, _ = self.items((closing,), opened)
+        return Node("call", name, tuple(items))
+
+    def is_open_call(self, name: Token) -> bool:
+        r"""Whether a name that nobody declared is a function in LaTeX: ``\operatorname{Var}(X)``.
+
+        A word in letters of its own is never a factor before a bracket; where names are declared
+        it is unknown, and so is the expectation, which is no number e.
+        """
+        if name.text.replace("_", "") in self.words and not name.text.startswith(EXPECTATION):
+            return False
+        written = self.text[name.position : name.end]
+        is_word = written.startswith("\\") and len(name.text) > 1 and not is_greek(name.text)
+        if written.startswith((r"\operatorname", r"\mathbb")) and not self.sees("(", "["):
+            self.fail(f"{name.text} needs brackets: {name.text}(…)", name)
+        if not self.sees("(", "[") or name.text in WORDS | {"e"}:
+            return False
+        if self.open_functions:
+            return is_word or self.sees("(") or name.text.startswith(EXPECTATION)
+        if is_word or name.text == "E":
+            self.fail(f"unknown function {name.text}", name)
+        return False
 
     def is_index(self, name: Token) -> bool:
         """Whether the bracket here holds an index: it stands directly after a name."""
@@ -188,8 +215,9 @@ class Operands(Operators):
             arguments.append(self.argument())
         if self.sees("^"):
             power = self.next(), self.exponent()
-        if self.sees("("):
-            items, _ = self.items((")",), self.next())
+        if self.sees("(") or (self.latex and self.sees("[", "{", r"\{")):
+            opened = self.next()
+            items, _ = self.items((_CLOSING[opened.text],), opened)
         elif self.sees(*BIG_OPERATORS):
             items = [self.power()]
         elif self.starts_operand() and not self.is_function(self.token):

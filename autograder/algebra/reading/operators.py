@@ -138,6 +138,8 @@ class Operators(Cursor):
 
     def raised(self, base: Node, token: Token, exponent: Node) -> Node:
         """Return a power; ``A^T`` is a transpose and ``A^-T`` that of the inverse."""
+        if base.kind == "number":
+            return Node("power", token, (base, exponent))
         if self.is_transposing(exponent):
             return Node("transpose", token, (base,))
         if exponent.kind == "negative" and self.is_transposing(exponent.children[0]):

@@ -24,6 +24,19 @@ RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱʲᵏᵐˢᵗ", "01234
 LOWERED = dict(zip("ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", "aehijklmnoprstuvx", strict=True))
 FRACTIONS = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅛": "1/8"}
 
+
+def _sign(name: str) -> str:
+    try:
+        return unicodedata.lookup(name)
+    except KeyError:
+        return ""
+
+
+def is_greek(name: str) -> bool:
+    """Whether a name is that of a Greek letter, perhaps with an index: ``sigma_q``."""
+    return name.partition("_")[0] in GREEK.values()
+
+
 WRITTEN = {
     "**": "^",
     "−": "-",
@@ -52,6 +65,16 @@ WRITTEN = {
 }
 # Words that are never taken apart.
 WORDS = frozenset({"pi", "oo", "inf", "infty", "infinity", "and", "or", "not", "True", "False"})
+# Blackboard letters are no ordinary ones: 𝔼 is not the number e.
+DOUBLE_STRUCK = {
+    letter: next(
+        sign
+        for name in ("DOUBLE-STRUCK CAPITAL", "MATHEMATICAL DOUBLE-STRUCK CAPITAL")
+        if (sign := _sign(f"{name} {letter}"))
+    )
+    for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+}
+EXPECTATION = DOUBLE_STRUCK["E"]
 # What stands under these says where they begin and end.
 BIG_OPERATORS = {r"\sum": "Sum", r"\prod": "Product", r"\lim": "Limit"}
 BIG = {"Σ": r"\sum", "∑": r"\sum", "∏": r"\prod", "lim": r"\lim"}

@@ -1,0 +1,72 @@
+"""Derivatives and limits that are carried out once a formula is read."""
+
+from __future__ import annotations
+
+import sympy
+
+from autograder.algebra.building.construction import UNDEFINED
+from autograder.algebra.building.functions import Diff, Limit
+from autograder.algebra.building.running_index import as_index
+from autograder.algebra.building.sizes import is_in_range, is_larger
+from autograder.algebra.deadlines import killable
+from autograder.algebra.reading.errors import ParseError
+
+MAX_DIFFERENTIATED = 1000  # nodes
+LIMIT_SECONDS = 1.0  # of processor time
+_LIMIT = "autograder.algebra.building.derivatives:limit"
+
+
+def differentiate(expr: sympy.Expr, text: str = "") -> sympy.Expr:
+    """Carry out the derivatives and limits in `expr`, the innermost first."""
+    if not expr.has(Diff, Limit):
+        return expr
+    args = [differentiate(argument, text) for argument in expr.args]
+    if isinstance(expr, Limit):
+        found = killable.run(_LIMIT, *args, seconds=LIMIT_SECONDS)
+        if found is None:
+            raise ParseError("this limit could not be found", text)
+        return _checked(found, text)
+    if not isinstance(expr, Diff):
+        return _checked(expr.func(*args), text)
+    inner, variables = args[0], args[1:]
+    if not all(variable.is_Symbol for variable in variables):
+        raise ParseError("differentiate with respect to a variable: diff(f, x)", text)
+    for variable in variables:
+        if is_larger(inner, MAX_DIFFERENTIATED):
+            raise ParseError("this is too large to differentiate", text)
+        inner = _derivative(inner, variable, text)
+    return _checked(inner, text)
+
+
+def _derivative(inner: sympy.Expr, variable: sympy.Symbol, text: str) -> sympy.Expr:
+    """Differentiate; ``x_j`` is one of the ``x_i`` that a sum in `inner` runs over."""
+    base, _, index = variable.name.partition("_")
+    families = {entry for entry in inner.atoms(sympy.Indexed) if str(entry.base) == base}
+    if not families:
+        return sympy.diff(inner, variable)
+    indices = [index] if index.isdigit() else list(index)
+    if any(len(entry.indices) != len(indices) for entry in families):
+        raise ParseError(f"it is not clear which entry of {base} {variable.name} is", text)
+    family = next(iter(families)).base
+    entry = sympy.Indexed(family, *map(as_index, indices))
+    return sympy.diff(inner.xreplace({variable: entry}), entry).xreplace({entry: variable})
+
+
+def _checked(expr: sympy.Expr, text: str) -> sympy.Expr:
+    """Refuse what only a derivative made undefined or too large: ``log(diff(x, y))``."""
+    if expr.has(*UNDEFINED):
+        raise ParseError("this is not defined once the derivative is carried out", text)
+    if expr.is_number and not is_in_range(expr):
+        raise ParseError("this number is too large", text)
+    return expr
+
+
+def limit(
+    inner: sympy.Expr, variable: sympy.Symbol, at: sympy.Expr, side: sympy.Symbol
+) -> sympy.Expr | None:
+    """Find a limit, from above unless `side` is ``-``; None where there is no finite one.
+
+    Only ever called in the second process, since sympy may look for one for ever.
+    """
+    found = sympy.limit(inner, variable, at, side.name)
+    return found if found.is_finite and not found.has(sympy.Limit) else None
