@@ -125,7 +125,8 @@ class Builder(Applied):
             if not isinstance(side, sympy.Expr | objects.Listing | sympy.MatrixBase):
                 raise self.fail(f"expected a formula on both sides, not {a_kind(side)}", node)
         link = objects.relation(sign, *(hashable(side) for side in (left, right)))
-        if sign != "=" or not self.cancelled or left.is_Symbol or right.is_Symbol:
+        is_label = any(child.kind == "name" for child in node.children)
+        if sign != "=" or not self.cancelled or is_label:
             return link
         # What stood below a line is not zero, though nothing shows it any more: (x - 2)²/(x - 2)
         apart = [objects.relation("!=", factor, sympy.S.Zero) for factor in self.cancelled]

@@ -60,6 +60,8 @@ def _binomial(n: sympy.Expr, k: sympy.Expr) -> sympy.Expr:
 
 
 def _diag(*values: Any) -> Any:
+    if len(values) == 1 and not isinstance(values[0], sympy.MatrixBase):
+        return sympy.Function("diag")(*values)  # of a vector whose entries are not known
     if len(values) == 1 and isinstance(values[0], sympy.MatrixBase):
         values = tuple(values[0])
     if any(isinstance(value, sympy.MatrixBase) for value in values):

@@ -11,7 +11,7 @@ import hashlib
 import operator
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import sympy
@@ -19,15 +19,20 @@ from mpmath.ctx_mp import MPContext
 from sympy.core.function import AppliedUndef
 
 from autograder.algebra.building import functions as own
-from autograder.algebra.building.functions import Max, Min, cosh, sinh, tanh
+from autograder.algebra.building.elementary import (
+    FUNCTIONS,
+    LARGEST,
+    Elementary,
+    Undefined,
+    Value,
+    size_of,
+)
 
-LARGEST = 1000  # natural logarithm of the largest value that is worked with
+__all__ = ["LARGEST", "Evaluator", "Undefined", "Value", "shared_context", "value_at"]
+
 MAX_TERMS = 200  # of a sum with a running index
 MAX_WORK = 40_000  # nodes computed at one point
-MAX_ANGLE = 60  # digits before the point of the argument of a sine
 KEY_DIGITS = 20  # to which arguments must agree for an unknown function to be the same
-
-Value = Any  # mpmath's mpf or mpc
 
 
 _threads = threading.local()
@@ -41,11 +46,7 @@ def shared_context(digits: int) -> MPContext:
     return _threads.context
 
 
-class Undefined(Exception):
-    """The expression has no value here, or one that is out of range."""
-
-
-class Evaluator:
+class Evaluator(Elementary):
     """The values of expressions at one point.
 
     Parameters
@@ -72,9 +73,8 @@ class Evaluator:
     def __init__(
         self, context: MPContext, point: Mapping[sympy.Symbol, Value], *, mixed: bool = False
     ) -> None:
-        self.context = context
+        super().__init__(context)
         self.work = 0
-        self.largest = self.smallest = 1
         self.real = True
         self._mixed = mixed
         self._point = self._free = point
@@ -88,7 +88,7 @@ class Evaluator:
             if self.work > MAX_WORK:
                 raise Undefined("too much to compute")
             value = self._compute(expr)
-            self.largest = max(self.largest, _size(value))
+            self.largest = max(self.largest, size_of(value))
             self.real = self.real and value.imag == 0
             self._known[expr] = value
         return value
@@ -109,9 +109,9 @@ class Evaluator:
         if expr is sympy.pi:
             return +context.pi
         if expr is sympy.E:
-            return self._exp(context.mpf(1))
+            return self.exp(context.mpf(1))
         if isinstance(expr, sympy.exp):
-            return self._exp(self(expr.exp))
+            return self.exp(self(expr.exp))
         if expr.is_Pow:
             return self._power(expr)
         if isinstance(expr, sympy.Sum | sympy.Product):
@@ -123,49 +123,40 @@ class Evaluator:
         if isinstance(expr, sympy.Derivative) and isinstance(expr.expr, AppliedUndef):
             name = f"{expr.expr.func.__name__}'{expr.variables}"
             return self._unknown(name, expr.expr.args)
-        function = _FUNCTIONS.get(expr.func)
+        function = FUNCTIONS.get(expr.func)
         if function is None:
             raise Undefined(str(expr.func))
         return function(self, *[self(argument) for argument in expr.args])
 
-    def _note(self, value: Value) -> Value:
-        if value:
-            self.smallest = min(self.smallest, _size(value))
-        return value
-
-    def _exp(self, value: Value) -> Value:
-        if abs(value) > LARGEST:
-            raise Undefined("exp")
-        return self._note(self.context.exp(value))
-
     def _power(self, expr: sympy.Expr) -> Value:
-        base, exponent = self(expr.base), self(expr.exp)
+        exponent = self(expr.exp)
+        if self.context.re(exponent) < 0 and self._is_pole(expr.base):
+            return self.context.mpf(0)
+        base = self(expr.base)
         if base == 0:
             if self.context.re(exponent) <= 0:
                 raise Undefined("0**0")
             return base
         if not expr.exp.is_Integer:
-            whole = self._whole(exponent)
+            whole = self.whole(exponent)
             if whole is None or base > 0 or abs(whole) > LARGEST:
-                return self._exp(exponent * self.context.log(base))
+                return self.exp(exponent * self.context.log(base))
             exponent = whole  # (-1)^n is a sign, with no trace of an angle
         if abs(exponent * self.context.log(abs(base))) > LARGEST:
             raise Undefined("power")
         return base ** int(exponent)
 
-    def _whole(self, value: Value) -> int | None:
-        """Return a value as a whole number, None if it is none."""
-        if self.context.im(value) != 0 or abs(value) > 10**9:
-            return None
-        nearest = int(self.context.nint(self.context.re(value)))
-        close = abs(value - nearest) <= self.context.mpf(10) ** (10 - self.context.dps)
-        return nearest if close else None
+    def _is_pole(self, expr: sympy.Expr) -> bool:
+        """Whether this is (-1)!, which makes 0 below a line: nobody chooses three out of two."""
+        if not isinstance(expr, own.Factorial):
+            return False
+        return (self.whole(self(expr.args[0])) or 0) < 0
 
     def _running(self, expr: Any) -> Value:
         """Compute a sum or product over a running index, whose name is bound inside alone."""
         *within, (index, low, high) = expr.limits  # sympy writes a sum of a sum as one
         body = expr.func(expr.function, *within) if within else expr.function
-        first, last = self._whole(self(low)), self._whole(self(high))
+        first, last = self.whole(self(low)), self.whole(self(high))
         if first is None or last is None or last - first >= MAX_TERMS:
             raise Undefined("range")
         total = self.context.mpf(isinstance(expr, sympy.Product))
@@ -186,7 +177,7 @@ class Evaluator:
         The i of the symbol is a free one: in a sum over i, the term ``p_i`` is another thing.
         """
         base = str(expr.base)
-        places = [self._whole(self(index)) for index in expr.indices]
+        places = [self.whole(self(index)) for index in expr.indices]
         written = f"{base}{''.join(map(str, places))}"
         for symbol, value in self._free.items():
             if symbol.name.replace("_", "") == written:
@@ -205,63 +196,6 @@ class Evaluator:
         digest = hashlib.blake2b(key, key=_SALT, digest_size=40).digest()
         size = self.context.mpf(int.from_bytes(digest)) / 2**319 + self.context.mpf(1) / 16
         return -size if self._mixed and not positive and digest[-1] % 2 else size
-
-    def _log(self, value: Value) -> Value:
-        if value == 0:
-            raise Undefined("log")
-        return self.context.log(value)
-
-    def _cosh(self, value: Value) -> Value:
-        return (self._exp(value) + self._exp(-value)) / 2
-
-    def _sinh(self, value: Value) -> Value:
-        return (self._exp(value) - self._exp(-value)) / 2
-
-    def _tanh(self, value: Value) -> Value:
-        # Through exponentials, so that the distance of tanh(100) from 1 is noted as a size.
-        return self._sinh(value) / self._cosh(value)
-
-    def _trigonometric(self, name: str, value: Value) -> Value:
-        size = abs(value)
-        if abs(self.context.im(value)) > LARGEST or size > self.context.mpf(10) ** MAX_ANGLE:
-            raise Undefined(name)
-        if size > 1:  # the fractional part of a large angle must be known to all digits
-            self.largest = max(self.largest, _size(size))
-            self._note(1 / size)
-        return getattr(self.context, name)(value)
-
-    def _abs(self, value: Value) -> Value:
-        return abs(value)
-
-    def _real(self, value: Value) -> Value:
-        if self.context.im(value) != 0:
-            raise Undefined("order of complex numbers")
-        return self.context.re(value)
-
-    def _heaviside(self, value: Value, at_zero: Value) -> Value:
-        sign = self.context.sign(self._real(value))
-        return at_zero if sign == 0 else (sign + 1) / 2
-
-    def _floor(self, value: Value, *, up: bool = False) -> Value:
-        real = self._real(value)
-        whole = self._whole(real)
-        if whole is not None:
-            return self.context.mpf(whole)
-        return self.context.ceil(real) if up else self.context.floor(real)
-
-    def _factorial(self, value: Value) -> Value:
-        whole = self._whole(value)
-        if abs(value) > 200 or (whole is not None and whole < 0):
-            raise Undefined("factorial")
-        return self._note(self.context.gamma(value + 1))
-
-    def _bounded(self, name: str, value: Value) -> Value:
-        if abs(value) > LARGEST:
-            raise Undefined(name)
-        return self._note(getattr(self.context, name)(value))
-
-    def _same(self, left: Value, right: Value) -> Value:
-        return self.context.mpf(self._whole(left - right) == 0)
 
 
 def value_at(expr: sympy.Expr, numbers: Mapping[str, float]) -> float:
@@ -286,45 +220,5 @@ def value_at(expr: sympy.Expr, numbers: Mapping[str, float]) -> float:
     return float(context.re(value))
 
 
-def _size(value: Value) -> int:
-    """Return the power of 2 above the size of a value; `Undefined` if it is infinite or none."""
-    if hasattr(value, "_mpc_"):
-        return max(_size(value.real), _size(value.imag))
-    _sign, mantissa, exponent, bits = value._mpf_
-    if mantissa:
-        return int(exponent + bits)
-    if exponent:
-        raise Undefined("not a number")
-    return -(10**9)
-
-
 # Students do not know it, so no unknown function can be fitted to.
 _SALT = os.urandom(32)
-
-_FUNCTIONS: dict[Any, Callable[..., Value]] = {
-    sympy.log: Evaluator._log,
-    cosh: Evaluator._cosh,
-    sinh: Evaluator._sinh,
-    tanh: Evaluator._tanh,
-    sympy.sin: lambda self, x: self._trigonometric("sin", x),
-    sympy.cos: lambda self, x: self._trigonometric("cos", x),
-    sympy.tan: lambda self, x: self._trigonometric("tan", x),
-    sympy.Abs: Evaluator._abs,
-    sympy.sign: lambda self, x: self.context.sign(self._real(x)),
-    sympy.Heaviside: Evaluator._heaviside,
-    own.Asin: lambda self, x: self._bounded("asin", x),
-    own.Acos: lambda self, x: self._bounded("acos", x),
-    own.Atan: lambda self, x: self._bounded("atan", x),
-    own.Atan2: lambda self, y, x: self.context.atan2(self._real(y), self._real(x)),
-    own.Erf: lambda self, x: self._bounded("erf", x),
-    own.Floor: Evaluator._floor,
-    own.Ceiling: lambda self, x: self._floor(x, up=True),
-    own.Factorial: Evaluator._factorial,
-    own.Conjugate: lambda self, x: self.context.conj(x),
-    own.RealPart: lambda self, x: self.context.re(x),
-    own.ImaginaryPart: lambda self, x: self.context.im(x),
-    own.Norm: Evaluator._abs,
-    sympy.KroneckerDelta: Evaluator._same,
-    Max: lambda self, *xs: max(map(self._real, xs)),
-    Min: lambda self, *xs: min(map(self._real, xs)),
-}

@@ -55,6 +55,8 @@ def pairs(a: sympy.Expr, b: sympy.Expr) -> Iterator[tuple[str, sympy.Expr, sympy
     """Yield what must be equal if a = b: entries by entries, for random matrices of some sizes."""
     sizes = _Sizes()
     sizes.join(sizes.shape(a), sizes.shape(b))
+    if misfit := sizes.misfit(a.free_symbols | b.free_symbols):
+        raise Ambiguous(f"a product in which {misfit} has one row or column")
     for trial in SIZES:
         values = _Values(sizes, trial)
         left, right = values(a), values(b)
@@ -75,6 +77,14 @@ class _Sizes:
         while size in self._same:
             size = self._same[size]
         return size
+
+    def misfit(self, names: set[sympy.Symbol]) -> str:
+        """Return the name of a matrix that could only be a row or a column, or of such a column."""
+        for name in names:
+            shape = None if name.is_commutative else self.shape(name)
+            if shape and any(map(self.is_one, shape[: 1 if isinstance(name, Vector) else 2])):
+                return str(name)
+        return ""
 
     def is_one(self, size: Any) -> bool:
         return bool(self.find(size) == _ONE)

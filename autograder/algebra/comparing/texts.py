@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,7 +12,7 @@ import sympy
 from sympy.core.function import AppliedUndef
 
 from autograder.algebra.building.library import CALLS
-from autograder.algebra.building.objects import Listing, kind
+from autograder.algebra.building.objects import Conjunction, Listing, kind
 from autograder.algebra.building.parse import parse_any
 from autograder.algebra.building.scope import plain_name
 from autograder.algebra.comparing.answers import STATEMENTS, compare, too_late
@@ -72,6 +73,7 @@ def equivalent(
         return Verdict(None, f"parse error: the expected formula: {error}")
     try:
         symbols = frozenset(symbol.name for symbol in right.free_symbols if symbol.is_Symbol)
+        names = _with_label(names, given)
         answer = _read(given, names, tuple(known.items()), symbols)
         if "*" not in known and (found := matrices((expected, given), names, known)):
             known |= found
@@ -79,6 +81,12 @@ def equivalent(
             answer = _read(given, names, tuple(known.items()), symbols)
     except ParseError as error:
         return Verdict(False, f"parse error: {error}")
+    if names is None:
+        right, answer = _without_chain(right, answer), _without_chain(answer, right)
+    elif kind(right) == "expression" and (sides := _chain(answer)):
+        # Declared names are marked: every side that is no label has to be right.
+        sides = sides[1:] if sides[0].is_Symbol and _is_label(sides[0], right) else sides
+        return compare(Listing(*[right] * len(sides)), Listing(*sides), assumptions)
     if kind(right) not in STATEMENTS and _is_assignment(given):
         answer = _assigned(answer, right)
     elif kind(answer) not in STATEMENTS and _is_assignment(expected):
@@ -107,7 +115,7 @@ def _read_text(
     return parse_any(
         text,
         names,
-        implicit=names is None,
+        implicit=True,
         assumptions=dict(assumptions),
         open_functions=names is None,
         symbols=symbols,
@@ -121,6 +129,40 @@ def _factors(expected: Any, given: object) -> frozenset[str]:
     if not called or not isinstance(given, str):
         return frozenset()
     return plain_names(given, implicit=True, functions=CALLS).intersection(called) - _FUNCTIONS
+
+
+def _with_label(names: tuple[str, ...] | None, given: object) -> tuple[str, ...] | None:
+    """Let ``p = …`` be read where p is not declared: that is what the answer is called."""
+    label = (
+        re.match(r"[\s$\\(\[]*([A-Za-z]\w*)\s*=(?!=)", given) if isinstance(given, str) else None
+    )
+    if names is None or label is None or plain_name(label[1]) in map(plain_name, names):
+        return names
+    return (*names, label[1])
+
+
+def _is_label(name: sympy.Symbol, expected: Any) -> bool:
+    return name not in expected.free_symbols
+
+
+def _chain(value: Any) -> list[Any]:
+    """Return the sides of ``a = b = c``; none of anything else."""
+    links = value.args if isinstance(value, Conjunction) else (value,)
+    if not all(isinstance(link, sympy.Eq) for link in links):
+        return []
+    if any(one.rhs != other.lhs for one, other in itertools.pairwise(links)):
+        return []
+    return [links[0].lhs, *(link.rhs for link in links)]
+
+
+def _without_chain(value: Any, other: Any) -> Any:
+    """Return the answer that a chain ends with: c, or x = c for ``x = a = b = c``."""
+    sides = _chain(value)
+    if len(sides) < 3:
+        return value
+    if kind(other) not in STATEMENTS:
+        return sides[-1]
+    return sympy.Eq(sides[0], sides[-1], evaluate=False)
 
 
 def _is_assignment(text: object) -> bool:

@@ -34,7 +34,7 @@ def matrices(
     trees = [
         read_tree(
             text,
-            implicit=names is None,
+            implicit=True,
             functions=_CALLS,
             words=frozenset(map(plain_name, names or known)),
             open_functions=names is None,

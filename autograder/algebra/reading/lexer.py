@@ -58,7 +58,7 @@ _PATTERNS = {
     for sigma in (False, True)
 }
 
-_FACTOR = re.compile(r"[A-Za-z](?:_?[0-9]+|_[a-z](?![a-z0-9]))?")
+_FACTOR = re.compile(r"[A-Za-z](?:_?[0-9]+|[₀-₉]+|_[a-z](?![a-z0-9]))?")
 _GREEK_LETTERS = re.compile(f"[{''.join(signs.GREEK)}]|[^{''.join(signs.GREEK)}]+")
 _THOUSANDS = re.compile(r"\s*[-+]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\s*")
 
@@ -207,10 +207,10 @@ class _Scanner:
     def factors(self, word: str) -> list[str]:
         """Take ``ab``, ``p_1p_2`` and ``πσ²`` apart where only the pieces are names."""
         known = word in self.functions or word in signs.WORDS
-        if known or word.translate(signs.LETTERS).replace("_", "") in self.words:
+        if known or _plain(word) in self.words:
             return [word]
         pieces = _FACTOR.findall(word)
-        if "".join(pieces) == word and self.words.issuperset(p.replace("_", "") for p in pieces):
+        if "".join(pieces) == word and self.words.issuperset(map(_plain, pieces)):
             return pieces
         letters = re.match(f"[{LETTER}]*", word)
         head = letters[0] if letters else ""
@@ -297,3 +297,8 @@ def _plain_index(index: str) -> str:
     r"""``_{ij}``, ``_{i,j}``, ``_\text{max}`` without braces, commas and commands."""
     index = re.sub(_FONTS, "", _lowered(index)).translate(signs.LETTERS)
     return re.sub(r"[{}\\,\s]", "", index)
+
+
+def _plain(name: str) -> str:
+    """Return ``p₁`` and ``p_1`` as they are declared: ``p1``."""
+    return name.translate(signs.LETTERS).replace("_", "")
