@@ -79,9 +79,22 @@ _MARKED = {letter: name for letter, name in _MARKED.items() if len(letter) == 1}
 _DIGITS = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
 LETTERS = str.maketrans(GREEK | _MARKED | MARKS | _DIGITS | {"′": "'"})
 LETTER = "A-Za-z" + "".join(GREEK) + "".join(_MARKED)
-RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱʲᵏᵐˢᵗ", "0123456789+-nijkmst", strict=True))
+RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱʲᵏᵐˢᵗˣʸᶻ", "0123456789+-nijkmstxyz", strict=True))
 LOWERED = dict(zip("ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", "aehijklmnoprstuvx", strict=True))
 FRACTIONS = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅛": "1/8"}
+
+
+def _sign(name: str) -> str:
+    try:
+        return unicodedata.lookup(name)
+    except KeyError:
+        return ""
+
+
+def is_greek(name: str) -> bool:
+    """Whether a name is that of a Greek letter, perhaps with an index: ``sigma_q``."""
+    return name.partition("_")[0] in GREEK.values()
+
 
 WRITTEN = {
     "**": "^",
@@ -111,6 +124,16 @@ WRITTEN = {
 }
 # Words that are never taken apart.
 WORDS = frozenset({"pi", "oo", "inf", "infty", "infinity", "and", "or", "not", "True", "False"})
+# Blackboard letters are no ordinary ones: 𝔼 is not the number e.
+DOUBLE_STRUCK = {
+    letter: next(
+        sign
+        for name in ("DOUBLE-STRUCK CAPITAL", "MATHEMATICAL DOUBLE-STRUCK CAPITAL")
+        if (sign := _sign(f"{name} {letter}"))
+    )
+    for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+}
+EXPECTATION = DOUBLE_STRUCK["E"]
 # What stands under these says where they begin and end.
 BIG_OPERATORS = {r"\sum": "Sum", r"\prod": "Product", r"\lim": "Limit"}
 BIG = {"Σ": r"\sum", "∑": r"\sum", "∏": r"\prod", "lim": r"\lim"}
@@ -243,7 +266,7 @@ _PATTERNS = {
     for sigma in (False, True)
 }
 
-_FACTOR = re.compile(r"[A-Za-z](?:_?[0-9]+|_[a-z](?![a-z0-9]))?")
+_FACTOR = re.compile(r"[A-Za-z](?:_?[0-9]+|[₀-₉]+|_[a-z](?![a-z0-9]))?")
 _GREEK_LETTERS = re.compile(f"[{''.join(signs.GREEK)}]|[^{''.join(signs.GREEK)}]+")
 _THOUSANDS = re.compile(r"\s*[-+]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\s*")
 
@@ -392,10 +415,10 @@ class _Scanner:
     def factors(self, word: str) -> list[str]:
         """Take ``ab``, ``p_1p_2`` and ``πσ²`` apart where only the pieces are names."""
         known = word in self.functions or word in signs.WORDS
-        if known or word.translate(signs.LETTERS).replace("_", "") in self.words:
+        if known or _plain(word) in self.words:
             return [word]
         pieces = _FACTOR.findall(word)
-        if "".join(pieces) == word and self.words.issuperset(p.replace("_", "") for p in pieces):
+        if "".join(pieces) == word and self.words.issuperset(map(_plain, pieces)):
             return pieces
         letters = re.match(f"[{LETTER}]*", word)
         head = letters[0] if letters else ""
@@ -444,6 +467,8 @@ class _Scanner:
         match = _FONT.match(word)
         assert match is not None
         inner = "".join((match["braced"] or match["bare"]).replace("\\", "").split())
+        if match["font"] == "mathbb" and inner not in self.words:
+            inner = signs.DOUBLE_STRUCK.get(inner, inner)
         return self.with_index(word, at, inner + signs.ACCENTS.get(match["font"], ""), match.end())
 
     def command(self, word: str, at: int) -> list[Token]:
@@ -480,6 +505,11 @@ def _plain_index(index: str) -> str:
     r"""``_{ij}``, ``_{i,j}``, ``_\text{max}`` without braces, commas and commands."""
     index = re.sub(_FONTS, "", _lowered(index)).translate(signs.LETTERS)
     return re.sub(r"[{}\\,\s]", "", index)
+
+
+def _plain(name: str) -> str:
+    """Return ``p₁`` and ``p_1`` as they are declared: ``p1``."""
+    return name.translate(signs.LETTERS).replace("_", "")
 
 
 class Node(NamedTuple):
@@ -755,6 +785,8 @@ class Operators(Cursor):
 
     def raised(self, base: Node, token: Token, exponent: Node) -> Node:
         """Return a power; ``A^T`` is a transpose and ``A^-T`` that of the inverse."""
+        if base.kind == "number":
+            return Node("power", token, (base, exponent))
         if self.is_transposing(exponent):
             return Node("transpose", token, (base,))
         if exponent.kind == "negative" and self.is_transposing(exponent.children[0]):
@@ -942,14 +974,41 @@ class Operands(Operators):
             items, _ = self.items((_CLOSING[self.next().text],), token)
             return Node("call", token, tuple(items))
         if self.sees("(") and self.is_call(token, known):
-            opened = self.next()
-            if self.sees(")") and token.text not in ("FiniteSet", "EmptySet"):
-                self.fail(OPERAND)
-            items, _ = self.items((")",), opened)
-            return Node("call", token, tuple(items))
+            return self.applied(token)
+        if self.latex and not known and self.is_open_call(token):
+            return self.applied(token)
         if known and token.text in (*_BARE, *_INVERSES) and (self.implicit or self.sees("_")):
             return self.bare_call(token)
         return Node("name", token)
+
+    def applied(self, name: Token) -> Node:
+        """Read the arguments of a call."""
+        opened = self.next()
+        closing = _CLOSING[opened.text]
+        if self.sees(closing) and name.text not in ("FiniteSet", "EmptySet"):
+            self.fail(OPERAND)
+        items, _ = self.items((closing,), opened)
+        return Node("call", name, tuple(items))
+
+    def is_open_call(self, name: Token) -> bool:
+        r"""Whether a name that nobody declared is a function in LaTeX: ``\operatorname{Var}(X)``.
+
+        A word in letters of its own is never a factor before a bracket; where names are declared
+        it is unknown, and so is the expectation, which is no number e.
+        """
+        if name.text.replace("_", "") in self.words and not name.text.startswith(EXPECTATION):
+            return False
+        written = self.text[name.position : name.end]
+        is_word = written.startswith("\\") and len(name.text) > 1 and not is_greek(name.text)
+        if written.startswith((r"\operatorname", r"\mathbb")) and not self.sees("(", "["):
+            self.fail(f"{name.text} needs brackets: {name.text}(…)", name)
+        if not self.sees("(", "[") or name.text in WORDS | {"e"}:
+            return False
+        if self.open_functions:
+            return is_word or self.sees("(") or name.text.startswith(EXPECTATION)
+        if is_word or name.text == "E":
+            self.fail(f"unknown function {name.text}", name)
+        return False
 
     def is_index(self, name: Token) -> bool:
         """Whether the bracket here holds an index: it stands directly after a name."""
@@ -979,8 +1038,9 @@ class Operands(Operators):
             arguments.append(self.argument())
         if self.sees("^"):
             power = self.next(), self.exponent()
-        if self.sees("("):
-            items, _ = self.items((")",), self.next())
+        if self.sees("(") or (self.latex and self.sees("[", "{", r"\{")):
+            opened = self.next()
+            items, _ = self.items((_CLOSING[opened.text],), opened)
         elif self.sees(*BIG_OPERATORS):
             items = [self.power()]
         elif self.starts_operand() and not self.is_function(self.token):
@@ -1091,6 +1151,8 @@ class Reader(Operands):
             self.at -= 1
             self.token = self.tokens[self.at]
             return self.name()
+        if self.open_functions:  # a name that means nothing to us
+            return Node("name", Token("name", word, token.position, token.end))
         self.fail(f"unknown command {token.text}", token)
         return None
 
@@ -1330,14 +1392,30 @@ def read_tree(
     latex = latex or is_latex(str(text))
     tokens = tokenize(text, words=words, functions=functions, split=implicit, latex=latex)
     if open_functions:
-        plain = {
-            token.text.replace("_", "")
-            for token, after in itertools.pairwise(tokens)
-            if token.kind == "name" and after.text != "(" and token.text not in functions
-        }
-        plain -= WORDS
-        words = plain.union(words)
+        words = _without_bracket(tokens, functions).union(words)
     return Reader(str(text), tokens, implicit, functions, words, open_functions, latex).read()
+
+
+def plain_names(
+    text: object, *, implicit: bool, functions: Container[str], words: Collection[str] = ()
+) -> frozenset[str]:
+    """Return the names, without underscores, that stand in `text` without a bracket behind them."""
+    latex = is_latex(str(text))
+    tokens = tokenize(text, words=words, functions=functions, split=implicit, latex=latex)
+    return _without_bracket(tokens, functions)
+
+
+def _without_bracket(tokens: list[Token], functions: Container[str]) -> frozenset[str]:
+    found = set()
+    before = ""
+    for token, after in itertools.pairwise(tokens):
+        is_name = token.kind == "name" and token.text not in functions and token.text not in WORDS
+        transposes = token.text == "T" and before == "^"
+        if is_name and not transposes and after.text not in ("(", "["):
+            found.add(token.text.replace("_", ""))
+        if token.text != "{":
+            before = token.text
+    return frozenset(found)
 
 
 _RELATION = re.compile(r"\s*&?\s*(<=|≤|\\leq?(?:slant)?(?![A-Za-z])|==?)\s*&?\s*")
