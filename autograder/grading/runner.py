@@ -15,8 +15,10 @@ from __future__ import annotations
 import contextlib
 import math
 import time
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 from autograder.sandbox import CellRun, Session, StudentError, Zygote
@@ -33,6 +35,15 @@ _DAMAGED = {
     "What comes after its exercise runs without it.\n",
 }
 
+_FULL = {
+    "output_type": "stream",
+    "name": "stderr",
+    "text": "What this cell shows is left out: the notebook's cells show too much in all.\n",
+}
+
+_CELLS = 5000  # of code, in a notebook: none that a course hands out has a tenth of it
+_LEAST = 0.1  # seconds in which a process can say how it is
+
 #: So often a process with threads is asked whether it is healthy. One that takes requests away may
 #: miss some of them.
 _PINGS, _PAUSE = 40, 0.005
@@ -44,6 +55,15 @@ class _Cell(NamedTuple):
     number: int
     source: str
     seconds: float
+
+
+def _size(outputs: Any) -> int:
+    """Return how many characters outputs hold."""
+    if isinstance(outputs, list):
+        return sum(map(_size, outputs))
+    if isinstance(outputs, dict):
+        return sum(map(_size, outputs.values()))
+    return len(outputs) if isinstance(outputs, str) else 0
 
 
 class _Replica:
@@ -64,7 +84,9 @@ class Runner:
     numbers
         The student's numbers by exercise, for ``your_numbers``.
     seconds
-        For the whole submission; when they are over, nothing more is run.
+        For all work on the submission: what its processes take, without the time in which they had
+        no processor, and what the grader's own thread takes. When they are over, nothing more is
+        run.
 
     Attributes
     ----------
@@ -74,8 +96,9 @@ class Runner:
 
     def __init__(self, zygote: Zygote, numbers: dict[str, Any], *, seconds: float) -> None:
         self._zygote, self._numbers = zygote, numbers
-        self._deadline = time.monotonic() + seconds
         self._seconds = seconds
+        self._began, self._spent = time.thread_time(), 0.0  # by sessions that have ended
+        self._cells_run, self._shown = 0, 0
         self.limits = zygote.limits
         self._history: list[_Cell] = []
         self._damaging: set[int] = set()  # cells in it after which Python was not as it was
@@ -95,8 +118,13 @@ class Runner:
 
     def execute(self, source: str, number: int) -> CellRun:
         """Run a cell; one that kills its process is left out from then on."""
-        seconds, room = self.limits.cell_seconds, self.limits.output_bytes
+        seconds = self.limits.cell_seconds
+        most = self._zygote.limits.notebook_bytes
+        room = min(self.limits.output_bytes, max(0, most - self._shown))
+        self._cells_run += 1
         try:
+            if self._cells_run > _CELLS:
+                raise StudentError("timeout", f"the notebook has more than {_CELLS} cells of code")
             run = self._asked(
                 self._cells,
                 lambda session: session.execute(
@@ -105,6 +133,9 @@ class Runner:
             )
         except StudentError as error:
             return CellRun(outputs=[], error=error)
+        self._shown += _size(run.outputs)
+        if self._shown > most:
+            run = replace(run, outputs=[_FULL])
         if run.error is None or run.error.kind not in _ENDS:
             self._history.append(_Cell(number, source, seconds))
             self._cells.last = number
@@ -119,6 +150,7 @@ class Runner:
         That saves running the cells again; `turn_back` does without where it can't be kept.
         """
         with contextlib.suppress(StudentError):
+            self._within(_LEAST)
             session = self._ready(self._cells)
             if session.keep(str(number), names):
                 self._kept[number] = session
@@ -282,7 +314,7 @@ class Runner:
             session = replica.session
             culprit, spoiled = None, False
             until = self._until if replica is self._calls else math.inf
-            for cell in [c for c in self._past(until) if c.number > replica.last]:
+            for cell in self._past(until, after=replica.last):
                 seconds = self._within(cell.seconds)
                 session.execute(cell.source, number=cell.number, seconds=seconds, output_bytes=0)
                 replica.last = cell.number
@@ -299,9 +331,12 @@ class Runner:
             for each in (self._cells, self._calls) if spoiled else (replica,):
                 self._end(each)
 
-    def _past(self, until: float) -> list[_Cell]:
+    def _past(self, until: float, *, after: float = -math.inf) -> list[_Cell]:
         """Return the cells that have been run for what comes at cell ``until``."""
-        return [c for c in self._history if c.number < until <= self._gone.get(c.number, math.inf)]
+        number = attrgetter("number")
+        first = bisect_right(self._history, after, key=number)
+        cells = self._history[first : bisect_left(self._history, until, key=number)]
+        return [c for c in cells if until <= self._gone.get(c.number, math.inf)]
 
     def _healthy(self, session: Session) -> bool:
         now = self._state(session)
@@ -314,11 +349,19 @@ class Runner:
 
     def _state(self, session: Session) -> CellRun:
         """Run an empty cell, and see how the process is; one that does not answer is not well."""
-        return session.execute("", seconds=self.limits.call_seconds)
+        seconds = max(_LEAST, min(self.limits.call_seconds, self._left))
+        return session.execute("", seconds=seconds)
+
+    @property
+    def _left(self) -> float:
+        """The seconds that are left for the whole submission."""
+        sessions = [each.session for each in (self._cells, self._calls) if each.session]
+        spent = self._spent + sum(session.spent for session in sessions)
+        return self._seconds - spent - (time.thread_time() - self._began)
 
     def _within(self, seconds: float) -> float:
         """Return the seconds for a cell or a call: its limit, or what the notebook has left."""
-        left = self._deadline - time.monotonic()
+        left = self._left
         if left <= 0:
             raise StudentError(
                 "timeout", f"the whole notebook took longer than {self._seconds:g} s"
@@ -328,6 +371,7 @@ class Runner:
     def _end(self, replica: _Replica) -> None:
         if replica.session is not None:
             usage = replica.session.close()
+            self._spent += replica.session.spent
             self.cpu_seconds += usage.cpu_seconds
             self.peak_mb = max(self.peak_mb, usage.max_rss_mb)
         replica.session, replica.last = None, 0

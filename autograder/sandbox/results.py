@@ -54,6 +54,8 @@ class Limits:
         Size of the folder for files, in isolation tier A. The other tiers have none.
     output_bytes : int
         What a cell may print; the rest is cut.
+    notebook_bytes : int
+        What all cells of a notebook may show together, pictures among it.
     payload_bytes : int
         Size of one result.
     """
@@ -64,6 +66,7 @@ class Limits:
     memory_mb: int = 1024
     scratch_mb: int = 64
     output_bytes: int = 256 << 10
+    notebook_bytes: int = 16 << 20
     payload_bytes: int = 64 << 20
 
 

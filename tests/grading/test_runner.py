@@ -1,8 +1,10 @@
 """Cells and calls of one submission, over as many processes as it takes."""
 
+import time
+
 import pytest
 
-from autograder.grading.runner import Runner
+from autograder.grading.runner import Runner, _Cell
 from autograder.sandbox import Limits, Session, StudentError, Zygote
 
 pytestmark = pytest.mark.sandbox
@@ -73,6 +75,51 @@ def test_the_whole_notebook_has_a_limit_too(zygote):
         assert run.error.kind == "timeout"
         run = runner.execute("1", 2)
         assert run.error.message == "the whole notebook took longer than 0.2 s"
+
+
+def test_the_graders_own_work_counts_for_the_whole_notebook_as_well(zygote):
+    with Runner(zygote, {}, seconds=0.3) as runner:
+        assert runner.execute("x = 1", 1).error is None
+        end = time.thread_time() + 0.3
+        while time.thread_time() < end:
+            pass
+        with pytest.raises(StudentError, match="whole notebook"):
+            runner.read("x")
+
+
+def test_waiting_for_the_grader_costs_the_notebook_nothing(zygote):
+    with Runner(zygote, {}, seconds=0.5) as runner:
+        runner.execute("x = 1", 1)
+        time.sleep(0.6)
+        assert runner.read("x") == 1
+
+
+def test_all_cells_together_may_show_so_much(zygote):
+    with Runner(zygote, {}, seconds=60.0) as runner:
+        runs = [runner.execute("print('x' * 250_000)", number) for number in range(1, 101)]
+        assert all(run.error is None for run in runs)
+        assert runs[0].outputs[0]["text"].count("x") > 200_000
+        assert "too much in all" in runs[-1].outputs[0]["text"]
+        assert sum(len(str(run.outputs)) for run in runs) < zygote.limits.notebook_bytes + (1 << 18)
+
+
+def test_the_many_cells_of_a_notebook_take_time_by_their_number_alone(zygote):
+    with Runner(zygote, {}, seconds=60.0) as runner:
+        runner.execute("", 0)
+        runner._history = [_Cell(number, "", 1.0) for number in range(100_000)]
+        runner._cells.last = 100_000
+        before = time.thread_time()
+        for number in range(100_001, 100_501):
+            runner.execute("", number)
+        assert time.thread_time() - before < 2
+
+
+def test_cells_beyond_all_reason_are_not_run(zygote, monkeypatch):
+    monkeypatch.setattr("autograder.grading.runner._CELLS", 2)
+    with Runner(zygote, {}, seconds=30.0) as runner:
+        runs = [runner.execute(f"x = {number}", number) for number in (1, 2, 3)]
+        assert [run.error is None for run in runs] == [True, True, False]
+        assert runner.read("x") == 2
 
 
 HONEST = "def g(n):\n    return sorted([n] * n)[0]\n"
