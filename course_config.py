@@ -47,6 +47,8 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
+# Links in what students put into the exchange are not followed.
+c.ExchangeFactory.collect = "autograder.delivery.exchange.CollectFiles"
 c.GenerateFeedback.preprocessors = [
     "nbgrader.preprocessors.GetGrades",
     "autograder.delivery.preprocessor.ClearRubrics",

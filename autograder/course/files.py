@@ -22,22 +22,29 @@ def write_atomically(path: Path, content: bytes) -> None:
     CourseError
         If the folder can't be written, with its name and what to do.
     """
+    temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_PART)
-    except OSError as error:
-        raise CourseError(
-            f"{path.parent} can't be written ({error.strerror}): change its permissions, "
-            "or work on a copy of the course in a folder of your own"
-        ) from error
-    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_PART)
+        temporary = Path(name)
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except BaseException as error:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise unwritable(path.parent, error) from error
         raise
+
+
+def unwritable(folder: Path, error: OSError) -> CourseError:
+    """Return what to say where a folder can't be written."""
+    return CourseError(
+        f"{folder} can't be written ({error.strerror}): make room on the disk, change its "
+        "permissions, or work on a copy of the course in a folder of your own"
+    )
 
 
 def by_lines(data: Mapping[str, Any], entries: str) -> bytes:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from autograder.course.config import Course, CourseError
-from autograder.course.files import sweep
+from autograder.course.files import sweep, unwritable
 
 
 @contextmanager
@@ -27,10 +27,7 @@ def grading(course: Course) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("a+")
     except OSError as error:
-        raise CourseError(
-            f"{path.parent} can't be written ({error.strerror}): change its permissions, "
-            "or work on a copy of the course in a folder of your own"
-        ) from error
+        raise unwritable(path.parent, error) from error
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -40,9 +37,12 @@ def grading(course: Course) -> Iterator[None]:
                 f"another process ({file.read().strip() or 'just started'}) is grading this "
                 "course: wait until it is done, then run this again"
             ) from None
-        file.truncate(0)
-        file.write(f"number {os.getpid()}\n")
-        file.flush()
+        try:
+            file.truncate(0)
+            file.write(f"number {os.getpid()}\n")
+            file.flush()
+        except OSError as error:
+            raise unwritable(path.parent, error) from error
         sweep(course.root.iterdir())
         for folder in (path.parent, course.folder("autograded")):
             sweep(folder.rglob(".*"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,7 +15,7 @@ from autograder.course.config import Course
 from autograder.course.files import write_atomically
 from autograder.course.release import Release
 from autograder.delivery.database import submitted_at
-from autograder.delivery.exchange import run
+from autograder.delivery.exchange import NOT_COLLECTED, run
 from autograder.delivery.handed import File, Origin, Problem, identify, notebooks_in, origin
 from autograder.delivery.people import people, roster
 
@@ -76,7 +77,9 @@ def _from_exchange(course: Course, ids: Sequence[str]) -> Collection:
     result = Collection()
     for id in ids:
         before = _times(course, id)
-        run(course, "collect", id)
+        log = run(course, "collect", id)
+        refused = re.findall(rf"^\[WARNING\] (.+) ({NOT_COLLECTED}: .+)$", log, re.M)
+        result.problems += [Problem(path, f"{reason}.") for path, reason in refused]
         for student, time in _times(course, id).items():
             kind = "new" if student not in before else "unchanged"
             kind = "updated" if kind == "unchanged" and before[student] != time else kind

@@ -19,7 +19,7 @@ from nbgrader.utils import parse_utc
 from autograder.course.config import Course, CourseError
 from autograder.course.files import by_lines, write_atomically
 from autograder.course.grade import Graded
-from autograder.delivery.database import opened, small_text, submitted_at
+from autograder.delivery.database import CHECK, opened, small_text, submitted_at
 from autograder.delivery.marks import owner
 from autograder.grading.results import ExerciseGrade, Status
 
@@ -103,7 +103,8 @@ def save(course: Course, batch: Sequence[Graded]) -> None:
     """Save graded submissions: autograded/ notebooks, then every score in one transaction.
 
     The rules are those of nbgrader's SaveAutoGrades, for many submissions at once.  Points given
-    by a person are never touched.  An errored exercise has no automatic score and waits for a
+    by a person are never touched, and wait for one again only where the text that was marked has
+    changed.  An errored exercise has no automatic score and waits for a
     person; so does free text, unless it is as released (0 points).
 
     Raises
@@ -111,13 +112,14 @@ def save(course: Course, batch: Sequence[Graded]) -> None:
     CourseError
         If an assignment isn't in the gradebook yet.
     """
-    for graded in batch:
-        _write_autograded(course, graded)
     with opened(course) as gradebook:
         for assignment in dict.fromkeys(graded.grade.assignment for graded in batch):
             group = {g.grade.student: g for g in batch if g.grade.assignment == assignment}
             _save_assignment(course, gradebook, assignment, group)
         gradebook.db.commit()
+    # Last: until then the notebook that is there tells what was marked.
+    for graded in batch:
+        _write_autograded(course, graded)
 
 
 def _write_autograded(course: Course, graded: Graded) -> None:
@@ -175,6 +177,7 @@ def _save_assignment(
             late.append((student, notebooks[row.id], (row.timestamp - due).total_seconds()))
 
     unchanged = {s: _unchanged(graded.notebook, released) for s, graded in group.items()}
+    marked = {s: _unchanged(g.notebook, _marked(course, s, assignment)) for s, g in group.items()}
     exercises = {s: {e.id: e for e in graded.grade.exercises} for s, graded in group.items()}
     for cell, rows in _rows_of_cells(db, api.Grade, owners, graded_cells):
         for id, row in rows.items():
@@ -186,7 +189,10 @@ def _save_assignment(
                 row.auto_score = None  # even the text may not be what was handed in
             else:
                 row.auto_score = 0.0 if cell.name in unchanged[owners[id]] else None
-            row.needs_manual_grade = row.auto_score is None or row.manual_score is not None
+            if row.manual_score is None:
+                row.needs_manual_grade = row.auto_score is None
+            elif cell.name.removeprefix(CHECK) not in marked[owners[id]]:
+                row.needs_manual_grade = True  # a person marked another text
     for cell, rows in _rows_of_cells(db, api.Comment, owners, solution_cells):
         for id, row in rows.items():
             row.auto_comment = "No response." if cell.name in unchanged[owners[id]] else None
@@ -223,14 +229,28 @@ def _rows_of_cells(
         yield cell, rows[cell.id]
 
 
-def _unchanged(notebook: Mapping[str, Any], released: Mapping[str, str]) -> set[str]:
-    """Return the grade_ids of cells that are as released."""
+def _unchanged(notebook: Mapping[str, Any], before: Mapping[str, str]) -> set[str]:
+    """Return the grade_ids of cells whose text is as before."""
+    return {id for id, text in _texts(notebook).items() if text == before.get(id)}
+
+
+def _texts(notebook: Mapping[str, Any]) -> dict[str, str]:
+    """Return the text of each cell that has a grade_id."""
     texts = {}
     for cell in notebook["cells"]:
         if id := cell["metadata"].get("nbgrader", {}).get("grade_id"):
             source = cell["source"]
             texts[id] = source if isinstance(source, str) else "".join(source)
-    return {id for id, text in texts.items() if text == released.get(id)}
+    return texts
+
+
+def _marked(course: Course, student: str, assignment: str) -> dict[str, str]:
+    """Return the texts that a person had before them, if any."""
+    try:
+        path = course.submission(student, assignment, "autograded")
+        return _texts(json.loads(path.read_bytes()))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
 
 
 def _score(exercise: ExerciseGrade | None, max_score: float) -> float | None:

@@ -118,9 +118,23 @@ def test_points_given_by_hand_survive_grading_again(tiny, graded, save):
     marks = scores(tiny, A)["ada"]
     assert (marks.cells["qk_why"].manual, marks.cells["check_qk"].manual) == (2.5, 1.0)
     assert marks.cells["check_qk"].auto == 0.0
-    assert marks.cells["check_qk"].pending  # as in nbgrader: a person looks again
+    assert not marks.cells["check_qk"].pending  # what a person marked is what is there
     assert marks.comments == {"qk_why": "Nearly."}
     assert marks.score == 2.5 + 1.0 + 1.5
+
+
+def test_a_person_looks_again_where_another_text_was_handed_in(tiny, graded, save):
+    save(tiny, graded("ada"))
+    with Gradebook(tiny.database) as book:
+        for name in ("qk_why", "check_qk"):
+            book.find_grade(name, A, A, "ada").manual_score = 1.0
+            book.find_grade(name, A, A, "ada").needs_manual_grade = False
+        book.db.commit()
+    for _ in range(2):  # and until then goes on waiting
+        save(tiny, graded("ada", answer="Because of something else."))
+        cells = scores(tiny, A)["ada"].cells
+        assert [cells[name].pending for name in ("qk_why", "check_qk")] == [True, False]
+        assert cells["qk_why"].manual == 1.0
 
 
 def test_an_errored_exercise_is_withheld_and_never_0(tiny, graded, save):

@@ -60,6 +60,26 @@ def test_the_exchange_carries_an_assignment_there_and_back(
     assert fetched.read_text() == page.read_text()
 
 
+def test_a_link_in_the_exchange_is_not_followed(tiny, nbgrader, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
+    hand_out(tiny, [A], "exchange")
+    inbound = tmp_path / "exchange" / tiny.id / "inbound"
+    for student in ("ada", "eve"):
+        folder = inbound / f"{student}+{A}+2026-05-04 10:00:00 UTC+x"
+        folder.mkdir(parents=True)
+        (folder / "timestamp.txt").write_text("2026-05-04 10:00:00 UTC")
+        (folder / f"{A}.ipynb").write_text("{}")
+    secret = tmp_path / "reference.py"
+    secret.write_text("SECRET")
+    (inbound / f"eve+{A}+2026-05-04 10:00:00 UTC+x" / "mine.py").symlink_to(secret)
+    result = collect(tiny, [A])
+    assert result.new == [("ada", A)]
+    (problem,) = result.problems
+    assert "mine.py is a link or no ordinary file." in str(problem)
+    assert "SECRET" not in [p.read_text() for p in tiny.root.rglob("submitted/*/*/*")]
+
+
 def test_what_the_exchange_says_is_passed_on(tiny, tmp_path, monkeypatch):
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
     with pytest.raises(CourseError, match="exchange.*refuses a01_tiny: Unwritable directory"):

@@ -1,0 +1,28 @@
+"""What can't be written is said in a sentence, and nothing half written is left."""
+
+import resource
+
+import pytest
+
+from autograder.course.config import CourseError
+from autograder.course.files import write_atomically
+
+
+def test_a_disk_that_is_full_is_said_to_be(tmp_path):
+    path = tmp_path / "records" / "ada.json"
+    write_atomically(path, b"before")
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, usual[1]))
+    try:
+        with pytest.raises(CourseError, match=r"records can't be written \(.+\): make room"):
+            write_atomically(path, b"x" * (1 << 17))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    assert path.read_bytes() == b"before"
+    assert [p.name for p in path.parent.iterdir()] == ["ada.json"]
+
+
+def test_a_file_in_the_place_of_a_folder_is_said_to_be(tmp_path):
+    (tmp_path / "records").write_text("")
+    with pytest.raises(CourseError, match="records can't be written"):
+        write_atomically(tmp_path / "records" / "ada.json", b"")
