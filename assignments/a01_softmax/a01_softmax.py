@@ -204,7 +204,7 @@ your_numbers("softmax_props")
 
 # %% [markdown]
 # `true_set`: the letters of **your** statements that are true, `{"A", "F"}` or `"AF"` for example.
-# Every true statement that you name counts, and a false one takes away half as much, so guessing
+# You earn the share of the true statements that you name minus that of the false ones, so guessing
 # does not pay. Before you call one of them false, look for three logits that contradict it: an
 # example settles such a question for good.
 

@@ -200,7 +200,7 @@ def attention_bytes(
 # that ignores this measures luck, and many published speed-ups rest on a single cold run.
 #
 # 1. `good_practice`: two methods are to be compared. Which of these make the comparison trustworthy?
-#    (All letters that apply. A wrong letter takes away half of what a right one gives.)
+#    (All letters that apply. Wrong letters take away: naming all of them earns nothing.)
 #    - **A** Call each function once or twice before the clock starts.
 #    - **B** Measure once: a repeated run would profit from the first one.
 #    - **C** Repeat, and report the minimum or the median.
@@ -238,8 +238,8 @@ mean = None           # one number
 #    (`time.perf_counter`) starts, call each function once to warm up, and take the minimum of at least
 #    five runs. Compute them in this cell, it takes a few seconds. What is graded of them is whether they
 #    show the two growths at all, in very wide bands; times that show neither are left to a person.
-# 3. `flattering`: what makes the published speed-up look larger than it is? (All letters that apply. A wrong
-#    letter takes away half of what a right one gives.)
+# 3. `flattering`: what makes the published speed-up look larger than it is? (All letters that apply. Wrong
+#    letters take away: naming all of them earns nothing.)
 #    - **A** The softmax of its baseline runs row by row in Python.
 #    - **B** Each method is measured once, cold.
 #    - **C** The two methods give different outputs.
@@ -676,8 +676,8 @@ def flash_attention(
 # ordinary attention moves about $nd + n^2$ numbers between the two, tiled attention about $n^2 d^2 / M$, where
 # $M$ is how many *numbers* the fast memory holds.
 #
-# 1. `facts`: which statements about tiled attention are true? (All letters that apply. A wrong letter
-#    takes away half of what a right one gives.)
+# 1. `facts`: which statements about tiled attention are true? (All letters that apply. Wrong letters
+#    take away: naming all of them earns nothing.)
 #    - **A** It gives the result of ordinary attention, up to rounding.
 #    - **B** It is an approximation: tiles with small weights are skipped.
 #    - **C** The two products take as many madds as before: 8 589 934 592 forward for $n = 8192$, $d = 64$.

@@ -28,10 +28,7 @@ def new(
     ],
     kind: Annotated[
         str,
-        typer.Option(
-            help="numbers, count, shape, choice, formula, matrix, derivation, complexity, figure, "
-            "witness, essay, function, class, tester."
-        ),
+        typer.Option(help="A kind of answer such as numbers or choice; or function, class, tester."),
     ] = "numbers",
     course: Where = Path(),
 ) -> None:

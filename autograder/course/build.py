@@ -21,7 +21,7 @@ from autograder.course.config import CourseError
 from autograder.course.discover import Assignment, Cell
 from autograder.course.recording import dump, record
 from autograder.course.release import SCHEMA
-from autograder.course.shipping import FORMULAS, check_module, formulas_module
+from autograder.course.shipping import shipped
 from autograder.exercise import Exercise, Part
 from autograder.exercise.names import Unparsable, names
 from autograder.grading.demonstrations import TAG, unneeded
@@ -55,12 +55,10 @@ def build(assignment: Assignment) -> dict[str, bytes]:
             id: record(exercise, assignment.course.id) for id, exercise in assignment.sound.items()
         },
     }
-    hints = [part["hint"]["kind"] for e in data["exercises"].values() for part in e["parts"]]
-    formulas = {"formula", "matrix", "lines"} & set(hints)
+    answers = [part.answer for exercise in assignment.sound.values() for part in exercise.parts]
     return {
         f"{assignment.id}.ipynb": _notebook(assignment),
-        "check.py": check_module(),
-        **({FORMULAS: formulas_module()} if formulas else {}),
+        **shipped({type(answer) for answer in answers}),
         "check.json": dump(data),
     }
 

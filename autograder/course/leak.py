@@ -36,7 +36,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.course.discover import Assignment
-from autograder.exercise import Derivation, Exercise
+from autograder.exercise import Exercise
 
 SHORTEST = 20
 
@@ -122,8 +122,7 @@ def _published(assignment: Assignment) -> set[str]:
         for check in exercise.checks:
             if check.visible:
                 said |= {check.name, *_sentences(check.rubric)}
-        # What a derivation starts from is given to the students.
-        said |= {p.answer.chain.start for p in exercise.parts if isinstance(p.answer, Derivation)}
+        said |= {text for part in exercise.parts for text in part.answer.published()}
         for function in exercise.functions:
             assert function.solution
             said |= {function.solution.__name__, *_sentences(function.solution.__doc__ or "")}

@@ -290,14 +290,15 @@ def _known(value: Any, compare: list[Any]) -> Any:
 
 
 def _hint(part: Part, answers: Sequence[Any]) -> dict[str, Any]:
-    """Return the form of an answer; where its shape depends on the variant, one by variant."""
+    """Return the form of an answer; what of it depends on the variant, one by variant."""
     if part.manual:
         return {"kind": "manual"}
-    hints = [part.answer.hint(answer) for answer in answers]
-    if all(hint == hints[0] for hint in hints):
-        return hints[0]
-    common = {key: value for key, value in hints[0].items() if key != "shape"}
-    return common | {"shapes": [hint.get("shape") for hint in hints]}
+    first, *others = hints = [part.answer.hint(answer) for answer in answers]
+    varies = {key for hint in others for key in hint | first if hint.get(key) != first.get(key)}
+    common = {key: value for key, value in first.items() if key not in varies}
+    if not varies:
+        return common
+    return common | {"varies": [{key: hint.get(key) for key in sorted(varies)} for hint in hints]}
 
 
 def _encode_variant(exercise: Exercise, variant: Mapping[str, Any]) -> dict[str, Any]:

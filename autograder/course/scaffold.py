@@ -9,6 +9,8 @@ from string import Template
 from autograder.course.config import CONFIG, Course, CourseError
 from autograder.course.discover import read_cells
 from autograder.course.files import write_atomically
+from autograder.exercise import Answer
+from autograder.exercise import kinds as answer_kinds
 
 _FOLDER = Path(__file__).with_name("scaffolds")
 _MARK = "=== reference\n"
@@ -26,9 +28,109 @@ _HEADER = """\
 """
 
 
+_CELLS = """
+# %% [markdown]
+# ## $title
+#
+{asks}
+
+{numbers}# %% exercise="$id"
+{stub}
+"""
+_HAND_MARKED = """
+# %% [markdown] exercise="$id"
+# ## $title
+#
+{asks}
+
+# %% [markdown] exercise="$id" part="why"
+# *Your answer:*
+"""
+_NUMBERS = """\
+# %%
+your_numbers("$id")
+
+"""
+_REFERENCE = '''"""$title.
+
+Source: where the theory comes from.
+"""
+
+{imports}
+
+exercise = Exercise("$id", title="$title", source="where the theory comes from")
+
+{body}'''
+
+
+_CELLS = """
+# %% [markdown]
+# ## $title
+#
+{asks}
+
+{numbers}# %% exercise="$id"
+{stub}
+"""
+_MARKED_BY_HAND = """
+# %% [markdown] exercise="$id"
+# ## $title
+#
+{asks}
+
+# %% [markdown] exercise="$id" part="why"
+# *Your answer:*
+"""
+_NUMBERS = """\
+# %%
+your_numbers("$id")
+
+"""
+_REFERENCE = '''"""$title.
+
+Source: where the theory comes from.
+"""
+
+{imports}
+
+exercise = Exercise("$id", title="$title", source="where the theory comes from")
+
+{body}'''
+
+
 def kinds() -> list[str]:
     """Return the kinds of exercise that can be started."""
-    return sorted(path.stem for path in _FOLDER.glob("*.txt"))
+    answers = [name for name, kind in answer_kinds().items() if kind.scaffold]
+    return sorted([*answers, *(path.stem for path in _FOLDER.glob("*.txt"))])
+
+
+def _template(kind: str) -> tuple[str, str]:
+    """Return the cells and the reference of a new exercise."""
+    answer = answer_kinds().get(kind)
+    if answer is None or answer.scaffold is None:
+        cells, _, reference = (_FOLDER / f"{kind}.txt").read_text("utf-8").partition(_MARK)
+        return cells, reference
+    begun = answer.scaffold
+    cells = (_MARKED_BY_HAND if answer.manual else _CELLS).format(
+        asks="\n".join(f"# {line}".rstrip() for line in begun.asks.splitlines()),
+        numbers=_NUMBERS if begun.numbers else "",
+        stub=begun.stub,
+    )
+    imports = _imports(answer, begun.imports.splitlines())
+    return cells, _REFERENCE.format(imports=imports, body=begun.reference)
+
+
+def _imports(answer: type[Answer], own: list[str]) -> str:
+    """Return the lines of imports, those of this project behind the others."""
+    name, module = answer.__name__, answer.__module__
+    if module.startswith("autograder."):
+        ours = f"from autograder.exercise import {', '.join(sorted(('Exercise', name)))}"
+    else:
+        ours = "from autograder.exercise import Exercise"
+        own = [*own, f"from {module} import {name}"]
+    near = sorted([ours, *(line for line in own if line.startswith("from autograder."))])
+    far = [line for line in own if line not in near]
+    return "\n\n".join("\n".join(group) for group in (far, near) if group)
 
 
 def new_exercise(course: Course, assignment: str, exercise: str, kind: str) -> list[Path]:
@@ -59,7 +161,7 @@ def new_exercise(course: Course, assignment: str, exercise: str, kind: str) -> l
     if assignment not in course.titles:
         raise CourseError(f"{assignment} is not in {course.root / CONFIG}: add it there first")
     names = {"id": exercise, "title": exercise.replace("_", " ").capitalize()}
-    cells, _, reference = (_FOLDER / f"{kind}.txt").read_text("utf-8").partition(_MARK)
+    cells, reference = _template(kind)
     before = (
         text.read_text("utf-8")
         if text.exists()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -16,14 +17,38 @@ from types import ModuleType
 from autograder import student
 from autograder.algebra import reading
 from autograder.algebra.building.library import CALLS, CONSTANTS
+from autograder.exercise import Answer
+from autograder.exercise.source import standalone
 
 FORMULAS = "check_formulas.py"
 
 
+def shipped(kinds: Iterable[type[Answer]]) -> dict[str, bytes]:
+    """Return the modules that a notebook with these kinds of answer needs, by name."""
+    further = {name for kind in kinds for name in kind.ships}
+    known = {FORMULAS: formulas_module}
+    return {"check.py": check_module(frozenset(kinds)), **{n: known[n]() for n in sorted(further)}}
+
+
 @cache
-def check_module() -> bytes:
-    """Return check.py; it needs numpy."""
-    return _assembled(student, "check", libraries=("numpy",)).encode()
+def check_module(kinds: frozenset[type[Answer]] = frozenset()) -> bytes:
+    """Return check.py; it needs numpy.
+
+    The readers of kinds that aren't ours stand behind everything else.
+    """
+    text = _assembled(student, "check", libraries=("numpy",))
+    for kind in sorted(kinds, key=lambda kind: kind.kind):
+        text += _brought(kind)
+    return text.encode()
+
+
+def _brought(kind: type[Answer]) -> str:
+    """Return the reader of a kind that another package brings, ready to be found by its name."""
+    reader = kind.reader
+    if reader is None or reader.__module__.startswith(f"{student.__name__}."):
+        return ""
+    source = standalone(reader, reader.__name__)
+    return f"\n\n{source}\n\nREADERS[{kind.kind!r}] = {reader.__name__}\n"
 
 
 @cache

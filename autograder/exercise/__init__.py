@@ -15,8 +15,8 @@ from autograder.exercise.answers import (
     Essay,
     FormatError,
     Judgement,
+    Scaffold,
     Undecided,
-    is_blank,
 )
 from autograder.exercise.choice import Choice
 from autograder.exercise.clocks import Inconclusive, no_slower
@@ -25,6 +25,7 @@ from autograder.exercise.figure import Figure
 from autograder.exercise.follow import apply, band, evaluate, solve
 from autograder.exercise.given import given, made, seeded
 from autograder.exercise.gpu import grows_on_gpu
+from autograder.exercise.kinds import kinds
 from autograder.exercise.numbers import Numbers
 from autograder.exercise.slips import is_nothing, is_telling, is_trivial, recognise
 from autograder.exercise.variants import Draws, draw_pool, draws, hidden_mistakes, pick, rng_for
@@ -37,6 +38,7 @@ from autograder.exercise.vocabulary import (
 )
 from autograder.exercise.witness import Witness
 from autograder.exercise.work import Reading, Work, covers, grows, vectorised, within
+from autograder.student.readers import is_blank
 
 if TYPE_CHECKING:
     from autograder.exercise.symbolic import ComplexityClass, Derivation, Formula, Matrix
@@ -65,6 +67,7 @@ __all__ = [
     "Numbers",
     "Part",
     "Reading",
+    "Scaffold",
     "Shape",
     "Undecided",
     "Witness",
@@ -85,6 +88,7 @@ __all__ = [
     "is_nothing",
     "is_telling",
     "is_trivial",
+    "kinds",
     "made",
     "no_slower",
     "pick",

@@ -1,7 +1,12 @@
 """Kinds of answer: how one is read from a submission, and when two are the same.
 
-``read`` turns plain data from the student's process into a value or raises ``FormatError``;
-everything after it, follow-through included, sees only values.  Each kind has a module of its own.
+A kind of answer is one class, which says everything about itself: how it is read, judged and
+compared, what a student's notebook may know of it (``hint``), what ships for it, how an exercise
+that asks for it begins (``scaffold``) and its line in the docs' table.
+
+``reader`` is the function that reads it, from plain data and the part's hint to a value; ``check``
+in the student's notebook reads with the same one.  Everything after it, follow-through included,
+sees only values.
 """
 
 from __future__ import annotations
@@ -12,11 +17,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from autograder.student.errors import FormatError as FormatError
+from autograder.student.readers import Reading as Reading
+
 Array = np.ndarray[Any, Any]
-
-
-class FormatError(ValueError):
-    """The answer cannot be read; the message is shown to the student."""
 
 
 class Undecided(Exception):
@@ -50,11 +54,57 @@ class Attempt:
     at_least: float = 0.0
 
 
-class Answer:
-    """What every kind of answer can do."""
+@dataclass(frozen=True)
+class Scaffold:
+    """How an exercise that asks for a kind begins: a few lines to be rewritten.
 
+    Attributes
+    ----------
+    asks
+        The text that students read.
+    stub
+        The line that they fill in; empty where the answer is a cell of its own.
+    reference
+        The parts and misconceptions of the reference.
+    imports
+        What it needs beside ``Exercise`` and the kind.
+    numbers
+        Has it variants, whose numbers are shown?
+    """
+
+    asks: str
+    stub: str
+    reference: str
+    imports: str = ""
+    numbers: bool = False
+
+
+class Answer:
+    """What every kind of answer can do.
+
+    Attributes
+    ----------
+    kind
+        Its name: ``autograder new --kind`` knows it by that.
+    reader
+        How it is read: a pure function of what the student's variable holds and of the part's
+        hint, which returns a `Reading` or raises ``FormatError``.  It ships, with all that it uses
+        of its module: it may import numpy, the standard library and ``autograder.student`` alone.
+    ships
+        Further modules that a student's notebook needs for it: ``check_formulas.py`` or none.
+    table
+        Lines of the table in docs/author.md: how it is declared, what it reads, what is right.
+    scaffold
+        How a new exercise begins; None where it is not offered.
+    """
+
+    kind: ClassVar[str] = "text"
     manual: ClassVar[bool] = False
     free: ClassVar[bool] = False  #: do students choose the value themselves?
+    reader: ClassVar[Any] = None
+    ships: ClassVar[tuple[str, ...]] = ()
+    table: ClassVar[tuple[tuple[str, str, str], ...]] = ()
+    scaffold: ClassVar[Scaffold | None] = None
 
     def read(self, raw: Any, like: Any = None) -> Any:
         """Turn plain data into a value of this kind.
@@ -64,14 +114,19 @@ class Answer:
         raw
             What the student's variable held: numbers, text, lists, arrays.
         like
-            The right value, whose shape (never its content) the answer must have.
+            The right value, whose shape (never its content) the answer must have; without it
+            whatever an author's function returns can be read.
 
         Raises
         ------
         FormatError
             With what was expected and what came.
         """
-        raise NotImplementedError
+        reader = type(self).reader
+        if reader is None:
+            raise NotImplementedError
+        found: Reading = reader(raw, self.hint(like))
+        return found.value
 
     def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
         """Tell whether two values are the same answer.
@@ -103,30 +158,41 @@ class Answer:
         """
         return ()
 
+    def published(self) -> Iterable[str]:
+        """Return the texts of it that students are given on purpose."""
+        return ()
+
     def hint(self, expected: Any) -> dict[str, Any]:
-        """Return what the student's notebook may know: the form of an answer, not its value."""
-        return {"kind": "text"}
+        """Return what the student's notebook may know: the form of an answer, not its value.
+
+        Without a right value it says nothing of the shape.
+        """
+        return {"kind": self.kind}
 
 
 @dataclass(frozen=True)
 class Essay(Answer):
     """Free text in a Markdown cell, marked by hand in formgrader."""
 
+    kind: ClassVar[str] = "essay"
     manual: ClassVar[bool] = True
+    table = (("Essay()", "Markdown", "a person says so"),)
+    scaffold = Scaffold(
+        asks="Ask for a few sentences.",
+        stub="",
+        reference='''
+@exercise.part(points=2, answer=Essay())
+def why():
+    """Names the reason (1 point) and gives an example (1 point)."""
+    return "A model answer."
+''',
+    )
 
     def read(self, raw: Any, like: Any = None) -> str:
         """Take the text as it is."""
         return str(raw)
 
 
-def is_blank(raw: Any) -> bool:
-    """Tell whether an answer was never written: None, empty text, or nothing but those."""
-    if raw is None or (isinstance(raw, str) and not raw.strip()):
-        return True
-    return isinstance(raw, list | tuple) and all(is_blank(entry) for entry in raw)
-
-
-def shown(raw: Any) -> str:
-    """Return what was given, shortened for a message."""
-    text = repr(raw)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def with_shape(hint: dict[str, Any], expected: Any) -> dict[str, Any]:
+    """Add the shape that is asked for to a hint, where there is a right value."""
+    return hint if expected is None else hint | {"shape": list(np.shape(expected))}

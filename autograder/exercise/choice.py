@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.exercise.answers import Answer, FormatError, Judgement, shown
+from autograder.exercise.answers import Answer, Attempt, Judgement, Scaffold
+from autograder.student.readers import read_choice
 
 
 @dataclass(frozen=True)
@@ -20,88 +20,89 @@ class Choice(Answer):
         The letters.
     multiple
         All letters that apply are asked for: ``"ACD"``, ``"A, C, D"``, a list or a set of them,
-        or ``"none"``.
-    minus
-        With ``multiple``, what a wrong letter takes away, as a share of what a right one gives:
-        the credit is (right − minus · wrong) / (letters that apply), never below 0.  Left out,
-        all letters must be right to earn anything.
-
-    Raises
-    ------
-    ValueError
-        If ``minus`` is not above 0 (marking every letter would earn everything), or is given
-        for a single choice.
+        or ``"none"``.  The credit is the share of the letters that apply minus the share of the
+        others that were marked, never below 0: all letters earn nothing, and guessing on average
+        next to nothing.  Where all letters apply, or none, all must be right.
 
     Examples
     --------
     >>> Choice("ABC").read(" b ")
     'B'
-    >>> some = Choice("ABCDE", multiple=True, minus=0.5)
+    >>> some = Choice("ABCDE", multiple=True)
     >>> some.read({"d", "A"})
     'AD'
-    >>> some.judge("AE", "AD").credit
-    0.25
+    >>> some.judge("ADE", "AD").credit
+    0.6666666666666667
     """
+
+    kind = "choice"
+    reader = staticmethod(read_choice)
+    table = (
+        ('Choice("ABCD")', "a letter", "equal"),
+        (
+            'Choice("ABCDE", multiple=True)',
+            'letters: `"ACD"`, a list, a set, `"none"`',
+            "credit right/apply − wrong/others, not below 0",
+        ),
+    )
+    scaffold = Scaffold(
+        asks="""\
+Ask, and give the choices:
+
+- **A** the first statement
+- **B** the second statement
+- **C** the third statement""",
+        stub="choice = None  # a letter",
+        reference='''
+@exercise.part(points=1, answer=Choice("ABC"))
+def choice():
+    """Which statement is true."""
+    return "B"
+
+
+@choice.misconception()
+def first_statement():
+    """Say what speaks against the first statement."""
+    return "A"
+''',
+    )
 
     options: str
     multiple: bool = False
-    minus: float | None = None
 
     def __post_init__(self) -> None:
         if len(set(self.options)) < len(self.options) or self.options != self.options.upper():
             raise ValueError(f"the letters {self.options!r} must be different capitals")
-        if self.minus is None:
-            return
-        if not self.multiple:
-            raise ValueError("minus counts wrong letters of several: it needs multiple=True")
-        if not self.minus > 0:
-            raise ValueError(
-                f"minus={self.minus:g}: a wrong letter must take something away, or whoever marks "
-                "every letter earns everything; leave minus out for all or nothing"
-            )
-
-    def read(self, raw: Any, like: Any = None) -> str:
-        """Accept letters in either case; several come back in the order of the options."""
-        if not self.multiple:
-            letter = raw.strip().upper() if isinstance(raw, str) else ""
-            if len(letter) != 1 or letter not in self.options:
-                raise FormatError(f"one of {', '.join(self.options)} is expected, not {shown(raw)}")
-            return letter
-        letters = _letters(raw)
-        if letters is None or not letters <= set(self.options):
-            raise FormatError(
-                f"letters out of {', '.join(self.options)} are expected, such as "
-                f'"{self.options[:2]}", or "none" where no statement applies, not {shown(raw)}'
-            )
-        return "".join(option for option in self.options if option in letters)
 
     def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
         """Equality."""
         return bool(given == expected)
 
     def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
-        """Right or wrong; with ``minus``, credit for every letter that applies."""
-        if given == expected or self.minus is None:
+        """Right or wrong; of several letters, credit for those that apply."""
+        apply, others = set(expected), set(self.options) - set(expected)
+        if given == expected or not self.multiple or not apply or not others:
             return Judgement(float(given == expected))
-        right, wrong = len(set(given) & set(expected)), len(set(given) - set(expected))
-        earned = right / len(expected) if expected else 1.0
-        credit = max(0.0, earned - self.minus * wrong / max(len(expected), 1))
+        right, wrong = len(apply & set(given)), len(others & set(given))
+        credit = max(0.0, right / len(apply) - wrong / len(others))
         # How many letters are right, not which.
-        found = f"Letters that apply: {right} of {len(expected)} marked; wrong letters: {wrong}."
-        return Judgement(round(credit, 6), feedback=found)
+        found = f"Letters that apply: {right} of {len(apply)} marked; wrong letters: {wrong}."
+        return Judgement(credit, feedback=found)
+
+    def attempts(self, right: Any) -> Iterable[Attempt]:
+        """Try what takes no thought, and the letters in other clothes."""
+        answer = self.read(right)
+        yield Attempt("small letters", answer.lower() or "none", at_least=1)
+        if not self.multiple:
+            return
+        yield Attempt("a list of letters", list(answer) or "none", at_least=1)
+        yield Attempt("commas between", ", ".join(answer) or "none", at_least=1)
+        if answer != self.options:
+            yield Attempt("all letters", self.options, at_most=0)
+        if answer:
+            yield Attempt("none", "none", at_most=0)
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and letters."""
-        return {"kind": "choice", "options": self.options} | (
-            {"multiple": True} if self.multiple else {}
-        )
-
-
-def _letters(raw: Any) -> set[str] | None:
-    """Return the letters that were chosen, None if there is anything but letters."""
-    if isinstance(raw, str):
-        raw = [] if raw.strip().lower() == "none" else re.sub(r"[\s,;]", "", raw)
-    if not isinstance(raw, Iterable):
-        return None
-    letters = [entry.strip().upper() if isinstance(entry, str) else "" for entry in raw]
-    return set(letters) if all(len(letter) == 1 for letter in letters) else None
+        several = {"multiple": True} if self.multiple else {}
+        return {"kind": "choice", "options": self.options} | several

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.answers import Answer, Array, FormatError, Judgement, shown
-from autograder.exercise.numbers import Numbers
+from autograder.exercise.answers import Answer, Array, Judgement, Scaffold
+from autograder.student.readers import POINTS, read_figure
 
-POINTS = 10  # fewer are no curve
 REACH = 0.95  # of the range that a curve must cover
 
 
@@ -39,22 +38,40 @@ class Figure(Answer):
     True
     """
 
-    tolerance: float = 0.005
+    kind = "figure"
+    reader = staticmethod(read_figure)
+    table = (
+        (
+            "Figure()",
+            "`{name: (x, y)}` for curves, `{name: array}` for tables",
+            "within 0.5 % of the range",
+        ),
+    )
+    scaffold = Scaffold(
+        asks="""\
+Ask for the data of a picture: `curve`, a dictionary `{2: (x, y), 3: (x, y)}` with the powers as
+keys, where `x` and `y` are arrays of the same length. (A part marked by hand can ask for the
+picture itself.)""",
+        stub="curve = None  # {2: (x, y), 3: (x, y)}",
+        imports="import numpy as np",
+        reference='''
+x = np.linspace(0, 2, 51)
 
-    def read(self, raw: Any, like: Any = None) -> dict[str, Any]:
-        """Accept a dictionary of curves and tables, or one of them where one is asked for."""
-        wanted = None if like is None else {str(k): v for k, v in _named(like).items()}
-        if not isinstance(raw, Mapping) and wanted is not None and len(wanted) > 1:
-            names = ", ".join(wanted)
-            raise FormatError(f"a dictionary with {names} is expected, not {shown(raw)}")
-        drawn = {str(name): _entry(name, entry) for name, entry in _named(raw).items()}
-        if wanted is None:
-            return drawn
-        if len(wanted) == len(drawn) == 1:  # the only one needs no name
-            drawn = dict(zip(wanted, drawn.values(), strict=True))
-        if missing := ", ".join(wanted.keys() - drawn.keys()):
-            raise FormatError(f"{missing} is missing; there is {', '.join(drawn) or 'nothing'}")
-        return {name: _alike(name, drawn[name], entry) for name, entry in wanted.items()}
+
+@exercise.part(points=1, answer=Figure())
+def curve():
+    """The curves x² and x³ from 0 to 2."""
+    return {power: (x, x**power) for power in (2, 3)}
+
+
+@curve.misconception()
+def multiplied():
+    """You multiplied by the exponent. A power is a product of equal factors."""
+    return {power: (x, x * power) for power in (2, 3)}
+''',
+    )
+
+    tolerance: float = 0.005
 
     def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
         """Compare curve by curve and table by table."""
@@ -72,8 +89,13 @@ class Figure(Answer):
         return Judgement(credit, feedback=f"Not right: {', '.join(off)}." if partly else "")
 
     def hint(self, expected: Any) -> dict[str, Any]:
-        """Kind and names."""
-        return {"kind": "figure", "names": list(_named(expected))}
+        """Kind, names, and which are curves of how many points or tables of which shape."""
+        if expected is None:
+            return {"kind": "figure"}
+        named = _named(expected)
+        curves = {k: min(POINTS, len(v[0])) for k, v in named.items() if isinstance(v, tuple)}
+        tables = {k: list(np.shape(v)) for k, v in named.items() if not isinstance(v, tuple)}
+        return {"kind": "figure", "names": list(named), "curves": curves, "tables": tables}
 
     def _off(self, given: Any, expected: Any, widen: float) -> bool:
         if isinstance(given, tuple) != isinstance(expected, tuple):
@@ -99,42 +121,6 @@ def _named(value: Any) -> dict[str, Any]:
     if isinstance(value, Mapping):
         return {str(name): entry for name, entry in value.items()}
     return {"data": value}
-
-
-def _entry(name: Any, raw: Any) -> Any:
-    """Read numbers; a pair of rows stays a pair."""
-    try:
-        if isinstance(raw, list | tuple) and len(raw) == 2 and all(map(_is_row, raw)):
-            return tuple(Numbers().read(row) for row in raw)
-        return Numbers().read(raw)
-    except FormatError as error:
-        raise FormatError(f"{name}: {error}") from None
-
-
-def _is_row(raw: Any) -> bool:
-    if isinstance(raw, np.ndarray):
-        return raw.ndim == 1
-    return isinstance(raw, list | tuple) and not any(isinstance(e, list | tuple) for e in raw)
-
-
-def _alike(name: str, entry: Any, like: Any) -> Any:
-    """Make a pair of rows what the right answer has there: a curve or a table."""
-    if not isinstance(like, tuple):
-        if isinstance(entry, tuple):
-            if len(entry[0]) != len(entry[1]):
-                raise FormatError(f"for {name}, the rows have different lengths")
-            entry = np.stack(entry)
-        if entry.shape != np.shape(like):
-            shape = np.shape(like)
-            raise FormatError(f"for {name}, shape {shape} is expected, not {entry.shape}")
-        return entry
-    if not isinstance(entry, tuple) and np.shape(entry)[:1] == (2,) and np.ndim(entry) == 2:
-        entry = (entry[0], entry[1])
-    if not isinstance(entry, tuple) or entry[0].shape != entry[1].shape:
-        raise FormatError(f"for {name}, a pair (x, y) of rows of the same length is expected")
-    if len(entry[0]) < min(POINTS, len(like[0])):
-        raise FormatError(f"for {name}, a curve needs {POINTS} points or more")
-    return entry
 
 
 def _covers(at: Array, x: Array) -> bool:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from autograder import algebra
-from autograder.exercise.answers import Answer, FormatError, Judgement, Undecided
+from autograder.exercise.answers import Answer, FormatError, Judgement, Scaffold, Undecided
 from autograder.exercise.remember import remembered
 
 _Assumptions = tuple[tuple[str, str], ...]
@@ -49,6 +49,26 @@ class Formula(Answer):
         What some of the names stand for, put in before comparing: with p₁ and p₂ defined as
         softmax, p₁ (1 − p₁) equals p₁ p₂.
     """
+
+    kind = "formula"
+    ships = ("check_formulas.py",)
+    table = (('Formula("p_i p_j")', "text", "equal as functions"),)
+    scaffold = Scaffold(
+        asks="Ask for an expression in $$x$$ and $$y$$.",
+        stub="formula = None  # text in x and y",
+        reference='''
+@exercise.part(points=1, answer=Formula("x y"))
+def formula():
+    """The square of x + y, multiplied out."""
+    return "x^2 + 2*x*y + y^2"
+
+
+@formula.misconception()
+def cross_term_missing():
+    """A square of a sum has a term in which both occur."""
+    return "x^2 + y^2"
+''',
+    )
 
     names: str
     assumptions: Mapping[str, str] = field(default_factory=dict)
@@ -93,6 +113,25 @@ class Formula(Answer):
 class Matrix(Formula):
     """A matrix of expressions, written as a list of rows."""
 
+    kind = "matrix"
+    table = (('Matrix("p1 p2")', "rows of text", "equal entry by entry"),)
+    scaffold = Scaffold(
+        asks="Ask for a matrix with entries in $$x$$ and $$y$$.",
+        stub="matrix = None  # a list of rows, each a list of texts",
+        reference='''
+@exercise.part(points=1, answer=Matrix("x y"))
+def matrix():
+    """The outer product of (x, y) with itself."""
+    return [["x^2", "x*y"], ["x*y", "y^2"]]
+
+
+@matrix.misconception()
+def diagonal_only():
+    """An outer product has an entry for every pair, also for different ones."""
+    return [["x^2", "0"], ["0", "y^2"]]
+''',
+    )
+
     def read(self, raw: Any, like: Any = None) -> Any:
         """Parse each entry; the size must be that of ``like``."""
         value = raw
@@ -129,6 +168,24 @@ class Lines(list[Any]):
 @dataclass(frozen=True)
 class Derivation(Answer):
     """A list of lines, each equal to the one before, from what is given to a target form."""
+
+    kind = "derivation"
+    ships = ("check_formulas.py",)
+    table = (("Derivation(chain)", "lines of text", "every step holds, from start to target form"),)
+    scaffold = Scaffold(
+        asks="Ask for a derivation: a list with one line an entry.",
+        stub="steps = None  # lines of text in x",
+        imports="from autograder.algebra import Chain",
+        reference='''
+chain = Chain(start="diff(x^2 + x, x)", target="2*x + 1", names=("x",))
+
+
+@exercise.part(points=2, answer=Derivation(chain))
+def steps():
+    """The derivative of x² + x, one equality a line."""
+    return ["diff(x^2 + x, x)", "diff(x^2, x) + diff(x, x)", "2*x + 1"]
+''',
+    )
 
     chain: algebra.Chain
 
@@ -169,6 +226,10 @@ class Derivation(Answer):
         text = "\n".join(finding.message for finding in examined.findings)
         return Judgement(examined.credit, note, text)
 
+    def published(self) -> Iterable[str]:
+        """Return what it starts from."""
+        return (self.chain.start,)
+
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and symbols."""
         return {"kind": "lines", **self.chain.hint()}
@@ -189,6 +250,26 @@ class Derivation(Answer):
 @dataclass(frozen=True)
 class ComplexityClass(Answer):
     """A class such as ``n*m*d_k``: constants and dominated terms do not matter."""
+
+    kind = "complexity"
+    ships = ("check_formulas.py",)
+    table = (('ComplexityClass("n m d")', "text", "the same class"),)
+    scaffold = Scaffold(
+        asks="Ask for a class in $$n$$ and $$d$$.",
+        stub="time = None  # text, such as n*d",
+        reference='''
+@exercise.part(points=1, answer=ComplexityClass("n d"))
+def time():
+    """The time of multiplying an n × d matrix with its transpose."""
+    return "n^2*d"
+
+
+@time.misconception()
+def size_of_the_result():
+    """That is the size of the result. Each of its entries is a sum."""
+    return "n^2"
+''',
+    )
 
     symbols: str
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from autograder.exercise.answers import Answer, Array
-from autograder.exercise.numbers import Numbers
+from autograder.exercise.answers import Answer, Array, Scaffold, with_shape
+from autograder.student.readers import read_numbers
 
 
 @dataclass(frozen=True)
@@ -30,18 +30,48 @@ class Witness(Answer):
     True
     """
 
+    kind = "witness"
     free: ClassVar[bool] = True
+    reader = staticmethod(read_numbers)
+    table = (
+        (
+            "Witness(shows=…)",
+            "what `Numbers()` reads",
+            "it shows what the reference's example shows",
+        ),
+    )
+    scaffold = Scaffold(
+        asks="Ask for an example that shows something; any example that does is right.",
+        stub="pair = None  # two rows of two numbers",
+        imports="import numpy as np",
+        reference='''
+def angle(pair):
+    """What a pair of vectors shows: the kind of angle between them."""
+    product = pair[0] @ pair[1]
+    if product > 0:
+        return "acute"
+    return "right" if product == 0 and pair.any(axis=1).all() else "another"
+
+
+@exercise.part(points=1, answer=Witness(angle))
+def pair():
+    """Two vectors other than 0, as rows, that are at a right angle."""
+    return np.array([[1, 0], [0, 1]])
+
+
+@pair.misconception()
+def pointing_the_same_way():
+    """Your vectors enclose an acute angle: what is their product?"""
+    return np.array([[1, 0], [1, 1]])
+''',
+    )
 
     shows: Callable[[Array], Hashable]
-
-    def read(self, raw: Any, like: Any = None) -> Array:
-        """Accept what ``Numbers`` accepts."""
-        return Numbers().read(raw, like)
 
     def same(self, given: Array, expected: Array, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
         """Tell whether both show the same; no tolerance comes in."""
         return given.shape == expected.shape and self.shows(given) == self.shows(expected)
 
     def hint(self, expected: Any) -> dict[str, Any]:
-        """Kind and shape."""
-        return Numbers().hint(expected)
+        """Shape, of what is read as numbers."""
+        return with_shape({"kind": "numbers"}, expected)

@@ -5,11 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from autograder.student.errors import FormatError
 from autograder.student.shown import brief
-
-
-class Unreadable(ValueError):
-    """An answer that couldn't be graded, and why."""
 
 
 def read_formula(raw: Any, hint: dict[str, Any]) -> str:
@@ -17,11 +14,30 @@ def read_formula(raw: Any, hint: dict[str, Any]) -> str:
     return _ask_the_grammar(raw, hint, "look", implicit=hint.get("implicit", False))
 
 
+def read_matrix(raw: Any, hint: dict[str, Any]) -> str:
+    """Return how the entries of a matrix are read, or which of them can't be."""
+    rows, columns = hint["shape"]
+    if not isinstance(raw, (list, tuple)) or len(raw) != rows:
+        raise FormatError(f"a list of {rows} rows is expected, not {brief(raw)}")
+    lines = []
+    for number, row in enumerate(raw, 1):
+        if not isinstance(row, (list, tuple)) or len(row) != columns:
+            raise FormatError(f"a row of {columns} entries is expected, not {brief(row)}")
+        entries = []
+        for column, entry in enumerate(row, 1):
+            try:
+                entries.append(read_formula(entry, hint).removeprefix("read as "))
+            except FormatError as error:
+                raise FormatError(f"row {number}, column {column}: {error}") from None
+        lines.append(f"[{', '.join(entries)}]")
+    return "\n".join(["read as", *lines])
+
+
 def read_lines(raw: Any, hint: dict[str, Any]) -> str:
     """Return how the lines of a derivation are read, or which of them can't be."""
     texts = raw.splitlines() if isinstance(raw, str) else raw
     if not isinstance(texts, (list, tuple)):
-        raise Unreadable(f"a list of lines of text is expected, not {brief(raw)}")
+        raise FormatError(f"a list of lines of text is expected, not {brief(raw)}")
     read, wrong = [], []
     for number, text in enumerate(texts, 1):
         if text is None or not str(text).strip():
@@ -29,17 +45,17 @@ def read_lines(raw: Any, hint: dict[str, Any]) -> str:
         try:
             shown = _ask_the_grammar(text, hint, "look_line", indexed=hint.get("indexed", ()))
             read.append(f"line {number}: {shown.replace('read as ', '', 1)}")
-        except Unreadable as error:
+        except FormatError as error:
             wrong.append(f"line {number}: {error}")
     if wrong:
-        raise Unreadable("\n".join(wrong))
+        raise FormatError("\n".join(wrong))
     return "\n".join([f"{len(read)} line{'s' * (len(read) != 1)}, read as", *read])
 
 
 def _ask_the_grammar(raw: Any, hint: dict[str, Any], look: str, **how: Any) -> str:
     """Return what the grader's own grammar makes of a text."""
     if not isinstance(raw, (str, int, float)) or isinstance(raw, bool):
-        raise Unreadable(f"text in quotes is expected, not {brief(raw)}")
+        raise FormatError(f"text in quotes is expected, not {brief(raw)}")
     try:
         reader: Any = importlib.import_module("check_formulas")
     except ImportError:
@@ -52,7 +68,7 @@ def _ask_the_grammar(raw: Any, hint: dict[str, Any], look: str, **how: Any) -> s
             str(raw), hint["names"], calls=calls, constants=reader.CONSTANTS, **how
         )
     except reader.ParseError as error:
-        raise Unreadable(str(error)) from None
+        raise FormatError(str(error)) from None
     except Exception:  # nobody's fault but ours: the answer may well be readable
         return brief(raw)
     return f"read as {read}"

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import reprlib
 from typing import Any
 
 import numpy as np
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 70
+_SHORT.maxlevel = 4
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = _SHORT.maxfrozenset = 20
 
 
 def block(values: dict[str, Any], size: int = 30) -> list[str]:
@@ -34,9 +40,31 @@ def _shown(value: Any, size: int) -> str:
 
 
 def brief(value: Any) -> str:
-    """Write a value in at most 60 characters."""
-    text = repr(value.item() if isinstance(value, np.generic) else value)
+    """Write a value in at most 60 characters, without writing out what is much longer."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        return f"an array of shape {value.shape}"
+    try:
+        text = _SHORT.repr(value.item() if isinstance(value, np.generic) else value)
+    except Exception:  # an object of the student's own
+        text = f"a value of type {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def listed(value: Any) -> str:
+    """Write the numbers of an answer as they were read; of many, only how many."""
+    if value.ndim == 0:
+        return _one(value[()])
+    if value.size > 30 or value.ndim > 2:
+        return counted(value.shape)
+    rows = value if value.ndim == 2 else [value]
+    lines = [", ".join(map(_one, row)) for row in rows]
+    if value.ndim == 1:
+        return f"{counted(value.shape)}: {lines[0]}" if lines[0] else counted(value.shape)
+    return "\n".join([counted(value.shape), *(f"[{line}]" for line in lines)])
+
+
+def _one(number: Any) -> str:
+    return f"{number:.8g}" if isinstance(number, float) else str(number)
 
 
 def kind_of(value: Any) -> str:

@@ -21,7 +21,7 @@ def draw(rng):
     return {"statements": sorted(str(letter) for letter in chosen)}
 
 
-@exercise.part(points=4, answer=Choice(letters, multiple=True, minus=0.5))
+@exercise.part(points=4, answer=Choice(letters, multiple=True))
 def true_set(statements):
     """Your true statements; a wrong letter takes half of what a right one gives."""
     return sorted(set(statements) & set(true_letters))

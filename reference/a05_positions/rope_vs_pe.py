@@ -83,7 +83,7 @@ def key_ahead(seed, offset):
     return np.std([(x + P[m]) @ (y + P[m + offset]) for m in range(n)])
 
 
-@exercise.part(points=1, answer=Numbers(tolerance=1e-9, relative=0, small=0))
+@exercise.part(points=1, answer=Numbers(tolerance=1e-9))
 def turned():
     """The same with rotations instead: a number so small that only rounding is left."""
     return 0.0

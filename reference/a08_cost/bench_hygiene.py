@@ -14,7 +14,7 @@ exercise = Exercise(
 TRUE = "ACDFG"
 
 
-@exercise.part(points=2, answer=Choice("ABCDEFGH", multiple=True, minus=0.5))
+@exercise.part(points=2, answer=Choice("ABCDEFGH", multiple=True))
 def good_practice():
     """The letters of what makes a comparison of times trustworthy."""
     return TRUE

@@ -21,7 +21,7 @@ def all_but(letter):
     return "".join(sorted(set(TRUE) ^ {letter}))
 
 
-@exercise.part(points=2, answer=Choice("ABCDEFG", multiple=True, minus=0.5))
+@exercise.part(points=2, answer=Choice("ABCDEFG", multiple=True))
 def facts():
     """The letters of the true statements about tiled attention."""
     return TRUE

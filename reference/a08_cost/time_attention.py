@@ -251,7 +251,7 @@ def nothing_measured():
     return np.zeros((2, 5))
 
 
-@exercise.part(points=1, answer=Choice("ABCDE", multiple=True, minus=0.5))
+@exercise.part(points=1, answer=Choice("ABCDE", multiple=True))
 def flattering():
     """The letters of what makes the published speed-up too flattering."""
     return "AB"

@@ -1,5 +1,7 @@
 """`autograder new` writes an exercise that proves itself, whatever its kind."""
 
+from pathlib import Path
+
 import pytest
 
 from autograder.course.build import build
@@ -7,6 +9,9 @@ from autograder.course.config import Course, CourseError
 from autograder.course.discover import load_assignment
 from autograder.course.scaffold import kinds, new_exercise
 from autograder.course.verify import verify
+from autograder.exercise import kinds as answer_kinds
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -48,3 +53,11 @@ def test_what_cannot_be_started_is_said(empty, exercise, kind, says):
     new_exercise(empty, "a99_toys", "there", "count")
     with pytest.raises(CourseError, match=says):
         new_exercise(empty, "a99_toys", exercise, kind)
+
+
+def test_the_docs_have_the_line_of_every_kind():
+    docs = (ROOT / "docs" / "author.md").read_text(encoding="utf-8")
+    for kind in answer_kinds().values():
+        assert kind.table
+        for declared, reads, right in kind.table:
+            assert f"| `{declared}` | {reads} | {right} |" in docs

@@ -69,7 +69,7 @@ def test_tables_and_known_mistakes():
 @pytest.mark.parametrize(
     ("right", "given", "says"),
     [
-        (TWO, {1: TWO[1]}, "2 is missing; there is 1"),
+        (TWO, {1: TWO[1]}, "the data of 2 are missing; there is 1"),
         (TWO, TWO[1], "dictionary with 1, 2 is expected"),
         (TWO, {1: TWO[1], 2: [[0, 1], [0, 1, 2]]}, "pair (x, y)"),
         (TWO, {1: TWO[1], 2: ([0, 1], [0, 1])}, "10 points"),
@@ -79,7 +79,7 @@ def test_tables_and_known_mistakes():
         (MAP, MAP.T, "shape (2, 3) is expected, not (3, 2)"),
         (MAP, [[0, 1], [0, 1, 2]], "different lengths"),
         (MAP, [[0, np.nan, 1]] * 2, "NaN"),
-        (MAP, {}, "data is missing; there is nothing"),
+        (MAP, {}, "the data of data are missing; there is nothing"),
     ],
 )
 def test_what_is_no_figure_gets_a_sentence(right, given, says):

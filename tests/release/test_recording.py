@@ -147,7 +147,7 @@ def test_a_rubric_stays_with_the_grader():
 def test_a_shape_that_depends_on_the_variant_is_given_for_each(mini):
     by_hand = json.loads(build(mini())["check.json"])["exercises"]["by_hand"]
     hint = by_hand["parts"][0]["hint"]
-    assert hint["shapes"] == [variant["x"]["shape"] for variant in by_hand["pool"]]
+    assert hint["varies"] == [{"shape": variant["x"]["shape"]} for variant in by_hand["pool"]]
     assert "shape" not in hint
 
 

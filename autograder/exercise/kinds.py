@@ -1,0 +1,53 @@
+"""The kinds of answer that there are: ours, and those that an installed package brings.
+
+A package names its kinds as entry points of the group ``autograder.kinds``; each is one class, a
+subclass of ``Answer``, in one file::
+
+    [project.entry-points."autograder.kinds"]
+    dice = "our_course.dice:Dice"
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+
+from autograder.exercise.answers import Answer
+
+GROUP = "autograder.kinds"
+
+_OURS = {
+    "answers": ("Essay",),
+    "choice": ("Choice",),
+    "exact": ("Count", "Fractions", "Shape"),
+    "figure": ("Figure",),
+    "numbers": ("Numbers",),
+    "symbolic": ("Formula", "Matrix", "Derivation", "ComplexityClass"),
+    "witness": ("Witness",),
+}
+
+
+@cache
+def kinds() -> dict[str, type[Answer]]:
+    """Return every kind of answer by its name.
+
+    Raises
+    ------
+    TypeError
+        If an entry point is no kind of answer, or has the name of another one.
+    """
+    found: dict[str, type[Answer]] = {}
+    for module, names in _OURS.items():
+        for name in names:
+            kind: type[Answer] = getattr(import_module(f"autograder.exercise.{module}"), name)
+            found[kind.kind] = kind
+    for entry in entry_points(group=GROUP):
+        kind = entry.load()
+        if not (isinstance(kind, type) and issubclass(kind, Answer)) or kind.kind in found:
+            raise TypeError(
+                f"the entry point {entry.name} = {entry.value!r} of {GROUP} must be a subclass of "
+                f"Answer with a `kind` of its own, other than {', '.join(found)}"
+            )
+        found[kind.kind] = kind
+    return dict(sorted(found.items()))

@@ -1,0 +1,365 @@
+"""Numbers as text: 0.25, 1/3, 3.33×10^-1, 2*6*1000, 1/(1+exp(2)), lists and matrices of them.
+
+Nothing is evaluated as code: the grammar is the one below, and what it works out has bounds.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from autograder.student.errors import FormatError
+from autograder.student.shown import brief
+from autograder.student.units import UNITS
+
+MAX_TEXT = 20_000  # characters of an answer in numbers
+MAX_DEPTH = 40  # brackets in brackets, signs before signs
+MAX_BITS = 4096  # of a number that is worked out exactly
+MAX_EXPONENT = 400  # beyond what a float can hold, either way
+
+_LITERAL = re.compile(r"(\d+(?:_\d+)*)?(?:\.(\d*))?(?:[eE]([+-]?\d+))?")
+_NAME = re.compile(r"(?:(?:np|numpy|math)\.)?([A-Za-zπ]+\d*)")
+_UNIT = re.compile(r"[ \t]*([A-Za-zμ%]+(?:/s)?)(?![\w/])")
+# A factor 10^k behind a number: its exponent.
+_POWER = re.compile(
+    r"(\d[\d_]*\.?\d*|\.\d+)\s*\*\s*10\s*(?:\^|\*\*)\s*(?:\(\s*([+-]?\d+)\s*\)|([+-]?\d+))"
+    r"(?!\s*(?:\^|\*\*)|[\d.])"
+)
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
+_SIGNS = {
+    **dict.fromkeys("−–—‒﹣－", "-"),
+    **dict.fromkeys("×·⋅∙∗", "*"),
+    **dict.fromkeys("÷⁄∕", "/"),
+    "∞": "inf",
+    "{": "(",
+    "}": ")",
+}
+_FUNCTIONS: dict[str, Callable[[float], float]] = {
+    "exp": math.exp,
+    "log": math.log,
+    "ln": math.log,
+    "log2": math.log2,
+    "log10": math.log10,
+    "sqrt": math.sqrt,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tan": math.tan,
+    "tanh": math.tanh,
+    "abs": abs,
+}
+_CONSTANTS = {"pi": math.pi, "π": math.pi, "e": math.e}
+_SPECIAL = {"inf": math.inf, "infinity": math.inf, "oo": math.inf, "nan": math.nan}
+
+
+class Entry(NamedTuple):
+    """One number of an answer, and how it was written.
+
+    Attributes
+    ----------
+    value
+        Exactly, where it is a fraction of whole numbers.
+    last
+        The place of the last digit that was written, as a power of 10; None where it was worked
+        out.
+    figures
+        The least and the largest number of significant figures that it may have been given with.
+    typed
+        Did it come as text?
+    unit
+        What stands behind it.
+    scale
+        What it was multiplied by since.
+    """
+
+    value: Fraction | float
+    last: int | None = None
+    figures: tuple[int, int] = (17, 17)
+    typed: bool = False
+    unit: str = ""
+    scale: float = 1.0
+
+    @property
+    def half(self) -> float:
+        """Half a unit of the last digit, as a number; 0 where none was written."""
+        if self.last is None:
+            return 0.0
+        return 0.5 * self.scale * 10.0 ** max(min(self.last, 300), -300)
+
+
+Nested = Any  # an Entry, or a list of these
+
+
+def read_text(text: str, *, units: bool = False) -> Nested:
+    """Return the numbers in a text: one, or nested lists of them.
+
+    Blanks, commas, line breaks and semicolons separate; the latter two rows where there are
+    several numbers in a row.  As in Matlab, ``1 -2`` are two numbers and ``1 - 2`` is one.
+
+    Raises
+    ------
+    FormatError
+        If there is anything else in it.
+
+    Examples
+    --------
+    >>> read_text("3.33×10^-1").last, read_text("½ 1/3")[1].value
+    (-3, Fraction(1, 3))
+    """
+    if len(text) > MAX_TEXT:
+        raise FormatError(
+            f"a text of {len(text)} characters is too long; {MAX_TEXT} are the most here"
+        )
+    return _Parser(_plain(text), text, units).answer()
+
+
+def literal(text: str) -> Entry | None:
+    """Return a number that is written without a sign, None if the text is none.
+
+    >>> literal("0.0250").figures, literal("1500").figures, literal("1.5e3").last
+    ((3, 3), (2, 4), 2)
+    """
+    match = _LITERAL.fullmatch(text)
+    if not match or not (match[1] or match[2]):
+        return None
+    whole, after = (match[1] or "").replace("_", ""), match[2]
+    digits = (whole + (after or "")).lstrip("0")
+    most = max(len(digits), 1)
+    least = most if after is not None else max(len(digits.rstrip("0")), 1)
+    exponent = int(match[3] or 0) if len(match[3] or "") < 9 else 10**9
+    last = exponent - len(after or "")
+    value: Fraction | float
+    if not digits:
+        value = Fraction(0)
+    elif abs(last + len(digits)) > MAX_EXPONENT or len(digits) > 1000:
+        value = math.inf if last + len(digits) > 0 else 0.0
+    else:
+        value = Fraction(int(digits)) * Fraction(10) ** last
+    return Entry(value, max(min(last, 10**6), -(10**6)), (least, most), typed=True)
+
+
+def _plain(text: str) -> str:
+    """Write what looks alike alike."""
+    text = re.sub("[⁺⁻⁰¹²³⁴-⁹]+", lambda m: f"^({m[0].translate(_RAISED)})", text)
+
+    def vulgar(match: Any) -> str:  # ½, 1½
+        above, _, below = unicodedata.normalize("NFKC", match[2]).partition("⁄")
+        return f"({match[1] or 0}+{above}/{below or 1})"
+
+    text = re.sub("(\\d*)([¼-¾⅐-⅞])", vulgar, text)
+    text = unicodedata.normalize("NFKC", text)
+    text = "".join(_SIGNS.get(sign, sign) for sign in text)
+
+    def exponent(match: Any) -> str:
+        before = match.string[: match.start()].rstrip()
+        if before[-1:] in tuple("^*/.") or match.string[: match.start()][-1:].isalnum():
+            return str(match[0])
+        return f"{match[1]}e{match[2] or match[3]}"
+
+    return _POWER.sub(exponent, text)
+
+
+class _Parser:
+    """Reads from left to right; ``_at`` is where it is."""
+
+    def __init__(self, text: str, written: str, units: bool) -> None:
+        self._text, self._written, self._units = text, written, units
+        self._at = self._depth = self._brackets = 0
+
+    def answer(self) -> Nested:
+        """Read all of it."""
+        rows, _ = self._rows("")
+        rows = [row for row in rows if row]
+        if len(rows) == 1:
+            return rows[0][0] if len(rows[0]) == 1 else rows[0]
+        if all(len(row) == 1 for row in rows):  # one number in a line
+            return [row[0] for row in rows]
+        return rows
+
+    def _refused(self) -> FormatError:
+        return FormatError(f"numbers are expected, not {brief(self._written)}")
+
+    def _rows(self, close: str) -> tuple[list[list[Any]], bool]:
+        """Read up to a closing bracket; say whether a comma stood in it."""
+        rows: list[list[Any]] = [[]]
+        comma = False
+        free = True  # may a number begin here?
+        while True:
+            if self._skip(newlines=bool(close)):
+                free = True
+            sign = self._text[self._at : self._at + 1]
+            if sign == close or not sign:
+                if sign != close:
+                    raise FormatError(f"in {brief(self._written)} a {close} is missing")
+                self._at += len(close)
+                return rows, comma
+            if sign in ",;\n":
+                self._at += 1
+                comma, free = comma or sign == ",", True
+                rows += [[]] if sign in ";\n" else []
+            elif free or sign == "[":
+                rows[-1].append(self._sum(loose=close == ")"))
+                free = False
+            else:
+                raise self._refused()
+
+    def _skip(self, *, newlines: bool) -> bool:
+        start = self._at
+        blank = " \t\r\n" if newlines else " \t\r"
+        while self._at < len(self._text) and self._text[self._at] in blank:
+            self._at += 1
+        return self._at > start
+
+    def _operator(self, pattern: str, *, loose: bool = True) -> str:
+        """Take an operator if it comes next; where not ``loose``, 1 -2 are two numbers."""
+        found = re.compile(rf"\s*({pattern})" if self._brackets else rf"[ \t]*({pattern})").match(
+            self._text, self._at
+        )
+        if not found:
+            return ""
+        blank_before = found.start(1) > self._at
+        blank_after = self._text[found.end() : found.end() + 1].isspace()
+        if not loose and blank_before and not blank_after:
+            return ""
+        self._at = found.end()
+        return str(found[1])
+
+    def _sum(self, *, loose: bool) -> Nested:
+        left = self._product()
+        while sign := self._operator(r"[+-]", loose=loose):
+            left = self._worked_out(sign, left, self._product())
+        return left
+
+    def _product(self) -> Nested:
+        left = self._signed()
+        while sign := self._operator(r"\*(?!\*)|/"):
+            left = self._worked_out(sign, left, self._signed())
+        return left
+
+    def _signed(self) -> Nested:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise FormatError(f"{brief(self._written)} is nested too deeply")
+        try:
+            self._skip(newlines=bool(self._brackets))
+            if self._operator(r"\+"):
+                return self._signed()
+            if self._operator("-"):
+                below = self._signed()
+                if isinstance(below, list):
+                    raise self._refused()
+                return below._replace(value=-below.value)
+            return self._power()
+        finally:
+            self._depth -= 1
+
+    def _power(self) -> Nested:
+        base = self._operand()
+        if self._operator(r"\^|\*\*"):
+            return self._worked_out("^", base, self._signed())
+        return base
+
+    def _operand(self) -> Nested:
+        found: Nested
+        if self._text[self._at : self._at + 1] in ("(", "["):
+            found = self._bracket()
+        elif match := _LITERAL.match(self._text, self._at):
+            entry = literal(match[0])
+            found = self._named() if entry is None else entry
+            self._at = self._at if entry is None else match.end()
+        else:
+            found = self._named()
+        return found if isinstance(found, list) else self._with_unit(found)
+
+    def _bracket(self) -> Nested:
+        opened = self._text[self._at]
+        self._at += 1
+        self._depth += 1
+        self._brackets += 1
+        if self._depth > MAX_DEPTH:
+            raise FormatError(f"{brief(self._written)} is nested too deeply")
+        rows, comma = self._rows(")" if opened == "(" else "]")
+        self._depth -= 1
+        self._brackets -= 1
+        rows = [row for row in rows if row] or [[]]
+        if opened == "(" and not comma and [len(row) for row in rows] == [1]:
+            return rows[0][0]
+        return rows[0] if len(rows) == 1 else rows
+
+    def _named(self) -> Entry:
+        """Read a constant, or a function and what it is taken of."""
+        if self._text[self._at : self._at + 1] == "√":
+            self._at += 1
+            return self._called("sqrt", self._operand())
+        match = _NAME.match(self._text, self._at)
+        if not match:
+            raise self._refused()
+        name = match[1]
+        self._at = match.end()
+        if name in _CONSTANTS:
+            return Entry(_CONSTANTS[name], typed=True)
+        if name.lower() in _SPECIAL:
+            return Entry(_SPECIAL[name.lower()], typed=True)
+        if name not in _FUNCTIONS or self._text[self._at : self._at + 1] != "(":
+            raise self._refused()
+        return self._called(name, self._bracket())
+
+    def _called(self, name: str, argument: Nested) -> Entry:
+        if isinstance(argument, list):
+            raise self._refused()
+        try:
+            return Entry(_FUNCTIONS[name](float(argument.value)), typed=True)
+        except OverflowError:
+            return Entry(math.inf, typed=True)
+        except ValueError:
+            raise self._refused() from None
+
+    def _with_unit(self, entry: Entry) -> Entry:
+        """Take a unit, or per cent, that stands behind a number."""
+        match = _UNIT.match(self._text, self._at)
+        if not match:
+            return entry
+        if self._units and match[1] in UNITS:
+            self._at = match.end()
+            return entry._replace(unit=match[1])
+        if match[1] != "%":
+            return entry
+        self._at = match.end()
+        last = None if entry.last is None else entry.last - 2
+        return entry._replace(value=entry.value / 100, last=last)
+
+    def _worked_out(self, sign: str, left: Nested, right: Nested) -> Entry:
+        if isinstance(left, list) or isinstance(right, list):
+            raise self._refused()
+        try:
+            value = _result(sign, left.value, right.value)
+        except OverflowError:
+            value = math.inf
+        except (ZeroDivisionError, ValueError, TypeError):
+            raise self._refused() from None
+        return Entry(value, typed=True, unit=left.unit or right.unit)
+
+
+def _result(sign: str, a: Fraction | float, b: Fraction | float) -> Any:
+    """Work out an operation, exactly as long as the numbers are short."""
+    if sign == "^":
+        size = _bits(a) * abs(float(b))
+        if isinstance(b, Fraction) and b.denominator == 1 and size <= MAX_BITS:
+            return a ** int(b)
+        return math.pow(a, b)
+    if _bits(a) + _bits(b) > MAX_BITS:
+        a, b = float(a), float(b)
+    if sign == "+":
+        return a + b
+    if sign == "-":
+        return a - b
+    return a * b if sign == "*" else a / b
+
+
+def _bits(number: Fraction | float) -> int:
+    if isinstance(number, Fraction):
+        return max(number.numerator.bit_length(), number.denominator.bit_length())
+    return 64

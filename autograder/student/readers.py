@@ -1,0 +1,232 @@
+"""How each kind of answer is read: by ``check`` and by the grader, with the same functions.
+
+A reader is a pure function of what a variable holds and of the part's hint in check.json.  A hint
+without a shape leaves the shape open, and what else only an answer must have.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autograder.student.arithmetic import Entry
+from autograder.student.entries import (
+    MAX_NESTED,
+    as_float,
+    as_fraction,
+    as_whole,
+    entries,
+    is_whole,
+)
+from autograder.student.errors import FormatError
+from autograder.student.formulas import read_formula, read_lines, read_matrix
+from autograder.student.shown import brief, listed
+from autograder.student.units import unit_factor
+
+DIGITS = 4  # significant digits that always suffice
+POINTS = 10  # fewer are no curve
+
+
+class Reading(NamedTuple):
+    """An answer as it is read, and what the student is told of that.
+
+    Attributes
+    ----------
+    value
+        What the grader judges.
+    shown
+        What was read, for the student.
+    advice
+        What the student may want to do about it.
+    entries
+        The numbers of it as they were written.
+    """
+
+    value: Any
+    shown: str
+    advice: str = ""
+    entries: tuple[Entry, ...] = ()
+
+
+def read_numbers(raw: Any, hint: Any) -> Reading:
+    """Read numbers, nested lists, arrays and text such as ``"0.25 1/3 1e-3"``."""
+    unit, figures = hint.get("unit", ""), hint.get("figures")
+    shape, numbers = entries(raw, shape=hint.get("shape"), units=bool(unit))
+    if unit:
+        numbers = _in_unit(numbers, unit, raw, needed="shape" in hint)
+    if figures and "shape" in hint and not all(number.typed for number in numbers):
+        example = f"{0.5:.{figures}f}"
+        raise FormatError(f'write the digits as text, "{example}" say: a number has no zeros')
+    values = [as_float(number, special=hint.get("special", False)) for number in numbers]
+    value = np.array(values, dtype=float).reshape(shape)
+    text = f"{listed(value)} {unit}".rstrip()
+    return Reading(value, text, _advice(numbers, hint), tuple(numbers))
+
+
+def _in_unit(numbers: list[Entry], unit: str, raw: Any, *, needed: bool) -> list[Entry]:
+    """Convert to the unit that is asked for; one behind the last number is that of all."""
+    last = numbers[-1].unit if numbers else ""
+    converted = []
+    for number in numbers:
+        given = number.unit or last
+        if not given and needed:
+            raise FormatError(f'a number with its unit is expected, as text: "… {unit}"')
+        factor = unit_factor(given or unit, unit)
+        if factor is None:
+            raise FormatError(f"a number with the unit {unit} is expected, not {brief(raw)}")
+        if factor != 1:
+            number = number._replace(value=as_float(number) * factor, scale=factor)
+        converted.append(number)
+    return converted
+
+
+def _advice(numbers: list[Entry], hint: Any) -> str:
+    """Say where few digits were written; whether they suffice nobody knows here."""
+    written = [number for number in numbers if number.last is not None and number.value]
+    places, figures = hint.get("places"), hint.get("figures")
+    if places is not None:
+        few = any(-(number.last or 0) < places for number in written if number.typed)
+        return f"{places} decimals are asked for" if few else ""
+    if figures is not None:
+        other = any(n.figures[0] > figures or n.figures[1] < figures for n in written)
+        return f"{figures} significant figures are asked for" if other else ""
+    few = any(n.figures[1] < DIGITS for n in written if not -10 < n.value < 10 or not is_whole(n))
+    return f"fewer than {DIGITS} digits are enough only where they are exact" if few else ""
+
+
+def read_count(raw: Any, hint: Any) -> Reading:
+    """Read whole numbers, also as floats (4.0) and as text (1,048,576 or 2**20)."""
+    shape, numbers = entries(raw, shape=hint.get("shape"))
+    value = np.empty(len(numbers), dtype=object)
+    value[:] = [as_whole(number, raw) for number in numbers]
+    return Reading(value.reshape(shape), listed(value.reshape(shape)))
+
+
+def read_fractions(raw: Any, hint: Any) -> Reading:
+    """Read fractions and whole numbers; a decimal is none."""
+    shape, numbers = entries(raw, shape=hint.get("shape"))
+    value = np.empty(len(numbers), dtype=object)
+    value[:] = [as_fraction(number, raw) for number in numbers]
+    return Reading(value.reshape(shape), listed(value.reshape(shape)))
+
+
+def read_shape(raw: Any, hint: Any) -> Reading:  # noqa: ARG001
+    """Read a tuple or list of whole numbers, or text such as ``"(2, 3)"`` and ``"2 × 3"``."""
+    text = isinstance(raw, str)
+    if text:
+        raw = re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", ", ", raw)
+    shape, numbers = entries([] if text and not raw.strip(" ()[],") else raw)
+    if len(shape) != 1 and not (text and shape == ()):
+        raise FormatError(f"a tuple such as (2, 3) is expected, not {brief(raw)}")
+    sizes = tuple(as_whole(number, raw) for number in numbers)
+    return Reading(sizes, f"({', '.join(map(str, sizes))})")
+
+
+def read_choice(raw: Any, hint: Any) -> Reading:
+    """Read letters in either case; several come back in the order of the options."""
+    options, several = hint["options"], hint.get("multiple", False)
+    letters = _letters(raw, several)
+    if letters is not None and letters <= set(options) and (several or len(letters) == 1):
+        text = "".join(option for option in options if option in letters)
+        return Reading(text, text or "none")
+    if not several:
+        raise FormatError(f"one of {', '.join(options)} is expected, not {brief(raw)}")
+    raise FormatError(
+        f'letters out of {", ".join(options)} are expected, such as "{options[:2]}", or "none" '
+        f"where no statement applies, not {brief(raw)}"
+    )
+
+
+def _letters(raw: Any, several: bool) -> set[str] | None:
+    """Return the letters that were chosen, None if there is anything but letters."""
+    if isinstance(raw, str):
+        if several and raw.strip().lower() == "none":
+            return set()
+        raw = list(re.sub(r"[\s,;.()\[\]]", "", raw)) if len(raw) <= 200 else None
+    if not isinstance(raw, (list, tuple, set, frozenset)) or len(raw) > 200:
+        return None
+    letters = [entry.strip().upper() if isinstance(entry, str) else "" for entry in raw]
+    return set(letters) if all(len(letter) == 1 for letter in letters) else None
+
+
+def read_figure(raw: Any, hint: Any) -> Reading:
+    """Read a dictionary of curves and tables, or one of them where one is asked for."""
+    names = hint.get("names")
+    given = raw if isinstance(raw, dict) else {"data": raw}
+    if names and not isinstance(raw, dict) and len(names) > 1:
+        raise FormatError(f"a dictionary with {', '.join(names)} is expected, not {brief(raw)}")
+    if len(given) > 100:
+        raise FormatError(f"a dictionary of {len(given)} entries is too large for this answer")
+    drawn = {str(name): entry for name, entry in given.items()}
+    if names and len(names) == len(drawn) == 1:  # the only one needs no name
+        drawn = {names[0]: next(iter(drawn.values()))}
+    if missing := [name for name in names or () if name not in drawn]:
+        raise FormatError(
+            f"the data of {', '.join(missing)} are missing; "
+            f"there is {', '.join(drawn) or 'nothing'}"
+        )
+    value = {name: _drawn(name, drawn[name], hint) for name in names or drawn}
+    return Reading(value, f"the data of {', '.join(value)}")
+
+
+def _drawn(name: str, raw: Any, hint: Any) -> Any:
+    """Read numbers as what the right answer has there: a curve (x, y) or a table."""
+    points, shape = hint.get("curves", {}).get(name), hint.get("tables", {}).get(name)
+    pair = isinstance(raw, (list, tuple)) and len(raw) == 2
+    try:
+        if pair:
+            rows = [read_numbers(row, {}).value for row in raw]
+            if any(row.ndim != 1 for row in rows) or (shape and len({r.size for r in rows}) == 1):
+                pair = False
+        entry = tuple(rows) if pair else read_numbers(raw, {}).value
+    except FormatError as error:
+        raise FormatError(f"{name}: {error}") from None
+    if shape is not None:
+        if isinstance(entry, tuple):
+            raise FormatError(f"for {name}, the rows have different lengths")
+        if list(entry.shape) != list(shape):
+            raise FormatError(f"for {name}, shape {tuple(shape)} is expected, not {entry.shape}")
+    elif points is not None:
+        if not isinstance(entry, tuple) and entry.ndim == 2 and len(entry) == 2:
+            entry = (entry[0], entry[1])
+        if not isinstance(entry, tuple) or entry[0].shape != entry[1].shape:
+            raise FormatError(f"for {name}, a pair (x, y) of rows of the same length is expected")
+        if len(entry[0]) < points:
+            raise FormatError(f"for {name}, a curve needs {POINTS} points or more")
+    return entry
+
+
+def is_blank(raw: Any, depth: int = 0) -> bool:
+    """Tell whether an answer was never written: None, empty text, or nothing but those."""
+    if isinstance(raw, (list, tuple)) and raw != () and depth < MAX_NESTED:
+        return all(is_blank(entry, depth + 1) for entry in raw)
+    return raw is None or (isinstance(raw, str) and not raw.strip())
+
+
+def read(raw: Any, hint: Any) -> Reading:
+    """Return an answer as it is read.
+
+    Raises
+    ------
+    FormatError
+        With what was expected and what came.
+    """
+    reader = READERS.get(hint["kind"])
+    found = Reading(None, brief(raw)) if reader is None else reader(raw, hint)
+    return found if isinstance(found, Reading) else Reading(None, found)
+
+
+#: By the kind that a hint names.  Of mathematics only the text is shown that the grader reads.
+READERS: dict[str, Any] = {
+    "numbers": read_numbers,
+    "count": read_count,
+    "fractions": read_fractions,
+    "shape": read_shape,
+    "choice": read_choice,
+    "figure": read_figure,
+    "formula": read_formula,
+    "matrix": read_matrix,
+    "lines": read_lines,
+}
