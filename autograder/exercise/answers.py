@@ -125,7 +125,7 @@ class Answer:
         reader = type(self).reader
         if reader is None:
             raise NotImplementedError
-        found: Reading = reader(raw, self.hint(like))
+        found: Reading = reader(raw if like is not None else from_author(raw), self.hint(like))
         return found.value
 
     def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
@@ -191,6 +191,13 @@ def why():
     def read(self, raw: Any, like: Any = None) -> str:
         """Take the text as it is."""
         return str(raw)
+
+
+def from_author(raw: Any) -> Any:
+    """Return what an author's function gave as a student could: exact numbers stand in lists."""
+    if isinstance(raw, np.ndarray | np.generic) and np.asarray(raw).dtype == object:
+        return raw.tolist()
+    return raw
 
 
 def with_shape(hint: dict[str, Any], expected: Any) -> dict[str, Any]:

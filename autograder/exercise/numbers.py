@@ -9,7 +9,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from autograder.exercise.answers import Answer, Array, Attempt, Judgement, Scaffold, with_shape
+from autograder.exercise.answers import (
+    Answer,
+    Array,
+    Attempt,
+    Judgement,
+    Scaffold,
+    from_author,
+    with_shape,
+)
 from autograder.exercise.entrywise import judged_by_entries
 from autograder.student.arithmetic import Entry
 from autograder.student.readers import DIGITS, read_numbers
@@ -128,7 +136,7 @@ def not_divided(x):
 
     def read(self, raw: Any, like: Any = None) -> Array:
         """Accept numbers, nested lists, arrays and text such as ``"0.25 1/3 1e-3"``."""
-        reading = read_numbers(raw, self.hint(like))
+        reading = read_numbers(raw if like is not None else from_author(raw), self.hint(like))
         value: Array = reading.value
         if like is None and not isinstance(raw, str):  # a reference's: nobody wrote it
             return value
@@ -175,7 +183,7 @@ def not_divided(x):
 
     def rounding(self, raw: Any) -> Array:
         """Half a unit of the last written digit, never more than the tolerance."""
-        reading = read_numbers(raw, self.hint(None))
+        reading = read_numbers(from_author(raw), self.hint(None))
         half = np.reshape([entry.half for entry in reading.entries], reading.value.shape)
         return np.asarray(np.minimum(half, self._tolerance(reading.value)))
 

@@ -10,9 +10,11 @@ needs numpy and nothing else.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from typing import Any, NamedTuple
 import ast
 import contextlib
 import difflib
@@ -22,12 +24,15 @@ import inspect
 import io
 import json
 import linecache
+import math
 import numpy as np
 import os
 import random
 import re
+import reprlib
 import sys
 import traceback
+import unicodedata
 import warnings
 
 
@@ -118,6 +123,19 @@ def variant_of(exercise: str, found: Any, student: str) -> int | None:
     return pick(contents()["course"], student, exercise, len(found["pool"])) if student else None
 
 
+"""What is said of an answer that can't be read."""
+
+
+class FormatError(ValueError):
+    """The answer can't be read; the message is shown to the student."""
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 70
+_SHORT.maxlevel = 4
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = _SHORT.maxfrozenset = 20
+
+
 def block(values: dict[str, Any], size: int = 30) -> list[str]:
     """Return ``name = value`` with the further lines of a value under its first."""
     lines: list[str] = []
@@ -145,9 +163,31 @@ def _shown(value: Any, size: int) -> str:
 
 
 def brief(value: Any) -> str:
-    """Write a value in at most 60 characters."""
-    text = repr(value.item() if isinstance(value, np.generic) else value)
+    """Write a value in at most 60 characters, without writing out what is much longer."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        return f"an array of shape {value.shape}"
+    try:
+        text = _SHORT.repr(value.item() if isinstance(value, np.generic) else value)
+    except Exception:  # an object of the student's own
+        text = f"a value of type {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def listed(value: Any) -> str:
+    """Write the numbers of an answer as they were read; of many, only how many."""
+    if value.ndim == 0:
+        return _one(value[()])
+    if value.size > 30 or value.ndim > 2:
+        return counted(value.shape)
+    rows = value if value.ndim == 2 else [value]
+    lines = [", ".join(map(_one, row)) for row in rows]
+    if value.ndim == 1:
+        return f"{counted(value.shape)}: {lines[0]}" if lines[0] else counted(value.shape)
+    return "\n".join([counted(value.shape), *(f"[{line}]" for line in lines)])
+
+
+def _one(number: Any) -> str:
+    return f"{number:.8g}" if isinstance(number, float) else str(number)
 
 
 def kind_of(value: Any) -> str:
@@ -159,8 +199,553 @@ def kind_of(value: Any) -> str:
     return f"of type {type(value).__name__}"
 
 
-class Unreadable(ValueError):
-    """An answer that couldn't be graded, and why."""
+_DECIMAL = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
+_BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+_SMALL = {"m": 1e-3, "μ": 1e-6, "u": 1e-6, "n": 1e-9}
+#: What a unit is a multiple of, and by how much.
+UNITS = {"%": ("1", 0.01), "1": ("1", 1.0)}
+for _base, _prefixes in (
+    ("B", {**_DECIMAL, **_BINARY}),
+    ("bit", _DECIMAL),
+    ("FLOP", _DECIMAL),
+    ("FLOP/s", _DECIMAL),
+    ("B/s", {**_DECIMAL, **_BINARY}),
+    ("s", _SMALL),
+):
+    UNITS[_base] = (_base, 1.0)
+    UNITS.update({prefix + _base: (_base, float(f)) for prefix, f in _prefixes.items()})
+
+
+def unit_factor(given: str, wanted: str) -> float | None:
+    """Return what a number in one unit is multiplied by to be one in another, if it can.
+
+    >>> unit_factor("KiB", "B"), unit_factor("s", "B")
+    (1024.0, None)
+    """
+    if given not in UNITS or UNITS[given][0] != UNITS[wanted][0]:
+        return None
+    return UNITS[given][1] / UNITS[wanted][1]
+
+
+MAX_TEXT = 20_000  # characters of an answer in numbers
+MAX_DEPTH = 40  # brackets in brackets, signs before signs
+MAX_BITS = 4096  # of a number that is worked out exactly
+MAX_EXPONENT = 400  # beyond what a float can hold, either way
+
+_LITERAL = re.compile(r"(\d+(?:_\d+)*)?(?:\.(\d*))?(?:[eE]([+-]?\d+))?")
+_NAME = re.compile(r"(?:(?:np|numpy|math)\.)?([A-Za-zπ]+\d*)")
+_UNIT = re.compile(r"[ \t]*([A-Za-zμ%]+(?:/s)?)(?![\w/])")
+# A factor 10^k behind a number: its exponent.
+_POWER = re.compile(
+    r"(\d[\d_]*\.?\d*|\.\d+)\s*\*\s*10\s*(?:\^|\*\*)\s*(?:\(\s*([+-]?\d+)\s*\)|([+-]?\d+))"
+    r"(?!\s*(?:\^|\*\*)|[\d.])"
+)
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
+_SIGNS = {
+    **dict.fromkeys("−–—‒﹣－", "-"),
+    **dict.fromkeys("×·⋅∙∗", "*"),
+    **dict.fromkeys("÷⁄∕", "/"),
+    "∞": "inf",
+    "{": "(",
+    "}": ")",
+}
+_FUNCTIONS: dict[str, Callable[[float], float]] = {
+    "exp": math.exp,
+    "log": math.log,
+    "ln": math.log,
+    "log2": math.log2,
+    "log10": math.log10,
+    "sqrt": math.sqrt,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tan": math.tan,
+    "tanh": math.tanh,
+    "abs": abs,
+}
+_CONSTANTS = {"pi": math.pi, "π": math.pi, "e": math.e}
+_SPECIAL = {"inf": math.inf, "infinity": math.inf, "oo": math.inf, "nan": math.nan}
+
+
+class Entry(NamedTuple):
+    """One number of an answer, and how it was written.
+
+    Attributes
+    ----------
+    value
+        Exactly, where it is a fraction of whole numbers.
+    last
+        The place of the last digit that was written, as a power of 10; None where it was worked
+        out.
+    figures
+        The least and the largest number of significant figures that it may have been given with.
+    typed
+        Did it come as text?
+    unit
+        What stands behind it.
+    scale
+        What it was multiplied by since.
+    """
+
+    value: Fraction | float
+    last: int | None = None
+    figures: tuple[int, int] = (17, 17)
+    typed: bool = False
+    unit: str = ""
+    scale: float = 1.0
+
+    @property
+    def half(self) -> float:
+        """Half a unit of the last digit, as a number; 0 where none was written."""
+        if self.last is None:
+            return 0.0
+        return 0.5 * self.scale * 10.0 ** max(min(self.last, 300), -300)
+
+
+Nested = Any  # an Entry, or a list of these
+
+
+def read_text(text: str, *, units: bool = False) -> Nested:
+    """Return the numbers in a text: one, or nested lists of them.
+
+    Blanks, commas, line breaks and semicolons separate; the latter two rows where there are
+    several numbers in a row.  As in Matlab, ``1 -2`` are two numbers and ``1 - 2`` is one.
+
+    Raises
+    ------
+    FormatError
+        If there is anything else in it.
+
+    Examples
+    --------
+    >>> read_text("3.33×10^-1").last, read_text("½ 1/3")[1].value
+    (-3, Fraction(1, 3))
+    """
+    if len(text) > MAX_TEXT:
+        raise FormatError(
+            f"a text of {len(text)} characters is too long; {MAX_TEXT} are the most here"
+        )
+    return _Parser(_plain(text), text, units).answer()
+
+
+def literal(text: str) -> Entry | None:
+    """Return a number that is written without a sign, None if the text is none.
+
+    >>> literal("0.0250").figures, literal("1500").figures, literal("1.5e3").last
+    ((3, 3), (2, 4), 2)
+    """
+    match = _LITERAL.fullmatch(text)
+    if not match or not (match[1] or match[2]):
+        return None
+    whole, after = (match[1] or "").replace("_", ""), match[2]
+    digits = (whole + (after or "")).lstrip("0")
+    most = max(len(digits), 1)
+    least = most if after is not None else max(len(digits.rstrip("0")), 1)
+    exponent = int(match[3] or 0) if len(match[3] or "") < 9 else 10**9
+    last = exponent - len(after or "")
+    value: Fraction | float
+    if not digits:
+        value = Fraction(0)
+    elif abs(last + len(digits)) > MAX_EXPONENT or len(digits) > 1000:
+        value = math.inf if last + len(digits) > 0 else 0.0
+    else:
+        value = Fraction(int(digits)) * Fraction(10) ** last
+    return Entry(value, max(min(last, 10**6), -(10**6)), (least, most), typed=True)
+
+
+def _plain(text: str) -> str:
+    """Write what looks alike alike."""
+    text = re.sub("[⁺⁻⁰¹²³⁴-⁹]+", lambda m: f"^({m[0].translate(_RAISED)})", text)
+
+    def vulgar(match: Any) -> str:  # ½, 1½
+        above, _, below = unicodedata.normalize("NFKC", match[2]).partition("⁄")
+        return f"({match[1] or 0}+{above}/{below or 1})"
+
+    text = re.sub("(\\d*)([¼-¾⅐-⅞])", vulgar, text)
+    text = unicodedata.normalize("NFKC", text)
+    text = "".join(_SIGNS.get(sign, sign) for sign in text)
+
+    def exponent(match: Any) -> str:
+        before = match.string[: match.start()].rstrip()
+        if before[-1:] in tuple("^*/.") or match.string[: match.start()][-1:].isalnum():
+            return str(match[0])
+        return f"{match[1]}e{match[2] or match[3]}"
+
+    return _POWER.sub(exponent, text)
+
+
+class _Parser:
+    """Reads from left to right; ``_at`` is where it is."""
+
+    def __init__(self, text: str, written: str, units: bool) -> None:
+        self._text, self._written, self._units = text, written, units
+        self._at = self._depth = self._brackets = 0
+
+    def answer(self) -> Nested:
+        """Read all of it."""
+        rows, _ = self._rows("")
+        rows = [row for row in rows if row]
+        if len(rows) == 1:
+            return rows[0][0] if len(rows[0]) == 1 else rows[0]
+        if all(len(row) == 1 for row in rows):  # one number in a line
+            return [row[0] for row in rows]
+        return rows
+
+    def _refused(self) -> FormatError:
+        return FormatError(f"numbers are expected, not {brief(self._written)}")
+
+    def _rows(self, close: str) -> tuple[list[list[Any]], bool]:
+        """Read up to a closing bracket; say whether a comma stood in it."""
+        rows: list[list[Any]] = [[]]
+        comma = False
+        free = True  # may a number begin here?
+        while True:
+            if self._skip(newlines=bool(close)):
+                free = True
+            sign = self._text[self._at : self._at + 1]
+            if sign == close or not sign:
+                if sign != close:
+                    raise FormatError(f"in {brief(self._written)} a {close} is missing")
+                self._at += len(close)
+                return rows, comma
+            if sign in ",;\n":
+                self._at += 1
+                comma, free = comma or sign == ",", True
+                rows += [[]] if sign in ";\n" else []
+            elif free or sign == "[":
+                rows[-1].append(self._sum(loose=close == ")"))
+                free = False
+            else:
+                raise self._refused()
+
+    def _skip(self, *, newlines: bool) -> bool:
+        start = self._at
+        blank = " \t\r\n" if newlines else " \t\r"
+        while self._at < len(self._text) and self._text[self._at] in blank:
+            self._at += 1
+        return self._at > start
+
+    def _operator(self, pattern: str, *, loose: bool = True) -> str:
+        """Take an operator if it comes next; where not ``loose``, 1 -2 are two numbers."""
+        found = re.compile(rf"\s*({pattern})" if self._brackets else rf"[ \t]*({pattern})").match(
+            self._text, self._at
+        )
+        if not found:
+            return ""
+        blank_before = found.start(1) > self._at
+        blank_after = self._text[found.end() : found.end() + 1].isspace()
+        if not loose and blank_before and not blank_after:
+            return ""
+        self._at = found.end()
+        return str(found[1])
+
+    def _sum(self, *, loose: bool) -> Nested:
+        left = self._product()
+        while sign := self._operator(r"[+-]", loose=loose):
+            left = self._worked_out(sign, left, self._product())
+        return left
+
+    def _product(self) -> Nested:
+        left = self._signed()
+        while sign := self._operator(r"\*(?!\*)|/"):
+            left = self._worked_out(sign, left, self._signed())
+        return left
+
+    def _signed(self) -> Nested:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise FormatError(f"{brief(self._written)} is nested too deeply")
+        try:
+            self._skip(newlines=bool(self._brackets))
+            if self._operator(r"\+"):
+                return self._signed()
+            if self._operator("-"):
+                below = self._signed()
+                if isinstance(below, list):
+                    raise self._refused()
+                return below._replace(value=-below.value)
+            return self._power()
+        finally:
+            self._depth -= 1
+
+    def _power(self) -> Nested:
+        base = self._operand()
+        if self._operator(r"\^|\*\*"):
+            return self._worked_out("^", base, self._signed())
+        return base
+
+    def _operand(self) -> Nested:
+        found: Nested
+        if self._text[self._at : self._at + 1] in ("(", "["):
+            found = self._bracket()
+        elif match := _LITERAL.match(self._text, self._at):
+            entry = literal(match[0])
+            found = self._named() if entry is None else entry
+            self._at = self._at if entry is None else match.end()
+        else:
+            found = self._named()
+        return found if isinstance(found, list) else self._with_unit(found)
+
+    def _bracket(self) -> Nested:
+        opened = self._text[self._at]
+        self._at += 1
+        self._depth += 1
+        self._brackets += 1
+        if self._depth > MAX_DEPTH:
+            raise FormatError(f"{brief(self._written)} is nested too deeply")
+        rows, comma = self._rows(")" if opened == "(" else "]")
+        self._depth -= 1
+        self._brackets -= 1
+        rows = [row for row in rows if row] or [[]]
+        if opened == "(" and not comma and [len(row) for row in rows] == [1]:
+            return rows[0][0]
+        return rows[0] if len(rows) == 1 else rows
+
+    def _named(self) -> Entry:
+        """Read a constant, or a function and what it is taken of."""
+        if self._text[self._at : self._at + 1] == "√":
+            self._at += 1
+            return self._called("sqrt", self._operand())
+        match = _NAME.match(self._text, self._at)
+        if not match:
+            raise self._refused()
+        name = match[1]
+        self._at = match.end()
+        if name in _CONSTANTS:
+            return Entry(_CONSTANTS[name], typed=True)
+        if name.lower() in _SPECIAL:
+            return Entry(_SPECIAL[name.lower()], typed=True)
+        if name not in _FUNCTIONS or self._text[self._at : self._at + 1] != "(":
+            raise self._refused()
+        return self._called(name, self._bracket())
+
+    def _called(self, name: str, argument: Nested) -> Entry:
+        if isinstance(argument, list):
+            raise self._refused()
+        try:
+            return Entry(_FUNCTIONS[name](float(argument.value)), typed=True)
+        except OverflowError:
+            return Entry(math.inf, typed=True)
+        except ValueError:
+            raise self._refused() from None
+
+    def _with_unit(self, entry: Entry) -> Entry:
+        """Take a unit, or per cent, that stands behind a number."""
+        match = _UNIT.match(self._text, self._at)
+        if not match:
+            return entry
+        if self._units and match[1] in UNITS:
+            self._at = match.end()
+            return entry._replace(unit=match[1])
+        if match[1] != "%":
+            return entry
+        self._at = match.end()
+        last = None if entry.last is None else entry.last - 2
+        return entry._replace(value=entry.value / 100, last=last)
+
+    def _worked_out(self, sign: str, left: Nested, right: Nested) -> Entry:
+        if isinstance(left, list) or isinstance(right, list):
+            raise self._refused()
+        try:
+            value = _result(sign, left.value, right.value)
+        except OverflowError:
+            value = math.inf
+        except (ZeroDivisionError, ValueError, TypeError):
+            raise self._refused() from None
+        return Entry(value, typed=True, unit=left.unit or right.unit)
+
+
+def _result(sign: str, a: Fraction | float, b: Fraction | float) -> Any:
+    """Work out an operation, exactly as long as the numbers are short."""
+    if sign == "^":
+        size = _bits(a) * abs(float(b))
+        if isinstance(b, Fraction) and b.denominator == 1 and size <= MAX_BITS:
+            return a ** int(b)
+        return math.pow(a, b)
+    if _bits(a) + _bits(b) > MAX_BITS:
+        a, b = float(a), float(b)
+    if sign == "+":
+        return a + b
+    if sign == "-":
+        return a - b
+    return a * b if sign == "*" else a / b
+
+
+def _bits(number: Fraction | float) -> int:
+    if isinstance(number, Fraction):
+        return max(number.numerator.bit_length(), number.denominator.bit_length())
+    return 64
+
+
+MAX_ENTRIES = 100_000
+MAX_NESTED = 8
+_LOOKED_AT = 1000  # of more numbers than these nobody typed the digits
+
+_GROUPS = re.compile(r"([+\-−–]?)([1-9]\d{0,2})((?:,\d{3})+|(?: \d{3})+)(?![\d,])(.*)", re.DOTALL)
+
+
+def entries(
+    raw: Any, *, shape: Any = None, units: bool = False
+) -> tuple[tuple[int, ...], list[Entry]]:
+    """Return the shape of an answer and its numbers in order.
+
+    Parameters
+    ----------
+    raw
+        Numbers, text, lists, arrays, tensors.
+    shape
+        The shape that is asked for, if one is.
+    units
+        May a unit stand behind a number of a text?
+
+    Raises
+    ------
+    FormatError
+        If it is anything else, or too large, or of another shape.
+    """
+    wanted = None if shape is None else tuple(shape)
+    read = _Walk(units)
+    found = read.walk(_joined(raw) if wanted == () else raw, 0)
+    if isinstance(found, Entry):
+        got: tuple[int, ...] = ()
+        numbers = [found]
+    else:
+        got, numbers = found
+    if wanted is not None and got != wanted:
+        if _fits(raw, got, wanted):
+            return wanted, numbers
+        raise FormatError(f"{counted(wanted)} expected, {counted(got)} given{_comma(raw)}")
+    return got, numbers
+
+
+def _fits(raw: Any, got: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    """Tell whether a text is a single row or column where an array with two axes is asked for."""
+    line = isinstance(raw, str) and len(wanted) == 2 and 1 in wanted and len(got) == 1
+    return line and got[0] == math.prod(wanted)
+
+
+def _comma(raw: Any) -> str:
+    """Say that the decimal sign is a point, where a comma may have been meant as one."""
+    found = re.search(r"(\d+),(\d+)", raw) if isinstance(raw, str) else None
+    if not found:
+        return ""
+    return f"; the decimal sign is a point: {found[1]}.{found[2]}, not {found[0]}"
+
+
+def _joined(raw: Any) -> Any:
+    """Take the signs out that group the digits of a single number: 1,048,576."""
+    match = _GROUPS.fullmatch(raw.strip()) if isinstance(raw, str) else None
+    return f"{match[1]}{match[2]}{re.sub('[, ]', '', match[3])}{match[4]}" if match else raw
+
+
+class _Walk:
+    """Goes through lists and arrays, no further than their limits."""
+
+    def __init__(self, units: bool) -> None:
+        self._units, self._left = units, MAX_ENTRIES
+
+    def walk(self, raw: Any, depth: int) -> Any:
+        """Return an entry, or a shape and a list of entries."""
+        raw = _array(raw)
+        if isinstance(raw, np.ndarray) and raw.ndim:
+            return self._of_array(raw)
+        if isinstance(raw, str):
+            text = _joined(raw) if depth and "," in raw else raw
+            raw = read_text(text, units=self._units)
+        if isinstance(raw, Entry):
+            return raw
+        if isinstance(raw, (list, tuple)):
+            return self._of_list(raw, depth)
+        return _number(raw)
+
+    def _count(self, number: int) -> None:
+        self._left -= number
+        if self._left < 0:
+            raise FormatError(f"more than {MAX_ENTRIES} numbers are too large an answer")
+
+    def _of_array(self, raw: Any) -> tuple[tuple[int, ...], list[Entry]]:
+        self._count(math.prod(max(size, 1) for size in raw.shape))  # axes without entries, too
+        if raw.dtype.kind not in "iuf":
+            raise FormatError(f"numbers are expected, not an array of {raw.dtype.name}")
+        flat = raw.ravel()
+        if flat.size > _LOOKED_AT:
+            return raw.shape, [Entry(value) for value in flat.astype(float).tolist()]
+        return raw.shape, [_number(value) for value in flat]
+
+    def _of_list(self, raw: Any, depth: int) -> tuple[tuple[int, ...], list[Entry]]:
+        self._count(len(raw) + 1)
+        if depth >= MAX_NESTED:
+            raise FormatError(f"lists are nested more than {MAX_NESTED} deep")
+        found = [self.walk(inner, depth + 1) for inner in raw]
+        shapes = {() if isinstance(inner, Entry) else inner[0] for inner in found}
+        if len(shapes) > 1:
+            raise FormatError("the rows of the answer have different lengths")
+        numbers: list[Entry] = []
+        for inner in found:
+            numbers += [inner] if isinstance(inner, Entry) else inner[1]
+        return (len(found), *(shapes.pop() if shapes else ())), numbers
+
+
+def _array(raw: Any) -> Any:
+    """Return the array in a tensor: torch's own, or one that arrived by itself."""
+    if hasattr(raw, "detach"):
+        raw = raw.detach().cpu()
+        raw = raw.float() if str(raw.dtype) == "torch.bfloat16" else raw
+        return raw.numpy()[()]
+    return getattr(raw, "array", raw)
+
+
+def _number(raw: Any) -> Entry:
+    """Return a number; what a float was typed as are its shortest digits."""
+    if isinstance(raw, np.ndarray):  # without axes
+        raw = raw[()]
+    if isinstance(raw, (bool, np.bool_)):
+        raise FormatError(f"numbers are expected, not {brief(raw)}")
+    if isinstance(raw, (int, np.integer)):
+        whole = int(raw)
+        if whole.bit_length() > 4096:
+            raise FormatError("a number of the answer is too large")
+        digits = literal(str(abs(whole)))
+        return Entry(Fraction(whole), 0, digits.figures if digits else (1, 1))
+    if isinstance(raw, (float, np.floating)):
+        value = float(raw)
+        digits = literal(str(raw).lstrip("-"))  # numpy writes the digits of its precision
+        if digits is None:  # nan, inf
+            return Entry(value)
+        return Entry(value, digits.last, digits.figures)
+    if isinstance(raw, Fraction):
+        return Entry(raw)
+    raise FormatError(f"numbers are expected, not {brief(raw)}")
+
+
+def as_float(entry: Entry, *, special: bool = False) -> float:
+    """Return the number as a float, which is finite unless NaN and infinity are asked for."""
+    try:
+        value = float(entry.value)
+    except OverflowError:
+        raise FormatError("a number of the answer is too large") from None
+    if not special and not math.isfinite(value):
+        raise FormatError("it contains NaN or infinity; finite numbers are expected")
+    return value
+
+
+def as_fraction(entry: Entry, raw: Any) -> Fraction:
+    """Return the number exactly, which a decimal is not unless it is whole."""
+    if is_whole(entry) or (isinstance(entry.value, Fraction) and entry.last is None):
+        return Fraction(entry.value)
+    raise FormatError(f'fractions are expected, as text such as "-2/3", not {brief(raw)}')
+
+
+def as_whole(entry: Entry, raw: Any) -> int:
+    """Return the number as a whole one."""
+    if is_whole(entry):
+        return int(entry.value)
+    raise FormatError(f"whole numbers are expected, not {brief(raw)}")
+
+
+def is_whole(entry: Entry) -> bool:
+    """Tell whether there is nothing behind the decimal point."""
+    value = entry.value
+    return value.denominator == 1 if isinstance(value, Fraction) else value.is_integer()
 
 
 def read_formula(raw: Any, hint: dict[str, Any]) -> str:
@@ -168,11 +753,30 @@ def read_formula(raw: Any, hint: dict[str, Any]) -> str:
     return _ask_the_grammar(raw, hint, "look", implicit=hint.get("implicit", False))
 
 
+def read_matrix(raw: Any, hint: dict[str, Any]) -> str:
+    """Return how the entries of a matrix are read, or which of them can't be."""
+    rows, columns = hint["shape"]
+    if not isinstance(raw, (list, tuple)) or len(raw) != rows:
+        raise FormatError(f"a list of {rows} rows is expected, not {brief(raw)}")
+    lines = []
+    for number, row in enumerate(raw, 1):
+        if not isinstance(row, (list, tuple)) or len(row) != columns:
+            raise FormatError(f"a row of {columns} entries is expected, not {brief(row)}")
+        entries = []
+        for column, entry in enumerate(row, 1):
+            try:
+                entries.append(read_formula(entry, hint).removeprefix("read as "))
+            except FormatError as error:
+                raise FormatError(f"row {number}, column {column}: {error}") from None
+        lines.append(f"[{', '.join(entries)}]")
+    return "\n".join(["read as", *lines])
+
+
 def read_lines(raw: Any, hint: dict[str, Any]) -> str:
     """Return how the lines of a derivation are read, or which of them can't be."""
     texts = raw.splitlines() if isinstance(raw, str) else raw
     if not isinstance(texts, (list, tuple)):
-        raise Unreadable(f"a list of lines of text is expected, not {brief(raw)}")
+        raise FormatError(f"a list of lines of text is expected, not {brief(raw)}")
     read, wrong = [], []
     for number, text in enumerate(texts, 1):
         if text is None or not str(text).strip():
@@ -180,17 +784,17 @@ def read_lines(raw: Any, hint: dict[str, Any]) -> str:
         try:
             shown = _ask_the_grammar(text, hint, "look_line", indexed=hint.get("indexed", ()))
             read.append(f"line {number}: {shown.replace('read as ', '', 1)}")
-        except Unreadable as error:
+        except FormatError as error:
             wrong.append(f"line {number}: {error}")
     if wrong:
-        raise Unreadable("\n".join(wrong))
+        raise FormatError("\n".join(wrong))
     return "\n".join([f"{len(read)} line{'s' * (len(read) != 1)}, read as", *read])
 
 
 def _ask_the_grammar(raw: Any, hint: dict[str, Any], look: str, **how: Any) -> str:
     """Return what the grader's own grammar makes of a text."""
     if not isinstance(raw, (str, int, float)) or isinstance(raw, bool):
-        raise Unreadable(f"text in quotes is expected, not {brief(raw)}")
+        raise FormatError(f"text in quotes is expected, not {brief(raw)}")
     try:
         reader: Any = importlib.import_module("check_formulas")
     except ImportError:
@@ -203,10 +807,217 @@ def _ask_the_grammar(raw: Any, hint: dict[str, Any], look: str, **how: Any) -> s
             str(raw), hint["names"], calls=calls, constants=reader.CONSTANTS, **how
         )
     except reader.ParseError as error:
-        raise Unreadable(str(error)) from None
+        raise FormatError(str(error)) from None
     except Exception:  # nobody's fault but ours: the answer may well be readable
         return brief(raw)
     return f"read as {read}"
+
+
+DIGITS = 4  # significant digits that always suffice
+POINTS = 10  # fewer are no curve
+
+
+class Reading(NamedTuple):
+    """An answer as it is read, and what the student is told of that.
+
+    Attributes
+    ----------
+    value
+        What the grader judges.
+    shown
+        What was read, for the student.
+    advice
+        What the student may want to do about it.
+    entries
+        The numbers of it as they were written.
+    """
+
+    value: Any
+    shown: str
+    advice: str = ""
+    entries: tuple[Entry, ...] = ()
+
+
+def read_numbers(raw: Any, hint: Any) -> Reading:
+    """Read numbers, nested lists, arrays and text such as ``"0.25 1/3 1e-3"``."""
+    unit, figures = hint.get("unit", ""), hint.get("figures")
+    shape, numbers = entries(raw, shape=hint.get("shape"), units=bool(unit))
+    if unit:
+        numbers = _in_unit(numbers, unit, raw, needed="shape" in hint)
+    if figures and "shape" in hint and not all(number.typed for number in numbers):
+        example = f"{0.5:.{figures}f}"
+        raise FormatError(f'write the digits as text, "{example}" say: a number has no zeros')
+    values = [as_float(number, special=hint.get("special", False)) for number in numbers]
+    value = np.array(values, dtype=float).reshape(shape)
+    text = f"{listed(value)} {unit}".rstrip()
+    return Reading(value, text, _advice(numbers, hint), tuple(numbers))
+
+
+def _in_unit(numbers: list[Entry], unit: str, raw: Any, *, needed: bool) -> list[Entry]:
+    """Convert to the unit that is asked for; one behind the last number is that of all."""
+    last = numbers[-1].unit if numbers else ""
+    converted = []
+    for number in numbers:
+        given = number.unit or last
+        if not given and needed:
+            raise FormatError(f'a number with its unit is expected, as text: "… {unit}"')
+        factor = unit_factor(given or unit, unit)
+        if factor is None:
+            raise FormatError(f"a number with the unit {unit} is expected, not {brief(raw)}")
+        if factor != 1:
+            number = number._replace(value=as_float(number) * factor, scale=factor)
+        converted.append(number)
+    return converted
+
+
+def _advice(numbers: list[Entry], hint: Any) -> str:
+    """Say where few digits were written; whether they suffice nobody knows here."""
+    written = [number for number in numbers if number.last is not None and number.value]
+    places, figures = hint.get("places"), hint.get("figures")
+    if places is not None:
+        few = any(-(number.last or 0) < places for number in written if number.typed)
+        return f"{places} decimals are asked for" if few else ""
+    if figures is not None:
+        other = any(n.figures[0] > figures or n.figures[1] < figures for n in written)
+        return f"{figures} significant figures are asked for" if other else ""
+    few = any(n.figures[1] < DIGITS for n in written if not -10 < n.value < 10 or not is_whole(n))
+    return f"fewer than {DIGITS} digits are enough only where they are exact" if few else ""
+
+
+def read_count(raw: Any, hint: Any) -> Reading:
+    """Read whole numbers, also as floats (4.0) and as text (1,048,576 or 2**20)."""
+    shape, numbers = entries(raw, shape=hint.get("shape"))
+    value = np.empty(len(numbers), dtype=object)
+    value[:] = [as_whole(number, raw) for number in numbers]
+    return Reading(value.reshape(shape), listed(value.reshape(shape)))
+
+
+def read_fractions(raw: Any, hint: Any) -> Reading:
+    """Read fractions and whole numbers; a decimal is none."""
+    shape, numbers = entries(raw, shape=hint.get("shape"))
+    value = np.empty(len(numbers), dtype=object)
+    value[:] = [as_fraction(number, raw) for number in numbers]
+    return Reading(value.reshape(shape), listed(value.reshape(shape)))
+
+
+def read_shape(raw: Any, hint: Any) -> Reading:  # noqa: ARG001
+    """Read a tuple or list of whole numbers, or text such as ``"(2, 3)"`` and ``"2 × 3"``."""
+    text = isinstance(raw, str)
+    if text:
+        raw = re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", ", ", raw)
+    shape, numbers = entries([] if text and not raw.strip(" ()[],") else raw)
+    if len(shape) != 1 and not (text and shape == ()):
+        raise FormatError(f"a tuple such as (2, 3) is expected, not {brief(raw)}")
+    sizes = tuple(as_whole(number, raw) for number in numbers)
+    return Reading(sizes, f"({', '.join(map(str, sizes))})")
+
+
+def read_choice(raw: Any, hint: Any) -> Reading:
+    """Read letters in either case; several come back in the order of the options."""
+    options, several = hint["options"], hint.get("multiple", False)
+    letters = _letters(raw, several)
+    if letters is not None and letters <= set(options) and (several or len(letters) == 1):
+        text = "".join(option for option in options if option in letters)
+        return Reading(text, text or "none")
+    if not several:
+        raise FormatError(f"one of {', '.join(options)} is expected, not {brief(raw)}")
+    raise FormatError(
+        f'letters out of {", ".join(options)} are expected, such as "{options[:2]}", or "none" '
+        f"where no statement applies, not {brief(raw)}"
+    )
+
+
+def _letters(raw: Any, several: bool) -> set[str] | None:
+    """Return the letters that were chosen, None if there is anything but letters."""
+    if isinstance(raw, str):
+        if several and raw.strip().lower() == "none":
+            return set()
+        raw = list(re.sub(r"[\s,;.()\[\]]", "", raw)) if len(raw) <= 200 else None
+    if not isinstance(raw, (list, tuple, set, frozenset)) or len(raw) > 200:
+        return None
+    letters = [entry.strip().upper() if isinstance(entry, str) else "" for entry in raw]
+    return set(letters) if all(len(letter) == 1 for letter in letters) else None
+
+
+def read_figure(raw: Any, hint: Any) -> Reading:
+    """Read a dictionary of curves and tables, or one of them where one is asked for."""
+    names = hint.get("names")
+    given = raw if isinstance(raw, dict) else {"data": raw}
+    if names and not isinstance(raw, dict) and len(names) > 1:
+        raise FormatError(f"a dictionary with {', '.join(names)} is expected, not {brief(raw)}")
+    if len(given) > 100:
+        raise FormatError(f"a dictionary of {len(given)} entries is too large for this answer")
+    drawn = {str(name): entry for name, entry in given.items()}
+    if names and len(names) == len(drawn) == 1:  # the only one needs no name
+        drawn = {names[0]: next(iter(drawn.values()))}
+    if missing := [name for name in names or () if name not in drawn]:
+        raise FormatError(
+            f"the data of {', '.join(missing)} are missing; "
+            f"there is {', '.join(drawn) or 'nothing'}"
+        )
+    value = {name: _drawn(name, drawn[name], hint) for name in names or drawn}
+    return Reading(value, f"the data of {', '.join(value)}")
+
+
+def _drawn(name: str, raw: Any, hint: Any) -> Any:
+    """Read numbers as what the right answer has there: a curve (x, y) or a table."""
+    points, shape = hint.get("curves", {}).get(name), hint.get("tables", {}).get(name)
+    pair = isinstance(raw, (list, tuple)) and len(raw) == 2
+    try:
+        if pair:
+            rows = [read_numbers(row, {}).value for row in raw]
+            if any(row.ndim != 1 for row in rows) or (shape and len({r.size for r in rows}) == 1):
+                pair = False
+        entry = tuple(rows) if pair else read_numbers(raw, {}).value
+    except FormatError as error:
+        raise FormatError(f"{name}: {error}") from None
+    if shape is not None:
+        if isinstance(entry, tuple):
+            raise FormatError(f"for {name}, the rows have different lengths")
+        if list(entry.shape) != list(shape):
+            raise FormatError(f"for {name}, shape {tuple(shape)} is expected, not {entry.shape}")
+    elif points is not None:
+        if not isinstance(entry, tuple) and entry.ndim == 2 and len(entry) == 2:
+            entry = (entry[0], entry[1])
+        if not isinstance(entry, tuple) or entry[0].shape != entry[1].shape:
+            raise FormatError(f"for {name}, a pair (x, y) of rows of the same length is expected")
+        if len(entry[0]) < points:
+            raise FormatError(f"for {name}, a curve needs {POINTS} points or more")
+    return entry
+
+
+def is_blank(raw: Any, depth: int = 0) -> bool:
+    """Tell whether an answer was never written: None, empty text, or nothing but those."""
+    if isinstance(raw, (list, tuple)) and raw != () and depth < MAX_NESTED:
+        return all(is_blank(entry, depth + 1) for entry in raw)
+    return raw is None or (isinstance(raw, str) and not raw.strip())
+
+
+def read(raw: Any, hint: Any) -> Reading:
+    """Return an answer as it is read.
+
+    Raises
+    ------
+    FormatError
+        With what was expected and what came.
+    """
+    reader = READERS.get(hint["kind"])
+    found = Reading(None, brief(raw)) if reader is None else reader(raw, hint)
+    return found if isinstance(found, Reading) else Reading(None, found)
+
+
+#: By the kind that a hint names.  Of mathematics only the text is shown that the grader reads.
+READERS: dict[str, Any] = {
+    "numbers": read_numbers,
+    "count": read_count,
+    "fractions": read_fractions,
+    "shape": read_shape,
+    "choice": read_choice,
+    "figure": read_figure,
+    "formula": read_formula,
+    "matrix": read_matrix,
+    "lines": read_lines,
+}
 
 
 def report_answers(exercise: str, variant: int | None, notebook: dict[str, Any]) -> list[str]:
@@ -214,16 +1025,16 @@ def report_answers(exercise: str, variant: int | None, notebook: dict[str, Any])
     exercises = contents()["exercises"]
     lines = []
     for part in exercises[exercise]["parts"]:
-        name, hint = part["name"], dict(part["hint"])
+        name, hint = part["name"], part["hint"]
         if hint["kind"] == "manual":
             lines.append(f"  – by hand    {name}: a cell of its own, which a person marks")
             continue
-        if "shapes" in hint and variant is not None:
-            hint["shape"] = hint["shapes"][variant]
+        if "varies" in hint and variant is not None:
+            hint = {**hint, **hint["varies"][variant]}
         raw = notebook.get(name)
         if name not in notebook:
             lines.append(f"  ✗ undefined  `{name}` is not defined yet: run its cell first")
-        elif _blank(raw):
+        elif is_blank(raw):
             lines.append(f"  – blank      {name}: {part['rubric']}")
         elif other := answers_another(exercise, name, exercises, notebook):
             lines.append(f"  ✗ undefined  `{name}` is the one of {other}: run the cell of this one")
@@ -235,149 +1046,16 @@ def report_answers(exercise: str, variant: int | None, notebook: dict[str, Any])
 
 
 def _looked_at(name: str, hint: dict[str, Any], raw: Any) -> list[str]:
+    mark, advice = "✗ form     ", ""
     try:
-        mark, text = "✓ filled in", form(hint, raw)
-    except Unreadable as why:
-        mark, text = "✗ form     ", str(why)
+        found: Reading = read(raw, hint)
+        mark, text, advice = "✓ filled in", found.shown, found.advice
+    except FormatError as why:
+        text = str(why)
     except Exception:  # nothing that anybody would take for an answer
-        mark, text = "✗ form     ", f"it can't be read, being {brief(raw)}"
-    first, *more = text.split("\n")
+        text = f"it can't be read, being {brief(raw)}"
+    first, *more = text.split("\n") + [f"({advice})"] * bool(advice)
     return [f"  {mark}  {name}: {first}", *(f"        {line}" for line in more)]
-
-
-def _blank(raw: Any) -> bool:
-    if isinstance(raw, (list, tuple)):
-        return all(_blank(entry) for entry in raw)
-    return raw is None or (isinstance(raw, str) and not raw.strip())
-
-
-def form(hint: dict[str, Any], raw: Any) -> str:
-    """Return how an answer is read, or raise Unreadable."""
-    kind = hint["kind"]
-    if kind == "fractions":
-        return _fractions(raw, hint["shape"])
-    if kind in ("numbers", "count"):
-        if hint.get("unit"):
-            number = isinstance(raw, str) and re.fullmatch(r"(.*[\d.])\s*([A-Za-zµμ%/]+)\s*", raw)
-            if not number:
-                raise Unreadable(f'a number with its unit is expected: "… {hint["unit"]}"')
-            return f"{_numbers(number[1], hint.get('shape'), whole=False)} {number[2]}"
-        return _numbers(raw, hint.get("shape"), whole=kind == "count")
-    if kind == "shape":
-        words = re.split(r"[\s,()\[\]]+", raw) if isinstance(raw, str) else raw
-        if not isinstance(words, (list, tuple)):
-            raise Unreadable(f"a tuple such as (2, 3) is expected, not {brief(raw)}")
-        return f"({', '.join(str(_number(n, whole=True)) for n in words if n != '')})"
-    if kind == "choice":
-        return _choice(hint, raw)
-    if kind == "figure":
-        drawn = raw if isinstance(raw, dict) else dict.fromkeys(hint["names"][:1], raw)
-        if missing := sorted(set(hint["names"]) - {str(name) for name in drawn}):
-            raise Unreadable(f"the data of {', '.join(missing)} are missing")
-        return f"the data of {', '.join(hint['names'])}"
-    if kind == "formula":
-        return read_formula(raw, hint)
-    if kind == "matrix":
-        return _matrix(raw, hint)
-    if kind == "lines":
-        return read_lines(raw, hint)
-    return brief(raw)
-
-
-def _matrix(raw: Any, hint: dict[str, Any]) -> str:
-    rows, columns = hint["shape"]
-    if not isinstance(raw, (list, tuple)) or len(raw) != rows:
-        raise Unreadable(f"a list of {rows} rows is expected, not {brief(raw)}")
-    lines = []
-    for number, row in enumerate(raw, 1):
-        if not isinstance(row, (list, tuple)) or len(row) != columns:
-            raise Unreadable(f"a row of {columns} entries is expected, not {brief(row)}")
-        entries = []
-        for column, entry in enumerate(row, 1):
-            try:
-                entries.append(read_formula(entry, hint).removeprefix("read as "))
-            except Unreadable as error:
-                raise Unreadable(f"row {number}, column {column}: {error}") from None
-        lines.append(f"[{', '.join(entries)}]")
-    return "\n".join(["read as", *lines])
-
-
-def _choice(hint: dict[str, Any], raw: Any) -> str:
-    """Return the letters as they are read, in the order of the options."""
-    options, several = hint["options"], hint.get("multiple", False)
-    letters = re.sub(r"[\s,;]", "", raw) if isinstance(raw, str) else raw
-    if several and str(raw).strip().lower() == "none":
-        letters = ""
-    if several:
-        plain = isinstance(letters, (str, list, tuple, set, frozenset))
-        chosen = {str(letter).strip().upper() for letter in letters} if plain else {""}
-        if chosen <= set(options):
-            return "".join(option for option in options if option in chosen) or "none"
-        expected = f'letters out of {", ".join(options)}, or "none", are expected'
-        raise Unreadable(f"{expected}, not {brief(raw)}")
-    if isinstance(letters, str) and len(letters) == 1 and letters.upper() in options:
-        return letters.upper()
-    raise Unreadable(f"one of {', '.join(options)} is expected, not {brief(raw)}")
-
-
-def _fractions(raw: Any, shape: Any) -> str:
-    """Return fractions as they are read; a decimal is none."""
-    read = _numbers(raw, shape, whole=False)
-
-    def decimal(entry: Any) -> bool:
-        if isinstance(entry, (list, tuple)):
-            return any(map(decimal, entry))
-        return "." in str(entry) and not str(entry).endswith(".0")
-
-    if decimal(raw.tolist() if hasattr(raw, "tolist") else raw):
-        raise Unreadable(f'fractions are expected, as text such as "-2/3", not {brief(raw)}')
-    return read if shape else str(raw).strip()
-
-
-def _numbers(raw: Any, shape: Any, *, whole: bool) -> str:
-    if isinstance(raw, str):
-        if whole and not shape:  # 1,048,576
-            raw = re.sub(r"(?<=\d)[,_ ](?=\d{3}\b)", "", raw)
-        raw = re.sub(r"\s*/\s*", "/", raw)
-        words = [word for word in re.split(r"[\s,;()\[\]]+", raw) if word]
-        raw = words[0] if len(words) == 1 else words
-
-    def walk(entry: Any) -> Any:
-        if hasattr(entry, "tolist"):  # the answer, or a row in a list of them
-            entry = entry.tolist()
-        if isinstance(entry, (list, tuple)):
-            return [walk(inner) for inner in entry]
-        return _number(entry, whole=whole)
-
-    try:
-        value = np.array(walk(raw), dtype=object if whole else float)
-    except ValueError as error:
-        if isinstance(error, Unreadable):
-            raise
-        raise Unreadable("the rows of the answer have different lengths") from None
-    if shape is not None and list(value.shape) != list(shape):
-        raise Unreadable(f"{counted(shape)} expected, {counted(value.shape)} given")
-    return str(value) if value.ndim == 0 else counted(value.shape)
-
-
-def _number(entry: Any, *, whole: bool) -> Any:
-    """Return one number; text may be a fraction, too."""
-    entry = entry.item() if isinstance(entry, np.generic) else entry
-    text = entry.strip().replace("−", "-") if isinstance(entry, str) else ""
-    try:
-        if isinstance(entry, bool) or not isinstance(entry, (str, int, float)):
-            raise ValueError
-        number = (
-            int(text or entry) if whole else float(Fraction(text) if "/" in text else text or entry)
-        )
-        if whole and not text and number != entry:
-            raise ValueError
-    except (ValueError, ZeroDivisionError, OverflowError):
-        kind = "whole numbers" if whole else "numbers"
-        raise Unreadable(f"{kind} are expected, not {brief(entry)}") from None
-    if not abs(number) < float("inf"):
-        raise Unreadable("it contains NaN or infinity; finite numbers are expected")
-    return number
 
 
 #: Relative and absolute tolerance by the size of the floating-point type, in bytes.
