@@ -28,7 +28,9 @@ def new(
     ],
     kind: Annotated[
         str,
-        typer.Option(help="A kind of answer such as numbers or choice; or function, class, tester."),
+        typer.Option(
+            help="A kind of answer such as numbers or choice; or function, class, tester."
+        ),
     ] = "numbers",
     course: Where = Path(),
 ) -> None:
