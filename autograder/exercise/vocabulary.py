@@ -44,7 +44,7 @@ class Misconception:
     compute
         The wrong function, with the arguments of what it gets wrong.
     credit
-        Fraction of the part's points that it still earns.
+        Fraction of the points that it still earns: of the part, or of each check that it fails.
     fatal
         May it cost most of a function's points, since nothing of the function is left?
     """
@@ -305,18 +305,21 @@ class Exercise:
     def misconception(self, compute: Function) -> Misconception: ...
 
     @overload
-    def misconception(self, *, fatal: bool) -> Callable[[Function], Misconception]: ...
+    def misconception(
+        self, *, fatal: bool = False, credit: float = 0.0
+    ) -> Callable[[Function], Misconception]: ...
 
     def misconception(
-        self, compute: Function | None = None, *, fatal: bool = False
+        self, compute: Function | None = None, *, fatal: bool = False, credit: float = 0.0
     ) -> Misconception | Callable[[Function], Misconception]:
         """Register a wrong implementation worth recognising.
 
-        One that is ``fatal`` may cost more than 60 % of the function's points.
+        One that is ``fatal`` may cost more than 60 % of the function's points; of each check that
+        it fails, ``credit`` is the fraction that it still earns.
         """
 
         def register(compute: Function) -> Misconception:
-            wrong = Misconception(compute, fatal=fatal)
+            wrong = Misconception(compute, credit, fatal)
             for place in (self, *self.functions[-1:]):
                 place.misconceptions.append(wrong)
             return wrong

@@ -135,13 +135,14 @@ def _outcome(exercise: Exercise, check: Check, call: Recorder, secret: str) -> I
             f"Nothing is decided: {unclear}. The score is withheld; a person will look at it.",
         )
     except Mismatch as mismatch:
-        note, text = "", sentence(mismatch.detail if _open(check, secret) else mismatch.message)
+        note, credit = "", mismatch.credit
+        text = sentence(mismatch.detail if _open(check, secret) else mismatch.message)
         if known := None if check.gpu else diagnose(exercise, check, call, mismatch, secret):
             note, text = known.name, known.feedback
+            credit = max(credit, known.credit)
         elif slip := None if check.gpu else slipped(exercise, call):
             note, text = slip.__name__, f"{text} {' '.join((slip.__doc__ or '').split())}"
-        earned = Status.PARTIAL if mismatch.credit else Status.FAILED
-        return _item(check, earned, note, text, credit=mismatch.credit)
+        return _item(check, _earned(credit), note, text, credit=credit)
     except StudentError as error:
         note = str(error.kind) if error.kind in ("timeout", _LOST) else "student_error"
         if error.type == "NotImplementedError" or error.kind == "missing":
@@ -149,7 +150,8 @@ def _outcome(exercise: Exercise, check: Check, call: Recorder, secret: str) -> I
         text = sentence(error.message if _open(check, secret) else _without_details(error))
         if known := None if note == "blank" or check.gpu else raising(exercise, call):
             note, text = known.name, f"{known.feedback} ({text})"
-        return _item(check, Status.FAILED, note, text)
+        credit = known.credit if known else 0.0
+        return _item(check, _earned(credit), note, text, credit=credit)
     except Exception as error:  # a bug in the check: never the student's loss
         return _item(
             check,
@@ -159,6 +161,10 @@ def _outcome(exercise: Exercise, check: Check, call: Recorder, secret: str) -> I
         )
     note, feedback = call.remarks[0] if call.remarks else ("", "")
     return _item(check, Status.PASSED, note, feedback)
+
+
+def _earned(credit: float) -> Status:
+    return Status.PARTIAL if credit else Status.FAILED
 
 
 def _item(

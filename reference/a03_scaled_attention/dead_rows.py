@@ -179,7 +179,7 @@ def large_number(s, mask):
     return e / e.sum(axis=-1, keepdims=True)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def masked_afterwards(s, mask):
     """You masked the weights. The blocked keys have taken their share of the sum by then."""
     return masked_softmax(s, np.ones(s.shape, bool)) * mask

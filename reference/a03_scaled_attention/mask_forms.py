@@ -89,7 +89,7 @@ def booleans_are_read(call, rng):
         agree(call(dialects(allowed)[kind], kind), allowed)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def numbers_stay_numbers(mask, kind):
     """The result holds numbers. Asked for are True and False."""
     return to_bool(mask, kind).astype(int)
@@ -107,7 +107,7 @@ def blocked_taken_for_allowed(mask, kind):
     return mask.copy() if kind == "block_bool" else to_bool(mask, kind)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def true_means_blocked(mask, kind):
     """Yours is True where a pair is blocked. In this course True means allowed."""
     return ~to_bool(mask, kind)
@@ -157,26 +157,26 @@ def no_nan_anywhere(call, rng):
         agree(added, to_additive(allowed))
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def product_with_infinity(mask_bool):
     """0 · ∞ is not a number. Choose between two values instead of multiplying."""
     with np.errstate(invalid="ignore"):
         return ~mask_bool * -inf
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def ones_added(mask_bool):
     """These are 1 and 0: added to the scores they only favour the allowed pairs a little."""
     return mask_bool.astype(float)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def sides_exchanged(mask_bool):
     """The allowed pairs are blocked in yours."""
     return np.where(mask_bool, -inf, 0.0)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def large_number_instead(mask_bool):
     """A large negative number is no −∞: asked for is −∞, and the next exercise says why."""
     return np.where(mask_bool, 0.0, -1e9)
@@ -230,13 +230,13 @@ def aligned_at_the_top_left(n, m):
     return np.tri(n, m, dtype=bool)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def own_key_blocked(n, m):
     """A token may look at itself: you are one key short."""
     return np.tri(n, m, k=m - n - 1, dtype=bool)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def numbers_for_booleans(n, m):
     """The result holds numbers. Asked for are True and False."""
     return np.tri(n, m, k=m - n)

@@ -77,31 +77,31 @@ def empty_and_full(call, rng):
     agree(call(lengths, 4), padding_mask(lengths, 4))
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def queries_masked(lengths, n):
     """You masked queries, as rows. What must not be seen are keys, the last axis."""
     return np.swapaxes(padding_mask(lengths, n), 1, 2)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def true_for_padding(lengths, n):
     """Yours is True for the padding. True means that the query may attend."""
     return ~padding_mask(lengths, n)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def one_key_too_many(lengths, n):
     """One key too many: positions count from 0."""
     return (np.arange(n) <= np.asarray(lengths)[:, None])[:, None, :]
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def axis_of_the_queries_missing(lengths, n):
     """The axis of the queries is missing: with shape (B, n) examples and queries get mixed up."""
     return padding_mask(lengths, n)[:, 0, :]
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def padded_on_the_left(lengths, n):
     """You took the padding to stand on the left. It comes after the text."""
     return padding_mask(lengths, n)[..., ::-1]
@@ -155,7 +155,7 @@ def any_number_of_masks(call, rng):
     agree(call(*masks), masks.all(axis=0))
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def any_may_allow(*masks):
     """Yours allows what any of the masks allows. All of them must."""
     allowed = masks[0]
@@ -164,7 +164,7 @@ def any_may_allow(*masks):
     return allowed
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def added_up(*masks):
     """You added masks up: the result holds numbers or allows too much."""
     return np.sum(np.stack(np.broadcast_arrays(*masks)).astype(int), axis=0)

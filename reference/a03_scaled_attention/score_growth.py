@@ -146,7 +146,7 @@ def measures_the_slope(call, rng):
     require(values[0] != values[1], "two seeds give the same slope: is it measured?")
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def of_the_variance(seed):
     """That is the slope of the variance. Take the root first."""
     rng = np.random.default_rng(seed)
@@ -154,7 +154,7 @@ def of_the_variance(seed):
     return fitted([np.var((q * k).sum(axis=1)) for q, k in pairs])
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def one_key_for_all(seed):
     """You drew one key for all queries: its length by accident is in the result."""
     rng = np.random.default_rng(seed)
@@ -162,13 +162,13 @@ def one_key_for_all(seed):
     return fitted([np.std(Q @ k) for Q, k in pairs])
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def typed_in(seed):
     """You return what theory says, whatever the seed. Measure it."""
     return 0.5
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def without_logarithms(seed):
     """The slope is to be measured on logarithmic axes: log sd against log d."""
     rng = np.random.default_rng(seed)

@@ -193,7 +193,7 @@ def masked_pairs_get_nothing(call, rng):
     agree(tuple(call(Q, K, V, dO, mask)), attention_grad(Q, K, V, dO, mask))
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def scale_forgotten(Q, K, V, dO, mask=None):
     """The factor 1/√d_k is missing in dQ and dK: the scores were scaled, so their gradients are."""
     dQ, dK, dV = attention_grad(Q, K, V, dO, mask)
@@ -201,7 +201,7 @@ def scale_forgotten(Q, K, V, dO, mask=None):
     return dQ * root, dK * root, dV
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def diagonal_only(Q, K, V, dO, mask=None):
     """You used the diagonal of the softmax Jacobian alone. Each weight depends on every score."""
     A = weights_of(Q, K, mask)
@@ -209,7 +209,7 @@ def diagonal_only(Q, K, V, dO, mask=None):
     return dS @ K, dS.T @ Q, A.T @ dO
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def second_term_forgotten(Q, K, V, dO, mask=None):
     """The second term of the Jacobian is missing: what one score gains, the others lose."""
     A = weights_of(Q, K, mask)
@@ -217,7 +217,7 @@ def second_term_forgotten(Q, K, V, dO, mask=None):
     return dS @ K, dS.T @ Q, A.T @ dO
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def sum_over_the_queries(Q, K, V, dO, mask=None):
     """You summed over the queries. The softmax, and so its Jacobian, is that of a row."""
     A = weights_of(Q, K, mask)
@@ -241,7 +241,7 @@ def dead_rows_are_nan(Q, K, V, dO, mask=None):
     return tuple(np.full_like(gradient, np.nan) for gradient in gradients)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def queries_and_keys_exchanged(Q, K, V, dO, mask=None):
     """The gradients come in the order dQ, dK, dV: yours are exchanged."""
     dQ, dK, dV = attention_grad(Q, K, V, dO, mask)

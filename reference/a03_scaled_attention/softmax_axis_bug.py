@@ -190,25 +190,25 @@ def softmax_again(weights):
     return softmax(weights)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def multiplied_by_the_rows(weights):
     """You multiplied by the number of rows. Their shares of the sum are not equal."""
     return weights * (weights.size / weights.shape[-1])
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def columns_divided(weights):
     """Your columns add up to 1. It is the rows that belong to the queries."""
     return weights / weights.sum(axis=-2, keepdims=True)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def whole_examples(weights):
     """You divided by the sum of the whole last two axes. Each query has a sum of its own."""
     return weights / weights.sum(axis=(-2, -1), keepdims=True)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def largest_to_one(weights):
     """You divided by the largest weight of a row. They should add up to 1."""
     return weights / weights.max(axis=-1, keepdims=True)

@@ -141,14 +141,14 @@ def close_to_the_width(call, rng):
     require(1.0 not in found, "the result is exactly d: is it measured?")
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def one_key_only(d, n, seed):
     """You draw one key for all queries, so the result is its squared length."""
     rng = np.random.default_rng(seed)
     return float((rng.standard_normal((n, d)) @ rng.standard_normal(d)).var())
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def one_query_only(d, n, seed):
     """You draw one query for all keys, so the result is its squared length."""
     rng = np.random.default_rng(seed)
@@ -156,20 +156,20 @@ def one_query_only(d, n, seed):
     return float((rng.standard_normal((n, d)) @ q).var())
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def query_is_the_key(d, n, seed):
     """Query and key are the same vector in yours; then the variance is 2 d."""
     q = np.random.default_rng(seed).standard_normal((n, d))
     return float((q * q).sum(axis=1).var())
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def scaled_scores(d, n, seed):
     """You divided the scores by √d. Asked for is the variance of the raw ones."""
     return fair_variance(d, n, seed) / d
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def typed_in(d, n, seed):
     """You return the width, whatever is drawn. Measure it."""
     return float(d)

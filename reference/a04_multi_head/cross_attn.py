@@ -188,19 +188,19 @@ def attends_to_itself(dec, enc, W, h, src_mask=None):
     return cross_attention(dec, dec, W, h)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def scaled_by_the_model_width(dec, enc, W, h, src_mask=None):
     """You scaled by the width of the model. It is the width of a head, d/h, that counts."""
     return cross_attention(dec, enc, np.stack([W[0] / np.sqrt(h), *W[1:]]), h, src_mask)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def heads_ignored(dec, enc, W, h, src_mask=None):
     """The number of heads has no effect: split the columns into h groups before attending."""
     return cross_attention(dec, enc, W, 1, src_mask)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def output_not_projected(dec, enc, W, h, src_mask=None):
     """The fourth matrix, W_O, is never used: it comes after the heads are joined."""
     return cross_attention(dec, enc, np.stack([*W[:3], np.eye(W.shape[-1])]), h, src_mask)
@@ -218,7 +218,7 @@ def mask_inverted(dec, enc, W, h, src_mask=None):
     return cross_attention(dec, enc, W, h, None if src_mask is None else ~src_mask)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def causal_over_the_source(dec, enc, W, h, src_mask=None):
     """You masked the source causally. All of it has been read before decoding starts."""
     mask = np.tri(dec.shape[1], enc.shape[1], dtype=bool)

@@ -144,7 +144,7 @@ def always_one_axis(mask, ndim):
     return np.expand_dims(mask, -3) if mask.ndim > 2 else mask[(None,) * (ndim - 1)]
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def axes_at_the_end(mask, ndim):
     """You put the new axes at the end. The last two axes are queries and keys."""
     return mask.reshape(*mask.shape, *[1] * (ndim - mask.ndim))

@@ -140,7 +140,7 @@ def every_h_th_column(x, h):
     return x.reshape(B, n, d // h, h).transpose(0, 3, 1, 2)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def tokens_before_heads(x, h):
     """The transposition is missing: heads come before tokens, so that `@` works head by head."""
     B, n, d = x.shape
@@ -225,7 +225,7 @@ def columns_interleaved(x):
     return x.transpose(0, 2, 3, 1).reshape(B, n, h * k)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def first_example_only(x):
     """The axis of the examples gets lost in yours, or mixed with that of the tokens."""
     B, h, n, k = x.shape

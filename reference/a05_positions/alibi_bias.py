@@ -138,21 +138,21 @@ def queries_behind_a_cache(call, rng):
         agree(call(n, slopes, m=m), alibi(n, slopes, m))
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def symmetric(n, slopes, m=None):
     """Keys that are still to come are only lowered, not blocked: −∞ belongs there."""
     distance = (np.arange(n)[:, None] + (m or n) - n) - np.arange(m or n)
     return -np.multiply.outer(np.asarray(slopes), abs(distance))
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def rising(n, slopes, m=None):
     """Your bias favours the oldest key. Each step into the past should lower the score."""
     bias = alibi(n, slopes, m)
     return np.where(np.isinf(bias), bias, -bias)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def counted_from_the_first_key(n, slopes, m=None):
     """You penalised the position of the key, 0, −1, …: the oldest key is favoured by it."""
     bias = alibi(n, slopes, m)
@@ -166,20 +166,20 @@ def aligned_at_the_first_key(n, slopes, m=None):
     return alibi(max(n, m or n), slopes)[:, :n, :]
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def zeros_for_the_future(n, slopes, m=None):
     """Keys that are still to come have the bias 0 in yours, as if they were near."""
     bias = alibi(n, slopes, m)
     return np.where(np.isinf(bias), 0, bias)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def heads_last(n, slopes, m=None):
     """The axis of the heads comes first: shape (h, n, m)."""
     return np.moveaxis(alibi(n, slopes, m), 0, -1)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def one_off_the_diagonal(n, slopes, m=None):
     """Your diagonal is not 0. A token has no distance from itself."""
     return alibi(n, slopes, m) - np.asarray(slopes).reshape(-1, 1, 1)

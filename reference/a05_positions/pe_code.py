@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Real
 from numpy import ndarray
 
-from autograder.exercise import Choice, Exercise, agree, vectorised
+from autograder.exercise import Choice, Exercise, agree, require, vectorised
 
 exercise = Exercise(
     "pe_code", title="Encodings of any width", source="Vaswani et al. (2017), section 3.5"
@@ -53,7 +53,16 @@ def column_by_column(n, d, base=10000.0, positions=None):
     return np.array(columns).T
 
 
-@exercise.check(points=1.5, visible=True)
+@exercise.check(points=1.5)
+def rows_of_equal_length(call, rng):
+    """n rows and d columns, and every row has the squared length d/2."""
+    for n, d in ((5, 8), (int(rng.integers(6, 20)), 10)):
+        table = np.asarray(call(n, d))
+        require(table.shape == (n, d), f"the table for n = {n}, d = {d} has another shape")
+        agree((table**2).sum(axis=1), np.full(n, d / 2), what="the squared length of a row")
+
+
+@exercise.check(points=1, visible=True)
 def matches_the_formula(call, rng):
     """Sines in the even columns, cosines in the odd ones, for even d and positions 0 … n − 1."""
     for n, d in ((4, 6), (1, 2), (int(rng.integers(5, 20)), 16)):
@@ -68,14 +77,14 @@ def other_bases(call, rng):
     agree(call(5, 8, base=base), positional_encoding(5, 8, base))
 
 
-@exercise.check(points=1)
+@exercise.check(points=0.5)
 def odd_widths(call, rng):
     """An odd width ends with a sine; d = 1 is one column of sines."""
     for d in (5, 1, 2 * int(rng.integers(4, 9)) + 1):
         agree(call(6, d), positional_encoding(6, d))
 
 
-@exercise.check(points=1)
+@exercise.check(points=0.5)
 def any_positions(call, rng):
     """Positions may be given: in any order, negative or between two whole numbers."""
     for positions in (rng.integers(0, 5000, 7), rng.normal(size=7) * 100):
@@ -105,7 +114,7 @@ def exponent_doubled(n, d, base=10000.0, positions=None):
     return positional_encoding(n, d, base**2, positions)
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def column_as_i(n, d, base=10000.0, positions=None):
     """You used the column number as i. It numbers pairs: both columns of a pair share an angle."""
     p = np.arange(n) if positions is None else np.asarray(positions)

@@ -255,7 +255,7 @@ def offsets_beyond_are_clipped(call, rng):
         agree(call(b, n), toeplitz_bias(b, n))
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def transposed(b, n):
     """You took i − j. The offset of a key is j − i, negative for keys before the query."""
     return toeplitz_bias(b, n).T
@@ -275,7 +275,7 @@ def zero_beyond(b, n):
     return np.where(abs(offset) <= len(b) // 2, toeplitz_bias(b, n), 0)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def symmetric(b, n):
     """Yours depends on the distance alone: keys before and behind a query differ."""
     K = len(b) // 2

@@ -130,13 +130,13 @@ def odd_widths_are_refused(call, rng):
     refuses(call, x[:, :5], np.arange(2), why="an odd width")
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def other_direction(x, positions, base=10000.0):
     """You turn clockwise. The first column becomes a cos θ − b sin θ."""
     return rope(x, -np.asarray(positions), base)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def halves_paired(x, positions, base=10000.0):
     """You paired the two halves. Some libraries do; here neighbouring columns are a pair."""
     x = np.asarray(x)
@@ -148,7 +148,7 @@ def halves_paired(x, positions, base=10000.0):
     return y
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def exponent_doubled(x, positions, base=10000.0):
     """Your exponent is twice too large. A counter over the columns 0, 2, 4 … is 2i already."""
     return rope(x, positions, base**2)
@@ -167,13 +167,13 @@ def base_ignored(x, positions, base=10000.0):
     return rope(x, positions)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def same_angle_for_all_pairs(x, positions, base=10000.0):
     """All pairs turn at the same speed. The pair i turns by position / base^(2i/d)."""
     return rope(x, positions, 1.0)
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def encoding_added(x, positions, base=10000.0):
     """You added the encoding. Rotary positions multiply: they turn what is there."""
     if np.shape(x)[-1] % 2:

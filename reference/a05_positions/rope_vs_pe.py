@@ -155,7 +155,7 @@ def large_means_change_nothing(call, rng):
     agree(call(3 * S + 100), offset_r2(S), rtol=1e-7)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def distance_without_direction(S):
     """You grouped by |i − j|. Ahead and behind are two different offsets."""
     i, j = np.indices(S.shape)
@@ -164,26 +164,26 @@ def distance_without_direction(S):
     return float(1 - ((S.ravel() - means[distance]) ** 2).sum() / ((S - S.mean()) ** 2).sum())
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def antidiagonals(S):
     """You grouped by i + j. An offset is a difference."""
     return offset_r2(S[:, ::-1])
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def share_left_over(S):
     """That is the share which the offset doesn't explain."""
     return 1 - offset_r2(S)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def mean_not_subtracted(S):
     """You compare with Σ S². A variance is measured around the mean of all entries."""
     left = (1 - offset_r2(S)) * ((S - S.mean()) ** 2).sum()
     return float(1 - left / (S**2).sum())
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def every_diagonal_counts_alike(S):
     """You averaged over diagonals. The long ones have more entries, so they count more."""
     n = len(S)
