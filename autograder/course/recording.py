@@ -18,10 +18,12 @@ import numpy as np
 
 from autograder.course.config import CourseError
 from autograder.exercise import Check, Exercise, Part, draw_pool, solve
+from autograder.exercise.agree import numbers_of
 from autograder.exercise.given import FIRST_KEY, Given, Held
 from autograder.grading.recorder import Recorded, Recorder
 from autograder.grading.repeat import renumbered
 from autograder.grading.replay import seed_of
+from autograder.sandbox import Tensor
 from autograder.student.data import decode
 
 __all__ = ["decode", "dump", "encode", "record"]
@@ -93,6 +95,7 @@ def encode(value: Any) -> Any:
     ======================================================  =============================
     ``{"array": [[0.5]], "dtype": "float64", "shape": …}``  array (``"nan"``, ``"inf"``)
     ``{"scalar": 0.5, "dtype": "float32"}``                 numpy scalar
+    ``{"tensor": {"array": …}, "dtype": "bfloat16"}``       tensor of torch
     ``{"tuple": […]}``, ``{"dict": [[key, value], …]}``     tuple, dictionary
     ``{"float": "nan"}``                                    NaN, ∞, −∞
     ======================================================  =============================
@@ -110,6 +113,9 @@ def encode(value: Any) -> Any:
         if isinstance(value, np.generic):
             return {"scalar": plain, "dtype": dtype}
         return {"array": plain, "dtype": dtype, "shape": list(value.shape)}
+    if isinstance(value, Tensor) or hasattr(value, "detach"):
+        dtype = str(value.dtype).removeprefix("torch.")
+        return {"tensor": encode(np.asarray(numbers_of(value))), "dtype": dtype}
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):

@@ -83,7 +83,7 @@ def _agree(actual: Any, expected: Any, rtol: float | None, atol: float | None, w
         for i, (a, e) in enumerate(zip(actual, expected, strict=True)):
             _agree(a, e, rtol, atol, f"{what}[{i}]")
         return
-    given, right = _array(actual, what), np.asarray(expected)
+    given, right = _array(actual, what), np.asarray(numbers_of(expected))
     if given.shape != right.shape:
         raise Mismatch(
             f"{what} has another shape than expected",
@@ -138,8 +138,16 @@ def alike(a: Any, b: Any) -> bool:
     return True
 
 
+def numbers_of(value: Any) -> Any:
+    """Return the numbers of a tensor, which arrives as these and its type; else the value."""
+    if hasattr(value, "detach"):  # one of torch's, from the check itself
+        tensor = value.detach().cpu()
+        return (tensor if tensor.dtype.itemsize != 2 else tensor.float()).numpy()
+    return getattr(value, "array", value)
+
+
 def _array(value: Any, what: str) -> np.ndarray[Any, Any]:
-    array = getattr(value, "array", value)  # a tensor arrives as its numbers and its type
+    array = numbers_of(value)
     try:
         array = np.asarray(array)
     except ValueError:

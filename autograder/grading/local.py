@@ -15,6 +15,7 @@ import numpy as np
 from autograder.exercise.given import portable
 from autograder.grading.objects import kind_of
 from autograder.sandbox import StudentError, WireError
+from autograder.sandbox.inside.modules import gradients
 from autograder.sandbox.inside.objects import Objects, seed
 from autograder.sandbox.meters.meter import metered
 from autograder.sandbox.wire import decode, encode_parts
@@ -72,6 +73,15 @@ class Local:
             return _objects.method(key, name, args, kwargs)
 
         return self._called(method, args, kwargs)
+
+    def gradients(self, key: int | None, args: Any, kwargs: Any) -> Any:
+        """Differentiate the function itself, or an object."""
+
+        def differentiate(*args: Any, **kwargs: Any) -> Any:
+            own = self._function if key is None else _objects.called(key)
+            return gradients(own, list(args), kwargs)
+
+        return self._called(differentiate, args, kwargs)
 
     def measured(self, key: int, name: str, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
         """Count the work of a method on a copy of the object."""

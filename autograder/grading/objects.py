@@ -4,9 +4,38 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from autograder.exercise.given import Held
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """What a torch module or a function of tensors returned, and its derivatives.
+
+    Differentiated is the sum of all results, each entry times a factor of its own.
+
+    Attributes
+    ----------
+    value
+        What it returned.
+    inputs
+        A gradient for each floating-point tensor among the arguments; None if nothing depends
+        on it.
+    parameters
+        The same for the parameters, by name.
+    count
+        How many numbers the parameters hold.
+    hidden
+        How many further ones were found in what was computed: no parameters of the module.
+    """
+
+    value: Any
+    inputs: list[Any]
+    parameters: dict[str, Any]
+    count: int
+    hidden: int
 
 
 class Home(Protocol):
@@ -17,6 +46,9 @@ class Home(Protocol):
 
     def measured(self, key: int, name: str, args: Any, kwargs: Any) -> Any:
         """Count the work of a method on a copy of the object."""
+
+    def differentiated(self, key: int | None, args: Any, kwargs: Any) -> Gradients:
+        """Differentiate an object that is a module."""
 
     def get(self, key: int, name: str) -> Any:
         """Return what an attribute holds."""
@@ -60,6 +92,11 @@ class Object:
     def work(self, *args: Any, **kwargs: Any) -> Any:
         """Count the work of that."""
         return self._home.measured(self._key, "__call__", args, kwargs)
+
+    def gradients(self, *args: Any, **kwargs: Any) -> Gradients:
+        """Call a torch module and differentiate what it returns."""
+        home: Home = self._home
+        return home.differentiated(self._key, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

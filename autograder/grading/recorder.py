@@ -13,7 +13,7 @@ from autograder.exercise.clocks import Curve
 from autograder.exercise.given import FIRST_KEY
 from autograder.exercise.gpu import Timing
 from autograder.grading.local import Local
-from autograder.grading.objects import Object, held
+from autograder.grading.objects import Gradients, Object, held
 from autograder.sandbox import StudentError
 
 Call = Callable[..., Any]
@@ -28,7 +28,7 @@ class Recorded:
     Attributes
     ----------
     do
-        call, make, method, get, set or seed.
+        call, make, method, gradients, get, set or seed.
     key, name
         The number of the object that was made or used, and which method or attribute.
     modified
@@ -112,6 +112,19 @@ class Recorder:
         args, kwargs = held(args, kwargs)
         asked = Recorded(args, kwargs, None, "method", key, name)
         return self.record(asked, lambda: self._home.method(key, name, args, kwargs))
+
+    def gradients(self, *args: Any, **kwargs: Any) -> Gradients:
+        """Call a function of torch tensors, and differentiate what it returns."""
+        return self.differentiated(None, args, kwargs)
+
+    def differentiated(self, key: int | None, args: Any, kwargs: Any) -> Gradients:
+        """Do the same with an object that is a module."""
+        args, kwargs = held(args, kwargs)
+        asked = Recorded(args, kwargs, None, "gradients", -1 if key is None else key)
+        found = self.record(asked, lambda: self._home.gradients(key, args, kwargs))
+        if not isinstance(found, dict) or found.keys() != Gradients.__annotations__.keys():
+            raise StudentError("protocol", "gradients that are none")
+        return Gradients(**found)
 
     def get(self, key: int, name: str) -> Any:
         """Return what an attribute of an object holds."""

@@ -92,6 +92,8 @@ def _ask(other: Local, each: Recorded) -> Any:
         return other.make(each.key, each.args, each.kwargs)
     if each.do == "method":
         return other.method(each.key, each.name, each.args, each.kwargs)
+    if each.do == "gradients":
+        return other.gradients(None if each.key == -1 else each.key, each.args, each.kwargs)
     if each.do == "get":
         return other.get(each.key, each.name)
     return (

@@ -87,6 +87,11 @@ class StudentCall:
         request = {"name": name, "object": key, "args": args, "kwargs": kwargs}
         return self._runner.use("method", said, metered=metered, **request)
 
+    def gradients(self, key: int | None, args: Any, kwargs: Any) -> Any:
+        """Differentiate the function itself, or an object, in the submission's process."""
+        request = {"name": self._name, "object": key, "args": args, "kwargs": kwargs}
+        return self._runner.use("gradients", self._name, **request)["value"]
+
     def get(self, key: int, name: str) -> Any:
         """Return what an attribute holds."""
         said = f"{self._name}.{name}"

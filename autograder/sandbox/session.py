@@ -177,7 +177,7 @@ class Session:
         Parameters
         ----------
         do : str
-            make, method, get, set, is_method, drop or seed.
+            make, method, gradients, get, set, is_method, drop or seed.
         subject : str
             How a message calls what is used.
         **request

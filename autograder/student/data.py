@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,9 @@ def decode(value: Any) -> Any:
         return [decode(entry) for entry in value]
     if not isinstance(value, dict):
         return value
+    if "tensor" in value:
+        torch = importlib.import_module("torch")
+        return torch.from_numpy(decode(value["tensor"])).to(getattr(torch, value["dtype"]))
     if "array" in value:
         return np.array(value["array"], dtype=value["dtype"]).reshape(value["shape"])
     if "scalar" in value:

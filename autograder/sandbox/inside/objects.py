@@ -50,6 +50,11 @@ class Objects:
         )
         return None if value is held else value
 
+    def called(self, key: int) -> Callable[..., Any]:
+        """Return an object that can be called."""
+        held: Callable[..., Any] = self._find(key)
+        return held
+
     def get(self, key: int, name: str) -> Any:
         """Return what an attribute holds."""
         return getattr(self._find(key), name)

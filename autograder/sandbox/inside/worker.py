@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from autograder.sandbox.inside import serving
 from autograder.sandbox.inside.capture import Output, Stream, describe
 from autograder.sandbox.inside.health import Vitals
+from autograder.sandbox.inside.modules import gradients
 from autograder.sandbox.inside.objects import Lost, Objects, seed
 from autograder.sandbox.inside.serving import Frame
 from autograder.sandbox.inside.shell import Shell
@@ -115,6 +116,11 @@ class Worker:
             return {"value": None}
         if request["do"] in _OF_OBJECTS:
             return self._use(request)
+        if request["do"] == "gradients":
+            key = request["object"]
+            own = self._find(request["name"]) if key is None else self._objects.called(key)
+            value, said = _listening(gradients, (own, *self._objects.arguments(request)), {})
+            return {"value": value, "warnings": said}
         function = self._find(request["name"])
         if not callable(function):
             raise Refusal("missing", f"is not a function: its type is {type(function).__name__}")
