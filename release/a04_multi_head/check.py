@@ -86,6 +86,9 @@ def decode(value: Any) -> Any:
         return [decode(entry) for entry in value]
     if not isinstance(value, dict):
         return value
+    if "tensor" in value:
+        torch = importlib.import_module("torch")
+        return torch.from_numpy(decode(value["tensor"])).to(getattr(torch, value["dtype"]))
     if "array" in value:
         return np.array(value["array"], dtype=value["dtype"]).reshape(value["shape"])
     if "scalar" in value:
@@ -1087,8 +1090,10 @@ def _run(function: Any, name: str, calls: Any, notebook: dict[str, Any]) -> list
     objects: dict[int, Any] = {}
     for number, call in enumerate(calls, 1):
         args, kwargs = _arguments(call, objects)
-        asked, said = _asked(function, name, call, objects)
+        asked, said = None, ".".join([name, *([call["name"]] if "name" in call else [])])
+        said = said.removesuffix(".__call__")
         try:
+            asked = _asked(function, call, objects)
             came = _quietly(asked, args, kwargs)
             wrong = []
             if call.get("do") == "make":
@@ -1112,20 +1117,19 @@ def _run(function: Any, name: str, calls: Any, notebook: dict[str, Any]) -> list
     return []
 
 
-def _asked(function: Any, name: str, call: Any, objects: dict[int, Any]) -> tuple[Any, str]:
-    """Return what a recorded request calls, and what that is called in a message."""
+def _asked(function: Any, call: Any, objects: dict[int, Any]) -> Any:
+    """Return what a recorded request calls."""
     do = call.get("do", "call")
     if do in ("call", "make"):
-        return function, name
+        return function
     if do == "seed":
-        return _seed, "seed"
+        return _seed
     held, attribute = objects[call["object"]], call["name"]
     if do == "method":
-        said = name if attribute == "__call__" else f"{name}.{attribute}"
-        return lambda *args, **kwargs: getattr(held, attribute)(*args, **kwargs), said
+        return held if attribute == "__call__" else getattr(held, attribute)
     if do == "get":
-        return lambda: getattr(held, attribute), f"{name}.{attribute}"
-    return lambda value: setattr(held, attribute, value), f"{name}.{attribute}"
+        return lambda: getattr(held, attribute)
+    return lambda value: setattr(held, attribute, value)
 
 
 def _seed(number: int) -> None:
@@ -1165,8 +1169,10 @@ def _argument(value: Any, objects: dict[int, Any]) -> Any:
 
 def _named(function: Any, args: Any, kwargs: Any) -> dict[str, Any]:
     """Return what a call passes, by name as far as the function has names."""
+    function = getattr(function, "forward", function)  # torch calls this
     try:
-        names = list(inspect.signature(function).parameters)
+        found = inspect.signature(function).parameters.values()
+        names = [parameter.name for parameter in found if parameter.kind < 2]
     except (ValueError, TypeError):
         names = []
     names += [f"argument {i}" for i in range(len(names) + 1, len(args) + 1)]
@@ -1191,12 +1197,12 @@ def _difference(came: Any, expected: Any, compare: list[Any], what: str) -> list
             if wrong := _difference(came[key], expected[key], own, where):
                 return wrong
         return []
-    right = np.asarray(expected)
+    right = np.asarray(_numbers_of(expected))
     if right.dtype.kind not in "bifuc":
         same = type(came) is type(expected) and came == expected
         return [] if same else [f"{what} is {brief(came)}; {brief(expected)} was expected"]
     try:
-        given = np.asarray(came.detach().cpu() if hasattr(came, "detach") else came)
+        given = np.asarray(_numbers_of(came))
     except ValueError:
         return [f"{what} is a ragged list; an array of numbers was expected"]
     if given.dtype.kind not in "bifuc":
@@ -1223,6 +1229,14 @@ def _difference(came: Any, expected: Any, compare: list[Any], what: str) -> list
     a, b = (str(given[at]), str(right[at])) if a == b else (a, b)
     many = f"{int((~close).sum())} of {close.size} entries differ"
     return [f"{many}: {what} is {a} at index {list(at)}; {b} was expected", *pair]
+
+
+def _numbers_of(value: Any) -> Any:
+    """Return the numbers of a tensor; numpy has no bfloat16."""
+    if not hasattr(value, "detach"):
+        return value
+    tensor = value.detach().cpu()
+    return tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor
 
 
 def _told(error: BaseException, notebook: dict[str, Any]) -> list[str]:
