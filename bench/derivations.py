@@ -5,7 +5,8 @@
 Every line of every derivation (those of tests/algebra/derivation_cases.py) is changed a few times:
 a sign, an index, a factor, a number, a function.  Whether a changed line still is true is decided
 apart from the examination, by numbers, for n = 6 and 7, which the examination never tries.  A
-wrong line must be found, with its number; a true one must not be called wrong.
+wrong line must be found, with its number; a true one must not be called wrong.  And the right
+derivations of tests/exercises/right_derivations.py are examined: none may lose anything.
 """
 
 from __future__ import annotations
@@ -23,12 +24,15 @@ from typing import Any
 
 import sympy
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "algebra"))
+ROOT = Path(__file__).resolve().parents[1]
+sys.path += [str(ROOT / "tests" / "algebra"), str(ROOT / "tests" / "exercises")]
 
 from derivation_cases import CASES
+from right_derivations import RIGHT
 
 from autograder.algebra import ParseError, equal
 from autograder.algebra.deriving.written_out import TooMuch, value
+from autograder.exercise.loading import load_module
 
 MUTANTS = 6  # of each derivation
 SIZES = (6, 7)
@@ -134,6 +138,21 @@ def examine(make: Any, rng: random.Random) -> tuple[dict[str, Any], list[str]]:
     return {"steps": len(case.right), **times, "proof": verdict, **outcomes}, missed
 
 
+def right_ones() -> dict[str, Any]:
+    """Examine the right derivations of the tests: how many lose something, and how long it takes."""
+    lost, times = [], []
+    for (assignment, exercise, part), routes in RIGHT.items():
+        module = load_module(ROOT / "reference" / assignment / f"{exercise}.py")
+        (chain,) = (p.answer.chain for p in module.exercise.parts if p.name == part)
+        for number, lines in enumerate(routes):
+            start = time.perf_counter()
+            credit = chain.examine(lines).credit
+            times.append(1000 * (time.perf_counter() - start))
+            if credit < 1:
+                lost.append(f"{exercise}.{part} {number}: {credit}")
+    return {"tried": len(times), "lost": lost, "median_ms": round(statistics.median(times), 1)}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path)
@@ -151,6 +170,7 @@ def main() -> None:
     wrong = total["wrong, found"] + total["wrong, missed"] + total["review"]
     results = {
         "derivations": derivations,
+        "right": right_ones(),
         "changed_lines": dict(total),
         "wrong_lines_found_percent": round(100 * total["wrong, found"] / max(1, wrong), 1),
         "median_ms": round(statistics.median(d["again_ms"] for d in derivations.values()), 1),

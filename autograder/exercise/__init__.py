@@ -41,7 +41,7 @@ from autograder.exercise.work import Reading, Work, covers, grows, vectorised, w
 from autograder.student.readers import is_blank
 
 if TYPE_CHECKING:
-    from autograder.exercise.symbolic import ComplexityClass, Derivation, Formula, Matrix
+    from autograder.exercise.symbolic import ComplexityClass, Derivation, Form, Formula, Matrix
 
 __all__ = [
     "Answer",
@@ -56,6 +56,7 @@ __all__ = [
     "Essay",
     "Exercise",
     "Figure",
+    "Form",
     "FormatError",
     "Formula",
     "Fractions",
@@ -104,7 +105,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # Lazy: most exercises have no formula, and sympy takes a third of a second.
-    if name in ("ComplexityClass", "Derivation", "Formula", "Matrix"):
+    if name in ("ComplexityClass", "Derivation", "Form", "Formula", "Matrix"):
         from autograder.exercise import symbolic
 
         return getattr(symbolic, name)

@@ -6,13 +6,21 @@ the same formulas in few spellings: each is read and compared once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from autograder import algebra
-from autograder.exercise.answers import Answer, FormatError, Judgement, Scaffold, Undecided
+from autograder.algebra.deriving import attempts
+from autograder.exercise.answers import (
+    Answer,
+    Attempt,
+    FormatError,
+    Judgement,
+    Scaffold,
+    Undecided,
+)
 from autograder.exercise.remember import remembered
 
 _Assumptions = tuple[tuple[str, str], ...]
@@ -36,6 +44,28 @@ def _compared(expected: Any, given: Any, assumptions: _Assumptions) -> algebra.V
 
 
 @dataclass(frozen=True)
+class Form:
+    """How a formula is to be written, where a form is asked for.
+
+    Attributes
+    ----------
+    wanted
+        A sentence for the student: "Write it in the difference a − b alone."
+    has
+        Whether a formula that is right, as sympy reads it, has that form.
+    restated
+        What is given, written again: it is equal to the answer, and must not have the form.
+    credit
+        What a right formula in another form earns.
+    """
+
+    wanted: str
+    has: Callable[[Any], bool]
+    restated: str
+    credit: float = 0.0
+
+
+@dataclass(frozen=True)
 class Formula(Answer):
     """An expression in ``names``, right if it equals the expected one for all their values.
 
@@ -48,11 +78,16 @@ class Formula(Answer):
     definitions
         What some of the names stand for, put in before comparing: with p₁ and p₂ defined as
         softmax, p₁ (1 − p₁) equals p₁ p₂.
+    form
+        How it is to be written: an answer that restates what is given is equal to it, too.
     """
 
     kind = "formula"
     ships = ("check_formulas.py",)
-    table = (('Formula("p_i p_j")', "text", "equal as functions"),)
+    table = (
+        ('Formula("p_i p_j")', "text", "equal as functions"),
+        ('Formula("a b", form=Form(…))', "text", "the same, and in the form that is asked for"),
+    )
     scaffold = Scaffold(
         asks="Ask for an expression in $$x$$ and $$y$$.",
         stub="formula = None  # text in x and y",
@@ -73,6 +108,7 @@ def cross_term_missing():
     names: str
     assumptions: Mapping[str, str] = field(default_factory=dict)
     definitions: Mapping[str, str] = field(default_factory=dict)
+    form: Form | None = None
 
     def read(self, raw: Any, like: Any = None) -> Any:
         """Parse text; a formula that is one already (from a reference) stays as it is."""
@@ -87,6 +123,19 @@ def cross_term_missing():
         """Equality as functions, raising ``Undecided`` where it can't be settled."""
         pair = (self._expanded(expected), self._expanded(given))
         return _settled(_compared(*pair, self._assumed))
+
+    def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
+        """Judge whether it is equal, and then whether it has the form that is asked for."""
+        judgement = super().judge(given, expected, slack=slack)
+        if self.form is None or not judgement.credit or self.form.has(given):
+            return judgement
+        text = f"This is right, but not in the form that is asked for. {self.form.wanted}"
+        return Judgement(self.form.credit, "other_form", text)
+
+    def attempts(self, right: Any) -> Iterator[Attempt]:
+        """Write what is given once more."""
+        if self.form:
+            yield Attempt("restated", self.form.restated, at_most=self.form.credit)
 
     @property
     def _assumed(self) -> _Assumptions:
@@ -229,6 +278,14 @@ def steps():
     def published(self) -> Iterable[str]:
         """Return what it starts from."""
         return (self.chain.start,)
+
+    def attempts(self, right: Any) -> Iterator[Attempt]:
+        """Jumps, circles, disguises and wrong lines; and the reference's lines in other clothes."""
+        texts = self.read(right).texts
+        for name, lines, at_most in attempts.cheats(self.chain, texts):
+            yield Attempt(name, lines, at_most=at_most)
+        for name, lines in attempts.disguises(self.chain, texts):
+            yield Attempt(name, lines, at_least=1.0)
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and symbols."""

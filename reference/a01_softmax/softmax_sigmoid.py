@@ -4,8 +4,9 @@ Source: Bishop (2006), "Pattern Recognition and Machine Learning", eq. 4.57.
 """
 
 import numpy as np
+import sympy
 
-from autograder.exercise import Exercise, Formula, Numbers
+from autograder.exercise import Exercise, Form, Formula, Numbers
 
 exercise = Exercise(
     "softmax_sigmoid", title="Two logits are one sigmoid", source="Bishop (2006), eq. 4.57"
@@ -27,7 +28,23 @@ def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
-@exercise.part(points=2, answer=Formula("a b tau", {"tau": "positive"}))
+def in_the_difference(formula):
+    """Is nothing but a − b left of the two logits?"""
+    a, b = (next((s for s in formula.free_symbols if s.name == n), None) for n in "ab")
+    if a is None or b is None:
+        return True
+    shift = sympy.Symbol("shift", real=True)
+    return not sympy.expand(formula.xreplace({a: b + shift})).has(b)
+
+
+difference_alone = Form(
+    "Write it in the difference a − b, so that neither logit stands there by itself.",
+    in_the_difference,
+    restated="exp(a/tau)/(exp(a/tau) + exp(b/tau))",
+)
+
+
+@exercise.part(points=2, answer=Formula("a b tau", {"tau": "positive"}, form=difference_alone))
 def first():
     """The first entry of softmax((a, b)/τ), as a function of a − b and τ."""
     return "1/(1 + exp(-(a - b)/tau))"

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.algebra import Chain, Examination, ParseError, Waypoint
+from autograder.algebra.deriving import attempts
 
 approx = functools.partial(pytest.approx, abs=1e-6)
 P = ("p1", "p2", "p3")
@@ -223,3 +224,64 @@ def test_full_credit_means_no_findings(lines):
     examination = DIAGONAL.examine(lines)
     assert 0 <= examination.credit <= 1
     assert (examination.credit == 1) == (not examination.findings and not examination.review)
+
+
+PROBABILITIES = Waypoint("Put the sum in.", lambda line: line.has_sum("1"))
+SQUARES = Waypoint("End with squares.", lambda line: line.contains("1 - p1^2 - p2^2 - p3^2"))
+TRACE = Chain(
+    start="p1*(1 - p1) + p2*(1 - p2) + p3*(1 - p3)",
+    target="1 - p1^2 - p2^2 - p3^2",
+    names=P,
+    definitions={"p3": "1 - p1 - p2"},
+    final_names=P,
+    waypoints=(PROBABILITIES,),
+    ends=SQUARES,
+)
+GATHERED = "(p1 + p2 + p3) - (p1^2 + p2^2 + p3^2)"
+
+
+def test_a_right_derivation_in_other_clothes_earns_everything():
+    for name, lines in attempts.disguises(TRACE, [TRACE.start, GATHERED, TRACE.target]):
+        assert TRACE.examine(lines).credit == 1, name
+
+
+def test_what_shows_nothing_earns_nothing_and_a_wrong_line_costs():
+    tried = list(attempts.cheats(TRACE, [TRACE.start, GATHERED, TRACE.target]))
+    assert {"backwards", "padded", "+ 0 in disguise", "line 2 wrong"} <= {
+        name for name, *_ in tried
+    }
+    for name, lines, at_most in tried:
+        assert TRACE.examine(lines).credit <= at_most, name
+
+
+def test_a_sum_that_cancels_by_itself_is_none_by_which_something_is_shown():
+    leaf = f"{TRACE.start} + 1 - 1"
+    assert TRACE.examine([TRACE.start, leaf, TRACE.target]).credit == 0
+    assert TRACE.examine([TRACE.start, f"{TRACE.start} + p2 - p2", TRACE.target]).credit == 0
+
+
+def test_a_line_may_hold_several_sides_and_repeat_the_first():
+    for lines in (
+        [f"{TRACE.start} = {GATHERED}", f"= {TRACE.target}"],
+        [f"{TRACE.start} = {GATHERED} = {TRACE.target}"],
+        [f"{TRACE.start} = {GATHERED}", f"{TRACE.start} = {TRACE.target}"],
+    ):
+        assert TRACE.examine(lines) == Examination((), 1.0)
+
+
+def test_a_wrong_result_costs_more_than_a_slip_on_the_way():
+    slip = TRACE.examine([TRACE.start, GATHERED, f"{GATHERED} + p1", TRACE.target]).credit
+    result = TRACE.examine([TRACE.start, GATHERED, TRACE.target, f"{TRACE.target} + p1"]).credit
+    assert result < slip < 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"waypoints": (SQUARES,)}, "the result shows by itself"),
+        ({"ends": PROBABILITIES, "waypoints": ()}, "the target does not show"),
+    ],
+)
+def test_a_waypoint_stands_between_and_the_end_at_the_end(change, message):
+    with pytest.raises(ValueError, match=message):
+        dataclasses.replace(TRACE, **change)
