@@ -24,8 +24,8 @@ from typing import Any
 
 import sympy
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path += [str(ROOT / "tests" / "algebra"), str(ROOT / "tests" / "exercises")]
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "algebra"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "exercises"))
 
 from derivation_cases import CASES
 from right_derivations import RIGHT
@@ -34,6 +34,7 @@ from autograder.algebra import ParseError, equal
 from autograder.algebra.deriving.written_out import TooMuch, value
 from autograder.exercise.loading import load_module
 
+ROOT = Path(__file__).resolve().parents[1]
 MUTANTS = 6  # of each derivation
 SIZES = (6, 7)
 SEED = 5
@@ -139,7 +140,7 @@ def examine(make: Any, rng: random.Random) -> tuple[dict[str, Any], list[str]]:
 
 
 def right_ones() -> dict[str, Any]:
-    """Examine the right derivations of the tests: how many lose something, and how long it takes."""
+    """Examine the right derivations of the tests: which lose something, and how long it takes."""
     lost, times = [], []
     for (assignment, exercise, part), routes in RIGHT.items():
         module = load_module(ROOT / "reference" / assignment / f"{exercise}.py")
