@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from autograder import algebra
 from autograder.algebra.deriving import attempts
@@ -84,7 +84,7 @@ class Formula(Answer):
 
     kind = "formula"
     ships = ("check_formulas.py",)
-    table = (
+    table: ClassVar[tuple[tuple[str, str, str], ...]] = (
         ('Formula("p_i p_j")', "text", "equal as functions"),
         ('Formula("a b", form=Form(…))', "text", "the same, and in the form that is asked for"),
     )
