@@ -14,7 +14,8 @@ from pathlib import Path
 from autograder.course.config import Course
 from autograder.course.files import write_atomically
 from autograder.delivery.pages import write_page
-from autograder.delivery.sheets import sheets
+from autograder.delivery.sheets import sheets, with_solutions
+from autograder.delivery.solutions import solutions
 
 
 def write_feedback(course: Course, ids: Sequence[str]) -> list[Path]:
@@ -27,7 +28,10 @@ def write_feedback(course: Course, ids: Sequence[str]) -> list[Path]:
     """
     pages = []
     for id in ids:
+        allowed = solutions(course, id)
         for student, sheet in sheets(course, id).items():
+            if allowed:
+                sheet = with_solutions(sheet, allowed)
             path = course.folder("feedback") / student / id / f"{id}.html"
             pages.append(write_page(path, "feedback.html.j2", title=course.titles[id], sheet=sheet))
             for name in ("timestamp.txt", "submission_secret.txt"):  # for release_feedback

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from autograder.course.config import Course
@@ -10,6 +10,8 @@ from autograder.course.records import read_grade
 from autograder.course.release import Release
 from autograder.delivery.database import CHECK
 from autograder.delivery.marks import Marks, scores
+from autograder.delivery.solutions import Solutions
+from autograder.exercise.reading import counted
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 
 
@@ -21,6 +23,10 @@ class Line:
     ----------
     variable
         The name under which the student gave the answer; empty for a check of a function.
+    asked
+        The form that was asked for, in words.
+    right
+        The right answer, where students may see it.
     waits
         Has a person yet to mark it?
     """
@@ -28,6 +34,8 @@ class Line:
     item: Item
     score: float | None
     variable: str = ""
+    asked: str = ""
+    right: str = ""
     waits: bool = False
     by_hand: bool = False
     comment: str = ""
@@ -50,6 +58,8 @@ class Section:
         None where nothing is known yet: withheld, or all of it waits for a person.
     adjusted
         Did a person replace the engine's score?
+    functions
+        What the references say of themselves, by name, where students may see it.
     """
 
     title: str
@@ -58,6 +68,7 @@ class Section:
     score: float | None
     adjusted: bool = False
     comment: str = ""
+    functions: dict[str, str] = field(default_factory=dict)
 
     @property
     def status(self) -> Status:
@@ -126,6 +137,32 @@ def sheet(grade: Grade, marks: Marks, released: dict[str, Any]) -> Sheet:
     return Sheet(grade, marks, sections)
 
 
+def with_solutions(sheet: Sheet, solutions: Solutions) -> Sheet:
+    """Add the right answers for the student's own numbers."""
+
+    def section(old: Section) -> Section:
+        right = solutions.answers(old.grade.id, old.grade.variant)
+        lines = [replace(line, right=right.get(line.item.name, "")) for line in old.lines]
+        return replace(old, lines=lines, functions=solutions.functions(old.grade.id))
+
+    return replace(sheet, sections=[section(old) for old in sheet.sections])
+
+
+def _asked(hint: dict[str, Any]) -> str:
+    """Say which form an answer has.
+
+    >>> _asked({"kind": "numbers", "shape": [3, 4]}), _asked({"kind": "count", "shape": []})
+    ('an array of shape (3, 4)', 'one number')
+    >>> _asked({"kind": "formula", "names": ["x", "tau"]}), _asked({"kind": "shape"})
+    ('a formula in x, tau', '')
+    """
+    if "shape" in hint:
+        return counted(tuple(hint["shape"]))
+    if hint.get("kind") == "formula" and hint.get("names"):
+        return f"a formula in {', '.join(hint['names'])}"
+    return f"letters out of {', '.join(hint['options'])}" if "options" in hint else ""
+
+
 def _section(grade: ExerciseGrade, released: dict[str, Any], marks: Marks) -> Section:
     check = marks.cells.get(CHECK + grade.id)
     adjusted = check is not None and check.manual is not None
@@ -134,7 +171,7 @@ def _section(grade: ExerciseGrade, released: dict[str, Any], marks: Marks) -> Se
         automatic = check.score
     elif check and automatic is not None:
         automatic += check.extra
-    variables = {part["name"] for part in released.get("parts", ())}
+    variables = {part["name"]: _asked(part.get("hint", {})) for part in released.get("parts", ())}
     lines = [_line(grade, item, variables, marks) for item in grade.items]
     known = [line.score or 0.0 for line in lines if line.by_hand and not line.waits]
     nothing = automatic is None or all(line.waits for line in lines)
@@ -149,9 +186,10 @@ def _status(score: float, max_score: float) -> Status:
     return Status.PARTIAL if score > 0 else Status.FAILED
 
 
-def _line(grade: ExerciseGrade, item: Item, variables: set[str], marks: Marks) -> Line:
+def _line(grade: ExerciseGrade, item: Item, variables: dict[str, str], marks: Marks) -> Line:
     if item.note != "manual":
-        return Line(item, item.score, item.name if item.name in variables else "")
+        variable = item.name if item.name in variables else ""
+        return Line(item, item.score, variable, variables.get(item.name, ""))
     cell = f"{grade.id}_{item.name}"
     mark, comment = marks.cells.get(cell), marks.comments.get(cell, "")
     if mark is None or (mark.auto is None and mark.manual is None):

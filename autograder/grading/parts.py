@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from autograder.exercise import (
@@ -20,6 +21,7 @@ from autograder.grading.budget import TOO_MUCH, Exhausted, judging
 from autograder.grading.diagnosis import Own, another_part, judge, misshapen
 from autograder.grading.others import others_named
 from autograder.grading.results import Item, Status, hundredths, sentence
+from autograder.grading.written import as_written
 from autograder.sandbox import StudentError
 
 _OUT = (MemoryError, RecursionError)  # of the budget: the answer's fault
@@ -49,7 +51,10 @@ def grade_parts(
     """
     true = solve(exercise, variant)
     own = Own({**true, **(functions or {})}, wrong=set(functions or ()))
-    items = [_bounded(exercise, part, read, true, own) for part in exercise.parts]
+    items = [
+        replace(_bounded(exercise, part, read, true, own), given=_given(part, read))
+        for part in exercise.parts
+    ]
     try:
         return judging(
             f"{exercise.id}.", lambda: others_named(exercise, variant, own.given, items, pool)
@@ -109,6 +114,13 @@ def _item(exercise: Exercise, part: Part, read: Read, true: Mapping[str, Any], o
         if rounding is not None:
             own.rounding[part.name] = rounding
     return _result(part, judgement)
+
+
+def _given(part: Part, read: Read) -> str:
+    try:
+        return "" if part.manual else as_written(read(part.name))
+    except StudentError:
+        return ""
 
 
 def carries(part: Part, answer: Any, right: Any) -> bool:

@@ -36,6 +36,8 @@ class Item:
     curve
         Times measured for a picture, where there are any: sizes ``n``, and ``seconds`` of
         processor time of the submission and of the ``reference``.
+    given
+        The student's own answer to a part, as text; cut where it is long.
     """
 
     name: str
@@ -46,13 +48,15 @@ class Item:
     note: str = ""
     feedback: str = ""
     curve: dict[str, list[float]] | None = None
+    given: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the entry of the record; without a curve, which few items have."""
-        fields = dict(vars(self))
-        if self.curve is None:
-            del fields["curve"]
-        return fields
+        """Return the entry of the record; without an answer or a curve, where there is none."""
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if name not in ("given", "curve") or value
+        }
 
 
 def hundredths(points: float) -> float:

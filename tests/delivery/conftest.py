@@ -45,14 +45,14 @@ def released(extra=()):
     return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
-def grade_of(student, *, qk=2.0, norm=1.0, note="", feedback="", notices=(), curve=None):
+def grade_of(student, *, qk=2.0, norm=1.0, note="", feedback="", notices=(), curve=None, given=""):
     """Return a grade; None for an exercise withholds it."""
 
     def item(name, rubric, score, most):
         if score is None:
             return Item(name, rubric, Status.ERRORED, None, most, "grader_error", "It broke.")
         status = Status.PASSED if score == most else Status.PARTIAL if score else Status.FAILED
-        return Item(name, rubric, status, score, most, note, feedback, curve)
+        return Item(name, rubric, status, score, most, note, feedback, curve, given)
 
     hand = Item("why", "Says why.", Status.SKIPPED, None, 3, "manual", "Marked by hand.")
     exercises = [
@@ -102,7 +102,8 @@ def template(tmp_path_factory):
     (folder / f"{A}.ipynb").write_text(json.dumps(notebook))
     titles = {"qk": ("Queries <and> keys", 5), "norm": ("Norm", 1)}
     exercises = {id: {"title": t, "points": p, "pool": [{}]} for id, (t, p) in titles.items()}
-    exercises["qk"]["parts"] = [{"name": "scores"}, {"name": "why"}]
+    hint = {"kind": "numbers", "shape": [2]}
+    exercises["qk"]["parts"] = [{"name": "scores", "hint": hint}, {"name": "why"}]
     data = {"schema": 1, "course": "attention", "assignment": A, "exercises": exercises}
     (folder / "check.json").write_text(json.dumps(data))
     gradebook.register(Course.load(root), A, notebook)

@@ -2,14 +2,20 @@ import json
 import re
 from html.parser import HTMLParser
 from io import StringIO
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from nbgrader.api import Gradebook
 from rich.console import Console
 
+from autograder.course.config import CourseError
+from autograder.delivery import gradebook, solutions
 from autograder.delivery.feedback import write_feedback
 from autograder.delivery.report import summarise, write_report
 from autograder.delivery.tables import grade_table
+from autograder.exercise import Exercise, Numbers
+from tests.delivery.conftest import configure, released
 
 A = "a01_tiny"
 EVIL = '<script>alert(1)</script> `<img src=x onerror="x">` & "quoted" {{ 7 * 7 }}'
@@ -162,6 +168,66 @@ def test_a_late_penalty_is_explained(tiny, feedback, graded):
     page = Page(tiny.folder("feedback") / "ada" / A / f"{A}.html")
     assert "2 points are taken off, because it was handed in late." in page.text
     assert "1 of 6 points" in page.text
+
+
+def test_the_own_answer_stands_beside_the_verdict(feedback, graded):
+    page = feedback(graded("ada", qk=0.0, given="a + b\n= <b> + a"))
+    assert "Your answer (2 numbers asked for): a + b = <b> + a" in page.text
+    assert "&lt;b&gt; + a" in page.html
+    assert "A right answer" not in page.text
+    page = feedback(graded("bob", given="[1, 2]"))
+    assert "Your answer: [1, 2]" in page.text
+
+
+def qk():
+    """Return the exercise that the first page is about."""
+    exercise = Exercise("qk", title="Queries and keys", source="none")
+
+    @exercise.part(points=2, answer=Numbers())
+    def scores():
+        """Scores."""
+        return np.array([1 / 3, 4.0])
+
+    @exercise.reference
+    def attend(q):
+        """Weigh `q` with itself."""
+        return q
+
+    return exercise
+
+
+@pytest.mark.parametrize(
+    ("setting", "due", "shown"),
+    [
+        ("True", "2026-01-01 12:00 UTC", True),
+        ("True", "2999-01-01 12:00 UTC", False),
+        ("True", "", False),
+        ("False", "2026-01-01 12:00 UTC", False),
+    ],
+)
+def test_right_answers_are_shown_after_the_due_date_where_the_course_allows_it(
+    tiny, save, graded, monkeypatch, setting, due, shown
+):
+    listed = {"id": A, "title": "Tiny"} | ({"due": due} if due else {})
+    course = configure(
+        tiny.root, f"c.Course.solutions = {setting}", f"c.Course.assignments = [{listed}]"
+    )
+    gradebook.register(course, A, gradebook.seal(released()))
+    loaded = SimpleNamespace(sound={"qk": qk()})
+    monkeypatch.setattr(solutions, "load_assignment", lambda *_: loaded)
+    save(course, graded("ada", qk=0.0, given="[1, 1]"))
+    write_feedback(course, [A])
+    page = Page(course.folder("feedback") / "ada" / A / f"{A}.html")
+    stands_alone(page)
+    told = "A right answer, for your numbers: [0.333333, 4.0]" in page.text
+    assert told == shown
+    assert ("What the reference of attend does: Weigh q with itself." in page.text) == shown
+
+
+def test_a_setting_that_means_nothing_is_refused(tiny):
+    course = configure(tiny.root, 'c.Course.solutions = "soon"')
+    with pytest.raises(CourseError, match="c.Course.solutions is True or False, not 'soon'"):
+        write_feedback(course, [A])
 
 
 def test_everything_that_students_write_is_escaped(tiny, feedback, graded):

@@ -1,0 +1,79 @@
+"""Right answers for the students' own numbers, once the course allows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+
+from autograder.course.config import Course, CourseError
+from autograder.course.discover import load_assignment
+from autograder.course.proofs.parts import right_answers
+from autograder.course.release import Release
+from autograder.delivery.database import opened
+from autograder.exercise import Exercise
+from autograder.grading.written import as_written
+
+
+@dataclass(frozen=True)
+class Solutions:
+    """The right answers of one assignment, variant by variant."""
+
+    exercises: Mapping[str, Exercise]
+    release: Release
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, int], dict[str, str]]:
+        return {}
+
+    def answers(self, exercise: str, variant: int) -> dict[str, str]:
+        """Return the right answer to each part as text, for one student's numbers."""
+        found = self.exercises.get(exercise)
+        if found is None:
+            return {}
+        if (exercise, variant) not in self._known:
+            answers = right_answers(found, self.release.pool(exercise)[variant])
+            self._known[exercise, variant] = {
+                part.name: as_written(answers[part.name]) for part in found.parts if not part.manual
+            }
+        return self._known[exercise, variant]
+
+    def functions(self, exercise: str) -> dict[str, str]:
+        """Return what each reference says of itself, by the function's name."""
+        found = self.exercises.get(exercise)
+        solutions = found.solutions if found else {}
+        return {
+            name: " ".join(solution.__doc__.split())
+            for name, solution in solutions.items()
+            if solution.__doc__
+        }
+
+
+def solutions(course: Course, assignment: str) -> Solutions | None:
+    """Return the right answers, or None while students may not see them.
+
+    ``c.Course.solutions = True`` shows them after the due date and the last extension of it.
+
+    Raises
+    ------
+    CourseError
+        If the setting is neither True nor False.
+    """
+    wanted = course.config.Course.get("solutions", False)
+    if wanted not in (True, False):
+        raise CourseError(f"c.Course.solutions is True or False, not {wanted!r}")
+    if not wanted or not _over(course, assignment):
+        return None
+    return Solutions(load_assignment(course, assignment).sound, Release.load(course, assignment))
+
+
+def _over(course: Course, assignment: str) -> bool:
+    """Tell whether nobody can hand in on time any more; never where there is no due date."""
+    with opened(course) as gradebook:
+        found = next((a for a in gradebook.assignments if a.name == assignment), None)
+        if found is None or found.duedate is None:
+            return False
+        extensions = [s.extension for s in found.submissions if s.extension]
+        last: datetime = found.duedate + max(extensions, default=timedelta())
+    return datetime.now(UTC).replace(tzinfo=None) > last
