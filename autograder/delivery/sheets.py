@@ -11,8 +11,8 @@ from autograder.course.release import Release
 from autograder.delivery.database import CHECK
 from autograder.delivery.marks import Marks, scores
 from autograder.delivery.solutions import Solutions
-from autograder.exercise.reading import counted
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
+from autograder.student.shown import counted
 
 
 @dataclass(frozen=True)
