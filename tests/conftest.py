@@ -38,5 +38,6 @@ def course(tmp_path):
     assert usual in config.read_text()
     short = usual.replace("10.0", "2.0").replace("5.0", "2.0")
     config.write_text(config.read_text().replace(usual, short))
-    (root / "grading_secret.txt").write_text("the same in every run of the tests")
+    # The same in every run; one that draws inputs by which every known mistake is told.
+    (root / "grading_secret.txt").write_text("s1")
     return Course.load(root)
