@@ -36,6 +36,7 @@ bench: $(VENV)/ready
 	$(BIN)/python bench/decoder.py --out $(RESULTS)/decoder.json
 	$(BIN)/python bench/fuzz.py --out $(RESULTS)/fuzz.json
 	$(BIN)/python bench/derivations.py --out $(RESULTS)/derivations.json
+	$(BIN)/python bench/formulas.py --out $(RESULTS)/formulas.json
 	$(BIN)/python bench/mutants.py --out $(RESULTS)/mutants.json
 	$(BIN)/python bench/mutation.py a01 --out $(RESULTS)/mutation_a01.json
 	$(BIN)/python bench/mutation.py a02 --out $(RESULTS)/mutation_a02.json

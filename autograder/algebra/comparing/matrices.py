@@ -20,7 +20,7 @@ from autograder.algebra.building.functions import Norm, Transpose, Vector
 from autograder.algebra.building.sizes import is_larger
 
 SIZES = ((2, 3, 4, 5), (3, 5, 2, 4), (4, 2, 3, 5))  # of what need not be equal, in three trials
-LARGEST_ENTRY = 50
+PARTS, MOST_PARTS = 41, 80  # random entries are so many parts of 1/41
 MAX_EXPANDED = 12  # the degree up to which products are multiplied out for a proof
 
 _ONE = "one"
@@ -249,8 +249,9 @@ def _norm(value: Any) -> sympy.Expr:
     return sympy.sqrt(sympy.Add(*[cell**2 for cell in value]))
 
 
-def _random_entry() -> sympy.Integer:
-    return sympy.Integer(_random.choice((-1, 1)) * _random.randint(1, LARGEST_ENTRY))
+def _random_entry() -> sympy.Rational:
+    """Draw a number of size about 1, so that exponentials stay in range."""
+    return sympy.Rational(_random.choice((-1, 1)) * _random.randint(1, MOST_PARTS), PARTS)
 
 
 def _is_matrix(value: Any) -> bool:

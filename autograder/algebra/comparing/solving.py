@@ -94,7 +94,6 @@ def statements(expected: Any, given: Any, declared: str) -> Verdict:
     """Compare equations, inequalities and what is made of them."""
     if isinstance(expected, objects.FiniteSet) or isinstance(given, objects.FiniteSet):
         return Verdict(False, "a set instead of a statement")
-    expected, given = _same_single_name(expected, given)
     if expected == given:
         return Verdict(True, "proved")
     if _extremes(expected) != _extremes(given):
@@ -109,15 +108,6 @@ def _extremes(statement: Any) -> set[sympy.Rational]:
     """Return the numbers that are lost beside others when a statement is judged by numbers."""
     numbers = (abs(number) for number in statement.atoms(sympy.Rational) if number)
     return {n for n in numbers if n > EXTREME or n * EXTREME < 1}
-
-
-def _same_single_name(expected: Any, given: Any) -> tuple[Any, Any]:
-    """In an inequality in one name, the name does not matter."""
-    mine, theirs = expected.free_symbols, given.free_symbols
-    unequal = objects.kind(expected) == "inequality"
-    if unequal and len(mine) == len(theirs) == 1 and mine != theirs:
-        return expected, given.xreplace(dict(zip(theirs, mine, strict=True)))
-    return expected, given
 
 
 def _zero(statement: Any) -> sympy.Expr | None:
