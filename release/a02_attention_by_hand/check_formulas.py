@@ -1411,7 +1411,8 @@ def _without_bracket(tokens: list[Token], functions: Container[str]) -> frozense
     for token, after in itertools.pairwise(tokens):
         is_name = token.kind == "name" and token.text not in functions and token.text not in WORDS
         transposes = token.text == "T" and before == "^"
-        if is_name and not transposes and after.text not in ("(", "["):
+        differs = token.text == "d" and before in (r"\frac", "}")  # \frac{d}{dx}
+        if is_name and not transposes and not differs and after.text not in ("(", "["):
             found.add(token.text.replace("_", ""))
         if token.text != "{":
             before = token.text
