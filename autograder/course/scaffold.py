@@ -122,12 +122,7 @@ def _template(kind: str) -> tuple[str, str]:
 
 def _imports(answer: type[Answer], own: list[str]) -> str:
     """Return the lines of imports, those of this project behind the others."""
-    name, module = answer.__name__, answer.__module__
-    if module.startswith("autograder."):
-        ours = f"from autograder.exercise import {', '.join(sorted(('Exercise', name)))}"
-    else:
-        ours = "from autograder.exercise import Exercise"
-        own = [*own, f"from {module} import {name}"]
+    ours = f"from autograder.exercise import {', '.join(sorted(('Exercise', answer.__name__)))}"
     near = sorted([ours, *(line for line in own if line.startswith("from autograder."))])
     far = [line for line in own if line not in near]
     return "\n\n".join("\n".join(group) for group in (far, near) if group)

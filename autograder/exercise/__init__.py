@@ -25,8 +25,8 @@ from autograder.exercise.figure import Figure
 from autograder.exercise.follow import apply, band, evaluate, solve
 from autograder.exercise.given import given, made, seeded
 from autograder.exercise.gpu import grows_on_gpu
-from autograder.exercise.kinds import kinds
 from autograder.exercise.numbers import Numbers
+from autograder.exercise.registry import kinds
 from autograder.exercise.slips import is_nothing, is_telling, is_trivial, recognise
 from autograder.exercise.variants import Draws, draw_pool, draws, hidden_mistakes, pick, rng_for
 from autograder.exercise.vocabulary import (
@@ -109,4 +109,7 @@ def __getattr__(name: str) -> Any:
         from autograder.exercise import symbolic
 
         return getattr(symbolic, name)
+    for kind in kinds().values() if name[0].isupper() else ():  # those that packages bring
+        if kind.__name__ == name:
+            return kind
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -200,7 +200,7 @@ def _drawn(name: str, raw: Any, hint: Any) -> Any:
 
 def is_blank(raw: Any, depth: int = 0) -> bool:
     """Tell whether an answer was never written: None, empty text, or nothing but those."""
-    if isinstance(raw, (list, tuple)) and raw != () and depth < MAX_NESTED:
+    if isinstance(raw, (list, tuple, set, frozenset)) and raw != () and depth < MAX_NESTED:
         return all(is_blank(entry, depth + 1) for entry in raw)
     return raw is None or (isinstance(raw, str) and not raw.strip())
 

@@ -209,7 +209,7 @@ def single(answer, value):
             ["AB", "ABCD", "none", {"D"}],
             ["AE", 2, ["AC"], {"A": 1, 2: 3}, [None, "A"]],
         ),
-        (Choice("AB", multiple=True), "none", ["None", set()], ["A", "AB"], ["nobody"]),
+        (Choice("AB", multiple=True), "none", ["None", "none"], ["A", "AB"], ["nobody"]),
         (Numbers(), 0.005, [0.00501, "0.005"], [0.0052, 0.004], ["?"]),
     ],
 )
