@@ -656,7 +656,7 @@ class _Walk:
             raw = read_text(text, units=self._units)
         if isinstance(raw, Entry):
             return raw
-        if isinstance(raw, (list, tuple)):
+        if isinstance(raw, (list, tuple, set, frozenset)):  # a set reaches the grader as a list
             return self._of_list(raw, depth)
         return _number(raw)
 
@@ -991,7 +991,7 @@ def _drawn(name: str, raw: Any, hint: Any) -> Any:
 
 def is_blank(raw: Any, depth: int = 0) -> bool:
     """Tell whether an answer was never written: None, empty text, or nothing but those."""
-    if isinstance(raw, (list, tuple)) and raw != () and depth < MAX_NESTED:
+    if isinstance(raw, (list, tuple, set, frozenset)) and raw != () and depth < MAX_NESTED:
         return all(is_blank(entry, depth + 1) for entry in raw)
     return raw is None or (isinstance(raw, str) and not raw.strip())
 
