@@ -347,7 +347,7 @@ def size_of_the_result():
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and symbols."""
         names = self.symbols.split()
-        return {"kind": "formula", "names": names, "functions": ["O"], "implicit": True}
+        return {"kind": "formula", "names": names, "functions": ["O", "Theta"], "implicit": True}
 
 
 def _sure(examined: algebra.Examination) -> bool:

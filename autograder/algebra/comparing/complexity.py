@@ -110,7 +110,7 @@ def parse_complexity(text: str, symbols: Iterable[str]) -> Complexity:
         symbols,
         implicit=True,
         assumptions={"*": "positive"},
-        functions={"O": lambda inner: inner},
+        functions=dict.fromkeys(("O", "Theta"), lambda inner: inner),
     )
     try:
         terms = _terms(expr)
