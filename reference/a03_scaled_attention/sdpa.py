@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from autograder.exercise import Exercise, Numbers, Shape, agree, require
+from autograder.exercise.properties import keeps_dtype, rows_sum_to_one
 
 exercise = Exercise(
     "sdpa",
@@ -104,56 +105,81 @@ def qkv(rng, *batch, n=3, m=5, d_k=4, d_v=2):
     )
 
 
-@exercise.check(points=3, visible=True)
+def agree_in_turn(found, expected):
+    """Weights first: where only the output is wrong, half is right."""
+    require(isinstance(found, tuple | list) and len(found) == 2, "output and weights are asked for")
+    agree(found[1], expected[1], what="the weights")
+    agree(found[0], expected[0], what="the output", credit=0.5)
+
+
+@exercise.check(points=2, visible=True)
 def matches_the_formula(call, rng):
-    """Equals softmax(Q Kᵀ / √d_k) V, without a batch axis and with one or two."""
-    for batch in ((), (2,), (2, 3)):
+    """Equals softmax(Q Kᵀ / √d_k) V, without a batch axis."""
+    for sizes in ({}, {"n": 4, "m": 2}):
+        Q, K, V = qkv(rng, **sizes)
+        agree_in_turn(call(Q, K, V), attention(Q, K, V))
+
+
+@exercise.check(points=1.5, visible=True)
+def any_axes_in_front(call, rng):
+    """With one or two batch axes every example is attended to by itself."""
+    for batch in ((2,), (2, 3)):
         Q, K, V = qkv(rng, *batch)
-        agree(call(Q, K, V), attention(Q, K, V))
+        agree_in_turn(call(Q, K, V), attention(Q, K, V))
 
 
-@exercise.check(points=1, after=matches_the_formula)
+@exercise.check(points=0.5)
+def rows_add_up_to_one(call, rng):
+    """The weights of each query are not negative and add up to 1, however many keys there are."""
+    for m in (5, 8):
+        Q, K, V = qkv(rng, m=m)
+        _, weights = call(Q, K, V)
+        require(np.shape(weights) == (3, m), f"the weights have shape {np.shape(weights)}")
+        require(np.ptp(weights, axis=-1).min() > 0, "the weights do not depend on the keys")
+        rows_sum_to_one(weights)
+
+
+@exercise.check(points=1)
 def scale_can_be_given(call, rng):
     """A scale that is passed in replaces 1/√d_k."""
     Q, K, V = qkv(rng)
-    agree(call(Q, K, V, scale=0.3), attention(Q, K, V, scale=0.3))
+    agree_in_turn(call(Q, K, V, scale=0.3), attention(Q, K, V, scale=0.3))
 
 
-@exercise.check(points=1, after=matches_the_formula)
+@exercise.check(points=1)
 def large_scores_stay_finite(call, rng):
     """Inputs ten thousand times as large do not overflow."""
-    Q, K, V = qkv(rng, 2)
-    agree(call(1e4 * Q, 1e4 * K, V), attention(1e4 * Q, 1e4 * K, V))
+    Q, K, V = qkv(rng)
+    agree_in_turn(call(1e4 * Q, 1e4 * K, V), attention(1e4 * Q, 1e4 * K, V))
 
 
-@exercise.check(points=1, after=matches_the_formula)
+@exercise.check(points=0.5)
 def single_positions_keep_their_axes(call, rng):
     """One query and one key keep their axes, and the only key gets all of the weight."""
-    Q, K, V = qkv(rng, 1, n=1, m=1)
-    agree(call(Q, K, V), (V, np.ones((1, 1, 1))))
+    Q, K, V = qkv(rng, n=1, m=1)
+    agree_in_turn(call(Q, K, V), (V, np.ones((1, 1))))
 
 
-@exercise.check(points=1, after=matches_the_formula)
+@exercise.check(points=1)
 def mask_hides_keys(call, rng):
     """A masked key has weight 0, a mask of True changes nothing, a dead row gives 0."""
-    Q, K, V = qkv(rng, 2)
+    Q, K, V = qkv(rng)
     mask = rng.random((3, 5)) < 0.6
-    mask[0], mask[1] = True, False
-    agree(call(Q, K, V, mask=mask), attention(Q, K, V, mask))
-    everything = np.ones((2, 3, 5), bool)
-    agree(call(Q, K, V, mask=everything), attention(Q, K, V))
+    mask[0], mask[1], mask[2, :2] = True, False, (True, False)
+    weights = np.asarray(call(Q, K, V, mask=mask)[1])
+    agree(weights[[0, 2]], attention(Q, K, V, mask)[1][[0, 2]], what="the weights with a mask")
+    for other in (np.ones((3, 5), bool), mask):
+        found, expected = call(Q, K, V, mask=other), attention(Q, K, V, other)
+        agree(found, expected, what="the result for a row without allowed keys", credit=0.5)
 
 
-@exercise.check(points=1, after=matches_the_formula)
+@exercise.check(points=0.5, after=rows_add_up_to_one)
 def float32_stays_float32(call, rng):
     """Single-precision inputs give single-precision outputs."""
-    Q, K, V = (x.astype(np.float32) for x in qkv(rng))
-    out, weights = call(Q, K, V)
-    agree((out, weights), attention(Q, K, V))
-    require(out.dtype == weights.dtype == np.float32, "float32 inputs give a float64 result")
+    keeps_dtype(call, *qkv(rng))
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def softmax_over_everything(Q, K, V, mask=None, scale=None):
     """Softmax ran over the whole array. Each query has weights of its own that add up to 1."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
@@ -161,12 +187,21 @@ def softmax_over_everything(Q, K, V, mask=None, scale=None):
     return weights @ V, weights
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def softmax_over_queries(Q, K, V, mask=None, scale=None):
     """Softmax is over the wrong axis: for each query the weights of the keys add up to 1."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = np.swapaxes(softmax(np.swapaxes(scores, -1, -2)), -1, -2)
     return weights @ V, weights
+
+
+@exercise.misconception
+def all_axes_reversed(Q, K, V, mask=None, scale=None):
+    """`K.T` reverses all axes, those of the batch too. Exchange the last two alone."""
+    scores = Q @ K.T * (1 / np.sqrt(Q.shape[-1]) if scale is None else scale)
+    allowed = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = softmax(np.where(allowed, scores, -np.inf))
+    return (weights @ V).astype(V.dtype), weights.astype(V.dtype)
 
 
 @exercise.misconception
