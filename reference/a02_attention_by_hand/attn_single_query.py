@@ -80,9 +80,11 @@ def pairs(rng, m=5, d=3, dv=2):
 def both(call, q, K, V):
     """Call, and insist on the two arrays that are to be looked at."""
     answer = call(q, K, V)
+    shapes = [np.shape(a) for a in answer] if isinstance(answer, tuple | list) else []
+    if shapes == [V.shape[:1], V.shape[1:]] and len(set(shapes)) == 2:
+        return answer[::-1]  # in which order they come is asked above
     require(
-        isinstance(answer, tuple | list)
-        and [np.shape(a) for a in answer] == [V.shape[1:], V.shape[:1]],
+        shapes == [V.shape[1:], V.shape[:1]],
         "two arrays should come back, the output (dv,) and the weights (m,)",
     )
     return answer
@@ -101,7 +103,7 @@ def one_pair(call, rng):
     """With one pair the output is its value, whatever the query, and the weights are [1]."""
     for _ in range(2):
         q, K, V = pairs(rng, m=1)
-        agree(call(q, K, V), (V[0], np.ones(1)))
+        agree(both(call, q, K, V), (V[0], np.ones(1)))
 
 
 @exercise.check(points=0.25)
@@ -127,7 +129,7 @@ def order_of_pairs(call, rng):
     q, K, V = pairs(rng)
     order = np.roll(np.arange(5), 2)
     out, weights = both(call, q, K, V)
-    agree(call(q, K[order], V[order]), (np.asarray(out), np.asarray(weights)[order]))
+    agree(both(call, q, K[order], V[order]), (np.asarray(out), np.asarray(weights)[order]))
 
 
 @exercise.check(points=0.5, after=matches_the_formula)
@@ -136,14 +138,14 @@ def large_scores(call, rng):
     for sign in (1, -1):
         q, K, V = pairs(rng)
         q, K = np.abs(q), sign * 1e4 * np.abs(K)
-        agree(call(q, K, V), attend_one(q, K, V))
+        agree(both(call, q, K, V), attend_one(q, K, V))
 
 
 @exercise.check(points=0.25, after=matches_the_formula)
 def integers(call, rng):
     """Whole numbers are accepted; the output is a blend, not rounded."""
     q, K, V = rng.integers(-1, 2, 3), rng.integers(-1, 2, (4, 3)), rng.integers(-5, 6, (4, 2))
-    agree(call(q, K, V), attend_one(q, K, V))
+    agree(both(call, q, K, V), attend_one(q, K, V))
 
 
 @exercise.check(points=0.25, after=matches_the_formula)
@@ -156,14 +158,14 @@ def float32(call, rng):
     require(kinds == {np.dtype(np.float32)}, "float32 inputs give a float64 result")
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def weights_meet_columns(q, K, V):
     """You computed V @ w, which pairs weights with columns of V. Each row of V is one value."""
     _, weights = attend_one(q, K, V)
     return (V @ weights if V.shape[0] == V.shape[1] else weights @ V), weights
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def softmax_over_features(q, K, V):
     """You normalised the features of each key. The softmax compares keys with each other."""
     products = as_float(K * q)
@@ -172,42 +174,42 @@ def softmax_over_features(q, K, V):
     return weights @ V, weights
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def scaled_anyway(q, K, V):
     """You divided by √d. Here the scores are used as they are."""
     weights = softmax(as_float(K @ q) / np.sqrt(len(q)))
     return weights @ V, weights
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def linear_weights(q, K, V):
     """You divided the scores by their sum. Softmax divides their exponentials by theirs."""
     scores = K @ q
     return scores @ V / scores.sum(), scores / scores.sum()
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def not_normalised(q, K, V):
     """The weights are exponentials that don't add up to 1: divide by their sum."""
     e = np.exp(as_float(K @ q))
     return e @ V, e
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def best_value_only(q, K, V):
     """You returned the value that fits best. Attention averages all of them."""
     weights = np.eye(len(K))[np.argmax(K @ q)]
     return weights @ V, weights
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def scores_sorted(q, K, V):
     """You sorted the scores, so weights and values no longer belong together."""
     weights = softmax(np.sort(as_float(K @ q)))
     return weights @ V, weights
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def output_alone(q, K, V):
     """Only the output came back. Return the output and the weights."""
     return attend_one(q, K, V)[0]

@@ -446,7 +446,7 @@ def shift(m):
     return np.exp(m)[:, None]
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def sums_added(a, b=None):
     """You added l and o without rescaling: they were collected with different maxima."""
     if b is None:
@@ -454,7 +454,7 @@ def sums_added(a, b=None):
     return np.maximum(a[0], b[0]), a[1] + b[1], a[2] + b[2]
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def output_not_rescaled(a, b=None):
     """l is rescaled and o is not. Both were collected with the old maximum."""
     if b is None:
@@ -462,7 +462,7 @@ def output_not_rescaled(a, b=None):
     return *merged(a, b)[:2], a[2] + b[2]
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def second_maximum_assumed_larger(a, b=None):
     """You rescaled the first state alone. Its maximum may be the larger one."""
     if b is None:
@@ -502,7 +502,7 @@ def merged_into_the_first(a, b=None):
     return top, ell, o
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def divided_in_the_merge(a, b=None):
     """You divided by l while merging. The next merge then adds means instead of sums."""
     if b is None:

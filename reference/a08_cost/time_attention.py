@@ -184,7 +184,7 @@ def not_scaled(Q, K, V, method="standard"):
     return attention(Q * np.sqrt(Q.shape[1]), K, V)
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def relu_plus_one(Q, K, V, method="standard"):
     """Your feature map is max(x, 0) + 1. Below 0, elu + 1 is the exponential."""
     if method == "standard":
@@ -193,7 +193,7 @@ def relu_plus_one(Q, K, V, method="standard"):
     return q @ (k.T @ V) / (q @ k.sum(axis=0))[:, None]
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def linear_not_normalised(Q, K, V, method="standard"):
     """The denominator of linear attention is missing."""
     return attention(Q, K, V) if method == "standard" else elu1(Q) @ (elu1(K).T @ V)

@@ -57,8 +57,9 @@ def test_a_student_who_has_written_attention_sees_it_pass(executed):
         "  ✓ filled in  scale: 0.5",
         "  ✓ filled in  out_shape: (2, 3, 8)",
         "  Whether these are right, you learn when you are graded.",
-        "  ✓ passed     Equals softmax(Q Kᵀ / √d_k) V, without a batch axis and with one or two.",
-        "  Grading also runs 5 hidden checks: passing here is not yet the mark.",
+        "  ✓ passed     Equals softmax(Q Kᵀ / √d_k) V, without a batch axis.",
+        "  ✓ passed     With one or two batch axes every example is attended to by itself.",
+        "  Grading also runs 6 hidden checks: passing here is not yet the mark.",
     ]
     (shown,) = cells['your_numbers("causal_mask")']
     assert shown.data["text/latex"].startswith(r"$$\begin{gathered} S = \begin{pmatrix}")
