@@ -28,7 +28,7 @@
 #
 # *40 minutes.* The softmax weight of key $j$ for query $i$ is proportional to $e^{q_i \cdot k_j/\sqrt{d_k}}$. Suppose that a
 # similarity can be written as a product of *features*, $\varphi(q_i) \cdot \varphi(k_j)$, where $\varphi$ maps a
-# vector to $D$ non-negative numbers. The output is still a weighted mean:
+# vector to $D$ numbers, such that no product is negative. The output is still a weighted mean:
 #
 # $$ o_i = \frac{\sum_j \bigl(\varphi(q_i) \cdot \varphi(k_j)\bigr)\, v_j}{\sum_j \varphi(q_i) \cdot \varphi(k_j)} . $$
 #
@@ -77,8 +77,10 @@ pays_off = None       # one of "A", "B", "C", "D", "E"
 # %% [markdown]
 # ## Linear attention in code
 #
-# *60 minutes.* A feature map needs non-negative features, or else weights could be negative and a denominator
-# 0. A popular one is $\operatorname{elu}(x) + 1$, which is $x + 1$ for $x > 0$ and $e^x$ for $x \le 0$, entry by entry. It is
+# *60 minutes.* A weighted mean needs weights that are not negative and do not all vanish. Where all
+# *features* are strictly positive, every product of two of them is, and so is every denominator. (That is enough, not
+# necessary: $(q \cdot k)^2$ has features of either sign and is never negative. And $\max(x, 0)$, never
+# negative either, can make a denominator 0.) A popular map is $\operatorname{elu}(x) + 1$, which is $x + 1$ for $x > 0$ and $e^x$ for $x \le 0$, entry by entry. It is
 # strictly positive, so the denominator is, too. In some published code one finds $\max(x, 0) + 1$
 # in its place, which can't tell one negative number from another, and a small $\varepsilon$ added to
 # the denominator "for stability". The picture compares the two maps.

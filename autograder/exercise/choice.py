@@ -23,6 +23,9 @@ class Choice(Answer):
         or ``"none"``.  The credit is the share of the letters that apply minus the share of the
         others that were marked, never below 0: all letters earn nothing, and guessing on average
         next to nothing.  Where all letters apply, or none, all must be right.
+    false
+        How many letters that do not apply are asked for, where a variant asks for some of the
+        options only: else naming all that are asked for would cost too little.
 
     Examples
     --------
@@ -69,6 +72,7 @@ def first_statement():
 
     options: str
     multiple: bool = False
+    false: int | None = None
 
     def __post_init__(self) -> None:
         if len(set(self.options)) < len(self.options) or self.options != self.options.upper():
@@ -84,7 +88,7 @@ def first_statement():
         if given == expected or not self.multiple or not apply or not others:
             return Judgement(float(given == expected))
         right, wrong = len(apply & set(given)), len(others & set(given))
-        credit = max(0.0, right / len(apply) - wrong / len(others))
+        credit = max(0.0, right / len(apply) - wrong / (self.false or len(others)))
         # How many letters are right, not which.
         found = f"Letters that apply: {right} of {len(apply)} marked; wrong letters: {wrong}."
         return Judgement(credit, feedback=found)

@@ -21,9 +21,9 @@ def draw(rng):
     return {"statements": sorted(str(letter) for letter in chosen)}
 
 
-@exercise.part(points=4, answer=Choice(letters, multiple=True))
+@exercise.part(points=4, answer=Choice(letters, multiple=True, false=4))
 def true_set(statements):
-    """Your true statements; a wrong letter takes half of what a right one gives."""
+    """Your true statements; a wrong letter takes what a right one gives."""
     return sorted(set(statements) & set(true_letters))
 
 

@@ -132,7 +132,7 @@ def order_of_pairs(call, rng):
     agree(both(call, q, K[order], V[order]), (np.asarray(out), np.asarray(weights)[order]))
 
 
-@exercise.check(points=0.5, after=matches_the_formula)
+@exercise.check(points=0.5)
 def large_scores(call, rng):
     """Scores of ten thousand, of either sign, stay finite."""
     for sign in (1, -1):
@@ -141,18 +141,18 @@ def large_scores(call, rng):
         agree(both(call, q, K, V), attend_one(q, K, V))
 
 
-@exercise.check(points=0.25, after=matches_the_formula)
+@exercise.check(points=0.25)
 def integers(call, rng):
     """Whole numbers are accepted; the output is a blend, not rounded."""
     q, K, V = rng.integers(-1, 2, 3), rng.integers(-1, 2, (4, 3)), rng.integers(-5, 6, (4, 2))
     agree(both(call, q, K, V), attend_one(q, K, V))
 
 
-@exercise.check(points=0.25, after=matches_the_formula)
+@exercise.check(points=0.25)
 def float32(call, rng):
     """Single-precision inputs give single-precision answers."""
     q, K, V = (x.astype(np.float32) for x in pairs(rng))
-    out, weights = call(q, K, V)
+    out, weights = both(call, q, K, V)
     agree((out, weights), attend_one(q, K, V))
     kinds = {np.asarray(out).dtype, np.asarray(weights).dtype}
     require(kinds == {np.dtype(np.float32)}, "float32 inputs give a float64 result")

@@ -420,7 +420,7 @@ class WindowOfKeys(KVCache):
         return offset_mask(t, total) & ~np.tril(np.ones((t, total), bool), total - t - 32)
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 class TopLeftMask(KVCache):
     """In a chunk your mask starts at the first key. Row i of it is position (cached + i)."""
 
@@ -438,7 +438,7 @@ class NoMaskInAChunk(KVCache):
         return np.ones((t, total), bool)
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 class CacheNeverRead(KVCache):
     """Each chunk attends to itself alone: the cached keys and values take no part."""
 
@@ -447,7 +447,7 @@ class CacheNeverRead(KVCache):
         return offset_mask(t, total) & (np.arange(total) >= total - t)
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 class NewestKeyLeftOut(KVCache):
     """You attend before the new key is stored. A token also looks at itself."""
 
@@ -499,7 +499,7 @@ class FirstExampleCached(KVCache):
         return super()._heads(x[:1] if i else x, i, positions)
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 class OutputNotProjected(KVCache):
     """The fourth matrix, W_O, is never used: it comes after the heads are joined."""
 

@@ -271,7 +271,7 @@ def elu1_values():
 
 @elu1_values.misconception()
 def elu_without_one():
-    """That is elu itself, which goes down to −1: features must not be negative."""
+    """That is elu itself, which goes down to −1. Adding 1 makes it positive everywhere."""
     return elu1(points_of_x) - 1
 
 

@@ -153,9 +153,9 @@ class TestSoftmaxProps:
     def test_reference(self):
         assert known("softmax_props", statements=list("ABCDEFGH"))["true_set"] == "ABDF"
 
-    def test_half_a_point_for_a_wrong_mark(self):
+    def test_a_wrong_mark_takes_what_a_right_one_gives(self):
         (part,) = module("softmax_props").exercise.parts
-        for given, points in (("ABDF", 4), ("ABDFC", 3.5), ("ABD", 3), ("C", 0), ("ABCDEFGH", 2)):
+        for given, points in (("ABDF", 4), ("ABDFC", 3), ("ABD", 3), ("C", 0), ("ABCDEFGH", 0)):
             assert part.points * part.answer.judge(given, "ABDF").credit == points
 
     def test_draws(self):
