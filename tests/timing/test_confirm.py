@@ -77,6 +77,7 @@ def test_rows_are_compared_where_memory_is_looked_at():
         (lambda n: 1e-4 + 1e-6 * n**2, unlooped, True),  # slow, but not row by row
         (looped, looped, True),  # it can't be done without so much for each row
         (lambda n: 1e-4 + 2e-7 * n, lambda _: 1e-4, True),  # numbers, not operations
+        (lambda n: 1e-4 + 4e-5 * (n > 60), lambda _: 1e-4, True),  # a step, as memory costs one
     ],
 )
 def test_that_there_is_no_loop_is_confirmed_or_contradicted(own, reference, agrees):
