@@ -115,6 +115,8 @@ def kind_of(function: Callable[..., Any]) -> type | None:
     function = inspect.unwrap(getattr(function, "compute", function))
     if isinstance(function, type):
         return function
+    if not callable(function):
+        return None  # a stub that was left as a name
     said = inspect.get_annotations(function).get("return")
     return said if isinstance(said, type) else None
 

@@ -46,7 +46,7 @@ def test_another_hash_seed_gives_the_same_bytes():
         )
         for seed in ("1", "2")
     ]
-    one, two = (process.communicate(timeout=120)[0] for process in started)
+    one, two = (process.communicate(timeout=900)[0] for process in started)
     assert one == two
     assert len(one.splitlines()) == 7
 
