@@ -602,15 +602,15 @@ your_numbers("mask_zoo")
 # 1. `allowed`: the number of allowed pairs for your $n$, in these four cases; the prefix has your $p$
 #    tokens, the other text your number of `source` tokens.
 # 2. `causal`, `prefix`: the second and third number as formulas, in `n`, and in `n` and `p`.
-# 3. `causal_1024`, `share`: the allowed pairs of a causal mask for 1024 tokens, the context of GPT-2, and
-#    which share of all pairs that is (five digits).
+# 3. `causal_1024`, `excess`: the allowed pairs of a causal mask for 1024 tokens, the context of GPT-2, and by
+#    how many pairs that is more than half of all (a share of 0.5004883).
 
 # %% exercise="mask_zoo"
 allowed = None      # four whole numbers
 causal = None       # a formula in n
 prefix = None       # a formula in n and p
 causal_1024 = None  # a whole number
-share = None        # one number
+excess = None       # a whole number
 
 # %% [markdown]
 # ## 4 Backwards

@@ -98,7 +98,7 @@ def matches_the_formula(call, rng):
         agree(call(q, K, V), attend_one(q, K, V))
 
 
-@exercise.check(points=0.25, visible=True)
+@exercise.check(points=0.25)
 def one_pair(call, rng):
     """With one pair the output is its value, whatever the query, and the weights are [1]."""
     for _ in range(2):

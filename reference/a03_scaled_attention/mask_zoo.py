@@ -4,7 +4,7 @@ Source: Devlin et al. (2019), "BERT"; Radford et al. (2018), "GPT"; Raffel et al
 section 3.2.1 and figure 4.
 """
 
-from autograder.exercise import Count, Exercise, Formula, Numbers
+from autograder.exercise import Count, Exercise, Formula
 
 exercise = Exercise(
     "mask_zoo",
@@ -119,19 +119,25 @@ def causal_1024_without_the_diagonal():
     return 1024 * 1023 // 2
 
 
-@exercise.part(points=0.5, answer=Numbers(tolerance=1e-5))
-def share():
-    """The share of all pairs that this is, to at least five digits."""
-    return 1025 / 2048
+@exercise.part(points=0.5, answer=Count())
+def excess():
+    """By how many pairs this is more than half of all pairs."""
+    return 512
 
 
-@share.misconception()
+@excess.misconception()
 def exactly_half():
     """Nearly: the diagonal makes it a little more than one half."""
-    return 0.5
+    return 0
 
 
-@share.misconception()
+@excess.misconception()
+def whole_diagonal():
+    """Half of the diagonal is in one half of all pairs already."""
+    return 1024
+
+
+@excess.misconception()
 def less_than_half():
     """The diagonal belongs to the allowed pairs."""
-    return 1023 / 2048
+    return -512

@@ -22,7 +22,7 @@ def experiment():
     return [(state.randn(1000, d), state.randn(1, d)) for d in widths]
 
 
-@exercise.part(points=2, answer=Numbers(tolerance=0.01))
+@exercise.part(points=2, answer=Numbers())
 def var():
     """The variance of the 1000 scores, for the four widths."""
     return np.array([(Q @ k.T).var() for Q, k in experiment()])
@@ -50,7 +50,7 @@ def scaled_variances():
     return np.array([(Q @ k.T / np.sqrt(len(k[0]))).var() for Q, k in experiment()])
 
 
-@exercise.part(points=1, answer=Numbers(tolerance=0.01))
+@exercise.part(points=1, answer=Numbers())
 def ksq():
     """The squared length of each of the four keys."""
     return np.array([(k**2).sum() for _, k in experiment()])

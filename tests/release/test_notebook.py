@@ -55,6 +55,7 @@ def test_a_student_who_has_written_attention_sees_it_pass(executed):
         "sdpa: Scaled dot-product attention for any batch shape",
         "  ✓ filled in  scores_shape: (2, 3, 3)",
         "  ✓ filled in  scale: 0.5",
+        "        (fewer than 4 digits are enough only where they are exact)",
         "  ✓ filled in  out_shape: (2, 3, 8)",
         "  Whether these are right, you learn when you are graded.",
         "  ✓ passed     Equals softmax(Q Kᵀ / √d_k) V, without a batch axis.",
