@@ -63,7 +63,7 @@ def test_grading_nothing_says_how_to_get_submissions(monkeypatch, capsys, course
 def test_an_unknown_exercise_is_answered_with_the_known_ones(monkeypatch, capsys, course):
     code, _, errors = run(monkeypatch, capsys, "verify", "a03/sdap", "--course", course.root)
     assert code == 1
-    assert "a03_scaled_attention has no exercise sdap; it has sdpa, causal_mask" in errors
+    assert "a03_scaled_attention has no exercise sdap; it has score_variance" in errors
 
 
 def test_a_failed_proof_fails_the_command(monkeypatch, capsys, course):
