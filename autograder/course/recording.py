@@ -12,6 +12,7 @@ import json
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from autograder.grading.repeat import renumbered
 from autograder.grading.replay import seed_of
 from autograder.sandbox import Tensor
 from autograder.student.data import decode
+from autograder.student.functions import TOLERANCE
 
 __all__ = ["decode", "dump", "encode", "record"]
 
@@ -234,6 +236,8 @@ def _expected(exercise: Exercise, check: Check, value: Any, number: int) -> dict
 
     compare = _respects(value, matters)
     found = {"value": encode(_known(value, compare)), "compare": compare}
+    if loose := _looseness(value, matters):
+        found["rtol"] = loose
     changed = _Changed(exercise, number, lambda value: value, modified=True)
     return found | ({"unchanged": True} if _fails(exercise, check, changed) else {})
 
@@ -268,6 +272,29 @@ def _respects(value: Any, matters: Callable[[Change], bool]) -> list[Any]:
         return ["value"]
     changes = {"value": _other_value, "dtype": _other_dtype}
     return [name for name, change in changes.items() if matters(change)]
+
+
+def _looseness(value: Any, matters: Callable[[Change], bool]) -> float | None:
+    """Return the relative tolerance of a check that allows for more than rounding."""
+    entries = [np.asarray(entry) for entry in (value if isinstance(value, tuple) else (value,))]
+    sizes = [entry.itemsize for entry in entries if entry.dtype.kind == "f" and entry.any()]
+    found = None
+    for tolerance in (10.0**exponent for exponent in range(-7, 0)):
+        if not sizes or tolerance <= TOLERANCE[min(sizes)][0]:
+            continue
+        if matters(partial(_scaled, by=tolerance / 2)):
+            break
+        found = tolerance
+    return found
+
+
+def _scaled(value: Any, by: float) -> Any:
+    """Make all floating-point numbers a little larger."""
+    if isinstance(value, tuple):
+        return tuple(_scaled(entry, by) for entry in value)
+    if isinstance(value, np.ndarray | np.floating) and value.dtype.kind == "f":
+        return value * value.dtype.type(1 + by)
+    return value
 
 
 def _at(i: int, change: Change) -> Change:

@@ -101,14 +101,14 @@ exercise = Exercise("$id", title="$title", source="where the theory comes from")
 def kinds() -> list[str]:
     """Return the kinds of exercise that can be started."""
     answers = [name for name, kind in answer_kinds().items() if kind.scaffold]
-    return sorted([*answers, *(path.stem for path in _FOLDER.glob("*.txt"))])
+    return sorted([*answers, *(path.stem for path in _FOLDER.glob("*.template"))])
 
 
 def _template(kind: str) -> tuple[str, str]:
     """Return the cells and the reference of a new exercise."""
     answer = answer_kinds().get(kind)
     if answer is None or answer.scaffold is None:
-        cells, _, reference = (_FOLDER / f"{kind}.txt").read_text("utf-8").partition(_MARK)
+        cells, _, reference = (_FOLDER / f"{kind}.template").read_text("utf-8").partition(_MARK)
         return cells, reference
     begun = answer.scaffold
     cells = (_MARKED_BY_HAND if answer.manual else _CELLS).format(

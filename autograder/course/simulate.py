@@ -20,6 +20,7 @@ from autograder.exercise import (
     Exercise,
     FormatError,
     Misconception,
+    Numbers,
     Part,
     Undecided,
     apply,
@@ -161,7 +162,13 @@ def _right(exercise: Exercise, variant: dict[str, Any], *, style: int) -> Answer
         for part in exercise.parts:
             if part.alternatives:
                 answers[part.name] = typed(part, apply(part.alternatives[0], known))
-    source = assignments_source(answers, rounded=style == 1)
+    rounded = {
+        part.name for part in exercise.parts if style == 1 and isinstance(part.answer, Numbers)
+    }
+    source = "".join(
+        assignments_source({name: value}, rounded=name in rounded)
+        for name, value in answers.items()
+    )
     for function in exercise.functions:
         other = function.alternatives[0] if style == 1 and function.alternatives else None
         source += function_source(function, other or function.solution)

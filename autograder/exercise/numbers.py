@@ -228,6 +228,7 @@ def not_divided(x):
         with np.errstate(all="ignore"):
             given, expected = np.asarray(given, float), np.asarray(expected, float)
             near = np.abs(given - expected) <= widen * self._tolerance(expected) + slack
+            near &= np.isfinite(expected)  # everything is near to ∞, relative to it
             equal = (given == expected) | (np.isnan(given) & np.isnan(expected))  # ±∞, NaN
             return np.asarray(near | equal)
 

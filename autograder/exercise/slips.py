@@ -45,7 +45,8 @@ def factor_two(right: Any, given: Any) -> Iterator[Any]:
 
 def reciprocal(right: Any, given: Any) -> Iterator[Any]:
     """This is 1 divided by the right answer: what stands above the line, and what below?"""
-    if _telling(right) and not hasattr(right, "det"):
+    nothing = _is_numbers(right) and not np.all(right)
+    if _telling(right) and not nothing and not hasattr(right, "det"):
         yield 1 / right
 
 

@@ -46,7 +46,8 @@ def _numbers(raw: Any) -> str:
 def _rounded(raw: Any, depth: int) -> Any:
     """Leave out digits that nobody wrote, in the first entries of lists of lists."""
     if isinstance(raw, list | tuple) and depth:
-        return type(raw)(_rounded(entry, depth - 1) for entry in raw[:31])
+        entries = [_rounded(entry, depth - 1) for entry in raw[:31]]
+        return tuple(entries) if isinstance(raw, tuple) else entries
     return float(_number(raw)) if isinstance(raw, float) else raw
 
 

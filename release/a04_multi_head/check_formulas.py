@@ -1442,9 +1442,9 @@ class Written(NamedTuple):
 def take_apart(text: str) -> Written:
     r"""Return the formulas of a line and the reason behind it.
 
-    >>> take_apart("&= p_1 = 1/2 \\\\  # why")
-    Written(sides=(Side(relation='=', text='   p_1'), Side(relation='=', text='         1/2')), \
-reason='why')
+    >>> sides, reason = take_apart("&= p_1 = 1/2 \\\\  # why")
+    >>> [(side.relation, side.text) for side in sides], reason
+    ([('=', '   p_1'), ('=', '         1/2')], 'why')
     """
     formula, _, reason = text.partition("#")
     formula = _ENVIRONMENT.sub(lambda found: " " * len(found[0]), formula)

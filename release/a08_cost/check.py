@@ -1100,7 +1100,9 @@ def _run(function: Any, name: str, calls: Any, notebook: dict[str, Any]) -> list
                 objects[call["object"]] = came
             elif "value" in call:
                 expected = decode(call["value"])
-                wrong = _difference(came, expected, call["compare"], "the result")
+                wrong = _difference(
+                    came, expected, call["compare"], "the result", call.get("rtol", 0.0)
+                )
             if not wrong and call.get("unchanged"):
                 before = _named(asked, *_arguments(call, objects))
                 for given, value in _named(asked, args, kwargs).items():
@@ -1179,10 +1181,13 @@ def _named(function: Any, args: Any, kwargs: Any) -> dict[str, Any]:
     return {**dict(zip(names, args)), **kwargs}  # noqa: B905
 
 
-def _difference(came: Any, expected: Any, compare: list[Any], what: str) -> list[str]:
+def _difference(
+    came: Any, expected: Any, compare: list[Any], what: str, loose: float = 0.0
+) -> list[str]:
     """Return in what way a result isn't the expected one; nothing where it is.
 
-    ``compare`` says whether values and exact dtypes count, for each entry of a tuple.
+    ``compare`` says whether values and exact dtypes count, for each entry of a tuple; ``loose``
+    is the relative tolerance of a check that allows for more than rounding.
     """
     if isinstance(expected, (tuple, list, dict)) and not _is_numeric(expected):
         kind = type(expected).__name__
@@ -1194,7 +1199,7 @@ def _difference(came: Any, expected: Any, compare: list[Any], what: str) -> list
                 return [f"{what} has no entry {key!r}"]
             own = compare[key] if isinstance(compare[0], list) else compare
             where = f"{what.removeprefix('the ')}[{key!r}]"
-            if wrong := _difference(came[key], expected[key], own, where):
+            if wrong := _difference(came[key], expected[key], own, where, loose):
                 return wrong
         return []
     right = np.asarray(_numbers_of(expected))
@@ -1219,7 +1224,7 @@ def _difference(came: Any, expected: Any, compare: list[Any], what: str) -> list
     sizes = [a.dtype.itemsize for a in (given, right) if a.dtype.kind == "f"]
     rtol, atol = TOLERANCE.get(min(sizes, default=8), TOLERANCE[8])
     with np.errstate(all="ignore"):
-        close = np.isclose(given, right, rtol=rtol, atol=atol, equal_nan=True)
+        close = np.isclose(given, right, rtol=max(rtol, loose), atol=atol, equal_nan=True)
     if close.all():
         return []
     if not right.ndim:
