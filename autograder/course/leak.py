@@ -122,7 +122,8 @@ def _published(assignment: Assignment) -> set[str]:
         for check in exercise.checks:
             if check.visible:
                 said |= {check.name, *_sentences(check.rubric)}
-        said |= {text for part in exercise.parts for text in part.answer.published()}
+        for text in (text for part in exercise.parts for text in part.answer.published()):
+            said |= {text, *_sentences(text)}
         for function in exercise.functions:
             assert function.solution
             said |= {function.solution.__name__, *_sentences(function.solution.__doc__ or "")}

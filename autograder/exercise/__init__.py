@@ -26,6 +26,7 @@ from autograder.exercise.follow import apply, band, evaluate, solve
 from autograder.exercise.given import given, made, seeded
 from autograder.exercise.gpu import grows_on_gpu
 from autograder.exercise.numbers import Numbers
+from autograder.exercise.ordering import Ordering
 from autograder.exercise.registry import kinds
 from autograder.exercise.slips import is_nothing, is_telling, is_trivial, recognise
 from autograder.exercise.variants import Draws, draw_pool, draws, hidden_mistakes, pick, rng_for
@@ -66,6 +67,7 @@ __all__ = [
     "Misconception",
     "Mismatch",
     "Numbers",
+    "Ordering",
     "Part",
     "Reading",
     "Scaffold",

@@ -11,8 +11,9 @@ sees only values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, ClassVar
 
 import numpy as np
@@ -158,6 +159,16 @@ class Answer:
         """
         return ()
 
+    def mistakes(self, compute: Callable[..., Any]) -> Iterable[Callable[..., Any]]:
+        """Return the mistakes that the kind itself knows of, as an author would write them.
+
+        Parameters
+        ----------
+        compute
+            The part's right computation; see `mistaken`.
+        """
+        return ()
+
     def published(self) -> Iterable[str]:
         """Return the texts of it that students are given on purpose."""
         return ()
@@ -191,6 +202,19 @@ def why():
     def read(self, raw: Any, like: Any = None) -> str:
         """Take the text as it is."""
         return str(raw)
+
+
+def mistaken(
+    compute: Callable[..., Any], name: str, why: str, spoil: Callable[[Any], Any]
+) -> Callable[..., Any]:
+    """Return a computation that spoils the right answer, with the sentence about that."""
+
+    @wraps(compute)
+    def wrong(*args: Any, **kwargs: Any) -> Any:
+        return spoil(compute(*args, **kwargs))
+
+    wrong.__name__, wrong.__doc__ = name, why
+    return wrong
 
 
 def from_author(raw: Any) -> Any:

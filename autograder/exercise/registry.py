@@ -23,6 +23,7 @@ _OURS = {
     "exact": ("Count", "Fractions", "Shape"),
     "figure": ("Figure",),
     "numbers": ("Numbers",),
+    "ordering": ("Ordering",),
     "symbolic": ("Formula", "Matrix", "Derivation", "ComplexityClass"),
     "witness": ("Witness",),
 }

@@ -90,6 +90,9 @@ class Part:
     misconceptions: list[Misconception] = field(default_factory=list)
     alternatives: list[Function] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self.misconceptions += map(Misconception, self.answer.mistakes(self.compute))
+
     @property
     def name(self) -> str:
         """The variable in which the student leaves the answer."""

@@ -17,7 +17,10 @@ GREEK = re.findall(
 
 
 class Numbers(dict):  # type: ignore[type-arg]
-    """Numbers by name, shown as formulas; or none, and a message that says why."""
+    """Numbers by name, shown as formulas; or none, and a message that says why.
+
+    Sentences by letter, which are to be put in order, are shown as a list.
+    """
 
     def __init__(self, numbers: dict[str, Any], message: str = "") -> None:
         super().__init__(numbers)
@@ -27,10 +30,27 @@ class Numbers(dict):  # type: ignore[type-arg]
         raise KeyError(self._message or f"no {name!r} among your numbers: {', '.join(self)}")
 
     def __repr__(self) -> str:
-        return self._message or "\n".join(block(self, 1000))
+        lines = block({name: self[name] for name in self if name not in self._lists}, 1000)
+        lines += [
+            f"{letter}  {text}" for name in self._lists for letter, text in self[name].items()
+        ]
+        return self._message or "\n".join(lines)
+
+    @property
+    def _lists(self) -> list[str]:
+        return [name for name, value in self.items() if isinstance(value, dict)]
+
+    def _repr_markdown_(self) -> str | None:
+        if not self._lists:
+            return None
+        numbers = Numbers({name: self[name] for name in self if name not in self._lists})
+        items = [
+            f"- **{letter}** {text}" for name in self._lists for letter, text in self[name].items()
+        ]
+        return "\n".join([*([numbers._repr_latex_() or "", ""] if numbers else []), *items])
 
     def _repr_latex_(self) -> str | None:
-        if self._message:
+        if self._message or self._lists:
             return None
         lines: list[str] = []
         room = 0

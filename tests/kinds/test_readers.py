@@ -16,6 +16,7 @@ from autograder.exercise import (
     FormatError,
     Fractions,
     Numbers,
+    Ordering,
     Shape,
     Witness,
 )
@@ -25,6 +26,8 @@ from autograder.student.answers import _looked_at
 from autograder.student.readers import is_blank, read
 
 X = np.linspace(0, 1, 21)
+STEPS = Ordering(["one", "two", "three", "four"], {"five": ("five", "There are four.")})
+SHUFFLED = STEPS.shuffled(np.random.default_rng(0))
 #: Every kind whose answers aren't mathematics, with a right value.
 KINDS = [
     (Numbers(), np.array(0.25)),
@@ -40,6 +43,7 @@ KINDS = [
     (Shape(), (2, 3)),
     (Choice("ABCD"), "B"),
     (Choice("ABCD", multiple=True), "AC"),
+    (STEPS, STEPS.order(SHUFFLED)),
     (Figure(), {"1": (X, X), "2": np.ones((2, 2))}),
     (Witness(lambda x: bool(x.any())), np.zeros(2)),
 ]

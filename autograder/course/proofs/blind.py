@@ -83,6 +83,9 @@ def _same_everywhere(
                 answers[part.name] = (int(number),) * 2
             case "formula":
                 answers[part.name] = [*map(str, (0, 1)), *hint["names"][:2], "1"][guess]
+            case "ordering":
+                letters = hint["letters"]
+                answers[part.name] = list(np.random.default_rng(guess).permutation([*letters]))
             case "matrix":
                 answers[part.name] = np.full(shape, str(int(number)), dtype=object).tolist()
             case "text" | "choice" | "lines" | "figure":
