@@ -154,6 +154,7 @@ def cross_term_missing():
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and symbols."""
         functions = [name for name, words in self.assumptions.items() if "function" in words]
+        functions += ["delta"] * ("delta_" in self.names)
         known = {"functions": functions} if functions else {}
         return {"kind": "formula", "names": self.names.split(), "implicit": True, **known}
 

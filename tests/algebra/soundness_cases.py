@@ -6,6 +6,18 @@ Case = tuple[object, ...]
 # Not equal, though something in them invites to think so.
 WRONG: list[Case] = [
     ("a > 1", "b > 1"),
+    ("delta_ij*A_ij", "delta_ij*A_ij^2"),
+    ("delta_ij*delta_jk", "delta_ik"),
+    ("p_i*(delta_ij - p_j)", "-p_i*p_j"),
+    ("p_i*(delta_ij - p_j)", "delta_ij - p_i*p_j"),
+    ("p_i*(delta_ij - p_j)", "p_i^2*(1 - delta_ij)"),
+    ("sign(a)^2", "1"),
+    ("sign(a)", "sign(a)^2"),
+    ("sign(a*b)", "sign(a) + sign(b)"),
+    ("a*abs(b)", "abs(a*b)"),
+    ("sqrt(a^2*b)", "a*sqrt(b)", {"b": "positive"}),
+    ("abs(a + b*c)", "abs(a - b*c)"),
+    ("a/sqrt(a^2)", "1"),
     ("tau > 0", "d > 0"),
     ("x_i", "sum(x_i,i,1,n)/n"),
     ("norm(A*B-B*A)", "0"),
@@ -285,6 +297,13 @@ WRONG: list[Case] = [
 
 # Equal, though written in another way.
 ODD: list[Case] = [
+    ("p_i*(delta_ij - p_j)", "p_j*delta_ji - p_i*p_j"),
+    ("delta_ij*A_ij", "A_ii*delta_ij"),
+    ("delta_ij*delta_jk", "delta_ij*delta_ik"),
+    ("sign(a)*x", "a*x/abs(a)"),
+    ("a/sqrt(a^2*s)", "sign(a)/sqrt(s)", {"s": "positive"}),
+    ("abs(a)^3", "a^3*sign(a)"),
+    ("abs(a*b*c + a)", "abs(a)*abs(-b*c - 1)"),
     ("(A+I)*(A-I)", "A^2 - I", {"A": "matrix"}),
     ("(A*B)^T", "B^T*A^T", {"*": "matrix"}),
     ("q^T*k", "k^T*q", {"*": "vector"}),

@@ -244,8 +244,9 @@ def _read(
     """Return what `text` says, and whether derivatives or limits in it are to be carried out."""
     scope = Scope(names, assumptions or {}, ranges)
     known: Mapping[str, Any] = FUNCTIONS
-    if functions or scope.functions:
-        known = FUNCTIONS | {name: (1, 1, f) for name, f in (functions or {}).items()}
+    if functions or scope.functions or scope.has_delta:
+        known = FUNCTIONS | ({"delta": FUNCTIONS["KroneckerDelta"]} if scope.has_delta else {})
+        known |= {name: (1, 1, f) for name, f in (functions or {}).items()}
         known |= {name: (1, 10, sympy.Function(name)) for name in scope.functions}
     tree = read_tree(
         text,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import functools
 import itertools
+import re
 from collections.abc import Iterable, Mapping
 
 import sympy
@@ -24,6 +25,9 @@ ASSUMPTIONS = [
     "vector",
     "function",
 ]
+
+
+_DELTA = re.compile(r"delta_([i-n])([i-n])")
 
 
 def plain_name(name: str) -> str:
@@ -66,6 +70,11 @@ class Scope:
         return any({"matrix", "vector"}.intersection(known) for known in self._assumptions.values())
 
     @property
+    def has_delta(self) -> bool:
+        """Whether a Kronecker delta is among the declared names, so that δ(i, j) may be written."""
+        return any(_DELTA.fullmatch(name) for name in (self.names or {}).values())
+
+    @property
     def words(self) -> frozenset[str]:
         """The declared names, without underscores."""
         declared = {plain_name(name) for name in self._assumptions} - {"*"}
@@ -73,7 +82,10 @@ class Scope:
 
     def find(self, word: str) -> sympy.Expr | None:
         """Return the symbol or constant called `word`, None if there is none."""
-        if self.names is not None and plain_name(word) in self.names:
+        declared = self.names is not None and plain_name(word) in self.names
+        if (delta := _DELTA.fullmatch(word)) and (declared or self.names is None):
+            return sympy.KroneckerDelta(*(sympy.Symbol(i, integer=True) for i in delta.groups()))
+        if declared and self.names:
             return self._symbol(self.names[plain_name(word)])
         if word in self._assumptions and self.names is None:
             return self._symbol(word)

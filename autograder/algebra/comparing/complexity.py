@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -16,9 +17,11 @@ from autograder.algebra.reading.errors import ParseError
 MAX_TERMS = 200
 MAX_POWER = 20
 
-# For every symbol: its exponent and the exponent of its logarithm; (1, 1) is n log n.
-Growth = tuple[Fraction, Fraction]
-_CONSTANT: Growth = (Fraction(0), Fraction(0))
+# For every symbol: the rate of its exponential to base 2, its exponent and the exponent of its
+# logarithm; (0, 1, 1) is n log n, (1, 0, 0) is 2^n.
+Growth = tuple[Fraction, Fraction, Fraction]
+_CONSTANT: Growth = (Fraction(0), Fraction(0), Fraction(0))
+_RATES = 10**9  # the rate of 3^n, log₂ 3, is kept to so many parts of 1
 
 
 @dataclass(frozen=True)
@@ -30,20 +33,21 @@ class Monomial:
     def is_dominated_by(self, other: Monomial) -> bool:
         """Whether this grows at most as `other` does, however the symbols grow.
 
-        Exponents are compared before logarithms: n log n is dominated by n².
+        Exponentials are compared before powers, and these before logarithms: n log n is dominated
+        by n², and that by 2^n.
         """
         mine, theirs = dict(self.powers), dict(other.powers)
         return all(mine.get(s, _CONSTANT) <= theirs.get(s, _CONSTANT) for s in mine | theirs)
 
     def __mul__(self, other: Monomial) -> Monomial:
         powers = dict(self.powers)
-        for symbol, (exponent, logs) in other.powers:
-            known = powers.get(symbol, _CONSTANT)
-            powers[symbol] = (known[0] + exponent, known[1] + logs)
+        for symbol, growth in other.powers:
+            (a, b, c), (x, y, z) = powers.get(symbol, _CONSTANT), growth
+            powers[symbol] = (a + x, b + y, c + z)
         return _monomial(powers)
 
     def __pow__(self, power: Fraction) -> Monomial:
-        return _monomial({s: (power * e, power * logs) for s, (e, logs) in self.powers})
+        return _monomial({s: (power * a, power * b, power * c) for s, (a, b, c) in self.powers})
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,10 @@ class Complexity:
         above: list[str] = []
         below: list[str] = []
         for symbol, growth in zip(self.symbols, self._order(term), strict=True):
-            for name, power in zip((symbol, f"log({symbol})"), growth, strict=True):
+            rate, *powers = growth
+            if rate:
+                above.append(f"2^({rate}·{symbol})" if rate != 1 else f"2^{symbol}")
+            for name, power in zip((symbol, f"log({symbol})"), powers, strict=True):
                 if power:
                     shown = abs(power)
                     exponent = shown if shown.denominator == 1 else f"({shown})"
@@ -141,9 +148,9 @@ def _terms(expr: sympy.Expr) -> _Terms:
     if not expr.free_symbols:
         return {Monomial(): expr} if expr != 0 else {}
     if expr.is_Symbol:
-        return {_monomial({expr.name: (Fraction(1), Fraction(0))}): sympy.S.One}
+        return {_monomial({expr.name: (Fraction(0), Fraction(1), Fraction(0))}): sympy.S.One}
     if expr.is_Add:
-        return _sum(map(_terms, expr.args))
+        return _sum_of(expr)
     if expr.is_Mul:
         product: _Terms = {Monomial(): sympy.S.One}
         for argument in expr.args:
@@ -151,9 +158,26 @@ def _terms(expr: sympy.Expr) -> _Terms:
         return product
     if expr.is_Pow and expr.exp.is_Rational:
         return _power(_terms(expr.base), Fraction(expr.exp.p, expr.exp.q))
+    if isinstance(expr, sympy.exp) or (
+        expr.is_Pow and expr.base.is_positive and expr.base.is_number
+    ):
+        return _exponential(*expr.as_base_exp())
     if isinstance(expr, sympy.log):
         return _log(_terms(expr.args[0]))
     raise _NoMonomial(f"{expr} is none")
+
+
+def _sum_of(expr: sympy.Expr) -> _Terms:
+    """Add up; what cancels must not have been rounded, as 1/(k − 1) is to 1/k."""
+    summands = list(map(_terms, expr.args))
+    rounded = any(_is_rounded(power) for power in expr.atoms(sympy.Pow))
+    if rounded and any(c.is_negative for terms in summands for c in terms.values()):
+        raise _NoMonomial("a difference in which something is divided by a sum is none")
+    return _sum(summands)
+
+
+def _is_rounded(power: sympy.Pow) -> bool:
+    return bool(power.base.is_Add and not (power.exp.is_Integer and power.exp.is_positive))
 
 
 def _sum(summands: Iterable[_Terms]) -> _Terms:
@@ -175,11 +199,36 @@ def _power(base: _Terms, power: Fraction) -> _Terms:
         ((term, coefficient),) = base.items()
         return {term**power: coefficient ** sympy.Rational(power.numerator, power.denominator)}
     if power.denominator != 1 or not 0 <= power <= MAX_POWER:
-        raise _NoMonomial("a sum can only be raised to a small whole number")
+        return _power(_leading(base), power)
     result: _Terms = {Monomial(): sympy.S.One}
     for _ in range(int(power)):
         result = _product(result, base)
     return result
+
+
+def _leading(terms: _Terms) -> _Terms:
+    """Return the term that a sum grows like, which is k for k − 1."""
+    for term, coefficient in terms.items():
+        if coefficient.is_positive and all(other.is_dominated_by(term) for other in terms):
+            return {term: coefficient}
+    raise _NoMonomial("a sum below a line or a root must have one term that grows most")
+
+
+def _exponential(base: sympy.Expr, exponent: sympy.Expr) -> _Terms:
+    """Read 2^(3 n + 1), whose exponent is linear."""
+    if not base.is_number:
+        raise _NoMonomial(f"{base}^({exponent}) is none; only powers such as 2^n are")
+    growth, factor = {}, sympy.S.One
+    for term in sympy.Add.make_args(sympy.expand(exponent)):
+        slope, symbol = term.as_coeff_Mul()
+        if term.is_Rational:
+            factor *= base**term
+        elif not symbol.is_Symbol or not slope.is_Rational:
+            raise _NoMonomial(f"{base}^({exponent}) is none; only powers such as 2^n are")
+        else:
+            rate = Fraction(round(math.log2(base) * float(slope) * _RATES), _RATES)
+            growth[symbol.name] = (rate, Fraction(0), Fraction(0))
+    return {_monomial(growth): factor}
 
 
 def _log(inside: _Terms) -> _Terms:
@@ -188,10 +237,13 @@ def _log(inside: _Terms) -> _Terms:
         raise _NoMonomial("the logarithm of a sum is none")
     ((term, coefficient),) = inside.items()
     logs = [{Monomial(): sympy.log(coefficient)}]
-    for symbol, (exponent, inner_logs) in term.powers:
+    for symbol, (rate, exponent, inner_logs) in term.powers:
         if inner_logs:
             raise _NoMonomial("the logarithm of a logarithm is none")
-        monomial = _monomial({symbol: (Fraction(0), Fraction(1))})
+        if rate:
+            monomial = _monomial({symbol: (Fraction(0), Fraction(1), Fraction(0))})
+            logs.append({monomial: sympy.log(2) * sympy.Rational(rate.numerator, rate.denominator)})
+        monomial = _monomial({symbol: (Fraction(0), Fraction(0), Fraction(1))})
         logs.append({monomial: sympy.Rational(exponent.numerator, exponent.denominator)})
     return _sum(logs)
 

@@ -10,6 +10,7 @@ import sympy
 from autograder.algebra.building.functions import Norm
 from autograder.algebra.building.scope import plain_name
 from autograder.algebra.building.sizes import is_larger
+from autograder.algebra.comparing.cases import coincidences, signs, together, unified
 from autograder.algebra.comparing.ingredients import PIECES, Survey, is_complex, same_symbols
 from autograder.algebra.comparing.matrices import Ambiguous, has_matrices, is_identity, pairs
 from autograder.algebra.comparing.search import Search
@@ -50,6 +51,11 @@ def equal(a: Any, b: Any, *, assumptions: Mapping[str, str] | None = None) -> Ve
     a, b = same_symbols(a, b, assumptions)
     if a == b:
         return Verdict(True, "proved")
+    cases = list(coincidences(a, b))
+    return together(_equal(*case) for case in cases)
+
+
+def _equal(a: sympy.Expr, b: sympy.Expr) -> Verdict:
     survey = Survey(a, b, MAX_NODES)
     if survey.too_large:
         return Verdict(None, "undecided: the formula is too large")
@@ -66,6 +72,10 @@ def _equal_numbers(a: sympy.Expr, b: sympy.Expr, survey: Survey) -> Verdict:
         return verdict
     in_pieces = (a - b).has(*PIECES) and not any(map(is_complex, survey.symbols))
     if survey.symbols and in_pieces:
+        if (same := unified(a, b)) != b:
+            return _equal(a, same)
+        if cases := list(signs(a, b)):
+            return together(_equal(*case) for case in cases)
         return Verdict(None, "undecided: equal at the points tried, but defined in pieces")
     if _extremes(a) != _extremes(b):
         return Verdict(None, "undecided: equal at the points tried, but with extreme numbers")

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import os
-import random
 from collections.abc import Iterator
 from typing import Any
 
 import sympy
-from mpmath.ctx_mp import MPContext
 
-from autograder.algebra.building.numeric import Evaluator, Undefined
 from autograder.algebra.building.sizes import is_larger
 from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving.calculus import contraction, linear
+from autograder.algebra.deriving.climbing import Climb
 from autograder.algebra.deriving.indexed import E, Inert, Var
 from autograder.algebra.deriving.rules import DERIVATIVES, EXPECTATIONS
 from autograder.algebra.deriving.sums import is_zero_for_all
@@ -31,9 +28,6 @@ from autograder.algebra.deriving.written_out import (
 
 SIZES = (2, 3, 4, 5)
 MAX_EXPANDED = 200  # nodes of a product of matrices
-STARTS, STEPS = 6, 40  # of the search for a point at which a bound fails
-
-_random = random.Random(os.urandom(32))
 
 
 def equal_for_all(a: sympy.Expr, b: sympy.Expr, world: World) -> Verdict:
@@ -97,17 +91,13 @@ def proved_for_all(a: sympy.Expr, b: sympy.Expr, world: World) -> bool:
 
 
 def at_most(a: sympy.Expr, b: sympy.Expr, world: World) -> Verdict:
-    """Look for a point at which `a` is larger than `b`, for n = 2 … 5.
-
-    The search starts where terms are alike and where one of them dominates, since bounds tend
-    to be tight there, and climbs from there.
-    """
+    """Look for a point at which `a` is larger than `b`, for n = 2 … 5."""
     for env in world.cases(a, b, sizes=SIZES):
         try:
             sides = value(a, env, world), value(b, env, world)
         except TooMuch:
             return Verdict(None, "undecided: too long when written out")
-        found = _Climb(*sides).counterexample()
+        found = Climb(*sides).counterexample()
         if found:
             where, values = found
             return Verdict(False, f"refuted at {_case(env)}{where}", values)
@@ -135,57 +125,3 @@ def _patterns(
             heads = [indices[g] for g in sorted(set(groups))]
             pairs = itertools.combinations(heads, 2)
             yield same, {sympy.KroneckerDelta(x, y): sympy.Integer(0) for x, y in pairs}
-
-
-class _Climb:
-    """A search for a point at which the left side exceeds the right one."""
-
-    def __init__(self, left: sympy.Expr, right: sympy.Expr) -> None:
-        self.sides = left, right
-        self.symbols = sorted(left.free_symbols | right.free_symbols, key=str)
-        self.context = MPContext()
-        self.context.dps = 30
-
-    def counterexample(self) -> tuple[str, tuple[str, str]] | None:
-        """Return where the left side is larger, and both values."""
-        for start in range(STARTS):
-            point = self._start(start)
-            best = self._excess(point)
-            for _ in range(STEPS):
-                if best is not None and best > 0:
-                    break
-                step = {s: x + self._step(s) for s, x in point.items()}
-                excess = self._excess(step)
-                if excess is not None and (best is None or excess > best):
-                    point, best = step, excess
-            if best is not None and best > 0:
-                show = self.context.nstr
-                left, right = (show(v, 6) for v in self._values(point))
-                where = ", ".join(f"{s}={show(x, 4)}" for s, x in point.items())
-                return where, (str(left), str(right))
-        return None
-
-    def _start(self, start: int) -> dict[sympy.Symbol, Any]:
-        if start == 0:  # all alike: sums of norms are norms of sums
-            return {s: self.context.mpf(1) for s in self.symbols}
-        spread = 4 if start % 2 else 1
-        return {
-            s: self.context.mpf(abs(x) + 0.01 if s.is_positive else x)
-            for s in self.symbols
-            for x in [_random.gauss(0, spread)]
-        }
-
-    def _step(self, symbol: sympy.Symbol) -> Any:
-        size = 0.0 if symbol.is_positive else 0.5
-        return self.context.mpf(_random.gauss(0, size))
-
-    def _values(self, point: dict[sympy.Symbol, Any]) -> list[Any]:
-        return [self.context.re(Evaluator(self.context, point)(side)) for side in self.sides]
-
-    def _excess(self, point: dict[sympy.Symbol, Any]) -> Any:
-        try:
-            left, right = self._values(point)
-        except (Undefined, ArithmeticError, ValueError):
-            return None
-        excess = left - right
-        return excess if abs(excess) > self.context.mpf(10) ** -20 * (1 + abs(left)) else 0 * excess

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import sympy
@@ -81,6 +81,10 @@ class Names:
         Names of indices.
     size
         How many there are: sums run from 1 to this, unless they say otherwise.
+    sizes
+        Other numbers of indices.
+    parts
+        Numbers below `size`: how many of all indices belong to a part, the first m say.
     """
 
     indexed: tuple[str, ...] = ()
@@ -89,7 +93,13 @@ class Names:
     positive: tuple[str, ...] = ()
     indices: tuple[str, ...] = ("i", "j", "k", "l", "m")
     size: str = "n"
-    sizes: tuple[str, ...] = field(default=())
+    sizes: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The names that stand for how many indices there are."""
+        return (self.size, *self.sizes, *self.parts)
 
     def index(self, name: str) -> sympy.Symbol:
         """Return the symbol of an index or of the size."""
@@ -97,7 +107,7 @@ class Names:
 
     def symbol(self, name: str) -> sympy.Expr | None:
         """Return what a name that stands alone is, None if there is none."""
-        if name in self.indices or name == self.size or name in self.sizes:
+        if name in self.indices or name in self.numbers:
             return self.index(name)
         name = self._plain.get(name.replace("_", ""), name)
         if name in self.matrices:
@@ -117,7 +127,7 @@ class Names:
     @functools.cached_property
     def words(self) -> frozenset[str]:
         """The names that stand alone, without underscores."""
-        return frozenset([*self._plain, *self.indices, self.size, *self.sizes])
+        return frozenset([*self._plain, *self.indices, *self.numbers])
 
     @functools.cached_property
     def calls(self) -> frozenset[str]:
@@ -128,7 +138,7 @@ class Names:
     def all(self) -> list[str]:
         """Every name, for a message."""
         both = [f"{base}_{self.indices[0]}" for base in self.indexed]
-        return [*both, *self.plain, *self.matrices, *self.indices, self.size, *self.sizes]
+        return [*both, *self.plain, *self.matrices, *self.indices, *self.numbers]
 
 
 def _late() -> Any:
@@ -242,7 +252,7 @@ class _Builder:
     def index(self, letter: str, node: Node) -> sympy.Expr:
         if letter.isdigit():
             return sympy.Integer(letter)
-        if letter in self.names.indices or letter in (self.names.size, *self.names.sizes):
+        if letter in self.names.indices or letter in self.names.numbers:
             return self.names.index(letter)
         return self.fail(f"{letter} is no index; these are {', '.join(self.names.indices)}", node)
 

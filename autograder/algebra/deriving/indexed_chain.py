@@ -13,6 +13,7 @@ import sympy
 
 from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
+from autograder.algebra.deriving.bounds import bounded
 from autograder.algebra.deriving.chain import Chain
 from autograder.algebra.deriving.examination import Finding
 from autograder.algebra.deriving.for_every_n import at_most, equal_for_all
@@ -55,7 +56,7 @@ class IndexedChain(Chain):
     start, target, names, definitions, final_names, waypoints, min_lines
         As for `Chain`; `names` are those without indices, and a definition may have indices:
         ``{"p_i": "exp(z_i)/sum(exp(z_k), k)"}``.
-    indexed, matrices, positive, indices, size, sizes
+    indexed, matrices, positive, indices, size, sizes, parts
         The other names, see `Names`.
     rules : tuple of str or Rule or Fact
         What a step may go by; ``"algebra"`` always is one.  Without rules any true step is right.
@@ -101,6 +102,7 @@ class IndexedChain(Chain):
     indices: tuple[str, ...] = ("i", "j", "k", "l", "m")
     size: str = "n"
     sizes: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
     rules: tuple[str | Rule | Fact, ...] = ()
     relation: str = "="
     moments: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -134,7 +136,7 @@ class IndexedChain(Chain):
         """Return which names a line may use, and which of them carry indices."""
         names = self._names
         return {
-            "names": [*names.plain, *names.matrices, *names.indices, names.size, *names.sizes],
+            "names": [*names.plain, *names.matrices, *names.indices, *names.numbers],
             "indexed": [*self.indexed, "delta"],
             "functions": sorted(names.calls),
         }
@@ -211,11 +213,13 @@ class IndexedChain(Chain):
         rewrites = (*self.known["algebra"].rewrites, *rule.rewrites)
         try:
             left, right = (self._rewritten(side.expr, rewrites) for side in (before, line))
-            if line.relation == "<=":
-                left = self._rewritten(left, (*rule.bounds, *rewrites))
-            return all(
-                self._agree(left, right, env, rule, fact)
-                for env in self.world.cases(left, right, sizes=TRIED)
+            bounds = rule.bounds if line.relation == "<=" else ()
+            return any(
+                all(
+                    self._agree(self._rewritten(bound, rewrites), right, env, rule, fact)
+                    for env in self.world.cases(bound, right, sizes=TRIED)
+                )
+                for bound in bounded(left, bounds, self.world)
             )
         except Exception:  # TooMuch, or a line that means nothing under this rule
             return False
@@ -234,7 +238,7 @@ class IndexedChain(Chain):
         opaque = Opaque(rule.opens, self.closed)
         if fact:
             self._assume(fact, env, opaque)
-        sides = (value(a, env, self.world, opaque), value(b, env, self.world, opaque))
+        sides = (value(side, env, self.world, opaque).xreplace(opaque.facts) for side in (a, b))
         return equal(*sides).equal is True
 
     def _assume(self, fact: Fact, env: Any, opaque: Opaque) -> None:
@@ -307,6 +311,7 @@ class IndexedChain(Chain):
             self.indices,
             self.size,
             self.sizes,
+            self.parts,
         )
 
 

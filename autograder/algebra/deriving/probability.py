@@ -1,4 +1,4 @@
-"""What can be done to expectations and variances, and how norms and sums are bounded."""
+"""What can be done to expectations and variances."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.deriving.indexed import E, Largest, Norm, Total, Var
+from autograder.algebra.deriving.indexed import E, Total, Var
 from autograder.algebra.deriving.written_out import World
-
-# --- expectations -------------------------------------------------------------------------------
 
 
 def mean_is_linear(e: sympy.Expr, world: World) -> sympy.Expr:
@@ -153,42 +151,3 @@ def _exponential_factors(inner: sympy.Expr) -> list[sympy.Expr]:
         parts = f.exp.args if isinstance(f, sympy.exp) and f.exp.is_Add else ()
         factors += [sympy.exp(a) for a in parts] or [f]
     return factors
-
-
-# --- bounds -------------------------------------------------------------------------------------
-
-
-def triangle(e: sympy.Expr, world: World) -> sympy.Expr:
-    """Bound the norm of a sum by the sum of the norms."""
-    if isinstance(e, Norm) and isinstance(e.args[0], Total):
-        return Total(Norm(e.args[0].args[0]), *e.args[0].args[1:])
-    if isinstance(e, Norm) and e.args[0].is_Add:
-        return sympy.Add(*map(Norm, e.args[0].args))
-    return e
-
-
-def norm_of_multiple(e: sympy.Expr, world: World) -> sympy.Expr:
-    """Take factors out of a norm, by their absolute value."""
-    if not isinstance(e, Norm):
-        return e
-    scalars = [f for f in sympy.Mul.make_args(e.args[0]) if not _is_vector(f, world)]
-    rest = [f for f in sympy.Mul.make_args(e.args[0]) if _is_vector(f, world)]
-    return sympy.Mul(*map(sympy.Abs, scalars)) * Norm(sympy.Mul(*rest)) if scalars else e
-
-
-def largest(e: sympy.Expr, world: World) -> sympy.Expr:
-    """Bound Σ w_k a_k by max a · Σ w_k for positive w."""
-    if not isinstance(e, Total):
-        return e
-    inner, k, low, high = e.args
-    factors = sympy.Mul.make_args(inner)
-    weights = [f for f in factors if f.is_positive]
-    rest = sympy.Mul(*(f for f in factors if not f.is_positive))
-    if not weights or rest == 1:
-        return e
-    return Largest(rest, k, low, high) * Total(sympy.Mul(*weights), k, low, high)
-
-
-def _is_vector(e: sympy.Expr, world: World) -> bool:
-    names = {f.func.__name__ for f in e.atoms(sympy.Function)}
-    return bool(names & world.vectors) and not isinstance(e, Norm)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import sympy
 
-from autograder.algebra.deriving import calculus, probability
+from autograder.algebra.deriving import bounds, calculus, probability
 from autograder.algebra.deriving.calculus import Rewrite
 from autograder.algebra.deriving.indexed import Inert, Total
 
@@ -78,8 +78,10 @@ _KNOWN = (
     Rule("variance of a multiple", (probability.variance_of_multiple,)),
     Rule("normal expectation", (probability.normal_exponential,)),
     Rule("addition theorem", (calculus.addition,)),
-    Rule("norm of a multiple", (probability.norm_of_multiple,)),
-    Rule("triangle inequality", (probability.norm_of_multiple,), bounds=(probability.triangle,)),
-    Rule("largest term", (calculus.linear,), bounds=(probability.largest,)),
+    Rule("norm of a multiple", (bounds.norm_of_multiple,)),
+    Rule("triangle inequality", (bounds.norm_of_multiple,), bounds=(bounds.triangle,)),
+    Rule("Cauchy-Schwarz", bounds=(bounds.cauchy_schwarz,)),
+    Rule("parts of a sum", (bounds.parts,)),
+    Rule("largest term", (calculus.linear,), bounds=(bounds.largest,)),
 )
 RULES: Mapping[str, Rule] = {rule.name: rule for rule in _KNOWN}

@@ -90,13 +90,25 @@ class World:
         size = self.names.index(self.names.size)
         if not indices and not any(size in self.put_in(line).free_symbols for line in lines):
             sizes = sizes[:1]  # nothing depends on n
-        others = [self.names.index(name) for name in self.names.sizes]
         for n in sizes:
-            env = {size: sympy.Integer(n)}
-            env |= {other: sympy.Integer(n + 1) for other in others}
-            for values in _coincidences(len(indices)):
-                if max(values, default=0) <= n:
+            for lengths in self._lengths(n):
+                env = {size: sympy.Integer(n), **lengths}
+                for values in self._places(len(indices), n):
                     yield env | dict(zip(indices, map(sympy.Integer, values), strict=True))
+
+    def _lengths(self, n: int) -> Iterator[Env]:
+        """Yield the other sizes for a given n; a part has one index, or all but one."""
+        others = {self.names.index(name): sympy.Integer(n + 1) for name in self.names.sizes}
+        parts = [self.names.index(name) for name in self.names.parts]
+        for ends in itertools.product(sorted({1, n - 1}), repeat=len(parts)):
+            yield others | dict(zip(parts, map(sympy.Integer, ends), strict=True))
+
+    def _places(self, count: int, n: int) -> Iterator[tuple[int, ...]]:
+        """Yield what indices can be; in parts it matters which of all they are."""
+        if self.names.parts:
+            yield from itertools.product(range(1, n + 1), repeat=count)
+        else:
+            yield from (places for places in _coincidences(count) if max(places, default=0) <= n)
 
 
 def free_indices(expr: sympy.Expr, names: Names) -> set[sympy.Symbol]:

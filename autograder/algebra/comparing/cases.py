@@ -1,0 +1,113 @@
+"""Comparing case by case: indices that may coincide, names that may be positive or negative."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+
+import sympy
+
+from autograder.algebra.building.functions import Vector
+from autograder.algebra.comparing.ingredients import PIECES
+from autograder.algebra.comparing.proof import is_zero
+from autograder.algebra.comparing.verdict import Verdict
+
+MAX_CASES = 16
+_BENDS = (sympy.Abs, sympy.sign)
+
+Pair = tuple[sympy.Expr, sympy.Expr]
+
+
+def coincidences(a: sympy.Expr, b: sympy.Expr) -> Iterator[Pair]:
+    """Yield both sides for indices that differ, and for those that are equal.
+
+    In p_i δ_ij the two indices may be one; then p_j is p_i, though the names are two.
+
+    >>> i, j = sympy.symbols("i j")
+    >>> p_i, p_j = sympy.symbols("p_i p_j")
+    >>> delta = sympy.KroneckerDelta(i, j)
+    >>> list(coincidences(p_i * delta, p_j * delta))
+    [(0, 0), (p_i, p_i)]
+    """
+    deltas = sorted(a.atoms(sympy.KroneckerDelta) | b.atoms(sympy.KroneckerDelta), key=str)
+    if not deltas or 2 ** len(deltas) > MAX_CASES or a.has(sympy.Sum) or b.has(sympy.Sum):
+        yield a, b
+        return
+    delta = deltas[0]
+    first, second = sorted(delta.args, key=str)
+    for number, renamed in ((0, {}), (1, _renamed(sympy.Tuple(a, b), first, second))):
+        sides = (side.xreplace({delta: sympy.Integer(number)}).xreplace(renamed) for side in (a, b))
+        yield from coincidences(*sides)
+
+
+def _renamed(whole: sympy.Basic, to: sympy.Expr, index: sympy.Expr) -> dict[sympy.Expr, sympy.Expr]:
+    """Return what each name becomes when one index is the other: p_j becomes p_i."""
+    renamed = {index: to}
+    for symbol in whole.free_symbols - {to, index}:
+        base, _, subscript = symbol.name.partition("_")
+        letters = re.findall(r"[A-Za-z]|\d+", subscript)
+        if str(index) in letters:
+            new = "".join(str(to) if letter == str(index) else letter for letter in letters)
+            renamed[symbol] = sympy.Symbol(f"{base}_{new}", **symbol._assumptions_orig)
+    return renamed
+
+
+def signs(a: sympy.Expr, b: sympy.Expr) -> Iterator[Pair]:
+    """Yield both sides for each sign of the names whose size or sign is taken, and for 0.
+
+    Nothing is yielded where that would not remove each |…| and each sign.
+
+    >>> x = sympy.Symbol("x", real=True)
+    >>> list(signs(x * sympy.sign(x), abs(x)))
+    [(0, 0), (_x, _x), (_x, _x)]
+    """
+    bends = {f for side in (a, b) for f in side.atoms(*_BENDS)}
+    names = sorted({f.args[0] for f in bends}, key=str)
+    plain = all(x.is_Symbol and x.is_extended_real and not isinstance(x, Vector) for x in names)
+    if not (bends and plain) or 3 ** len(names) > MAX_CASES:
+        return
+    sizes = [sympy.Dummy(name.name, positive=True) for name in names]
+    for chosen in itertools.product((0, 1, -1), repeat=len(names)):
+        values = {n: s * size for n, s, size in zip(names, chosen, sizes, strict=True)}
+        sides = tuple(side.subs(values, simultaneous=True) for side in (a, b))
+        if not any(side.has(sympy.nan, sympy.zoo) for side in sides):  # both are defined there
+            yield sides[0], sides[1]
+
+
+def unified(a: sympy.Expr, b: sympy.Expr) -> sympy.Expr:
+    """Write `b` with the |…|, signs and maxima that stand in `a`, where these are proved equal.
+
+    >>> x, y = sympy.symbols("x y", real=True)
+    >>> unified(abs(x**2 + x * y), abs(-x * (x + y)))
+    Abs(x**2 + x*y)
+    """
+    known = sorted(a.atoms(*PIECES), key=str)
+    renamed = {}
+    for bend in sorted(b.atoms(*PIECES) - {*known}, key=str):
+        for other in known:
+            if bend.func == other.func and _same(bend, other):
+                renamed[bend] = other
+                break
+    return b.xreplace(renamed)
+
+
+def _same(one: sympy.Expr, other: sympy.Expr) -> bool:
+    if len(one.args) != len(other.args):
+        return False
+    if all(is_zero(x - y) for x, y in zip(one.args, other.args, strict=True)):
+        return True
+    return isinstance(one, sympy.Abs) and is_zero(one.args[0] + other.args[0])
+
+
+def together(verdicts: Iterator[Verdict]) -> Verdict:
+    """Return what holds in every case, or what fails in one."""
+    undecided = None
+    certificates = set()
+    for verdict in verdicts:
+        if verdict.equal is False:
+            return verdict
+        if verdict.equal is None:
+            undecided = undecided or verdict
+        certificates.add(verdict.how)
+    return undecided or Verdict(True, "proved" if certificates == {"proved"} else "numeric")

@@ -1,0 +1,95 @@
+"""How norms, absolute values and sums are bounded, and how a sum falls into parts."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+
+import sympy
+
+from autograder.algebra.deriving.indexed import Largest, Norm, Total
+from autograder.algebra.deriving.written_out import World, rewritten
+
+MAX_PLACES = 4
+
+Bound = Callable[[sympy.Expr, World], sympy.Expr]
+
+
+def triangle(e: sympy.Expr, _world: World) -> sympy.Expr:
+    """Bound the norm or size of a sum by the sum of the norms or sizes."""
+    if not isinstance(e, Norm | sympy.Abs):
+        return e
+    inner = e.args[0]
+    if isinstance(inner, Total):
+        return Total(e.func(inner.args[0]), *inner.args[1:])
+    return sympy.Add(*map(e.func, inner.args)) if inner.is_Add else e
+
+
+def cauchy_schwarz(e: sympy.Expr, _world: World) -> sympy.Expr:
+    """Bound Σ a_k b_k by √(Σ a_k²) √(Σ b_k²)."""
+    if not isinstance(e, Total):
+        return e
+    factors = sympy.Mul.make_args(e.args[0])
+    if len(factors) != 2:
+        return e
+    return sympy.Mul(*(sympy.sqrt(Total(factor**2, *e.args[1:])) for factor in factors))
+
+
+def parts(e: sympy.Expr, world: World) -> sympy.Expr:
+    """Split a sum over all indices at the ends of its parts: Σ_{k ≤ m} and Σ_{k > m}."""
+    if not isinstance(e, Total):
+        return e
+    inner, k, low, high = e.args
+    size = world.names.index(world.names.size)
+    for name in world.names.parts:
+        end = world.names.index(name)
+        if (low, high) == (1, size) and inner.has(k):
+            return Total(inner, k, low, end) + Total(inner, k, end + 1, high)
+    return e
+
+
+def norm_of_multiple(e: sympy.Expr, world: World) -> sympy.Expr:
+    """Take factors out of a norm, by their absolute value."""
+    if not isinstance(e, Norm):
+        return e
+    scalars = [f for f in sympy.Mul.make_args(e.args[0]) if not _is_vector(f, world)]
+    rest = [f for f in sympy.Mul.make_args(e.args[0]) if _is_vector(f, world)]
+    return sympy.Mul(*map(sympy.Abs, scalars)) * Norm(sympy.Mul(*rest)) if scalars else e
+
+
+def largest(e: sympy.Expr, world: World) -> sympy.Expr:
+    """Bound Σ w_k a_k by max a · Σ w_k for positive w; the maximum is over all, also in a part."""
+    if not isinstance(e, Total):
+        return e
+    inner, k, low, high = e.args
+    factors = sympy.Mul.make_args(inner)
+    weights = [f for f in factors if f.is_positive]
+    rest = sympy.Mul(*(f for f in factors if not f.is_positive))
+    if not weights or rest == 1:
+        return e
+    size = world.names.index(world.names.size)
+    ends = (
+        (1, size)
+        if {low - 1, high} & set(map(world.names.index, world.names.parts))
+        else (low, high)
+    )
+    return Largest(rest, k, *ends) * Total(sympy.Mul(*weights), k, low, high)
+
+
+def _is_vector(e: sympy.Expr, world: World) -> bool:
+    names = {f.func.__name__ for f in e.atoms(sympy.Function)}
+    return bool(names & world.vectors) and not isinstance(e, Norm)
+
+
+def bounded(expr: sympy.Expr, bounds: Sequence[Bound], world: World) -> Iterator[sympy.Expr]:
+    """Yield `expr` with some of its parts bounded, in one place or in several; with all of them."""
+    yield rewritten(expr, bounds, world)
+    places = {
+        part: bounded_part
+        for part in sympy.preorder_traversal(expr)
+        for bound in bounds
+        if (bounded_part := bound(part, world)) != part
+    }
+    for count in range(1, len(places) + 1 if len(places) <= MAX_PLACES else 2):
+        for chosen in itertools.combinations(places, count):
+            yield expr.xreplace({part: places[part] for part in chosen})

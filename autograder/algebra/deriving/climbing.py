@@ -1,0 +1,123 @@
+"""The search for a point at which a bound fails: many walkers climb at once.
+
+They compute in floating-point numbers, so what they find is computed once more with many digits.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import os
+from typing import Any
+
+import numpy as np
+import sympy
+from mpmath.ctx_mp import MPContext
+
+from autograder.algebra.building import functions as own
+from autograder.algebra.building.numeric import Evaluator, Undefined
+
+WALKERS, STEPS = 48, 40
+CANDIDATES = 4  # points that are computed once more
+DIGITS = 30
+
+_FUNCTIONS: dict[Any, Any] = {
+    sympy.exp: np.exp,
+    sympy.log: np.log,
+    sympy.sin: np.sin,
+    sympy.cos: np.cos,
+    sympy.tan: np.tan,
+    sympy.tanh: np.tanh,
+    sympy.Abs: np.abs,
+    sympy.sign: np.sign,
+    sympy.Heaviside: lambda x, at_zero=0.5: np.heaviside(x, at_zero),
+    own.Max: lambda *values: functools.reduce(np.maximum, values),
+    own.Min: lambda *values: functools.reduce(np.minimum, values),
+}
+
+_random = np.random.default_rng(list(os.urandom(32)))
+
+
+class Climb:
+    """A search for a point at which the left side exceeds the right one.
+
+    It starts where all names are 1, since sums of norms are norms of sums there, and where terms
+    are alike or one of them dominates, since bounds tend to be tight there, and climbs from there.
+    """
+
+    def __init__(self, left: sympy.Expr, right: sympy.Expr) -> None:
+        self.sides = left, right
+        self.symbols = sorted(left.free_symbols | right.free_symbols, key=str)
+        self.positive = np.array([bool(s.is_positive) for s in self.symbols])
+        self.context = MPContext()
+        self.context.dps = DIGITS
+
+    def counterexample(self) -> tuple[str, tuple[str, str]] | None:
+        """Return where the left side is larger, and both values."""
+        points = self._starts()
+        best = self._excess(points)
+        for _ in range(STEPS):
+            steps = points + _random.normal(0, 0.5, points.shape) * ~self.positive
+            excess = self._excess(steps)
+            better = excess > best
+            points[better], best[better] = steps[better], excess[better]
+        for place in np.argsort(-best)[:CANDIDATES]:
+            if best[place] > 0 and (found := self._confirmed(points[place])):
+                return found
+        return None
+
+    def _starts(self) -> Any:
+        spread = np.where(np.arange(WALKERS) % 2, 4, 1)[:, None]
+        points = _random.normal(0, 1, (WALKERS, len(self.symbols))) * spread
+        points = np.where(self.positive, abs(points) + 0.01, points)
+        points[0] = 1
+        return points
+
+    def _excess(self, points: Any) -> Any:
+        """Return by how much the left side is larger at each point, −∞ where that is not known."""
+        values = dict(zip(self.symbols, points.T, strict=True))
+        with np.errstate(all="ignore"):
+            left, right = (_Floats(values)(side) for side in self.sides)
+            excess = np.broadcast_to(left - right, len(points)).astype(float)
+            small = np.abs(excess) <= 1e-9 * (1 + np.abs(left))
+            return np.where(np.isfinite(excess), np.where(small, 0, excess), -np.inf)
+
+    def _confirmed(self, point: Any) -> tuple[str, tuple[str, str]] | None:
+        at = {s: self.context.mpf(float(x)) for s, x in zip(self.symbols, point, strict=True)}
+        try:
+            values = [self.context.re(Evaluator(self.context, at)(side)) for side in self.sides]
+        except (Undefined, ArithmeticError, ValueError):
+            return None
+        left, right = values
+        if left - right <= self.context.mpf(10) ** -20 * (1 + abs(left)):
+            return None
+        show = self.context.nstr
+        where = ", ".join(f"{s}={show(x, 4)}" for s, x in at.items())
+        return where, (str(show(left, 6)), str(show(right, 6)))
+
+
+class _Floats:
+    """The values of expressions at many points, nan where there is none."""
+
+    def __init__(self, values: dict[Any, Any]) -> None:
+        self.known = values
+
+    def __call__(self, expr: sympy.Expr) -> Any:
+        if expr not in self.known:
+            self.known[expr] = self._compute(expr)
+        return self.known[expr]
+
+    def _compute(self, expr: sympy.Expr) -> Any:
+        if expr.is_number:
+            return float(expr) if expr.is_extended_real else np.nan
+        if isinstance(expr, sympy.exp):
+            return np.exp(self(expr.exp))
+        values = [self(argument) for argument in expr.args]
+        if expr.is_Add:
+            return functools.reduce(operator.add, values)
+        if expr.is_Mul:
+            return functools.reduce(operator.mul, values)
+        if expr.is_Pow:
+            return np.power(*np.broadcast_arrays(values[0], values[1]))
+        function = _FUNCTIONS.get(expr.func)
+        return function(*values) if function else np.nan
