@@ -494,6 +494,92 @@ def favor():
     )
 
 
+def layer_norm_of_a_multiple():
+    """LN(a x + b) is sign(a) LN(x)."""
+    mean, shifted = "sum(x_j, j)/n", "sum(a*x_j + b, j)/n"
+    root = f"sqrt(sum((x_k - {mean})^2, k)/n)"
+    return Case(
+        IndexedChain(
+            start=f"(a*x_i + b - {shifted})/sqrt(sum((a*x_k + b - {shifted})^2, k)/n)",
+            target=f"sign(a)*(x_i - {mean})/{root}",
+            names=("a", "b"),
+            indexed=("x",),
+            rules=("linearity of sums",),
+        ),
+        [
+            "(a*x_i + b - sum(a*x_j, j)/n - b)"
+            "/sqrt(sum((a*x_k + b - sum(a*x_j, j)/n - b)^2, k)/n)  # linearity of sums",
+            f"(a*x_i - a*{mean})/sqrt(sum((a*x_k - a*{mean})^2, k)/n)  # linearity of sums",
+            f"a*(x_i - {mean})/sqrt(sum(a^2*(x_k - {mean})^2, k)/n)  # algebra",
+            f"a*(x_i - {mean})/sqrt(a^2*sum((x_k - {mean})^2, k)/n)  # linearity of sums",
+            f"a*(x_i - {mean})/(abs(a)*{root})  # algebra",
+            f"sign(a)*(x_i - {mean})/{root}  # algebra",
+        ],
+        [
+            f"(a*x_i - a*{mean})/sqrt(sum((a*x_k - a*{mean})^2, k)/n)",
+            f"(a*x_i - a*{mean})/sqrt(a^2*sum((x_k - {mean})^2, k)/n)",
+            f"sign(a)*(x_i - {mean})/{root}",
+        ],
+        (5, f"(x_i - {mean})/{root}"),
+        (1, 2, 3, 4),
+        (2, "algebra"),
+        "numeric for n = 2 … 5 alone",
+    )
+
+
+def kept_weights():
+    """The m largest weights, made to add up to 1 again, change an average by 2 R max|v| at most."""
+    kept, left_out = "sum(w_i*v_i, i, 1, m)", "sum(w_i*v_i, i, m+1, n)"
+    largest = "max(abs(v_j), j)"
+    return Case(
+        IndexedChain(
+            start=f"abs(sum(w_i*v_i, i) - {kept}/M)",
+            target=f"2*R*{largest}",
+            names=("M", "R"),
+            indexed=("w", "v", "s"),
+            positive=("w", "M", "R"),
+            indices=("i", "j", "k"),
+            parts=("m",),
+            relation="<=",
+            definitions={
+                "w_i": "exp(s_i)/sum(exp(s_j), j)",
+                "M": "sum(w_i, i, 1, m)",
+                "R": "sum(w_i, i, m+1, n)",
+            },
+            rules=(
+                "parts of a sum",
+                "triangle inequality",
+                "largest term",
+                "definition",
+                Fact("weights sum to one", "R", "1 - M"),
+            ),
+        ),
+        [
+            f"= abs({kept} + {left_out} - {kept}/M)  # parts of a sum",
+            f"= abs({left_out} - R/M*{kept})  # weights sum to one",
+            f"<= abs({left_out}) + R/M*abs({kept})  # triangle inequality",
+            f"<= sum(w_i*abs(v_i), i, m+1, n) + R/M*abs({kept})  # triangle inequality",
+            "<= sum(w_i*abs(v_i), i, m+1, n) + R/M*sum(w_i*abs(v_i), i, 1, m)",
+            f"<= {largest}*sum(w_i, i, m+1, n) + R/M*{largest}*sum(w_i, i, 1, m)  # largest term",
+            f"= {largest}*R + R/M*{largest}*M  # definition",
+            f"= 2*R*{largest}  # algebra",
+        ],
+        [
+            f"= abs({left_out} + {kept} - {kept}/M)",
+            f"= abs({left_out} - {kept}*R/M)",
+            "<= sum(w_i*abs(v_i), i, m+1, n) + R/M*sum(w_i*abs(v_i), i, 1, m)",
+            f"<= {largest}*sum(w_i, i, m+1, n) + R/M*sum(w_i*abs(v_i), i, 1, m)",
+            f"<= {largest}*sum(w_i, i, m+1, n) + R/M*{largest}*sum(w_i, i, 1, m)",
+            f"= R*{largest} + R/M*{largest}*M",
+            f"= 2*R*{largest}",
+        ],
+        (3, f"<= abs({left_out}) - R/M*abs({kept})"),
+        (2, 3),
+        (1, "largest term"),
+        "numeric for n = 2 … 5 alone",
+    )
+
+
 CASES = [
     softmax_jacobian,
     row_sums,
@@ -510,4 +596,6 @@ CASES = [
     reassociation,
     residual_expansion,
     favor,
+    layer_norm_of_a_multiple,
+    kept_weights,
 ]

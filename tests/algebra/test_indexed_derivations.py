@@ -6,6 +6,7 @@ import pytest
 
 from .derivation_cases import (
     CASES,
+    layer_norm_of_a_multiple,
     reassociation,
     residual_expansion,
     rope,
@@ -85,7 +86,13 @@ def test_the_verdict_says_for_which_n(make):
 
 
 # In these, all of the derivation goes by one rule, so that no step can be too large.
-BY_ONE_RULE = (shift_invariance, rope, reassociation, residual_expansion)
+BY_ONE_RULE = (
+    shift_invariance,
+    rope,
+    reassociation,
+    residual_expansion,
+    layer_norm_of_a_multiple,
+)
 
 
 @pytest.mark.parametrize(

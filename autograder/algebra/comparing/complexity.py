@@ -158,9 +158,7 @@ def _terms(expr: sympy.Expr) -> _Terms:
         return product
     if expr.is_Pow and expr.exp.is_Rational:
         return _power(_terms(expr.base), Fraction(expr.exp.p, expr.exp.q))
-    if isinstance(expr, sympy.exp) or (
-        expr.is_Pow and expr.base.is_positive and expr.base.is_number
-    ):
+    if expr.is_Pow or isinstance(expr, sympy.exp):
         return _exponential(*expr.as_base_exp())
     if isinstance(expr, sympy.log):
         return _log(_terms(expr.args[0]))
@@ -216,7 +214,7 @@ def _leading(terms: _Terms) -> _Terms:
 
 def _exponential(base: sympy.Expr, exponent: sympy.Expr) -> _Terms:
     """Read 2^(3 n + 1), whose exponent is linear."""
-    if not base.is_number:
+    if not (base.is_number and base.is_positive):
         raise _NoMonomial(f"{base}^({exponent}) is none; only powers such as 2^n are")
     growth, factor = {}, sympy.S.One
     for term in sympy.Add.make_args(sympy.expand(exponent)):

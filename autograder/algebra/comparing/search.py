@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import sympy
+from sympy.core.function import AppliedUndef
 
 from autograder.algebra.building.numeric import Evaluator, Undefined, Value, shared_context
 from autograder.algebra.comparing.ingredients import Survey, is_complex
@@ -22,6 +23,7 @@ MAX_DIGITS = 1000
 MAX_WORK = 2_000_000  # nodes times digits
 FIRST_POINTS = 1  # before a proof is tried
 POINTS = 12  # at which both sides must be defined and agree
+SIGNED_POINTS = 60  # where the sign of unknown functions matters, which half of the points show
 TRIES = 600
 MAX_BRANCHES = 150  # points at which both sides are complex and differ
 WIDEST = 2**24  # every third point of a function in pieces lies that far out
@@ -60,6 +62,8 @@ class Search:
             return Verdict(True, "numeric")
         self._agree(self._special_points(), len(_SPECIAL) ** MAX_SPECIAL)
         wanted = max(POINTS, 2 ** min(len(self.symbols) + 1, 5))
+        if self.survey.wide and any(side.has(AppliedUndef, sympy.Indexed) for side in self.sides):
+            wanted = SIGNED_POINTS
         if self.real_refutation or not self._agree(self._random_points(), wanted):
             return self._without_points()
         return Verdict(True, "numeric")
