@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.given import portable
+from autograder.exercise.given import Given, portable
 from autograder.grading.objects import kind_of
 from autograder.sandbox import StudentError, WireError
 from autograder.sandbox.inside.modules import gradients
@@ -170,6 +170,8 @@ def same(a: Any, b: Any) -> bool:
         return all(map(same, a, b))
     if isinstance(a, dict):
         return all(same(a[key], b[key]) for key in a)
+    if isinstance(a, Given):
+        return same(a.args, b.args)
     if hasattr(a, "detach"):  # a tensor
         return encode_parts(a) == encode_parts(b)
     return bool(a == b)

@@ -70,6 +70,7 @@ def counting():
         agree(counter.noise, np.random.default_rng(5).normal())
         agree(counter(x, given(tripled)), 3 * x)
         agree(counter(x, f=made(power, 2)), x**2)
+        agree(counter(x, f=made(power, np.array([2, 3]))), x ** np.array([2, 3]))
 
     @exercise.check(points=1)
     def leaves_what_it_gets(call, rng):

@@ -1,0 +1,372 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Stacks, decoding, counting
+#
+# A transformer is a few layers, again and again. You know attention, positions and the block; what
+# is left is to stack blocks, to let one stack look at another, to write text with it one
+# token at a time, and to know how large the whole is.
+#
+# | part | you learn | time |
+# |---|---|---|
+# | 1 Stacks | what goes in and out of an encoder, the third sublayer of a decoder, positions | 100 min |
+# | 2 One token after the other | targets, losses and masks that let a decoder learn all positions at once | 70 min |
+# | 3 Writing, and looking ahead | to decode, and a test that finds every leak | 70 min |
+# | 4 Counting | one function for the size of all transformers, two known models, three architectures | 120 min |
+#
+# That is **six hours**; the parts can be done on different days. How to work with it:
+#
+# - Masks are Boolean, and `True` means: may attend. Positions and token ids start at 0. Norms are
+#   layer norms that come after the sum (post-norm), with $\varepsilon = 10^{-5}$.
+# - Give numbers to at least four significant digits. They may be numbers, text (`"1/3"`) or computed
+#   by your own code. Counts are exact whole numbers; arithmetic such as `"2*512*2048"` is fine.
+# - Run the cells from top to bottom. Each exercise is graded where its check cell stands.
+# - A check cell says whether an answer can be read, and runs some tests of your functions. Whether
+#   an answer is right, you learn when you are graded.
+# - A slip is paid for once: what follows rightly from your own earlier answer counts in full.
+
+# %%
+import numpy as np
+
+try:
+    import matplotlib.pyplot as plt
+except ImportError:
+    plt = None
+    print("There is no matplotlib here. Below each picture's cell stands what it shows.")
+
+# %% [markdown]
+# ## 1 Stacks
+#
+# ### Balance of embedding and position
+#
+# What enters the first layer is a sum: the embedding of a token and the encoding of its position.
+# A sum of two vectors is mostly the longer of them. So who is longer?
+#
+# The original model draws the entries of its embeddings, $d = 512$ of them for each token, at first
+# with mean 0 and variance $1/d$. Then it multiplies each embedding by a factor that brings the
+# variance of its entries to 1. Its encodings have $\sin$ and $\cos$ of the same angle in
+# neighbouring columns. For a vector with entries of mean 0 and variance $s^2$ take
+# $\sqrt{d}\, s$ as its norm: for $d$ in the hundreds that is right within a few percent.
+#
+# For a width of 8 instead: an encoding has the norm 2, since four pairs add 1 each to its
+# square.
+#
+# 1. `norms`: three norms for $d = 512$: of an encoding (it is the same at every position), of an
+#    embedding before the factor, and of one after it.
+# 2. `ratio`: two numbers, the norm of the encoding over that of the embedding: with the factor, and
+#    without it. In which of the two cases would you still recognise the token?
+
+# %% exercise="position_in_stack"
+norms = None  # three numbers: encoding, embedding, embedding times the factor
+ratio = None  # two numbers: with the factor, without it
+
+# %% [markdown]
+# ## 2 One token after the other
+#
+# ### The chain rule as a loss
+#
+# A decoder gives probabilities for the next token, after every prefix. That is a model of whole
+# texts: by the chain rule of probability,
+#
+# $$ P(y_1, \dots, y_T) = \prod_{t=1}^{T} P(y_t \mid y_1, \dots, y_{t-1}) . $$
+#
+# In training one minimises $-\log P$, which turns the product into a sum over positions, and
+# divides by the number of tokens. Three quantities are in use for the same thing: *nats* per token
+# (natural logarithm), *bits* per token (base 2) and the *perplexity*, $e$ to the nats per token:
+# among that many equally likely tokens a model would choose with the same loss. For a coin, thrown
+# twice: $P = \tfrac14$, $1.386$ nats in total, $0.6931$ nats and $1$ bit per throw, and a perplexity
+# of 2.
+#
+# A model gave the three tokens of a sequence these probabilities, each after the tokens
+# before it:
+
+# %%
+your_numbers("sequence_nll")
+
+# %% [markdown]
+# 1. `joint`: the probability of the sequence.
+# 2. `total`: its negative log-likelihood, in nats.
+# 3. `mean`: the nats per token.
+# 4. `bits`: the bits per token.
+# 5. `perplexity`: the perplexity.
+# 6. `nll(logits, labels, ignore=-100)`: the mean negative log-likelihood in nats of the labels under
+#    the softmax of each row of logits. Positions whose label equals `ignore` (padding, mostly)
+#    count neither in the sum nor in the mean; at least one is left. Logits may be as large
+#    as $\pm 10^4$, and the rows may lie far apart: the loss stays finite and exact.
+
+# %% exercise="sequence_nll"
+joint = None       # one number
+total = None       # one number
+mean = None        # one number
+bits = None        # one number
+perplexity = None  # one number
+
+
+def nll(logits: "(n, V) array", labels: "(n,) whole numbers", ignore: int = -100) -> float:
+    """Return the mean negative log-likelihood of the labels that are not ignored.
+
+    >>> nll(np.zeros((3, 4)), np.array([0, 3, -100]))  # log 4
+    1.3862943611198906
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# ### Two training signals
+#
+# An encoder sees both sides of every token, so it can't learn by predicting the next one: it would
+# look it up. BERT hides tokens instead. It selects 15 % of them at random and predicts these; of
+# the selected ones 80 % are replaced by a special token, `[MASK]`, 10 % by a random token, and 10 %
+# stay as they are, so that the model can't rely on `[MASK]` to know where it is tested. A decoder
+# predicts every token from those before it.
+#
+# Take a sequence of 512 tokens and nothing before it.
+#
+# 1. `hidden_predicted`: how many tokens BERT is expected to predict.
+# 2. `fractions`: three numbers, the fractions *of all tokens* that become `[MASK]`, that become a
+#    random token, and that are selected and stay.
+# 3. `next_predicted`: how many tokens the decoder predicts.
+# 4. `ratio`: how many times as many those are as the hidden ones.
+# 5. `pairs_both_ways`, `pairs_backwards`: how many pairs (query, key) may attend, in the encoder and
+#    in the decoder.
+# 6. `meanings`: "masked" is said of language models and of attention. What do the two have in common?
+#    - **A** In both, scores are set to $-\infty$, so that nobody looks at the masked place.
+#    - **B** In both, a token of the input is replaced by another.
+#    - **C** Hardly more than the word. One corrupts the input and leaves every pair visible; the other
+#      limits which pairs are visible and leaves the input as it is.
+#    - **D** The first needs the second: a hidden token must not see the tokens after it.
+
+# %% exercise="mlm_vs_clm"
+hidden_predicted = None  # one number
+fractions = None         # three numbers
+next_predicted = None    # a whole number
+ratio = None             # one number
+pairs_both_ways = None   # a whole number
+pairs_backwards = None   # a whole number
+meanings = None          # one of "A", "B", "C", "D"
+
+# %% [markdown]
+# ## 3 Writing, and looking ahead
+#
+# ### Step by step equals all at once
+#
+# In training a decoder predicts all positions in one pass. When it writes, there is nothing to
+# predict beyond the next token: run the model on what there is, choose a token, append it, run
+# again. **Greedy** decoding chooses the most probable one each time. The last row of logits is the only
+# one that is new.
+#
+# Because no position looks ahead, both ways agree: put a sequence that was decoded greedily in at
+# once, and every row's most probable token is the next one of the sequence. (Try it with
+# your function and a model of your own.)
+#
+# 1. `greedy(logits_fn, bos, steps)`: the list of whole numbers that begins with `bos` and goes on
+#    with `steps` decoded tokens. `logits_fn` takes a list of $n$ ids and returns an array of shape
+#    $(n, V)$, whose row $t$ has the logits for the token after the first $t + 1$. You may take it
+#    that no two logits are equal.
+#
+# Greedy decoding finds *a* sequence, not always the best one. A small tree shows it: the first
+# token is `a` with probability 0.6 or `b` with probability 0.4. After `a`, two tokens have
+# probability 0.5 each. After `b`, one has 0.9 and another 0.1.
+#
+# 2. `greedy_probability`: the probability of the sequence of two tokens that greedy decoding finds
+#    (either of the two, where they are equally likely).
+# 3. `best_probability`: that of the most probable sequence. Search with several candidates (*beam
+#    search*) would have found it.
+
+# %% exercise="greedy_decode"
+def greedy(logits_fn: "function of a list of ids", bos: int, steps: int) -> list:
+    """Return bos and the tokens that follow, each the most probable after those before it.
+
+    >>> greedy(lambda ids: np.eye(5)[[(i + 2) % 5 for i in ids]], 1, 3)
+    [1, 3, 0, 2]
+    """
+    raise NotImplementedError
+
+
+greedy_probability = None  # one number
+best_probability = None    # one number
+
+# %% [markdown]
+# ### Write the test yourself
+#
+# A decoder that looks ahead learns splendidly: its loss falls to nearly nothing, because the
+# answer is in its input. It is useless, and no shape and no error tells you. So one tests for it, and
+# the test needs nothing but the model as a function: change a token, and see which outputs move.
+#
+# Write `count_leaks(f, X, eps=1.0, tol=1e-9)`. `f` takes an array of shape $(n, d)$, a token in each
+# row, and returns another of the same shape. Change **one token at a time**, by an amount that grows
+# in proportion to `eps`, with all others as they are in `X`. Count every *earlier* output that
+# moves in some entry by more than `tol`: so the result is a number of pairs (changed token,
+# earlier output), and 0 if `f` is causal.
+#
+# Choose the change with care: one that a layer can't see finds nothing. What does a layer norm do to a
+# token to all of whose entries you add the same?
+#
+# Your tester is run on eight models that you have not seen. Some are causal, and the others are not, each
+# for a reason of its own.
+#
+# Then `may_influence`: which tokens may influence output $i$ of a causal model?
+#
+# - **A** those before $i$;
+# - **B** those before $i$, and $i$ itself;
+# - **C** $i$ and those after it;
+# - **D** $i$ and the one before it.
+
+# %% exercise="causality_test"
+def count_leaks(f: "function of an array", X: "(n, d) array", eps: float = 1.0, tol: float = 1e-9) -> int:
+    """Count the pairs of a token that is changed and an earlier output that moves.
+
+    >>> count_leaks(lambda X: np.cumsum(X, axis=0), np.eye(3))
+    0
+    >>> count_leaks(lambda X: np.roll(X, -1, axis=0), np.eye(3))  # outputs 0 and 1 are the next token
+    2
+    """
+    raise NotImplementedError
+
+
+may_influence = None  # one of "A", "B", "C", "D"
+
+# %% [markdown]
+# ## 4 Counting
+#
+# ### Counting without biases
+#
+# How many numbers does a transformer learn? Most of them are in matrices, so count these first. A model
+# has $L$ encoder layers and $L$ decoder layers of width $d$ with $h$ heads and feed-forward
+# layers of inner width $f$. Every attention has its four matrices, each feed-forward layer its
+# two. An example with other numbers: for $d = 4$ and $f = 10$ a feed-forward layer has
+# $2 \cdot 4 \cdot 10 = 80$ of them.
+
+# %%
+your_numbers("params_layers")
+
+# %% [markdown]
+# Count matrix entries alone, except where biases and norms are named.
+#
+# 1. `attention`, `feed_forward`: one sublayer of each.
+# 2. `norms`: what the norms of *one* encoder layer learn, scales and shifts. `share`: as a share of
+#    all that this layer learns, its biases and norms included, so of a number larger than the
+#    matrices alone.
+# 3. `encoder`, `decoder`, `both`: the $L$ layers of the encoder, those of the decoder, and their sum.
+# 4. `encoder_layer`, `decoder_layer`: matrix entries of one layer of each kind if $f = 4d$, as
+#    formulas in `d`. They are worth remembering: model sizes are estimated with them.
+
+# %% exercise="params_layers"
+attention = None      # a whole number
+feed_forward = None   # a whole number
+norms = None          # a whole number
+share = None          # one number
+encoder = None        # a whole number
+decoder = None        # a whole number
+both = None           # a whole number
+encoder_layer = None  # a formula in d
+decoder_layer = None  # a formula in d
+
+# %% [markdown]
+# ### Everything counted
+#
+# "The total number of parameters" is not one number until you say what is in it. Biases? Norms?
+# Embeddings, and how many of them? A norm behind the last layer, as PyTorch's `nn.Transformer` has
+# one at the end of both its stacks? So every count comes with a list, and here the list is an argument.
+
+# %%
+your_numbers("params_full")
+
+# %% [markdown]
+# 1. `encoder_layer`, `decoder_layer`: *all* that one layer learns with your $d$ and $f$: matrices, a
+#    bias for each of them, and a norm (scale and shift) for each sublayer.
+# 2. `encoder_formula`, `decoder_formula`: the same for $f = 4d$, as formulas in `d`.
+# 3. `count(config)`: the same for whole models. `config` is a dictionary with these keys:
+#
+# | key | meaning |
+# |---|---|
+# | `d`, `f` | width, and inner width of the feed-forward layers |
+# | `L_enc`, `L_dec` | encoder layers and decoder layers; 0 means that there is no such stack |
+# | `V` | tokens in the vocabulary, one for all uses |
+# | `bias` | whether every linear map has a bias |
+# | `norms` | whether every sublayer has a norm |
+# | `final_norm` | whether one more norm stands behind each stack |
+# | `tied` | `True`: one matrix of $V \times d$ serves as the embedding of each stack and as the map to the logits, which then has no bias. `False`: each stack that is there has an embedding of its own, and the map to the logits is one more linear map, with a bias if `bias` says so |
+#
+# The number of heads is not in the table. Why not?
+#
+# It is worth doing well: you will count two known models with it. (If you have PyTorch, compare:
+# `sum(p.numel() for p in torch.nn.Transformer(d, h, L_enc, L_dec, f).parameters())` has biases, norms
+# and final norms, and no vocabulary.)
+
+# %% exercise="params_full"
+encoder_layer = None    # a whole number
+decoder_layer = None    # a whole number
+encoder_formula = None  # a formula in d
+decoder_formula = None  # a formula in d
+
+
+def count(config: dict) -> int:
+    """Return how many numbers a transformer of this description learns.
+
+    >>> tiny = {"d": 2, "f": 3, "L_enc": 1, "L_dec": 0, "V": 5, "bias": False,
+    ...         "norms": False, "final_norm": False, "tied": True}
+    >>> count(tiny)
+    38
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# ### Two known models
+#
+# Sizes in papers and blogs are rounded: "110M" is said of BERT-base, "124M" of GPT-2 small. Count
+# them to the last number, and let your `count` do most of it. Both have twelve layers of width
+# $d = 768$ with $f = 3072$ and twelve heads; each layer has *one* attention, a feed-forward layer,
+# a norm for each of the two, and biases everywhere. (GPT-2 is called a decoder for its causal
+# mask. With no source to look at, its layers have the parts of encoder layers.)
+#
+# - **GPT-2 small**: a vocabulary of 50,257 tokens, a learned table of 1024 positions (as wide as the
+#   model), a norm behind the last layer; the map to the logits is tied to the embedding.
+# - **BERT-base**: a vocabulary of 30,522 tokens, learned tables of 512 positions and of 2 segments
+#   (first or second text), a norm of their sum, and no norm behind the last layer. A *pooler*
+#   follows, one linear map from $d$ to $d$ with a bias. (The heads for training are not counted.)
+#
+# 1. `gpt2_tied`, `gpt2_untied`: GPT-2 small as it is; and if the map to the logits had a matrix of
+#    its own, without a bias.
+# 2. `bert`, `bert_without_pooler`: BERT-base with the pooler and without it.
+# 3. `twelve_layers`: what the twelve layers alone learn, exactly.
+# 4. `rule`: what the rule of thumb $12 L d^2$ gives for them. By how many percent is it off?
+
+# %% exercise="params_families"
+gpt2_tied = None            # a whole number
+gpt2_untied = None          # a whole number
+bert = None                 # a whole number
+bert_without_pooler = None  # a whole number
+twelve_layers = None        # a whole number
+rule = None                 # a whole number
+
+# %% [markdown]
+# ### Three architectures, one table
+#
+# A text of $n$ tokens is read, a text of $m$ tokens is written. Three architectures can do it, or
+# half of it, and they look at different numbers of pairs (query, key). Count the scores that
+# are needed in **one head of one layer** of each kind.
+
+# %%
+your_numbers("arch_costs")
+
+# %% [markdown]
+# 1. `encoder_only`: an encoder that reads the source.
+# 2. `decoder_only`: a causal decoder that gets source and target as one text, the target behind
+#    the source.
+# 3. `encoder_decoder`: an encoder layer on the source, and a decoder layer whose self-attention is
+#    causal and which looks at the source. Count pairs that are allowed.
+# 4. `dense`: the same if the scores that a causal mask blocks are computed as well, as simple code does.
+# 5. `saved`: $(n + m)^2$ minus that, as a formula in `n` and `m`. Which pairs are these?
+
+# %% exercise="arch_costs"
+encoder_only = None     # a whole number
+decoder_only = None     # a whole number
+encoder_decoder = None  # a whole number
+dense = None            # a whole number
+saved = None            # a formula in n, m

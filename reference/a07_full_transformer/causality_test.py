@@ -1,0 +1,311 @@
+"""A tester that finds out whether a model looks ahead.
+
+Source: Vaswani et al. (2017), section 3.2.3, on preserving the auto-regressive property.
+"""
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from autograder.exercise import Choice, Exercise, agree, given, made
+from reference.helpers import attention
+
+exercise = Exercise(
+    "causality_test", title="Write the test yourself", source="Vaswani et al. (2017), section 3.2.3"
+)
+
+
+@exercise.reference
+def count_leaks(f, X: Float[ndarray, "n d"], eps: float = 1.0, tol: float = 1e-9) -> int:
+    """Count the pairs of a token that is changed and an earlier output that moves."""
+    return leaks(f, X, one_column(X, eps), tol)
+
+
+def leaks(f, X, change, tol, earlier=np.less, moved=None):
+    """Count them for a given change of each token."""
+    n, before = len(X), f(X.copy())
+    total = 0
+    for j in range(n):
+        other = X.copy()
+        other[j] += change[j]
+        difference = f(other) - before
+        moves = np.abs(difference).max(axis=1) > tol if moved is None else moved(difference, tol)
+        total += int(moves[earlier(np.arange(n), j)].sum())
+    return total
+
+
+def one_column(X, eps):
+    """Change one column of each token, so that no norm can hide it."""
+    change = np.zeros(X.shape)
+    change[:, 0] = eps
+    return change
+
+
+@exercise.alternative
+def with_random_changes(f, X, eps=1.0, tol=1e-9):
+    """Change all columns at random, all tokens in turn."""
+    change = eps * np.random.default_rng(1).normal(size=X.shape)
+    found = np.zeros((len(X), len(X)), bool)
+    for j, moved in enumerate(change):
+        other = np.array(X, float)
+        other[j] = other[j] + moved
+        found[j] = np.any(np.abs(np.asarray(f(other)) - np.asarray(f(X))) > tol, axis=-1)
+    return int(np.tril(found, -1).sum())
+
+
+@exercise.alternative
+def with_alternating_signs(f, X, eps=1.0, tol=1e-9):
+    """Compare every earlier output by itself."""
+    total = 0
+    for j in range(1, len(X)):
+        X2 = X + 0.0
+        X2[j] += eps * np.where(np.arange(X.shape[1]) % 2, 1.0, -1.5)
+        for a, b in zip(f(X)[:j], f(X2)[:j], strict=True):
+            total += bool(np.max(np.abs(a - b)) > tol)
+    return total
+
+
+@exercise.alternative
+def in_place_and_back(f, X, eps=1.0, tol=1e-9):
+    """Change the token where it stands, and put it back."""
+    X = X.copy()
+    base, total = np.array(f(X)), 0
+    for j in range(len(X)):
+        saved = X[j].copy()
+        X[j, -1] += eps
+        total += np.sum(abs(f(X) - base)[:j].max(axis=1, initial=0) > tol)
+        X[j] = saved
+    return int(total)
+
+
+def looking(back, ahead):  # given
+    """Attention that looks so many positions back, and ahead."""
+
+    def model(X):
+        i = np.arange(len(X))
+        mask = (i >= i[:, None] - back) & (i <= i[:, None] + ahead)
+        return attention(X, X, X, mask)[0]
+
+    return model
+
+
+def everyone(X):  # given
+    """Attention without a mask."""
+    return attention(X, X, X)[0]
+
+
+def running_mean(X):
+    """The mean of all tokens so far."""
+    return np.cumsum(X, axis=0) / np.arange(1, len(X) + 1)[:, None]
+
+
+def normed(X, axis=-1):
+    """Subtract the mean and divide by the deviation."""
+    return (X - X.mean(axis, keepdims=True)) / np.sqrt(X.var(axis, keepdims=True) + 1e-5)
+
+
+def each_by_itself(X):
+    """A layer norm and a ReLU, token by token."""
+    return np.maximum(normed(X), 0)
+
+
+def ahead_only(X):
+    """Attention whose mask is transposed."""
+    return attention(X, X, X, np.tri(len(X), dtype=bool).T)[0]
+
+
+def normed_first(X):
+    """A layer norm, then attention that looks ahead."""
+    return looking(3, 2)(normed(X))
+
+
+def normed_over_positions(X):
+    """Causal attention after a norm over the wrong axis."""
+    return looking(9, 0)(normed(X, axis=0))
+
+
+def turned_round(X):
+    """Causal attention on the reversed sequence."""
+    return looking(9, 0)(X[::-1])
+
+
+def glance(size, columns):
+    """The token and the last but one, and in some columns a little of the next two."""
+
+    def model(X):
+        out = X.copy()
+        out[2:] += X[:-2]
+        ahead = np.concatenate([X.sum(axis=1), [0, 0]])
+        out[:, columns] += size * (ahead[1:-1] + 2 * ahead[2:])[:, None]
+        return out
+
+    return model
+
+
+def tokens(rng, n=7, d=4):
+    """Tokens that differ."""
+    return rng.normal(size=(n, d))
+
+
+@exercise.check(points=1, visible=True)
+def with_and_without_mask(call, rng):
+    """Attention that looks two positions ahead, everywhere, and at no later token."""
+    X = tokens(rng)
+    agree(call(made(looking, 3, 2), X), 11, what="the leaks of a model that looks two ahead")
+    agree(call(given(everyone), X), 21, what="the leaks without a mask")
+    agree(call(made(looking, 9, 0), X), 0, what="the leaks of causal attention")
+
+
+@exercise.check(points=0.5, after=with_and_without_mask)
+def clean_models(call, rng):
+    """Three models that don't look ahead: no leak is reported."""
+    for model in (made(looking, 1, 0), given(running_mean), given(each_by_itself)):
+        agree(call(model, tokens(rng)), 0, what="the leaks of a model that has none")
+
+
+@exercise.check(points=0.75)
+def wrong_masks(call, rng):
+    """A sequence turned round, a transposed mask, one that is shifted: every leak is counted."""
+    X = tokens(rng, 6)
+    agree(call(given(turned_round), X), 9, what="the leaks")
+    agree(call(given(ahead_only), X), 15, what="the leaks")
+    agree(call(made(looking, 9, 1), X), 5, what="the leaks")
+
+
+@exercise.check(points=0.75)
+def norms(call, rng):
+    """A layer norm hides no leak, and a norm over positions is one."""
+    X = tokens(rng)
+    agree(call(given(normed_first), X), 11, what="the leaks behind a layer norm")
+    agree(call(given(normed_over_positions), X), 21, what="the leaks of a norm over positions")
+
+
+@exercise.check(points=0.5)
+def in_any_column(call, rng):
+    """A leak counts once, in whatever columns and direction it shows."""
+    X = tokens(rng)
+    for size, columns in ((0.5, [0, 1, 2]), (-0.5, [0]), (0.5, [3]), (-0.5, [1])):
+        agree(call(made(glance, size, columns), X), 11, what="the leaks")
+
+
+@exercise.check(points=0.5)
+def size_and_tolerance(call, rng):
+    """eps is the size of the change, and what moves by no more than tol does not count."""
+    X = tokens(rng)
+    faint = made(glance, 1e-6, [0, 1, 2, 3])
+    agree(call(faint, X), 11, what="the leaks")
+    agree(call(faint, X, 1.0, 1e-2), 0, what="the leaks with a large tol")
+    agree(call(faint, X, 1e8, 1e-2), 11, what="the leaks with a large eps and a large tol")
+
+
+@exercise.misconception
+def same_change_in_all_columns(f, X, eps=1.0, tol=1e-9):
+    """You add the same to all columns of a token. A layer norm subtracts it: nothing is seen."""
+    return leaks(f, X, np.full(X.shape, eps), tol)
+
+
+@exercise.misconception
+def sign_matters(f, X, eps=1.0, tol=1e-9):
+    """An output may move down as well. Compare the size of the difference."""
+    return leaks(f, X, one_column(X, eps), tol, moved=lambda D, tol: D.max(axis=1) > tol)
+
+
+@exercise.misconception
+def first_column_compared(f, X, eps=1.0, tol=1e-9):
+    """You compare one column of the outputs. A leak may show in any."""
+    change = one_column(X, eps)
+    return leaks(f, X, change, tol, moved=lambda D, tol: abs(D[:, 0]) > tol)
+
+
+@exercise.misconception(credit=0.5)
+def entries_counted(f, X, eps=1.0, tol=1e-9):
+    """You count entries. An output that moves in several columns is one output."""
+    change = one_column(X, eps)
+    return leaks(f, X, change, tol, moved=lambda D, tol: (abs(D) > tol).sum(axis=1))
+
+
+@exercise.misconception(credit=0.5)
+def outputs_of_the_token_itself(f, X, eps=1.0, tol=1e-9):
+    """You count the output at the changed token. It may move, only earlier ones may not."""
+    return leaks(f, X, one_column(X, eps), tol, earlier=np.less_equal)
+
+
+@exercise.misconception(fatal=True)
+def later_outputs(f, X, eps=1.0, tol=1e-9):
+    """You count later outputs. They may depend on the token; earlier ones may not."""
+    return leaks(f, X, one_column(X, eps), tol, earlier=np.greater)
+
+
+@exercise.misconception(fatal=True)
+def all_outputs(f, X, eps=1.0, tol=1e-9):
+    """You count all outputs that move. The token's own and later ones may."""
+    return leaks(f, X, one_column(X, eps), tol, earlier=lambda i, _: i >= 0)
+
+
+@exercise.misconception(credit=0.5)
+def last_token_only(f, X, eps=1.0, tol=1e-9):
+    """You change the last token alone. Every token has to be changed once."""
+    change = one_column(X, eps)
+    change[:-1] = 0
+    return leaks(f, X, change, tol)
+
+
+@exercise.misconception(credit=0.5)
+def yes_or_no(f, X, eps=1.0, tol=1e-9):
+    """You say whether there is a leak. How many are there?"""
+    return int(count_leaks(f, X, eps, tol) > 0)
+
+
+@exercise.misconception(credit=0.5)
+def tokens_counted(f, X, eps=1.0, tol=1e-9):
+    """You count the tokens that leak. Count every earlier output that one of them moves."""
+    change, total = one_column(X, eps), 0
+    for j in range(len(X)):
+        total += leaks(f, X, change * (np.arange(len(X)) == j)[:, None], tol) > 0
+    return total
+
+
+@exercise.misconception(fatal=True)
+def never_put_back(f, X, eps=1.0, tol=1e-9):
+    """You change one token after the other and put none back: what moves is due to earlier ones."""
+    before, other, total = f(X), X.copy(), 0
+    for j in range(len(X)):
+        other[j, 0] += eps
+        total += int((np.abs(f(other) - before).max(axis=1) > tol)[:j].sum())
+    return total
+
+
+@exercise.misconception
+def tolerance_ignored(f, X, eps=1.0, tol=1e-9):
+    """`tol` has no effect."""
+    return count_leaks(f, X, eps)
+
+
+@exercise.misconception
+def size_ignored(f, X, eps=1.0, tol=1e-9):
+    """`eps` has no effect."""
+    return count_leaks(f, X, 1.0, tol)
+
+
+@exercise.part(points=1, answer=Choice("ABCD"))
+def may_influence():
+    """Which tokens may influence output i of a causal model?"""
+    return "B"
+
+
+@may_influence.misconception()
+def not_itself():
+    """Without its own token, output 0 would depend on nothing at all."""
+    return "A"
+
+
+@may_influence.misconception()
+def later_ones():
+    """Those are the ones that are not known yet when token i has been written."""
+    return "C"
+
+
+@may_influence.misconception()
+def neighbours_only():
+    """A causal model need not forget: what came long ago may count."""
+    return "D"
