@@ -78,25 +78,25 @@ def in_place_and_back(f, X, eps=1.0, tol=1e-9):
     return int(total)
 
 
-def looking(back, ahead):  # given
-    """Attention that looks so many positions back, and ahead."""
+def window(n, back, ahead):  # given
+    """Return a mask that allows so many positions back, and ahead."""
+    i = np.arange(n)
+    return (i >= i[:, None] - back) & (i <= i[:, None] + ahead)
+
+
+def averaging(back, ahead):  # given
+    """The mean of the tokens so many positions back, and ahead."""
 
     def model(X):
-        i = np.arange(len(X))
-        mask = (i >= i[:, None] - back) & (i <= i[:, None] + ahead)
-        return attention(X, X, X, mask)[0]
+        mask = window(len(X), back, ahead)
+        return mask @ X / mask.sum(axis=1, keepdims=True)
 
     return model
 
 
-def everyone(X):  # given
-    """Attention without a mask."""
-    return attention(X, X, X)[0]
-
-
-def running_mean(X):
-    """The mean of all tokens so far."""
-    return np.cumsum(X, axis=0) / np.arange(1, len(X) + 1)[:, None]
+def attending(back, ahead):
+    """Attention that looks so many positions back, and ahead."""
+    return lambda X: attention(X, X, X, window(len(X), back, ahead))[0]
 
 
 def normed(X, axis=-1):
@@ -116,17 +116,17 @@ def ahead_only(X):
 
 def normed_first(X):
     """A layer norm, then attention that looks ahead."""
-    return looking(3, 2)(normed(X))
+    return attending(3, 2)(normed(X))
 
 
 def normed_over_positions(X):
     """Causal attention after a norm over the wrong axis."""
-    return looking(9, 0)(normed(X, axis=0))
+    return attending(9, 0)(normed(X, axis=0))
 
 
 def turned_round(X):
     """Causal attention on the reversed sequence."""
-    return looking(9, 0)(X[::-1])
+    return attending(9, 0)(X[::-1])
 
 
 def glance(size, columns):
@@ -148,18 +148,18 @@ def tokens(rng, n=7, d=4):
 
 
 @exercise.check(points=1, visible=True)
-def with_and_without_mask(call, rng):
-    """Attention that looks two positions ahead, everywhere, and at no later token."""
+def means_of_tokens(call, rng):
+    """A mean over all tokens up to two ahead, over all tokens, and over all tokens so far."""
     X = tokens(rng)
-    agree(call(made(looking, 3, 2), X), 11, what="the leaks of a model that looks two ahead")
-    agree(call(given(everyone), X), 21, what="the leaks without a mask")
-    agree(call(made(looking, 9, 0), X), 0, what="the leaks of causal attention")
+    agree(call(made(averaging, 3, 2), X), 11, what="the leaks of a mean that looks two ahead")
+    agree(call(made(averaging, 9, 9), X), 21, what="the leaks of a mean of all tokens")
+    agree(call(made(averaging, 9, 0), X), 0, what="the leaks of a running mean")
 
 
-@exercise.check(points=0.5, after=with_and_without_mask)
+@exercise.check(points=0.5, after=means_of_tokens)
 def clean_models(call, rng):
     """Three models that don't look ahead: no leak is reported."""
-    for model in (made(looking, 1, 0), given(running_mean), given(each_by_itself)):
+    for model in (made(attending, 9, 0), made(attending, 1, 0), given(each_by_itself)):
         agree(call(model, tokens(rng)), 0, what="the leaks of a model that has none")
 
 
@@ -169,7 +169,7 @@ def wrong_masks(call, rng):
     X = tokens(rng, 6)
     agree(call(given(turned_round), X), 9, what="the leaks")
     agree(call(given(ahead_only), X), 15, what="the leaks")
-    agree(call(made(looking, 9, 1), X), 5, what="the leaks")
+    agree(call(made(attending, 9, 1), X), 5, what="the leaks")
 
 
 @exercise.check(points=0.75)
