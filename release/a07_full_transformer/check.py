@@ -919,7 +919,7 @@ def read_choice(raw: Any, hint: Any) -> Reading:
     """Read letters in either case; several come back in the order of the options."""
     options, several = hint["options"], hint.get("multiple", False)
     letters = _letters(raw, several)
-    if letters is not None and letters <= set(options) and (several or len(letters) == 1):
+    if letters is not None and {*letters} <= {*options} and (several or len({*letters}) == 1):
         text = "".join(option for option in options if option in letters)
         return Reading(text, text or "none")
     if not several:
@@ -930,16 +930,31 @@ def read_choice(raw: Any, hint: Any) -> Reading:
     )
 
 
-def _letters(raw: Any, several: bool) -> set[str] | None:
-    """Return the letters that were chosen, None if there is anything but letters."""
+def read_ordering(raw: Any, hint: Any) -> Reading:
+    """Read the letters of steps in the order in which they were written, each at most once."""
+    known = hint["letters"]
+    letters = _letters(raw, several=False)
+    if not letters or not {*letters} <= {*known}:
+        example = " ".join(known[2::-1])
+        raise FormatError(
+            f'letters from {known[0]} to {known[-1]} in order are expected, such as "{example}", '
+            f"not {brief(raw)}"
+        )
+    if twice := [letter for letter in known if letters.count(letter) > 1]:
+        raise FormatError(f"each step stands there once, and {', '.join(twice)} more often")
+    return Reading(tuple(letters), f"{' '.join(letters)}: {len(letters)} steps in this order")
+
+
+def _letters(raw: Any, several: bool) -> list[str] | None:
+    """Return the letters that were written, None if there is anything but letters."""
     if isinstance(raw, str):
         if several and raw.strip().lower() == "none":
-            return set()
+            return []
         raw = list(re.sub(r"[\s,;.()\[\]]", "", raw)) if len(raw) <= 200 else None
     if not isinstance(raw, (list, tuple, set, frozenset)) or len(raw) > 200:
         return None
     letters = [entry.strip().upper() if isinstance(entry, str) else "" for entry in raw]
-    return set(letters) if all(len(letter) == 1 for letter in letters) else None
+    return letters if all(len(letter) == 1 for letter in letters) else None
 
 
 def read_figure(raw: Any, hint: Any) -> Reading:
@@ -1016,6 +1031,7 @@ READERS: dict[str, Any] = {
     "fractions": read_fractions,
     "shape": read_shape,
     "choice": read_choice,
+    "ordering": read_ordering,
     "figure": read_figure,
     "formula": read_formula,
     "matrix": read_matrix,
@@ -1279,7 +1295,10 @@ GREEK = re.findall(
 
 
 class Numbers(dict):  # type: ignore[type-arg]
-    """Numbers by name, shown as formulas; or none, and a message that says why."""
+    """Numbers by name, shown as formulas; or none, and a message that says why.
+
+    Sentences by letter, which are to be put in order, are shown as a list.
+    """
 
     def __init__(self, numbers: dict[str, Any], message: str = "") -> None:
         super().__init__(numbers)
@@ -1289,10 +1308,27 @@ class Numbers(dict):  # type: ignore[type-arg]
         raise KeyError(self._message or f"no {name!r} among your numbers: {', '.join(self)}")
 
     def __repr__(self) -> str:
-        return self._message or "\n".join(block(self, 1000))
+        lines = block({name: self[name] for name in self if name not in self._lists}, 1000)
+        lines += [
+            f"{letter}  {text}" for name in self._lists for letter, text in self[name].items()
+        ]
+        return self._message or "\n".join(lines)
+
+    @property
+    def _lists(self) -> list[str]:
+        return [name for name, value in self.items() if isinstance(value, dict)]
+
+    def _repr_markdown_(self) -> str | None:
+        if not self._lists:
+            return None
+        numbers = Numbers({name: self[name] for name in self if name not in self._lists})
+        items = [
+            f"- **{letter}** {text}" for name in self._lists for letter, text in self[name].items()
+        ]
+        return "\n".join([*([numbers._repr_latex_() or "", ""] if numbers else []), *items])
 
     def _repr_latex_(self) -> str | None:
-        if self._message:
+        if self._message or self._lists:
             return None
         lines: list[str] = []
         room = 0
