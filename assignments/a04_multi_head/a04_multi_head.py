@@ -219,6 +219,60 @@ narrow = None             # a whole number
 steps = None              # a list of lines: ["3*h*(d*k + k) + h*k*d + d", …]
 
 # %% [markdown]
+# ### The whole layer
+#
+# *50 minutes.* Project, split, attend, merge, project: five steps, and four matrices that stay. So the layer is a class. A
+# layer that you can call is what the next notebooks build on: you will carry this one with you.
+#
+# 1. `project(x, W, h)`: the first two steps. One product with $W$ for all heads, and the columns dealt out.
+# 2. `MultiHead(d, h, rng, bias)`: the layer.
+#    - `W_q`, `W_k`, `W_v`, `W_o` are arrays of shape $(d, d)$, used as $X W$. They are drawn from `rng` with mean 0 and standard
+#      deviation $1/\sqrt{d}$. Whoever sets one of them changes what the layer computes from then on.
+#    - With `bias=True` there are also `b_q`, `b_k`, `b_v`, `b_o` of shape $(d,)$. They begin as zeros.
+#    - Calling the layer gives the output and the weights of all heads. A mask is True where a query may look at a key; it has
+#      shape $(n, m)$ or any other that broadcasts to $(B, h, n, m)$.
+#
+# You may use functions of earlier exercises if they stand in this notebook.
+
+# %% exercise="mha_numpy"
+import numpy as np
+
+
+def project(x: "array (B, n, d)", W: "array (d, d)", h: int) -> "array (B, h, n, d/h)":
+    """Project all tokens, and give head t the columns t·d/h … (t + 1)·d/h − 1 of the result.
+
+    >>> project(np.array([[[1.0, 2.0]]]), np.eye(2), 2)
+    array([[[[1.]],
+    <BLANKLINE>
+            [[2.]]]])
+    """
+    raise NotImplementedError
+
+
+class MultiHead:
+    """Attention with h heads.
+
+    >>> layer = MultiHead(1, 1)
+    >>> layer.W_q = layer.W_k = layer.W_v = layer.W_o = np.ones((1, 1))
+    >>> out, weights = layer(np.zeros((1, 1, 1)), *2 * [np.array([[[2.0], [4.0]]])])
+    >>> out, weights
+    (array([[[3.]]]), array([[[[0.5, 0.5]]]]))
+    """
+
+    def __init__(self, d: int, h: int, rng: "generator, or None" = None, bias: bool = False):
+        raise NotImplementedError
+
+    def __call__(
+        self,
+        xq: "array (B, n, d)",
+        xk: "array (B, m, d)",
+        xv: "array (B, m, d)",
+        mask: "bool array, or None" = None,
+    ) -> "arrays (B, n, d) and (B, h, n, m)":
+        raise NotImplementedError
+
+
+# %% [markdown]
 # ## 3 Looked at closely
 #
 # ### A sum over heads

@@ -17,6 +17,7 @@ from typing import Any
 
 import nbformat
 
+from autograder.course.carrying import carried, carry_problems
 from autograder.course.config import CourseError
 from autograder.course.discover import Assignment, Cell
 from autograder.course.recording import dump, record
@@ -27,7 +28,7 @@ from autograder.exercise.names import Unparsable, names
 from autograder.grading.demonstrations import TAG, unneeded
 
 SETUP = """\
-from check import check, student, your_numbers
+from check import {names}
 
 student("")  # your id, between the quotes"""
 
@@ -54,6 +55,7 @@ def build(assignment: Assignment) -> dict[str, bytes]:
         "exercises": {
             id: record(exercise, assignment.course.id) for id, exercise in assignment.sound.items()
         },
+        **carried(assignment),
     }
     answers = [part.answer for exercise in assignment.sound.values() for part in exercise.parts]
     return {
@@ -91,6 +93,7 @@ def problems(assignment: Assignment) -> list[str]:
             found.append(f"{module}: no cell is its stub; begin one in {path} with `{mark}`")
     found += [f"{path}: {text}" for text in _misplaced(assignment)]
     found += [f"{path}: {text}" for text in _not_only_shown(assignment)]
+    found += [f"{path}: {text}" for text in carry_problems(assignment)]
     for exercise in assignment.sound.values():
         found += [f"{path}: {text}" for text in _incomplete(assignment, exercise)]
     return found
@@ -229,7 +232,8 @@ def _notebook(assignment: Assignment) -> bytes:
         exercise = assignment.sound.get(cell.exercise)
         cells += [_plain(cell)] if exercise is None else _graded(cell, exercise)
     after_title = 1 if cells and cells[0]["cell_type"] == "markdown" else 0
-    cells.insert(after_title, _cell("code", SETUP))
+    used = ["check", "student", "your_numbers", *(["carry"] if carried(assignment) else [])]
+    cells.insert(after_title, _cell("code", SETUP.format(names=", ".join(sorted(used)))))
     for number, plain in enumerate(cells):
         grade_id = plain["metadata"].get("nbgrader", {}).get("grade_id")
         plain["id"] = grade_id or f"cell-{number:02d}"

@@ -38,6 +38,8 @@ class Course:
         ``--trust-students``.
     gpu
         Whether the course has the checks that need a GPU.
+    given
+        Assignments whose functions are given, as code, to those who build on them later.
     config
         Everything in course_config.py, nbgrader's own settings included.
     """
@@ -50,6 +52,7 @@ class Course:
     exercise_limits: dict[str, dict[str, Any]] = field(default_factory=dict)
     minimum_tier: Tier | None = None
     gpu: bool = True
+    given: tuple[str, ...] = ()
     config: Config = field(default_factory=Config)
 
     @classmethod
@@ -87,6 +90,7 @@ class Course:
             config.Course.get("exercise_limits", {}),
             _minimum_tier(root, config),
             _gpu(root, config),
+            _given(root, config, titles),
             config,
         )
 
@@ -172,3 +176,13 @@ def _gpu(root: Path, config: Config) -> bool:
     if not isinstance(wanted, bool):
         raise CourseError(f"{root / CONFIG}: c.Course.gpu is {wanted!r}; it is True or False")
     return wanted
+
+
+def _given(root: Path, config: Config, titles: dict[str, str]) -> tuple[str, ...]:
+    listed = config.Course.get("given", [])
+    if not isinstance(listed, list) or not titles.keys() >= {*map(str, listed)}:
+        raise CourseError(
+            f"{root / CONFIG}: c.Course.given is {listed!r}; it is a list of assignments of this "
+            f"course, which are {', '.join(titles)}"
+        )
+    return tuple(listed)

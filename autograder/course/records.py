@@ -79,7 +79,9 @@ def key_of(course: Course, handed: Handed) -> str:
     granted = notebook_limits(course, release.data["exercises"]), course.gpu
     own = {id: course.exercise_limits.get(id) for id in release.data["exercises"]}
     settings = repr((granted, sorted(own.items()))).encode()
-    digest = _assignment_digest(course.root, course.folder("release"), handed.assignment)
+    carried = release.data.get("carried", {}).values()
+    asked = handed.assignment, *sorted({one["assignment"] for one in carried})
+    digest = _assignment_digest(course.root, course.folder("release"), asked)
     secret = hashlib.sha256(secret_of(course).encode()).digest()
     parts = content, handed.student.encode(), settings, digest, secret
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
@@ -95,11 +97,15 @@ def recorded_key(course: Course, handed: Handed) -> str:
 
 
 @cache
-def _assignment_digest(root: Path, release: Path, assignment: str) -> bytes:
-    """Hash the assignment, its references and the engine; once a run, they don't change in it."""
+def _assignment_digest(root: Path, release: Path, assignments: tuple[str, ...]) -> bytes:
+    """Hash an assignment, its references and the engine; once a run, they don't change in it.
+
+    Behind it come the assignments whose code is carried into it.
+    """
     files = sorted((root / "reference").glob("*.py"))
-    files += sorted((root / "reference" / assignment).glob("*.py"))
-    files += sorted((release / assignment).glob("*"))
+    for assignment in assignments:
+        files += sorted((root / "reference" / assignment).glob("*.py"))
+    files += sorted((release / assignments[0]).glob("*"))
     files += sorted(Path(autograder.__file__).parent.rglob("*.py"))
     return b"".join(_hash_file(path) for path in files)
 

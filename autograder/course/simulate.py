@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.course.carrying import carried_source, carries, needed
 from autograder.course.config import Course
 from autograder.course.discover import Assignment, load_assignment
 from autograder.course.files import write_atomically
@@ -86,6 +87,7 @@ def simulate(
     release = Release.load(course, assignment)
     loaded = load_assignment(course, assignment)
     count = students or _everything(loaded)
+    carried = {id: carried_source(each) for id, each in needed(loaded).items()}
     outcome = {}
     for index in range(count):
         student = f"student_{index + 1:03d}"
@@ -93,7 +95,7 @@ def simulate(
             id: _answer(exercise, release, student, index, place, seed)
             for place, (id, exercise) in enumerate(loaded.sound.items())
         }
-        notebook = _filled(release, student, answered, blank=index == 2)
+        notebook = _filled(release, student, answered, carried, blank=index == 2)
         path = course.submission(student, assignment)
         write_atomically(path, json.dumps(notebook, indent=1, ensure_ascii=False).encode())
         write_atomically(path.with_name("timestamp.txt"), b"2026-01-01 12:00:00 UTC\n")
@@ -226,7 +228,12 @@ def _endless(exercise: Exercise) -> str:
 
 
 def _filled(
-    release: Release, student: str, answered: dict[str, Answered], *, blank: bool
+    release: Release,
+    student: str,
+    answered: dict[str, Answered],
+    carried: dict[str, str],
+    *,
+    blank: bool,
 ) -> dict[str, Any]:
     notebook = deepcopy(release.notebook)
     for cell in notebook["cells"]:
@@ -235,6 +242,8 @@ def _filled(
             cell["source"] = cell["source"].replace('student("")', f'student("{student}")')
         elif id in answered and (source := answered[id].source) is not None:
             cell["source"] = source
+        elif came := carries(cell["source"]) & carried.keys():
+            cell["source"] = "\n".join(carried[each] for each in sorted(came))
         elif cell["cell_type"] == "markdown" and id and not blank:
             cell["source"] += f"\n\n{student} wrote this."
     return notebook

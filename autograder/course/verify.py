@@ -12,6 +12,7 @@ from autograder.course.config import Course
 from autograder.course.discover import Assignment, Broken
 from autograder.course.discrimination import Hidden, Twins, part_twins
 from autograder.course.proofs.blind import blind_guess
+from autograder.course.proofs.carried import carried_problems
 from autograder.course.proofs.distances import Distance
 from autograder.course.proofs.functions import as_student, function_problems
 from autograder.course.proofs.helpers import helpers_path, helpers_problems, imports_problems
@@ -109,6 +110,7 @@ def _examine(
     problems += _stub_earns(assignment, exercise, pool[0])
     for function in exercise.functions:
         problems += function_problems(function, proof.twins, proof.distances, proof.prices)
+    problems += carried_problems(exercise)
     if dear := [price for price in proof.prices if price.too_dear]:
         told = ", ".join(f"`{price.misconception}` {price.share:.0%}" for price in dear)
         proof.notes.append(
@@ -152,7 +154,7 @@ def _stub_earns(
     """Run the stub as it is released: it must define every name and earn nothing."""
     own = [c for c in assignment.cells if c.exercise == exercise.id and not c.part]
     stub = "\n".join(cell.source for cell in own if cell.kind == "code")
-    names: dict[str, Any] = {}
+    names: dict[str, Any] = {carried.name: carried.solution for carried in exercise.carried}
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             exec(compile(stub, f"<stub of {exercise.id}>", "exec"), names)

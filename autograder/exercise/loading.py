@@ -21,6 +21,20 @@ def load_module(path: Path) -> ModuleType:
     return _run(f"reference.{path.parent.name}.{path.stem}", path)
 
 
+def load_earlier(place: str) -> ModuleType:
+    """Run the module of another exercise, ``"a04_multi_head/mha_numpy"``, of the same course.
+
+    It is asked for by a module that is being loaded.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none.
+    """
+    path = Path(sys.modules["reference"].__path__[0], f"{place}.py")
+    return _run(f"reference.{place.replace('/', '.')}", path)
+
+
 def load_helpers(folder: Path) -> ModuleType:
     """Run the helpers in the folder of a course's references, and return the module."""
     return _run(f"reference.{HELPERS}", folder / f"{HELPERS}.py")

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeGuard
 
+from autograder.exercise.earlier import METHOD
 from autograder.exercise.loading import HELPERS
 from autograder.exercise.names import names
 
@@ -25,7 +26,7 @@ def standalone(function: Callable[..., Any], name: str) -> str:
     """Return code that defines ``function`` under a name, with what it needs of its module.
 
     There are no decorators, annotations and docstrings in it.  Of the course's helpers it holds
-    those that are used.
+    those that are used.  What is carried from an earlier exercise stands in the notebook already.
     """
     module = sys.modules[function.__module__]
     imports, statements = _statements(module)
@@ -63,7 +64,14 @@ def _split(body: list[ast.stmt]) -> tuple[list[str], list[ast.stmt]]:
     imports = [s for s in body if _is_library_import(s)]
     known = {(a.asname or a.name).partition(".")[0] for s in imports for a in s.names}
     known |= vars(builtins).keys()
-    return [ast.unparse(s) for s in imports], [_bare(s, known) for s in body if _defined(s)]
+    defined = [s for s in body if _defined(s) and not _is_carried(s)]
+    return [ast.unparse(s) for s in imports], [_bare(s, known) for s in defined]
+
+
+def _is_carried(statement: ast.stmt) -> bool:
+    """Tell ``MultiHead = exercise.carries(…)``."""
+    asked = getattr(getattr(statement, "value", None), "func", None)
+    return isinstance(asked, ast.Attribute) and asked.attr == METHOD
 
 
 def _from_helpers(statement: ast.stmt) -> dict[str, str]:

@@ -10,6 +10,7 @@ from inspect import cleandoc, signature
 from typing import Any, overload
 
 from autograder.exercise.answers import Answer
+from autograder.exercise.earlier import Carried, earlier
 
 Function = Callable[..., Any]
 
@@ -203,6 +204,8 @@ class Exercise:
         self.items: list[Part | Check] = []
         self.misconceptions: list[Misconception] = []
         self.alternatives: list[Function] = []
+        #: What students carry here from earlier exercises.
+        self.carried: list[Carried] = []
 
     def __repr__(self) -> str:
         return f"<Exercise {self.id}: {len(self.items)} items, {self.points:g} points>"
@@ -273,6 +276,15 @@ class Exercise:
             own.alternatives += self.alternatives
         self.functions.append(own)
         return solution
+
+    def carries(self, place: str, name: str) -> Function:
+        """Let answers build on the student's own function or class of an earlier exercise.
+
+        ``place`` is assignment and exercise, ``"a04_multi_head/mha_numpy"``. What comes is its
+        reference; ``call.own(…)`` of it is the student's.
+        """
+        self.carried.append(carried := earlier(place, name))
+        return carried.solution
 
     def check(
         self,

@@ -3,6 +3,7 @@
     student("ada")               whose numbers these are
     your_numbers("exercise")     the numbers that are yours
     check("exercise")            what is filled in, and what the visible checks say
+    carry("exercise")            your own code of an earlier notebook, in place of this cell
 
 There are no solutions in this file or in those beside it, and grading uses none of them.  It
 needs numpy and nothing else.
@@ -14,6 +15,7 @@ import os
 import sys
 
 from autograder.student.answers import report_answers
+from autograder.student.carrying import NotCarried, carried_code
 from autograder.student.data import decode, find, variant_of
 from autograder.student.functions import report_function
 from autograder.student.symbols import Numbers
@@ -66,3 +68,25 @@ def check(exercise: str) -> None:
         checks = f"{hidden} hidden check{'s' * (hidden > 1)}"
         lines.append(f"  Grading also runs {checks}: passing here is not yet the mark.")
     print("\n".join(lines))
+
+
+def carry(exercise: str, notebook: str = "", *, given: bool = False) -> None:
+    """Put your own code of an earlier exercise in place of this cell, with all that it needs.
+
+    It is copied from the notebook that lies in the folder beside this one, or from ``notebook``,
+    as it was saved last; so save that one first. ``given`` takes the version that your course
+    gives, where it does.
+    """
+    try:
+        code, said = carried_code(exercise, notebook, given=given)
+    except NotCarried as problem:
+        print(f"✗ not carried: {problem}.")
+        return
+    exec(compile(code, f"<{exercise}>", "exec"), sys._getframe(1).f_globals)
+    print(f"✓ carried: {said}.")
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is None:
+        print(f"Put this in place of the cell:\n\n{code}")
+    else:
+        shell.set_next_input(code, replace=True)
+        print("The code stands in this cell now. Save this notebook: graded is what stands here.")

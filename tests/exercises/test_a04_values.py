@@ -16,6 +16,7 @@ POINTS = {  # by exercise: each row of the catalogue may be several parts or che
     "mha_params": 7,
     "cross_attn": 9,
     "mask_broadcast": 5,
+    "mha_numpy": 15,
     "why_heads": 5,
 }
 DATA = {
@@ -121,3 +122,60 @@ def test_a_layer_is_a_sum_over_its_heads():
     np.testing.assert_allclose(
         m.cross_attention(dec, enc, W, 3), m.head_by_head(dec, enc, W, 3), atol=1e-12
     )
+
+
+class TestMhaNumpy:
+    """One layer on the catalogue's fixture, its mistakes, and torch's own."""
+
+    @staticmethod
+    def layer(kind, W, **options):
+        made = kind(W.shape[-1], 2, **options)
+        for name, each in zip(("W_q", "W_k", "W_v", "W_o"), W, strict=True):
+            setattr(made, name, each)
+        return made
+
+    @pytest.fixture
+    def fixture(self):
+        rng = np.random.default_rng(0)
+        return rng.standard_normal((1, 4, 8)), rng.standard_normal((4, 8, 8)) / np.sqrt(8)
+
+    def test_the_output_and_the_weights(self, fixture):
+        X, W = fixture
+        out, weights = self.layer(module("mha_numpy").MultiHead, W)(X, X, X)
+        close(out[0, 0, :4], [-0.4087459, -0.3800551, -0.3363111, 0.7095015])
+        close(weights[0, 0, 0], [0.3235163, 0.1852885, 0.3254706, 0.1657246])
+
+    @pytest.mark.parametrize(
+        ("mistake", "values"),
+        [
+            ("SplitByReshaping", [-0.0795596, -0.140331, -0.03994033, 0.3684453]),
+            ("ScaledByTheWidth", [-0.3886935, -0.3261354, -0.3099213, 0.720611]),
+            ("HeadsIgnored", [-0.4051817, -0.3860516, -0.254362, 0.6428892]),
+            ("MergedByReshaping", [0.2709916, -0.1904331, 0.02594132, -0.475547]),
+            ("SoftmaxOverEverything", [-0.04428993, -0.05388259, -0.04335618, 0.06448903]),
+            ("OutputMatrixForgotten", [-0.6988663, -0.2783936, -0.5544244, -0.05455197]),
+        ],
+    )
+    def test_the_mistakes(self, fixture, mistake, values):
+        X, W = fixture
+        kind = getattr(module("mha_numpy"), mistake).compute
+        close(self.layer(kind, W)(X, X, X)[0][0, 0, :4], values)
+
+    def test_torch_agrees_with_biases_and_masks(self):
+        torch = pytest.importorskip("torch")
+        torch.manual_seed(0)
+        theirs = torch.nn.MultiheadAttention(8, 2, batch_first=True, dtype=torch.float64)
+        rng = np.random.default_rng(1)
+        theirs.in_proj_bias.data = torch.tensor(rng.normal(size=24))
+        W = [
+            w.T.detach().numpy() for w in (*theirs.in_proj_weight.chunk(3), theirs.out_proj.weight)
+        ]
+        ours = self.layer(module("mha_numpy").MultiHead, np.stack(W), bias=True)
+        ours.b_q, ours.b_k, ours.b_v = theirs.in_proj_bias.detach().numpy().reshape(3, 8)
+        x, y = rng.normal(size=(2, 3, 8)), rng.normal(size=(2, 5, 8))
+        mask = rng.random((3, 5)) < 0.6
+        mask[:, 0] = True
+        blocked = torch.tensor(~mask)
+        right = theirs(*map(torch.tensor, (x, y, y)), attn_mask=blocked, average_attn_weights=False)
+        for found, expected in zip(ours(x, y, y, mask), right, strict=True):
+            np.testing.assert_allclose(found, expected.detach().numpy(), rtol=1e-9, atol=1e-12)

@@ -1,0 +1,272 @@
+"""Students carry their own code of an earlier notebook into a later one."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from autograder.course.build import build, problems
+from autograder.course.config import Course, CourseError
+from autograder.course.discover import load_assignment
+from autograder.course.grade import Grader
+from autograder.course.simulate import simulate
+from autograder.course.submissions import Handed
+from autograder.course.verify import verify
+from autograder.delivery.release import generate
+
+CONFIG = """
+c = get_config()
+c.CourseDirectory.course_id = "growing"
+c.Course.assignments = [{"id": "a01_first", "title": "1"}, {"id": "a02_second", "title": "2"}]
+"""
+SCALER = '''
+"""A class."""
+from autograder.exercise import Exercise, agree
+
+exercise = Exercise("scaler", title="Scaler", source="none")
+
+def times(x, c):
+    return c * x
+
+@exercise.reference
+class Scaler:
+    """Multiplies."""
+
+    def __init__(self, c: float = 2.0):
+        self.c = c
+
+    def __call__(self, x):
+        return times(x, self.c)
+
+@exercise.check(points=1)
+def multiplies(call, rng):
+    """Multiplies by c."""
+    x = rng.normal(size=3)
+    agree(call.make(3.0)(x), 3 * x)
+
+@exercise.misconception
+class Divides(Scaler):
+    """You divided. Multiply."""
+
+    def __call__(self, x):
+        return x / self.c
+'''
+STACK = '''
+"""A function on top of it."""
+from autograder.exercise import Exercise, agree
+
+exercise = Exercise("stack", title="Stack", source="none")
+Scaler = exercise.carries("a01_first/scaler", "Scaler")
+
+@exercise.reference
+def stack(x, c: float):
+    """Scale, then add 1."""
+    return Scaler(c)(x) + 1
+
+@exercise.check(points=2, visible=True)
+def adds_one(call, rng):
+    """Scales by c and adds 1."""
+    x = rng.normal(size=3)
+    agree(call(x, 3.0), call.own(Scaler).make(3.0)(x) + 1)
+
+@exercise.misconception(fatal=True)
+def subtracts(x, c):
+    """You subtracted 1."""
+    return Scaler(c)(x) - 1
+'''
+FIRST = '''\
+# %% exercise="scaler"
+class Scaler:
+    """Multiplies."""
+
+    def __init__(self, c: float = 2.0):
+        raise NotImplementedError
+
+    def __call__(self, x):
+        raise NotImplementedError
+'''
+SECOND = """\
+# %% [markdown]
+# # The second
+#
+# %%
+carry("scaler")
+
+# %% exercise="stack"
+def stack(x, c):
+    raise NotImplementedError
+"""
+OWN = """\
+def times(x, c):
+    return c * x
+
+
+class Scaler:
+    def __init__(self, c=2.0):
+        self.c = c
+
+    def __call__(self, x):
+        return times(x, self.c)
+
+
+def unused():
+    return undefined
+"""
+
+
+@pytest.fixture
+def course(tmp_path):
+    """Return a function that makes the course; given are other texts, by file."""
+
+    def make(**texts):
+        files = {"config": CONFIG, "scaler": SCALER, "stack": STACK, "a01": FIRST, "a02": SECOND}
+        places = {
+            "config": "course_config.py",
+            "scaler": "reference/a01_first/scaler.py",
+            "stack": "reference/a02_second/stack.py",
+            "a01": "assignments/a01_first/a01_first.py",
+            "a02": "assignments/a02_second/a02_second.py",
+        }
+        for name, content in (files | texts).items():
+            path = tmp_path / places[name]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, encoding="utf-8")
+        return Course.load(tmp_path)
+
+    return make
+
+
+def notebook(folder, cells, id="scaler"):
+    """Write an earlier notebook: ordinary cells, the last of which is the exercise's."""
+    made = [{"cell_type": "code", "metadata": {}, "source": cell} for cell in cells]
+    made[-1]["metadata"] = {"nbgrader": {"grade_id": id}}
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "a01_first.ipynb").write_text(json.dumps({"cells": made}))
+
+
+@pytest.fixture
+def carry(course, tmp_path):
+    """Return a function that writes an earlier notebook, carries it, and returns what is said."""
+
+    def run(*cells, then="", config=CONFIG, call='carry("scaler")'):
+        here = tmp_path / "home" / "a02_second"
+        here.mkdir(parents=True)
+        for name, content in build(load_assignment(course(config=config), "a02_second")).items():
+            (here / name).write_bytes(content)
+        if cells:
+            notebook(here.parent / "a01_first", cells)
+        code = f"from check import carry, check\n{call}\n{then}"
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=here, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_exercises_that_build_on_earlier_ones_prove_themselves(course):
+    for assignment in ("a01_first", "a02_second"):
+        (proof,) = verify(load_assignment(course(), assignment))
+        assert proof.problems == []
+
+
+def test_a_check_that_charges_for_an_earlier_slip_is_no_proof(course):
+    text = STACK.replace("call.own(Scaler).make(3.0)(x) + 1", "3 * x + 1")
+    (proof,) = verify(load_assignment(course(stack=text), "a02_second"))
+    assert "built on `Scaler` with the mistake `Divides`, and fails `adds_one`" in proof.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        ({"a02": SECOND.replace('carry("scaler")', "1")}, 'add a code cell `carry("scaler")`'),
+        ({"a02": SECOND.replace('carry("scaler")', 'carry("other")')}, 'carry("other")` is not'),
+        ({"stack": STACK.replace("a01_first/scaler", "scaler")}, "write it as assignment/exercise"),
+        (
+            {"stack": STACK.replace('"Scaler")', '"Scale")')},
+            "asks for no function or class 'Scale'",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_named_before_it_is_released(course, texts, said):
+    found = "\n".join(problems(load_assignment(course(**texts), "a02_second")))
+    assert said.replace("`", "") in found.replace("`", "")
+
+
+def test_code_is_carried_with_all_that_it_needs_and_nothing_else(carry):
+    said = carry("offset = 0", OWN, then="print(Scaler(3)(2))\ncheck('stack')")
+    assert "✓ carried: `Scaler`, with times, from" in said
+    assert "# scaler of a01_first, carried over." in said
+    assert "unused" not in said
+    assert "\n6\n" in said
+    assert "`stack` is not defined yet" in said
+
+
+def test_the_last_of_several_definitions_counts_and_what_changes_it(carry):
+    cells = ("def times(x, c):\n    return 0", "%matplotlib inline\n" + OWN)
+    said = carry(*cells[:1], cells[1] + "\nScaler.extra = times\n", then="print(Scaler(3)(2))")
+    assert "\n6\n" in said
+    assert "Scaler.extra = times" in said
+    assert "return 0" not in said
+
+
+def test_a_class_made_out_of_itself_keeps_what_it_was(carry):
+    twice = (
+        "class Scaler(Scaler):\n    def __call__(self, x):\n        return 2 * super().__call__(x)"
+    )
+    assert "\n12\n" in carry(OWN, twice, then="print(Scaler(3)(2))")
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ((), "Put the folder a01_first beside this one"),
+        (("Scale = 1",), "defines no `Scaler`"),
+        (("class Scaler",), "is no Python"),
+        (
+            ("class Scaler:\n    def __init__(self):\n        raise NotImplementedError",),
+            "not written",
+        ),
+        (("class Scaler(Base):\n    pass",), "doesn't run by itself (NameError"),
+    ],
+)
+def test_what_keeps_code_from_being_carried_is_said(carry, cells, said):
+    found = carry(*cells)
+    assert found.startswith("✗ not carried: ")
+    assert said in found
+
+
+def test_a_version_is_given_where_the_course_says_so_alone(carry, course):
+    given = f'{CONFIG}c.Course.given = ["a01_first"]\n'
+    assert "c * x" not in build(load_assignment(course(), "a02_second"))["check.json"].decode()
+    with pytest.raises(CourseError, match="is a list of assignments of this course"):
+        course(config=f'{CONFIG}c.Course.given = ["a07"]\n')
+    said = carry(config=given, call='carry("scaler", given=True)', then="print(Scaler(3)(2))")
+    assert "\n6\n" in said
+
+
+def test_without_a_given_version_none_is_to_be_had(carry):
+    assert "your course gives no version" in carry(call='carry("scaler", given=True)')
+
+
+@pytest.mark.sandbox
+def test_simulated_students_and_wrong_earlier_code_earn_what_they_should(course):
+    made = course()
+    for assignment in ("a01_first", "a02_second"):
+        generate(made, [assignment])
+    outcome = simulate(made, "a02_second", 8)
+    with Grader(made) as grader:
+        for student, answered in outcome.items():
+            path = made.submission(student, "a02_second")
+            grade = grader.grade(Handed(student, "a02_second", path)).grade
+            assert grade.exercises[0].score == answered["stack"].score, student
+        path = made.submission("student_001", "a02_second")
+        path.write_text(path.read_text().replace("c * x", "x / c"))
+        (item,) = grader.grade(Handed("ada", "a02_second", path)).grade.exercises[0].items
+        assert (item.score, item.note) == (2.0, "follow_through")
+        path.write_text(path.read_text().replace("def times", "carry('scaler')\\ndef other"))
+        grade = grader.grade(Handed("ada", "a02_second", path))
+        assert grade.grade.score == 0.0
+        assert "is not in this notebook: run this cell" in json.dumps(grade.notebook)
