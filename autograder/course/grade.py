@@ -130,7 +130,9 @@ class Grader:
         grade = lost(
             handed.assignment, handed.student, assigned, note=note, reason=reason, errored=ours
         )
-        return Graded(grade, _explained(self.release(handed.assignment), reason), key)
+        release = self.release(handed.assignment)
+        notebook = _handed_in(handed, release) if ours else release.notebook
+        return Graded(grade, _explained(notebook, reason), key)
 
     def grade_json(self, assignment: str, student: str, notebook: dict[str, Any]) -> Graded:
         """Grade a notebook that is in memory (nbgrader's own autograde hands one over)."""
@@ -245,10 +247,18 @@ def _as_released(exercise: Exercise | Broken, released: dict[str, Any]) -> Exerc
     return Broken(exercise.id, f"{message}: run `autograder generate`")
 
 
-def _explained(release: Release, reason: str) -> dict[str, Any]:
-    """Return the released notebook under a cell that says why the submission isn't there."""
+def _handed_in(handed: Handed, release: Release) -> dict[str, Any]:
+    """Return what was handed in, for a person to mark; as released where it can't be read."""
+    try:
+        return restore(read_notebook(handed.path), release)[0]
+    except Exception:
+        return release.notebook
+
+
+def _explained(notebook: dict[str, Any], reason: str) -> dict[str, Any]:
+    """Return a notebook under a cell that says why it was not run."""
     cell = {"cell_type": "markdown", "id": "cell-why", "metadata": {}, "source": f"**{reason}**"}
-    return {**release.notebook, "cells": [cell, *release.notebook["cells"]]}
+    return {**notebook, "cells": [cell, *notebook["cells"]]}
 
 
 def _recognise(course: Course, path: Path, notebook: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import stat
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,41 @@ def write_record(course: Course, graded: Graded) -> None:
 
 
 def _record(graded: Graded) -> dict[str, Any]:
-    return {**graded.grade.to_json(), "key": graded.key}
+    digests = {id: _digest(text) for id, text in texts(graded.notebook).items()}
+    return {**graded.grade.to_json(), "key": graded.key, "texts": digests}
+
+
+def texts(notebook: Mapping[str, Any]) -> dict[str, str]:
+    """Return the text of each of a notebook's cells that has a grade_id."""
+    found = {}
+    for cell in notebook["cells"]:
+        if id := cell["metadata"].get("nbgrader", {}).get("grade_id"):
+            source = cell["source"]
+            found[id] = source if isinstance(source, str) else "".join(source)
+    return found
+
+
+def changed(course: Course, grade: Grade, notebook: Mapping[str, Any]) -> set[str]:
+    """Return the grade_ids of cells with another text than when they were last graded.
+
+    What a person marked is the text of that time.  Of a submission whose record and autograded
+    notebook are both gone nothing is known, and nothing said to be changed.
+    """
+    names = grade.student, grade.assignment
+    now = {id: _digest(text) for id, text in texts(notebook).items()}
+    try:
+        before = json.loads(course.record(*names).read_bytes()).get("texts")
+        if before is None:  # a record of an earlier version
+            shown = json.loads(course.submission(*names, "autograded").read_bytes())
+            before = {id: _digest(text) for id, text in texts(shown).items()}
+        return {id for id, digest in now.items() if before.get(id) != digest}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return set()
+
+
+def _digest(text: str) -> str:
+    """Tell texts apart in a record, which need not hold them."""
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16]
 
 
 def _unsaved(course: Course, student: str, assignment: str) -> Path:

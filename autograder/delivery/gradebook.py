@@ -19,6 +19,7 @@ from nbgrader.utils import parse_utc
 from autograder.course.config import Course, CourseError
 from autograder.course.files import by_lines, write_atomically
 from autograder.course.grade import Graded
+from autograder.course.records import changed, texts
 from autograder.delivery.database import CHECK, opened, small_text, submitted_at
 from autograder.delivery.marks import owner
 from autograder.grading.results import ExerciseGrade, Status
@@ -117,7 +118,6 @@ def save(course: Course, batch: Sequence[Graded]) -> None:
             group = {g.grade.student: g for g in batch if g.grade.assignment == assignment}
             _save_assignment(course, gradebook, assignment, group)
         gradebook.db.commit()
-    # Last: until then the notebook that is there tells what was marked.
     for graded in batch:
         _write_autograded(course, graded)
 
@@ -177,7 +177,7 @@ def _save_assignment(
             late.append((student, notebooks[row.id], (row.timestamp - due).total_seconds()))
 
     unchanged = {s: _unchanged(graded.notebook, released) for s, graded in group.items()}
-    marked = {s: _unchanged(g.notebook, _marked(course, s, assignment)) for s, g in group.items()}
+    anew = {s: changed(course, g.grade, g.notebook) for s, g in group.items()}
     exercises = {s: {e.id: e for e in graded.grade.exercises} for s, graded in group.items()}
     for cell, rows in _rows_of_cells(db, api.Grade, owners, graded_cells):
         for id, row in rows.items():
@@ -191,7 +191,7 @@ def _save_assignment(
                 row.auto_score = 0.0 if cell.name in unchanged[owners[id]] else None
             if row.manual_score is None:
                 row.needs_manual_grade = row.auto_score is None
-            elif cell.name.removeprefix(CHECK) not in marked[owners[id]]:
+            elif cell.name.removeprefix(CHECK) in anew[owners[id]]:
                 row.needs_manual_grade = True  # a person marked another text
     for cell, rows in _rows_of_cells(db, api.Comment, owners, solution_cells):
         for id, row in rows.items():
@@ -231,26 +231,7 @@ def _rows_of_cells(
 
 def _unchanged(notebook: Mapping[str, Any], before: Mapping[str, str]) -> set[str]:
     """Return the grade_ids of cells whose text is as before."""
-    return {id for id, text in _texts(notebook).items() if text == before.get(id)}
-
-
-def _texts(notebook: Mapping[str, Any]) -> dict[str, str]:
-    """Return the text of each cell that has a grade_id."""
-    texts = {}
-    for cell in notebook["cells"]:
-        if id := cell["metadata"].get("nbgrader", {}).get("grade_id"):
-            source = cell["source"]
-            texts[id] = source if isinstance(source, str) else "".join(source)
-    return texts
-
-
-def _marked(course: Course, student: str, assignment: str) -> dict[str, str]:
-    """Return the texts that a person had before them, if any."""
-    try:
-        path = course.submission(student, assignment, "autograded")
-        return _texts(json.loads(path.read_bytes()))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}
+    return {id for id, text in texts(notebook).items() if text == before.get(id)}
 
 
 def _score(exercise: ExerciseGrade | None, max_score: float) -> float | None:

@@ -6,6 +6,8 @@ leaves out what is for the marker alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,7 @@ class LockedDownExecute(NbGraderPreprocessor):  # type: ignore[misc]
         """Return the autograded notebook, and write the result record."""
         from autograder.course.grade import Grader
         from autograder.course.lock import grading
-        from autograder.course.records import write_record
+        from autograder.course.records import changed, write_record
         from autograder.sandbox.isolation import probe
 
         place = resources["nbgrader"]
@@ -34,26 +36,43 @@ class LockedDownExecute(NbGraderPreprocessor):  # type: ignore[misc]
         course.demand(probe())
         with grading(course), Grader(course) as grader:
             graded = grader.grade_json(place["assignment"], place["student"], nb)
+            place["settled"] = _marked(place) - changed(course, graded.grade, graded.notebook)
             write_record(course, graded)
         place["withheld"] = [e.id for e in graded.grade.exercises if e.status is Status.ERRORED]
         return nbformat.from_dict(graded.notebook), resources
 
 
 class WithholdErrored(NbGraderPreprocessor):  # type: ignore[misc]
-    """Take back what SaveAutoGrades saved for errored exercises; goes right behind it."""
+    """Take back what SaveAutoGrades saved too much; goes right behind it."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        """Leave errored exercises without a score, for a person to grade."""
+        """Leave errored exercises without a score, and marked ones as they were marked."""
         place = resources["nbgrader"]
-        with Gradebook(place["db_url"]) as gradebook:
-            submission = gradebook.find_submission_notebook(
-                place["notebook"], place["assignment"], place["student"]
-            )
-            for grade in submission.grades:
+        with _grades(place) as grades:
+            for grade in grades:
                 if grade.name.removeprefix(CHECK) in place["withheld"]:
                     grade.auto_score, grade.needs_manual_grade = None, True
-            gradebook.db.commit()
+                if grade.manual_score is not None:  # nbgrader asks for every one of them again
+                    grade.needs_manual_grade = (
+                        grade.name.removeprefix(CHECK) not in place["settled"]
+                    )
         return nb, resources
+
+
+@contextmanager
+def _grades(place: dict[str, str]) -> Iterator[list[Any]]:
+    """Give what the gradebook holds of a submission; changes are saved."""
+    with Gradebook(place["db_url"]) as gradebook:
+        names = place["notebook"], place["assignment"], place["student"]
+        yield list(gradebook.find_submission_notebook(*names).grades)
+        gradebook.db.commit()
+
+
+def _marked(place: dict[str, str]) -> set[str]:
+    """Return the cells that a person has marked, and that wait for nobody since."""
+    with _grades(place) as grades:
+        settled = [g for g in grades if g.manual_score is not None and not g.needs_manual_grade]
+        return {grade.name.removeprefix(CHECK) for grade in settled}
 
 
 class ClearRubrics(NbGraderPreprocessor):  # type: ignore[misc]

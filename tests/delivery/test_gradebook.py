@@ -1,4 +1,5 @@
 import json
+import shutil
 import sqlite3
 from datetime import datetime
 
@@ -135,6 +136,25 @@ def test_a_person_looks_again_where_another_text_was_handed_in(tiny, graded, sav
         cells = scores(tiny, A)["ada"].cells
         assert [cells[name].pending for name in ("qk_why", "check_qk")] == [True, False]
         assert cells["qk_why"].manual == 1.0
+
+
+def test_what_was_marked_stays_marked_though_autograded_is_gone(tiny, graded, save):
+    save(tiny, graded("ada"))
+    with Gradebook(tiny.database) as book:
+        book.find_grade("qk_why", A, A, "ada").manual_score = 1.0
+        book.find_grade("qk_why", A, A, "ada").needs_manual_grade = False
+        book.db.commit()
+    shutil.rmtree(tiny.folder("autograded"))
+    save(tiny, graded("ada"))
+    assert not scores(tiny, A)["ada"].cells["qk_why"].pending
+    # a record of an earlier version says no texts: the autograded notebook does
+    path = tiny.record("ada", A)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"texts": None}))
+    save(tiny, graded("ada"))
+    assert not scores(tiny, A)["ada"].cells["qk_why"].pending
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"texts": None}))
+    save(tiny, graded("ada", answer="Another."))
+    assert scores(tiny, A)["ada"].cells["qk_why"].pending
 
 
 def test_an_errored_exercise_is_withheld_and_never_0(tiny, graded, save):

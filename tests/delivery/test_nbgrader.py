@@ -5,8 +5,9 @@ import json
 import shutil
 
 import pytest
+from nbgrader.api import Gradebook
 
-from autograder.course.config import CourseError
+from autograder.course.config import Course, CourseError
 from autograder.course.simulate import simulate
 from autograder.delivery.collect import collect
 from autograder.delivery.feedback import write_feedback
@@ -109,6 +110,25 @@ def test_nbgrader_autograde_uses_the_engine(course, template, nbgrader):
     assert {s: m.comments for s, m in by_nbgrader.items()} == {
         s: m.comments for s, m in ours.items()
     }
+    # what a person marked is not asked for again, whichever way the same text is graded again
+    with Gradebook(course.database) as book:
+        row = book.find_grade("check_attn_hand", id, id, "student_001")
+        row.manual_score, row.needs_manual_grade = 1.0, False
+        book.db.commit()
+    config = course.root / "course_config.py"
+    config.write_text(config.read_text() + '\nc.Course.students = ["student_001", "new"]\n')
+    assert grade_and_save(Course.load(course.root), [id], students=["student_001"]).up_to_date == 1
+    nbgrader(course.root, "autograde", id, "--force", "--student=student_001")
+    grade_and_save(course, [id], students=["student_001"], force=True)
+    mark = scores(course, id)["student_001"].cells["check_attn_hand"]
+    assert (mark.manual, mark.pending) == (1.0, False)
+    path = course.submission("student_001", id)
+    notebook = json.loads(path.read_text())
+    cell = next(c for c in notebook["cells"] if c["id"] == "attn_hand")
+    cell["source"] = "".join(cell["source"]) + "\n# changed"
+    path.write_text(json.dumps(notebook))
+    nbgrader(course.root, "autograde", id, "--force", "--student=student_001")
+    assert scores(course, id)["student_001"].cells["check_attn_hand"].pending
     # a broken exercise: withheld by either way
     module = course.root / "reference" / id / "attn_hand_scaled.py"
     module.write_text(module.read_text() + "\nraise RuntimeError('typo')\n")
