@@ -60,6 +60,23 @@ class Marks:
         """Points that could be had."""
         return sum(mark.max_score for mark in self.cells.values())
 
+    @property
+    def withheld(self) -> bool:
+        """Does the score of an exercise wait, because the grader could not decide?"""
+        return any(m.manual is None and c.startswith(CHECK) for c, m in self.pending)
+
+    @property
+    def unmarked(self) -> bool:
+        """Has a person yet to mark something, for the first time or again?"""
+        return any(
+            m.manual is not None or not c.startswith(CHECK) for c, m in self.pending
+        )
+
+    @property
+    def pending(self) -> list[tuple[str, Mark]]:
+        """The cells whose points are not final, by grade_id."""
+        return [(cell, mark) for cell, mark in self.cells.items() if mark.pending]
+
     def by_exercise(self, exercises: Iterable[str]) -> dict[str, list[Mark]]:
         """Return the marks of each exercise: its check cell's and its hand-marked parts'."""
         found: dict[str, list[Mark]] = {id: [] for id in exercises}

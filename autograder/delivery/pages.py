@@ -6,7 +6,7 @@ import re
 from functools import cache
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 from markupsafe import Markup, escape
@@ -14,6 +14,9 @@ from markupsafe import Markup, escape
 from autograder.course.files import write_atomically
 from autograder.delivery import picture
 from autograder.grading.results import Status
+
+if TYPE_CHECKING:
+    from autograder.delivery.sheets import Sheet
 
 #: What a status looks like and is called; never told by colour alone.
 STATUS = {
@@ -70,6 +73,16 @@ def points(value: float | None) -> str:
     return "–" if value is None else f"{round(value, 2):g}"
 
 
+def so_far(sheet: Sheet) -> str:
+    """Write a score, and behind it the points that are not final."""
+    return points(sheet.score) + (f" (+{points(sheet.open)})" if sheet.open else "")
+
+
+def left_out(final: int, count: int) -> str:
+    """Say of whom a mean is, where it isn't of everybody."""
+    return "" if final == count else f"of the {final} whose points are final; {count} handed in"
+
+
 @cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
@@ -80,6 +93,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"prose": prose, "blocks": blocks, "points": points, "counted": counted}
+    environment.filters |= {"so_far": so_far}
     environment.filters |= {"picture": picture.svg, "in_words": picture.describe}
-    environment.globals |= {"STATUS": STATUS}
+    environment.globals |= {"STATUS": STATUS, "left_out": left_out}
     return environment

@@ -44,6 +44,8 @@ class ExerciseResult:
 
     Attributes
     ----------
+    mean
+        Of those whose points are final; ``open`` counts the others.
     statuses
         Counts students.
     curves
@@ -54,6 +56,7 @@ class ExerciseResult:
     title: str
     max_score: float
     mean: float | None
+    open: int
     statuses: dict[Status, int]
     notes: list[Note]
     curves: dict[str, list[Curve]]
@@ -61,14 +64,25 @@ class ExerciseResult:
 
 @dataclass(frozen=True)
 class ClassResult:
-    """How a class did on one assignment; ``bins`` counts students by tenths of the points."""
+    """How a class did on one assignment.
+
+    Attributes
+    ----------
+    mean, median, lowest, highest
+        Of the submissions whose points are all final; None where there is none.
+    final
+        How many these are.
+    bins
+        Counts them by tenths of the points.
+    """
 
     count: int
+    final: int
     max_score: float
-    mean: float
-    median: float
-    lowest: float
-    highest: float
+    mean: float | None
+    median: float | None
+    lowest: float | None
+    highest: float | None
     bins: list[int]
     waiting: int
     withheld: int
@@ -108,20 +122,21 @@ def write_report(course: Course, ids: Sequence[str]) -> Path:
 
 
 def class_result(found: Iterable[Sheet]) -> ClassResult:
-    """Return a class's scores in numbers."""
+    """Return a class's scores in numbers; a score that is not final is in none of them."""
     all_of = list(found)
-    scores = [sheet.score for sheet in all_of]
+    scores = [sheet.score for sheet in all_of if not sheet.open]
     most = max(sheet.grade.max_score for sheet in all_of)
     bins = [0] * _BINS
     for score in scores:
         bins[max(0, min(int(_BINS * score / most) if most else 0, _BINS - 1))] += 1
     return ClassResult(
+        len(all_of),
         len(scores),
         most,
-        mean(scores),
-        median(scores),
-        min(scores),
-        max(scores),
+        mean(scores) if scores else None,
+        median(scores) if scores else None,
+        min(scores, default=None),
+        max(scores, default=None),
         bins,
         sum(sheet.waiting > 0 for sheet in all_of),
         sum(bool(sheet.withheld) for sheet in all_of),
@@ -139,7 +154,8 @@ def exercise_results(found: Iterable[Sheet]) -> list[ExerciseResult]:
 
 def _exercise_result(id: str, sections: Sequence[Section]) -> ExerciseResult:
     statuses = Counter(section.status for section in sections)
-    scores = [section.score for section in sections if section.score is not None]
+    final = [section for section in sections if not section.open]
+    scores = [section.score for section in final if section.score is not None]
     # A note counts once a student, however many checks it explains.
     notes: Counter[str] = Counter()
     told: dict[str, dict[str, None]] = {}
@@ -157,6 +173,7 @@ def _exercise_result(id: str, sections: Sequence[Section]) -> ExerciseResult:
         sections[0].title,
         sections[0].grade.max_score,
         mean(scores) if scores else None,
+        len(sections) - len(final),
         {status: statuses[status] for status in STATUS if statuses[status]},
         [Note(n, count, next(iter(told[n])), len(told[n]) > 1) for n, count in notes.most_common()],
         curves,

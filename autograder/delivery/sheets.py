@@ -58,6 +58,8 @@ class Section:
         None where nothing is known yet: withheld, or all of it waits for a person.
     adjusted
         Did a person replace the engine's score?
+    again
+        Was that for another text, so that a person has to look again?
     functions
         What the references say of themselves, by name, where students may see it.
     """
@@ -67,12 +69,15 @@ class Section:
     lines: list[Line]
     score: float | None
     adjusted: bool = False
+    again: bool = False
     comment: str = ""
     functions: dict[str, str] = field(default_factory=dict)
 
     @property
     def status(self) -> Status:
-        """The engine's status, unless a person's points make it another."""
+        """The engine's status, unless a person's points make it another, or have yet to."""
+        if self.waiting and self.grade.status is not Status.ERRORED:
+            return Status.SKIPPED
         by_hand = self.adjusted or any(line.by_hand and not line.waits for line in self.lines)
         if self.score is None or not by_hand:
             return self.grade.status
@@ -81,7 +86,15 @@ class Section:
     @property
     def waiting(self) -> float:
         """Points that a person has yet to give."""
-        return sum(line.item.max_score for line in self.lines if line.waits)
+        lines = [ln for ln in self.lines if ln.waits or (self.again and not ln.by_hand)]
+        return sum(line.item.max_score for line in lines)
+
+    @property
+    def open(self) -> float:
+        """Points that are not final: those that a person has yet to give, and those withheld."""
+        if self.status is not Status.ERRORED:
+            return self.waiting
+        return sum(line.item.max_score for line in self.lines if line.waits or not line.by_hand)
 
 
 @dataclass(frozen=True)
@@ -106,6 +119,11 @@ class Sheet:
     def waiting(self) -> float:
         """Points that a person has yet to give."""
         return sum(section.waiting for section in self.sections)
+
+    @property
+    def open(self) -> float:
+        """Points that are not final."""
+        return sum(section.open for section in self.sections)
 
     @property
     def withheld(self) -> list[Section]:
@@ -173,11 +191,12 @@ def _section(grade: ExerciseGrade, released: dict[str, Any], marks: Marks) -> Se
         automatic += check.extra
     variables = {part["name"]: _asked(part.get("hint", {})) for part in released.get("parts", ())}
     lines = [_line(grade, item, variables, marks) for item in grade.items]
-    known = [line.score or 0.0 for line in lines if line.by_hand and not line.waits]
-    nothing = automatic is None or all(line.waits for line in lines)
+    known = [line.score for line in lines if line.by_hand and line.score is not None]
+    nothing = automatic is None or all(line.waits and line.score is None for line in lines)
     score = None if nothing else (automatic or 0.0) + sum(known)
     title = released.get("title", grade.id)
-    return Section(title, grade, lines, score, adjusted, marks.comments.get(grade.id, ""))
+    again = adjusted and check is not None and check.pending
+    return Section(title, grade, lines, score, adjusted, again, marks.comments.get(grade.id, ""))
 
 
 def _status(score: float, max_score: float) -> Status:
@@ -194,4 +213,4 @@ def _line(grade: ExerciseGrade, item: Item, variables: dict[str, str], marks: Ma
     mark, comment = marks.cells.get(cell), marks.comments.get(cell, "")
     if mark is None or (mark.auto is None and mark.manual is None):
         return Line(item, None, waits=True, by_hand=True, comment=comment)
-    return Line(item, mark.score, by_hand=True, comment=comment)
+    return Line(item, mark.score, waits=mark.pending, by_hand=True, comment=comment)

@@ -5,8 +5,15 @@ from copy import deepcopy
 
 import pytest
 
+from autograder.course.grade import Grader
 from autograder.course.release import Release
-from autograder.course.submissions import Unreadable, read_notebook, restore, submissions
+from autograder.course.submissions import (
+    Handed,
+    Unreadable,
+    read_notebook,
+    restore,
+    submissions,
+)
 
 ASSIGNMENT = "a03_scaled_attention"
 
@@ -206,3 +213,20 @@ def test_a_demonstration_that_an_answer_uses_is_none(pictures, answer):
     shown = [c["source"] for c in restored["cells"] if "tags" in c["metadata"]]
     assert len(shown) == 1
     assert "curves" not in shown[0]
+
+
+def test_what_the_grader_could_not_run_is_before_the_marker_as_it_was_handed_in(course, notebook):
+    path = course.submission("ada", ASSIGNMENT)
+    path.parent.mkdir(parents=True)
+    cell(notebook, "sdpa")["source"] = "mine = 1"
+    path.write_text(json.dumps(notebook))
+    with Grader(course) as grader:
+        graded = grader.lose(Handed("ada", ASSIGNMENT, path), "It broke.")
+        assert cell(graded.notebook, "sdpa")["source"] == "mine = 1"
+        assert graded.notebook["cells"][0]["source"] == "**It broke.**"
+        path.write_text("no notebook")
+        graded = grader.lose(Handed("ada", ASSIGNMENT, path), "It broke.")
+    assert (
+        cell(graded.notebook, "sdpa")["source"]
+        == cell(grader.release(ASSIGNMENT).notebook, "sdpa")["source"]
+    )
