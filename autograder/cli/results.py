@@ -47,11 +47,20 @@ def export(
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path(
         "grades.csv"
     ),
+    partial: Annotated[
+        bool,
+        typer.Option("--partial", help="Send scores that are not final, as far as they are known."),
+    ] = False,
     course: Where = Path(),
 ) -> None:
-    """Export scores, those given by hand included."""
+    """Export scores, those given by hand included.
+
+    A score is left empty while points of it are withheld or wait for a person.
+    """
     from autograder.course.config import Course
     from autograder.delivery.export import export as write
 
-    rows = write(Course.load(course), to, output)
-    print(f"{rows} rows in {output}")
+    written = write(Course.load(course), to, output, partial=partial)
+    print(f"{written.rows} rows in {output}")
+    for note in written.notes:
+        print(note)

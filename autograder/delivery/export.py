@@ -16,29 +16,62 @@
     assignment its score, ``Max Points``, ``Submission Time`` and ``Lateness (H:M:S)``.
 
 A student's cells are empty where nothing was handed in; whether that is a zero is not decided
-here.
+here.  They are empty, too, where a score is not final: where points are withheld, or a person has
+yet to give them.  ``partial`` sends what is there so far instead.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
 from autograder.course.release import Release
-from autograder.delivery.marks import Marks, scores
+from autograder.delivery.marks import Mark, Marks, scores
 from autograder.delivery.people import Person, people
 
-Book = dict[str, dict[str, Marks]]  #: by assignment and student
 Rows = list[list[Any]]
 
 
-def export(course: Course, to: str, path: Path, *, assignments: Sequence[str] | None = None) -> int:
-    """Write scores to ``path``, for ``to``: one of ``FORMATS``; return how many rows.
+@dataclass(frozen=True)
+class Book:
+    """What is exported: marks by assignment and student; with those not final where ``partial``."""
+
+    marks: dict[str, dict[str, Marks]]
+    partial: bool
+
+    def score(self, assignment: str, student: str) -> Any:
+        """Return a score as it is written into a table."""
+        own = self.marks[assignment].get(student)
+        return "" if own is None else self.shown(own.score, own.cells.values())
+
+    def shown(self, score: float, cells: Iterable[Mark]) -> Any:
+        """Return points as they are written, or nothing where they wait."""
+        return _plain(score) if self.partial or not any(c.pending for c in cells) else ""
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written, and about which scores something has to be said."""
+
+    rows: int
+    notes: list[str]
+
+
+def export(
+    course: Course,
+    to: str,
+    path: Path,
+    *,
+    assignments: Sequence[str] | None = None,
+    partial: bool = False,
+) -> Exported:
+    """Write scores to ``path``, for ``to``: one of ``FORMATS``.
 
     Assignments that nothing was handed in for are left out.
 
@@ -50,36 +83,58 @@ def export(course: Course, to: str, path: Path, *, assignments: Sequence[str] | 
     if to not in FORMATS:
         raise CourseError(f"there is no export to {to!r}; there is {', '.join(FORMATS)}")
     book = {id: found for id in assignments or course.ids() if (found := scores(course, id))}
-    rows = FORMATS[to](course, people(course), book)
+    rows = FORMATS[to](course, people(course), Book(book, partial))
     text = io.StringIO(newline="")
     csv.writer(text).writerows(rows)
     write_atomically(path, text.getvalue().encode())
-    return len(rows) - 1
+    notes = [_not_final(id, own.values(), partial) for id, own in book.items()]
+    return Exported(len(rows) - 1, [note for note in notes if note])
+
+
+def _not_final(assignment: str, class_marks: Iterable[Marks], partial: bool) -> str:
+    """Say how many scores of an assignment are not final, and why."""
+    waiting = [own for own in class_marks if own.pending]
+    if not waiting:
+        return ""
+    reasons = {
+        "marking by hand": sum(own.unmarked for own in waiting),
+        "what the grader withheld": sum(own.withheld for own in waiting),
+    }
+    why = ", ".join(f"{count} for {reason}" for reason, count in reasons.items() if count)
+    done = "are sent as they are so far" if partial else "are left empty"
+    more = "" if partial else "; --partial sends what is there"
+    return f"{assignment}: {len(waiting)} scores are not final and {done} ({why}){more}"
 
 
 def _csv(course: Course, class_list: dict[str, Person], book: Book) -> Rows:
-    exercises = {id: list(Release.load(course, id).data["exercises"]) for id in book}
+    exercises = {id: list(Release.load(course, id).data["exercises"]) for id in book.marks}
     columns = [exercise for own in exercises.values() for exercise in own]
     head = ["student", "name", "assignment", "submitted", "score", "max_score", "late_penalty"]
     rows: Rows = [[*head, "waiting", *columns]]
-    for id, marks in book.items():
+    for id, marks in book.marks.items():
         for student, person in sorted(class_list.items()):
             row: list[Any] = [student, person.name, id]
             if student in marks:
                 own = marks[student]
                 by_exercise = own.by_exercise(exercises[id])
-                points = {e: sum(mark.score for mark in by_exercise[e]) for e in by_exercise}
-                waiting = sum(mark.pending for mark in own.cells.values())
-                row += [own.submitted or "", _plain(own.score), _plain(own.max_score)]
-                row += [_plain(own.late_penalty), waiting]
-                row += [_plain(points[e]) if e in points else "" for e in columns]
+                points = {
+                    e: book.shown(sum(mark.score for mark in cells), cells)
+                    for e, cells in by_exercise.items()
+                }
+                row += [own.submitted or "", book.score(id, student), _plain(own.max_score)]
+                row += [_plain(own.late_penalty), len(own.pending)]
+                row += [points.get(e, "") for e in columns]
             rows.append(row + [""] * (len(rows[0]) - len(row)))
     return rows
 
 
 def _canvas(course: Course, class_list: dict[str, Person], book: Book) -> Rows:
-    rows: Rows = [["Student", "ID", "SIS Login ID", "Section", *(course.titles[id] for id in book)]]
-    rows.append(["    Points Possible", "", "", "", *(_max(marks) for marks in book.values())])
+    rows: Rows = [
+        ["Student", "ID", "SIS Login ID", "Section", *(course.titles[id] for id in book.marks)]
+    ]
+    rows.append(
+        ["    Points Possible", "", "", "", *(_max(marks) for marks in book.marks.values())]
+    )
     for student, person in sorted(class_list.items()):
         name = f"{person.last_name}, {person.first_name}" if person.last_name else person.name
         rows.append([name, person.lms_id, student, "", *_scores(book, student)])
@@ -88,7 +143,7 @@ def _canvas(course: Course, class_list: dict[str, Person], book: Book) -> Rows:
 
 def _moodle(course: Course, class_list: dict[str, Person], book: Book) -> Rows:
     head = ["Username", "First name", "Last name", "Email address"]
-    rows: Rows = [[*head, *(course.titles[id] for id in book)]]
+    rows: Rows = [[*head, *(course.titles[id] for id in book.marks)]]
     for student, person in sorted(class_list.items()):
         known = [student, person.first_name, person.last_name, person.email]
         rows.append([*known, *_scores(book, student)])
@@ -97,16 +152,16 @@ def _moodle(course: Course, class_list: dict[str, Person], book: Book) -> Rows:
 
 def _gradescope(course: Course, class_list: dict[str, Person], book: Book) -> Rows:
     head = ["First Name", "Last Name", "SID", "Email"]
-    for id in book:
+    for id in book.marks:
         title = course.titles[id]
         parts = ("Max Points", "Submission Time", "Lateness (H:M:S)")
         head += [title, *(f"{title} - {part}" for part in parts)]
     rows: Rows = [head]
     for student, person in sorted(class_list.items()):
         row: list[Any] = [person.first_name, person.last_name, student, person.email]
-        for marks in book.values():
+        for id, marks in book.marks.items():
             own = marks.get(student)
-            row += [_plain(own.score) if own else "", _max(marks)]
+            row += [book.score(id, student), _max(marks)]
             row += [f"{own.submitted:%Y-%m-%d %H:%M:%S} +0000" if own and own.submitted else ""]
             row += [_lateness(own.seconds_late) if own else ""]
         rows.append(row)
@@ -114,7 +169,7 @@ def _gradescope(course: Course, class_list: dict[str, Person], book: Book) -> Ro
 
 
 def _scores(book: Book, student: str) -> list[Any]:
-    return [_plain(marks[student].score) if student in marks else "" for marks in book.values()]
+    return [book.score(id, student) for id in book.marks]
 
 
 def _max(marks: dict[str, Marks]) -> Any:

@@ -68,9 +68,7 @@ class Marks:
     @property
     def unmarked(self) -> bool:
         """Has a person yet to mark something, for the first time or again?"""
-        return any(
-            m.manual is not None or not c.startswith(CHECK) for c, m in self.pending
-        )
+        return any(m.manual is not None or not c.startswith(CHECK) for c, m in self.pending)
 
     @property
     def pending(self) -> list[tuple[str, Mark]]:

@@ -78,11 +78,6 @@ def so_far(sheet: Sheet) -> str:
     return points(sheet.score) + (f" (+{points(sheet.open)})" if sheet.open else "")
 
 
-def left_out(final: int, count: int) -> str:
-    """Say of whom a mean is, where it isn't of everybody."""
-    return "" if final == count else f"of the {final} whose points are final; {count} handed in"
-
-
 @cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
@@ -95,5 +90,5 @@ def _environment() -> jinja2.Environment:
     environment.filters |= {"prose": prose, "blocks": blocks, "points": points, "counted": counted}
     environment.filters |= {"so_far": so_far}
     environment.filters |= {"picture": picture.svg, "in_words": picture.describe}
-    environment.globals |= {"STATUS": STATUS, "left_out": left_out}
+    environment.globals |= {"STATUS": STATUS}
     return environment

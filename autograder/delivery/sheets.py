@@ -43,7 +43,7 @@ class Line:
     @property
     def status(self) -> Status:
         """The item's status; of a part marked by hand, what its points come to."""
-        if not self.by_hand or self.score is None:
+        if not self.by_hand or self.waits or self.score is None:
             return self.item.status
         return _status(self.score, self.item.max_score)
 
@@ -76,10 +76,11 @@ class Section:
     @property
     def status(self) -> Status:
         """The engine's status, unless a person's points make it another, or have yet to."""
-        if self.waiting and self.grade.status is not Status.ERRORED:
+        if self.grade.status is Status.ERRORED and not self.adjusted:
+            return Status.ERRORED
+        if self.waiting:
             return Status.SKIPPED
-        by_hand = self.adjusted or any(line.by_hand and not line.waits for line in self.lines)
-        if self.score is None or not by_hand:
+        if self.score is None or not (self.adjusted or any(ln.by_hand for ln in self.lines)):
             return self.grade.status
         return _status(self.score, self.grade.max_score)
 

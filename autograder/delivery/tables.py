@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table
 
-from autograder.delivery.pages import STATUS, points
+from autograder.delivery.pages import STATUS, points, so_far
 
 if TYPE_CHECKING:  # sheets need nbgrader, which a single notebook's table can do without
     from autograder.delivery.report import ClassResult, ExerciseResult
@@ -21,7 +21,7 @@ def scores_table(
 ) -> Table:
     """Return a table with a row per student and a column per exercise."""
     table = Table(title=title, title_justify="left", min_width=len(title), show_footer=True)
-    table.add_column("student", "mean")
+    table.add_column("student", "mean (final points alone)")
     for exercise in exercises:
         table.add_column(
             f"{exercise.id}\nof {points(exercise.max_score)}",
@@ -29,12 +29,13 @@ def scores_table(
             justify="right",
         )
     most = sum(exercise.max_score for exercise in exercises)
-    mean = sum(sheet.score for sheet in found.values()) / len(found)
-    table.add_column(f"score\nof {points(most)}", points(mean), justify="right")
+    final = [sheet.score for sheet in found.values() if not sheet.open]
+    mean = points(sum(final) / len(final) if final else None)
+    table.add_column(f"score\nof {points(most)}", mean, justify="right")
     for student, sheet in found.items():
         by_id = sheet.by_id
         cells = [_cell(by_id.get(exercise.id)) for exercise in exercises]
-        table.add_row(escape(student), *cells, points(sheet.score))
+        table.add_row(escape(student), *cells, so_far(sheet))
     return table
 
 
@@ -42,12 +43,13 @@ def statistics_table(results: Mapping[str, ClassResult]) -> Table:
     """Return a table with a row per assignment: how the class did."""
     table = Table(title="Class statistics", title_justify="left", box=None, pad_edge=False)
     table.add_column("assignment", no_wrap=True)
-    for name in ("graded", "mean", "median", "range", "of", "to mark", "withheld"):
+    for name in ("graded", "final", "mean", "median", "range", "of", "to mark", "withheld"):
         table.add_column(name, justify="right", no_wrap=True)
     for id, result in results.items():
         table.add_row(
             id,
             str(result.count),
+            str(result.final),
             points(result.mean),
             points(result.median),
             f"{points(result.lowest)} – {points(result.highest)}",

@@ -38,11 +38,15 @@ def graded_course(tiny, configure, hand_in, graded, save, released):
     return course
 
 
-def rows(course, to, path):
-    count = export(course, to, path)
+def rows(course, to, path, **options):
+    written = export(course, to, path, **options)
     with path.open(newline="") as file:
         read = list(csv.reader(file))
-    assert count == len(read) - 1
+    assert written.rows == len(read) - 1
+    done = "are sent as they are so far" if options else "are left empty"
+    (note,) = written.notes
+    assert note.startswith(f"{A}: 1 scores are not final and {done} (1 for marking by hand, 1 for")
+    assert ("--partial" in note) == (not options)
     return read
 
 
@@ -50,7 +54,7 @@ def test_csv_has_a_row_per_student_and_assignment(graded_course, tmp_path):
     assert rows(graded_course, "csv", tmp_path / "grades.csv") == [
         [*HEAD, "qk", "norm"],
         ["ada", "Ada Lovelace", A, "2026-05-04 10:00:00", "4.8", "6.0", "0.0", "0", "3.8", "1.0"],
-        ["bob", "bob", A, "", "1.0", "6.0", "0.0", "2", "0.0", "1.0"],
+        ["bob", "bob", A, "", "", "6.0", "0.0", "2", "", "1.0"],
         ["zed", "zed", A, "", "", "", "", "", "", ""],
     ]
 
@@ -60,7 +64,7 @@ def test_canvas_gets_its_import(graded_course, tmp_path):
         ["Student", "ID", "SIS Login ID", "Section", "Tiny, one"],
         ["    Points Possible", "", "", "", "6.0"],
         ["Lovelace, Ada", "77", "ada", "", "4.8"],
-        ["bob", "", "bob", "", "1.0"],
+        ["bob", "", "bob", "", ""],
         ["zed", "", "zed", "", ""],
     ]
 
@@ -69,7 +73,7 @@ def test_moodle_gets_its_import(graded_course, tmp_path):
     assert rows(graded_course, "moodle", tmp_path / "grades.csv") == [
         ["Username", "First name", "Last name", "Email address", "Tiny, one"],
         ["ada", "Ada", "Lovelace", "ada@example.org", "4.8"],
-        ["bob", "", "", "", "1.0"],
+        ["bob", "", "", "", ""],
         ["zed", "", "", "", ""],
     ]
 
@@ -90,8 +94,20 @@ def test_gradescope_s_layout_has_times(graded_course, tmp_path):
         "2026-05-04 10:00:00 +0000",
         "01:00:00",
     ]
-    assert bob[4:] == ["1.0", "6.0", "", "00:00:00"]
+    assert bob[4:] == ["", "6.0", "", "00:00:00"]
     assert zed[4:] == ["", "6.0", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("to", "column"), [("csv", 4), ("canvas", 4), ("moodle", 4), ("gradescope", 4)]
+)
+def test_what_is_not_final_is_sent_only_when_that_is_said(graded_course, tmp_path, to, column):
+    def of(read):
+        return {tuple(row): row[column] for row in read if "bob" in row}
+
+    assert list(of(rows(graded_course, to, tmp_path / "a.csv")).values()) == [""]
+    partial = rows(graded_course, to, tmp_path / "b.csv", partial=True)
+    assert list(of(partial).values()) == ["1.0"]
 
 
 def test_another_format_is_refused(tiny, tmp_path):

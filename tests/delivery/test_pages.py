@@ -18,6 +18,7 @@ from autograder.exercise import Exercise, Numbers
 from tests.delivery.conftest import configure, released
 
 A = "a01_tiny"
+BLANK = "Write here."
 EVIL = '<script>alert(1)</script> `<img src=x onerror="x">` & "quoted" {{ 7 * 7 }}'
 
 
@@ -140,8 +141,9 @@ def test_a_withheld_exercise_is_said_to_be_looked_at(feedback, graded):
 def test_points_and_comments_given_by_hand_are_shown(tiny, feedback, graded):
     feedback(graded("ada", qk=None))
     with Gradebook(tiny.database) as book:
-        book.find_grade("qk_why", A, A, "ada").manual_score = 2.5
-        book.find_grade("check_qk", A, A, "ada").manual_score = 1.0
+        for cell, points in (("qk_why", 2.5), ("check_qk", 1.0)):
+            grade = book.find_grade(cell, A, A, "ada")
+            grade.manual_score, grade.needs_manual_grade = points, False  # as formgrader does
         book.find_comment("qk_why", A, A, "ada").manual_comment = "Nearly: <why>?"
         book.find_comment("qk", A, A, "ada").manual_comment = "We looked."
         book.db.commit()
@@ -156,6 +158,9 @@ def test_points_and_comments_given_by_hand_are_shown(tiny, feedback, graded):
         assert piece in page.text
     assert "will be marked by hand" not in page.text
     assert "exercise: the grader could not decide" not in page.text
+    page = feedback(graded("ada", qk=None, answer="Another text."))
+    assert "3 points more will be marked by hand" in page.text
+    assert "– will be marked by hand 2.5 of 3" in page.text
 
 
 def test_a_late_penalty_is_explained(tiny, feedback, graded):
@@ -260,46 +265,52 @@ def test_a_page_holds_nothing_that_is_not_in_the_grade(tiny, feedback, graded):
 
 
 def test_the_report_counts_names_and_lists(tiny, graded, save):
+    scaling = {"note": "no_scaling", "feedback": "Divide by √d_k.", "answer": BLANK}
+    other = {"note": "other_variant", "feedback": "Not your numbers.", "answer": BLANK}
     save(
         tiny,
-        graded("ada"),
-        graded("bob", qk=1.0, norm=1.0, note="no_scaling", feedback="Divide by √d_k."),
-        graded("cy", qk=0.0, norm=0.0, note="no_scaling", feedback="Divide by √d_k."),
-        graded("di", qk=0.0, norm=0.0, note="other_variant", feedback="Not your numbers."),
+        graded("ada", answer=BLANK),
+        graded("bob", qk=1.0, norm=1.0, **scaling),
+        graded("cy", qk=0.0, norm=0.0, **scaling),
+        graded("di", qk=0.0, norm=0.0, **other),
         graded("eve", qk=None, notices=["The check cell `check_qk` was edited."]),
     )
     index = Page(write_report(tiny, [A]))
     stands_alone(index)
-    assert "Tiny & small 5 1.2 1 6 5 1" in index.text
+    assert "Tiny & small 5 4 1.25 1 6 1 1" in index.text
     page = Page(tiny.root / "reports" / f"{A}.html")
     stands_alone(page)
     for piece in (
         "5 submissions",
-        "mean 1.2 of 6",
+        "mean 1.25 of 6",
         "median 1",
         "lowest – highest 0 – 3",
+        "are of the 4 whose points are final; those of 1 are still to come.",
         "isolation tier A",
         "eve, Queries <and> keys: It broke.",
         "di: Queries <and> keys, Norm",
-        "✓ passed 1 ◐ partly right 1 ✗ not right yet 2 ! withheld 1",
+        "◐ partly right 2 ✗ not right yet 2 ! withheld 1",
+        "mean 0.75 of 5 (without 1 not final)",
+        "1 (+5)",
         "no_scaling Divide by √d_k. 2",
         "eve: The check cell check_qk was edited.",
     ):
         assert piece in page.text
-    assert "Number of students by tenths of the points: 2, 1, 0, 1, 0, 1, 0, 0, 0, 0" in page.html
+    assert "Number of students by tenths of the points: 2, 0, 0, 1, 0, 1, 0, 0, 0, 0" in page.html
 
 
 def test_the_console_shows_the_same_scores(tiny, graded, save):
-    save(tiny, graded("ada"), graded("bob", qk=None), graded("cy[x]", qk=0.0))
+    cy = graded("cy[x]", qk=0.0, answer=BLANK)
+    save(tiny, graded("ada"), graded("bob", qk=None), cy)
     console = Console(width=120, record=True, file=StringIO())
     for table in summarise(tiny, [A]):
         console.print(table)
     shown = console.export_text()
-    assert re.search(r"ada +│ +2 ✓ │ +1 ✓ │ +3", shown)
-    assert re.search(r"bob +│ +– ! │ +1 ✓ │ +1", shown)
-    assert re.search(r"mean +│ +1 │ +1 │ +1.67", shown)
+    assert re.search(r"ada +│ +2 – │ +1 ✓ │ +3 \(\+3\)", shown)  # no ✓ where points wait
+    assert re.search(r"bob +│ +– ! │ +1 ✓ │ +1 \(\+5\)", shown)
+    assert re.search(r"mean \(final points alone\) +│ +0 │ +1 │ +1", shown)
     assert re.search(r"qk ┃ +norm ┃ +score", shown)
-    assert re.search(rf"{A} +3 +1.67 +1 +1 – 3 ", shown)
+    assert re.search(rf"{A} +3 +1 +1 +1 +1 – 1 ", shown)
     assert "cy[x]" in shown
 
 
