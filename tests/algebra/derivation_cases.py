@@ -452,7 +452,7 @@ def residual_expansion():
         IndexedChain(
             start="(I + B)*(I + A)",
             target="I + A + B + B*A",
-            matrices=("I", "A", "B"),
+            matrices=("A", "B"),
             rules=("definition",),
         ),
         ["I*(I + A) + B*(I + A)  # algebra", "I*I + I*A + B*I + B*A", "I + A + B + B*A"],
@@ -580,6 +580,87 @@ def kept_weights():
     )
 
 
+def only_the_product_counts():
+    """(W R)(U Sᵀ)ᵀ is W Uᵀ where R S = I."""
+    return Case(
+        IndexedChain(
+            start="W*R*(U*S^T)^T",
+            target="W*U^T",
+            matrices=("W", "U", "R", "S"),
+            where={"S": "R^(-1)"},
+            rules=("transpose of a product", Fact("S is the inverse of R", "R*S", "I")),
+        ),
+        [
+            "W*R*(S^T)^T*U^T  # transpose of a product",
+            "W*R*S*U^T  # algebra",
+            "W*I*U^T  # S is the inverse of R",
+            "W*U^T  # algebra",
+        ],
+        ["W*(R*S)*U^T", "W*U^T"],
+        (2, "W*R*S^T*U^T"),
+        (1, 2, 3),
+        (1, "S is the inverse of R"),
+        "proved for matrices of every size",
+    )
+
+
+def permuted_attention():
+    """Self-attention of permuted rows is the permuted self-attention."""
+    attention = "P*S(X*W*U^T*X^T)"
+    return Case(
+        IndexedChain(
+            start="S(P*X*W*(P*X*U)^T)*P*X*V",
+            target="P*S(X*W*U^T*X^T)*X*V",
+            matrices=("X", "W", "U", "V"),
+            permutations=("P",),
+            by_rows=("S",),
+            rules=(
+                "transpose of a product",
+                "permutations pass through",
+                Fact("P^T P = I", "P^T*P", "I"),
+            ),
+        ),
+        [
+            "S(P*X*W*U^T*X^T*P^T)*P*X*V  # transpose of a product",
+            f"{attention}*P^T*P*X*V  # permutations pass through",
+            f"{attention}*I*X*V  # P^T P = I",
+            f"{attention}*X*V  # algebra",
+        ],
+        ["S(P*(X*W*U^T*X^T)*P^T)*P*X*V", f"{attention}*P^T*P*X*V", f"{attention}*X*V"],
+        (2, "S(X*W*U^T*X^T)*P^T*P*X*V  # permutations pass through"),
+        (2, 3),
+        (1, "permutations pass through"),
+        "proved for matrices of every size",
+    )
+
+
+def equal_norms():
+    """x·x − x·y is half of ‖x − y‖² where ‖x‖ = ‖y‖."""
+    return Case(
+        IndexedChain(
+            start="sum(x_i^2, i) - sum(x_i*y_i, i)",
+            target="sum((x_i - y_i)^2, i)/2",
+            indexed=("x", "y"),
+            where={"x_i": "u_i*sqrt(sum(v_j^2, j))", "y_i": "v_i*sqrt(sum(u_j^2, j))"},
+            hidden=("u_i", "v_i"),
+            rules=("linearity of sums", Fact("equal norms", "sum(x_i^2, i)", "sum(y_i^2, i)")),
+        ),
+        [
+            "sum(x_i^2, i)/2 + sum(y_i^2, i)/2 - sum(x_i*y_i, i)  # equal norms",
+            "sum((x_i^2 + y_i^2 - 2*x_i*y_i)/2, i)  # linearity of sums",
+            "sum((x_i - y_i)^2, i)/2  # algebra",
+        ],
+        [
+            "sum(x_i^2, i)/2 + sum(y_i^2, i)/2 - sum(x_i*y_i, i)",
+            "sum(x_i^2 + y_i^2 - 2*x_i*y_i, i)/2",
+            "sum((x_i - y_i)^2, i)/2",
+        ],
+        (1, "sum(x_i^2, i)/2 + sum(y_i^2, i)/2 + sum(x_i*y_i, i)  # equal norms"),
+        (1,),
+        (1, "linearity of sums"),
+    )
+
+
 CASES = [
     softmax_jacobian,
     row_sums,
@@ -598,4 +679,7 @@ CASES = [
     favor,
     layer_norm_of_a_multiple,
     kept_weights,
+    only_the_product_counts,
+    permuted_attention,
+    equal_norms,
 ]

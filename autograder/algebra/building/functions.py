@@ -212,6 +212,22 @@ class Vector(sympy.Symbol):  # type: ignore[misc]
     """A name that stands for a column of numbers."""
 
 
+class Permutation(sympy.Symbol):  # type: ignore[misc]
+    """A name that stands for a permutation matrix."""
+
+
+class RowWise(sympy.Function):  # type: ignore[misc]
+    """``RowWise(S, X)``: a function S that does the same to each row of X, as softmax does.
+
+    It treats the entries of a row alike: permuted rows or columns of X are those of S(X).
+    """
+
+    is_commutative = False
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"{self.args[0]}({printer.doprint(self.args[1])})"
+
+
 class Transpose(sympy.Function):  # type: ignore[misc]
     """The transpose of something whose entries are not known."""
 
@@ -226,6 +242,8 @@ class Transpose(sympy.Function):  # type: ignore[misc]
             return sympy.Add(*map(cls, argument.args))
         if argument.is_Mul:
             return sympy.Mul(*map(cls, reversed(argument.args)))
+        if argument.is_Pow and argument.exp.is_Integer:
+            return cls(argument.base) ** argument.exp
         return None
 
     def _sympystr(self, printer: Any) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.building.functions import Norm, Transpose, Vector
+from autograder.algebra.building.functions import Norm, Permutation, RowWise, Transpose, Vector
 from autograder.algebra.building.sizes import is_larger
 
 SIZES = ((2, 3, 4, 5), (3, 5, 2, 4), (4, 2, 3, 5))  # of what need not be equal, in three trials
@@ -108,6 +108,10 @@ class _Sizes:
     def shape(self, expr: sympy.Expr) -> _Shape | None:
         if not has_matrices(expr):
             return None
+        if isinstance(expr, Permutation):
+            return (expr, "rows"), (expr, "rows")
+        if isinstance(expr, RowWise):
+            return self.shape(expr.args[1])
         if expr.is_Symbol:
             columns = _ONE if isinstance(expr, Vector) else (expr, "columns")
             return (expr, "rows"), columns
@@ -176,6 +180,7 @@ class _Values:
         self._trial = itertools.cycle(trial)
         self._known: dict[Any, int] = {_ONE: 1}
         self._matrices: dict[sympy.Symbol, sympy.ImmutableMatrix] = {}
+        self._cubics: dict[sympy.Symbol, list[sympy.Rational]] = {}  # of functions of rows
 
     def _size(self, key: Any) -> int:
         key = self._sizes.find(key)
@@ -198,6 +203,8 @@ class _Values:
             return _product(args)
         if isinstance(expr, Norm):
             return _norm(args[0])
+        if isinstance(expr, RowWise):
+            return self._by_rows(*args)
         if isinstance(expr, Transpose):
             return args[0].T if _is_matrix(args[0]) else args[0]
         if not any(map(_is_matrix, args)):
@@ -214,7 +221,19 @@ class _Values:
     def _draw(self, name: sympy.Symbol) -> sympy.ImmutableMatrix:
         shape = self._sizes.shape(name)
         assert shape is not None
+        if isinstance(name, Permutation):
+            return _random_permutation(self._size(shape[0]))
         return sympy.ImmutableMatrix(*map(self._size, shape), lambda *_: _random_entry())
+
+    def _by_rows(self, name: sympy.Symbol, value: Any) -> sympy.ImmutableMatrix:
+        """Return what some function of its kind makes of a matrix: shares of each row."""
+        if name not in self._cubics:
+            self._cubics[name] = [_random_entry() for _ in range(3)]
+        a, b, c = self._cubics[name]
+        shares = value.applyfunc(lambda x: ((x + a) * x + b) * x + c)
+        return sympy.ImmutableMatrix(
+            *value.shape, lambda i, j: shares[i, j] / sum(shares[i, k] for k in range(value.cols))
+        )
 
     def _applied(self, expr: sympy.Expr, args: list[Any]) -> sympy.ImmutableMatrix:
         """Return what an unknown function makes of matrices: entries that depend on all of it."""
@@ -247,6 +266,16 @@ def _norm(value: Any) -> sympy.Expr:
     if not _is_matrix(value):
         raise Ambiguous("the norm of a number")
     return sympy.sqrt(sympy.Add(*[cell**2 for cell in value]))
+
+
+def _random_permutation(size: int) -> sympy.ImmutableMatrix:
+    """Draw one that is not its own transpose, if there are more than two rows."""
+    order = list(range(size))
+    while True:
+        _random.shuffle(order)
+        drawn = sympy.ImmutableMatrix(size, size, lambda i, j: int(order[i] == j))
+        if size < 3 or drawn != drawn.T:
+            return drawn
 
 
 def _random_entry() -> sympy.Rational:

@@ -184,4 +184,4 @@ def addition(e: sympy.Expr, world: World) -> sympy.Expr:
 
 def definitions(e: sympy.Expr, world: World) -> sympy.Expr:
     """Put in what a defined name stands for."""
-    return world.put_in(e)
+    return world.put_definitions_in(e)

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import sympy
 
-from autograder.algebra.building.functions import Max, Transpose
+from autograder.algebra.building.functions import Max, Permutation, RowWise
 from autograder.algebra.deadlines.guard import within
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.grammar import read_tree
@@ -51,13 +51,26 @@ class Norm(Inert):
     """The Euclidean norm of a vector."""
 
 
+class Transposed(sympy.Function):  # type: ignore[misc]
+    """A transpose as written."""
+
+    is_commutative = False
+
+    @classmethod
+    def eval(cls, argument: sympy.Expr) -> sympy.Expr | None:
+        """Leave numbers as they are, and undo a transpose by another one."""
+        if isinstance(argument, Transposed):
+            return argument.args[0]
+        return argument if argument.is_commutative else None
+
+
 BINDERS = (Total, Largest)
 OPERATORS: dict[str, Any] = {"D": D, "diff": D, "E": E, "Var": Var, "norm": Norm}
 _SHARED = ("exp", "log", "sqrt", "sin", "cos", "tan", "tanh")
 FUNCTIONS: dict[str, Any] = {name: getattr(sympy, name) for name in _SHARED}
 FUNCTIONS |= {"ln": sympy.log, "abs": sympy.Abs, "sign": sympy.sign}
 FUNCTIONS |= dict.fromkeys(("delta", "KroneckerDelta"), sympy.KroneckerDelta)
-FUNCTIONS |= {"transpose": Transpose}
+FUNCTIONS |= {"transpose": Transposed}
 _SUMS = ("sum", "Sum")
 _BOUND = (*_SUMS, "max", "Largest")
 _TWO = ("D", "diff", "delta", "KroneckerDelta")
@@ -74,7 +87,11 @@ class Names:
     plain
         Names that stand alone.
     matrices
-        Names of matrices, whose products keep their order; ``I`` is the identity.
+        Names of matrices, whose products keep their order; ``I`` is the identity beside them.
+    permutations
+        Those of them that are permutation matrices.
+    by_rows
+        Functions of matrices that treat each row, and the entries of a row, alike: softmax.
     positive
         Those of the names that are positive; the others are real.
     indices
@@ -95,6 +112,14 @@ class Names:
     size: str = "n"
     sizes: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
+    permutations: tuple[str, ...] = ()
+    by_rows: tuple[str, ...] = ()
+
+    @property
+    def all_matrices(self) -> tuple[str, ...]:
+        """The names of matrices, ``I`` among them if there are any."""
+        named = (*self.matrices, *self.permutations)
+        return tuple(dict.fromkeys((*named, "I"))) if named and "I" not in self.plain else named
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -110,6 +135,10 @@ class Names:
         if name in self.indices or name in self.numbers:
             return self.index(name)
         name = self._plain.get(name.replace("_", ""), name)
+        if name == "I" and name in self.all_matrices:
+            return sympy.S.One
+        if name in self.permutations:
+            return Permutation(name, commutative=False)
         if name in self.matrices:
             return sympy.Symbol(name, commutative=False)
         if name in self.plain:
@@ -122,7 +151,10 @@ class Names:
 
     @functools.cached_property
     def _plain(self) -> dict[str, str]:
-        return {name.replace("_", ""): name for name in (*self.plain, *self.matrices)}
+        return {
+            name.replace("_", ""): name
+            for name in (*self.plain, *self.matrices, *self.permutations)
+        }
 
     @functools.cached_property
     def words(self) -> frozenset[str]:
@@ -132,13 +164,15 @@ class Names:
     @functools.cached_property
     def calls(self) -> frozenset[str]:
         """What a bracket makes a call of: functions, operators and indexed names."""
-        return frozenset([*OPERATORS, *FUNCTIONS, *_BOUND, *self.indexed]) - self.words
+        return (
+            frozenset([*OPERATORS, *FUNCTIONS, *_BOUND, *self.indexed, *self.by_rows]) - self.words
+        )
 
     @property
     def all(self) -> list[str]:
         """Every name, for a message."""
         both = [f"{base}_{self.indices[0]}" for base in self.indexed]
-        return [*both, *self.plain, *self.matrices, *self.indices, *self.numbers]
+        return [*both, *self.plain, *self.all_matrices, *self.indices, *self.numbers]
 
 
 def _late() -> Any:
@@ -201,7 +235,7 @@ class _Builder:
         return -self.build(node.children[0])
 
     def _transpose(self, node: Node) -> sympy.Expr:
-        return Transpose(self.build(node.children[0]))
+        return Transposed(self.build(node.children[0]))
 
     def _chain(self, node: Node) -> sympy.Expr:
         value = self.build(node.children[0])
@@ -270,6 +304,8 @@ class _Builder:
         args = [self.build(child) for child in node.children]
         if word == "max":
             return Max(*args)
+        if word in self.names.by_rows and len(args) == 1:
+            return RowWise(sympy.Symbol(word), *args)
         function = OPERATORS.get(word) or FUNCTIONS.get(word)
         if function is None:
             self.fail(f"unknown function {word}", node)

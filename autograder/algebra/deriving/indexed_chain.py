@@ -3,49 +3,29 @@
 from __future__ import annotations
 
 import difflib
-import functools
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import sympy
 
 from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
+from autograder.algebra.deriving import matrix_lines
 from autograder.algebra.deriving.bounds import bounded
-from autograder.algebra.deriving.chain import Chain
 from autograder.algebra.deriving.examination import Finding
 from autograder.algebra.deriving.for_every_n import at_most, equal_for_all
-from autograder.algebra.deriving.indexed import Inert, Names, build_indexed, tree_of
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.opacity import Opaque
-from autograder.algebra.deriving.rules import RULES, Fact, Rule
-from autograder.algebra.deriving.written_out import World, free_indices, rewritten, value
-from autograder.algebra.reading.tree import Node
+from autograder.algebra.deriving.premises import IndexedLine, Premises
+from autograder.algebra.deriving.rules import Fact, Rule
+from autograder.algebra.deriving.written_out import free_indices, rewritten, value
 
 TRIED = (2, 3)  # numbers n for which a step is held against its rule
 
 
 @dataclass(frozen=True)
-class IndexedLine(Line):
-    """A line with indexed names."""
-
-    @property
-    def names(self) -> set[str]:
-        """The names that stand in the line, indices and the size left out."""
-        known = self.expr.atoms(sympy.Function) | self.expr.free_symbols
-        names = {getattr(f, "name", "") or f.func.__name__ for f in known}
-        return names & {*self.chain.indexed, *self.chain.names, *self.chain.matrices}  # type: ignore[attr-defined]
-
-    @property
-    def operators(self) -> set[str]:
-        """What is still to be carried out, ``D`` and ``E`` for example."""
-        return {f.func.__name__ for f in self.expr.atoms(Inert)}
-
-
-@dataclass(frozen=True)
-class IndexedChain(Chain):
+class IndexedChain(Premises):
     """A derivation with indices, for any number n of them, whose steps go by rules.
 
     A line may begin with ``=`` or ``<=`` and end with a reason: ``= p_i - p_i^2  # algebra``.
@@ -56,7 +36,7 @@ class IndexedChain(Chain):
     start, target, names, definitions, final_names, waypoints, min_lines
         As for `Chain`; `names` are those without indices, and a definition may have indices:
         ``{"p_i": "exp(z_i)/sum(exp(z_k), k)"}``.
-    indexed, matrices, positive, indices, size, sizes, parts
+    indexed, matrices, permutations, by_rows, positive, indices, size, sizes, parts
         The other names, see `Names`.
     rules : tuple of str or Rule or Fact
         What a step may go by; ``"algebra"`` always is one.  Without rules any true step is right.
@@ -67,6 +47,13 @@ class IndexedChain(Chain):
         ``{"q_i": ("0", "s^2")}``.
     normal, vectors : tuple of str
         Names whose entries are independent standard normal variables, or vectors.
+    where : mapping of str to str
+        For names of which a `Fact` assumes something: all that they can be.  R S = I is assumed
+        with ``{"S": "R^(-1)"}``, and ‖x‖ = ‖y‖ with
+        ``{"x_i": "u_i*sqrt(sum(v_j^2, j))", "y_i": "v_i*sqrt(sum(u_j^2, j))"}``.  A line is right
+        if it holds for these; a step may use the fact alone.
+    hidden : tuple of str
+        Names that only `where` uses, ``("u_i", "v_i")``.
     closed : tuple of str
         Functions that algebra knows nothing about, ``("sin", "cos")`` say, so that using their
         addition theorem is a step of its own.
@@ -95,57 +82,13 @@ class IndexedChain(Chain):
     'skipped'
     """
 
-    names: tuple[str, ...] = ()
-    indexed: tuple[str, ...] = ()
-    matrices: tuple[str, ...] = ()
-    positive: tuple[str, ...] = ()
-    indices: tuple[str, ...] = ("i", "j", "k", "l", "m")
-    size: str = "n"
-    sizes: tuple[str, ...] = ()
-    parts: tuple[str, ...] = ()
-    rules: tuple[str | Rule | Fact, ...] = ()
-    relation: str = "="
-    moments: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    normal: tuple[str, ...] = ()
-    vectors: tuple[str, ...] = ()
-    closed: tuple[str, ...] = ()
-    line_type: ClassVar[type[Line]] = IndexedLine
-
     def __post_init__(self) -> None:
         super().__post_init__()
         for fact in self.facts.values():
             left, right = self.read_form(fact.left), self.read_form(fact.right)
-            if equal_for_all(left, right, self.world).equal is False:
-                raise ValueError(f"the fact {fact.name!r} does not hold")
-
-    # --- reading
-
-    def tree(self, text: str, *, latex: bool = False) -> Node:
-        """Read `text` as a tree, by the one grammar that there is."""
-        return tree_of(text, self._names, latex=latex)
-
-    def build(self, tree: Node, text: str) -> sympy.Expr:
-        """Return what a tree says; operators stay as written."""
-        return build_indexed(tree, text, self._names)
-
-    def expand(self, expr: sympy.Expr, text: str = "") -> sympy.Expr:  # noqa: ARG002
-        """Leave the line as it is: what it comes to depends on n."""
-        return expr
-
-    def hint(self) -> dict[str, object]:
-        """Return which names a line may use, and which of them carry indices."""
-        names = self._names
-        return {
-            "names": [*names.plain, *names.matrices, *names.indices, *names.numbers],
-            "indexed": [*self.indexed, "delta"],
-            "functions": sorted(names.calls),
-        }
-
-    def fold(self, expr: sympy.Expr) -> sympy.Expr:
-        """Leave the line as it is: defined names are not put in for what is written out."""
-        return expr
-
-    # --- examining
+            if not self._compared(left, right, "=", given=False).equal:
+                hint = "; if it is assumed, say with `where` what makes it true"
+                raise ValueError(f"the fact {fact.name!r} does not hold{hint}")
 
     def point(self, verdict: Verdict, *lines: Line) -> str:  # noqa: ARG002
         """Return the point that refutes, which names entries: ``z_1``, ``z_2``, …."""
@@ -159,9 +102,15 @@ class IndexedChain(Chain):
         """Whether the given expression equals the line, or is at most that."""
         return self._compared(self.given.expr, line.expr, self.relation)
 
-    def _compared(self, a: sympy.Expr, b: sympy.Expr, relation: str) -> Verdict:
+    def _compared(
+        self, a: sympy.Expr, b: sympy.Expr, relation: str, *, given: bool = True
+    ) -> Verdict:
+        """Compare two lines; `given` is whether the facts may be used for that."""
         compare = at_most if relation == "<=" else equal_for_all
         try:
+            if relation == "=" and matrix_lines.are_about_matrices(a, b):
+                known = map(self._assumed, self.facts.values()) if given else ()
+                return matrix_lines.compare(a, b, known, self.world)
             return compare(a, b, self.world)
         except Exception as error:
             # A line that can be read may still mean nothing: the norm of a matrix, say.
@@ -211,6 +160,10 @@ class IndexedChain(Chain):
         """Whether a step goes by the rule of that name, and algebra."""
         rule, fact = self.known[name], self.facts.get(name)
         rewrites = (*self.known["algebra"].rewrites, *rule.rewrites)
+        if line.relation == "=" and matrix_lines.are_about_matrices(before.expr, line.expr):
+            if fact:
+                rewrites = (*rewrites, self._assumed(fact))
+            return matrix_lines.same(before.expr, line.expr, rewrites, self.world)
         try:
             left, right = (self._rewritten(side.expr, rewrites) for side in (before, line))
             bounds = rule.bounds if line.relation == "<=" else ()
@@ -241,6 +194,9 @@ class IndexedChain(Chain):
         sides = (value(side, env, self.world, opaque).xreplace(opaque.facts) for side in (a, b))
         return equal(*sides).equal is True
 
+    def _assumed(self, fact: Fact) -> matrix_lines.Rewrite:
+        return matrix_lines.assumed(self.read_form(fact.left), self.read_form(fact.right))
+
     def _assume(self, fact: Fact, env: Any, opaque: Opaque) -> None:
         left, right = self.read_form(fact.left), self.read_form(fact.right)
         free = sorted(free_indices(left, self._names), key=str)
@@ -260,59 +216,6 @@ class IndexedChain(Chain):
         plain = {_plain(name): name for name in self.known}
         close = difflib.get_close_matches(_plain(text), plain, n=1, cutoff=0.85)
         return plain[close[0]] if close else None
-
-    # --- what the author said
-
-    @functools.cached_property
-    def known(self) -> dict[str, Rule]:
-        """The rules by name, algebra first; a fact is a rule of its own."""
-        known = {"algebra": RULES["algebra"]}
-        for rule in self.rules:
-            if isinstance(rule, str):
-                if rule not in RULES:
-                    raise ValueError(f"no rule {rule!r}; the rules are {', '.join(RULES)}")
-                known[rule] = RULES[rule]
-            else:
-                known[rule.name] = rule if isinstance(rule, Rule) else Rule(rule.name)
-        return known
-
-    @functools.cached_property
-    def facts(self) -> dict[str, Fact]:
-        """The facts by name."""
-        return {rule.name: rule for rule in self.rules if isinstance(rule, Fact)}
-
-    @functools.cached_property
-    def world(self) -> World:
-        """What the lines are about."""
-        definitions = {}
-        for key, text in self.definitions.items():
-            head = self.read_form(key)
-            name = head.name if head.is_Symbol else head.func.__name__
-            definitions[name] = (tuple(head.args), self.read_form(text))
-        moments = {
-            self.read_form(key).func.__name__: tuple(map(self.read_form, pair))
-            for key, pair in self.moments.items()
-        }
-        return World(
-            self._names,
-            definitions,
-            moments,
-            frozenset(self.normal),
-            frozenset(self.vectors),
-        )
-
-    @functools.cached_property
-    def _names(self) -> Names:
-        return Names(
-            self.indexed,
-            self.names,
-            self.matrices,
-            self.positive,
-            self.indices,
-            self.size,
-            self.sizes,
-            self.parts,
-        )
 
 
 _SEVERAL = "several steps at once; write them down one by one"

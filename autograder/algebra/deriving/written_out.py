@@ -23,6 +23,7 @@ MAX_TERMS = 1000
 DIMENSION = 2  # of vectors and matrices
 
 Env = dict[sympy.Symbol, sympy.Integer]
+Meanings = Mapping[str, tuple[tuple[sympy.Symbol, ...], sympy.Expr]]
 
 
 class TooMuch(Exception):
@@ -44,30 +45,38 @@ class World:
         Random names whose entries are independent standard normal variables.
     vectors
         Indexed names whose entries are vectors.
+    assumed
+        As `definitions`, for names of which something is assumed: all that they can be.
     """
 
     names: Names
-    definitions: Mapping[str, tuple[tuple[sympy.Symbol, ...], sympy.Expr]] = field(
-        default_factory=dict
-    )
+    definitions: Meanings = field(default_factory=dict)
     moments: Mapping[str, tuple[sympy.Expr, sympy.Expr]] = field(default_factory=dict)
     normal: frozenset[str] = frozenset()
     vectors: frozenset[str] = frozenset()
+    assumed: Meanings = field(default_factory=dict)
 
     def put_in(self, expr: sympy.Expr) -> sympy.Expr:
+        """Replace every name that is defined, or of which something is assumed."""
+        return self._replaced(expr, {**self.definitions, **self.assumed})
+
+    def put_definitions_in(self, expr: sympy.Expr) -> sympy.Expr:
         """Replace every defined name by what it stands for."""
-        for _ in range(len(self.definitions) + 1):
-            before, expr = expr, self._put_in_once(expr)
+        return self._replaced(expr, self.definitions)
+
+    def _replaced(self, expr: sympy.Expr, meanings: Meanings) -> sympy.Expr:
+        for _ in range(len(meanings) + 1):
+            before, expr = expr, self._replaced_once(expr, meanings)
             if expr == before:
                 return expr
         raise ValueError("the definitions go round in a circle")
 
-    def _put_in_once(self, expr: sympy.Expr) -> sympy.Expr:
+    def _replaced_once(self, expr: sympy.Expr, meanings: Meanings) -> sympy.Expr:
         if not expr.args:
-            found = self.definitions.get(getattr(expr, "name", ""))
+            found = meanings.get(getattr(expr, "name", ""))
             return _fresh(found[1]) if found and expr.is_Symbol else expr
-        args = [self._put_in_once(a) for a in expr.args]
-        found = self.definitions.get(expr.func.__name__)
+        args = [self._replaced_once(a, meanings) for a in expr.args]
+        found = meanings.get(expr.func.__name__)
         if found and expr.is_Function and not isinstance(expr, Inert):
             return _fresh(found[1]).xreplace(dict(zip(found[0], args, strict=True)))
         return expr.func(*args)
@@ -180,8 +189,6 @@ class _Writer:
         if e in env:
             return env[e]
         if e.name in self.world.names.matrices:
-            if e.name == "I":
-                return sympy.eye(DIMENSION)
             cells = sympy.symbols(f"{e.name}_1:{DIMENSION**2 + 1}", real=True)
             return sympy.Matrix(DIMENSION, DIMENSION, cells)
         return e
