@@ -90,7 +90,8 @@ def numbers(e: sympy.Expr, world: World) -> sympy.Expr:
     """Take numbers out of derivatives, sums and expectations: that is algebra enough."""
     if not isinstance(e, D | Total | E):
         return e
-    number, rest = e.args[0].as_coeff_Mul()
+    inner = e.args[0]
+    number, rest = inner.primitive() if inner.is_Add else inner.as_coeff_Mul()
     return e if number == 1 else number * e.func(rest, *e.args[1:])
 
 
