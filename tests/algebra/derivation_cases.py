@@ -655,7 +655,7 @@ def equal_norms():
             "sum(x_i^2 + y_i^2 - 2*x_i*y_i, i)/2",
             "sum((x_i - y_i)^2, i)/2",
         ],
-        (1, "sum(x_i^2, i)/2 + sum(y_i^2, i)/2 + sum(x_i*y_i, i)  # equal norms"),
+        (2, "sum((x_i^2 + y_i^2 - x_i*y_i)/2, i)  # linearity of sums"),
         (1,),
         (1, "linearity of sums"),
     )

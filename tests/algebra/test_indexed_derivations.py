@@ -4,6 +4,8 @@ import functools
 
 import pytest
 
+from autograder.algebra import Fact, IndexedChain
+
 from .derivation_cases import (
     CASES,
     layer_norm_of_a_multiple,
@@ -118,3 +120,70 @@ def test_a_right_line_for_the_wrong_reason(make):
     assert findings(examination) == [(number, "wrong_reason")]
     assert "not for the reason given" in examination.findings[0].message
     assert 0.8 <= examination.credit < 1
+
+
+TEMPTING = [
+    ("(A*B)^T", "A^T*B^T"),
+    ("(A*B)^T", "B*A"),
+    ("A*B", "B*A"),
+    ("(A + B)^2", "A^2 + 2*A*B + B^2"),
+    ("(A*B)^(-1)", "A^(-1)*B^(-1)"),
+    ("(A^T)^(-1)", "A^(-1)"),
+    ("(A*B - B*A)^2*C", "C*(A*B - B*A)^2"),
+    ("A^T*A", "A*A^T"),
+    ("A + I", "A + A^0*2"),
+    ("A*R*B*R^(-1)", "A*B"),
+    ("S(P*A)", "S(A)"),
+    ("S(P*A)", "S(A)*P"),
+    ("S(A*P^T)", "P^T*S(A)"),
+    ("S(P*A*P^T)", "P^T*S(A)*P"),
+    ("S(P*A*P)", "P*S(A)*P^T"),
+    ("S(A + B)", "S(A) + S(B)"),
+    ("S(2*A)", "2*S(A)"),
+    ("S(A^T)", "S(A)^T"),
+    ("S(A*B)", "S(A)*B"),
+    ("P*P", "I"),
+    ("P", "P^T"),
+    ("P*A*P^T", "A"),
+]
+
+
+@pytest.mark.parametrize(("left", "right"), TEMPTING)
+def test_what_tempts_about_matrices_is_refuted(left, right):
+    chain = IndexedChain(
+        start=left,
+        target=left,
+        matrices=("A", "B", "C", "R"),
+        permutations=("P",),
+        by_rows=("S",),
+        rules=("transpose of a product", Fact("P^T P = I", "P^T*P", "I")),
+    )
+    assert chain.follows(chain.read([right])[0]).equal is False
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("(A^(-1))^T", "(A^T)^(-1)"),
+        ("A^-T", "(A^T)^(-1)"),
+        ("(P*A*P^T)^2", "P*A*A*P^T"),
+        ("S(P*(A + 2*B))", "P*S(A + 2*B)"),
+        ("S(P*A*P + P*B*P)", "P*S(A + B)*P"),
+        ("(A*B*A)^T", "A^T*(A*B)^T"),
+    ],
+)
+def test_what_is_odd_about_matrices_is_proved(left, right):
+    chain = IndexedChain(
+        start=left,
+        target=right,
+        matrices=("A", "B"),
+        permutations=("P",),
+        by_rows=("S",),
+        rules=(Fact("P^T P = I", "P^T*P", "I"),),
+    )
+    assert chain.follows(chain.result).how == "proved for matrices of every size"
+
+
+def test_an_assumption_that_nothing_makes_true_is_refused():
+    with pytest.raises(ValueError, match="say with `where` what makes it true"):
+        IndexedChain(start="R*S", target="I", matrices=("R", "S"), rules=(Fact("", "R*S", "I"),))

@@ -92,7 +92,9 @@ class IndexedChain(Premises):
 
     def point(self, verdict: Verdict, *lines: Line) -> str:  # noqa: ARG002
         """Return the point that refutes, which names entries: ``z_1``, ``z_2``, …."""
-        return verdict.point
+        bases = {name.partition("_")[0] for name in self.hidden}
+        shown = [at for at in verdict.point.split(", ") if re.split("[_=]", at)[0] not in bases]
+        return ", ".join(shown)
 
     def compare(self, before: Line, line: Line) -> Verdict:
         """Compare for n = 2 … 5 and every coincidence of indices, for every n where possible."""

@@ -115,7 +115,7 @@ class Premises(Chain):
             for key, pair in self.moments.items()
         }
         return World(
-            self._names,
+            self._all_names,
             self._meanings(self.definitions, self._names),
             moments,
             frozenset(self.normal),
