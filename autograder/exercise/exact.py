@@ -9,7 +9,7 @@ import numpy as np
 
 from autograder.exercise.answers import Answer, Judgement, Scaffold, with_shape
 from autograder.exercise.entrywise import judged_by_entries
-from autograder.student.readers import read_count, read_fractions, read_shape
+from autograder.student.readers import PRIMES, read_count, read_fractions, read_shape
 
 
 @dataclass(frozen=True)
@@ -121,15 +121,42 @@ def one_half():
 
 @dataclass(frozen=True)
 class Shape(Answer):
-    """The shape of an array, as a tuple.
+    """The shape of an array, as a tuple; or the shapes of several, in a dictionary or a list.
 
+    Where several are asked for, each counts by itself, if at least half of them are right.
+
+    Attributes
+    ----------
+    names
+        Names that a size may be written with, separated by blanks: ``"n d/h"`` isn't a size of
+        the text, ``(2, "n", "d/h")`` is one for the names ``"n d h"``.
+
+    Examples
+    --------
     >>> Shape().read([2, 3])
     (2, 3)
+    >>> kind = Shape(names="n d h")
+    >>> kind.same(kind.read("(2, n, d/h)"), kind.read((2, "n", "2*d/(2*h)")))
+    True
+    >>> Shape().read({"weights": (2, 3), "output": (2, 4)})
+    {'weights': (2, 3), 'output': (2, 4)}
     """
 
     kind = "shape"
     reader = staticmethod(read_shape)
-    table = (("Shape()", "a tuple, or text such as `2 × 3`", "equal"),)
+    table = (
+        ("Shape()", "a tuple, or text such as `2 × 3`", "equal"),
+        (
+            'Shape(names="n d V")',
+            'the same, with names: `(1, "n", "2*d")`, `"1 × n × 2d"`',
+            "equal",
+        ),
+        (
+            "Shape(), the part returns a dictionary",
+            "`{name: shape}`, or the shapes in a list",
+            "equal; by the share of right shapes",
+        ),
+    )
     scaffold = Scaffold(
         asks="Say which array is meant.",
         stub="shape = None  # a tuple",
@@ -147,6 +174,38 @@ def inner_axis_kept():
 ''',
     )
 
+    names: str = ""
+
+    def __post_init__(self) -> None:
+        if len(self.names.split()) > len(PRIMES):
+            raise ValueError(f"at most {len(PRIMES)} names are possible, not {self.names!r}")
+
+    def read(self, raw: Any, like: Any = None) -> Any:
+        """Read one shape, or a dictionary of them."""
+        hint = self.hint(like)
+        if like is None and isinstance(raw, dict):
+            hint["shapes"] = list(map(str, raw))
+        elif like is None and isinstance(raw, list) and all(isinstance(s, tuple) for s in raw):
+            hint["shapes"] = [str(i) for i in range(1, len(raw) + 1)]
+        return read_shape(raw, hint).value
+
     def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
         """Exact equality, length included."""
-        return tuple(given) == tuple(expected)
+        return bool(given == expected)
+
+    def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
+        """Right, or the share of right shapes where several are asked for."""
+        if given == expected or not isinstance(expected, dict) or len(expected) < 2:
+            return Judgement(float(given == expected))
+        shapes = list(expected.values())
+        right = np.array([given[name] == shape for name, shape in expected.items()], float)
+        return judged_by_entries(right, np.array([shapes.index(shape) for shape in shapes]))
+
+    def hint(self, expected: Any) -> dict[str, Any]:
+        """Names of sizes, and which shapes are asked for."""
+        found: dict[str, Any] = {"kind": "shape"}
+        if self.names:
+            found["names"] = self.names.split()
+        if isinstance(expected, dict):
+            found["shapes"] = list(expected)
+        return found

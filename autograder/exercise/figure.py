@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from autograder.exercise.answers import Answer, Array, Judgement, Scaffold
+from autograder.exercise.answers import Answer, Array, Attempt, Judgement, Scaffold
 from autograder.student.readers import POINTS, read_figure
 
 REACH = 0.95  # of the range that a curve must cover
@@ -28,6 +28,10 @@ class Figure(Answer):
     ----------
     tolerance
         How far an entry may be off, as a share of the range of the right ones.
+    properties
+        What must hold, instead: functions of the data, or of the only curve there is, that
+        return whether something holds.  The docstring of one that doesn't is what students read.
+        Curves come sorted along x.  Two figures are the same if the same holds of them.
 
     Examples
     --------
@@ -46,6 +50,7 @@ class Figure(Answer):
             "`{name: (x, y)}` for curves, `{name: array}` for tables",
             "within 0.5 % of the range",
         ),
+        ("Figure(properties=(…))", "the same", "by the share of properties that hold"),
     )
     scaffold = Scaffold(
         asks="""\
@@ -72,21 +77,58 @@ def multiplied():
     )
 
     tolerance: float = 0.005
+    properties: tuple[Callable[[Any], bool], ...] = ()
+
+    def __post_init__(self) -> None:
+        for holds in self.properties:
+            if not (holds.__doc__ or "").strip():
+                raise ValueError(f"the property `{holds.__name__}` needs a docstring for students")
 
     def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
         """Compare curve by curve and table by table."""
         given, expected = _named(given), _named(expected)
         if given.keys() != expected.keys():
             return False
+        if self.properties:
+            return self._held(given) == self._held(expected)
         return not any(self._off(given[name], expected[name], widen) for name in expected)
 
     def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
         """Give credit for each curve and table that is right."""
         given, expected = _named(given), _named(expected)
+        if self.properties:
+            held = self._held(given)
+            lacks = [p.__doc__ for p, holds in zip(self.properties, held, strict=True) if not holds]
+            said = " ".join(" ".join((text or "").split()) for text in lacks)
+            return Judgement(sum(held) / len(held), feedback=said)
         off = [name for name in expected if self._off(given[name], expected[name], 1.0)]
         credit = round(1 - len(off) / len(expected), 6)
         partly = 0 < credit < 1
         return Judgement(credit, feedback=f"Not right: {', '.join(off)}." if partly else "")
+
+    def attempts(self, right: Any) -> Iterable[Attempt]:
+        """Try curves that anybody can draw, where properties are asked for."""
+        if not self.properties:
+            return
+        named = _named(right)
+        curves = {name: v for name, v in named.items() if isinstance(v, tuple)}
+        turned = {name: (x[::-1], y[::-1]) for name, (x, y) in curves.items()}
+        flat = {name: (x, np.full(len(x), np.mean(y))) for name, (x, y) in curves.items()}
+        yield Attempt("points in another order", named | turned, at_least=1)
+        if curves:
+            yield Attempt("a flat curve", named | flat, at_most=0.5)
+
+    def _held(self, given: dict[str, Any]) -> tuple[bool, ...]:
+        """Tell which properties hold; of data that are none of what was asked for, none."""
+
+        def holds(wanted: Callable[[Any], bool]) -> bool:
+            try:
+                data = {name: _along(entry) for name, entry in given.items()}
+                return bool(wanted(next(iter(data.values())) if len(data) == 1 else data))
+            except (ArithmeticError, LookupError, TypeError, ValueError):
+                return False
+
+        return tuple(map(holds, self.properties))
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind, names, and which are curves of how many points or tables of which shape."""
@@ -121,6 +163,15 @@ def _named(value: Any) -> dict[str, Any]:
     if isinstance(value, Mapping):
         return {str(name): entry for name, entry in value.items()}
     return {"data": value}
+
+
+def _along(entry: Any) -> Any:
+    """Sort a curve along x."""
+    if not isinstance(entry, tuple):
+        return entry
+    x, y = (np.asarray(row, float) for row in entry)
+    order = np.argsort(x, kind="stable")
+    return x[order], y[order]
 
 
 def _covers(at: Array, x: Array) -> bool:

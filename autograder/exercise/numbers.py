@@ -62,6 +62,9 @@ class Numbers(Answer):
         them; another number of figures earns half.
     unit
         The unit that must stand behind the number; another one of its kind is converted.
+    between
+        The least and the largest number that are right, instead, whatever the reference returns;
+        ±∞ where there is no limit.
     special
         May NaN and ±∞ stand in it?  They are right where the right answer has the same.
     whole
@@ -88,6 +91,7 @@ class Numbers(Answer):
             "share of right entries",
         ),
         ("Numbers(tolerance=0.05)", "the same", "within 0.05"),
+        ("Numbers(between=(0, 1e-12))", "the same", "neither smaller nor larger"),
         (
             "Numbers(places=3), Numbers(figures=3)",
             "the same; digits are counted where they came as text",
@@ -124,6 +128,7 @@ def not_divided(x):
     tolerance: float | None = None
     places: int | None = None
     figures: int | None = None
+    between: tuple[float, float] | None = None
     unit: str = ""
     special: bool = False
     whole: bool = False
@@ -131,8 +136,11 @@ def not_divided(x):
     def __post_init__(self) -> None:
         if self.unit and self.unit not in UNITS:
             raise ValueError(f"no unit {self.unit!r}; the units are {', '.join(UNITS)}")
-        if sum(asked is not None for asked in (self.tolerance, self.places, self.figures)) > 1:
-            raise ValueError("ask for a tolerance, for decimals or for figures, for one of them")
+        asked = (self.tolerance, self.places, self.figures, self.between)
+        if sum(each is not None for each in asked) > 1:
+            raise ValueError("ask for a tolerance, a band, decimals or figures, for one of them")
+        if self.between is not None and not self.between[0] < self.between[1]:
+            raise ValueError(f"no number is from {self.between[0]} to {self.between[1]}")
 
     def read(self, raw: Any, like: Any = None) -> Array:
         """Accept numbers, nested lists, arrays and text such as ``"0.25 1/3 1e-3"``."""
@@ -156,7 +164,7 @@ def not_divided(x):
             credits = np.where(right & other, 0.5, credits)
             if (right & other).any():
                 note, advice = "precision", f"Right as far as it goes: write {asked}."
-        elif entries and self.tolerance is None:
+        elif entries and not self._loose:
             coarse, cut = _too_coarse(entries, given, expected)
             credits = np.where(~right & coarse, 0.5, credits)
             if (right | coarse | cut).all() and not right.all():
@@ -203,11 +211,16 @@ def not_divided(x):
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and shape, and what is asked for beside."""
-        asked = {"unit": self.unit, "special": self.special}
+        asked = {"unit": self.unit, "special": self.special, "loose": self._loose}
         found = {name: value for name, value in asked.items() if value}
         digits = {"places": self.places, "figures": self.figures}
         found |= {name: value for name, value in digits.items() if value is not None}
         return with_shape({"kind": "numbers", **found}, expected)
+
+    @property
+    def _loose(self) -> bool:
+        """Does the number of digits not matter?"""
+        return self.tolerance is not None or self.between is not None
 
     @property
     def _digits_asked(self) -> str:
@@ -229,6 +242,10 @@ def not_divided(x):
             given, expected = np.asarray(given, float), np.asarray(expected, float)
             near = np.abs(given - expected) <= widen * self._tolerance(expected) + slack
             near &= np.isfinite(expected)  # everything is near to ∞, relative to it
+            if self.between is not None:
+                low, high = self.between
+                within = (low <= expected) & (expected <= high)
+                near = np.where(within, (low - slack <= given) & (given <= high + slack), near)
             equal = (given == expected) | (np.isnan(given) & np.isnan(expected))  # ±∞, NaN
             return np.asarray(near | equal)
 

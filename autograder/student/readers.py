@@ -27,6 +27,8 @@ from autograder.student.units import unit_factor
 
 DIGITS = 4  # significant digits that always suffice
 POINTS = 10  # fewer are no curve
+#: What the names in shapes stand for while two shapes are compared.
+PRIMES = (1000003, 1000033, 1000037, 1000039, 1000081, 1000099, 1000117, 1000121)
 
 
 class Reading(NamedTuple):
@@ -84,6 +86,8 @@ def _in_unit(numbers: list[Entry], unit: str, raw: Any, *, needed: bool) -> list
 
 def _advice(numbers: list[Entry], hint: Any) -> str:
     """Say where few digits were written; whether they suffice nobody knows here."""
+    if hint.get("loose"):
+        return ""
     written = [number for number in numbers if number.last is not None and number.value]
     places, figures = hint.get("places"), hint.get("figures")
     if places is not None:
@@ -112,16 +116,76 @@ def read_fractions(raw: Any, hint: Any) -> Reading:
     return Reading(value.reshape(shape), listed(value.reshape(shape)))
 
 
-def read_shape(raw: Any, hint: Any) -> Reading:  # noqa: ARG001
-    """Read a tuple or list of whole numbers, or text such as ``"(2, 3)"`` and ``"2 × 3"``."""
-    text = isinstance(raw, str)
+def read_shape(raw: Any, hint: Any) -> Reading:
+    """Read a tuple or list of sizes, or text such as ``"(2, 3)"`` and ``"2 × n"``; or several."""
+    if "shapes" not in hint:
+        return _one_shape(raw, hint)
+    wanted = hint["shapes"]
+    if isinstance(raw, str):
+        raw = [line for line in re.split(r"[;\n]", raw) if line.strip()]
+    given = raw if isinstance(raw, dict) else {}
+    if isinstance(raw, (list, tuple)) and len(raw) == len(wanted):
+        given = {name: raw[i] for i, name in enumerate(wanted)}
+    given = {str(name): shape for name, shape in given.items() if len(given) <= len(wanted)}
+    if not given or not given.keys() <= set(wanted):
+        raise FormatError(f"a dictionary with {', '.join(wanted)} is expected, not {brief(raw)}")
+    value: dict[str, Any] = {}
+    lines, missing = [], []
+    for name in wanted:
+        value[name] = None
+        if is_blank(given.get(name)):
+            missing.append(name)
+            continue
+        try:
+            found = _one_shape(given[name], hint)
+        except FormatError as error:
+            raise FormatError(f"{name}: {error}") from None
+        value[name] = found.value
+        lines.append(f"{name}: {found.shown}")
+    return Reading(value, "\n".join(lines), f"missing: {', '.join(missing)}" if missing else "")
+
+
+def _one_shape(raw: Any, hint: Any) -> Reading:
+    """Read one shape; a size with names counts as its value for certain large primes."""
+    names, text, shown = hint.get("names", []), isinstance(raw, str), raw
+    if names and isinstance(raw, (list, tuple)):
+        raw = [_with_primes(size, names) for size in raw]
     if text:
-        raw = re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", ", ", raw)
-    shape, numbers = entries([] if text and not raw.strip(" ()[],") else raw)
-    if len(shape) != 1 and not (text and shape == ()):
-        raise FormatError(f"a tuple such as (2, 3) is expected, not {brief(raw)}")
-    sizes = tuple(as_whole(number, raw) for number in numbers)
+        raw = re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", ", ", _with_primes(raw, names))
+    try:
+        shape, numbers = entries([] if text and not raw.strip(" ()[],") else raw)
+        if len(shape) != 1 and not (text and shape == ()):
+            raise FormatError("")
+        read = as_fraction if names else as_whole
+        sizes = tuple(_plain(read(number, shown)) for number in numbers)
+    except FormatError as error:
+        example = f"({', '.join(['2', *names[:2]])})" if names else "(2, 3)"
+        known = f" with sizes in {', '.join(names)}" if names else ""
+        if str(error) and not names:
+            raise
+        raise FormatError(
+            f"a tuple such as {example}{known} is expected, not {brief(shown)}"
+        ) from None
+    if names:
+        return Reading(sizes, f"({', '.join(map(str, shown))})" if not text else shown.strip())
     return Reading(sizes, f"({', '.join(map(str, sizes))})")
+
+
+def _with_primes(size: Any, names: Any) -> Any:
+    """Put a prime in the place of each name of a text: 2n is 2*1000003."""
+    if not isinstance(size, str) or not names:
+        return size
+    primes = {name: PRIMES[i] for i, name in enumerate(names)}
+
+    def number(match: Any) -> str:
+        return f"{match[1]}*{primes[match[2]]}" if match[1] else str(primes[match[2]])
+
+    longest = sorted(names, key=len, reverse=True)
+    return re.sub(rf"(?<![A-Za-z_])(\d*)({'|'.join(map(re.escape, longest))})(?!\w)", number, size)
+
+
+def _plain(size: Any) -> Any:
+    return int(size) if size.denominator == 1 else size
 
 
 def read_choice(raw: Any, hint: Any) -> Reading:
@@ -215,6 +279,8 @@ def _drawn(name: str, raw: Any, hint: Any) -> Any:
 
 def is_blank(raw: Any, depth: int = 0) -> bool:
     """Tell whether an answer was never written: None, empty text, or nothing but those."""
+    if isinstance(raw, dict) and raw:
+        raw = list(raw.values())
     if isinstance(raw, (list, tuple, set, frozenset)) and raw != () and depth < MAX_NESTED:
         return all(is_blank(entry, depth + 1) for entry in raw)
     return raw is None or (isinstance(raw, str) and not raw.strip())

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.exercise import Choice, Count, Numbers
+from autograder.exercise import Choice, Count, Figure, FormatError, Numbers, Shape
 
 KIND = Numbers()
 
@@ -59,3 +59,115 @@ def test_letters_at_random_earn_nothing_on_average(apply, marks):
     earned = [credit(letters or "none", right, kind) for letters in (given, mirrored)]
     assert min(earned) == 0
     assert credit(options, right, kind) == 0
+
+
+@pytest.mark.parametrize(
+    "given", ["(2, n, 2d)", "2 × n × 2*d", (2, "n", "d*2"), ["2", "n", "4*d/2"], "2, n, d + d"]
+)
+def test_sizes_may_be_formulas_in_names(given):
+    assert credit(given, (2, "n", "2*d"), Shape(names="n d")) == 1
+    assert credit(given, (2, "d", "2*n"), Shape(names="n d")) == 0
+
+
+@pytest.mark.parametrize("given", ["(2, k)", (2, "n_k"), (2, "nd"), 3, "(2, n)(3)", (2, 0.5)])
+def test_sizes_in_other_names_get_a_sentence(given):
+    with pytest.raises(FormatError, match=r"such as \(2, n, d\) with sizes in n, d"):
+        Shape(names="n d").read(given, like=(2, "n"))
+
+
+SHAPES = {"in": (1, 8), "hidden": (1, 32), "out": (1, 8)}
+
+
+def test_of_several_shapes_each_counts():
+    assert credit({"out": "1 × 8", "in": [1, 8], "hidden": (1, 32)}, SHAPES, Shape()) == 1
+    assert credit([(1, 8), (1, 32), (1, 8)], SHAPES, Shape()) == 1
+    assert credit("1×8; 1×32; 1×8", SHAPES, Shape()) == 1
+    assert credit(
+        {"in": (1, 9), "hidden": (1, 32), "out": (1, 8)}, SHAPES, Shape()
+    ) == pytest.approx(2 / 3)
+    assert credit({"hidden": (1, 32), "out": (1, 8)}, SHAPES, Shape()) == pytest.approx(2 / 3)
+    assert credit([(1, 8)] * 3, SHAPES, Shape()) == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"inner": (1, 8)}, "a dictionary with in, hidden, out is expected"),
+        ([(1, 8)], "a dictionary with in, hidden, out is expected"),
+        ({"in": (1, "q")}, "in: numbers are expected"),
+    ],
+)
+def test_shapes_that_are_none_get_a_sentence(given, says):
+    with pytest.raises(FormatError, match=says):
+        Shape().read(given, like=SHAPES)
+
+
+TINY = Numbers(between=(0, 1e-12))
+
+
+@pytest.mark.parametrize("number", ["3e-16", 0, 1e-12, "9.99×10^-13"])
+def test_any_number_of_a_band_is_right(number):
+    assert credit(number, 2e-15, TINY) == 1
+
+
+@pytest.mark.parametrize("number", ["1.1e-12", -1e-15, 0.5])
+def test_a_number_beside_a_band_is_wrong(number):
+    assert credit(number, 2e-15, TINY) == 0
+    assert not TINY.same(TINY.read(number), TINY.read(2e-15))
+
+
+def test_a_band_may_be_open_and_counts_entry_by_entry():
+    half = Numbers(between=(0.5, np.inf))
+    assert credit([0.5, 9], [0.9, 0.8], half) == 1
+    assert credit([0.6, 0.7, 0.2], [0.9, 0.8, 0.7], half) == pytest.approx(2 / 3)
+    assert half.same(half.read(0.2), half.read(0.2))  # a mistake is known again
+    assert not half.same(half.read(0.3), half.read(0.2))
+    with pytest.raises(ValueError, match="from 2 to 1"):
+        Numbers(between=(2, 1))
+    with pytest.raises(ValueError, match="one of them"):
+        Numbers(between=(0, 1), places=2)
+
+
+def starts_at_chance(loss):
+    """Before training a model guesses: where does the loss of a guess lie?"""
+    return abs(loss[1][0] - np.log(9)) < 0.3
+
+
+def falls(loss):
+    """Smoothed, it should fall."""
+    thirds = [part.mean() for part in np.array_split(loss[1], 3)]
+    return thirds[0] > 1.1 * thirds[1] > 1.2 * thirds[2]
+
+
+STEPS = np.arange(60)
+LOSS = Figure(properties=(starts_at_chance, falls))
+RIGHT = (STEPS, np.log(9) * np.exp(-STEPS / 20))
+
+
+@pytest.mark.parametrize(
+    ("curve", "share"),
+    [
+        ((STEPS, 2.1 * np.exp(-STEPS / 9)), 1),
+        ((STEPS[::-1], 2.1 * np.exp(-STEPS[::-1] / 9)), 1),
+        ((np.arange(600), 2.2 * 0.99 ** np.arange(600)), 1),
+        ((STEPS, 9 * np.exp(-STEPS / 9)), 0.5),
+        ((STEPS, np.full(60, 2.2)), 0.5),
+        ((STEPS, np.arange(60.0)), 0),
+    ],
+)
+def test_a_curve_may_be_judged_by_its_properties(curve, share):
+    assert credit({"loss": curve}, {"loss": RIGHT}, LOSS) == share
+
+
+def test_data_of_another_form_show_nothing():
+    odd = [(STEPS, STEPS[:3]), np.ones((2, 2)), np.array(3.0)]
+    assert not any(LOSS.same({"loss": data}, {"loss": RIGHT}) for data in odd)
+
+
+def test_what_a_curve_lacks_is_said():
+    found = LOSS.judge({"loss": (STEPS, np.full(60, 2.2))}, {"loss": RIGHT})
+    assert found.feedback == "Smoothed, it should fall."
+    assert LOSS.same({"loss": (STEPS, 9 + STEPS)}, {"loss": (STEPS, 8 + STEPS)})
+    assert all(
+        attempt.at_most < 1 for attempt in LOSS.attempts({"loss": RIGHT}) if "flat" in attempt.name
+    )

@@ -80,7 +80,10 @@ def _same_everywhere(
             case "count" | "fractions":
                 answers[part.name] = np.full(shape, int(number)).tolist()
             case "shape":
-                answers[part.name] = (int(number),) * 2
+                same = (int(number),) * 2
+                answers[part.name] = (
+                    dict.fromkeys(hint["shapes"], same) if "shapes" in hint else same
+                )
             case "formula":
                 answers[part.name] = [*map(str, (0, 1)), *hint["names"][:2], "1"][guess]
             case "ordering":
