@@ -25,6 +25,7 @@ from autograder.exercise.figure import Figure
 from autograder.exercise.follow import apply, band, evaluate, solve
 from autograder.exercise.given import given, made, seeded
 from autograder.exercise.gpu import grows_on_gpu
+from autograder.exercise.labels import Labels
 from autograder.exercise.numbers import Numbers
 from autograder.exercise.ordering import Ordering
 from autograder.exercise.registry import kinds
@@ -39,7 +40,7 @@ from autograder.exercise.vocabulary import (
 )
 from autograder.exercise.witness import Witness
 from autograder.exercise.work import Reading, Work, covers, grows, vectorised, within
-from autograder.student.readers import is_blank
+from autograder.student.reading import is_blank
 
 if TYPE_CHECKING:
     from autograder.exercise.symbolic import ComplexityClass, Derivation, Form, Formula, Matrix
@@ -63,6 +64,7 @@ __all__ = [
     "Fractions",
     "Inconclusive",
     "Judgement",
+    "Labels",
     "Matrix",
     "Misconception",
     "Mismatch",

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from autograder.student.errors import FormatError as FormatError
-from autograder.student.readers import Reading as Reading
+from autograder.student.reading import Reading as Reading
 
 Array = np.ndarray[Any, Any]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.exercise.answers import Answer, Attempt, Judgement, Scaffold
-from autograder.student.readers import read_choice
+from autograder.student.letters import read_choice
 
 
 @dataclass(frozen=True)

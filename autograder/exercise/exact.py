@@ -9,7 +9,8 @@ import numpy as np
 
 from autograder.exercise.answers import Answer, Judgement, Scaffold, with_shape
 from autograder.exercise.entrywise import judged_by_entries
-from autograder.student.readers import PRIMES, read_count, read_fractions, read_shape
+from autograder.student.readers import read_count, read_fractions
+from autograder.student.shapes import PRIMES, read_shape
 
 
 @dataclass(frozen=True)

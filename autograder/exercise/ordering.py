@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise.answers import Answer, Attempt, Judgement, Scaffold, mistaken
-from autograder.student.readers import read_ordering
+from autograder.student.letters import read_ordering
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MOST = 12  # steps; more are two exercises

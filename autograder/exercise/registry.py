@@ -22,6 +22,7 @@ _OURS = {
     "choice": ("Choice",),
     "exact": ("Count", "Fractions", "Shape"),
     "figure": ("Figure",),
+    "labels": ("Labels",),
     "numbers": ("Numbers",),
     "ordering": ("Ordering",),
     "symbolic": ("Formula", "Matrix", "Derivation", "ComplexityClass"),

@@ -7,7 +7,8 @@ from typing import Any
 from autograder.student.cells import answers_another
 from autograder.student.data import contents
 from autograder.student.errors import FormatError
-from autograder.student.readers import Reading, is_blank, read
+from autograder.student.readers import read
+from autograder.student.reading import Reading, is_blank
 from autograder.student.shown import brief
 
 

@@ -6,14 +6,12 @@ without a shape leaves the shape open, and what else only an answer must have.
 
 from __future__ import annotations
 
-import re
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from autograder.student.arithmetic import Entry
 from autograder.student.entries import (
-    MAX_NESTED,
     as_float,
     as_fraction,
     as_whole,
@@ -22,34 +20,14 @@ from autograder.student.entries import (
 )
 from autograder.student.errors import FormatError
 from autograder.student.formulas import read_formula, read_lines, read_matrix
+from autograder.student.letters import read_choice, read_labels, read_ordering
+from autograder.student.reading import Reading as Reading
+from autograder.student.shapes import read_shape
 from autograder.student.shown import brief, listed
 from autograder.student.units import unit_factor
 
 DIGITS = 4  # significant digits that always suffice
 POINTS = 10  # fewer are no curve
-#: What the names in shapes stand for while two shapes are compared.
-PRIMES = (1000003, 1000033, 1000037, 1000039, 1000081, 1000099, 1000117, 1000121)
-
-
-class Reading(NamedTuple):
-    """An answer as it is read, and what the student is told of that.
-
-    Attributes
-    ----------
-    value
-        What the grader judges.
-    shown
-        What was read, for the student.
-    advice
-        What the student may want to do about it.
-    entries
-        The numbers of it as they were written.
-    """
-
-    value: Any
-    shown: str
-    advice: str = ""
-    entries: tuple[Entry, ...] = ()
 
 
 def read_numbers(raw: Any, hint: Any) -> Reading:
@@ -116,120 +94,6 @@ def read_fractions(raw: Any, hint: Any) -> Reading:
     return Reading(value.reshape(shape), listed(value.reshape(shape)))
 
 
-def read_shape(raw: Any, hint: Any) -> Reading:
-    """Read a tuple or list of sizes, or text such as ``"(2, 3)"`` and ``"2 × n"``; or several."""
-    if "shapes" not in hint:
-        return _one_shape(raw, hint)
-    wanted = hint["shapes"]
-    if isinstance(raw, str):
-        raw = [line for line in re.split(r"[;\n]", raw) if line.strip()]
-    given = raw if isinstance(raw, dict) else {}
-    if isinstance(raw, (list, tuple)) and len(raw) == len(wanted):
-        given = {name: raw[i] for i, name in enumerate(wanted)}
-    given = {str(name): shape for name, shape in given.items() if len(given) <= len(wanted)}
-    if not given or not given.keys() <= set(wanted):
-        raise FormatError(f"a dictionary with {', '.join(wanted)} is expected, not {brief(raw)}")
-    value: dict[str, Any] = {}
-    lines, missing = [], []
-    for name in wanted:
-        value[name] = None
-        if is_blank(given.get(name)):
-            missing.append(name)
-            continue
-        try:
-            found = _one_shape(given[name], hint)
-        except FormatError as error:
-            raise FormatError(f"{name}: {error}") from None
-        value[name] = found.value
-        lines.append(f"{name}: {found.shown}")
-    return Reading(value, "\n".join(lines), f"missing: {', '.join(missing)}" if missing else "")
-
-
-def _one_shape(raw: Any, hint: Any) -> Reading:
-    """Read one shape; a size with names counts as its value for certain large primes."""
-    names, text, shown = hint.get("names", []), isinstance(raw, str), raw
-    if names and isinstance(raw, (list, tuple)):
-        raw = [_with_primes(size, names) for size in raw]
-    if text:
-        raw = re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", ", ", _with_primes(raw, names))
-    try:
-        shape, numbers = entries([] if text and not raw.strip(" ()[],") else raw)
-        if len(shape) != 1 and not (text and shape == ()):
-            raise FormatError("")
-        read = as_fraction if names else as_whole
-        sizes = tuple(_plain(read(number, shown)) for number in numbers)
-    except FormatError as error:
-        example = f"({', '.join(['2', *names[:2]])})" if names else "(2, 3)"
-        known = f" with sizes in {', '.join(names)}" if names else ""
-        if str(error) and not names:
-            raise
-        raise FormatError(
-            f"a tuple such as {example}{known} is expected, not {brief(shown)}"
-        ) from None
-    if names:
-        return Reading(sizes, f"({', '.join(map(str, shown))})" if not text else shown.strip())
-    return Reading(sizes, f"({', '.join(map(str, sizes))})")
-
-
-def _with_primes(size: Any, names: Any) -> Any:
-    """Put a prime in the place of each name of a text: 2n is 2*1000003."""
-    if not isinstance(size, str) or not names:
-        return size
-    primes = {name: PRIMES[i] for i, name in enumerate(names)}
-
-    def number(match: Any) -> str:
-        return f"{match[1]}*{primes[match[2]]}" if match[1] else str(primes[match[2]])
-
-    longest = sorted(names, key=len, reverse=True)
-    return re.sub(rf"(?<![A-Za-z_])(\d*)({'|'.join(map(re.escape, longest))})(?!\w)", number, size)
-
-
-def _plain(size: Any) -> Any:
-    return int(size) if size.denominator == 1 else size
-
-
-def read_choice(raw: Any, hint: Any) -> Reading:
-    """Read letters in either case; several come back in the order of the options."""
-    options, several = hint["options"], hint.get("multiple", False)
-    letters = _letters(raw, several)
-    if letters is not None and {*letters} <= {*options} and (several or len({*letters}) == 1):
-        text = "".join(option for option in options if option in letters)
-        return Reading(text, text or "none")
-    if not several:
-        raise FormatError(f"one of {', '.join(options)} is expected, not {brief(raw)}")
-    raise FormatError(
-        f'letters out of {", ".join(options)} are expected, such as "{options[:2]}", or "none" '
-        f"where no statement applies, not {brief(raw)}"
-    )
-
-
-def read_ordering(raw: Any, hint: Any) -> Reading:
-    """Read the letters of steps in the order in which they were written, each at most once."""
-    known = hint["letters"]
-    letters = _letters(raw, several=False)
-    if not letters or not {*letters} <= {*known}:
-        example = " ".join(known[2::-1])
-        raise FormatError(
-            f'letters from {known[0]} to {known[-1]} in order are expected, such as "{example}", '
-            f"not {brief(raw)}"
-        )
-    if twice := [letter for letter in known if letters.count(letter) > 1]:
-        raise FormatError(f"each step stands there once, and {', '.join(twice)} more often")
-    return Reading(tuple(letters), f"{' '.join(letters)}: {len(letters)} steps in this order")
-
-
-def _letters(raw: Any, several: bool) -> list[str] | None:
-    """Return the letters that were written, None if there is anything but letters."""
-    if isinstance(raw, str):
-        if several and raw.strip().lower() == "none":
-            return []
-        raw = list(re.sub(r"[\s,;.()\[\]]", "", raw)) if len(raw) <= 200 else None
-    if not isinstance(raw, (list, tuple, set, frozenset)) or len(raw) > 200:
-        return None
-    letters = [entry.strip().upper() if isinstance(entry, str) else "" for entry in raw]
-    return letters if all(len(letter) == 1 for letter in letters) else None
-
-
 def read_figure(raw: Any, hint: Any) -> Reading:
     """Read a dictionary of curves and tables, or one of them where one is asked for."""
     names = hint.get("names")
@@ -277,15 +141,6 @@ def _drawn(name: str, raw: Any, hint: Any) -> Any:
     return entry
 
 
-def is_blank(raw: Any, depth: int = 0) -> bool:
-    """Tell whether an answer was never written: None, empty text, or nothing but those."""
-    if isinstance(raw, dict) and raw:
-        raw = list(raw.values())
-    if isinstance(raw, (list, tuple, set, frozenset)) and raw != () and depth < MAX_NESTED:
-        return all(is_blank(entry, depth + 1) for entry in raw)
-    return raw is None or (isinstance(raw, str) and not raw.strip())
-
-
 def read(raw: Any, hint: Any) -> Reading:
     """Return an answer as it is read.
 
@@ -307,6 +162,7 @@ READERS: dict[str, Any] = {
     "shape": read_shape,
     "choice": read_choice,
     "ordering": read_ordering,
+    "labels": read_labels,
     "figure": read_figure,
     "formula": read_formula,
     "matrix": read_matrix,

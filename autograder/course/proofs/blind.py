@@ -86,6 +86,9 @@ def _same_everywhere(
                 )
             case "formula":
                 answers[part.name] = [*map(str, (0, 1)), *hint["names"][:2], "1"][guess]
+            case "labels":
+                label = hint["labels"][guess % len(hint["labels"])]
+                answers[part.name] = dict.fromkeys(hint["names"], label)
             case "ordering":
                 letters = hint["letters"]
                 answers[part.name] = list(np.random.default_rng(guess).permutation([*letters]))

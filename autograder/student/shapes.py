@@ -1,0 +1,86 @@
+"""Shapes: how one is read, or several, with names for sizes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from autograder.student.entries import as_fraction, as_whole, entries
+from autograder.student.errors import FormatError
+from autograder.student.reading import Reading, is_blank
+from autograder.student.shown import brief
+
+#: What the names in shapes stand for while two shapes are compared.
+PRIMES = (1000003, 1000033, 1000037, 1000039, 1000081, 1000099, 1000117, 1000121)
+
+
+def read_shape(raw: Any, hint: Any) -> Reading:
+    """Read a tuple or list of sizes, or text such as ``"(2, 3)"`` and ``"2 × n"``; or several."""
+    if "shapes" not in hint:
+        return _one_shape(raw, hint)
+    wanted = hint["shapes"]
+    if isinstance(raw, str):
+        raw = [line for line in re.split(r"[;\n]", raw) if line.strip()]
+    given = raw if isinstance(raw, dict) else {}
+    if isinstance(raw, (list, tuple)) and len(raw) == len(wanted):
+        given = {name: raw[i] for i, name in enumerate(wanted)}
+    given = {str(name): shape for name, shape in given.items() if len(given) <= len(wanted)}
+    if not given or not given.keys() <= set(wanted):
+        raise FormatError(f"a dictionary with {', '.join(wanted)} is expected, not {brief(raw)}")
+    value: dict[str, Any] = {}
+    lines, missing = [], []
+    for name in wanted:
+        value[name] = None
+        if is_blank(given.get(name)):
+            missing.append(name)
+            continue
+        try:
+            found = _one_shape(given[name], hint)
+        except FormatError as error:
+            raise FormatError(f"{name}: {error}") from None
+        value[name] = found.value
+        lines.append(f"{name}: {found.shown}")
+    return Reading(value, "\n".join(lines), f"missing: {', '.join(missing)}" if missing else "")
+
+
+def _one_shape(raw: Any, hint: Any) -> Reading:
+    """Read one shape; a size with names counts as its value for certain large primes."""
+    names, text, shown = hint.get("names", []), isinstance(raw, str), raw
+    if names and isinstance(raw, (list, tuple)):
+        raw = [_with_primes(size, names) for size in raw]
+    if text:
+        raw = re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", ", ", _with_primes(raw, names))
+    try:
+        shape, numbers = entries([] if text and not raw.strip(" ()[],") else raw)
+        if len(shape) != 1 and not (text and shape == ()):
+            raise FormatError("")
+        read = as_fraction if names else as_whole
+        sizes = tuple(_whole_or_not(read(number, shown)) for number in numbers)
+    except FormatError as error:
+        example = f"({', '.join(['2', *names[:2]])})" if names else "(2, 3)"
+        known = f" with sizes in {', '.join(names)}" if names else ""
+        if str(error) and not names:
+            raise
+        raise FormatError(
+            f"a tuple such as {example}{known} is expected, not {brief(shown)}"
+        ) from None
+    if names:
+        return Reading(sizes, f"({', '.join(map(str, shown))})" if not text else shown.strip())
+    return Reading(sizes, f"({', '.join(map(str, sizes))})")
+
+
+def _with_primes(size: Any, names: Any) -> Any:
+    """Put a prime in the place of each name of a text: 2n is 2*1000003."""
+    if not isinstance(size, str) or not names:
+        return size
+    primes = {name: PRIMES[i] for i, name in enumerate(names)}
+
+    def number(match: Any) -> str:
+        return f"{match[1]}*{primes[match[2]]}" if match[1] else str(primes[match[2]])
+
+    longest = sorted(names, key=len, reverse=True)
+    return re.sub(rf"(?<![A-Za-z_])(\d*)({'|'.join(map(re.escape, longest))})(?!\w)", number, size)
+
+
+def _whole_or_not(size: Any) -> Any:
+    return int(size) if size.denominator == 1 else size
