@@ -203,6 +203,7 @@ def _wrong_part(
         source += function_source(function, function.solution)
     credit = max(wrong.credit, _credit(part, answers[part.name], known[part.name]))
     score = exercise.auto_points - part.points + hundredths(credit * part.points)
+    score -= sum(other.points for other in exercise.resting_on(part) if credit < 1)
     return Answered(f"{part.name}: {wrong.name}", source, score)
 
 

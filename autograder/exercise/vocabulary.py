@@ -82,12 +82,15 @@ class Part:
     carry_if
         May a wrong answer be carried forward?  Called with the answer as read; without it
         every readable answer is.
+    after
+        Counts only where that part is right: a reason for a claim.
     """
 
     compute: Function
     points: float
     answer: Answer
     carry_if: Callable[[Any], bool] | None = None
+    after: Part | None = None
     misconceptions: list[Misconception] = field(default_factory=list)
     alternatives: list[Function] = field(default_factory=list)
 
@@ -252,12 +255,22 @@ class Exercise:
         return draw
 
     def part(
-        self, *, points: float, answer: Answer, carry_if: Callable[[Any], bool] | None = None
+        self,
+        *,
+        points: float,
+        answer: Answer,
+        carry_if: Callable[[Any], bool] | None = None,
+        after: Part | None = None,
     ) -> Callable[[Function], Part]:
         """Register the computation that gives one answer."""
 
         def register(compute: Function) -> Part:
-            self._add(part := Part(compute, points, answer, carry_if))
+            if after and (after not in self.parts or after.manual):
+                raise AuthoringError(
+                    f"{self.id}: `{compute.__name__}` comes after `{after.name}`, which is no part "
+                    "before it that is marked at once"
+                )
+            self._add(part := Part(compute, points, answer, carry_if, after))
             return part
 
         return register
@@ -346,6 +359,13 @@ class Exercise:
         for place in (self, *self.functions[-1:]):
             place.alternatives.append(compute)
         return compute
+
+    def resting_on(self, part: Part) -> list[Part]:
+        """Return the parts that count only where this one is right."""
+        found = [part]
+        for other in self.parts:
+            found += [other] * (other.after in found)
+        return found[1:]
 
     def leave_out_gpu(self) -> None:
         """Do without the checks that need a GPU, and without their points."""

@@ -51,16 +51,29 @@ def grade_parts(
     """
     true = solve(exercise, variant)
     own = Own({**true, **(functions or {})}, wrong=set(functions or ()))
-    items = [
-        replace(_bounded(exercise, part, read, true, own), given=_given(part, read))
-        for part in exercise.parts
-    ]
+    items: list[Item] = []
+    for part in exercise.parts:
+        item = replace(_bounded(exercise, part, read, true, own), given=_given(part, read))
+        items.append(_resting(part, item, items))
     try:
         return judging(
             f"{exercise.id}.", lambda: others_named(exercise, variant, own.given, items, pool)
         )
     except Exhausted:
         return items
+
+
+def _resting(part: Part, item: Item, before: Sequence[Item]) -> Item:
+    """Count a part only where the one that it comes after is right."""
+    if part.after is None or item.score == 0:
+        return item
+    earlier = next(other for other in before if other.name == part.after.name)
+    if earlier.status is Status.PASSED:
+        return item
+    if earlier.status is Status.ERRORED:
+        return _withheld(part, earlier.note, f"`{earlier.name}` isn't decided")
+    text = f"This counts only with the right answer to “{part.after.rubric}”"
+    return replace(item, status=Status.SKIPPED, score=0.0, note="skipped", feedback=text)
 
 
 def _bounded(exercise: Exercise, part: Part, read: Read, true: Mapping[str, Any], own: Own) -> Item:

@@ -5,7 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from autograder.course.proofs.blind import blind_guess
+from autograder.course.proofs.parts import part_problems
+from autograder.course.proofs.prices import part_prices
 from autograder.exercise import (
+    AuthoringError,
     Choice,
     Count,
     Essay,
@@ -468,3 +472,52 @@ def test_scores_are_hundredths_of_a_point():
         return 2.0
 
     assert grade(exercise, a=2)["a"].score == 0.33
+
+
+def claim_and_reason():
+    """A reason that counts only with its claim."""
+    exercise = Exercise("claim", title="Claim", source="none")
+
+    @exercise.part(points=1, answer=Choice("ABC"))
+    def claim():
+        """Which one is larger?"""
+        return "B"
+
+    @claim.misconception()
+    def the_other_one():
+        """Look at both."""
+        return "A"
+
+    @exercise.part(points=1, answer=Choice("ABC"), after=claim)
+    def because():
+        """Why is it larger?"""
+        return "C"
+
+    return exercise
+
+
+@pytest.mark.parametrize(
+    ("claim", "because", "earned", "note"),
+    [("B", "C", 2, ""), ("A", "C", 0, "skipped"), ("B", "A", 1, ""), (None, "C", 0, "skipped")],
+)
+def test_a_reason_counts_only_with_its_claim(claim, because, earned, note):
+    items = grade(claim_and_reason(), claim=claim, because=because)
+    assert sum(item.score for item in items.values()) == earned
+    assert items["because"].note == note
+
+
+def test_a_wrong_claim_is_no_slip_that_is_paid_twice_and_guesses_are_counted_together():
+    exercise = claim_and_reason()
+    assert part_prices(exercise, {})[1] == []
+    assert blind_guess(exercise, [{}]) == pytest.approx(1 / 3 + 1 / 9)
+    for part in exercise.parts:
+        assert part_problems(exercise, part, [{}]) == []
+
+
+def test_a_reason_needs_a_claim_before_it():
+    exercise, other = claim_and_reason(), claim_and_reason()
+    with pytest.raises(AuthoringError, match="`why` comes after `claim`, which is no part"):
+
+        @exercise.part(points=1, answer=Choice("AB"), after=other.parts[0])
+        def why():
+            """Why?"""

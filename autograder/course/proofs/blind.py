@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -52,10 +53,16 @@ def _letters(
     """Return what one letter at random earns, choice by choice."""
     total = 0.0
     for part in choices:
+        tried = [part]  # what counts only after another choice needs that one, too
+        while tried[-1].after and _options(tried[-1].after, exercise, pool[0]):
+            tried.append(tried[-1].after)
+        names = [each.name for each in tried]
         scores = [
-            sum(_earned(exercise, variant, {part.name: letter}))
-            for letter in _options(part, exercise, pool[0])
+            item.score or 0.0
+            for letters in product(*(_options(each, exercise, pool[0]) for each in tried))
             for variant in pool
+            for item in grade_parts(exercise, variant, dict(zip(names, letters, strict=True)).get)
+            if item.name == part.name
         ]
         total += float(np.mean(scores))
     return total

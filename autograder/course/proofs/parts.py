@@ -106,6 +106,7 @@ def needed(exercise: Exercise, part: Part) -> set[str]:
     names = {part.name}
     for other in reversed(exercise.parts):
         if other.name in names:
+            names |= {other.after.name} if other.after else set()
             mistakes = [wrong.compute for wrong in other.misconceptions]
             for compute in (other.compute, *other.alternatives, *mistakes):
                 names |= set(arguments(compute))

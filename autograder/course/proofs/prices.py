@@ -90,11 +90,12 @@ def part_prices(exercise: Exercise, variant: Mapping[str, Any]) -> tuple[list[Pr
             with np.errstate(all="ignore"):
                 items = grade_parts(exercise, variant, answers.__getitem__)
             graded = [item for item in items if item.note != "manual"]
+            own = {part.name, *(other.name for other in exercise.resting_on(part))}
             lost = {i.name: i.max_score - (i.score or 0.0) for i in graded}
             prices.append(Price(part.name, wrong.name, hundredths(sum(lost.values())), of))
             problems += [
                 f"misconception `{wrong.name}` of `{part.name}` is paid for in `{name}` again"
                 for name, points in lost.items()
-                if points and name != part.name
+                if points and name not in own
             ]
     return prices, problems
