@@ -48,11 +48,10 @@ except ImportError:
 # What enters the first layer is a sum: the embedding of a token and the encoding of its position.
 # A sum of two vectors is mostly the longer of them. So who is longer?
 #
-# The original model draws the entries of its embeddings, $d = 512$ of them for each token, at first
-# with mean 0 and variance $1/d$. Then it multiplies each embedding by a factor that brings the
-# variance of its entries to 1. Its encodings have $\sin$ and $\cos$ of the same angle in
-# neighbouring columns. For a vector with entries of mean 0 and variance $s^2$ take
-# $\sqrt{d}\, s$ as its norm: for $d$ in the hundreds that is right within a few percent.
+# Take $d = 512$, embeddings as above, whose entries have mean 0 and variance $1/d$, and the
+# factor that brings this variance to 1. The encodings have $\sin$ and $\cos$ of the same angle in
+# neighbouring columns. For a vector with entries of mean 0 and variance $s^2$ take $\sqrt{d}\, s$
+# as its norm: for $d$ in the hundreds that is right within a few percent.
 #
 # For a width of 8 instead: an encoding has the norm 2, since four pairs add 1 each to its
 # square.
@@ -69,6 +68,71 @@ ratio = None  # two numbers: with the factor, without it
 # %% [markdown]
 # ## 2 One token after the other
 #
+# ### A source, a target, one pass
+#
+# A decoder predicts the next token from those before it. In training the target is known, so
+# nothing has to wait for a prediction: what goes in is the true text, whatever the model would
+# have written. That is **teacher forcing**. All positions learn in one pass, as the masks see to
+# it that each one computes what it would compute if the later tokens were not there.
+#
+# What goes in begins with a start token, BOS, and what is to come out ends with an end token,
+# EOS. For each position there is a label, the token that should come next.
+
+# %%
+your_numbers("teacher_forcing")
+
+# %% [markdown]
+# One pair of texts is in the batch, the model has width 512, 8 heads, six encoder layers and six
+# decoder layers. The target goes in behind BOS.
+#
+# 1. Four shapes: `encoded`, the encoder's output; `decoder_input`, what enters the first decoder
+#    layer; `self_weights` and `cross_weights`, the weights of the two attentions in one decoder
+#    layer.
+# 2. `shift_right(tgt, bos, eos, pad=None)`: two arrays of whole numbers, one longer than `tgt` in
+#    the last axis: what goes into the decoder, and the labels. `tgt` has shape $(t,)$ or $(B, t)$
+#    and holds neither BOS nor EOS. If `pad` is given, a row may end with any number of such
+#    tokens: then its EOS comes where its padding begins, padding follows, and the decoder's input
+#    keeps its padding at the end. $t$ may be 0.
+# 3. `where_attention_is`: where are masked self-attention and cross-attention in a decoder of six
+#    layers?
+#    - **A** Both come once, before the six layers.
+#    - **B** Masked self-attention is in every layer, cross-attention once, behind the last.
+#    - **C** Both are in each of the six layers.
+#    - **D** Three layers have one of them, three the other.
+# 4. `logits`: the shape of what comes out at the end. `row_predicts`: row $t$ of the
+#    probabilities, counted from 0,
+#    - **A** is a distribution of the token that went in at position $t$;
+#    - **B** is a distribution of the target token that translates source token $t$;
+#    - **C** has entries that add up to 1 together with those of the other rows;
+#    - **D** is a distribution of label $t$, the token after the first $t + 1$ that went in.
+# 5. `order`: the letters of the steps of one pass, in order. Two of those in the list don't
+#    belong to it; of the steps that wait for nothing else, any may come first. What repeats in
+#    six layers stands in the list once.
+
+# %% exercise="teacher_forcing"
+import numpy as np
+
+encoded = None             # a tuple
+decoder_input = None       # a tuple
+self_weights = None        # a tuple
+cross_weights = None       # a tuple
+where_attention_is = None  # one of "A", "B", "C", "D"
+logits = None              # a tuple
+row_predicts = None        # one of "A", "B", "C", "D"
+order = None               # letters
+
+
+def shift_right(tgt: "(t,) or (B, t) whole numbers", bos: int, eos: int, pad: "number or None" = None) -> "two arrays":
+    """Return what goes into the decoder, and the labels.
+
+    >>> shift_right(np.array([[4, 7], [6, 3]]), 0, 1, 3)
+    (array([[0, 4, 7],
+           [0, 6, 3]]), array([[4, 7, 1],
+           [6, 1, 3]]))
+    """
+    raise NotImplementedError
+
+# %% [markdown]
 # ### The chain rule as a loss
 #
 # A decoder gives probabilities for the next token, after every prefix. That is a model of whole
@@ -137,8 +201,8 @@ def nll(logits: "(n, V) array", labels: "(n,) whole numbers", ignore: int = -100
 # 6. `meanings`: "masked" is said of language models and of attention. What do the two have in common?
 #    - **A** In both, scores are set to $-\infty$, so that nobody looks at the masked place.
 #    - **B** In both, a token of the input is replaced by another.
-#    - **C** Hardly more than the word. One corrupts the input and leaves every pair visible; the other
-#      limits which pairs are visible and leaves the input as it is.
+#    - **C** Hardly more than the word. One corrupts the input and leaves every pair visible; the
+#      other limits which pairs are visible and leaves the input as it is.
 #    - **D** The first needs the second: a hidden token must not see the tokens after it.
 
 # %% exercise="mlm_vs_clm"
@@ -157,8 +221,8 @@ meanings = None          # one of "A", "B", "C", "D"
 #
 # In training a decoder predicts all positions in one pass. When it writes, there is nothing to
 # predict beyond the next token: run the model on what there is, choose a token, append it, run
-# again. **Greedy** decoding chooses the most probable one each time. The last row of logits is the only
-# one that is new.
+# again. **Greedy** decoding chooses the most probable one each time. The last row of logits is
+# the only one that is new.
 #
 # Because no position looks ahead, both ways agree: put a sequence that was decoded greedily in at
 # once, and every row's most probable token is the next one of the sequence. (Try it with
@@ -204,11 +268,11 @@ best_probability = None    # one number
 # moves in some entry by more than `tol`: so the result is a number of pairs (changed token,
 # earlier output), and 0 if `f` is causal.
 #
-# Choose the change with care: one that a layer can't see finds nothing. What does a layer norm do to a
-# token to all of whose entries you add the same?
+# Choose the change with care: one that a layer can't see finds nothing. What does a layer norm do
+# to a token to all of whose entries you add the same?
 #
-# Your tester is run on eight models that you have not seen. Some are causal, and the others are not, each
-# for a reason of its own.
+# Your tester is run on eight models that you have not seen. Some are causal, and the others are
+# not, each for a reason of its own.
 #
 # Then `may_influence`: which tokens may influence output $i$ of a causal model?
 #
@@ -236,11 +300,11 @@ may_influence = None  # one of "A", "B", "C", "D"
 #
 # ### Counting without biases
 #
-# How many numbers does a transformer learn? Most of them are in matrices, so count these first. A model
-# has $L$ encoder layers and $L$ decoder layers of width $d$ with $h$ heads and feed-forward
+# How many numbers does a transformer learn? Most of them are in matrices, so count these first. A
+# model has $L$ encoder layers and $L$ decoder layers of width $d$ with $h$ heads and feed-forward
 # layers of inner width $f$. Every attention has its four matrices, each feed-forward layer its
-# two. An example with other numbers: for $d = 4$ and $f = 10$ a feed-forward layer has
-# $2 \cdot 4 \cdot 10 = 80$ of them.
+# two. An example with other numbers: for $d = 4$ and $f = 10$ a feed-forward layer has $2 \cdot 4
+# \cdot 10 = 80$ of them.
 
 # %%
 your_numbers("params_layers")
@@ -271,8 +335,9 @@ decoder_layer = None  # a formula in d
 # ### Everything counted
 #
 # "The total number of parameters" is not one number until you say what is in it. Biases? Norms?
-# Embeddings, and how many of them? A norm behind the last layer, as PyTorch's `nn.Transformer` has
-# one at the end of both its stacks? So every count comes with a list, and here the list is an argument.
+# Embeddings, and how many of them? A norm behind the last layer, as PyTorch's `nn.Transformer`
+# has one at the end of both its stacks? So every count comes with a list, and here the list is an
+# argument.
 
 # %%
 your_numbers("params_full")
@@ -319,7 +384,8 @@ def count(config: dict) -> int:
 # %% [markdown]
 # ### Two known models
 #
-# Sizes in papers and blogs are rounded: "110M" is said of BERT-base, "124M" of GPT-2 small. Count
+# Sizes in papers and blogs are rounded: BERT-base is said to have
+# 110M, GPT-2 small 124M, though its paper's table says 117M. Count
 # them to the last number, and let your `count` do most of it. Both have twelve layers of width
 # $d = 768$ with $f = 3072$ and twelve heads; each layer has *one* attention, a feed-forward layer,
 # a norm for each of the two, and biases everywhere. (GPT-2 is called a decoder for its causal
@@ -361,7 +427,8 @@ your_numbers("arch_costs")
 #    the source.
 # 3. `encoder_decoder`: an encoder layer on the source, and a decoder layer whose self-attention is
 #    causal and which looks at the source. Count pairs that are allowed.
-# 4. `dense`: the same if the scores that a causal mask blocks are computed as well, as simple code does.
+# 4. `dense`: the same if the scores that a causal mask blocks are computed as well, as simple
+#    code does.
 # 5. `saved`: $(n + m)^2$ minus that, as a formula in `n` and `m`. Which pairs are these?
 
 # %% exercise="arch_costs"
@@ -370,3 +437,71 @@ decoder_only = None     # a whole number
 encoder_decoder = None  # a whole number
 dense = None            # a whole number
 saved = None            # a formula in n, m
+
+# %% [markdown]
+# ### Where you meet this
+#
+# The three kinds of attention of an encoder–decoder, drawn for a model whose weights were set by
+# hand: it writes the words of a sentence in reverse order. Queries and keys are encodings of
+# positions, and the decoder's query at position $t$ asks for the position that is to be written
+# next.
+
+# %% tags=["demonstration"]
+if plt:
+    source, target = "dogs chase old cats".split(), "BOS cats old chase".split()
+    angle = np.arange(4)[:, None] / 10000 ** (np.arange(0, 32, 2) / 32)
+    place = np.concatenate([np.sin(angle), np.cos(angle)], axis=1)
+
+    def look(queries, keys, mask):
+        e = np.exp(4 * queries @ keys.T / np.sqrt(32)) * mask
+        return e / e.sum(axis=1, keepdims=True)
+
+    panels = [
+        ("encoder: source, source", source, source, look(place, place, np.ones((4, 4)))),
+        ("decoder: target, target", target, target, look(place, place, np.tri(4))),
+        ("decoder: target, source", target, source, look(place[::-1], place, np.ones((4, 4)))),
+    ]
+    figure, axes = plt.subplots(1, 3, figsize=(9, 3.2), layout="constrained")
+    for axis, (title, rows, columns, shares) in zip(axes, panels, strict=True):
+        axis.imshow(shares, cmap="Greys", vmin=0, vmax=1.2)
+        for i, j in np.ndindex(4, 4):
+            axis.text(j, i, f"{shares[i, j]:.2f}", ha="center", va="center",
+                      color="white" if shares[i, j] > 0.7 else "black")
+        axis.set(title=title, xticks=range(4), yticks=range(4), xlabel="keys")
+        axis.set_xticklabels(columns)
+        axis.set_yticklabels(rows)
+    axes[0].set_ylabel("queries")
+    plt.show()
+
+# %% [markdown]
+# *The picture:* three grids of four by four weights, queries as rows, keys as columns. Left,
+# source to source: every weight is positive, the largest are on the diagonal (0.53, 0.41, 0.41,
+# 0.53). Middle, target to target: zeros above the diagonal; BOS gives itself 1.00. Right, target
+# to source: the largest weights are on the other diagonal. BOS looks mostly at "cats" (0.53), the
+# word that comes out at its position, and "chase", the last one that goes in, mostly at "dogs"
+# (0.53).
+#
+# - **Encoders and decoders.** Translation began with both; BERT is an encoder, GPT a decoder without
+#   the attention to a source, T5 has both again. T5-base: 12 + 12 layers, 222,903,552 numbers.
+# - **Counting today.** Llama-2-7B learns 6,738,415,616 numbers, Mistral-7B 7,241,732,096,
+#   Llama-3-8B 8,030,261,248: no biases, norms without shifts, feed-forward layers of three
+#   matrices and, in the last two, fewer keys and values than queries.
+# - **Decoding.** Programs that chat sample, at a temperature, from the tokens that are probable
+#   enough. Greedy decoding is what is left at temperature 0. The next notebook asks what each
+#   further token costs, and why nobody runs the whole model on the whole text again.
+#
+# **What you can do now:** stack blocks into an encoder; write the layer of a decoder, and say
+# what may influence what in it; prepare targets and labels; turn probabilities into nats, bits
+# and perplexity; decode; test any model for leaks; count any transformer to the last number.
+#
+# **To read on**
+#
+# - Vaswani et al. (2017), *Attention is all you need*: encoder and decoder, in one figure.
+# - Radford et al. (2019), *Language models are unsupervised multitask learners*: GPT-2, a decoder
+#   and nothing else.
+# - Devlin et al. (2019), *BERT: Pre-training of deep bidirectional transformers for language
+#   understanding*: an encoder, and learning from hidden tokens.
+# - Raffel et al. (2020), *Exploring the limits of transfer learning with a unified text-to-text
+#   transformer*: all three architectures, compared under one roof.
+# - Williams and Zipser (1989), *A learning algorithm for continually running fully recurrent neural
+#   networks*: where teacher forcing got its name.

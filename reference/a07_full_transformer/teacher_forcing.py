@@ -148,7 +148,7 @@ def row_by_row(tgt, bos, eos, pad=None):
     """Build lists, and pad them again."""
     tgt = np.asarray(tgt, int)
     inputs, labels = [], []
-    for row in tgt.reshape(-1, tgt.shape[-1]):
+    for row in np.atleast_2d(tgt):
         real = [int(token) for token in row if token != pad]
         inputs.append([bos, *real] + [pad] * (len(row) - len(real)))
         labels.append([*real, eos] + [pad] * (len(row) - len(real)))
@@ -207,8 +207,9 @@ def padded_batch(call, rng):
 
 
 @exercise.check(points=0.25)
-def empty_target(call, rng):
-    """An empty target: the start token goes in, and the end token is to come out."""
+def shortest_targets(call, rng):
+    """A single token; and an empty target: the start token goes in, the end token comes out."""
+    agree(call(np.array([5]), 0, 1), (np.array([0, 5]), np.array([5, 1])))
     agree(call(np.zeros(0, int), 0, 1), (np.array([0]), np.array([1])))
 
 
@@ -239,7 +240,7 @@ def end_goes_in(tgt, bos, eos, pad=None):
     return np.concatenate([dec_in[..., :1], labels], axis=-1), labels
 
 
-@exercise.misconception(credit=0.4)
+@exercise.misconception(credit=0.5)
 def no_end(tgt, bos, eos, pad=None):
     """Your labels have no end token: the model never learns to stop."""
     dec_in, labels = shift_right(tgt, bos, eos, pad)
