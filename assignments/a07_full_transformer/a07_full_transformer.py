@@ -448,7 +448,7 @@ saved = None            # a formula in n, m
 
 # %% tags=["demonstration"]
 if plt:
-    source, target = "dogs chase old cats".split(), "BOS cats old chase".split()
+    source, target = ["dogs", "chase", "old", "cats"], ["BOS", "cats", "old", "chase"]
     angle = np.arange(4)[:, None] / 10000 ** (np.arange(0, 32, 2) / 32)
     place = np.concatenate([np.sin(angle), np.cos(angle)], axis=1)
 
