@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from autograder.cli import authoring, grading, machine, results
+from autograder.cli import authoring, grading, machine, people, results
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -15,7 +15,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="An nbgrader course that grades itself, in locked-down processes.",
 )
-for group in (authoring, grading, results, machine):
+for group in (authoring, grading, people, results, machine):
     group.add_to(app)
 
 

@@ -16,8 +16,20 @@ def add_to(app: typer.Typer) -> None:
         app.command()(command)
 
 
-def doctor() -> None:
-    """Say what this machine offers; exit with 1 if it can't isolate student code."""
+def doctor(
+    course: Annotated[
+        Path | None,
+        typer.Option("--course", help="Look at this course instead: do all its books agree?"),
+    ] = None,
+) -> None:
+    """Say what this machine offers; exit with 1 if it can't isolate student code.
+
+    With --course: say where submissions, records and the gradebook disagree, and exit with 1 if
+    they do. `autograder grade` mends what can be.
+    """
+    if course is not None:
+        _check_course(course)
+        return
     from autograder.sandbox.hardware import look
     from autograder.sandbox.isolation import MEANING, probe
 
@@ -31,6 +43,20 @@ def doctor() -> None:
         print(f"{item.what}: {item.found or 'none'} (for {item.purpose})")
     if isolation.tier == "C":
         raise typer.Exit(1)
+
+
+def _check_course(folder: Path) -> None:
+    from autograder.course.config import Course
+    from autograder.delivery.agreement import disagreements
+
+    found = Course.load(folder)
+    lines = disagreements(found, found.ids())
+    for line in lines:
+        print(line)
+    if lines:
+        print("`autograder grade` grades what is not, and enters again what has a record")
+        raise typer.Exit(1)
+    print("submissions, records and gradebook agree")
 
 
 def demo(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +11,14 @@ from autograder.course.config import Course, CourseError
 from autograder.course.discover import Broken, load_exercise
 from autograder.course.limits import check_limits, exercise_limits, notebook_limits
 from autograder.course.release import Release, libraries
+from autograder.course.roster import whose_numbers
 from autograder.course.secret import secret_of
 from autograder.course.submissions import (
     Handed,
     Unreadable,
     read_notebook,
     restore,
+    typed_id,
 )
 from autograder.exercise import Exercise
 from autograder.grading.gpu import Gpu
@@ -141,10 +142,12 @@ class Grader:
     def _graded(self, handed: Handed, notebook: dict[str, Any]) -> tuple[Grade, dict[str, Any]]:
         release = self.release(handed.assignment)
         restored, notices = restore(notebook, release)
+        numbers_of, notice = whose_numbers(self.course, handed.student, notebook)
+        notices = [notice, *notices] if notice else notices
         limits, seconds = notebook_limits(self.course, release.data["exercises"])
         also = libraries(restored)
         zygote = self.zygote(release, limits, also)  # imports while the references are loaded
-        assigned = self.assigned(handed.assignment, handed.student)
+        assigned = self.assigned(handed.assignment, numbers_of)
         needed = any(c.gpu for a in assigned if a.exercise for c in a.exercise.checks)
         if needed and self._with_gpu and self._gpu is None:
             self._gpu = Gpu()
@@ -234,7 +237,7 @@ def grade_file(
     except Unreadable as error:
         raise CourseError(f"{path}: {error}") from None
     assignment = assignment or _recognise(course, path, notebook)
-    student = student or _typed_id(notebook) or "anonymous"
+    student = student or typed_id(notebook) or "anonymous"
     with Grader(course, trust_students=trust_students) as grader:
         return grader.grade(Handed(student, assignment, path))
 
@@ -273,13 +276,3 @@ def _recognise(course: Course, path: Path, notebook: dict[str, Any]) -> str:
     raise CourseError(
         f"{path} holds no cell of an assignment of this course ({', '.join(course.titles)})"
     )
-
-
-def _typed_id(notebook: dict[str, Any]) -> str:
-    """Return the id in the call ``student("…")`` of the notebook, read as text."""
-    for cell in notebook["cells"]:
-        source = cell.get("source", "") if isinstance(cell, dict) else ""
-        text = "".join(source) if isinstance(source, list) else str(source)
-        if found := re.search(r"^student\(\s*['\"]([^'\"]+)['\"]\s*\)", text, re.M):
-            return found[1].strip()
-    return ""

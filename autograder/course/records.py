@@ -6,6 +6,7 @@ no grader has to run it a second time, whatever ends the first one.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import stat
@@ -20,8 +21,9 @@ from autograder.course.files import by_lines, write_atomically
 from autograder.course.grade import Graded
 from autograder.course.limits import notebook_limits
 from autograder.course.release import Release
+from autograder.course.roster import whose_numbers
 from autograder.course.secret import secret_of
-from autograder.course.submissions import MAX_BYTES, Handed
+from autograder.course.submissions import MAX_BYTES, Handed, Unreadable, read_notebook
 from autograder.grading.results import Grade
 
 
@@ -93,6 +95,23 @@ def _unsaved(course: Course, student: str, assignment: str) -> Path:
     return course.root / "records" / ".unsaved" / student / f"{assignment}.json"
 
 
+def reopen(course: Course, handed: Handed) -> None:
+    """Let a graded submission be saved again: from what is on disk, or else graded again."""
+    names = handed.student, handed.assignment
+    try:
+        record = json.loads(course.record(*names).read_bytes())
+        notebook = json.loads(course.submission(*names, "autograded").read_bytes())
+        keep(course, Graded(Grade.from_json(record), notebook, record["key"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    course.record(*names).unlink(missing_ok=True)
+
+
+def recorded(course: Course, assignment: str) -> set[str]:
+    """Return whose submissions of an assignment have a record."""
+    return {path.parent.name for path in (course.root / "records").glob(f"*/{assignment}.json")}
+
+
 def read_grade(course: Course, student: str, assignment: str) -> Grade | None:
     """Return a recorded grade, or None where there is none that can be read."""
     try:
@@ -118,8 +137,16 @@ def key_of(course: Course, handed: Handed) -> str:
     asked = handed.assignment, *sorted({one["assignment"] for one in carried})
     digest = _assignment_digest(course.root, course.folder("release"), asked)
     secret = hashlib.sha256(secret_of(course).encode()).digest()
-    parts = content, handed.student.encode(), settings, digest, secret
+    parts = content, _numbers_of(course, handed).encode(), settings, digest, secret
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def _numbers_of(course: Course, handed: Handed) -> str:
+    """Return whose numbers a submission is graded with."""
+    if course.config.Course.get("typed_ids", False) is True:
+        with contextlib.suppress(Unreadable):
+            return whose_numbers(course, handed.student, read_notebook(handed.path))[0]
+    return handed.student
 
 
 def recorded_key(course: Course, handed: Handed) -> str:

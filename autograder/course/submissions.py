@@ -227,3 +227,13 @@ def _grade_id(cell: dict[str, Any]) -> str:
 
 def _locked(cell: dict[str, Any]) -> bool:
     return not cell["metadata"]["nbgrader"].get("solution")
+
+
+def typed_id(notebook: dict[str, Any]) -> str:
+    """Return the id in the call ``student("…")`` of a submitted notebook, read as text."""
+    for cell in notebook["cells"]:
+        source = cell.get("source", "") if isinstance(cell, dict) else ""
+        text = "".join(map(str, source)) if isinstance(source, list) else str(source)
+        if found := re.search(r"^student\(\s*['\"]([^'\"]+)['\"]\s*\)", text, re.M):
+            return found[1].strip()
+    return ""

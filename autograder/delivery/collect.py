@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,13 @@ from typing import Any
 from autograder.course.config import Course
 from autograder.course.files import write_atomically
 from autograder.course.release import Release
-from autograder.delivery.database import submitted_at
+from autograder.course.roster import roster_file
+from autograder.delivery.database import submitted_at, time_zone
 from autograder.delivery.exchange import NOT_COLLECTED, run
-from autograder.delivery.handed import File, Origin, Problem, identify, notebooks_in, origin
+from autograder.delivery.hand_in import HandIn, hand_in, keep_hand_in
+from autograder.delivery.handed import File, Problem, opened_source
+from autograder.delivery.layouts import Origin, origin
+from autograder.delivery.owners import identify
 from autograder.delivery.people import people, roster
 
 
@@ -29,20 +33,28 @@ class Collection:
     new, updated, unchanged
         (student, assignment) of each submission.
     problems
-        What was left where it was, and why.
+        What was left where it was and needs a person: it may be somebody's submission.
+    left
+        What was left with less ado: strangers' files, earlier versions, what is no notebook.
+    notes
+        What else is to be known.
     """
 
     new: list[tuple[str, str]] = field(default_factory=list)
     updated: list[tuple[str, str]] = field(default_factory=list)
     unchanged: list[tuple[str, str]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    left: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def lines(self) -> list[str]:
         """Say it on the console."""
         counts = (
             f"{len(self.new)} new, {len(self.updated)} updated, {len(self.unchanged)} unchanged"
         )
-        return [counts, *map(str, self.problems)]
+        if left := len(self.problems) + len(self.left):
+            counts += f", {left} left"
+        return [*map(str, [*self.left, *self.problems]), *self.notes, counts]
 
 
 def collect(course: Course, ids: Sequence[str], source: str | Path = "exchange") -> Collection:
@@ -55,7 +67,7 @@ def collect(course: Course, ids: Sequence[str], source: str | Path = "exchange")
     ----------
     source
         ``"exchange"`` for nbgrader's, or a folder or zip file of a learning platform
-        (``handed`` says which layouts are known).
+        (``layouts`` says which are known).
 
     Raises
     ------
@@ -65,9 +77,10 @@ def collect(course: Course, ids: Sequence[str], source: str | Path = "exchange")
     if source == "exchange":
         return _from_exchange(course, ids)
     collector = _Collector(course, ids)
-    with notebooks_in(Path(source)) as (files, problems):
-        collector.result.problems += problems
-        for file in files:
+    with opened_source(Path(source)) as contents:
+        collector.result.problems += contents.refused
+        collector.result.left += contents.others
+        for file in contents.files:
             collector.take(file)
         collector.store()
     return collector.result
@@ -75,6 +88,7 @@ def collect(course: Course, ids: Sequence[str], source: str | Path = "exchange")
 
 def _from_exchange(course: Course, ids: Sequence[str]) -> Collection:
     result = Collection()
+    listed = roster(course)
     for id in ids:
         before = _times(course, id)
         log = run(course, "collect", id)
@@ -84,7 +98,16 @@ def _from_exchange(course: Course, ids: Sequence[str]) -> Collection:
             kind = "new" if student not in before else "unchanged"
             kind = "updated" if kind == "unchanged" and before[student] != time else kind
             getattr(result, kind).append((student, id))
+            if listed and student not in listed:
+                result.left.append(Problem(f"{student}/{id}", f"{_stranger(course, student)}."))
     return result
+
+
+def _stranger(course: Course, student: str) -> str:
+    return (
+        f"{student} is not on the roster, and is not graded; "
+        f"if the id is right, add it to {roster_file(course).name}"
+    )
 
 
 def _times(course: Course, id: str) -> dict[str, datetime | None]:
@@ -99,6 +122,22 @@ class _Found:
     file: File
     digest: bytes
     origin: Origin
+    time: datetime | None
+
+    @property
+    def order(self) -> tuple[datetime, datetime, str]:
+        """Later files are greater."""
+        return (
+            self.time or datetime.min,
+            self.file.modified or datetime.min,
+            self.file.path,
+        )
+
+    @property
+    def known(self) -> HandIn:
+        """What is kept of it beside the notebook."""
+        modified = self.file.modified.isoformat() if self.file.modified else ""
+        return HandIn(self.file.path, self.origin.platform, self.origin.late, modified)
 
 
 class _Collector:
@@ -108,6 +147,7 @@ class _Collector:
         self.course, self.ids, self.result = course, ids, Collection()
         self.known = people(course)
         self.roster = roster(course)
+        self.zone = time_zone(course)
         self.cells = {id: _grade_ids(Release.load(course, id).notebook) for id in course.ids()}
         self.latest: dict[tuple[str, str], _Found] = {}
         self.twofold: dict[tuple[str, str], list[_Found]] = {}  # several people under one id
@@ -120,29 +160,37 @@ class _Collector:
             student = identify(named, self.known)
             assignment = self._assignment(stem, content)
             if assignment not in self.ids:
+                self._leave(
+                    file, f"it is of {assignment}: `autograder collect {assignment}` takes it"
+                )
                 return
             if self.roster and student not in self.roster:
-                raise ValueError(
-                    f"{student} is not on the roster; "
-                    "if the id is right, add it to c.Course.students"
-                )
+                self._leave(file, _stranger(self.course, student))
+                return
         except ValueError as error:
             self.result.problems.append(Problem(file.path, f"{error}."))
             return
         place = student, assignment
-        found = _Found(file, sha256(content).digest(), named)
+        time = file.time or self._as_utc(named.time)
+        found = _Found(file, sha256(content).digest(), named, time)
         other = self.latest.setdefault(place, found)
-        if other.origin != found.origin:
+        whose = [(f.origin.who, f.origin.number, f.origin.platform) for f in (other, found)]
+        if whose[0] != whose[1]:
             self.twofold.setdefault(place, [other]).append(found)
         elif other.digest != found.digest:
-            first, last = sorted((other, found), key=lambda f: f.file.order)
+            first, last = sorted((other, found), key=lambda f: f.order)
             self.latest[place] = last
-            self.result.problems.append(
-                Problem(
-                    first.file.path,
-                    f"{student} handed in {assignment} twice; what counts is {last.file.path}.",
-                )
+            self._leave(
+                first.file,
+                f"{student} handed in {assignment} twice; what counts is {last.file.path}",
             )
+
+    def _leave(self, file: File, reason: str) -> None:
+        self.result.left.append(Problem(file.path, f"{reason}."))
+
+    def _as_utc(self, time: datetime | None) -> datetime | None:
+        """Read a platform's time, which names no zone, on the course's clock."""
+        return time and time.replace(tzinfo=self.zone).astimezone(UTC).replace(tzinfo=None)
 
     def _assignment(self, stem: str, content: bytes) -> str:
         """Recognise an assignment by the cells, or by the file's name where they can't be read."""
@@ -167,29 +215,53 @@ class _Collector:
                 Problem(
                     claims[0].file.path,
                     f"this and {others} would both be {student}'s {assignment}, and the platform "
-                    "names two people; neither is taken: put their names on the roster.",
+                    "names two people; neither is taken: put both on the roster, with its numbers.",
                 )
             )
         for (student, assignment), found in sorted(self.latest.items()):
             place = student, assignment
             path = self.course.submission(student, assignment)
             there = path.is_file()
-            time = submitted_at(self.course, student, assignment)
-            if there and sha256(path.read_bytes()).digest() == found.digest:
-                self.result.unchanged.append(place)
-            elif there and time and (found.file.time is None or found.file.time <= time):
-                self.result.problems.append(
-                    Problem(
-                        found.file.path,
-                        f"a submission of {assignment} by {student} that is at least as new was "
-                        "collected before; it stays.",
-                    )
+            same = there and sha256(path.read_bytes()).digest() == found.digest
+            if there and not same and not self._is_later(found, student, assignment):
+                self._leave(
+                    found.file,
+                    f"a submission of {assignment} by {student} that is at least as new was "
+                    "collected before; it stays",
                 )
-            else:
+                continue
+            if not same:
                 write_atomically(path, found.file.read())
-                stamp = f"{found.file.time:%Y-%m-%d %H:%M:%S.%f} UTC" if found.file.time else ""
-                write_atomically(path.with_name("timestamp.txt"), stamp.encode())
-                (self.result.updated if there else self.result.new).append(place)
+            if found.time or not same:
+                keep_hand_in(path, found.known, found.time)
+            done = self.result
+            (done.unchanged if same else done.updated if there else done.new).append(place)
+        self.result.notes += self._about_times()
+
+    def _is_later(self, found: _Found, student: str, assignment: str) -> bool:
+        time = submitted_at(self.course, student, assignment)
+        if time and found.time:
+            return found.time > time
+        return hand_in(self.course, student, assignment).before(found.file.modified)
+
+    def _about_times(self) -> list[str]:
+        """Say for whom no penalty can be taken off, since nobody says when they handed in."""
+        notes = []
+        for id in self.ids:
+            untimed = [f for (_, a), f in self.latest.items() if a == id and not f.time]
+            late = [found for found in untimed if found.origin.late]
+            if late:
+                notes.append(
+                    f"{id}: {len(late)} are late, says {late[0].origin.platform}, and not by how "
+                    "much: no penalty is taken off. Where you know the time, write it into "
+                    "submitted/<student>/<assignment>/timestamp.txt and grade"
+                )
+            elif untimed and id in self.course.due:
+                notes.append(
+                    f"{id}: {len(untimed)} came without a time of handing in: no penalty is "
+                    "taken off for them"
+                )
+        return notes
 
 
 def _grade_ids(notebook: dict[str, Any]) -> set[str]:

@@ -8,9 +8,10 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from nbgrader import api
 from nbgrader.utils import parse_utc
@@ -59,6 +60,45 @@ def _make(course: Course) -> None:
             new = Path(folder) / path.name
             api.Gradebook(f"sqlite:///{new}", course.id).close()
             write_atomically(path, new.read_bytes())
+
+
+def time_zone(course: Course) -> tzinfo:
+    """Return the course's clock, nbgrader's ``c.Exchange.timezone``: UTC unless that is set.
+
+    Raises
+    ------
+    CourseError
+        If there is no such zone.
+    """
+    name = str(course.config.Exchange.get("timezone", "UTC"))
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise CourseError(
+            f"c.Exchange.timezone is {name!r}, which is no time zone: write it like Europe/Berlin"
+        ) from None
+
+
+def zoned(text: str, what: str) -> datetime:
+    """Return a time that a person wrote with its zone (in UTC, without one, as nbgrader keeps it).
+
+    Raises
+    ------
+    CourseError
+        If it is no time, or has no zone.
+    """
+    expected = 'write it like "2027-03-01 23:59 UTC" or "2027-03-01 23:59 Europe/Berlin"'
+    date, _, zone = text.strip().rpartition(" ")
+    try:
+        if date and zone[:1].isalpha():
+            moment = datetime.fromisoformat(date).replace(tzinfo=ZoneInfo(zone))
+        else:
+            moment = datetime.fromisoformat(date + zone if zone[:1] in "+-" else text.strip())
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        raise CourseError(f"{what}, {text!r}, is no date: {expected}") from None
+    if moment.tzinfo is None:
+        raise CourseError(f"{what}, {text!r}, has no time zone: {expected}")
+    return moment.astimezone(UTC).replace(tzinfo=None)
 
 
 def submitted_at(course: Course, student: str, assignment: str) -> datetime | None:

@@ -6,8 +6,8 @@
     at; the columns of other assignments' exercises are empty.
 ``canvas``
     Canvas's gradebook import: ``Student, ID, SIS Login ID, Section, <assignment>…``, and the
-    points possible in the second row.  The id here is the login; ``ID`` is the gradebook's
-    ``lms_user_id``.
+    points possible in the second row.  The id here is the login; ``ID`` is Canvas's own
+    number, from the roster.
 ``moodle``
     For Moodle's import of grades: ``Username, First name, Last name, Email address,
     <assignment>…``.
@@ -32,8 +32,9 @@ from typing import Any
 from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
 from autograder.course.release import Release
+from autograder.course.roster import Person
 from autograder.delivery.marks import Mark, Marks, scores
-from autograder.delivery.people import Person, people
+from autograder.delivery.people import people
 
 Rows = list[list[Any]]
 
@@ -137,7 +138,15 @@ def _canvas(course: Course, class_list: dict[str, Person], book: Book) -> Rows:
     )
     for student, person in sorted(class_list.items()):
         name = f"{person.last_name}, {person.first_name}" if person.last_name else person.name
-        rows.append([name, person.lms_id, student, "", *_scores(book, student)])
+        rows.append(
+            [
+                name,
+                " ".join(person.numbers.get("canvas", ())),
+                student,
+                person.section,
+                *_scores(book, student),
+            ]
+        )
     return rows
 
 

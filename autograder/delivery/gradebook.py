@@ -10,17 +10,18 @@ import json
 import secrets
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 import nbformat
 from nbgrader import api
-from nbgrader.utils import parse_utc
 
 from autograder.course.config import Course, CourseError
 from autograder.course.files import by_lines, write_atomically
 from autograder.course.grade import Graded
 from autograder.course.records import changed, texts
-from autograder.delivery.database import CHECK, opened, small_text, submitted_at
+from autograder.delivery.database import CHECK, opened, small_text, submitted_at, zoned
+from autograder.delivery.extensions import extensions
 from autograder.delivery.marks import owner
 from autograder.grading.results import ExerciseGrade, Status
 
@@ -58,13 +59,7 @@ def register(course: Course, assignment: str, notebook: Mapping[str, Any]) -> No
     """
     due: dict[str, Any] = {}
     if assignment in course.due:  # without one, a date set in formgrader stays
-        try:
-            due["duedate"] = parse_utc(course.due[assignment])
-        except (ValueError, OverflowError):
-            raise CourseError(
-                f"the due date {course.due[assignment]!r} of {assignment} is no date: "
-                'write it like "2027-03-01 23:59 UTC"'
-            ) from None
+        due["duedate"] = zoned(course.due[assignment], f"the due date of {assignment}")
     place = {"notebook": assignment, "assignment": assignment, "db_url": course.database}
     with opened(course) as gradebook:
         gradebook.update_or_create_assignment(assignment, **due)
@@ -165,16 +160,7 @@ def _save_assignment(
         db, api.SubmittedNotebook, students, by="assignment_id", notebook_id=notebook.id
     )
     owners = {row.id: students[id] for id, row in notebooks.items()}
-    late = []
-    for student, row in submissions.items():
-        # As in nbgrader, a time once known is kept when the file is gone.
-        row.timestamp = submitted_at(course, student, assignment) or row.timestamp
-        due = master.duedate
-        if due and row.extension:
-            due += row.extension
-        notebooks[row.id].late_submission_penalty = None
-        if row.timestamp and due and row.timestamp > due:
-            late.append((student, notebooks[row.id], (row.timestamp - due).total_seconds()))
+    late = _lateness(course, master, submissions, notebooks)
 
     unchanged = {s: _unchanged(graded.notebook, released) for s, graded in group.items()}
     anew = {s: changed(course, g.grade, g.notebook) for s, g in group.items()}
@@ -196,9 +182,47 @@ def _save_assignment(
     for cell, rows in _rows_of_cells(db, api.Comment, owners, solution_cells):
         for id, row in rows.items():
             row.auto_comment = "No response." if cell.name in unchanged[owners[id]] else None
-    if late:
-        db.flush()  # penalties are taken off the score as the database adds it up
+    db.flush()  # penalties are taken off the score as the database adds it up
+    _penalise(course, late)
+
+
+def refresh_times(course: Course, assignment: str) -> None:
+    """Enter times of handing in, extensions and penalties as they are known now."""
+    with opened(course) as gradebook:
+        db = gradebook.db
+        try:
+            master = gradebook.find_assignment(assignment)
+            notebook = gradebook.find_notebook(assignment, assignment)
+        except api.MissingEntry:
+            return
+        submissions = {row.student_id: row for row in master.submissions}
+        query = db.query(api.SubmittedNotebook).filter_by(notebook_id=notebook.id)
+        notebooks = {row.assignment_id: row for row in query}
+        submissions = {s: row for s, row in submissions.items() if row.id in notebooks}
+        late = _lateness(course, master, submissions, notebooks)
+        db.flush()
         _penalise(course, late)
+        db.commit()
+
+
+def _lateness(
+    course: Course, master: Any, submissions: Mapping[str, Any], notebooks: Mapping[str, Any]
+) -> list[tuple[str, Any, float]]:
+    """Enter when each submission came and until when it might; return who is late by how much."""
+    late = []
+    granted = extensions(course).get(master.name, {})
+    for student, row in submissions.items():
+        # As in nbgrader, a time once known is kept when the file is gone.
+        row.timestamp = submitted_at(course, student, master.name) or row.timestamp
+        due = master.duedate
+        if due and student in granted:
+            row.extension = max(granted[student] - due, timedelta())
+        if due and row.extension:
+            due += row.extension
+        notebooks[row.id].late_submission_penalty = None
+        if row.timestamp and due and row.timestamp > due:
+            late.append((student, notebooks[row.id], (row.timestamp - due).total_seconds()))
+    return late
 
 
 def _rows(db: Any, kind: Any, keys: Mapping[str, Any], *, by: str, **fixed: str) -> dict[str, Any]:
@@ -242,6 +266,8 @@ def _score(exercise: ExerciseGrade | None, max_score: float) -> float | None:
 
 def _penalise(course: Course, late: Sequence[tuple[str, Any, float]]) -> None:
     """Take off what the course's nbgrader plugin for late submissions says."""
+    if not late:
+        return
     from nbgrader.preprocessors import AssignLatePenalties
 
     sys.path.insert(0, str(course.root))  # where nbgrader finds a course's own plugin

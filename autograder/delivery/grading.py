@@ -10,10 +10,13 @@ from autograder.course.classroom import grade_class
 from autograder.course.config import Course, CourseError
 from autograder.course.grade import Graded
 from autograder.course.lock import grading
-from autograder.course.records import read_grade, write_record
+from autograder.course.records import read_grade, reopen, write_record
 from autograder.course.release import Release
+from autograder.course.roster import TYPED, declared
 from autograder.course.submissions import STUDENT_ID, Handed, submissions
 from autograder.delivery import gradebook, people
+from autograder.delivery.agreement import unlike
+from autograder.delivery.marks import scores
 from autograder.grading.checks import NO_GPU
 from autograder.grading.gpu import missing
 from autograder.grading.results import Grade, Status
@@ -39,12 +42,15 @@ class Outcome:
         Submissions that did not need grading again.
     problems
         What was not graded, and scores that are withheld; one sentence each.
+    notes
+        What an instructor should look at though it was graded; one sentence each.
     """
 
     course: Course
     graded: list[tuple[str, str]] = field(default_factory=list)
     up_to_date: int = 0
     problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     @property
     def grades(self) -> list[Grade]:
@@ -58,7 +64,7 @@ class Outcome:
         lines = [f"{id}: {count} graded" for id, count in sorted(per_assignment.items())]
         if self.up_to_date:
             lines.append(f"{self.up_to_date} up to date")
-        return [*lines, *self.problems]
+        return [*lines, *self.notes, *self.problems]
 
 
 def grade_and_save(
@@ -117,8 +123,10 @@ def grade_and_save(
             "`autograder collect` brings them in, `autograder simulate` makes some up"
         )
     with grading(course):
+        people.add_students(course, declared(course))  # a corrected name shows at once
         for id in sorted({handed.assignment for handed in work}):
             gradebook.register(course, id, Release.load(course, id).notebook)
+        outcome.notes += _entered_again(course, work)
         task = bar.add_task("grading", total=len(work)) if bar else None
         batch: list[Graded] = []
         done = grade_class(
@@ -138,11 +146,37 @@ def grade_and_save(
             batch.append(result)
             outcome.graded.append((result.grade.student, result.grade.assignment))
             outcome.problems += _withheld(result.grade)
+            outcome.notes += [
+                f"{result.grade.student}, {result.grade.assignment}: {notice}"
+                for notice in result.grade.notices
+                if notice.startswith(TYPED)
+            ]
             if len(batch) == BATCH:
                 _save(course, batch)
                 batch = []
         _save(course, batch)
+        for id in ids:
+            gradebook.refresh_times(course, id)
     return outcome
+
+
+def _entered_again(course: Course, work: list[Handed]) -> list[str]:
+    """Let be saved again what has a record and is not so in the gradebook; say how many."""
+    notes = []
+    for id in dict.fromkeys(handed.assignment for handed in work):
+        marks = scores(course, id)
+        again = [
+            handed
+            for handed in work
+            if handed.assignment == id
+            and (grade := read_grade(course, handed.student, id))
+            and unlike(grade, marks.get(handed.student))
+        ]
+        for handed in again:
+            reopen(course, handed)
+        if again:
+            notes.append(f"{id}: {len(again)} were not in the gradebook as recorded; entered again")
+    return notes
 
 
 def _save(course: Course, batch: list[Graded]) -> None:
@@ -159,7 +193,7 @@ def _refused(handed: Handed, roster: set[str]) -> str:
     if roster and handed.student not in roster:
         return (
             f"{handed.student} is not on the roster, {handed.assignment} is not graded: "
-            "add the id to c.Course.students, or rename the folder"
+            "add the id to the class list, or rename the folder"
         )
     return ""
 

@@ -1,22 +1,4 @@
-"""What a learning platform hands out: a folder or a zip of notebooks, named its own way.
-
-Known layouts:
-
-=====================================================  =========================================
-``<student>/<a>.ipynb``, ``<student>/<a>/<a>.ipynb``   nbgrader's own
-``<student>.ipynb``                                    one assignment at a time
-``<a>/<student>.ipynb``                                a folder per assignment
-``<student>_<n>_<n>_<a>.ipynb``                        Canvas, ``_LATE_`` and ``-1`` included
-``<name>_<n>_assignsubmission_file_/<a>.ipynb``        Moodle; also with the file's name behind
-=====================================================  =========================================
-
-``<a> (1).ipynb``, as browsers rename, is ``<a>.ipynb``; any other file name will do where the
-notebook's cells tell the assignment.
-
-Whose a file is, the outermost name tells: the platform wrote it. What stands behind it, and what
-lies in a student's folder, the student named, and it names nobody. Hence there are no other folders
-around these; in a zip there may be one, of the zip's own name.
-"""
+"""What a learning platform hands out: a folder or a zip, with the notebooks in it."""
 
 from __future__ import annotations
 
@@ -24,44 +6,26 @@ import lzma
 import os
 import re
 import stat
-import unicodedata
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from autograder.course.config import CourseError
-from autograder.course.submissions import MAX_BYTES, STUDENT_ID
+from autograder.course.submissions import MAX_BYTES
 from autograder.delivery.database import parsed_time, read_time
-from autograder.delivery.people import Person
 
-_CANVAS = re.compile(r"(?P<who>.+?)(?:_LATE)?_(?P<number>\d+)_\d+_(?P<file>.+)")
-_MOODLE = re.compile(r"(?P<who>.+?)_(?P<number>\d+)_assignsubmission_file_?(?P<file>.*)")
-_COPY = re.compile(r"( ?\(\d+\)|-\d+)$")  # a browser's, and Canvas's for handing in again
 _SKIPPED = re.compile(r"(^|/)(\.|__MACOSX/)")
 _TIME = "timestamp.txt"  # of a hand-in, by nbgrader; the same name in a student's upload is nothing
-#: Folders of nbgrader that hold students' folders, and are none themselves.
-_STEPS = ("autograded", "feedback", "release", "source", "submitted")
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Whose a file is, as the platform wrote it.
-
-    Attributes
-    ----------
-    who
-        An id or a name.
-    number
-        The platform's own number of that person; empty where it gives none.
-    """
-
-    who: str
-    number: str = ""
+#: What nbgrader, a release or a platform puts beside notebooks: nobody misses it.
+_BESIDE = re.compile(
+    r"(^|/)(timestamp\.txt|submission_secret\.txt|check\w*\.(py|json)|collected\.json|index\.html|"
+    r"submission_metadata\.yml|[^/]*_attempt_[\d-]+\.txt)$"
+)
 
 
 @dataclass(frozen=True)
@@ -84,24 +48,32 @@ class File:
     path
         Inside the folder or zip, with forward slashes.
     time
-        When it was handed in, as far as the file tells (UTC, without a time zone).
+        When it was handed in, where nbgrader recorded it (UTC, without a time zone).
+    modified
+        What the folder or zip says of the file, often the time of the download: of two files it
+        tells the later one, and never whether one is late.
     read
         Returns the content; raises ValueError with the reason why it can't be taken.
     """
 
     path: str
     time: datetime | None
+    modified: datetime | None
     read: Callable[[], bytes]
 
-    @property
-    def order(self) -> tuple[datetime, str]:
-        """Later files are greater."""
-        return self.time or datetime.min, self.path
+
+@dataclass(frozen=True)
+class Contents:
+    """What is in a folder or zip: notebooks, what is refused, and what is no notebook."""
+
+    files: list[File]
+    refused: list[Problem]
+    others: list[Problem]
 
 
 @contextmanager
-def notebooks_in(source: Path) -> Iterator[tuple[list[File], list[Problem]]]:
-    """Open a folder or zip: give its notebooks, and what of it is refused.
+def opened_source(source: Path) -> Iterator[Contents]:
+    """Open a folder or zip that a platform handed out.
 
     Raises
     ------
@@ -119,100 +91,20 @@ def notebooks_in(source: Path) -> Iterator[tuple[list[File], list[Problem]]]:
         yield _in_zip(archive, source.stem)
 
 
-def origin(path: str, assignments: Sequence[str]) -> tuple[Origin, str]:
-    """Return whom a notebook's path names, and the file's own name.
-
-    Raises
-    ------
-    ValueError
-        If it names nobody.
-
-    Examples
-    --------
-    >>> origin("ada/a01/a01 (1).ipynb", ["a01"])
-    (Origin(who='ada', number=''), 'a01')
-    >>> origin("Ada Lovelace_7_assignsubmission_file_/eve.ipynb", ["a01"])
-    (Origin(who='Ada Lovelace', number='7'), 'eve')
-    """
-    *folders, stem = PurePosixPath(unicodedata.normalize("NFC", path)).with_suffix("").parts
-    if folders and folders[0] in assignments:
-        del folders[0]
-    outer = folders[0] if folders else stem
-    found = [_MOODLE.fullmatch(outer), None if folders else _CANVAS.fullmatch(outer)]
-    if matches := [match for match in found if match]:
-        # Who begins the name: a student may have put the other platform's words behind it.
-        match = min(matches, key=lambda match: len(match["who"]))
-        own = stem if folders else match["file"]
-        return Origin(match["who"], match["number"]), _own_name(own, assignments)
-    if outer in _STEPS:
-        raise ValueError(f"{outer}/ is no student: collect from that folder itself")
-    stem = _own_name(stem, assignments)
-    if not folders and stem in assignments:
-        raise ValueError("neither a folder nor the file's name tells whose it is")
-    return Origin(outer if folders else stem), stem
+def _no_notebook(path: str) -> list[Problem]:
+    """Say what to do about a file that is no notebook, unless it is known to lie there."""
+    name = path.lower()
+    if _BESIDE.search(path):
+        return []
+    if ".ipynb." in name:
+        return [Problem(path, "a notebook under another name: rename it to end in .ipynb.")]
+    if name.endswith((".zip", ".tar", ".gz", ".7z", ".rar")):
+        return [Problem(path, "an archive inside: unpack it and collect its notebooks.")]
+    return [Problem(path, "no notebook: where it is the hand-in, ask for the .ipynb file.")]
 
 
-def _own_name(stem: str, assignments: Sequence[str]) -> str:
-    """Undo how browsers and platforms rename a file that is there already."""
-    name = stem
-    while name not in assignments and _COPY.search(name):
-        name = _COPY.sub("", name)
-    return name if name in assignments else re.sub(r" ?\(\d+\)$", "", stem)
-
-
-def identify(origin: Origin, known: Mapping[str, Person]) -> str:
-    """Return the id of a student given by id or name.
-
-    Raises
-    ------
-    ValueError
-        If nobody can be meant, or several.
-
-    Examples
-    --------
-    >>> identify(Origin("Zoë Ångström", "7"), {})
-    'zoe-angstrom'
-    """
-    who = origin.who
-    if who in known:
-        return who
-    named = [p.id for p in known.values() if _key(who) in _names(p)]
-    if len(named) > 1:
-        raise ValueError(f"{who!r} may be any of {', '.join(sorted(named))}")
-    if named:
-        return named[0]
-    if origin.number and not STUDENT_ID.fullmatch(who):
-        who = _slug(who)
-    if not STUDENT_ID.fullmatch(who):
-        raise ValueError(
-            f"{origin.who!r} is no student's name that is known, and no id: letters, digits and "
-            ". _ @ + - only, a letter, digit or _ first, at most 80"
-        )
-    if like := next((id for id in known if id.casefold() == who.casefold()), ""):
-        raise ValueError(f"{origin.who!r} may be {like}, or somebody else: only {like} would be")
-    return who
-
-
-def _names(person: Person) -> set[str]:
-    """Return a person's name as platforms write it: either name first."""
-    if not person.last_name:
-        return set()
-    return {_key(person.first_name + person.last_name), _key(person.last_name + person.first_name)}
-
-
-def _key(name: str) -> str:
-    return "".join(filter(str.isalnum, unicodedata.normalize("NFC", name).casefold()))
-
-
-def _slug(name: str) -> str:
-    """Make an id of a name; of letters with accents, not of those that merely look alike."""
-    letters = unicodedata.normalize("NFD", name)
-    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return re.sub(r"[ ,.']+", "-", plain.lower()).strip("-")
-
-
-def _in_folder(root: Path) -> tuple[list[File], list[Problem]]:
-    files, problems = [], []
+def _in_folder(root: Path) -> Contents:
+    files, problems, others = [], [], []
     for folder, subfolders, names in os.walk(root):
         for name in sorted([*subfolders, *names]):
             path = Path(folder, name)
@@ -224,8 +116,14 @@ def _in_folder(root: Path) -> tuple[list[File], list[Problem]]:
             elif name in names and path.suffix == ".ipynb":
                 modified = datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(tzinfo=None)
                 time = read_time(path.with_name(_TIME)) if _is_nbgrader_s(inside) else None
-                files.append(File(inside, time or modified, partial(_read_file, path)))
-    return files, problems
+                files.append(File(inside, time, modified, partial(_read_file, path)))
+            elif name in names:
+                others += _no_notebook(inside)
+            elif not any(path.iterdir()):
+                others.append(
+                    Problem(f"{inside}/", "an empty folder: nothing was handed in there.")
+                )
+    return Contents(files, problems, others)
 
 
 def _read_file(path: Path) -> bytes:
@@ -242,13 +140,13 @@ def _is_nbgrader_s(path: str) -> bool:
     """Tell whether nbgrader wrote what lies beside: ``<student>/<a>/<a>.ipynb``."""
     match path.split("/"):
         case [student, folder, name]:
-            return name == f"{folder}.ipynb" and not _MOODLE.fullmatch(student)
+            return name == f"{folder}.ipynb" and "_assignsubmission_file_" not in student
     return False
 
 
-def _in_zip(archive: zipfile.ZipFile, own_name: str) -> tuple[list[File], list[Problem]]:
+def _in_zip(archive: zipfile.ZipFile, own_name: str) -> Contents:
     notebooks: list[tuple[str, zipfile.ZipInfo]] = []
-    problems = []
+    problems, others = [], []
     for entry in archive.infolist():
         name = entry.filename.replace("\\", "/").removeprefix("./")
         if name.startswith("/") or ":" in name[:2] or ".." in name.split("/"):
@@ -257,24 +155,33 @@ def _in_zip(archive: zipfile.ZipFile, own_name: str) -> tuple[list[File], list[P
             problems.append(Problem(name, "a symbolic link is not followed."))
         elif name.endswith(".ipynb") and not _SKIPPED.search(name):
             notebooks.append((name, entry))
+        elif not entry.is_dir() and not _SKIPPED.search(name):
+            others += _no_notebook(name)
     if all(name.startswith(f"{own_name}/") and name.count("/") > 1 for name, _ in notebooks):
         notebooks = [(name.removeprefix(f"{own_name}/"), entry) for name, entry in notebooks]
     files = [
-        File(name, _entry_time(archive, name, entry), partial(_read_entry, archive, entry))
+        File(
+            name,
+            _recorded(archive, name, entry),
+            _modified(entry),
+            partial(_read_entry, archive, entry),
+        )
         for name, entry in notebooks
     ]
-    return files, problems
+    return Contents(files, problems, others)
 
 
-def _entry_time(archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> datetime | None:
+def _recorded(archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> datetime | None:
     beside = f"{entry.filename.rpartition('/')[0]}/{_TIME}"
-    if _is_nbgrader_s(name) and beside in archive.NameToInfo:
-        try:
-            written = parsed_time(_read_entry(archive, archive.getinfo(beside), 1000).decode())
-        except ValueError:
-            written = None
-        if written:
-            return written
+    if not _is_nbgrader_s(name) or beside not in archive.NameToInfo:
+        return None
+    try:
+        return parsed_time(_read_entry(archive, archive.getinfo(beside), 1000).decode())
+    except ValueError:
+        return None
+
+
+def _modified(entry: zipfile.ZipInfo) -> datetime | None:
     if entry.date_time[:3] == (1980, 1, 1):  # zip's way to say nothing
         return None
     try:

@@ -1,85 +1,77 @@
-"""The class list: students declared in course_config.py, and those in the gradebook."""
+"""The class list and the gradebook's students: they are the same people."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
 
 from autograder.course.config import Course
+from autograder.course.roster import Person, declared, roster_file
+from autograder.course.roster_import import import_roster
 from autograder.delivery.database import opened
 
 #: formgrader prints names as they are, and people choose the names that a learning platform has.
 _NO_MARKUP = str.maketrans("<>", "‹›")
 
 
-@dataclass(frozen=True)
-class Person:
-    """A student as the gradebook or course_config.py names them; texts are empty if unknown."""
-
-    id: str
-    first_name: str = ""
-    last_name: str = ""
-    email: str = ""
-    lms_id: str = ""
-
-    @property
-    def name(self) -> str:
-        """First and last name, or the id."""
-        return f"{self.first_name} {self.last_name}".strip() or self.id
-
-
 def people(course: Course) -> dict[str, Person]:
-    """Return every known student by id: those declared, and those in the gradebook."""
+    """Return every known student by id: those on the roster, and those in the gradebook.
+
+    What the roster says of a person counts before what the gradebook does.
+    """
     found = {person.id: person for person in declared(course)}
     with opened(course) as gradebook:
         for row in gradebook.students:
             known = found.get(row.id, Person(row.id))
-            found[row.id] = Person(
-                row.id,
-                row.first_name or known.first_name,
-                row.last_name or known.last_name,
-                row.email or known.email,
-                row.lms_user_id or "",
+            named = known.first_name or known.last_name
+            numbers = {"canvas": (row.lms_user_id,)} if row.lms_user_id else {}
+            found[row.id] = replace(
+                known,
+                first_name=known.first_name if named else row.first_name or "",
+                last_name=known.last_name if named else row.last_name or "",
+                email=known.email or row.email or "",
+                numbers={**numbers, **known.numbers},
             )
     return found
 
 
 def roster(course: Course) -> set[str]:
-    """Return whose submissions are taken; empty where course_config.py lists no students.
+    """Return whose submissions are taken; empty where there is no class list.
 
-    A list there is complete, but for students that the gradebook holds already.  Without one
+    A list is complete, but for students that the gradebook holds already.  Without one
     anybody may hand in: the gradebook alone is no class list, grading itself enters students.
     """
     return set(people(course)) if declared(course) else set()
 
 
-def declared(course: Course) -> list[Person]:
-    """Return the class list of course_config.py.
-
-    ``c.Course.students`` is a list of ids or maps names to ids; ``c.CourseDirectory.db_students``
-    is nbgrader's former list of ``{"id": ..., "first_name": ..., "last_name": ..., "email": ...}``.
-    """
-    listed = course.config.Course.get("students", [])
-    if isinstance(listed, dict):
-        found = [Person(str(id), *_split(name)) for name, id in listed.items()]
-    else:
-        found = [Person(str(id)) for id in listed]
-    for entry in course.config.CourseDirectory.get("db_students", []):
-        rest = {k: str(entry.get(k) or "") for k in ("first_name", "last_name", "email")}
-        found.append(Person(str(entry["id"]), **rest))
-    return found
-
-
-def _split(name: str) -> tuple[str, str]:
-    first, _, last = name.strip().rpartition(" ")
-    return first, last
-
-
 def add_students(course: Course, students: Iterable[Person]) -> None:
-    """Enter students into the gradebook, so that it lists those who hand nothing in, too."""
+    """Enter students into the gradebook, so that it lists those who hand nothing in, too.
+
+    Who is there already gets the name, address and number that changed.
+    """
     with opened(course) as gradebook:
+        there = {row.id: row for row in gradebook.students}
         for person in students:
             known = {"first_name": person.first_name, "last_name": person.last_name}
-            known |= {"email": person.email, "lms_user_id": person.lms_id}
-            known = {field: text.translate(_NO_MARKUP) for field, text in known.items()}
-            gradebook.update_or_create_student(person.id, **{k: v for k, v in known.items() if v})
+            known |= {"email": person.email}
+            known |= {"lms_user_id": " ".join(person.numbers.get("canvas", ()))}
+            known = {k: text.translate(_NO_MARKUP) for k, text in known.items() if text}
+            row = there.get(person.id)
+            if row is None or any(getattr(row, k) != text for k, text in known.items()):
+                gradebook.update_or_create_student(person.id, **known)
+
+
+def import_people(course: Course, source: Path) -> list[str]:
+    """Take people over from a platform's export; return what was done, a line for each.
+
+    Raises
+    ------
+    CourseError
+        If the export can't be read.
+    """
+    done = import_roster(course, source)
+    add_students(course, declared(course))
+    file = roster_file(course).name
+    counts = f"{len(done.new)} new in {file}, {len(done.completed)} completed ({done.source})"
+    return [*done.notes, counts]

@@ -18,9 +18,10 @@ from autograder.course.config import Course, CourseError
 from autograder.course.discover import load_assignment
 from autograder.course.files import write_atomically
 from autograder.course.leak import leaks
+from autograder.course.roster import declared
 from autograder.delivery.exchange import run
 from autograder.delivery.gradebook import register, seal
-from autograder.delivery.people import add_students, declared
+from autograder.delivery.people import add_students
 
 
 @dataclass(frozen=True)
@@ -78,10 +79,22 @@ def generate(
                     shutil.rmtree(path)
                 else:
                     path.unlink()
+            _offer(course, id, files)
         progress(id)
     if not check:
         add_students(course, declared(course))
     return drifts
+
+
+def _offer(course: Course, id: str, files: dict[str, bytes]) -> None:
+    """Put what is released into source/ as well.
+
+    formgrader lists what is there, and its Generate button makes release/ from it again.
+    """
+    folder = course.folder("source") / id
+    for name in stale(files, folder):
+        if name in files:
+            write_atomically(folder / name, files[name])
 
 
 def hand_out(course: Course, ids: Sequence[str], to: str | Path) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from autograder.course.config import Course
-from autograder.course.records import read_grade
+from autograder.course.records import read_grade, recorded
 from autograder.course.release import Release
 from autograder.delivery.database import CHECK
 from autograder.delivery.marks import Marks, scores
@@ -143,8 +143,7 @@ def sheets(course: Course, assignment: str) -> dict[str, Sheet]:
     exercises = Release.load(course, assignment).data["exercises"]
     marks = scores(course, assignment)
     found = {}
-    for record in sorted((course.root / "records").glob(f"*/{assignment}.json")):
-        student = record.parent.name
+    for student in sorted(recorded(course, assignment)):
         if grade := read_grade(course, student, assignment):
             found[student] = sheet(grade, marks.get(student, Marks()), exercises)
     return found

@@ -12,6 +12,7 @@ from autograder.course.discover import load_assignment
 from autograder.course.proofs.parts import right_answers
 from autograder.course.release import Release
 from autograder.delivery.database import opened
+from autograder.delivery.extensions import extensions
 from autograder.exercise import Exercise
 from autograder.grading.written import as_written
 
@@ -74,6 +75,7 @@ def _over(course: Course, assignment: str) -> bool:
         found = next((a for a in gradebook.assignments if a.name == assignment), None)
         if found is None or found.duedate is None:
             return False
-        extensions = [s.extension for s in found.submissions if s.extension]
-        last: datetime = found.duedate + max(extensions, default=timedelta())
+        granted = [s.extension for s in found.submissions if s.extension]
+        last: datetime = found.duedate + max(granted, default=timedelta())
+    last = max([last, *extensions(course).get(assignment, {}).values()])
     return datetime.now(UTC).replace(tzinfo=None) > last

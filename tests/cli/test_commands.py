@@ -13,6 +13,7 @@ COMMANDS = [
     "demo",
     "doctor",
     "export",
+    "extension",
     "feedback",
     "generate",
     "grade",
@@ -43,7 +44,7 @@ def test_every_command_is_listed_and_has_help():
 
 
 @pytest.mark.parametrize(
-    "command", [c for c in COMMANDS if c not in ("doctor", "grade-file", "new")]
+    "command", [c for c in COMMANDS if c not in ("doctor", "extension", "grade-file", "new")]
 )
 def test_a_folder_without_a_course_is_said_in_one_line(monkeypatch, capsys, tmp_path, command):
     code, _, errors = run(monkeypatch, capsys, command, "--course", tmp_path)

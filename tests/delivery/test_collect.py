@@ -1,17 +1,26 @@
 import json
 import os
+import shutil
 import stat
 import zipfile
 from datetime import UTC, datetime
 
 import pytest
 
-from autograder.course.config import CourseError
+from autograder.course.config import Course, CourseError
+from autograder.course.release import Release
+from autograder.course.roster import Person
+from autograder.course.submissions import MAX_BYTES
 from autograder.delivery.collect import collect
-from autograder.delivery.handed import MAX_BYTES, identify, origin
-from autograder.delivery.people import Person, people, roster
+from autograder.delivery.gradebook import register
+from autograder.delivery.hand_in import said_late
+from autograder.delivery.layouts import origin
+from autograder.delivery.marks import scores
+from autograder.delivery.owners import identify
+from autograder.delivery.people import people, roster
 
 A = "a01_tiny"
+DUE = "2026-05-01 01:00 UTC"
 MAY, JUNE = datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC)
 
 
@@ -62,10 +71,15 @@ def archive(tmp_path, released):
         ("Ada Lovelace_4711_assignsubmission_file_/a01_tiny (1).ipynb", "ada"),
         ("Ada Lovelace_4711_assignsubmission_file_a01_tiny.ipynb", "ada"),
         ("Zoë Ångström_4712_assignsubmission_file_/a01_tiny.ipynb", "zoe-angstrom"),
+        ("Joerg Mueller_4713_assignsubmission_file_/a01_tiny.ipynb", "joerg"),
+        ("Jorg Muller_4713_assignsubmission_file_/a01_tiny.ipynb", "joerg"),
+        ("muellerjoerg_77_567890_a01_tiny.ipynb", "joerg"),
+        ("12345-67890 - Ada Lovelace - Mar 3, 2027 905 PM/a01_tiny.ipynb", "ada"),
+        ("First sheet_ada_attempt_2027-03-03-21-05-00_a01_tiny.ipynb", "ada"),
     ],
 )
 def test_layouts_of_learning_platforms_are_recognised(path, student):
-    known = {"ada": Person("ada", "Ada", "Lovelace")}
+    known = {"ada": Person("ada", "Ada", "Lovelace"), "joerg": Person("joerg", "Jörg", "Müller")}
     assert identify(origin(path, [A])[0], known) == student
 
 
@@ -77,12 +91,106 @@ def test_layouts_of_learning_platforms_are_recognised(path, student):
         ("submitted/eve/a01_tiny/a01_tiny.ipynb", "collect from that folder itself"),
         ("export 2026/eve/a01_tiny/a01_tiny.ipynb", "no student's name that is known"),
         ("Ada Lovelace_1_assignsubmission_file_/a01_tiny.ipynb", "may be any of ada, ada2"),
+        ("lovelaceada_9_8_a01_tiny.ipynb", "put canvas's number 9 into students.csv"),
     ],
 )
 def test_an_owner_that_is_not_clear_is_not_guessed(path, reason):
     twins = {id: Person(id, "Ada", "Lovelace") for id in ("ada", "ada2")}
     with pytest.raises(ValueError, match=reason):
         identify(origin(path, [A])[0], twins)
+
+
+def test_two_people_of_one_name_are_told_by_the_platform_s_numbers(tiny, archive, configure):
+    (tiny.root / "students.csv").write_text(
+        "id;name;canvas;moodle\nada;Ada Lovelace;11;501 502\nada2;Lovelace, Ada;12;503\n"
+    )
+    canvas = archive({f"lovelaceada_{n}_900{n}_{A}.ipynb": None for n in (11, 12, 13)})
+    result = collect(Course.load(tiny.root), [A], canvas)
+    assert result.new == [("ada", A), ("ada2", A)]
+    (stranger,) = result.left  # a third one of the name, whom the roster has not
+    assert str(stranger).startswith(f"lovelaceada_13_90013_{A}.ipynb: lovelaceada is not on")
+    moodle = archive(
+        {f"Ada Lovelace_{n}_assignsubmission_file_/{A}.ipynb": None for n in (502, 503)}
+    )
+    result = collect(Course.load(tiny.root), [A], moodle)
+    assert sorted(result.unchanged) == [("ada", A), ("ada2", A)]
+
+
+def test_whether_canvas_s_files_are_late_canvas_says(tiny, archive, configure, graded, save):
+    listed = {"id": A, "title": "T", "due": DUE}
+    course = configure(tiny.root, f"c.Course.assignments = [{listed}]")
+    downloaded = {"ada_1_2_a01_tiny.ipynb": None, "bob_LATE_3_4_a01_tiny.ipynb": None}
+    result = collect(course, [A], archive(downloaded))  # a zip made now, long after the due date
+    (note,) = result.notes
+    assert note.startswith(f"{A}: 1 are late, says canvas, and not by how much: no penalty")
+    register(course, A, Release.load(course, A).notebook)
+    save(course, graded("ada"), graded("bob"))
+    book = scores(course, A)
+    assert [(m.submitted, m.seconds_late) for m in book.values()] == [(None, 0), (None, 0)]
+    assert [said_late(course, student, A) for student in ("ada", "bob")] == ["", "canvas"]
+    # somebody who knows the time writes it down, and it stays when the zip is collected again
+    stamp = course.submission("bob", A).with_name("timestamp.txt")
+    stamp.write_text("2026-05-01 02:00:00 UTC")
+    assert collect(course, [A], archive(downloaded)).updated == []
+    save(course, graded("bob"))
+    assert scores(course, A)["bob"].seconds_late == 3600
+    assert said_late(course, "bob", A) == ""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "12345-67890 - Ada Lovelace - May 1, 2026 1200 AM/a01_tiny.ipynb",
+        "First sheet_ada_attempt_2026-05-01-00-00-00_a01_tiny.ipynb",
+    ],
+)
+def test_a_time_that_the_platform_writes_counts(tiny, archive, configure, path):
+    (tiny.root / "students.csv").write_text("id,name\nada,Ada Lovelace\n")
+    course = configure(tiny.root, 'c.Exchange.timezone = "Europe/Berlin"')
+    assert collect(course, [A], archive({path: None})).new == [("ada", A)]
+    stamp = course.submission("ada", A).with_name("timestamp.txt").read_text()
+    assert stamp == "2026-04-30 22:00:00.000000 UTC"
+    course = configure(tiny.root, 'c.Exchange.timezone = "Berlin"')
+    with pytest.raises(CourseError, match="c.Exchange.timezone is 'Berlin', which is no time zone"):
+        collect(course, [A], archive({path: None}))
+
+
+def test_all_that_is_left_is_named_with_what_to_do(tiny, archive, course):
+    other = (
+        course.folder("release") / "a02_attention_by_hand/a02_attention_by_hand.ipynb"
+    ).read_text()
+    source = archive(
+        {
+            f"ada/{A}.ipynb": None,
+            "ada/check.py": "",
+            "ada/plot.pdf": "",
+            "bob/all.zip": "",
+            f"cy/{A}.ipynb.txt": None,
+            "di/a02_attention_by_hand.ipynb": other,
+        }
+    )
+    result = collect(tiny, [A], source)
+    assert result.new == [("ada", A)]
+    assert {p.path: p.message for p in [*result.left, *result.problems]} == {
+        "ada/plot.pdf": "no notebook: where it is the hand-in, ask for the .ipynb file.",
+        "bob/all.zip": "an archive inside: unpack it and collect its notebooks.",
+        f"cy/{A}.ipynb.txt": "a notebook under another name: rename it to end in .ipynb.",
+        "di/a02_attention_by_hand.ipynb": "neither its name nor its cells are of an assignment of "
+        "this course.",
+    }
+    assert result.lines()[-1] == "1 new, 0 updated, 0 unchanged, 4 left"
+
+
+def test_a_notebook_of_another_assignment_is_left_and_said(course, tmp_path):
+    release = course.folder("release") / "a02_attention_by_hand"
+    shutil.copytree(release, tmp_path / "lms" / "ada")
+    (tmp_path / "lms" / "bob").mkdir()
+    result = collect(course, ["a03_scaled_attention"], tmp_path / "lms")
+    assert [str(problem) for problem in result.left] == [
+        "bob/: an empty folder: nothing was handed in there.",
+        "ada/a02_attention_by_hand.ipynb: it is of a02_attention_by_hand: "
+        "`autograder collect a02_attention_by_hand` takes it.",
+    ]
 
 
 def test_a_folder_is_collected(tiny, folder):
@@ -93,7 +201,8 @@ def test_a_folder_is_collected(tiny, folder):
     assert result.lines() == ["2 new, 0 updated, 0 unchanged"]
     path = tiny.submission("ada", A)
     assert path.read_bytes() == (source / "ada/a01_tiny.ipynb").read_bytes()
-    assert path.with_name("timestamp.txt").read_text() == "2026-05-01 00:00:00.000000 UTC"
+    # A file's time is when it was downloaded or unpacked, and nobody's hand-in.
+    assert path.with_name("timestamp.txt").read_text() == ""
     assert collect(tiny, [A], source).unchanged == [("ada", A), ("bob", A)]
 
 
@@ -111,7 +220,7 @@ def test_a_later_submission_replaces_an_earlier_one_and_not_the_reverse(tiny, fo
     later = tiny.submission("ada", A).read_bytes()
     folder("ada/a01_tiny.ipynb", text="  ", when=MAY)
     result = collect(tiny, [A], source)
-    assert "at least as new was collected before; it stays." in str(result.problems[0])
+    assert "at least as new was collected before; it stays." in str(result.left[0])
     assert tiny.submission("ada", A).read_bytes() == later
     folder("ada/a01_tiny.ipynb", text="   ", when=datetime(2026, 7, 1, tzinfo=UTC))
     assert collect(tiny, [A], source).updated == [("ada", A)]
@@ -122,7 +231,7 @@ def test_of_two_files_the_later_counts_and_the_other_is_named(tiny, folder):
     source = folder("ada_1_2_a01_tiny-1.ipynb", text=" ", when=JUNE)
     result = collect(tiny, [A], source)
     assert result.new == [("ada", A)]
-    assert [str(p) for p in result.problems] == [
+    assert [str(p) for p in result.left] == [
         "ada_1_2_a01_tiny.ipynb: ada handed in a01_tiny twice; "
         "what counts is ada_1_2_a01_tiny-1.ipynb."
     ]
@@ -214,7 +323,9 @@ def test_where_there_is_a_roster_nobody_else_is_taken(tiny, folder, configure, g
     assert people(course)["cy"].name == "Cy"
     result = collect(course, [A], source)
     assert result.new == [("ada", A), ("bob", A)]
-    assert str(result.problems[0]).startswith("eve/a01_tiny.ipynb: eve is not on the roster")
+    assert result.problems == []  # a stranger is no failure
+    assert str(result.left[0]).startswith("eve/a01_tiny.ipynb: eve is not on the roster")
+    assert "add it to students.csv" in str(result.left[0])
 
 
 def test_a_source_that_is_none_is_said(tiny, tmp_path):

@@ -4,9 +4,10 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course.config import CourseError
+from autograder.course.roster import Person
 from autograder.delivery.export import export
 from autograder.delivery.gradebook import register, seal
-from autograder.delivery.people import Person, add_students
+from autograder.delivery.people import add_students
 
 A = "a01_tiny"
 HEAD = [
@@ -27,7 +28,7 @@ def graded_course(tiny, configure, hand_in, graded, save, released):
     listed = {"id": A, "title": "Tiny, one", "due": "2026-05-04 09:00 UTC"}
     course = configure(tiny.root, f"c.Course.assignments = [{listed}]")
     register(course, A, seal(released()))
-    ada = Person("ada", "Ada", "Lovelace", "ada@example.org", "77")
+    ada = Person("ada", "Ada", "Lovelace", "ada@example.org", numbers={"canvas": ("77",)})
     add_students(course, [ada, Person("zed")])
     hand_in(course, "ada")
     save(course, graded("ada", qk=1.3), graded("bob", qk=None))

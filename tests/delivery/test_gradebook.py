@@ -8,6 +8,7 @@ from nbgrader.api import Gradebook
 
 from autograder.course.config import Course, CourseError
 from autograder.delivery import gradebook
+from autograder.delivery.database import zoned
 from autograder.delivery.marks import scores
 
 A = "a01_tiny"
@@ -73,8 +74,25 @@ def test_a_due_date_is_registered_and_nonsense_refused(tiny, released, configure
     with Gradebook(course.database) as book:
         assert book.find_assignment(A).duedate == datetime(2027, 3, 1, 23, 59)
     course = configure(tiny.root, due % "soon")
-    with pytest.raises(CourseError, match="'soon' of a01_tiny is no date"):
+    with pytest.raises(CourseError, match="the due date of a01_tiny, 'soon', is no date"):
         gradebook.register(course, A, gradebook.seal(released()))
+    course = configure(tiny.root, due % "2027-03-01 23:59")
+    with pytest.raises(CourseError, match="'2027-03-01 23:59', has no time zone: write it like"):
+        gradebook.register(course, A, gradebook.seal(released()))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2027-06-01 23:59 UTC",
+        "2027-06-02 01:59 Europe/Berlin",
+        "2027-06-02 01:59 +02:00",
+        "2027-06-02T01:59+02:00",
+        "2027-06-01T23:59Z",
+    ],
+)
+def test_a_date_has_its_zone_in_any_usual_way(text):
+    assert zoned(text, "it") == datetime(2027, 6, 1, 23, 59)
 
 
 def test_scores_and_files_are_saved(tiny, graded, hand_in, save):

@@ -10,10 +10,11 @@ import pytest
 
 from autograder.course.config import Course
 from autograder.course.release import Release
+from autograder.course.roster import Person
 from autograder.delivery.demo import copy_course
 from autograder.delivery.feedback import write_feedback
 from autograder.delivery.grading import grade_and_save
-from autograder.delivery.people import Person, add_students
+from autograder.delivery.people import add_students
 from autograder.delivery.release import generate
 from autograder.delivery.report import write_report
 

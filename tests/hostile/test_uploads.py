@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from autograder.course.roster import Person
 from autograder.course.submissions import STUDENT_ID
 from autograder.delivery.collect import collect
 from autograder.delivery.handed import MAX_BYTES
-from autograder.delivery.people import Person, add_students
+from autograder.delivery.people import add_students
 
 from ..delivery.conftest import A, released, template, tiny  # noqa: F401
 

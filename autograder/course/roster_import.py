@@ -1,0 +1,209 @@
+"""Take people over from what learning platforms export into students.csv."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autograder.course.config import Course, CourseError
+from autograder.course.roster import (
+    Person,
+    read_roster,
+    read_table,
+    roster_file,
+    split_name,
+    write_roster,
+)
+from autograder.course.submissions import STUDENT_ID
+
+Row = dict[str, str]
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A platform's table: how it is recognised, and what a row of it says of a person.
+
+    Attributes
+    ----------
+    columns
+        All of these are in its header.
+    """
+
+    name: str
+    columns: frozenset[str]
+    read: Callable[[Row], Person | None]
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What came of an import.
+
+    Attributes
+    ----------
+    notes
+        Where the file keeps something else than the platform says, and who was left out.
+    """
+
+    source: str
+    new: list[str]
+    completed: list[str]
+    notes: list[str]
+
+
+def import_roster(course: Course, source: Path) -> Imported:
+    """Add people to students.csv from a platform's export, and complete those that are there.
+
+    Who is there already is recognised by id, e-mail address or the platform's number.  What
+    stands in the file stays; where the platform says something else, a note tells.
+
+    Raises
+    ------
+    CourseError
+        If the export is of none of the known platforms, or a list can't be read.
+    """
+    path = roster_file(course)
+    if not isinstance(course.config.Course.get("students", ""), str):
+        raise CourseError(
+            f"the class stands in c.Course.students of course_config.py: take it away there, and "
+            f"{path} will be the class list"
+        )
+    kind, rows = _read(source)
+    known = {person.id: person for person in (read_roster(path) if path.is_file() else [])}
+    result = Imported(kind, [], [], [])
+    for found in rows:
+        old = _same(found, known.values())
+        if old is None and not STUDENT_ID.fullmatch(found.id):
+            result.notes.append(
+                f"{found.name}: {found.id!r} can't be an id (letters, digits and . _ @ + - only); "
+                "add the person by hand"
+            )
+        elif old is None:
+            known[found.id] = found
+            result.new.append(found.id)
+        else:
+            known[old.id], differs = _completed(old, found)
+            result.notes.extend(differs)
+            if known[old.id] != old:
+                result.completed.append(old.id)
+    write_roster(path, known.values())
+    return result
+
+
+def _same(found: Person, known: Iterable[Person]) -> Person | None:
+    """Return who of the class a person is."""
+    for person in known:
+        numbers = (set(person.numbers.get(p, ())) & set(n) for p, n in found.numbers.items())
+        email = found.email and found.email.casefold() == person.email.casefold()
+        if person.id == found.id or email or any(numbers):
+            return person
+    return None
+
+
+def _completed(old: Person, new: Person) -> tuple[Person, list[str]]:
+    texts, notes = {}, []
+    for name in ("first_name", "last_name", "email", "section"):
+        before, after = getattr(old, name), getattr(new, name)
+        texts[name] = before or after
+        if before and after and before != after:
+            notes.append(
+                f"{old.id}: the {name.replace('_', ' ')} stays {before!r}; "
+                f"the platform says {after!r}"
+            )
+    numbers = dict(old.numbers)
+    for platform, own in new.numbers.items():
+        numbers[platform] = tuple(dict.fromkeys((*numbers.get(platform, ()), *own)))
+    return replace(old, **texts, numbers=numbers), notes
+
+
+def _read(source: Path) -> tuple[str, list[Person]]:
+    users = _hub_users(source)
+    if users is not None:
+        return "JupyterHub's users", users
+    rows = read_table(source)
+    header = {_plain(name) for name in (rows[0] if rows else ())}
+    for table in _TABLES:
+        if table.columns <= header:
+            plain = ({_plain(name): text for name, text in row.items()} for row in rows)
+            return table.name, [person for row in plain if (person := table.read(row))]
+    expected = "; ".join(f"{t.name} ({', '.join(sorted(t.columns))})" for t in _TABLES)
+    raise CourseError(
+        f"{source} is of no known platform: its columns are {', '.join(sorted(header)) or 'none'}. "
+        f"Known are {expected}; and JupyterHub's users as JSON"
+    )
+
+
+def _hub_users(source: Path) -> list[Person] | None:
+    """Read the list that JupyterHub's API gives of its users; admins are no students."""
+    try:
+        users = json.loads(source.read_text("utf-8"))
+        return [Person(str(user["name"])) for user in users if not user.get("admin")]
+    except OSError as error:
+        raise CourseError(f"{source} can't be read ({error.strerror})") from error
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+#: Moodle writes its headers in the teacher's language.
+_TRANSLATED = {
+    "vorname": "first name",
+    "nachname": "last name",
+    "surname": "last name",
+    "e-mail-adresse": "email address",
+    "anmeldename": "username",
+    "id-nummer": "id number",
+    "vollständiger name": "full name",
+    "kennung": "identifier",
+    "id": "id",
+}
+
+
+def _plain(header: str) -> str:
+    name = header.casefold().strip()
+    return _TRANSLATED.get(name, name)
+
+
+def _canvas(row: Row) -> Person | None:
+    name = row["student"]
+    id = row["sis login id"] or row.get("sis user id", "")
+    if name.startswith("Points Possible") or name in ("", "Student, Test", "Test Student"):
+        return None
+    section, number = row.get("section", ""), row["id"]
+    email = id if "@" in id else ""
+    return Person(id, *split_name(name), email, section, {"canvas": (number,)} if number else {})
+
+
+def _moodle(row: Row) -> Person | None:
+    email = row["email address"]
+    id = row.get("username") or row.get("id number") or email
+    return Person(id, row["first name"], row["last name"], email, row.get("groups", ""))
+
+
+def _moodle_worksheet(row: Row) -> Person | None:
+    numbers = re.findall(r"\d+", row["identifier"])
+    email = row.get("email address", "")
+    id = row.get("username") or row.get("id number") or email
+    return Person(id, *split_name(row["full name"]), email, "", {"moodle": tuple(numbers)})
+
+
+def _gradescope(row: Row) -> Person | None:
+    if row.get("role", "student").casefold() != "student":
+        return None
+    names = (row["first name"], row["last name"]) if "first name" in row else None
+    first, last = names or split_name(row.get("name", ""))
+    numbers = {"gradescope": (row["sid"],)} if row["sid"] else {}
+    return Person(row["sid"] or row["email"], first, last, row["email"], "", numbers)
+
+
+_TABLES = [
+    _Table("Canvas's gradebook", frozenset({"student", "id", "sis login id"}), _canvas),
+    _Table("Moodle's grading worksheet", frozenset({"identifier", "full name"}), _moodle_worksheet),
+    _Table("Gradescope's roster", frozenset({"sid", "email"}), _gradescope),
+    _Table(
+        "Moodle's participants",
+        frozenset({"first name", "last name", "email address"}),
+        _moodle,
+    ),
+]

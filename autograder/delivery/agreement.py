@@ -1,0 +1,52 @@
+"""Do the records on disk and nbgrader's gradebook say the same?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autograder.course.config import Course
+from autograder.course.records import read_grade, recorded
+from autograder.course.submissions import submissions
+from autograder.delivery.database import CHECK
+from autograder.delivery.marks import Marks, scores
+from autograder.grading.results import Grade
+
+
+def unlike(grade: Grade, marks: Marks | None) -> str:
+    """Say what the gradebook lacks or has otherwise of a recorded grade; nothing if they agree."""
+    if marks is None or not marks.cells:
+        return "is graded, and the gradebook has no scores of it"
+    for exercise in grade.exercises:
+        mark = marks.cells.get(CHECK + exercise.id)
+        if mark is None or all(item.note == "manual" for item in exercise.items):
+            continue
+        ours = None if exercise.score is None else min(exercise.score, mark.max_score)
+        if ours != mark.auto:
+            return (
+                f"has {_points(ours)} for {exercise.id}, and {_points(mark.auto)} in the gradebook"
+            )
+    return ""
+
+
+def disagreements(course: Course, ids: Sequence[str]) -> list[str]:
+    """Say where submissions, records and gradebook don't agree, one sentence each."""
+    found = []
+    for id in ids:
+        marks = scores(course, id)
+        handed = {submission.student for submission in submissions(course, id)}
+        known = recorded(course, id)
+        for student in sorted(handed | known | marks.keys()):
+            grade = read_grade(course, student, id)
+            if grade is None and student in marks and student not in handed:
+                reason = "has scores in the gradebook, and there is no submission and no record"
+            elif grade is None:
+                reason = "is not graded" if student not in marks else "has no record"
+            else:
+                reason = unlike(grade, marks.get(student))
+            if reason:
+                found.append(f"{id}, {student}: {reason}")
+    return found
+
+
+def _points(score: float | None) -> str:
+    return "no score" if score is None else f"{score:g}"

@@ -1,0 +1,64 @@
+"""What is known of a hand-in beside the notebook: its time, and what the platform said of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from autograder.course.config import Course
+from autograder.course.files import write_atomically
+from autograder.delivery.database import submitted_at
+
+_FILE = "collected.json"
+
+
+@dataclass(frozen=True)
+class HandIn:
+    """Where a notebook in submitted/ came from.
+
+    Attributes
+    ----------
+    file
+        Its path in the platform's folder or zip.
+    platform
+        Empty where none was recognised.
+    late
+        Does the platform say that it is late?
+    modified
+        What the folder or zip said of the file's time; it tells the later one of two files.
+    """
+
+    file: str = ""
+    platform: str = ""
+    late: bool = False
+    modified: str = ""
+
+    def before(self, modified: datetime | None) -> bool:
+        """Tell whether another file is later, where that is known."""
+        return not (self.modified and modified) or self.modified < modified.isoformat()
+
+
+def hand_in(course: Course, student: str, assignment: str) -> HandIn:
+    """Return what is known of a hand-in."""
+    path = course.submission(student, assignment).with_name(_FILE)
+    try:
+        known: dict[str, Any] = json.loads(path.read_bytes()) if path.stat().st_size < 10000 else {}
+        return HandIn(**known)
+    except (OSError, ValueError, TypeError):
+        return HandIn()
+
+
+def said_late(course: Course, student: str, assignment: str) -> str:
+    """Return the platform that calls a hand-in late without saying by how much, if one does."""
+    known = hand_in(course, student, assignment)
+    return known.platform if known.late and not submitted_at(course, student, assignment) else ""
+
+
+def keep_hand_in(notebook: Path, known: HandIn, time: datetime | None) -> None:
+    """Write what is known of a hand-in beside its notebook."""
+    stamp = f"{time:%Y-%m-%d %H:%M:%S.%f} UTC" if time else ""
+    write_atomically(notebook.with_name("timestamp.txt"), stamp.encode())
+    write_atomically(notebook.with_name(_FILE), json.dumps(asdict(known)).encode())

@@ -1,0 +1,46 @@
+"""A notebook that names another student than handed it in."""
+
+import json
+
+import pytest
+
+from autograder.course.config import Course
+from autograder.course.simulate import simulate
+from autograder.delivery.feedback import write_feedback
+from autograder.delivery.grading import grade_and_save
+from autograder.delivery.report import write_report
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+
+A = "a02_attention_by_hand"
+
+
+def test_it_is_noticed_and_may_count_where_the_course_allows_it(course):
+    simulate(course, A, 1)
+    right = course.submission("student_001", A)
+    swapped = course.submission("student_002", A)
+    swapped.parent.mkdir(parents=True)
+    swapped.write_bytes(right.read_bytes())
+    outcome = grade_and_save(course, [A])
+    (note,) = outcome.notes
+    assert note.startswith(
+        f'student_002, {A}: The notebook says student("student_001"), and it was handed in as '
+        "student_002. It was graded with the numbers of student_002: answers"
+    )
+    assert not outcome.problems
+    scores = {grade.student: grade.score for grade in outcome.grades}
+    assert scores["student_001"] == 51 > scores["student_002"]
+    write_feedback(course, [A])
+    page = course.folder("feedback") / "student_002" / A / f"{A}.html"
+    write_report(course, [A])
+    for path in (page, course.root / "reports" / f"{A}.html"):
+        assert "was handed in as student_002" in path.read_text()
+    config = course.root / "course_config.py"
+    config.write_text(config.read_text() + "\nc.Course.typed_ids = True\n")
+    assert grade_and_save(Course.load(course.root), [A]).up_to_date == 2  # not on the roster
+    (course.root / "students.csv").write_text("id\nstudent_001\nstudent_002\n")
+    outcome = grade_and_save(Course.load(course.root), [A])
+    assert (outcome.up_to_date, [grade.score for grade in outcome.grades]) == (1, [51])
+    assert "graded with the numbers of student_001." in outcome.notes[0]
+    record = json.loads(course.record("student_002", A).read_text())
+    assert record["student"] == "student_002"
