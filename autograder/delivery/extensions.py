@@ -7,10 +7,12 @@ import io
 from datetime import datetime
 from pathlib import Path
 
+from nbgrader import api
+
 from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
 from autograder.course.roster import read_table
-from autograder.delivery.database import zoned
+from autograder.delivery.database import opened, zoned
 from autograder.delivery.people import people
 
 FILE = "extensions.csv"
@@ -57,8 +59,18 @@ def extend(course: Course, student: str, assignment: str, until: str) -> str:
         rows.append({"student": student, "assignment": assignment, "until": until})
     _write(course, rows)
     if not until:
+        _forget(course, student, assignment)
         return f"{student}, {assignment}: as everybody, until {course.due[assignment]}"
     return f"{student}, {assignment}: until {until}"
+
+
+def _forget(course: Course, student: str, assignment: str) -> None:
+    """Take an extension out of the gradebook, where one granted otherwise would stay."""
+    with opened(course) as gradebook:
+        for row in gradebook.db.query(api.SubmittedAssignment).filter_by(student_id=student):
+            if row.assignment.name == assignment:
+                row.extension = None
+        gradebook.db.commit()
 
 
 def rename_in_extensions(course: Course, old: str, new: str) -> None:
