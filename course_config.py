@@ -11,6 +11,7 @@ c.Course.assignments = [
     {"id": "a03_scaled_attention", "title": "Scaling, batches, masks"},
     {"id": "a04_multi_head", "title": "Many heads, one budget"},
     {"id": "a05_positions", "title": "Order: sinusoids, rotations, biases"},
+    {"id": "a06_block", "title": "Normalisation, feed-forward, residuals, encoder block"},
     {"id": "a07_full_transformer", "title": "Stacks, decoding, counting"},
     {"id": "a08_cost", "title": "Operations, memory, cache, tiles"},
     {"id": "a09_efficient", "title": "Linear, random-feature, low-rank and sparse attention"},

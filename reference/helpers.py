@@ -51,3 +51,25 @@ def merge_heads(x):
     """
     x = np.swapaxes(x, -2, -3)
     return x.reshape(*x.shape[:-2], -1)
+
+
+def layer_norm(x, gamma=1.0, beta=0.0, eps=1e-5, axis=-1):
+    """Subtract the mean along an axis, divide by √(variance + ε), then scale and shift.
+
+    >>> layer_norm(np.array([1.0, 7.0, 9.0, 15.0]), eps=0).tolist()
+    [-1.4, -0.2, 0.2, 1.4]
+    >>> layer_norm(np.full((2, 3), 7.0), np.ones(3), np.full(3, 0.5)).tolist()
+    [[0.5, 0.5, 0.5], [0.5, 0.5, 0.5]]
+    """
+    deviation = x - x.mean(axis=axis, keepdims=True)
+    variance = (deviation**2).mean(axis=axis, keepdims=True)
+    return gamma * (deviation / np.sqrt(variance + eps)) + beta
+
+
+def feed_forward(x, W1, b1, W2, b2):
+    """Two linear maps with a ReLU between them, for every position by itself.
+
+    >>> feed_forward(np.array([[1.0], [-1.0]]), np.array([[1.0, -2.0]]), 0, np.eye(2), 1).tolist()
+    [[2.0, 1.0], [1.0, 3.0]]
+    """
+    return np.maximum(x @ W1 + b1, 0) @ W2 + b2

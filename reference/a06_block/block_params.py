@@ -1,0 +1,103 @@
+"""Counting one encoder block.
+
+Source: Vaswani et al. (2017), sections 3.1 to 3.3.
+"""
+
+from autograder.exercise import Count, Exercise, Numbers
+
+exercise = Exercise(
+    "block_params", title="Three million weights", source="Vaswani et al. (2017), 3.1 to 3.3"
+)
+
+d, f = 512, 2048
+ATTENTION, FEED_FORWARD, NORM = 4 * (d * d + d), 2 * d * f + f + d, 2 * d
+
+
+@exercise.part(points=1.5, answer=Count())
+def groups():
+    """Attention, feed-forward layer, and both norms: three whole numbers."""
+    return [ATTENTION, FEED_FORWARD, 2 * NORM]
+
+
+@groups.misconception(credit=0.6)
+def one_norm():
+    """Two norms, and each has two vectors of parameters: a scale and a shift."""
+    return [ATTENTION, FEED_FORWARD, NORM]
+
+
+@groups.misconception(credit=0.6)
+def no_parameters_in_norms():
+    """A norm has parameters: a scale and a shift for each feature."""
+    return [ATTENTION, FEED_FORWARD, 0]
+
+
+@groups.misconception()
+def heads_multiplied():
+    """You counted the attention layer once per head. The heads share the width."""
+    return [8 * ATTENTION, FEED_FORWARD, 2 * NORM]
+
+
+@exercise.part(points=0.5, answer=Count())
+def total(groups):
+    """All parameters of the block."""
+    return int(sum(groups))
+
+
+@total.misconception()
+def without_norms(groups):
+    """The norms are missing."""
+    return int(groups[0] + groups[1])
+
+
+@total.misconception()
+def with_one_norm(groups):
+    """There are two norms, one after each sum."""
+    return int(groups[0] + groups[1] + NORM)
+
+
+@total.misconception()
+def without_attention(groups):
+    """Attention is part of the block."""
+    return int(groups[1] + groups[2])
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def share(groups, total):
+    """The share of the feed-forward layer in all of them."""
+    return groups[1] / total
+
+
+@share.misconception()
+def against_attention(groups):
+    """You divided by the attention layer. The whole block is asked for."""
+    return groups[1] / groups[0]
+
+
+@share.misconception()
+def share_of_attention(groups, total):
+    """That is the share of the attention layer."""
+    return groups[0] / total
+
+
+@exercise.part(points=0.5, answer=Count())
+def bare():
+    """All weights without biases and norms."""
+    return 4 * d * d + 2 * d * f
+
+
+@bare.misconception()
+def norms_alone_left_out():
+    """The biases are still in it."""
+    return ATTENTION + FEED_FORWARD
+
+
+@bare.misconception()
+def biases_alone_left_out():
+    """The norms are still in it."""
+    return 4 * d * d + 2 * d * f + 2 * NORM
+
+
+@bare.misconception()
+def one_matrix_of_two():
+    """The feed-forward layer has two matrices."""
+    return 4 * d * d + d * f

@@ -1,0 +1,242 @@
+"""GELU and two of its approximations.
+
+Source: Hendrycks & Gimpel (2016), "Gaussian error linear units (GELUs)", section 2.
+"""
+
+import math
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from autograder.exercise import Exercise, Numbers, agree
+from autograder.exercise.properties import keeps_dtype
+
+exercise = Exercise(
+    "ffn_gelu", title="The other activation", source="Hendrycks & Gimpel (2016), section 2"
+)
+
+erf = np.vectorize(math.erf, otypes=[float])
+AT = np.array([-1.0, 0, 1, 2])
+ENDS = np.array([0.0, 1])
+
+
+def normal_cdf(x):
+    """Φ(x), the chance that a standard normal number is at most x."""
+    return (1 + erf(x / math.sqrt(2))) / 2
+
+
+def density(x):
+    """Return Φ′(x), the density of standard normal numbers."""
+    return np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
+
+
+@exercise.part(points=1, answer=Numbers())
+def exact():
+    """x Φ(x) at −1, 0, 1, 2."""
+    return AT * normal_cdf(AT)
+
+
+@exact.misconception()
+def relu_values():
+    """These are the values of the ReLU. GELU lets negative numbers through a little."""
+    return np.maximum(AT, 0)
+
+
+@exact.misconception()
+def phi_alone():
+    """That is Φ(x). It is multiplied by x."""
+    return normal_cdf(AT)
+
+
+@exact.misconception()
+def density_instead():
+    """You took the density in place of the distribution function."""
+    return AT * density(AT)
+
+
+@exact.misconception(credit=0.5)
+def root_of_two_forgotten():
+    """You put x itself into erf. It is x/√2."""
+    return AT * (1 + erf(AT)) / 2
+
+
+@exact.misconception()
+def silu_values():
+    """You took the logistic function. Here it is that of the normal distribution."""
+    return AT / (1 + np.exp(-AT))
+
+
+@exercise.part(points=0.4, answer=Numbers())
+def slopes():
+    """The derivative at 0 and at 1, two numbers."""
+    return normal_cdf(ENDS) + ENDS * density(ENDS)
+
+
+@slopes.misconception()
+def slopes_of_the_relu():
+    """The ReLU has the slope 1 right of 0. What does the product rule give for x Φ(x)?"""
+    return np.array([1.0, 1.0])
+
+
+@slopes.misconception()
+def densities():
+    """That is Φ′. By the product rule it is multiplied by x, and Φ is added."""
+    return density(ENDS)
+
+
+@slopes.misconception()
+def density_not_multiplied():
+    """The product rule: Φ′ is multiplied by x."""
+    return normal_cdf(ENDS) + density(ENDS)
+
+
+@slopes.misconception()
+def first_factor_alone():
+    """That is Φ. The second term of the product rule is missing."""
+    return normal_cdf(ENDS)
+
+
+@exercise.part(points=0.6, answer=Numbers())
+def minimum():
+    """Where GELU is smallest, and its value there."""
+    at = -0.75
+    for _ in range(20):  # Newton's method for Φ(x) + x Φ′(x) = 0
+        at -= (normal_cdf(at) + at * density(at)) / (density(at) * (2 - at * at))
+    return np.array([at, at * normal_cdf(at)])
+
+
+@minimum.misconception()
+def value_at_minus_one():
+    """You took a whole number. The lowest point lies a little to the right of it."""
+    return np.array([-1, -normal_cdf(1.0)])
+
+
+@minimum.misconception()
+def minimum_of_silu():
+    """That is the minimum of x·σ(x)."""
+    return np.array([-1.2784645, -0.2784645])
+
+
+@exercise.reference
+def gelu(x: Float[ndarray, "*any"], approximate: str = "none") -> Float[ndarray, "*any"]:
+    """Return x Φ(x), or an approximation of it."""
+    if approximate == "tanh":
+        gate = (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2
+    elif approximate == "sigmoid":
+        gate = 1 / (1 + np.exp(-1.702 * x))
+    else:
+        gate = normal_cdf(x)
+    return (x * gate).astype(x.dtype)
+
+
+@exercise.alternative
+def with_the_complement(x, approximate="none"):
+    """erfc and logistic functions: ½ (1 + tanh u) is a logistic function of 2u."""
+    if approximate == "none":
+        gate = np.vectorize(lambda t: 0.5 * math.erfc(-t / 2**0.5), otypes=[float])(x)
+    else:
+        u = 1.702 * x if approximate == "sigmoid" else 1.5957691216057308 * (x + 0.044715 * x**3)
+        gate = 1 / (1 + np.exp(-u))
+    return x * gate.astype(x.dtype)
+
+
+@exercise.alternative
+def number_by_number(x, approximate="none"):
+    """A loop over all entries."""
+    kinds = {
+        "none": lambda t: t * 0.5 * (1.0 + math.erf(t / math.sqrt(2.0))),
+        "tanh": lambda t: t / (1 + math.exp(-2 * (2 / math.pi) ** 0.5 * (t + 0.044715 * t**3))),
+        "sigmoid": lambda t: t / (1 + math.exp(-1.702 * t)),
+    }
+    flat = [kinds[approximate](float(t)) for t in x.ravel()]
+    return np.array(flat, x.dtype).reshape(x.shape)
+
+
+@exercise.alternative
+def by_a_table(x, approximate="none"):
+    """Split into x/2 and an odd factor."""
+    factor = {
+        "none": lambda: erf(x * 0.5**0.5).astype(x.dtype),
+        "tanh": lambda: np.tanh(np.sqrt(2 / np.pi).astype(x.dtype) * x * (1 + 0.044715 * x * x)),
+        "sigmoid": lambda: np.tanh(0.851 * x),
+    }[approximate]()
+    return x / 2 + x / 2 * factor
+
+
+@exercise.check(points=0.8, visible=True)
+def exact_form(call, rng):
+    """Without a second argument it is x Φ(x), for any shape."""
+    for shape in ((7,), (2, 3, 4)):
+        x = rng.uniform(-3, 3, shape)
+        agree(call(x), gelu(x))
+
+
+@exercise.check(points=0.5)
+def tanh_form(call, rng):
+    """The approximation with tanh."""
+    x = rng.uniform(-3, 3, (4, 5))
+    agree(call(x, "tanh"), gelu(x, "tanh"))
+
+
+@exercise.check(points=0.4)
+def sigmoid_form(call, rng):
+    """The approximation with a logistic function."""
+    x = rng.uniform(-3, 3, (4, 5))
+    agree(call(x, "sigmoid"), gelu(x, "sigmoid"))
+
+
+@exercise.check(points=0.3, after=exact_form)
+def type_is_kept(call, rng):
+    """float32 comes out as float32."""
+    keeps_dtype(call, rng.uniform(-3, 3, 6))
+
+
+@exercise.misconception(fatal=True)
+def always_relu(x, approximate="none"):
+    """That is the ReLU."""
+    return np.maximum(x, 0)
+
+
+@exercise.misconception
+def root_of_two(x, approximate="none"):
+    """You put x itself into erf. It is x/√2."""
+    if approximate != "none":
+        return gelu(x, approximate)
+    return (x * (1 + erf(x)) / 2).astype(x.dtype)
+
+
+@exercise.misconception
+def always_exact(x, approximate="none"):
+    """The argument `approximate` has no effect."""
+    return gelu(x)
+
+
+@exercise.misconception
+def tanh_without_the_cube(x, approximate="none"):
+    """In the tanh form a term with x³ belongs inside."""
+    if approximate != "tanh":
+        return gelu(x, approximate)
+    return x * (1 + np.tanh(math.sqrt(2 / math.pi) * x)) / 2
+
+
+@exercise.misconception
+def tanh_without_the_factor(x, approximate="none"):
+    """In the tanh form the whole argument is multiplied by √(2/π)."""
+    if approximate != "tanh":
+        return gelu(x, approximate)
+    return x * (1 + np.tanh(x + 0.044715 * x**3)) / 2
+
+
+@exercise.misconception
+def sigmoid_without_the_factor(x, approximate="none"):
+    """In the form with the logistic function its argument is 1.702 x."""
+    if approximate != "sigmoid":
+        return gelu(x, approximate)
+    return x / (1 + np.exp(-x))
+
+
+@exercise.misconception
+def double_always(x, approximate="none"):
+    """The result is float64 whatever comes in. The type of x is kept."""
+    return gelu(np.asarray(x, float), approximate)

@@ -1,0 +1,133 @@
+"""Counting the feed-forward layer.
+
+Source: Vaswani et al. (2017), section 3.3 and table 3.
+"""
+
+from autograder.exercise import Count, Exercise, Formula, Numbers
+
+exercise = Exercise(
+    "ffn_params",
+    title="Counting the feed-forward layer",
+    source="Vaswani et al. (2017), section 3.3",
+)
+
+
+@exercise.variant
+def draw(rng):
+    """d: the width of the model; f: that of the hidden layer."""
+    d = int(rng.choice([256, 384, 512, 640, 768, 1024]))
+    return {"d": d, "f": 64 * int(rng.integers(d // 32, d // 12))}
+
+
+@exercise.part(points=1, answer=Count())
+def matrices(d, f):
+    """The weights of the two matrices."""
+    return 2 * d * f
+
+
+@matrices.misconception(credit=0.5)
+def one_matrix(d, f):
+    """That is one of the two. One widens, the other one narrows."""
+    return d * f
+
+
+@matrices.misconception()
+def squares(d, f):
+    """You made both matrices square. One is d × f, the other f × d."""
+    return d * d + f * f
+
+
+@exercise.part(points=1, answer=Count())
+def with_biases(d, f):
+    """All parameters, with both biases."""
+    return 2 * d * f + f + d
+
+
+@with_biases.misconception(credit=0.5)
+def two_short_biases(d, f):
+    """The first bias is added to the hidden layer, so it is as wide as that."""
+    return 2 * d * f + 2 * d
+
+
+@with_biases.misconception(credit=0.5)
+def two_long_biases(d, f):
+    """The second bias is added to the output, so it is as wide as the model."""
+    return 2 * d * f + 2 * f
+
+
+@with_biases.misconception()
+def biases_forgotten(d, f):
+    """These are the matrices. Each map adds a bias."""
+    return 2 * d * f
+
+
+@with_biases.misconception(credit=0.5)
+def one_bias(d, f):
+    """There are two biases, one behind each matrix."""
+    return 2 * d * f + f
+
+
+@exercise.part(points=1, answer=Formula("d"))
+def formula():
+    """All parameters, biases included, where f = 4d."""
+    return "8*d**2 + 5*d"
+
+
+@formula.alternative
+def factored():
+    """Take d out."""
+    return "d*(8*d + 5)"
+
+
+@formula.alternative
+def map_by_map():
+    """One map after the other."""
+    return "(d*4*d + 4*d) + (4*d*d + d)"
+
+
+@formula.alternative
+def in_latex():
+    """The same in LaTeX."""
+    return "8d^2 + 5d"
+
+
+@formula.misconception(credit=0.5)
+def without_biases():
+    """The biases are missing."""
+    return "8*d**2"
+
+
+@formula.misconception()
+def narrow_biases():
+    """One of the biases is as wide as the hidden layer, which is 4d."""
+    return "8*d**2 + 2*d"
+
+
+@formula.misconception()
+def one_map():
+    """That is the first map. There is a second one, back to the width d."""
+    return "4*d**2 + 4*d"
+
+
+@exercise.part(points=1, answer=Numbers())
+def ratio(d, f):
+    """The weights of the two matrices over those of an attention layer's four."""
+    return 2 * d * f / (4 * d * d)
+
+
+@ratio.misconception()
+def per_matrix(d, f):
+    """You compared one matrix with one. There are two here and four there."""
+    return f / d
+
+
+@ratio.misconception()
+def against_three(d, f):
+    """Attention has four matrices: for queries, keys, values, and the output."""
+    return 2 * d * f / (3 * d * d)
+
+
+@ratio.misconception()
+def upside_down(d, f):
+    """That is the attention layer over the feed-forward layer."""
+    return 2 * d / f

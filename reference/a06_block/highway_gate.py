@@ -1,0 +1,100 @@
+"""Highway layers: a gate between the input and what was computed from it.
+
+Source: Srivastava, Greff & Schmidhuber (2015), "Highway networks", eq. 3.
+"""
+
+import numpy as np
+
+from autograder.exercise import Choice, Exercise, Formula, Numbers
+
+exercise = Exercise(
+    "highway_gate",
+    title="Where the residual comes from",
+    source="Srivastava et al. (2015), eq. 3",
+)
+
+T = np.array([0, 0.25, 1])
+
+
+@exercise.part(points=1, answer=Numbers())
+def y():
+    """The output for x = 2, F = 6 and the gates T = 0, ¼, 1."""
+    return T * 6 + (1 - T) * 2
+
+
+@y.misconception()
+def carry_left_open():
+    """You added T·F to all of x. What the gate gives to F, it takes from x."""
+    return 2 + T * 6
+
+
+@y.misconception()
+def gate_turned_round():
+    """The gate T stands before F, and 1 − T before x."""
+    return (1 - T) * 6 + T * 2
+
+
+@y.misconception()
+def transform_alone():
+    """That is T·F. The carried part of x is missing."""
+    return T * 6
+
+
+gated = Formula(
+    "x T F",
+    assumptions={"x": "real", "T": "function", "F": "function"},
+)
+
+
+@exercise.part(points=2, answer=gated)
+def slope():
+    """dy/dx for one feature, where T and F depend on x."""
+    return "T(x)*diff(F(x), x) + diff(T(x), x)*(F(x) - x) + 1 - T(x)"
+
+
+@slope.misconception(credit=0.5)
+def constant_gate():
+    """You took the gate for a constant. It is computed from x, too."""
+    return "T(x)*diff(F(x), x) + 1 - T(x)"
+
+
+@slope.misconception()
+def residual_slope():
+    """That is the derivative of x + F(x). Here there are gates."""
+    return "1 + diff(F(x), x)"
+
+
+@slope.misconception(credit=0.5)
+def carry_gate_constant():
+    """1 − T is a function of x as well: its derivative, times x, is missing."""
+    return "T(x)*diff(F(x), x) + diff(T(x), x)*F(x) + 1 - T(x)"
+
+
+@slope.misconception(credit=0.5)
+def identity_lost():
+    """The derivative of x is 1: the carry gate 1 − T is missing."""
+    return "T(x)*diff(F(x), x) + diff(T(x), x)*(F(x) - x)"
+
+
+@exercise.part(points=1, answer=Choice("ABCD"))
+def setting():
+    """Which setting of the gate gives x + F(x)?"""
+    return "D"
+
+
+@setting.misconception()
+def open_gate():
+    """Put T = 1 into the formula: what is left of x?"""
+    return "A"
+
+
+@setting.misconception()
+def closed_gate():
+    """Put T = 0 into the formula: what is left of F?"""
+    return "B"
+
+
+@setting.misconception()
+def half_open():
+    """Put T = ½ into the formula. It is a mean of the two, half of what is asked for."""
+    return "C"

@@ -1,0 +1,238 @@
+"""What layer norm cannot see: shift and scale, up to a sign and up to ε.
+
+Source: Ba, Kiros & Hinton (2016), "Layer normalization", section 5.1.
+"""
+
+import numpy as np
+
+from autograder.algebra import Chain
+from autograder.exercise import Derivation, Exercise, Formula, Numbers
+
+exercise = Exercise(
+    "ln_invariance", title="Shift, scale, sign, epsilon", source="Ba et al. (2016), section 5.1"
+)
+
+
+@exercise.part(points=0.25, answer=Formula("a b m v"))
+def new_mean():
+    """The mean of the entries of a x + b, where those of x have the mean m and the variance v."""
+    return "a*m + b"
+
+
+@new_mean.misconception()
+def mean_not_shifted():
+    """The shift moves all entries, and their mean with them."""
+    return "a*m"
+
+
+@new_mean.misconception()
+def mean_not_scaled():
+    """The factor multiplies all entries, and so their mean."""
+    return "m + b"
+
+
+@exercise.part(points=0.25, answer=Formula("a b m v"))
+def new_variance():
+    """The variance of the entries of a x + b."""
+    return "a^2*v"
+
+
+@new_variance.misconception()
+def factor_not_squared():
+    """Squared deviations get the factor squared."""
+    return "a*v"
+
+
+@new_variance.misconception()
+def variance_shifted():
+    """The shift moves the mean along with the entries: their deviations stay."""
+    return "a^2*v + b"
+
+
+@new_variance.misconception()
+def variance_shifted_by_a_square():
+    """The shift moves the mean along with the entries: their deviations stay the same."""
+    return "a^2*v + b^2"
+
+
+def chain(factor, target):
+    """Return the derivation for an entry x of the vector that is scaled and shifted."""
+    return Chain(
+        start=f"({factor}*x + b - M)/sqrt(V)",
+        target=target,
+        names=("a", "b", "x", "m", "v", "M", "V", "y"),
+        definitions={"M": f"{factor}*m + b", "V": "a^2*v", "y": "(x - m)/sqrt(v)"},
+        assumptions={"a": "positive", "v": "positive"},
+    )
+
+
+@exercise.part(points=0.75, answer=Derivation(chain("a", "y")))
+def positive_steps():
+    """The factor a, positive: from the definition to y, the entry of LN(x)."""
+    return [
+        "(a*x + b - M)/sqrt(V)",
+        "(a*x + b - (a*m + b))/sqrt(a^2*v)",
+        "a*(x - m)/(a*sqrt(v))",
+        "(x - m)/sqrt(v)",
+        "y",
+    ]
+
+
+@positive_steps.alternative
+def root_first():
+    """Put in the variance, take its root, and then the mean."""
+    return [
+        "(a*x + b - M)/sqrt(V)",
+        "(a*x + b - M)/(a*sqrt(v))",
+        "(a*x - a*m)/(a*sqrt(v))",
+        "y",
+    ]
+
+
+@positive_steps.alternative
+def in_latex():
+    """With fractions."""
+    return [
+        "(a*x + b - M)/sqrt(V)",
+        r"\frac{a x + b - a m - b}{\sqrt{a^2 v}}",
+        r"\frac{a (x - m)}{a \sqrt{v}}",
+        r"\frac{x - m}{\sqrt{v}}",
+        "y",
+    ]
+
+
+@positive_steps.alternative
+def through_y():
+    """Write x − m as y √v."""
+    return ["(a*x + b - M)/sqrt(V)", "a*(x - m)/sqrt(V)", "a*y*sqrt(v)/sqrt(V)", "y"]
+
+
+@exercise.part(points=0.75, answer=Derivation(chain("(-a)", "-y")))
+def negative_steps():
+    """The factor −a, negative: from the definition to what becomes of y."""
+    return [
+        "(-a*x + b - M)/sqrt(V)",
+        "(-a*x + b - (-a*m + b))/sqrt(a^2*v)",
+        "-a*(x - m)/(a*sqrt(v))",
+        "-(x - m)/sqrt(v)",
+        "-y",
+    ]
+
+
+@negative_steps.alternative
+def root_first_again():
+    """Put in the variance, take its root, and then the mean."""
+    return [
+        "(-a*x + b - M)/sqrt(V)",
+        "(-a*x + b - M)/(a*sqrt(v))",
+        "(-a*x + a*m)/(a*sqrt(v))",
+        "(m - x)/sqrt(v)",
+        "-y",
+    ]
+
+
+@negative_steps.alternative
+def in_latex_again():
+    """With fractions."""
+    return [
+        "(-a*x + b - M)/sqrt(V)",
+        r"\frac{-a x + b + a m - b}{\sqrt{V}}",
+        r"\frac{-a (x - m)}{a \sqrt{v}}",
+        "-y",
+    ]
+
+
+@negative_steps.alternative
+def through_y_again():
+    """Write x − m as y √v."""
+    return ["(b - a*x - M)/sqrt(V)", "-a*(x - m)/sqrt(V)", "-a*y*sqrt(v)/sqrt(V)", "-y"]
+
+
+positive_numbers = Formula(
+    "a sigma2 epsilon",
+    assumptions={"a": "positive", "sigma2": "positive", "epsilon": "positive"},
+)
+
+
+@exercise.part(points=2, answer=positive_numbers)
+def factor():
+    """By which factor an entry of LN(a x) with ε differs from one of LN(x) without, for a > 0."""
+    return "a*sqrt(sigma2)/sqrt(a**2*sigma2 + epsilon)"
+
+
+@factor.alternative
+def as_one_root():
+    """Under one root."""
+    return "sqrt(a**2*sigma2/(a**2*sigma2 + epsilon))"
+
+
+@factor.alternative
+def divided_through():
+    """Divide above and below."""
+    return "1/sqrt(1 + epsilon/(a**2*sigma2))"
+
+
+@factor.alternative
+def with_powers():
+    """Powers in place of roots."""
+    return "(1 + epsilon*a**(-2)/sigma2)**(-1/2)"
+
+
+@factor.misconception()
+def invariant_to_any_scaling():
+    """With ε in the root the factor a no longer cancels."""
+    return "1"
+
+
+@factor.misconception(credit=0.5)
+def epsilon_outside():
+    """You added ε to the root. It stands beside the variance, inside."""
+    return "a*sqrt(sigma2)/(a*sqrt(sigma2) + epsilon)"
+
+
+@factor.misconception(credit=0.5)
+def variance_not_scaled():
+    """Below, the variance is that of a x."""
+    return "a*sqrt(sigma2)/sqrt(sigma2 + epsilon)"
+
+
+@factor.misconception(credit=0.5)
+def epsilon_scaled():
+    """ε is a fixed number: it isn't scaled with x."""
+    return "sqrt(sigma2)/sqrt(sigma2 + epsilon)"
+
+
+@factor.misconception(credit=0.5)
+def upside_down():
+    """That is the reciprocal: does ε make the entries larger?"""
+    return "sqrt(a**2*sigma2 + epsilon)/(a*sqrt(sigma2))"
+
+
+@factor.misconception(credit=0.5)
+def root_forgotten():
+    """That is the factor's square: the norm divides by a root."""
+    return "a**2*sigma2/(a**2*sigma2 + epsilon)"
+
+
+@exercise.part(points=1, answer=Numbers(whole=True))
+def factors(factor):
+    """That factor at ε = 1e-5 for x = (1, 7, 9, 15) and for 0.001 x: two numbers."""
+    return factor(a=np.array([1, 0.001]), sigma2=25, epsilon=1e-5)
+
+
+@factors.misconception()
+def both_one():
+    """For the small vector ε is not small beside the variance."""
+    return np.array([1.0, 1.0])
+
+
+@factors.misconception(credit=0.5)
+def squares_of_them():
+    """The norm divides by a root: these are the squares."""
+    return np.array([25 / (25 + 1e-5), 25e-6 / (25e-6 + 1e-5)])
+
+
+@factors.misconception()
+def epsilon_beside_the_root():
+    """You added ε to the root. It stands beside the variance, inside."""
+    return np.array([5 / (5 + 1e-5), 5e-3 / (5e-3 + 1e-5)])

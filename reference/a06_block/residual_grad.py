@@ -1,0 +1,206 @@
+"""What a shortcut does to the gradient.
+
+Source: He et al. (2016), "Identity mappings in deep residual networks", section 2.
+"""
+
+import numpy as np
+
+from autograder.algebra import IndexedChain
+from autograder.exercise import Choice, Count, Derivation, Exercise, Formula, Numbers
+
+exercise = Exercise(
+    "residual_grad", title="The identity in the gradient", source="He et al. (2016), section 2"
+)
+
+
+@exercise.variant
+def draw(rng):
+    """a: the slope of every layer; L: the number of layers."""
+    return {"a": float(rng.choice([0.3, 0.4, 0.5, 0.6])), "L": int(rng.integers(5, 13))}
+
+
+@exercise.part(points=1, answer=Formula("I J_F", assumptions={"*": "matrix"}))
+def jacobian():
+    """The Jacobian of x + F(x)."""
+    return "I + J_F"
+
+
+@jacobian.alternative
+def the_other_way_round():
+    """Sums have no order."""
+    return "J_F + I"
+
+
+@jacobian.misconception(credit=0.5)
+def number_one():
+    """1 is right for a single feature alone. What is the derivative of a vector by itself?"""
+    return "1 + J_F"
+
+
+@jacobian.misconception()
+def without_identity():
+    """That is the Jacobian of F. The shortcut has one, too."""
+    return "J_F"
+
+
+@jacobian.misconception()
+def product_with_identity():
+    """Sums have sums as derivatives, not products."""
+    return "I*J_F"
+
+
+@exercise.part(points=0.75, answer=Numbers())
+def with_path(a, L):
+    """The slope of your L layers x + a x, one behind the other."""
+    return (1 + a) ** L
+
+
+@with_path.misconception()
+def added_up(a, L):
+    """You added the slopes. One layer behind the other: they are multiplied."""
+    return 1 + L * a
+
+
+@with_path.misconception()
+def one_path_at_the_end(a, L):
+    """You added one shortcut around all layers. Each layer has its own."""
+    return 1 + a**L
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def without_path(a, L):
+    """The same without the shortcuts."""
+    return a**L
+
+
+@without_path.misconception()
+def slopes_added(a, L):
+    """You added the slopes. One layer behind the other: they are multiplied."""
+    return L * a
+
+
+@without_path.misconception()
+def path_left_in(a, L):
+    """You left the shortcuts in."""
+    return (1 + a) ** L
+
+
+@exercise.part(points=0.75, answer=Numbers(whole=True))
+def damped(L):
+    """With shortcuts again: L layers of slope −1, and L layers of slope −½."""
+    return np.array([0, 0.5**L])
+
+
+@damped.misconception()
+def shortcuts_forgotten(L):
+    """You left the shortcuts out."""
+    return np.array([(-1) ** L, (-0.5) ** L])
+
+
+@damped.misconception()
+def always_at_least_one(L):
+    """The shortcut adds 1 to the slope, whatever sign that has. Multiply it out."""
+    return np.array([1, 1])
+
+
+@damped.misconception()
+def signs_lost(L):
+    """The slopes are negative."""
+    return np.array([2**L, 1.5**L])
+
+
+chain = IndexedChain(
+    start="(I + J_2)*(I + J_1)",
+    target="I + J_1 + J_2 + J_2*J_1",
+    matrices=("I", "J_1", "J_2"),
+)
+
+
+@exercise.part(points=1.5, answer=Derivation(chain))
+def steps():
+    """(I + J₂)(I + J₁), multiplied out."""
+    return [
+        "(I + J_2)*(I + J_1)",
+        "I*(I + J_1) + J_2*(I + J_1)",
+        "I*I + I*J_1 + J_2*I + J_2*J_1",
+        "I + J_1 + J_2 + J_2*J_1",
+    ]
+
+
+@steps.alternative
+def from_the_right():
+    """Take the second bracket apart first."""
+    return [
+        "(I + J_2)*(I + J_1)",
+        "(I + J_2)*I + (I + J_2)*J_1",
+        "I + J_2 + J_1 + J_2*J_1",
+    ]
+
+
+@steps.alternative
+def identity_at_once():
+    """The identity changes nothing."""
+    return [
+        "(I + J_2)*(I + J_1)",
+        "I + J_1 + J_2*(I + J_1)",
+        "I + J_1 + J_2*I + J_2*J_1",
+        "I + J_1 + J_2 + J_2*J_1",
+    ]
+
+
+@steps.alternative
+def in_latex():
+    """The same in LaTeX."""
+    return [
+        "(I + J_2) (I + J_1)",
+        r"I (I + J_1) + J_2 (I + J_1)",
+        r"I + J_1 + J_2 + J_2 \cdot J_1",
+    ]
+
+
+@exercise.part(points=0.5, answer=Count())
+def paths(L):
+    """Into how many terms, one for each path, the product of your L blocks is multiplied out."""
+    return 2**L
+
+
+@paths.misconception()
+def one_for_a_block(L):
+    """Each block doubles the number of terms: every path may go through it or around it."""
+    return L + 1
+
+
+@paths.misconception()
+def pairs_of_blocks(L):
+    """You counted pairs. A path chooses at each block."""
+    return L * L
+
+
+@paths.misconception()
+def direct_path_left_out(L):
+    """The path around all of them is a path, too."""
+    return 2**L - 1
+
+
+@exercise.part(points=1, answer=Choice("ABCD"))
+def claim():
+    """What is right about the gradient of a stack of residual blocks?"""
+    return "C"
+
+
+@claim.misconception()
+def never_vanishes():
+    """Look at your two numbers for slopes of −1 and −½."""
+    return "A"
+
+
+@claim.misconception()
+def scalar_one():
+    """What is added is a matrix, and a product of several can have any size."""
+    return "B"
+
+
+@claim.misconception()
+def no_effect():
+    """Compare your numbers with and without the shortcut."""
+    return "D"
