@@ -134,7 +134,7 @@ other_steps = None   # a list of lines
 own_steps = None     # a list of lines
 sigma = None         # one number
 J = None             # three rows of three numbers
-rank = None          # a whole number
+ranks = None         # two whole numbers
 rank_general = None  # a formula in d
 
 # %% exercise="residual_grad"

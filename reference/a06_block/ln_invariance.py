@@ -154,7 +154,12 @@ positive_numbers = Formula(
 )
 
 
-@exercise.part(points=2, answer=positive_numbers)
+def depends_on_the_factor(formula):
+    """Only what depends on a can tell the two vectors apart."""
+    return "a" in map(str, formula.free_symbols)
+
+
+@exercise.part(points=2, answer=positive_numbers, carry_if=depends_on_the_factor)
 def factor():
     """By which factor an entry of LN(a x) with ε differs from one of LN(x) without, for a > 0."""
     return "a*sqrt(sigma2)/sqrt(a**2*sigma2 + epsilon)"

@@ -233,21 +233,21 @@ def deviations_not_normalised(sigma):
 
 
 @exercise.part(points=0.5, answer=Count())
-def rank():
-    """The rank of this matrix."""
-    return 1
+def ranks():
+    """The rank of the Jacobian at (1, 2, 4), and at (1, 2, 4, 8, 16): two whole numbers."""
+    return [1, 3]
 
 
-@rank.misconception()
-def full_rank():
-    """Multiply the matrix by (1, 1, 1)."""
-    return 3
+@ranks.misconception()
+def full_ranks():
+    """Multiply the matrix by a vector of ones."""
+    return [3, 5]
 
 
-@rank.misconception()
+@ranks.misconception()
 def one_null_vector():
-    """(1, 1, 1) is mapped to 0. So is another vector: into which direction may x move unseen?"""
-    return 2
+    """Ones are mapped to 0. So is another vector: into which direction may x move unseen?"""
+    return [2, 4]
 
 
 @exercise.part(points=0.5, answer=Formula("d"))
