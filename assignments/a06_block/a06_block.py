@@ -145,3 +145,23 @@ damped = None  # two numbers: a = -1, a = -1/2
 steps = None  # a list of lines
 paths = None  # a whole number
 claim = None  # one of "A", "B", "C", "D"
+
+# %% exercise="pre_post_norm"
+import torch
+
+path = None                # a formula in L
+path_of_six_blocks = None  # one number
+stream = None              # four numbers
+pre_ratio = None           # one number
+post_ratio = None          # one number
+
+
+def gradient_norms(
+    blocks: "list of modules", x: "tensor (B, n, d)", w: "tensor (B, n, d)", pre_norm: bool
+) -> "as many numbers as there are blocks":
+    """Return the norm of each block's gradient, all its parameters together."""
+    raise NotImplementedError
+
+
+# %% [markdown] exercise="pre_post_norm" part="consequence"
+# *Your answer.*

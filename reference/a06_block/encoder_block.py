@@ -489,10 +489,10 @@ def feed_forward_mixes_tokens():
 @mixes_tokens.misconception()
 def norm_mixes_tokens():
     """A layer norm takes its mean over the features of one token."""
-    return "AD"
+    return "AE"
 
 
-@exercise.part(points=0.5, answer=Choice("ABCDE", multiple=True))
+@exercise.part(points=0.5, answer=Choice("ABCD", multiple=True))
 def mixes_heads():
     """What lets information pass from the columns of one head to those of another?"""
     return "BC"

@@ -1,0 +1,314 @@
+"""Where to put the norm: behind the sum, or in front of the sublayer.
+
+Source: Xiong et al. (2020), "On layer normalization in the transformer architecture".
+"""
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from autograder.exercise import Essay, Exercise, Formula, Numbers, agree, made
+
+exercise = Exercise("pre_post_norm", title="Where to put the norm", source="Xiong et al. (2020)")
+
+
+def depends_on_the_depth(formula):
+    """Only what depends on L can be carried on."""
+    return "L" in map(str, formula.free_symbols)
+
+
+@exercise.part(points=0.5, answer=Formula("L"), carry_if=depends_on_the_depth)
+def path():
+    """The factor on the identity path after L post-norm steps, if each sum has the variance 2."""
+    return "2**(-L/2)"
+
+
+@path.alternative
+def by_roots():
+    """A root for each step."""
+    return "1/sqrt(2)**L"
+
+
+@path.alternative
+def by_exponentials():
+    """With e."""
+    return "exp(-L*log(2)/2)"
+
+
+@path.misconception(credit=0.5)
+def variances_divided():
+    """A norm divides by the deviation. The variance is its square."""
+    return "2**(-L)"
+
+
+@path.misconception()
+def path_untouched():
+    """In post-norm the path itself goes through every norm."""
+    return "1"
+
+
+@path.misconception()
+def variances_added():
+    """Every norm brings the variance back to 1, so the factors are multiplied."""
+    return "1/sqrt(1 + L)"
+
+
+@path.misconception()
+def path_grows():
+    """A norm divides: what is on the path gets smaller."""
+    return "2**(L/2)"
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def path_of_six_blocks(path):
+    """That factor for six blocks of two steps each."""
+    return path(L=12)
+
+
+@path_of_six_blocks.misconception()
+def one_step_for_a_block(path):
+    """Each block has two sums and two norms."""
+    return path(L=6)
+
+
+branches = np.array([0, 3, 8, 15])
+
+
+@exercise.part(points=1, answer=Numbers())
+def stream():
+    """The deviation of a pre-norm stream after 0, 3, 8 and 15 independent branches of variance 1."""
+    return np.sqrt(1 + branches)
+
+
+@stream.misconception(credit=0.5)
+def variances_of_the_stream():
+    """These are the variances. Deviations are their roots."""
+    return 1 + branches
+
+
+@stream.misconception()
+def start_forgotten():
+    """The stream has the variance 1 before the first branch is added."""
+    return np.sqrt(branches)
+
+
+@stream.misconception()
+def deviations_multiplied():
+    """Variances of independent numbers are added; nothing is multiplied."""
+    return np.sqrt(2.0) ** branches
+
+
+@stream.misconception()
+def never_grows():
+    """In pre-norm nothing brings the stream back to variance 1: the norm is inside the branch."""
+    return np.ones(4)
+
+
+@exercise.reference
+def gradient_norms(blocks: list, x, w, pre_norm: bool) -> np.ndarray:
+    """Return the norm of each block's gradient, all its parameters together."""
+    y = x
+    for block in blocks:
+        y = block(y)
+    if pre_norm:
+        y = F.layer_norm(y, y.shape[-1:])
+    weights = [p for block in blocks for p in block.parameters()]
+    gradients = iter(torch.autograd.grad((w * y).sum(), weights))
+    squares = [sum(next(gradients).square().sum() for _ in block.parameters()) for block in blocks]
+    return torch.stack(squares).sqrt().numpy()
+
+
+@exercise.alternative
+def backwards(blocks, x, w, pre_norm):
+    """Clear what is there, and go backwards."""
+    y = nn.Sequential(*blocks)(x)
+    if pre_norm:
+        y = (y - y.mean(-1, keepdim=True)) / (y.var(-1, keepdim=True, unbiased=False) + 1e-5).sqrt()
+    for block in blocks:
+        block.zero_grad()
+    torch.tensordot(w, y, w.dim()).backward()
+    return [sum(float((p.grad**2).sum()) for p in block.parameters()) ** 0.5 for block in blocks]
+
+
+@exercise.alternative
+def one_long_vector(blocks, x, w, pre_norm):
+    """Flatten each block's gradient."""
+    y = x
+    for block in blocks:
+        y = block(y)
+    y = nn.LayerNorm(y.shape[-1])(y) if pre_norm else y
+    total = torch.einsum("bnd,bnd->", w, y)
+    norms = []
+    for block in blocks:
+        parts = torch.autograd.grad(total, list(block.parameters()), retain_graph=True)
+        norms.append(torch.cat([part.flatten() for part in parts]).norm().item())
+    return np.array(norms)
+
+
+@exercise.alternative
+def norm_of_norms(blocks, x, w, pre_norm):
+    """The norm of the norms of all parameters."""
+    for p in (p for block in blocks for p in block.parameters()):
+        p.grad = None
+    y = x
+    for block in blocks:
+        y = block(y)
+    if pre_norm:
+        y = F.layer_norm(y, [y.size(-1)])
+    (w * y).sum().backward()
+    each = [torch.stack([p.grad.norm() for p in block.parameters()]) for block in blocks]
+    return torch.stack([norms.norm() for norms in each])
+
+
+def stack(depth, pre_norm, seed, used=False):  # given
+    """A few small blocks with weights of their own; if `used`, with gradients left from before."""
+    torch.manual_seed(seed)
+    blocks = [
+        nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True, norm_first=pre_norm)
+        for _ in range(depth)
+    ]
+    if used:
+        for p in (p for block in blocks for p in block.parameters()):
+            p.grad = torch.ones_like(p)
+    return blocks
+
+
+def compare(call, rng, pre_norm, *, used=False):
+    """Compare the norms for blocks of which the student's process has the same."""
+    seed = int(rng.integers(1000))
+    x, w = torch.tensor(rng.normal(size=(2, 2, 5, 8)), dtype=torch.float32)
+    right = gradient_norms(stack(3, pre_norm, seed), x, w, pre_norm)
+    blocks = made(stack, 3, pre_norm, seed, used)
+    agree(call(blocks, x, w, pre_norm), right, rtol=1e-3, atol=1e-4)
+
+
+@exercise.check(points=1, visible=True)
+def post_norm_stack(call, rng):
+    """The norms for three post-norm blocks, the first block first."""
+    compare(call, rng, False)
+
+
+@exercise.check(points=0.5)
+def pre_norm_stack(call, rng):
+    """For pre-norm blocks what comes out is normalised once more, without scale and shift."""
+    compare(call, rng, True)
+
+
+@exercise.check(points=0.5, after=post_norm_stack)
+def earlier_gradients(call, rng):
+    """Gradients that were there before don't count."""
+    compare(call, rng, False, used=True)
+
+
+@exercise.misconception
+def no_final_norm(blocks, x, w, pre_norm):
+    """The final norm of the pre-norm stack is missing."""
+    return gradient_norms(blocks, x, w, False)
+
+
+@exercise.misconception(credit=0.5)
+def squares_returned(blocks, x, w, pre_norm):
+    """These are the squares of the norms."""
+    return gradient_norms(blocks, x, w, pre_norm) ** 2
+
+
+@exercise.misconception(credit=0.5)
+def last_block_first(blocks, x, w, pre_norm):
+    """Your list begins with the last block."""
+    return gradient_norms(blocks, x, w, pre_norm)[::-1].copy()
+
+
+@exercise.misconception(credit=0.5)
+def norms_added(blocks, x, w, pre_norm):
+    """You added the norms of all parameters. Squares are added, and then the root is taken."""
+    y = nn.Sequential(*blocks)(x)
+    y = F.layer_norm(y, y.shape[-1:]) if pre_norm else y
+    total = (w * y).sum()
+    return np.array(
+        [
+            sum(
+                float(g.norm())
+                for g in torch.autograd.grad(total, [*block.parameters()], retain_graph=True)
+            )
+            for block in blocks
+        ]
+    )
+
+
+@exercise.misconception(fatal=True)
+def plain_sum(blocks, x, w, pre_norm):
+    """The loss lacks w. The entries of a normalised vector add up to 0 whatever comes in."""
+    return gradient_norms(blocks, x, torch.ones_like(w), pre_norm)
+
+
+@exercise.misconception(credit=0.5)
+def mean_instead_of_sum(blocks, x, w, pre_norm):
+    """The loss is a mean in yours. The sum of w · y is asked for."""
+    return gradient_norms(blocks, x, w / w.numel(), pre_norm)
+
+
+@exercise.misconception
+def gradients_added_up(blocks, x, w, pre_norm):
+    """`backward` adds to what is in `.grad` already. Clear it first."""
+    y = nn.Sequential(*blocks)(x)
+    y = F.layer_norm(y, y.shape[-1:]) if pre_norm else y
+    (w * y).sum().backward()
+    return np.array(
+        [sum(float(p.grad.square().sum()) for p in block.parameters()) ** 0.5 for block in blocks]
+    )
+
+
+# Measured with the notebook's `deep`, mean over the seeds 0 to 3; tests/exercises/test_a06_values.py
+# measures again.
+PRE, POST = 0.3494, 1.224
+
+
+@exercise.part(points=0.5, answer=Numbers(tolerance=0.1))
+def pre_ratio():
+    """The last block's gradient norm in pre-norm at depth 32, divided by that at depth 2."""
+    return PRE
+
+
+@pre_ratio.misconception()
+def pre_upside_down():
+    """Divide the norm at depth 32 by the one at depth 2."""
+    return 1 / PRE
+
+
+@pre_ratio.misconception()
+def first_block_of_pre_norm():
+    """That is the ratio for the first block. The last one is asked for."""
+    return 1.0
+
+
+@exercise.part(points=0.5, answer=Numbers(tolerance=0.2))
+def post_ratio():
+    """The same in post-norm."""
+    return POST
+
+
+@post_ratio.misconception()
+def ratio_of_pre_norm():
+    """That is the ratio in pre-norm. Is `norm_first` False?"""
+    return PRE
+
+
+@exercise.part(points=2, answer=Essay())
+def consequence():
+    """What follows for training, and what do the path of part 1 and the gradients each tell?
+
+    (1) Post-norm: gradients near the output are large at initialisation, which is why training
+    starts with a small learning rate (warm-up). Pre-norm: they get smaller with depth, and one can
+    do with less warm-up; the stream grows with depth, later branches change it less and less, and
+    a final norm is needed.
+
+    (2) The factor of part 1 concerns the identity path alone. The total gradient, which runs
+    through the branches as well, does not vanish with it, as the measurement shows.
+    """
+    return (
+        "In post-norm the last block's gradients stay large however deep the stack is, so training "
+        "begins with a warm-up of the learning rate. In pre-norm they shrink with the growing "
+        "stream, which a final norm brings back to size. The factor 2^(-L/2) is that of the "
+        "shortcut alone; the total gradient has paths through the branches and doesn't vanish."
+    )
