@@ -105,7 +105,7 @@ def mean_not_removed(x, var):
 
 @xhat.misconception()
 def root_mean_square(x):
-    """You divided by the root of the mean square. That is another norm; here the mean goes first."""
+    """You divided by the root mean square. That is another norm; here the mean goes first."""
     return x / np.sqrt((x**2).mean())
 
 

@@ -107,7 +107,7 @@ def through_y():
     return ["(a*x + b - M)/sqrt(V)", "a*(x - m)/sqrt(V)", "a*y*sqrt(v)/sqrt(V)", "y"]
 
 
-@exercise.part(points=0.75, answer=Derivation(chain("(-a)", "-y")))
+@exercise.part(points=0.75, answer=Derivation(chain("-a", "-y")))
 def negative_steps():
     """The factor −a, negative: from the definition to what becomes of y."""
     return [

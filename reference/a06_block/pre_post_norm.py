@@ -77,7 +77,7 @@ branches = np.array([0, 3, 8, 15])
 
 @exercise.part(points=1, answer=Numbers())
 def stream():
-    """The deviation of a pre-norm stream after 0, 3, 8 and 15 independent branches of variance 1."""
+    """The deviation of a pre-norm stream after 0, 3, 8, 15 independent branches of variance 1."""
     return np.sqrt(1 + branches)
 
 
@@ -169,7 +169,7 @@ def stack(depth, pre_norm, seed, used=False):  # given
         for _ in range(depth)
     ]
     if used:
-        for p in (p for block in blocks for p in block.parameters()):
+        for p in nn.ModuleList(blocks).parameters():
             p.grad = torch.ones_like(p)
     return blocks
 
@@ -259,8 +259,7 @@ def gradients_added_up(blocks, x, w, pre_norm):
     )
 
 
-# Measured with the notebook's `deep`, mean over the seeds 0 to 3; tests/exercises/test_a06_values.py
-# measures again.
+# Measured with the notebook's `deep`, mean over the seeds 0 to 3; tests measure them again.
 PRE, POST = 0.3494, 1.224
 
 
@@ -282,7 +281,7 @@ def first_block_of_pre_norm():
     return 1.0
 
 
-@exercise.part(points=0.5, answer=Numbers(tolerance=0.2))
+@exercise.part(points=0.5, answer=Numbers(tolerance=0.15))
 def post_ratio():
     """The same in post-norm."""
     return POST
