@@ -67,7 +67,7 @@ def silu_values():
     return AT / (1 + np.exp(-AT))
 
 
-@exercise.part(points=0.4, answer=Numbers())
+@exercise.part(points=0.5, answer=Numbers())
 def slopes():
     """The derivative at 0 and at 1, two numbers."""
     return normal_cdf(ENDS) + ENDS * density(ENDS)
@@ -97,7 +97,7 @@ def first_factor_alone():
     return normal_cdf(ENDS)
 
 
-@exercise.part(points=0.6, answer=Numbers())
+@exercise.part(points=0.5, answer=Numbers())
 def minimum():
     """Where GELU is smallest, and its value there."""
     at = -0.75
@@ -164,7 +164,7 @@ def by_a_table(x, approximate="none"):
     return x / 2 + x / 2 * factor
 
 
-@exercise.check(points=0.8, visible=True)
+@exercise.check(points=0.75, visible=True)
 def exact_form(call, rng):
     """Without a second argument it is x Φ(x), for any shape."""
     for shape in ((7,), (2, 3, 4)):
@@ -179,14 +179,14 @@ def tanh_form(call, rng):
     agree(call(x, "tanh"), gelu(x, "tanh"))
 
 
-@exercise.check(points=0.4)
+@exercise.check(points=0.5)
 def sigmoid_form(call, rng):
     """The approximation with a logistic function."""
     x = rng.uniform(-3, 3, (4, 5))
     agree(call(x, "sigmoid"), gelu(x, "sigmoid"))
 
 
-@exercise.check(points=0.3, after=exact_form)
+@exercise.check(points=0.25, after=exact_form)
 def type_is_kept(call, rng):
     """float32 comes out as float32."""
     keeps_dtype(call, rng.uniform(-3, 3, 6))
