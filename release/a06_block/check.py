@@ -822,10 +822,6 @@ def _ask_the_grammar(raw: Any, hint: dict[str, Any], look: str, **how: Any) -> s
     return f"read as {read}"
 
 
-DIGITS = 4  # significant digits that always suffice
-POINTS = 10  # fewer are no curve
-
-
 class Reading(NamedTuple):
     """An answer as it is read, and what the student is told of that.
 
@@ -845,6 +841,163 @@ class Reading(NamedTuple):
     shown: str
     advice: str = ""
     entries: tuple[Entry, ...] = ()
+
+
+def is_blank(raw: Any, depth: int = 0) -> bool:
+    """Tell whether an answer was never written: None, empty text, or nothing but those."""
+    if isinstance(raw, dict) and raw:
+        raw = list(raw.values())
+    if isinstance(raw, (list, tuple, set, frozenset)) and raw != () and depth < MAX_NESTED:
+        return all(is_blank(entry, depth + 1) for entry in raw)
+    return raw is None or (isinstance(raw, str) and not raw.strip())
+
+
+def read_choice(raw: Any, hint: Any) -> Reading:
+    """Read letters in either case; several come back in the order of the options."""
+    options, several = hint["options"], hint.get("multiple", False)
+    letters = _letters(raw, several)
+    if letters is not None and {*letters} <= {*options} and (several or len({*letters}) == 1):
+        text = "".join(option for option in options if option in letters)
+        return Reading(text, text or "none")
+    if not several:
+        raise FormatError(f"one of {', '.join(options)} is expected, not {brief(raw)}")
+    raise FormatError(
+        f'letters out of {", ".join(options)} are expected, such as "{options[:2]}", or "none" '
+        f"where no statement applies, not {brief(raw)}"
+    )
+
+
+def read_ordering(raw: Any, hint: Any) -> Reading:
+    """Read the letters of steps in the order in which they were written, each at most once."""
+    known = hint["letters"]
+    letters = _letters(raw, several=False)
+    if not letters or not {*letters} <= {*known}:
+        example = " ".join(known[2::-1])
+        raise FormatError(
+            f'letters from {known[0]} to {known[-1]} in order are expected, such as "{example}", '
+            f"not {brief(raw)}"
+        )
+    if twice := [letter for letter in known if letters.count(letter) > 1]:
+        raise FormatError(f"each step stands there once, and {', '.join(twice)} more often")
+    return Reading(tuple(letters), f"{' '.join(letters)}: {len(letters)} steps in this order")
+
+
+def read_labels(raw: Any, hint: Any) -> Reading:
+    """Read a label for each name of a table; one that is missing is no label."""
+    labels = {label.casefold(): label for label in hint["labels"]}
+    names = {str(name): str(name) for name in (raw if isinstance(raw, dict) else ())}
+    names = {name.casefold(): name for name in hint.get("names", names)}
+    if not isinstance(raw, dict) or not raw:
+        example = f'{{"{next(iter(names.values()), "C1")}": "{hint["labels"][0]}"}}'
+        raise FormatError(f"a dictionary such as {example} is expected, not {brief(raw)}")
+    value: dict[str, Any] = dict.fromkeys(names.values())
+    for name, label in raw.items():
+        key = names.get(str(name).strip().casefold())
+        if key is None:
+            known = ", ".join(names.values())
+            raise FormatError(f"there is no {brief(name)} in this table, but {known}")
+        if is_blank(label):
+            continue
+        word = str(label).strip().casefold() if isinstance(label, (str, bool)) else ""
+        if word not in labels:
+            one = ", ".join(hint["labels"])
+            raise FormatError(f"{key}: one of {one} is expected, not {brief(label)}")
+        value[key] = labels[word]
+    missing = [name for name, label in value.items() if label is None]
+    text = ", ".join(f"{name} {label}" for name, label in value.items() if label is not None)
+    return Reading(value, text, f"no label yet: {', '.join(missing)}" if missing else "")
+
+
+def _letters(raw: Any, several: bool) -> list[str] | None:
+    """Return the letters that were written, None if there is anything but letters."""
+    if isinstance(raw, str):
+        if several and raw.strip().lower() == "none":
+            return []
+        raw = list(re.sub(r"[\s,;.()\[\]]", "", raw)) if len(raw) <= 200 else None
+    if not isinstance(raw, (list, tuple, set, frozenset)) or len(raw) > 200:
+        return None
+    letters = [entry.strip().upper() if isinstance(entry, str) else "" for entry in raw]
+    return letters if all(len(letter) == 1 for letter in letters) else None
+
+
+#: What the names in shapes stand for while two shapes are compared.
+PRIMES = (1000003, 1000033, 1000037, 1000039, 1000081, 1000099, 1000117, 1000121)
+
+
+def read_shape(raw: Any, hint: Any) -> Reading:
+    """Read a tuple or list of sizes, or text such as ``"(2, 3)"`` and ``"2 × n"``; or several."""
+    if "shapes" not in hint:
+        return _one_shape(raw, hint)
+    wanted = hint["shapes"]
+    if isinstance(raw, str):
+        raw = [line for line in re.split(r"[;\n]", raw) if line.strip()]
+    given = raw if isinstance(raw, dict) else {}
+    if isinstance(raw, (list, tuple)) and len(raw) == len(wanted):
+        given = {name: raw[i] for i, name in enumerate(wanted)}
+    given = {str(name): shape for name, shape in given.items() if len(given) <= len(wanted)}
+    if not given or not given.keys() <= set(wanted):
+        raise FormatError(f"a dictionary with {', '.join(wanted)} is expected, not {brief(raw)}")
+    value: dict[str, Any] = {}
+    lines, missing = [], []
+    for name in wanted:
+        value[name] = None
+        if is_blank(given.get(name)):
+            missing.append(name)
+            continue
+        try:
+            found = _one_shape(given[name], hint)
+        except FormatError as error:
+            raise FormatError(f"{name}: {error}") from None
+        value[name] = found.value
+        lines.append(f"{name}: {found.shown}")
+    return Reading(value, "\n".join(lines), f"missing: {', '.join(missing)}" if missing else "")
+
+
+def _one_shape(raw: Any, hint: Any) -> Reading:
+    """Read one shape; a size with names counts as its value for certain large primes."""
+    names, text, shown = hint.get("names", []), isinstance(raw, str), raw
+    if names and isinstance(raw, (list, tuple)):
+        raw = [_with_primes(size, names) for size in raw]
+    if text:
+        raw = re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", ", ", _with_primes(raw, names))
+    try:
+        shape, numbers = entries([] if text and not raw.strip(" ()[],") else raw)
+        if len(shape) != 1 and not (text and shape == ()):
+            raise FormatError("")
+        read = as_fraction if names else as_whole
+        sizes = tuple(_whole_or_not(read(number, shown)) for number in numbers)
+    except FormatError as error:
+        example = f"({', '.join(['2', *names[:2]])})" if names else "(2, 3)"
+        known = f" with sizes in {', '.join(names)}" if names else ""
+        if str(error) and not names:
+            raise
+        raise FormatError(
+            f"a tuple such as {example}{known} is expected, not {brief(shown)}"
+        ) from None
+    if names:
+        return Reading(sizes, f"({', '.join(map(str, shown))})" if not text else shown.strip())
+    return Reading(sizes, f"({', '.join(map(str, sizes))})")
+
+
+def _with_primes(size: Any, names: Any) -> Any:
+    """Put a prime in the place of each name of a text: 2n is 2*1000003."""
+    if not isinstance(size, str) or not names:
+        return size
+    primes = {name: PRIMES[i] for i, name in enumerate(names)}
+
+    def number(match: Any) -> str:
+        return f"{match[1]}*{primes[match[2]]}" if match[1] else str(primes[match[2]])
+
+    longest = sorted(names, key=len, reverse=True)
+    return re.sub(rf"(?<![A-Za-z_])(\d*)({'|'.join(map(re.escape, longest))})(?!\w)", number, size)
+
+
+def _whole_or_not(size: Any) -> Any:
+    return int(size) if size.denominator == 1 else size
+
+
+DIGITS = 4  # significant digits that always suffice
+POINTS = 10  # fewer are no curve
 
 
 def read_numbers(raw: Any, hint: Any) -> Reading:
@@ -881,6 +1034,8 @@ def _in_unit(numbers: list[Entry], unit: str, raw: Any, *, needed: bool) -> list
 
 def _advice(numbers: list[Entry], hint: Any) -> str:
     """Say where few digits were written; whether they suffice nobody knows here."""
+    if hint.get("loose"):
+        return ""
     written = [number for number in numbers if number.last is not None and number.value]
     places, figures = hint.get("places"), hint.get("figures")
     if places is not None:
@@ -907,60 +1062,6 @@ def read_fractions(raw: Any, hint: Any) -> Reading:
     value = np.empty(len(numbers), dtype=object)
     value[:] = [as_fraction(number, raw) for number in numbers]
     return Reading(value.reshape(shape), listed(value.reshape(shape)))
-
-
-def read_shape(raw: Any, hint: Any) -> Reading:  # noqa: ARG001
-    """Read a tuple or list of whole numbers, or text such as ``"(2, 3)"`` and ``"2 × 3"``."""
-    text = isinstance(raw, str)
-    if text:
-        raw = re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", ", ", raw)
-    shape, numbers = entries([] if text and not raw.strip(" ()[],") else raw)
-    if len(shape) != 1 and not (text and shape == ()):
-        raise FormatError(f"a tuple such as (2, 3) is expected, not {brief(raw)}")
-    sizes = tuple(as_whole(number, raw) for number in numbers)
-    return Reading(sizes, f"({', '.join(map(str, sizes))})")
-
-
-def read_choice(raw: Any, hint: Any) -> Reading:
-    """Read letters in either case; several come back in the order of the options."""
-    options, several = hint["options"], hint.get("multiple", False)
-    letters = _letters(raw, several)
-    if letters is not None and {*letters} <= {*options} and (several or len({*letters}) == 1):
-        text = "".join(option for option in options if option in letters)
-        return Reading(text, text or "none")
-    if not several:
-        raise FormatError(f"one of {', '.join(options)} is expected, not {brief(raw)}")
-    raise FormatError(
-        f'letters out of {", ".join(options)} are expected, such as "{options[:2]}", or "none" '
-        f"where no statement applies, not {brief(raw)}"
-    )
-
-
-def read_ordering(raw: Any, hint: Any) -> Reading:
-    """Read the letters of steps in the order in which they were written, each at most once."""
-    known = hint["letters"]
-    letters = _letters(raw, several=False)
-    if not letters or not {*letters} <= {*known}:
-        example = " ".join(known[2::-1])
-        raise FormatError(
-            f'letters from {known[0]} to {known[-1]} in order are expected, such as "{example}", '
-            f"not {brief(raw)}"
-        )
-    if twice := [letter for letter in known if letters.count(letter) > 1]:
-        raise FormatError(f"each step stands there once, and {', '.join(twice)} more often")
-    return Reading(tuple(letters), f"{' '.join(letters)}: {len(letters)} steps in this order")
-
-
-def _letters(raw: Any, several: bool) -> list[str] | None:
-    """Return the letters that were written, None if there is anything but letters."""
-    if isinstance(raw, str):
-        if several and raw.strip().lower() == "none":
-            return []
-        raw = list(re.sub(r"[\s,;.()\[\]]", "", raw)) if len(raw) <= 200 else None
-    if not isinstance(raw, (list, tuple, set, frozenset)) or len(raw) > 200:
-        return None
-    letters = [entry.strip().upper() if isinstance(entry, str) else "" for entry in raw]
-    return letters if all(len(letter) == 1 for letter in letters) else None
 
 
 def read_figure(raw: Any, hint: Any) -> Reading:
@@ -1010,13 +1111,6 @@ def _drawn(name: str, raw: Any, hint: Any) -> Any:
     return entry
 
 
-def is_blank(raw: Any, depth: int = 0) -> bool:
-    """Tell whether an answer was never written: None, empty text, or nothing but those."""
-    if isinstance(raw, (list, tuple, set, frozenset)) and raw != () and depth < MAX_NESTED:
-        return all(is_blank(entry, depth + 1) for entry in raw)
-    return raw is None or (isinstance(raw, str) and not raw.strip())
-
-
 def read(raw: Any, hint: Any) -> Reading:
     """Return an answer as it is read.
 
@@ -1038,6 +1132,7 @@ READERS: dict[str, Any] = {
     "shape": read_shape,
     "choice": read_choice,
     "ordering": read_ordering,
+    "labels": read_labels,
     "figure": read_figure,
     "formula": read_formula,
     "matrix": read_matrix,
