@@ -17,7 +17,7 @@
 # |---|---|---|
 # | 1 Why several | what one head can't do, and what several cost | 50 min |
 # | 2 How | splitting, merging, the layer as code, its parameters | 130 min |
-# | 3 Looked at closely | a layer is a sum of heads; scores of low rank | 60 min |
+# | 3 Looked at closely | a layer is a sum of heads; scores of low rank | 80 min |
 # | 4 Across | a second sequence, and a mask that lands on the wrong axis | 60 min |
 #
 # That is **five to six hours**; the parts can be done on different days. How to work with it:
@@ -277,36 +277,42 @@ class MultiHead:
 #
 # ### A sum over heads
 #
-# *25 minutes.* "Side by side, then times $W_O$" hides something. Cut $W_O$ into $h$ blocks of rows, $W_O^{(t)}$ for head $t$. Then
+# *35 minutes.* "Side by side, then times $W_O$" hides something. Cut $W_O$ into $h$ blocks of rows, $W_O^{(t)}$ for head $t$. Then
 # the product is a sum, and each head writes its own contribution into the result:
 #
 # $$ \bigl[\mathrm{head}_1 \ \cdots \ \mathrm{head}_h\bigr] W_O
-#    = \sum_{t=1}^{h} \mathrm{head}_t\, W_O^{(t)} = \sum_{t=1}^{h} A^{(t)} X\, W_V^{(t)} W_O^{(t)} . $$
+#    = \sum_{t=1}^{h} A^{(t)} X\, W_V^{(t)} W_O^{(t)} . $$
 #
-# So a head is two things: $A^{(t)}$ says from where to where, $W_V^{(t)} W_O^{(t)}$ says what is carried along.
+# So a head is two things: $A^{(t)}$ says from where to where, $W_V^{(t)} W_O^{(t)}$ says what is carried along. Why that is so
+# the steps below say, in a wrong order and with a few among them that belong to no proof.
 
 # %%
 your_numbers("mha_sum_form")
 
 # %% [markdown]
-# 1. `tied`: suppose that all heads had the same weights $A$. What would the layer compute?
+# 1. `order`: the letters of the right steps, in an order in which each follows from those before it.
+# 2. `tied`: suppose that all heads had the same weights $A$. What would the layer compute?
 #    - **A** Zero: the contributions cancel.
 #    - **B** The same as a single head with the weights $A$ and value and output matrices of the full width $d$.
 #    - **C** $h$ times what one head of width $d/h$ computes.
 #    - **D** The mean of all values.
-# 2. `ranks`: for your sizes, the largest possible rank of $W_Q^{(t)} W_K^{(t)\top}$ of one head, and of its
+# 3. `ranks`: for your sizes, the largest possible rank of $W_Q^{(t)} W_K^{(t)\top}$ of one head, and of its
 #    $W_V^{(t)} W_O^{(t)}$. Two whole numbers.
 
 # %% exercise="mha_sum_form"
+order = None  # letters, such as "C A F B"
 tied = None   # one of "A", "B", "C", "D"
 ranks = None  # two whole numbers
 
 # %% [markdown]
 # ### Low-rank scores, full-rank attention
 #
-# *30 minutes.* One reads that a head of width $d_k$ can form weights of rank $d_k$ at most. That holds for the *scores*. Look at the
+# *45 minutes.* One reads that a head of width $d_k$ can form weights of rank $d_k$ at most. That holds for the *scores*. Look at the
 # narrowest head there is: $d_k = 1$, and queries and keys are the same three numbers $x$. So the scores are $x x^\top$, and
 # the scale is 1.
+#
+# Is what you find there an accident of these numbers? Below your numbers stand the steps of a proof that it is none, for $n$ different
+# queries and $n$ different keys of width 1, in a wrong order and with a few among them that belong to no proof.
 
 # %%
 your_numbers("rank_logits")
@@ -314,7 +320,8 @@ your_numbers("rank_logits")
 # %% [markdown]
 # 1. `A`: the weights; `det`: the determinant of $A$.
 # 2. `ranks`: the rank of the scores, and that of the weights.
-# 3. `statement`: which one is right, for $n$ queries and $m$ keys?
+# 3. `order`: the letters of the right steps, in an order in which each follows from those before it.
+# 4. `statement`: which one is right, for $n$ queries and $m$ keys?
 #    - **A** The weights have at most rank $d_k$.
 #    - **B** The scores have at most rank $\min(n, m, d_k)$; the weights can have rank $\min(n, m)$.
 #    - **C** Where the scores have rank 0, the weights have rank 0.
@@ -324,6 +331,7 @@ your_numbers("rank_logits")
 A = None          # three rows of three numbers
 det = None        # one number
 ranks = None      # two whole numbers
+order = None      # letters, such as "C A F B"
 statement = None  # one of "A", "B", "C", "D"
 
 # %% [markdown]

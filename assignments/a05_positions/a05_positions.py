@@ -18,11 +18,11 @@
 # | part | you learn | time |
 # |---|---|---|
 # | 1 Without order | what attention can't see, stated precisely and proved | 75 min |
-# | 2 Waves | the encodings of the original transformer: as numbers, as code, as geometry | 170 min |
+# | 2 Waves | the encodings of the original transformer: as numbers, as code, as geometry | 195 min |
 # | 3 Rotations | RoPE: turn queries and keys, and only differences are left | 95 min |
 # | 4 Biases | ALiBi and relative vectors: change the scores themselves | 80 min |
 #
-# That is **seven hours**; the parts can be done on different days. How to work with it:
+# That is **seven to eight hours**; the parts can be done on different days. How to work with it:
 #
 # - Positions count from 0, angles are in radians, logarithms are natural unless said otherwise.
 # - Give numbers to at least four significant digits, small ones too (`0.0002907`, not `0.0003`).
@@ -78,6 +78,55 @@ plain = None          # two rows of four numbers
 property_name = None  # one of "A", "B", "C", "D"
 ways_in = None        # letters, "AB" for example
 placed = None         # two rows of four numbers
+
+# %% [markdown]
+# ### The precise statement
+#
+# *55 minutes.* Let $f(X)$ be self-attention with projections, without positions and without a mask, for the
+# rows of $X$ as tokens. A permutation matrix $P$, with a single 1 in each row and each column and zeros elsewhere, puts the
+# rows of $X$ in another order: $PX$. What the experiment showed is a theorem:
+#
+# $$ f(PX) = P f(X) \quad \text{for every permutation matrix } P . $$
+#
+# Below are the steps of a proof in a wrong order, and a few that belong to no proof. In them $Q$, $K$, $V$, $S$ and $A$ are
+# queries, keys, values, scores and weights for $X$.
+
+# %%
+your_numbers("perm_equivariance")
+
+# %% [markdown]
+# 1. `proof_order`: the letters of the right steps, in an order in which each follows from those before it.
+# 2. `true_statements`: now in general, with queries, keys and values that may come from different tokens. Which statements hold, for all inputs?
+#    - **A** If keys and values are permuted alike, the output stays as it is.
+#    - **B** If the queries are permuted, the rows of the output are permuted in the same way.
+#    - **C** If the keys are permuted, and nothing else, the output stays as it is.
+#    - **D** Self-attention with a causal mask is permutation equivariant.
+#    - **E** Self-attention with any mask $M$ gives $P f(X)$ for $PX$, if it is given the mask $P M P^\top$ with it.
+#    - **F** If each row gets the encoding of its place added before $f$, then a sentence in another order gives the outputs in that order.
+# 3. `is_equivariant(f, n, d, rng)`: a tester. It gets a function `f` of arrays of shape $(n, d)$ whose results have $n$ rows, and says whether
+#    `f(PX)` is `P f(X)` up to rounding. Let `rng` draw the rows, and think about which orders have to be tried:
+#    $n$ is at most 5.
+
+# %% exercise="perm_equivariance"
+import numpy as np
+
+proof_order = None      # letters, such as "C A F B"
+true_statements = None  # letters
+
+
+def is_equivariant(f: "function of an (n, d) array", n: int, d: int, rng: np.random.Generator) -> bool:
+    """Say whether permuting the rows of the input permutes the rows of the result in the same way.
+
+    >>> is_equivariant(np.exp, 3, 2, np.random.default_rng(0))
+    True
+    >>> is_equivariant(lambda X: np.cumsum(X, axis=0), 3, 2, np.random.default_rng(0))
+    False
+    """
+    raise NotImplementedError
+
+
+# %% [markdown]
+# So order has to be *brought in*. The rest of this notebook is about how.
 
 # %% [markdown]
 # ## 2 Waves
@@ -296,19 +345,25 @@ neighbours = None  # one number
 # %% [markdown]
 # ### Why these functions?
 #
-# *20 minutes.* Could two positions have one encoding? If all pairs agree, the first does: its frequency is
-# 1, so the positions $p$ and $p'$ have $p - p' = 2\pi m$ with a whole number $m$.
-#
-# 1. `holds`: which of these follow from the formula, for every even width?
+# *25 minutes.* Could two positions have one encoding, at any distance whatever? No: here are the steps of a proof in a wrong
+# order, and a few that belong to no proof. The positions $p$ and $p'$ are whole numbers.
+
+# %%
+your_numbers("pe_why")
+
+# %% [markdown]
+# 1. `order`: the letters of the right steps, in an order in which each follows from those before it.
+# 2. `holds`: which of these follow from the formula, for every even width?
 #    - **A** There is an encoding for every position, however large.
 #    - **B** A shift by $k$ is one linear map, the same for all positions.
 #    - **C** A model that was trained on short texts works as well on long ones.
 #    - **D** No entry is ever larger than 1 in size.
 #    - **E** After finitely many positions the encodings start again.
-# 2. `nearest_return`: of the shifts $k = 1, \dots, 999$, which one brings the *first* pair nearest to
+# 3. `nearest_return`: of the shifts $k = 1, \dots, 999$, which one brings the *first* pair nearest to
 #    where it was? (A computer may look; a good fraction for $\pi$ explains what it finds.)
 
 # %% exercise="pe_why"
+order = None           # letters, such as "C A F B"
 holds = None           # letters
 nearest_return = None  # a whole number
 

@@ -4,7 +4,7 @@ Source: Vaswani et al. (2017), section 3.2.2; Elhage et al. (2021), "A mathemati
 transformer circuits".
 """
 
-from autograder.exercise import Choice, Count, Exercise
+from autograder.exercise import Choice, Count, Exercise, Ordering
 
 exercise = Exercise(
     "mha_sum_form",
@@ -13,11 +13,58 @@ exercise = Exercise(
 )
 
 
+proof = Ordering(
+    [
+        (
+            [
+                "Let $C$ be the heads side by side: its first $d/h$ columns are head 1, the next "
+                "ones head 2, and so on.",
+                "An entry of the product is $(C\\, W_O)_{ij} = \\sum_c C_{ic}\\, (W_O)_{cj}$, a "
+                "sum of $d$ terms.",
+                "Sort these terms by the head whose column $c$ is: a sum over $t$ of sums over "
+                "the $d/h$ columns of head $t$.",
+                "For such a $c$, $C_{ic}$ is an entry of $\\mathrm{head}_t$, and $(W_O)_{cj}$ one "
+                "of the rows $W_O^{(t)}$.",
+                "So the inner sum is an entry of $\\mathrm{head}_t\\, W_O^{(t)}$, and the layer "
+                "is the sum of these products over $t$.",
+            ],
+            "By definition, $\\mathrm{head}_t = A^{(t)} (X\\, W_V^{(t)})$.",
+        ),
+        "Put this into the sum of products and bracket anew: $A^{(t)} X\\, (W_V^{(t)} "
+        "W_O^{(t)})$, summed over $t$.",
+    ],
+    distractors={
+        "cut_into_columns": (
+            "For such a $c$, $(W_O)_{cj}$ is an entry of the columns of $W_O$ that belong to head "
+            "$t$.",
+            "A column of the first factor meets a row of the second one: cut W_O into rows.",
+        ),
+        "heads_added_up": (
+            "Side by side, the heads add up: $C$ is $\\mathrm{head}_1 + \\dots + "
+            "\\mathrm{head}_h$.",
+            "Heads side by side have columns of their own; nothing is added before W_O.",
+        ),
+        "factors_exchanged": (
+            "Exchange the factors: $A^{(t)} X = X A^{(t)}$, so that $X$ comes out of the sum.",
+            "Factors may be bracketed anew and not exchanged: X A has not even a shape.",
+        ),
+    },
+)
+
+
 @exercise.variant
 def draw(rng):
-    """d: the width of the model, h: the heads."""
+    """d: the width of the model, h: the heads; the steps of the proof by their letters."""
     h = int(rng.choice([2, 3, 4, 6, 8]))
-    return {"d": h * int(rng.choice([w for w in (4, 5, 6, 8, 10, 12, 16) if w != h])), "h": h}
+    return {"d": h * int(rng.choice([w for w in (4, 5, 6, 8, 10, 12, 16) if w != h])), "h": h} | {
+        "steps": proof.shuffled(rng)
+    }
+
+
+@exercise.part(points=3, answer=proof)
+def order(steps):
+    """The layer is the sum of A X W_V W_O over the heads: the proof in order."""
+    return proof.order(steps)
 
 
 @exercise.part(points=1, answer=Choice("ABCD"))

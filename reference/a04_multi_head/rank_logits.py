@@ -5,7 +5,7 @@ Source: Bhojanapalli et al. (2020), "Low-rank bottleneck in multi-head attention
 
 import numpy as np
 
-from autograder.exercise import Choice, Count, Exercise, Numbers
+from autograder.exercise import Choice, Count, Exercise, Numbers, Ordering
 from reference.helpers import softmax
 
 exercise = Exercise(
@@ -15,10 +15,44 @@ exercise = Exercise(
 )
 
 
+proof = Ordering(
+    [
+        "We show first that $f(t) = c_1 e^{k_1 t} + \\dots + c_n e^{k_n t}$, where the $k_j$ are "
+        "different and not all $c_j$ are 0, has at most $n - 1$ zeros. For $n = 1$ it has none.",
+        "Let it be known for fewer than $n$ terms. If a $c_j$ is 0, there are fewer. Else look at "
+        "$g(t) = e^{-k_1 t} f(t)$, which has the same zeros.",
+        "Its derivative $g'$ has $n - 1$ terms, with the different exponents $k_j - k_1$ for $j > "
+        "1$: at most $n - 2$ zeros.",
+        "Between two neighbouring zeros of $g$ lies one of $g'$. So $g$, and with it $f$, has at "
+        "most $n - 1$ zeros.",
+        "Now let $E_{ij} = e^{q_i k_j}$ and $E c = 0$. Then $f$ has the $n$ different zeros $q_1, "
+        "\\dots, q_n$, and so $c = 0$.",
+        "So the columns of $E$ are independent: $E$ has the rank $n$.",
+        "Softmax divides each row of $E$ by its sum, a positive number. So the weights have the "
+        "rank $n$ as well.",
+    ],
+    distractors={
+        "rank_passes_through": (
+            "The scores have rank 1, and an exponential taken entry by entry keeps the rank.",
+            "An exponential of each entry is no linear map. Which ranks did you find yourself?",
+        ),
+        "positive_entries_suffice": (
+            "All entries of $E$ are positive, so its determinant is positive.",
+            "All entries of a matrix of ones are positive, and its determinant is 0.",
+        ),
+        "derivative_read_backwards": (
+            "Between two neighbouring zeros of $g'$ lies one of $g$, so $g$ has at least as many.",
+            "Rolle's theorem leads from zeros of a function to those of its derivative, not back.",
+        ),
+    },
+)
+
+
 @exercise.variant
 def draw(rng):
-    """x: three different whole numbers, at once queries and keys of width 1."""
-    return {"x": np.sort(rng.choice([-3, -2, -1, 1, 2, 3], 3, replace=False))}
+    """x: three different whole numbers, at once queries and keys; the steps by their letters."""
+    x = np.sort(rng.choice([-3, -2, -1, 1, 2, 3], 3, replace=False))
+    return {"x": x, "steps": proof.shuffled(rng)}
 
 
 @exercise.part(points=1, answer=Numbers())
@@ -85,6 +119,12 @@ def product_of_the_diagonal(A):
 def trace(A):
     """That is the trace."""
     return np.trace(A)
+
+
+@exercise.part(points=3, answer=proof)
+def order(steps):
+    """For different queries and different keys of width 1: a proof that the rank is full."""
+    return proof.order(steps)
 
 
 @exercise.part(points=1, answer=Choice("ABCD"))

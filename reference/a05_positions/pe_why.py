@@ -5,11 +5,51 @@ Source: Vaswani et al. (2017), "Attention is all you need", section 3.5.
 
 import numpy as np
 
-from autograder.exercise import Choice, Count, Exercise
+from autograder.exercise import Choice, Count, Exercise, Ordering
 
 exercise = Exercise(
     "pe_why", title="Why these functions?", source="Vaswani et al. (2017), section 3.5"
 )
+
+
+proof = Ordering(
+    [
+        "Suppose that two different positions $p$ and $p'$ have the same row.",
+        "Then their first pairs are equal. The first frequency is 1, so $\\sin p = \\sin p'$ and "
+        "$\\cos p = \\cos p'$.",
+        "So the angles $p$ and $p'$ belong to one point of the unit circle: $p - p' = 2\\pi m$ "
+        "with a whole number $m$.",
+        "Here $m$ is not 0, since the positions are different.",
+        "So one may divide: $\\pi = (p - p') / (2m)$, a fraction of whole numbers.",
+        "But $\\pi$ is irrational, a contradiction: no two positions have the same row.",
+    ],
+    distractors={
+        "sine_alone": (
+            "The sine takes each of its values once, so $\\sin p = \\sin p'$ gives $p = p'$.",
+            "The sine takes its values again and again: it needs the cosine to tell an angle.",
+        ),
+        "different_frequencies_suffice": (
+            "All pairs have different frequencies, so they are never back at the same time.",
+            "Pairs that turn once in 2, 4 and 8 positions differ, and are all back after 8.",
+        ),
+        "only_as_far_as_the_text": (
+            "The slowest pair has a wavelength of over 10,000, and no text is that long.",
+            "Asked are all positions, not those of a short text.",
+        ),
+    },
+)
+
+
+@exercise.variant
+def draw(rng):
+    """The steps of the proof by their letters."""
+    return {"steps": proof.shuffled(rng)}
+
+
+@exercise.part(points=3, answer=proof)
+def order(steps):
+    """No two positions have the same row: the proof in order."""
+    return proof.order(steps)
 
 
 @exercise.part(points=2, answer=Choice("ABCDE", multiple=True))

@@ -1,6 +1,7 @@
 """a05: the references give the catalogue's figures on its fixed data, and so do the mistakes."""
 
 from functools import cache
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,8 @@ from autograder.exercise.loading import load_module
 FOLDER = Path(__file__).parents[2] / "reference" / "a05_positions"
 POINTS = {  # by exercise: each row of the catalogue may be several parts or checks
     "order_blind": 6,
+    "perm_equivariance": 9,
+    "pe_why": 6,
     "pe_hand": 5,
     "pe_code": 6,
     "pe_wavelengths": 7,
@@ -53,7 +56,9 @@ def module(name):
 
 
 def known(name):
-    return solve(module(name).exercise, DATA.get(name, {}))
+    own = module(name)
+    steps = {"steps": own.proof.shuffled(np.random.default_rng(0))} if hasattr(own, "proof") else {}
+    return solve(own.exercise, DATA.get(name, {}) | steps)
 
 
 def wrong(name, part, mistake):
@@ -214,3 +219,26 @@ def test_the_product_of_the_weights_and_the_scaled_sum():
     inside = m.softmax(DATA["relative_bias"]["f"] + m.location_term(1) / 2)
     assert inside == pytest.approx([0.3533992, 0.2143475, 0.3533992, 0.07885403], rel=1e-6)
     assert apply(m.both, values) == pytest.approx(values["both"])
+
+
+def test_a_tester_of_equivariance_tries_all_orders_of_four_tokens():
+    m = module("perm_equivariance")
+    rng = np.random.default_rng(0)
+    assert m.is_equivariant(m.attending(5, 0, False), 4, 5, rng)
+    assert not m.is_equivariant(m.attending(5, 0, True), 4, 5, rng)
+    assert not m.is_equivariant(m.flattened(4, 3), 4, 3, rng)
+    X = rng.normal(size=(4, 3))
+    kept = [
+        list(o)
+        for o in permutations(range(4))
+        if np.allclose(m.signed(X[list(o)]), m.signed(X)[list(o)])
+    ]
+    assert len(kept) == 12  # a single order by lot misses it half of the time
+
+
+def test_no_two_positions_share_a_row():
+    m = module("pe_why")
+    rows = m.proof.order(m.proof.shuffled(np.random.default_rng(3)))
+    assert len(rows) == 6
+    first_pair = np.arange(2000) % (2 * np.pi)
+    assert np.diff(np.sort(first_pair)).min() > 1e-6
