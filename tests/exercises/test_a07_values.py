@@ -156,6 +156,7 @@ class TestCount:
         bert = module("params_full").count(stack | {"V": 30522})  # the norm is the embedding's
         assert bert + 514 * 768 + 768 * 769 == known["bert"]
 
+    @pytest.mark.filterwarnings("ignore:enable_nested_tensor:UserWarning")
     @pytest.mark.parametrize(
         ("d", "f", "L_enc", "L_dec", "bias"),
         [(512, 2048, 6, 6, True), *[(16, 24 + k, k, 3, k % 2 == 0) for k in range(1, 10)]],
