@@ -73,3 +73,39 @@ def feed_forward(x, W1, b1, W2, b2):
     [[2.0, 1.0], [1.0, 3.0]]
     """
     return np.maximum(x @ W1 + b1, 0) @ W2 + b2
+
+
+def local_mask(n, w):
+    """True where query and key are at most w apart.
+
+    >>> local_mask(3, 1).astype(int).tolist()
+    [[1, 1, 0], [1, 1, 1], [0, 1, 1]]
+    """
+    position = np.arange(n)
+    return abs(position[:, None] - position) <= w
+
+
+def global_mask(n, tokens):
+    """True where query or key is one of these tokens.
+
+    >>> global_mask(3, [1]).astype(int).tolist()
+    [[0, 1, 0], [1, 1, 1], [0, 1, 0]]
+    """
+    chosen = np.isin(np.arange(n), tokens)
+    return chosen[:, None] | chosen
+
+
+def layers_to_reach(mask):
+    """The layers after which every output depends on every token, −1 if that never happens.
+
+    >>> layers_to_reach(local_mask(5, 2)), layers_to_reach(np.eye(2, dtype=bool))
+    (2, -1)
+    """
+    step = (mask | np.eye(len(mask), dtype=bool)).astype(np.float32)
+    reached, layers = np.eye(len(mask), dtype=np.float32), 0
+    while not reached.all():
+        further = np.minimum(reached @ step, 1)
+        if (further == reached).all():
+            return -1
+        reached, layers = further, layers + 1
+    return layers

@@ -16,7 +16,6 @@ from autograder.course.files import write_atomically
 from autograder.course.proofs.parts import right_answers
 from autograder.course.proofs.prices import answers_after
 from autograder.course.release import Release
-from autograder.course.secret import secret_of
 from autograder.course.sources import assignments_source, function_source, typed
 from autograder.exercise import (
     Exercise,
@@ -87,13 +86,13 @@ def simulate(
     """
     release = Release.load(course, assignment)
     loaded = load_assignment(course, assignment)
-    count, secret = students or _everything(loaded), secret_of(course)
+    count = students or _everything(loaded)
     carried = {id: carried_source(each) for id, each in needed(loaded).items()}
     outcome = {}
     for index in range(count):
         student = f"student_{index + 1:03d}"
         answered = {
-            id: _answer(exercise, release, student, index, place, seed, secret)
+            id: _answer(exercise, release, student, index, place, seed)
             for place, (id, exercise) in enumerate(loaded.sound.items())
         }
         notebook = _filled(release, student, answered, carried, blank=index == 2)
@@ -135,13 +134,7 @@ def _can_be_made(
 
 
 def _answer(
-    exercise: Exercise,
-    release: Release,
-    student: str,
-    index: int,
-    place: int,
-    seed: int,
-    secret: str,
+    exercise: Exercise, release: Release, student: str, index: int, place: int, seed: int
 ) -> Answered:
     """Give the first six students set roles, each in one exercise only; then make mistakes."""
     pool = release.pool(exercise.id)
@@ -160,7 +153,7 @@ def _answer(
         where, wrong = mistakes[(index - 6 + seed) % len(mistakes)]
         if isinstance(where, Part):
             return _wrong_part(exercise, variant, where, wrong)
-        return _wrong_function(exercise, variant, where, wrong, secret)
+        return _wrong_function(exercise, variant, where, wrong)
     return _right(exercise, variant, style=index % 2)
 
 
@@ -185,7 +178,7 @@ def _right(exercise: Exercise, variant: dict[str, Any], *, style: int) -> Answer
 
 
 def _wrong_function(
-    exercise: Exercise, variant: dict[str, Any], place: Exercise, wrong: Misconception, secret: str
+    exercise: Exercise, variant: dict[str, Any], place: Exercise, wrong: Misconception
 ) -> Answered:
     answers = _typed(exercise, right_answers(exercise, variant))
     source = assignments_source(answers)
@@ -193,7 +186,7 @@ def _wrong_function(
     source += "".join(function_source(function, function.solution) for function in others)
     source += function_source(place, wrong)  # last: others may bring the right one along
     with np.errstate(all="ignore"):
-        items = grade_checks(place, wrong, secret=secret)
+        items = grade_checks(place, wrong)
     # What waits for a GPU is not lost.
     lost = sum(item.max_score - (item.score or 0.0) for item in items if item.note != NO_GPU)
     return Answered(wrong.name, source, exercise.auto_points - lost)

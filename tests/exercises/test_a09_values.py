@@ -13,7 +13,26 @@ from autograder.exercise.loading import load_module
 
 ROOT = Path(__file__).parents[2]
 ID = "a09_efficient"
-POINTS = {"lin_assoc": [3, 2, 1, 1], "lin_attn": [5, 1, 1, 1], "lin_causal": [5, 2]}
+POINTS = {
+    "lin_assoc": [3, 2, 1, 1],
+    "lin_hand": [1, 2, 1],
+    "lin_attn": [5, 1, 1, 1],
+    "lin_causal": [5, 2],
+    "lin_rank": [2, 1, 1],
+    "kernel_validity": [3, 1],
+    "favor_derive": [2, 3, 2, 2, 1],
+    "favor_variance": [3, 2, 1, 1],
+    "favor_code": [5, 3],
+    "linformer": [3, 2, 1],
+    "lowrank_svd": [1, 1, 1, 1],
+    "sparse_local": [3, 2, 2, 1],
+    "sparse_strided": [2, 2, 1],
+    "sparse_global": [2, 2, 1],
+    "sparse_bigbird": [3, 1, 2, 1],
+    "sparse_hops": [3, 2],
+    "topk_mass": [1, 1, 2, 1],
+    "efficient_classes": [3, 1, 1],
+}
 
 
 @cache

@@ -1,0 +1,327 @@
+"""How far random features are off, in closed form.
+
+Source: Choromanski et al. (2021), "Rethinking attention with Performers", lemma 2.
+"""
+
+import numpy as np
+
+from autograder.algebra import IndexedChain
+from autograder.exercise import Choice, Derivation, Exercise, Formula, Numbers
+
+exercise = Exercise(
+    "favor_variance",
+    title="Variance in closed form",
+    source="Choromanski et al. (2021), lemma 2",
+)
+
+x, y = np.array([0.6, 0.2, -0.4]), np.array([0.3, -0.2, 0.2])
+far = np.array([1.5, 0, 0])
+
+
+def positive(x, y):
+    """The variance of one positive feature."""
+    z = (x + y) @ (x + y)
+    return np.exp(z) * np.exp(2 * x @ y) * (1 - np.exp(-z))
+
+
+def trigonometric(x, y):
+    """The variance of one trigonometric feature."""
+    apart = (x - y) @ (x - y)
+    return np.exp(x @ x + y @ y) * (1 - np.exp(-apart)) ** 2 / 2
+
+
+chain = IndexedChain(
+    start="Var(c*exp(sum(w_k*z_k, k)))",
+    target="c^2*exp(N)*(exp(N) - 1)",
+    names=("c", "N"),
+    indexed=("w", "z"),
+    normal=("w",),
+    definitions={"N": "sum(z_k^2, k)"},
+    rules=(
+        "variance of a multiple",
+        "definition of Var",
+        "linearity of E",
+        "linearity of sums",
+        "normal expectation",
+        "definition",
+    ),
+)
+
+
+@exercise.part(points=2, answer=Derivation(chain))
+def variance_steps():
+    """The variance of one product of positive features, with the factors in front called c."""
+    return [
+        "Var(c*exp(sum(w_k*z_k, k)))",
+        "c^2*Var(exp(sum(w_k*z_k, k)))  # variance of a multiple",
+        "c^2*(E(exp(sum(w_k*z_k, k))^2) - E(exp(sum(w_k*z_k, k)))^2)  # definition of Var",
+        "c^2*(E(exp(2*sum(w_k*z_k, k))) - E(exp(sum(w_k*z_k, k)))^2)  # algebra",
+        "c^2*(E(exp(sum(2*w_k*z_k, k))) - E(exp(sum(w_k*z_k, k)))^2)  # algebra",
+        "c^2*(exp(sum((2*z_k)^2, k)/2) - exp(sum(z_k^2, k)/2)^2)  # normal expectation",
+        "c^2*(exp(2*sum(z_k^2, k)) - exp(sum(z_k^2, k)))  # algebra",
+        "c^2*(exp(2*N) - exp(N))  # definition",
+        "c^2*exp(N)*(exp(N) - 1)  # algebra",
+    ]
+
+
+@variance_steps.alternative
+def constant_kept_inside():
+    """Take c out of the means, not out of the variance."""
+    return [
+        "E((c*exp(sum(w_k*z_k, k)))^2) - E(c*exp(sum(w_k*z_k, k)))^2",
+        "E(c^2*exp(2*sum(w_k*z_k, k))) - E(c*exp(sum(w_k*z_k, k)))^2",
+        "c^2*E(exp(2*sum(w_k*z_k, k))) - c^2*E(exp(sum(w_k*z_k, k)))^2",
+        "c^2*E(exp(sum(w_k*(2*z_k), k))) - c^2*E(exp(sum(w_k*z_k, k)))^2",
+        "c^2*exp(sum((2*z_k)^2, k)/2) - c^2*exp(sum(z_k^2, k)/2)^2",
+        "c^2*exp(2*sum(z_k^2, k)) - c^2*exp(sum(z_k^2, k))",
+        "c^2*exp(N)*(exp(N) - 1)",
+    ]
+
+
+@variance_steps.alternative
+def algebra_left_out():
+    """In as few lines as there are rules."""
+    return [
+        "c^2*Var(exp(sum(w_k*z_k, k)))",
+        "c^2*(E(exp(2*sum(w_k*z_k, k))) - E(exp(sum(w_k*z_k, k)))^2)",
+        "c^2*(exp(2*sum(z_k^2, k)) - exp(sum(z_k^2, k)/2)^2)",
+        "c^2*exp(N)*(exp(N) - 1)",
+    ]
+
+
+@variance_steps.alternative
+def squared_mean_first():
+    """Compute the second term before the first one."""
+    return [
+        "c^2*Var(exp(sum(w_j*z_j, j)))",
+        "c^2*(E(exp(sum(w_j*z_j, j))^2) - E(exp(sum(w_j*z_j, j)))^2)",
+        "c^2*(E(exp(sum(2*w_j*z_j, j))) - E(exp(sum(w_j*z_j, j)))^2)",
+        "c^2*(exp(sum((2*z_j)^2/2, j)) - exp(sum(z_j^2/2, j))^2)",
+        "c^2*(exp(sum((2*z_j)^2/2, j)) - exp(N))",
+        "c^2*(exp(2*N) - exp(N))",
+        "c^2*exp(N)*(exp(N) - 1)",
+    ]
+
+
+@exercise.part(points=1, answer=Formula("m N p"))
+def var_formula():
+    """The variance of the positive estimate, in m, N = ‖x + y‖² and p = x · y."""
+    return "exp(2*p)*(exp(N) - 1)/m"
+
+
+@var_formula.alternative
+def as_published():
+    """Another form of it."""
+    return "exp(N)*exp(2*p)*(1 - exp(-N))/m"
+
+
+@var_formula.misconception(credit=0.5)
+def for_one_feature():
+    """That is for m = 1. A mean of m independent terms varies less."""
+    return "exp(2*p)*(exp(N) - 1)"
+
+
+@var_formula.misconception(credit=0.5)
+def m_squared():
+    """The mean has 1/m² in front of a variance, but m terms are added up."""
+    return "exp(2*p)*(exp(N) - 1)/m^2"
+
+
+@var_formula.misconception()
+def c_forgotten():
+    """c² is missing: it is exp(−‖x‖² − ‖y‖²), which N and p determine."""
+    return "exp(N)*(exp(N) - 1)/m"
+
+
+@var_formula.misconception()
+def c_not_squared():
+    """You put c in once. In a variance a factor is squared."""
+    return "exp(p + N/2)*(exp(N) - 1)/m"
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def kernel():
+    """exp(x · y) for the first pair."""
+    return np.exp(x @ y)
+
+
+@kernel.misconception()
+def exponent_alone():
+    """That is x · y. Asked for is its exponential."""
+    return x @ y
+
+
+@kernel.misconception()
+def gaussian_kernel():
+    """That is exp(−‖x − y‖²/2), the Gaussian kernel."""
+    return np.exp(-((x - y) @ (x - y)) / 2)
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def var_positive():
+    """The variance of the positive estimate with m = 1."""
+    return positive(x, y)
+
+
+@var_positive.misconception()
+def second_moment():
+    """That is the mean of the square: subtract the square of the mean."""
+    return np.exp((x + y) @ (x + y)) * np.exp(2 * x @ y)
+
+
+@var_positive.misconception()
+def standard_deviation():
+    """That is the standard deviation."""
+    return np.sqrt(positive(x, y))
+
+
+@var_positive.misconception()
+def kernel_not_squared():
+    """The variance goes with the square of exp(x · y)."""
+    return positive(x, y) / np.exp(x @ y)
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def var_trigonometric():
+    """The variance of the trigonometric estimate with m = 1."""
+    return trigonometric(x, y)
+
+
+@var_trigonometric.misconception()
+def half_forgotten():
+    """A cosine of a random angle has half the square: a factor ½ is missing."""
+    return 2 * trigonometric(x, y)
+
+
+@var_trigonometric.misconception()
+def sum_for_difference():
+    """Here the difference x − y comes in."""
+    z = (x + y) @ (x + y)
+    return np.exp(x @ x + y @ y) * (1 - np.exp(-z)) ** 2 / 2
+
+
+@var_trigonometric.misconception()
+def bracket_not_squared():
+    """The bracket comes in squared."""
+    apart = (x - y) @ (x - y)
+    return np.exp(x @ x + y @ y) * (1 - np.exp(-apart)) / 2
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def relative(kernel, var_positive):
+    """The standard deviation of the positive estimate with m = 1000, relative to exp(x · y)."""
+    return np.sqrt(var_positive / 1000) / kernel
+
+
+@relative.misconception()
+def variance_over_thousand(kernel, var_positive):
+    """That is made of the variance. Take the root."""
+    return var_positive / 1000 / kernel
+
+
+@relative.misconception()
+def not_relative(kernel, var_positive):
+    """Divide by what is estimated."""
+    return np.sqrt(var_positive / 1000)
+
+
+@relative.misconception()
+def root_forgotten_of_m(kernel, var_positive):
+    """A mean of m features has 1/m of the variance, so 1/√m of the deviation."""
+    return np.sqrt(var_positive) / 1000 / kernel
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def opposite():
+    """For x = −y = (1.5, 0, 0): exp(x · y) and the variance of the positive estimate, m = 1."""
+    return np.array([np.exp(-far @ far), 0])
+
+
+@opposite.misconception()
+def sign_of_the_product():
+    """x and y point away from each other: x · y is negative."""
+    return np.array([np.exp(far @ far), 0])
+
+
+@opposite.misconception()
+def difference_taken():
+    """It is x + y that comes in, and that is 0 here."""
+    return np.array([np.exp(-far @ far), positive(far, far)])
+
+
+@opposite.misconception()
+def second_moment_of_opposites():
+    """That is the mean of the square: subtract the square of the mean."""
+    return np.array([np.exp(-far @ far), np.exp(-2 * far @ far)])
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def opposite_relative():
+    """For them the relative standard deviation of the trigonometric estimate, m = 1000."""
+    return np.sqrt(trigonometric(far, -far) / 1000) / np.exp(-far @ far)
+
+
+@opposite_relative.misconception()
+def opposite_not_relative():
+    """Divide by what is estimated, which is small here."""
+    return np.sqrt(trigonometric(far, -far) / 1000)
+
+
+@opposite_relative.misconception()
+def opposite_variance():
+    """That is made of the variance. Take the root."""
+    return trigonometric(far, -far) / 1000 / np.exp(-far @ far)
+
+
+@opposite_relative.misconception()
+def opposite_single_feature():
+    """That is for m = 1."""
+    return np.sqrt(trigonometric(far, -far)) / np.exp(-far @ far)
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def growth():
+    """The relative deviation of the positive estimate for x = y, m = 1, of norm 0.5, 1 and 2."""
+    return np.sqrt(np.exp(4 * np.array([0.5, 1, 2]) ** 2) - 1)
+
+
+@growth.misconception()
+def growth_squared():
+    """These are relative variances. Take the root."""
+    return np.exp(4 * np.array([0.5, 1, 2]) ** 2) - 1
+
+
+@growth.misconception()
+def norm_taken_once():
+    """x + y is twice as long as x, so its square is 4r²."""
+    return np.sqrt(np.exp(np.array([0.5, 1, 2]) ** 2) - 1)
+
+
+@growth.misconception()
+def norm_not_squared_here():
+    """The norm comes in squared."""
+    return np.sqrt(np.exp(4 * np.array([0.5, 1, 2])) - 1)
+
+
+@exercise.part(points=0.5, answer=Choice("ABCD"))
+def law():
+    """How does the error behave?"""
+    return "B"
+
+
+@law.misconception()
+def one_over_m():
+    """The variance falls like 1/m. The error is its root."""
+    return "A"
+
+
+@law.misconception()
+def constant_does_not_grow():
+    """Look at your three numbers for longer and longer vectors."""
+    return "C"
+
+
+@law.misconception()
+def exponentially_in_m():
+    """Random features are averaged, and averages converge slowly."""
+    return "D"

@@ -1,0 +1,220 @@
+"""A window and some tokens that see all and are seen by all.
+
+Source: Beltagy, Peters & Cohan (2020), "Longformer: The long-document transformer", section 3.1.
+"""
+
+import numpy as np
+from jaxtyping import Bool, Int
+from numpy import ndarray
+
+from autograder.exercise import Count, Exercise, Formula, agree, require
+from reference.helpers import global_mask, local_mask
+
+exercise = Exercise(
+    "sparse_global", title="Window plus global tokens", source="Beltagy et al. (2020), section 3.1"
+)
+
+
+@exercise.variant
+def draw(rng):
+    """n: tokens; w: how far a query sees to each side; g: global tokens, the first ones."""
+    w, g = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+    return {"n": int(rng.integers(8, 17)), "w": w, "g": g}
+
+
+@exercise.reference
+def longformer_mask(n: int, w: int, global_idx: Int[ndarray, " g"]) -> Bool[ndarray, "n n"]:
+    """Return True within the window, and in the rows and columns of the global tokens."""
+    return local_mask(n, w) | global_mask(n, global_idx)
+
+
+@exercise.alternative
+def rows_and_columns_set(n, w, global_idx):
+    """Begin with the window, then open rows and columns."""
+    mask = local_mask(n, w)
+    mask[global_idx] = True
+    mask[:, global_idx] = True
+    return mask
+
+
+@exercise.alternative
+def token_by_token(n, w, global_idx):
+    """Ask each pair."""
+    chosen = {int(token) for token in global_idx}
+    pairs = [[abs(i - j) <= w or i in chosen or j in chosen for j in range(n)] for i in range(n)]
+    return np.array(pairs, dtype=bool)
+
+
+@exercise.alternative
+def by_maxima(n, w, global_idx):
+    """The union of three patterns of 1 and 0."""
+    band = np.tri(n, k=w) - np.tri(n, k=-w - 1)
+    chosen = np.zeros(n)
+    for token in global_idx:
+        chosen[token] = 1
+    return np.maximum(np.maximum(band, chosen), chosen[:, None]) == 1
+
+
+def mask_of(call, n, w, tokens):
+    """The answer by what counts as true: its type is asked for elsewhere."""
+    mask = np.asarray(call(n, w, np.array(tokens, dtype=int)))
+    require(mask.shape == (n, n), f"the mask for {n} tokens has shape {mask.shape}")
+    return mask != 0
+
+
+@exercise.check(points=0.75, visible=True)
+def union_of_three_patterns(call, rng):
+    """True within the window, for global queries and for global keys."""
+    agree(mask_of(call, 9, 1, [0, 1]), longformer_mask(9, 1, [0, 1]))
+
+
+@exercise.check(points=0.5)
+def anywhere_in_the_text(call, rng):
+    """Global tokens may stand in the middle or at the end, and be named twice."""
+    n = int(rng.integers(10, 14))
+    for tokens in ([n // 2], [n - 1, 4], [5, 5, 0]):
+        agree(mask_of(call, n, 2, tokens), longformer_mask(n, 2, tokens))
+
+
+@exercise.check(points=0.25)
+def no_global_token(call, rng):
+    """Without a global token the window is left."""
+    agree(mask_of(call, 8, 2, []), local_mask(8, 2))
+
+
+@exercise.check(points=0.5)
+def true_and_false(call, rng):
+    """The mask holds True and False, whatever overlaps."""
+    mask = np.asarray(call(8, 1, np.array([3])))
+    require(mask.dtype == bool, f"the mask has dtype {mask.dtype}; bool was expected")
+
+
+@exercise.misconception(credit=0.5)
+def global_queries_alone(n, w, global_idx):
+    """Your global tokens see all, but are not seen by all: open their columns, too."""
+    mask = local_mask(n, w)
+    mask[np.asarray(global_idx, dtype=int)] = True
+    return mask
+
+
+@exercise.misconception(credit=0.5)
+def global_keys_alone(n, w, global_idx):
+    """All see your global tokens, but those don't see all: open their rows, too."""
+    mask = local_mask(n, w)
+    mask[:, np.asarray(global_idx, dtype=int)] = True
+    return mask
+
+
+@exercise.misconception
+def patterns_added(n, w, global_idx):
+    """You added the patterns: where they overlap stands 2 or 3. A pair is allowed or it isn't."""
+    chosen = np.isin(np.arange(n), global_idx).astype(int)
+    return local_mask(n, w).astype(int) + chosen + chosen[:, None]
+
+
+@exercise.misconception
+def first_tokens_taken(n, w, global_idx):
+    """You took the first tokens. Which ones are global is said by global_idx."""
+    return longformer_mask(n, w, np.arange(len(set(np.asarray(global_idx).tolist()))))
+
+
+@exercise.misconception(credit=0.5)
+def window_forgotten(n, w, global_idx):
+    """The window is missing."""
+    return global_mask(n, global_idx) | np.eye(n, dtype=bool)
+
+
+@exercise.misconception(credit=0.5)
+def global_pairs_alone(n, w, global_idx):
+    """In yours global tokens see each other only. All tokens see them, and they see all."""
+    chosen = np.isin(np.arange(n), global_idx)
+    return local_mask(n, w) | (chosen & chosen[:, None])
+
+
+@exercise.misconception(credit=0.5)
+def exclusive(n, w, global_idx):
+    """Where window and global pattern overlap, yours is False. Either of them is enough."""
+    return local_mask(n, w) ^ global_mask(n, global_idx)
+
+
+@exercise.part(points=2, answer=Formula("n w g"))
+def edges():
+    """The allowed pairs, if the first g of n tokens are global."""
+    return "2*g*n - g**2 + (n - g)*(2*w + 1) - w*(w + 1)"
+
+
+@edges.alternative
+def window_of_the_rest():
+    """All pairs with a global token, and a window over the others."""
+    return "n^2 - (n - g)^2 + (n - g)*(2*w + 1) - w^2 - w"
+
+
+@edges.misconception(credit=0.3)
+def overlaps_counted_twice():
+    """You added the pairs of the window and of the global tokens. Some are in both."""
+    return "2*g*n + n*(2*w + 1) - w*(w + 1)"
+
+
+@edges.misconception(credit=0.5)
+def corner_counted_twice():
+    """Pairs of two global tokens stand in a row and in a column: you counted them twice."""
+    return "2*g*n + (n - g)*(2*w + 1) - w*(w + 1)"
+
+
+@edges.misconception(credit=0.5)
+def global_rows_only():
+    """You counted what global tokens see. Being seen counts as well."""
+    return "g*n + (n - g)*(2*w + 1) - w*(w + 1)"
+
+
+@edges.misconception(credit=0.5)
+def window_not_shortened():
+    """Only the other tokens add a window: it is shorter by g."""
+    return "2*g*n - g**2 + n*(2*w + 1) - w*(w + 1)"
+
+
+@edges.misconception(credit=0.5)
+def ends_of_the_window():
+    """The window of the other tokens is cut off at both of its ends."""
+    return "2*g*n - g**2 + (n - g)*(2*w + 1)"
+
+
+def pairs(n, w, g):
+    """Count the allowed pairs."""
+    return int(longformer_mask(n, w, np.arange(g)).sum())
+
+
+@exercise.part(points=0.5, answer=Count())
+def count(n, w, g):
+    """The allowed pairs for your numbers."""
+    return pairs(n, w, g)
+
+
+@count.misconception()
+def count_with_overlaps(n, w, g):
+    """You counted pairs twice that are in the window and in the global pattern."""
+    return int(local_mask(n, w).sum()) + 2 * g * n
+
+
+@count.misconception()
+def count_of_rows(n, w, g):
+    """You counted what global tokens see. Being seen counts as well."""
+    return int(global_queries_alone.compute(n, w, np.arange(g)).sum())
+
+
+@exercise.part(points=0.5, answer=Count())
+def long_count(edges):
+    """The allowed pairs for n = 4096, w = 256 and two global tokens."""
+    return edges(n=4096, w=256, g=2)
+
+
+@long_count.misconception()
+def long_count_with_overlaps():
+    """You counted pairs twice that are in the window and in the global pattern."""
+    return 4096 * 513 - 256 * 257 + 4 * 4096
+
+
+@long_count.misconception()
+def window_only():
+    """These are the pairs of the window."""
+    return 4096 * 513 - 256 * 257

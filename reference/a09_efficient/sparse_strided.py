@@ -1,0 +1,159 @@
+"""Every s-th position.
+
+Source: Child et al. (2019), "Generating long sequences with sparse transformers", section 4.
+"""
+
+import numpy as np
+
+from autograder.exercise import ComplexityClass, Count, Exercise
+from reference.helpers import local_mask
+
+exercise = Exercise(
+    "sparse_strided", title="Every s-th position", source="Child et al. (2019), section 4"
+)
+
+
+@exercise.variant
+def draw(rng):
+    """s: the stride; n: a number of tokens that s divides; odd: one that it doesn't."""
+    s = int(rng.integers(3, 6))
+    n = s * int(rng.integers(3, 6))
+    return {"s": s, "n": n, "odd": n - int(rng.integers(1, s))}
+
+
+def strided(n, s):
+    """True where query and key are a multiple of s apart."""
+    i, j = np.indices((n, n))
+    return (i - j) % s == 0
+
+
+def pairs(n, s):
+    """Count the allowed pairs."""
+    return int(strided(n, s).sum())
+
+
+def causal(n, s):
+    """Count the allowed pairs of which the key is not later."""
+    return int(np.tril(strided(n, s)).sum())
+
+
+@exercise.part(points=2, answer=Count())
+def edges(n, s, odd):
+    """The allowed pairs for n; for n with a causal mask; for the other length, without."""
+    return [pairs(n, s), causal(n, s), pairs(odd, s)]
+
+
+@edges.misconception()
+def linear_in_n(n, s, odd):
+    """You gave each query s keys. A query sees every s-th position: how many are there?"""
+    return [n * s, n * (s + 1) // 2, odd * s]
+
+
+@edges.misconception()
+def causal_halved(n, s, odd):
+    """Half of all pairs would halve the diagonal, too."""
+    return [pairs(n, s), pairs(n, s) // 2, pairs(odd, s)]
+
+
+@edges.misconception()
+def rounded_down(n, s, odd):
+    """In the last case some queries see one key more than others: count by residues."""
+    return [pairs(n, s), causal(n, s), odd * (odd // s)]
+
+
+@edges.misconception()
+def rounded_up(n, s, odd):
+    """In the last case some queries see one key less than others: count by residues."""
+    return [pairs(n, s), causal(n, s), odd * -(-odd // s)]
+
+
+@edges.misconception()
+def own_token_left_out(n, s, odd):
+    """A token is 0 away from itself, and 0 is a multiple of s."""
+    return [pairs(n, s) - n, causal(n, s) - n, pairs(odd, s) - odd]
+
+
+@exercise.part(points=1, answer=ComplexityClass("n s"))
+def edges_class():
+    """The class of the number of pairs, in n and s."""
+    return "n^2/s"
+
+
+@edges_class.misconception()
+def taken_for_linear():
+    """Often said. But a query sees n/s keys, and not s of them."""
+    return "n*s"
+
+
+@edges_class.misconception()
+def stride_forgotten():
+    """The larger the stride, the fewer pairs."""
+    return "n^2"
+
+
+@edges_class.misconception()
+def keys_of_one_query():
+    """That is what one query sees."""
+    return "n/s"
+
+
+@exercise.part(points=1, answer=ComplexityClass("n"))
+def at_the_root():
+    """The class for s = √n."""
+    return "n^(3/2)"
+
+
+@at_the_root.misconception()
+def linear_at_the_root():
+    """Put s = √n into your class: one power of √n is left over."""
+    return "n"
+
+
+@at_the_root.misconception()
+def root_ignored():
+    """The stride grows with n here, and takes something off."""
+    return "n^2"
+
+
+@at_the_root.misconception()
+def logarithm_for_root():
+    """A root grows faster than a logarithm."""
+    return "n*log(n)"
+
+
+def classes(mask):
+    """Count the sets of tokens between which nothing is ever exchanged."""
+    reached = np.linalg.matrix_power(
+        (mask | np.eye(len(mask), dtype=bool)).astype(float), len(mask)
+    )
+    return len({tuple(row > 0) for row in reached})
+
+
+@exercise.part(points=0.75, answer=Count())
+def components(n, s):
+    """Groups that never hear from each other, for your n and s."""
+    return classes(strided(n, s))
+
+
+@components.misconception()
+def one_group():
+    """A stride reaches far, but only positions with the same remainder."""
+    return 1
+
+
+@components.misconception()
+def tokens_of_a_group(n, s):
+    """You counted how many tokens are in a group. How many groups are there?"""
+    return n // s
+
+
+@exercise.part(points=0.25, answer=Count())
+def joined(n, s):
+    """The groups with a window of 1 added."""
+    return classes(strided(n, s) | local_mask(n, 1))
+
+
+@joined.misconception()
+def window_changes_nothing(s):
+    """Neighbours have different remainders: the window joins their groups."""
+    return s
