@@ -161,8 +161,16 @@ overflow_at = None  # two numbers: float32, float64
 #
 #    show the factor that all terms have in common in a line of its own, and end with `p1`. You may
 #    use `z1`, `z2`, `z3`, `c`, `Z`, `p1`, `p2`, `p3`.
-# 2. `ratio`: what is $p_1 / p_2$, in terms of the logits?
-# 3. `scaled`: all logits are multiplied by the factor $k$ below. What is the first entry of
+# 2. `general`: the same for $n$ logits, where each line says **why** it follows from the one before,
+#    behind a `#`. Begin with `exp(z_i + c)/sum(exp(z_j + c), j)`, a sum over all $j$, and end with `p_i`.
+#    The reasons are *algebra*, *linearity of sums* (a factor that is the same in all terms comes out,
+#    and a sum of sums is split) and *definition* (of $p_i$). For another sum:
+#
+#    ```python
+#    ["sum(a*x_j, j)/a", "a*sum(x_j, j)/a  # linearity of sums", "sum(x_j, j)  # algebra"]
+#    ```
+# 3. `ratio`: what is $p_1 / p_2$, in terms of the logits?
+# 4. `scaled`: all logits are multiplied by the factor $k$ below. What is the first entry of
 #    $\operatorname{softmax}(k z)$, in terms of $p_1$, $p_2$, $p_3$ and with your number in place of $k$?
 #    To test it: for $z = (0, 1, 2)$, $p = (0.0900, 0.2447, 0.6652)$, and doubled logits have
 #    the softmax $(0.0159, 0.1173, 0.8668)$.
@@ -172,6 +180,7 @@ your_numbers("softmax_invariance")
 
 # %% exercise="softmax_invariance"
 steps = None   # a list of lines, the last is "p1"
+general = None # a list of lines, each with its reason; the last is "p_i  # definition"
 ratio = None   # a formula in z1, z2, z3
 scaled = None  # a formula in p1, p2, p3
 
@@ -398,7 +407,19 @@ if plt:
 #
 # 1. `diag_steps`: from `diff(p1, z1)` to a form in $p_1$ alone.
 # 2. `off_steps`: from `diff(p1, z2)` to a form in $p_1$ and $p_2$.
-# 3. `J`: the whole matrix in `p1`, `p2`, `p3`, as a list of three rows, each a list of three texts.
+# 3. `general`: for $n$ logits and any $i$ and $j$, from `D(exp(z_i)/sum(exp(z_k), k), z_j)` to
+#    `p_i*(delta(i,j) - p_j)`, with the reason of each step behind a `#`. `D(f, z_j)` is the derivative,
+#    `delta(i,j)` is 1 if $i = j$ and 0 otherwise, so $\partial z_i/\partial z_j$ is `delta(i,j)`. The reasons
+#    are *quotient rule*, *product rule*, *chain rule*, *logarithmic derivative*, *derivative of exp*,
+#    *derivative of a sum*, *derivative of a variable*, *delta contraction* (a sum over
+#    `a_k*delta(k,j)` is `a_j`), *definition* and *algebra*; one of them a line. For another function:
+#
+#    ```python
+#    ["D(sum(z_k^2, k), z_j)", "sum(D(z_k^2, z_j), k)  # derivative of a sum",
+#     "sum(2*z_k*D(z_k, z_j), k)  # chain rule", "sum(2*z_k*delta(k,j), k)  # derivative of a variable",
+#     "2*z_j  # delta contraction"]
+#    ```
+# 4. `J`: the whole matrix in `p1`, `p2`, `p3`, as a list of three rows, each a list of three texts.
 #    If your derivations end in something else than they should, but $J$ follows from them, it counts.
 #
 # Show the rule that you use in a line of its own. To test yourself, compare an entry with the slope
@@ -408,6 +429,7 @@ if plt:
 # %% exercise="jacobian_proof"
 diag_steps = None  # a list of lines, the first is "diff(p1, z1)"
 off_steps = None   # a list of lines, the first is "diff(p1, z2)"
+general = None     # a list of lines, each with its reason
 J = None           # a list of three rows
 
 # %% [markdown]
@@ -439,7 +461,10 @@ print("sum of each column:", other_J.sum(axis=0).round(4) + 0.0)
 # 1. `row_steps`: for three logits, show that the first row of $J$ adds up to 0. Begin with
 #    $p_1 (1 - p_1) + p_1 (0 - p_2) + p_1 (0 - p_3)$, show the sum whose value you know, and end
 #    with `0`. You may use `z1`, `z2`, `z3`, `Z`, `p1`, `p2`, `p3`.
-# 2. `columns`, `rows`: which fact makes the columns add up to 0, for a function of which you know
+# 2. `general`: the same for $n$ logits and any row. Begin with `sum(p_i*(delta(i,j) - p_j), j)`, end with
+#    `0`, and give the reason of each step behind a `#`: *linearity of sums*, *delta contraction*,
+#    *weights sum to one* or *algebra*.
+# 3. `columns`, `rows`: which fact makes the columns add up to 0, for a function of which you know
 #    nothing else, and which one the rows?
 #    - **A** The outputs add up to 1, whatever the logits are.
 #    - **B** The outputs do not change when the same number is added to all logits.
@@ -451,6 +476,7 @@ print("sum of each column:", other_J.sum(axis=0).round(4) + 0.0)
 
 # %% exercise="jacobian_sums"
 row_steps = None  # a list of lines, the last is "0"
+general = None    # a list of lines, each with its reason
 columns = None    # one of "A", "B", "C", "D"
 rows = None       # one of "A", "B", "C", "D"
 
@@ -564,13 +590,17 @@ norm_bound = None   # one of "A", "B", "C", "D"
 your_numbers("lse_gradient")
 
 # %% [markdown]
-# 1. `lse_slope`: for three logits, what is $\partial \operatorname{LSE} / \partial z_1$, in terms of
+# 1. `lse_steps`: for $n$ logits, lead `D(log(sum(exp(z_k), k)), z_j)` to a single name, with the reason
+#    of each step behind a `#`: *chain rule*, *derivative of a sum*, *derivative of exp*, *delta
+#    contraction*, *definition* or *algebra*.
+# 2. `lse_slope`: for three logits, what is $\partial \operatorname{LSE} / \partial z_1$, in terms of
 #    $p_1$, $p_2$, $p_3$?
-# 2. `lse_curvature`: and $\partial^2 \operatorname{LSE} / \partial z_1 \partial z_2$?
-# 3. `loss`, `grad`: for your own logits, and the target at index $y$ (counted from 0), the loss
+# 3. `lse_curvature`: and $\partial^2 \operatorname{LSE} / \partial z_1 \partial z_2$?
+# 4. `loss`, `grad`: for your own logits, and the target at index $y$ (counted from 0), the loss
 #    and its gradient with respect to the logits. What do the entries of the gradient add up to?
 
 # %% exercise="lse_gradient"
+lse_steps = None      # a list of lines, each with its reason
 lse_slope = None      # a formula in p1, p2, p3
 lse_curvature = None  # a formula in p1, p2, p3
 loss = None           # one number

@@ -392,13 +392,17 @@ if plt:
 #    are `w1`, `w2`, `w3`, `v1`, `v2`, `v3`, `M`, and that the weights add up to 1. The first line is
 #    `"M - (w1*v1 + w2*v2 + w3*v3)"`. (With the smallest value in place of $M$ the same lines
 #    prove the lower bound.)
-# 2. The lengths are bounded, too:
-#    $\bigl\lVert \sum_j w_j V_j \bigr\rVert \le \sum_j w_j \lVert V_j \rVert \le \max_j \lVert V_j \rVert$.
-#    What is the reason for the first step (`first_step`), and for the second one (`second_step`)?
-#    - **A** The triangle inequality, and $w_j \ge 0$.
-#    - **B** No $\lVert V_j \rVert$ exceeds the largest; $w_j \ge 0$ and $\sum_j w_j = 1$.
-#    - **C** The Cauchy–Schwarz inequality.
-#    - **D** Pythagoras: the values are orthogonal.
+# 2. `length`: the length of an output is bounded, too, for any number of values. Lead
+#    `norm(sum(w_k*V_k, k))` to `max(norm(V_k), k)`, the length of the longest value. A line begins with
+#    `<=` where it is at least as large as the one before, with `=` where it is equal, and ends with its
+#    reason behind a `#`: *triangle inequality*, *norm of a multiple*, *largest term* (each term of a sum
+#    with positive weights is at most that with the largest factor), *weights sum to one* or *algebra*.
+#    For another bound:
+#
+#    ```python
+#    ["norm(2*V_i + V_j)", "<= norm(2*V_i) + norm(V_j)  # triangle inequality",
+#     "= 2*norm(V_i) + norm(V_j)  # norm of a multiple"]
+#    ```
 # 3. Three values are $(0, 0)$, $(4, 0)$ and $(0, 4)$. `weights_11`, `weights_33`: which three numbers with
 #    sum 1 lead to the point $(1, 1)$, and to $(3, 3)$, as $\sum_j w_j v_j$? Then `reachable`: which of the two
 #    points can be an output of attention?
@@ -409,8 +413,7 @@ if plt:
 
 # %% exercise="attn_hull"
 bound = None        # a list of lines, the first is "M - (w1*v1 + w2*v2 + w3*v3)"
-first_step = None   # one of "A", "B", "C", "D"
-second_step = None  # one of "A", "B", "C", "D"
+length = None      # a list of lines, each with its reason
 weights_11 = None   # three numbers
 weights_33 = None   # three numbers
 reachable = None    # one of "A", "B", "C", "D"

@@ -325,6 +325,24 @@ your_numbers("self_attn_proj")
 # %% [markdown]
 # `Q`, `K`, `V`; then the weights `A`, scaled by $1/\sqrt{d_k}$ (which of the widths here is $d_k$?); then
 # the output `O`.
+#
+# Then a proof, for matrices of any size. Multiply $W_Q$ by a square matrix $R$ and $W_K$ by $S^\top$, where
+# $S$ is the inverse of $R$: both projections are others now, and what do the scores notice? `same_scores`:
+# lead
+#
+# ```python
+# "X*W_Q*R*(X*W_K*S^T)^T"
+# ```
+#
+# to `X*W_Q*W_K^T*X^T`, one equality a line, with its reason behind a `#`: *transpose of a product*,
+# *S is the inverse of R* (`R*S` is `I`, the identity) or *algebra*. Products of matrices keep their order. For
+# another product:
+#
+# ```python
+# ["(A*B)^T*A", "B^T*A^T*A  # transpose of a product"]
+# ```
+#
+# So a model can't say what a query means and what a key means: only the product $W_Q W_K^\top$ is learned.
 
 # %% exercise="self_attn_proj"
 Q = None  # three rows of two numbers
@@ -332,6 +350,7 @@ K = None  # three rows of two numbers
 V = None  # three rows of four numbers
 A = None  # three rows of three numbers
 O = None  # three rows of four numbers
+same_scores = None  # a list of lines, each with its reason
 
 # %% [markdown]
 # ### Find the normalisation bug

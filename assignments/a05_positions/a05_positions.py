@@ -264,12 +264,15 @@ curve = None        # (x, y)
 #    as a list of two rows of text, in `w` and `k`.
 # 4. `product`: $T_k^\top T_k$, and `composition`: $T_k T_l$ in `w`, `k` and `l`, with every entry as simple as
 #    it gets. None of these holds a position: the shift is the same everywhere.
+# 5. `composition_steps`: prove what you say of $T_k T_l$. Begin with the product of the two matrices, written
+#    as `Matrix([[cos(w*k), sin(w*k)], [-sin(w*k), cos(w*k)]])*Matrix([[…], […]])`; show its entries as they
+#    come before you use a theorem.
 
 # %%
 your_numbers("pe_shift")
 
 # %% [markdown]
-# 5. `T4`: for width $d = 4$ and your base, the $4 \times 4$ matrix which maps the encoding of each position
+# 6. `T4`: for width $d = 4$ and your base, the $4 \times 4$ matrix which maps the encoding of each position
 #    (as a column) to that of the position your $k$ further on. Test it with the encodings of two
 #    positions before you go on.
 
@@ -279,6 +282,7 @@ cosine_steps = None  # a list of lines
 T = None             # two rows of two texts
 product = None       # two rows of two texts
 composition = None   # two rows of two texts
+composition_steps = None  # a list of lines, each a matrix
 T4 = None            # four rows of four numbers
 
 # %% [markdown]

@@ -5,7 +5,7 @@ Source: Bishop (2006), "Pattern Recognition and Machine Learning", eq. 4.106.
 
 import sympy
 
-from autograder.algebra import Chain, Diff, Waypoint, equal
+from autograder.algebra import Chain, Diff, IndexedChain, Waypoint, equal
 from autograder.exercise import Derivation, Exercise, Matrix
 
 exercise = Exercise(
@@ -55,7 +55,7 @@ def ends_in_probabilities(lines):
     return lines[-1].names <= {"p1", "p2", "p3"}
 
 
-@exercise.part(points=3, answer=Derivation(diagonal_chain), carry_if=ends_in_probabilities)
+@exercise.part(points=2, answer=Derivation(diagonal_chain), carry_if=ends_in_probabilities)
 def diag_steps():
     """∂p₁/∂z₁ in terms of p₁, one equality a line."""
     return [
@@ -100,7 +100,7 @@ def diagonal_by_the_other_terms():
     ]
 
 
-@exercise.part(points=3, answer=Derivation(other_chain), carry_if=ends_in_probabilities)
+@exercise.part(points=2, answer=Derivation(other_chain), carry_if=ends_in_probabilities)
 def off_steps():
     """∂p₁/∂z₂ in terms of p₁ and p₂, one equality a line."""
     return [
@@ -140,6 +140,93 @@ def other_in_latex():
         r"\frac{0 \cdot Z - e^{z_1} e^{z_2}}{Z^2}",
         r"-\frac{e^{z_1}}{Z} \cdot \frac{e^{z_2}}{Z}",
         "-p_1*p_2",
+    ]
+
+
+general_chain = IndexedChain(
+    start="D(exp(z_i)/sum(exp(z_k), k), z_j)",
+    target="p_i*(delta(i,j) - p_j)",
+    indexed=("z", "p"),
+    definitions={"p_i": "exp(z_i)/sum(exp(z_k), k)"},
+    rules=(
+        "quotient rule",
+        "product rule",
+        "chain rule",
+        "logarithmic derivative",
+        "derivative of exp",
+        "derivative of a sum",
+        "derivative of a variable",
+        "delta contraction",
+        "definition",
+    ),
+    reasons=True,
+)
+SUM = "sum(exp(z_k), k)"
+
+
+@exercise.part(points=2, answer=Derivation(general_chain))
+def general():
+    """∂p_i/∂z_j for any i and j of n logits, with the reason of each step."""
+    return [
+        f"(D(exp(z_i), z_j)*{SUM} - exp(z_i)*D({SUM}, z_j))/{SUM}^2  # quotient rule",
+        f"(exp(z_i)*delta(i,j)*{SUM} - exp(z_i)*D({SUM}, z_j))/{SUM}^2  # derivative of exp",
+        f"(exp(z_i)*delta(i,j)*{SUM} - exp(z_i)*sum(D(exp(z_k), z_j), k))/{SUM}^2"
+        "  # derivative of a sum",
+        f"(exp(z_i)*delta(i,j)*{SUM} - exp(z_i)*sum(exp(z_k)*delta(k,j), k))/{SUM}^2"
+        "  # derivative of exp",
+        f"(exp(z_i)*delta(i,j)*{SUM} - exp(z_i)*exp(z_j))/{SUM}^2  # delta contraction",
+        f"exp(z_i)/{SUM}*(delta(i,j) - exp(z_j)/{SUM})  # algebra",
+        "p_i*(delta(i,j) - p_j)  # definition",
+    ]
+
+
+@general.alternative
+def general_by_logarithm():
+    """Differentiate the logarithm."""
+    return [
+        "D(p_i, z_j)  # definition",
+        "p_i*D(log(p_i), z_j)  # logarithmic derivative",
+        f"p_i*D(log(exp(z_i)/{SUM}), z_j)  # definition",
+        f"p_i*D(z_i - log({SUM}), z_j)  # algebra",
+        f"p_i*(D(z_i, z_j) - D(log({SUM}), z_j))  # derivative of a sum",
+        f"p_i*(delta(i,j) - D(log({SUM}), z_j))  # derivative of a variable",
+        f"p_i*(delta(i,j) - D({SUM}, z_j)/{SUM})  # chain rule",
+        f"p_i*(delta(i,j) - sum(D(exp(z_k), z_j), k)/{SUM})  # derivative of a sum",
+        f"p_i*(delta(i,j) - sum(exp(z_k)*delta(k,j), k)/{SUM})  # derivative of exp",
+        f"p_i*(delta(i,j) - exp(z_j)/{SUM})  # delta contraction",
+        "p_i*(delta(i,j) - p_j)  # definition",
+    ]
+
+
+@general.alternative
+def general_by_product_rule():
+    """Take e^{z_i} times 1/Z."""
+    return [
+        f"D(exp(z_i), z_j)/{SUM} + exp(z_i)*D(1/{SUM}, z_j)  # product rule",
+        f"exp(z_i)*delta(i,j)/{SUM} + exp(z_i)*D(1/{SUM}, z_j)  # derivative of exp",
+        f"exp(z_i)*delta(i,j)/{SUM} - exp(z_i)*D({SUM}, z_j)/{SUM}^2  # chain rule",
+        f"exp(z_i)*delta(i,j)/{SUM} - exp(z_i)*sum(D(exp(z_l), z_j), l)/{SUM}^2"
+        "  # derivative of a sum",
+        f"exp(z_i)*delta(i,j)/{SUM} - exp(z_i)*sum(exp(z_l)*delta(l,j), l)/{SUM}^2"
+        "  # derivative of exp",
+        f"exp(z_i)*delta(i,j)/{SUM} - exp(z_i)*exp(z_j)/{SUM}^2  # delta contraction",
+        "p_i*delta(i,j) - p_i*p_j  # definition",
+        "p_i*(delta(i,j) - p_j)  # algebra",
+    ]
+
+
+@general.alternative
+def general_with_all_at_the_end():
+    """Carry all derivatives out before anything is contracted; names come one by one."""
+    return [
+        f"(D(exp(z_i), z_j)*{SUM} - exp(z_i)*D({SUM}, z_j))/{SUM}^2  # quotient rule",
+        f"(D(exp(z_i), z_j)*{SUM} - exp(z_i)*sum(D(exp(z_l), z_j), l))/{SUM}^2"
+        "  # derivative of a sum",
+        f"(exp(z_i)*delta(i,j)*{SUM} - exp(z_i)*sum(exp(z_l)*delta(l,j), l))/{SUM}^2"
+        "  # derivative of exp",
+        f"(exp(z_i)*delta(i,j)*{SUM} - exp(z_i)*exp(z_j))/{SUM}^2  # delta contraction",
+        f"p_i*delta(i,j) - p_i*exp(z_j)/{SUM}  # definition",
+        "p_i*delta(i,j) - p_i*p_j  # definition",
     ]
 
 

@@ -3,7 +3,7 @@
 Source: Bishop (2006), "Pattern Recognition and Machine Learning", eq. 4.106.
 """
 
-from autograder.algebra import Chain, Waypoint
+from autograder.algebra import Chain, Fact, IndexedChain, Waypoint
 from autograder.exercise import Choice, Derivation, Exercise
 
 exercise = Exercise(
@@ -36,7 +36,7 @@ chain = Chain(
 )
 
 
-@exercise.part(points=2, answer=Derivation(chain))
+@exercise.part(points=1, answer=Derivation(chain))
 def row_steps():
     """The first row of J added up, down to 0, one equality a line."""
     return [
@@ -70,6 +70,67 @@ def others_gathered():
         "p1*((1 - p1) - (p2 + p3))",
         "p1*(1 - p1 - (1 - p1))",
         "p1*0",
+    ]
+
+
+general_chain = IndexedChain(
+    start="sum(p_i*(delta(i,j) - p_j), j)",
+    target="0",
+    indexed=("z", "p"),
+    definitions={"p_i": "exp(z_i)/sum(exp(z_k), k)"},
+    rules=(
+        "linearity of sums",
+        "delta contraction",
+        Fact("weights sum to one", "sum(p_k, k)", "1"),
+    ),
+    reasons=True,
+)
+
+
+@exercise.part(points=1, answer=Derivation(general_chain))
+def general():
+    """Any row of J for n logits added up, down to 0, with the reason of each step."""
+    return [
+        "p_i*(sum(delta(i,j), j) - sum(p_j, j))  # linearity of sums",
+        "p_i*(1 - sum(p_j, j))  # delta contraction",
+        "p_i*(1 - 1)  # weights sum to one",
+        "0  # algebra",
+    ]
+
+
+@general.alternative
+def two_sums():
+    """Multiply out before the sum is split."""
+    return [
+        "sum(p_i*delta(i,j) - p_i*p_j, j)  # algebra",
+        "sum(p_i*delta(i,j), j) - sum(p_i*p_j, j)  # linearity of sums",
+        "p_i - sum(p_i*p_j, j)  # delta contraction",
+        "p_i - p_i*sum(p_j, j)  # linearity of sums",
+        "p_i - p_i  # weights sum to one",
+        "0",
+    ]
+
+
+@general.alternative
+def weights_before_the_delta():
+    """Use that the weights add up to 1 first."""
+    return [
+        "p_i*sum(delta(i,j) - p_j, j)  # linearity of sums",
+        "p_i*(sum(delta(i,j), j) - sum(p_j, j))  # linearity of sums",
+        "p_i*(sum(delta(i,j), j) - 1)  # weights sum to one",
+        "p_i*(1 - 1)  # delta contraction",
+    ]
+
+
+@general.alternative
+def general_in_latex():
+    """Write the sums with their sign."""
+    return [
+        r"\sum_{j=1}^n p_i \delta_{ij} - \sum_{j=1}^n p_i p_j  # linearity of sums",
+        r"p_i - \sum_{j=1}^n p_i p_j  # delta contraction",
+        r"p_i - p_i \sum_{j=1}^n p_j  # linearity of sums",
+        r"p_i - p_i \cdot 1  # weights sum to one",
+        "0",
     ]
 
 

@@ -5,7 +5,8 @@ Source: Boyd & Vandenberghe (2004), "Convex Optimization", section 3.1.5.
 
 import numpy as np
 
-from autograder.exercise import Exercise, Formula, Numbers
+from autograder.algebra import IndexedChain
+from autograder.exercise import Derivation, Exercise, Formula, Numbers
 
 exercise = Exercise(
     "lse_gradient",
@@ -31,7 +32,73 @@ probabilities = Formula(
 )
 
 
-@exercise.part(points=1, answer=probabilities)
+SUM = "sum(exp(z_k), k)"
+
+slope_chain = IndexedChain(
+    start=f"D(log({SUM}), z_j)",
+    target="p_j",
+    indexed=("z", "p"),
+    definitions={"p_i": f"exp(z_i)/{SUM}"},
+    rules=(
+        "chain rule",
+        "derivative of a sum",
+        "derivative of exp",
+        "delta contraction",
+        "definition",
+    ),
+    reasons=True,
+)
+
+
+@exercise.part(points=1, answer=Derivation(slope_chain))
+def lse_steps():
+    """∂ LSE/∂z_j for n logits, with the reason of each step."""
+    return [
+        f"D({SUM}, z_j)/{SUM}  # chain rule",
+        f"sum(D(exp(z_k), z_j), k)/{SUM}  # derivative of a sum",
+        f"sum(exp(z_k)*delta(k,j), k)/{SUM}  # derivative of exp",
+        f"exp(z_j)/{SUM}  # delta contraction",
+        "p_j  # definition",
+    ]
+
+
+@lse_steps.alternative
+def factor_first():
+    """Write the fraction in front."""
+    return [
+        f"1/{SUM}*D({SUM}, z_j)  # chain rule",
+        f"1/{SUM}*sum(D(exp(z_l), z_j), l)  # derivative of a sum",
+        f"1/{SUM}*sum(exp(z_l)*delta(l,j), l)  # derivative of exp",
+        f"1/{SUM}*exp(z_j)  # delta contraction",
+        "p_j  # definition",
+    ]
+
+
+@lse_steps.alternative
+def by_chain_rules():
+    """Call the derivative of exp a chain rule, too."""
+    return [
+        f"D({SUM}, z_j)/{SUM}  # chain rule",
+        f"sum(D(exp(z_k), z_j), k)/{SUM}  # derivative of a sum",
+        f"sum(exp(z_k)*delta(k,j), k)/{SUM}  # chain rule",
+        f"exp(z_j)/{SUM}  # delta contraction",
+        "p_j  # definition",
+    ]
+
+
+@lse_steps.alternative
+def lse_in_latex():
+    """Write sums and fractions with their signs."""
+    return [
+        r"\frac{D(\sum_{k=1}^n e^{z_k}, z_j)}{\sum_{k=1}^n e^{z_k}}  # chain rule",
+        r"\frac{\sum_{k=1}^n D(e^{z_k}, z_j)}{\sum_{k=1}^n e^{z_k}}  # derivative of a sum",
+        r"\frac{\sum_{k=1}^n e^{z_k} \delta_{kj}}{\sum_{k=1}^n e^{z_k}}  # derivative of exp",
+        r"\frac{e^{z_j}}{\sum_{k=1}^n e^{z_k}}  # delta contraction",
+        "p_j  # definition",
+    ]
+
+
+@exercise.part(points=0.5, answer=probabilities)
 def lse_slope():
     """∂ LSE/∂z₁ in terms of the probabilities."""
     return "p1"
@@ -61,7 +128,7 @@ def logarithm_of_the_probability():
     return "log(p1)"
 
 
-@exercise.part(points=1, answer=probabilities)
+@exercise.part(points=0.5, answer=probabilities)
 def lse_curvature():
     """∂² LSE/∂z₁∂z₂ in terms of the probabilities."""
     return "-p1*p2"

@@ -5,7 +5,7 @@ Source: Goodfellow, Bengio & Courville (2016), "Deep Learning", section 6.2.2.3.
 
 import sympy
 
-from autograder.algebra import Chain, Waypoint
+from autograder.algebra import Chain, IndexedChain, Waypoint
 from autograder.exercise import Derivation, Exercise, Formula
 
 exercise = Exercise(
@@ -55,7 +55,7 @@ chain = Chain(
 )
 
 
-@exercise.part(points=3, answer=Derivation(chain))
+@exercise.part(points=1.5, answer=Derivation(chain))
 def steps():
     """The first probability after the shift, back to p₁, one equality a line."""
     return [
@@ -95,6 +95,62 @@ def in_latex():
         r"\frac{e^c e^{z_1}}{e^c e^{z_1} + e^c e^{z_2} + e^c e^{z_3}}",
         r"\frac{e^{z_1}}{Z}",
         r"p_1",
+    ]
+
+
+SHIFTED = "exp(z_i + c)/sum(exp(z_j + c), j)"
+
+general_chain = IndexedChain(
+    start=SHIFTED,
+    target="p_i",
+    names=("c",),
+    indexed=("z", "p"),
+    definitions={"p_i": "exp(z_i)/sum(exp(z_j), j)"},
+    rules=("linearity of sums", "definition"),
+    reasons=True,
+)
+
+
+@exercise.part(points=1.5, answer=Derivation(general_chain))
+def general():
+    """The same for any number of logits, with the reason of each step."""
+    return [
+        SHIFTED,
+        "exp(c)*exp(z_i)/sum(exp(c)*exp(z_j), j)  # algebra",
+        "exp(c)*exp(z_i)/(exp(c)*sum(exp(z_j), j))  # linearity of sums",
+        "p_i  # definition",
+    ]
+
+
+@general.alternative
+def cancelled_before_the_name():
+    """Cancel the factor in a line of its own."""
+    return [
+        SHIFTED,
+        "exp(z_i)*exp(c)/(exp(c)*sum(exp(z_k), k))  # linearity of sums",
+        "exp(z_i)/sum(exp(z_k), k)  # algebra",
+        "p_i  # definition",
+    ]
+
+
+@general.alternative
+def inverse_above_and_below():
+    """Multiply above and below by e^−c, and take it into the sum."""
+    return [
+        "exp(-c)*exp(z_i + c)/(exp(-c)*sum(exp(z_j + c), j))",
+        "exp(z_i)/sum(exp(-c)*exp(z_j + c), j)  # linearity of sums",
+        "exp(z_i)/sum(exp(z_j), j)  # algebra",
+        "p_i  # definition",
+    ]
+
+
+@general.alternative
+def general_in_latex():
+    """Write fractions as fractions, and the sum with its sign."""
+    return [
+        r"\frac{e^{c} e^{z_i}}{\sum_{j=1}^{n} e^{c} e^{z_j}}",
+        r"\frac{e^{z_i}}{\sum_{j=1}^{n} e^{z_j}}  # linearity of sums",
+        r"p_i  # definition",
     ]
 
 

@@ -5,7 +5,7 @@ Source: Boyd & Vandenberghe (2004), "Convex Optimization", sections 2.1.4 and 3.
 
 import numpy as np
 
-from autograder.algebra import Chain, Waypoint
+from autograder.algebra import Chain, Fact, IndexedChain, Waypoint
 from autograder.exercise import Choice, Derivation, Exercise, Numbers
 
 exercise = Exercise(
@@ -78,52 +78,66 @@ def in_latex():
     ]
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
-def first_step():
-    """Why is ‖Σ w_j V_j‖ ≤ Σ w_j ‖V_j‖?"""
-    return "A"
+norm_chain = IndexedChain(
+    start="norm(sum(w_k*V_k, k))",
+    target="max(norm(V_k), k)",
+    indexed=("w", "V", "s"),
+    vectors=("V",),
+    positive=("w",),
+    definitions={"w_i": "exp(s_i)/sum(exp(s_k), k)"},
+    relation="<=",
+    rules=(
+        "triangle inequality",
+        "norm of a multiple",
+        "largest term",
+        Fact("weights sum to one", "sum(w_k, k)", "1"),
+    ),
+    reasons=True,
+)
 
 
-@first_step.misconception()
-def largest_norm_too_early():
-    """The largest norm has not come in yet: on the right every value has its own norm."""
-    return "B"
+@exercise.part(points=1, answer=Derivation(norm_chain))
+def length():
+    """The length of an output of n values, bounded by the longest value; a reason for each step."""
+    return [
+        "<= sum(norm(w_k*V_k), k)  # triangle inequality",
+        "= sum(w_k*norm(V_k), k)  # norm of a multiple",
+        "<= max(norm(V_k), k)*sum(w_k, k)  # largest term",
+        "= max(norm(V_k), k)  # weights sum to one",
+    ]
 
 
-@first_step.misconception()
-def inner_products():
-    """No two vectors are multiplied with each other here."""
-    return "C"
+@length.alternative
+def two_steps_in_one():
+    """Take the weights out at once."""
+    return [
+        "<= sum(w_j*norm(V_j), j)  # triangle inequality",
+        "<= sum(w_j, j)*max(norm(V_j), j)  # largest term",
+        "= 1*max(norm(V_j), j)  # weights sum to one",
+    ]
 
 
-@first_step.misconception()
-def orthogonal_values():
-    """Nobody says that values are orthogonal, and then there would be squares."""
-    return "D"
+@length.alternative
+def with_the_other_sign():
+    """Write ≤."""
+    return [
+        "norm(sum(w_i*V_i, i))",
+        "≤ sum(norm(w_i*V_i), i)  # triangle inequality",
+        "= sum(norm(V_i)*w_i, i)  # norm of a multiple",
+        "≤ max(norm(V_i), i)*sum(w_i, i)  # largest term",
+        "= max(norm(V_i), i)  # weights sum to one",
+    ]
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
-def second_step():
-    """Why is Σ w_j ‖V_j‖ ≤ max ‖V_j‖?"""
-    return "B"
-
-
-@second_step.misconception()
-def triangle_again():
-    """No vectors are added any more: both sides are numbers. How large is a mean at most?"""
-    return "A"
-
-
-@second_step.misconception()
-def products_of_lengths():
-    """No two vectors are multiplied with each other here."""
-    return "C"
-
-
-@second_step.misconception()
-def orthogonality():
-    """Nobody says that values are orthogonal, and it is not needed."""
-    return "D"
+@length.alternative
+def length_in_latex():
+    """Write sums and norms with their signs."""
+    return [
+        r"\le \sum_{k=1}^n \lVert w_k V_k \rVert  # triangle inequality",
+        r"= \sum_{k=1}^n w_k \lVert V_k \rVert  # norm of a multiple",
+        r"\le max(norm(V_k), k) \sum_{k=1}^n w_k  # largest term",
+        "= max(norm(V_k), k)  # weights sum to one",
+    ]
 
 
 corners = np.array([[0, 0], [4, 0], [0, 4]])

@@ -5,7 +5,8 @@ Source: Vaswani et al. (2017), "Attention is all you need", section 3.2.
 
 import numpy as np
 
-from autograder.exercise import Exercise, Numbers
+from autograder.algebra import Fact, IndexedChain
+from autograder.exercise import Derivation, Exercise, Numbers
 from reference.helpers import softmax
 
 exercise = Exercise(
@@ -123,3 +124,57 @@ def weights_transposed(A, V):
 def best_value_only(A, V):
     """You took the value with the largest weight. Attention averages all of them."""
     return V[np.argmax(A, axis=1)]
+
+
+chain = IndexedChain(
+    start="X*W_Q*R*(X*W_K*S^T)^T",
+    target="X*W_Q*W_K^T*X^T",
+    matrices=("X", "W_Q", "W_K", "R", "S"),
+    indices=("i",),
+    where={"S": "R^(-1)"},
+    rules=("transpose of a product", Fact("S is the inverse of R", "R*S", "I")),
+    reasons=True,
+)
+
+
+@exercise.part(points=2, answer=Derivation(chain))
+def same_scores():
+    """The scores of the changed projections, led back to those of W_Q and W_K, with reasons."""
+    return [
+        "X*W_Q*R*(S^T)^T*W_K^T*X^T  # transpose of a product",
+        "X*W_Q*R*S*W_K^T*X^T  # transpose of a product",
+        "X*W_Q*I*W_K^T*X^T  # S is the inverse of R",
+        "X*W_Q*W_K^T*X^T  # algebra",
+    ]
+
+
+@same_scores.alternative
+def one_transpose_after_the_other():
+    """Take the transpose apart in two lines."""
+    return [
+        "X*W_Q*R*(W_K*S^T)^T*X^T  # transpose of a product",
+        "X*W_Q*R*(S*W_K^T)*X^T  # transpose of a product",
+        "X*W_Q*(R*S)*W_K^T*X^T  # algebra",
+        "X*W_Q*W_K^T*X^T  # S is the inverse of R",
+    ]
+
+
+@same_scores.alternative
+def from_the_other_side():
+    """Move R into the second factor first."""
+    return [
+        "X*W_Q*(X*W_K*S^T*R^T)^T  # transpose of a product",
+        "X*W_Q*(X*W_K*(R*S)^T)^T  # transpose of a product",
+        "X*W_Q*(X*W_K*I)^T  # S is the inverse of R",
+        "X*W_Q*W_K^T*X^T  # transpose of a product",
+    ]
+
+
+@same_scores.alternative
+def in_latex():
+    """Write the transposes with their sign."""
+    return [
+        r"X W_Q R S W_K^\top X^\top  # transpose of a product",
+        r"X W_Q I W_K^\top X^\top  # S is the inverse of R",
+        r"X W_Q W_K^\top X^\top",
+    ]

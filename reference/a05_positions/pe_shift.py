@@ -5,7 +5,7 @@ Source: Vaswani et al. (2017), "Attention is all you need", section 3.5.
 
 import numpy as np
 
-from autograder.algebra import IndexedChain
+from autograder.algebra import Chain, IndexedChain, Waypoint
 from autograder.exercise import Derivation, Exercise, Matrix, Numbers
 
 exercise = Exercise(
@@ -146,18 +146,7 @@ def cosine_row_first():
     return [["-sin(w*k)", "cos(w*k)"], ["cos(w*k)", "sin(w*k)"]]
 
 
-composed = IndexedChain(
-    start="cos(w*k)*cos(w*l) - sin(w*k)*sin(w*l)",
-    target="cos(w*(k + l))",
-    names=("w", "k", "l"),
-    indices=("i",),
-    rules=("addition theorem",),
-    closed=("sin", "cos"),
-    min_lines=2,
-)
-
-
-@exercise.part(points=1, answer=Matrix("w k"))
+@exercise.part(points=0.5, answer=Matrix("w k"))
 def product():
     """The product T_kᵀ T_k, with every entry as simple as it gets."""
     return [["1", "0"], ["0", "1"]]
@@ -175,7 +164,7 @@ def without_the_other_entries():
     return [["1", "2*sin(w*k)*cos(w*k)"], ["2*sin(w*k)*cos(w*k)", "1"]]
 
 
-@exercise.part(points=1, answer=Matrix("w k l"))
+@exercise.part(points=0.5, answer=Matrix("w k l"))
 def composition():
     """The product T_k T_l, with a single sine or cosine in every entry."""
     return [["cos(w*(k + l))", "sin(w*(k + l))"], ["-sin(w*(k + l))", "cos(w*(k + l))"]]
@@ -191,6 +180,80 @@ def difference_of_the_shifts():
 def angles_multiplied():
     """You multiplied the angles. Rotations that follow each other add them."""
     return [["cos(w*k*l)", "sin(w*k*l)"], ["-sin(w*k*l)", "cos(w*k*l)"]]
+
+
+def rows(first, second):
+    """Write a matrix of two rows as text."""
+    return f"Matrix([[{first}], [{second}]])"
+
+
+def step(shift):
+    """Write T_k as text."""
+    wave = f"w*{shift}"
+    return rows(f"cos({wave}), sin({wave})", f"-sin({wave}), cos({wave})")
+
+
+COSINE = "cos(w*k)*cos(w*l) - sin(w*k)*sin(w*l)"
+SINE = "cos(w*k)*sin(w*l) + sin(w*k)*cos(w*l)"
+
+product_chain = Chain(
+    start=f"{step('k')}*{step('l')}",
+    target=step("(k + l)"),
+    names=("w", "k", "l"),
+    waypoints=(
+        Waypoint(
+            "Show an entry of the product as it comes, two products of a sine and a cosine.",
+            lambda line: line.shows(COSINE, SINE, f"-({SINE})"),
+        ),
+    ),
+    ends=Waypoint(
+        "Write each entry with a single sine or cosine of the sum.",
+        lambda line: line.shows("cos(w*(k + l))", "cos(w*k + w*l)"),
+    ),
+)
+
+
+@exercise.part(points=1, answer=Derivation(product_chain))
+def composition_steps():
+    """The proof that T_k T_l is a shift by k + l, from the product of the two matrices."""
+    return [
+        f"{step('k')}*{step('l')}",
+        rows(f"{COSINE}, {SINE}", f"-sin(w*k)*cos(w*l) - cos(w*k)*sin(w*l), {COSINE}"),
+        rows("cos(w*k + w*l), sin(w*k + w*l)", "-sin(w*k + w*l), cos(w*k + w*l)"),
+        step("(k + l)"),
+    ]
+
+
+@composition_steps.alternative
+def entry_by_entry():
+    """Use the theorem on one row after the other."""
+    return [
+        rows(f"{COSINE}, {SINE}", f"-({SINE}), {COSINE}"),
+        rows("cos(w*(k + l)), sin(w*(k + l))", f"-({SINE}), {COSINE}"),
+        step("(k + l)"),
+    ]
+
+
+@composition_steps.alternative
+def factors_exchanged():
+    """Multiply the other way round: shifts commute."""
+    return [
+        f"{step('l')}*{step('k')}",
+        rows(
+            "cos(w*l)*cos(w*k) - sin(w*l)*sin(w*k), cos(w*l)*sin(w*k) + sin(w*l)*cos(w*k)",
+            "-sin(w*l)*cos(w*k) - cos(w*l)*sin(w*k), -sin(w*l)*sin(w*k) + cos(w*l)*cos(w*k)",
+        ),
+        step("(l + k)"),
+    ]
+
+
+@composition_steps.alternative
+def angles_added_at_once():
+    """Straight from the sums of products to the sum of the shifts."""
+    return [
+        rows(f"{COSINE}, {SINE}", f"-({SINE}), {COSINE}"),
+        step("(k + l)"),
+    ]
 
 
 def turned(k, base, sign=1):

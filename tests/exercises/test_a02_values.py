@@ -38,8 +38,7 @@ POINTS = {  # by exercise and part, or checks together
     "attn_rect": {"S": 1, "A": 2, "O": 2, "A_demo": 1},
     "attn_hull": {
         "bound": 1,
-        "first_step": 0.5,
-        "second_step": 0.5,
+        "length": 1,
         "weights_11": 0.5,
         "weights_33": 0.5,
         "reachable": 1,
@@ -186,8 +185,6 @@ CHOICES = [
     ("self_attn_grid", "itself", "B"),
     ("self_attn_grid", "vertical", "A"),
     ("self_preference", "equality", "B"),
-    ("attn_hull", "first_step", "A"),
-    ("attn_hull", "second_step", "B"),
     ("attn_hull", "reachable", "B"),
     ("attn_hard_limit", "tie", "D"),
 ]

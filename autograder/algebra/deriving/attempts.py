@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import sympy
+
 from autograder.algebra.deriving.chain import Chain
 from autograder.algebra.deriving.examination import END, STEPS
 from autograder.algebra.deriving.to_latex import to_latex
@@ -51,7 +53,10 @@ def disguises(chain: Chain, lines: Sequence[str]) -> Iterator[tuple[str, list[st
     name = _any_name(chain)
     yield "with =", [line if _relation(line) else f"= {line}" for line in lines]
     yield "a line twice", [line for line in lines for _ in range(2)]
-    yield "with 0 added", _each_but_the_last(lines, f"{{}} + {name} - {name}")
+    zero = f"{name} - {name}"
+    if isinstance(chain.given.expr, sympy.MatrixBase):  # to which no number can be added
+        zero = f"{name}*({{0}}) - {name}*({{0}})"
+    yield "with 0 added", _each_but_the_last(lines, f"{{0}} + {zero}")
     yield (
         "in finer steps",
         [

@@ -40,6 +40,8 @@ class IndexedChain(Premises):
         The other names, see `Names`.
     rules : tuple of str or Rule or Fact
         What a step may go by; ``"algebra"`` always is one.  Without rules any true step is right.
+    reasons : bool
+        Whether each step must say which rule it goes by.
     relation : str
         ``"<="``, if the derivation shows that `start` is at most `target`.
     moments : mapping of str to pair of str
@@ -125,7 +127,7 @@ class IndexedChain(Premises):
         number = line.number
         if not line.rule:
             if any(self.goes_by(before, line, name) for name in self.known):
-                return None
+                return self._without_reason(before, line) if self.reasons else None
             return Finding(number, "skipped", f"Line {number} is right, but takes {_SEVERAL}.")
         name = self._named(line.rule)
         if name is None:
@@ -140,6 +142,14 @@ class IndexedChain(Premises):
             return Finding(number, "wrong_reason", message)
         message = f"Line {number} is right, but takes more than {name}: {_SEVERAL}."
         return Finding(number, "skipped", message)
+
+    def _without_reason(self, before: Line, line: Line) -> Finding | None:
+        """Ask for the reason of a right step; what algebra alone does needs none."""
+        if self.goes_by(before, line, "algebra"):
+            return None
+        known = ", ".join(self.known)
+        message = f"Line {line.number} is right. Say why, behind a #. The reasons are: {known}."
+        return Finding(line.number, "wrong_reason", message)
 
     @property
     def bounds(self) -> bool:

@@ -52,6 +52,7 @@ class Premises(Chain):
     where: Mapping[str, str] = field(default_factory=dict)
     hidden: tuple[str, ...] = ()
     rules: tuple[str | Rule | Fact, ...] = ()
+    reasons: bool = False
     relation: str = "="
     moments: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     normal: tuple[str, ...] = ()
