@@ -459,11 +459,28 @@ your_numbers("rope_relative")
 
 # %% [markdown]
 # 3. `score`: the score of your $q$ at your position $m$ with your $k$ at your position $n$, for $w = 1$.
+# 4. `relative_test(f, d, rng)`: a test for any encoding `f(x, position)`, which takes a vector of $d$ numbers
+#    ($d$ is even) and a position 0, 1, 2, … and returns a vector of $d$ numbers. It returns `True` if the score
+#    `f(q, m) @ f(k, n)` stays the same when both positions are moved on by the same number, whatever the
+#    vectors and the positions are, and `False` otherwise. Draw what you need with `rng`, which is
+#    `np.random.default_rng(…)`. Rounding changes a score by less than $10^{-9}$; what is not relative
+#    changes some of them by more than $0.1$ among the first 60 positions.
 
 # %% exercise="rope_relative"
 steps = None    # a list of lines
 product = None  # two rows of two texts
 score = None    # one number
+
+
+def relative_test(f: "function of a vector and a position", d: int, rng: "random generator") -> bool:
+    """Tell whether the scores of encoded vectors depend on the difference of positions alone.
+
+    >>> relative_test(lambda x, position: x, 4, np.random.default_rng(0))  # it ignores the position
+    True
+    >>> relative_test(lambda x, position: x + position, 4, np.random.default_rng(0))
+    False
+    """
+    raise NotImplementedError
 
 # %% [markdown]
 # What does the score of a fixed query and a fixed key look like, over their distance? The next cell

@@ -6,7 +6,7 @@ Source: Su et al. (2021), "RoFormer", section 3.2.1, eq. 12 to 16.
 import numpy as np
 
 from autograder.algebra import IndexedChain
-from autograder.exercise import Derivation, Exercise, Matrix, Numbers
+from autograder.exercise import Derivation, Exercise, Matrix, Numbers, agree, given, made, seeded
 
 exercise = Exercise(
     "rope_relative",
@@ -143,3 +143,159 @@ def score_of_the_sum(q, k, m, n):
 def only_the_key_turned(q, k, n):
     """You turned the key alone. The query stands at a position as well."""
     return q @ rotation(n) @ k
+
+
+@exercise.reference
+def relative_test(f, d: int, rng: np.random.Generator) -> bool:
+    """Tell whether scores of encoded vectors depend on the difference of their positions alone."""
+    return passes(f, d, rng)
+
+
+def passes(f, d, rng, positions=60, same=False, tolerance=1e-8, both=True):
+    """Compare 20 scores with those of the same vectors at positions shifted by the same number."""
+    for _ in range(20):
+        q, k = rng.normal(size=(2, d))
+        m, n, shift = rng.integers(1, positions, 3)
+        n = m if same else n
+        later = f(q, m + shift * both) @ f(k, n + shift)
+        if abs(f(q, m) @ f(k, n) - later) > tolerance:
+            return False
+    return True
+
+
+@exercise.alternative
+def along_the_diagonals(f, d, rng):
+    """Make a table of scores; it must be constant along each diagonal."""
+    q, k = rng.normal(size=(2, d))
+    Q, K = (np.array([f(x, p) for p in range(60)]) for x in (q, k))
+    S = Q @ K.T
+    return all(np.ptp(np.diagonal(S, offset)) < 1e-7 for offset in range(-59, 60))
+
+
+@exercise.alternative
+def against_position_zero(f, d, rng):
+    """Compare each score with that of the key at position 0 and the query moved along."""
+    q, k = rng.normal(size=(2, d))
+    for n in range(50):
+        for m in range(n, n + 8):
+            if not np.isclose(f(q, m) @ f(k, n), f(q, m - n) @ f(k, 0), atol=1e-7):
+                return False
+    return True
+
+
+@exercise.alternative
+def by_the_spread(f, d, rng):
+    """Look at the spread of one score over many shifts."""
+    spreads = []
+    for m, n in rng.integers(0, 30, (6, 2)):
+        q, k = rng.normal(size=d), rng.normal(size=d)
+        spreads.append(np.std([np.sum(f(q, m + s) * f(k, n + s)) for s in range(40)]))
+    return bool(max(spreads) < 1e-6)
+
+
+def turning(base, speed=1.0):
+    """Turn each pair by an angle that grows with the position."""
+
+    def encode(x, position):
+        pairs = np.asarray(x, float).reshape(-1, 2)
+        angles = position**speed * base ** (-np.arange(len(pairs)) / len(pairs))
+        c, s = np.cos(angles), np.sin(angles)
+        x, y = pairs.T
+        return np.stack([c * x - s * y, s * x + c * y], axis=1).ravel()
+
+    return encode
+
+
+def adding(base):
+    """Add a sinusoidal encoding."""
+    turn = turning(base)
+    return lambda x, position: x + turn(np.tile([1.0, 0.0], len(x) // 2), position)
+
+
+def fading(rate):
+    """Turn, and shrink with the position."""
+    turn = turning(10000)
+    return lambda x, position: turn(x, position) * rate**position
+
+
+def stopping(last):
+    """Turn up to some position and no further."""
+    turn = turning(100)
+    return lambda x, position: turn(x, min(position, last))
+
+
+def half_turns(x, position):
+    """Turn by half a circle a position, which is exact."""
+    return x * (-1) ** position
+
+
+def clock(x, position):
+    """Turn each pair by a tenth of a circle a position."""
+    return turning(1)(x, 2 * np.pi / 10 * position)
+
+
+@exercise.check(points=1)
+def additive_encodings(call, rng):
+    """Rotations of pairs pass; encodings that are added to the vectors don't."""
+    rotations = given(half_turns), given(clock), made(turning, 10000)
+    for answer in [call(model, 2 * d, seeded(d)) for d, model in enumerate(rotations, 1)]:
+        agree(answer, True, what="the answer for a rotation")
+    agree(call(made(adding, 10000), 4, seeded(4)), False, what="the answer for added encodings")
+    agree(call(made(adding, 100), 8, seeded(5)), False, what="the answer for added encodings")
+
+
+@exercise.check(points=0.25, after=additive_encodings)
+def shrinking(call, rng):
+    """A rotation that also shrinks with the position is not relative."""
+    agree(call(made(fading, 0.97), 8, seeded(6)), False, what="the answer for a shrinking one")
+
+
+@exercise.check(points=0.25, after=additive_encodings)
+def uneven_speed(call, rng):
+    """A rotation that gets faster with the position is not relative."""
+    agree(call(made(turning, 100, 1.5), 4, seeded(7)), False, what="the answer for a faster one")
+
+
+@exercise.check(points=0.5, after=additive_encodings)
+def far_positions(call, rng):
+    """A rotation that stops at position 16 is not relative: positions beyond are tried."""
+    models = made(stopping, 16), made(turning, 100, 1.5)
+    for answer in [call(model, 4, seeded(8)) for model in models]:
+        agree(answer, False, what="the answer for a rotation that stops, or gets faster")
+
+
+@exercise.misconception(fatal=True)
+def only_the_key_shifted(f, d, rng):
+    """You moved one of the two. Their distance changes then, and with it the score."""
+    return passes(f, d, rng, both=False)
+
+
+@exercise.misconception(fatal=True)
+def vectors_compared(f, d, rng):
+    """You compared the encoded vectors. They do change; the scores of two of them do not."""
+    q = rng.normal(size=d)
+    return bool(np.allclose(f(q, 3), f(q, 13)))
+
+
+@exercise.misconception(fatal=True)
+def exact_equality(f, d, rng):
+    """You ask for equal numbers. Sines and cosines are rounded: allow a small difference."""
+    return passes(f, d, rng, tolerance=0)
+
+
+@exercise.misconception
+def same_position_for_both(f, d, rng):
+    """Query and key stand at one position in your test. Let their positions differ."""
+    return passes(f, d, rng, same=True)
+
+
+@exercise.misconception
+def near_positions_only(f, d, rng):
+    """You tried small positions alone. What is relative there need not be so further on."""
+    return passes(f, d, rng, positions=6)
+
+
+@exercise.misconception
+def angles_compared(f, d, rng):
+    """You compared angles. A score changes with the lengths of its vectors, too."""
+    return passes(lambda x, position: f(x, position) / np.linalg.norm(f(x, position)), d, rng)

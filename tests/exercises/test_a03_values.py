@@ -24,6 +24,7 @@ POINTS = {  # by exercise: each row of the catalogue may be several parts or che
     "padding_mask": 6,
     "mask_zoo": 5,
     "sdpa_grad": 11,
+    "self_attn_proj": 8,
 }
 DATA = {
     "score_variance": {"d": 64, "mean_q": 1, "mean_k": 1},

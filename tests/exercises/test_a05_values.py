@@ -23,7 +23,7 @@ POINTS = {  # by exercise: each row of the catalogue may be several parts or che
     "pe_claims": 5,
     "pe_learned": 5,
     "rope_apply": 5,
-    "rope_relative": 5,
+    "rope_relative": 7,
     "rope_vs_pe": 7,
     "alibi_bias": 8,
     "alibi_shift": 4,
