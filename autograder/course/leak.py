@@ -183,11 +183,16 @@ def _code(source: str, where: str) -> Iterator[Secret]:
                         yield Secret(text, at)
                 for n in nodes:
                     if isinstance(n, ast.Constant) and isinstance(n.value, str):
-                        for sentence in _sentences(n.value):
+                        for sentence in _sentences(_without_reason(n.value)):
                             yield Secret(sentence, at)
                 yield from walk(inner)
 
     yield from walk(ast.parse(source).body)
+
+
+def _without_reason(text: str) -> str:
+    """Return a line of a derivation without ``# definition``: which reasons there are is said."""
+    return re.sub(r"\s*#[ \w]*$", "", text)
 
 
 def _inner(node: ast.AST) -> list[ast.stmt]:

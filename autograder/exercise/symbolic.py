@@ -277,8 +277,8 @@ def steps():
         return Judgement(examined.credit, note, text)
 
     def published(self) -> Iterable[str]:
-        """Return what it starts from."""
-        return (self.chain.start,)
+        """Return what it starts from and, where reasons are asked for, all but the way."""
+        return (self.chain.start, *self.chain.told)
 
     def attempts(self, right: Any) -> Iterator[Attempt]:
         """Jumps, circles, disguises and wrong lines; and the reference's lines in other clothes."""

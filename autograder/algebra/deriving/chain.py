@@ -112,6 +112,11 @@ class Chain:
         return False
 
     @property
+    def told(self) -> tuple[str, ...]:
+        """What students are told besides the given expression."""
+        return ()
+
+    @property
     def has_rules(self) -> bool:
         """Whether a step must go by one of some rules."""
         return False

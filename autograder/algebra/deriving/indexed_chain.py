@@ -157,6 +157,12 @@ class IndexedChain(Premises):
         return self.relation == "<="
 
     @property
+    def told(self) -> tuple[str, ...]:
+        """The rules; where reasons are asked for, the result and what its names mean as well."""
+        way = (self.target, *self.definitions.values()) if self.reasons else ()
+        return (*self.known, *way)
+
+    @property
     def has_rules(self) -> bool:
         """Whether a step must go by one of some rules."""
         return bool(self.rules)
