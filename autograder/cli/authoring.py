@@ -62,10 +62,12 @@ def verify(
     """
     from autograder.course.config import Course, CourseError
     from autograder.course.discover import load_assignment
+    from autograder.course.limits import check_limits
     from autograder.course.verify import verify as prove
     from autograder.course.verify import verify_helpers
 
     found = Course.load(course)
+    check_limits(found)
     wanted: dict[str, list[str]] = {}
     for name in which or []:
         assignment, _, exercise = name.partition("/")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from autograder.cli.options import Assignments, Json, Trust, Where, progress
+from autograder.cli.options import Assignments, Json, Trust, Where, output, progress
 
 
 def add_to(app: typer.Typer) -> None:
@@ -122,11 +122,9 @@ def grade_file(
 
         print(json_module.dumps(graded.grade.to_json(), indent=1, ensure_ascii=False))
         return
-    from rich.console import Console
-
     from autograder.delivery.tables import grade_table
 
-    console = Console()
+    console = output()
     console.print(grade_table(graded.grade))
     for notice in graded.grade.notices:
         console.print(notice, markup=False, highlight=False)

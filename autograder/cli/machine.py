@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from autograder.cli.options import Where, progress
+from autograder.cli.options import Where, output, progress
 
 
 def add_to(app: typer.Typer) -> None:
@@ -67,11 +67,9 @@ def demo(
     course: Where = Path(),
 ) -> None:
     """Run everything on a simulated class: generate, simulate, grade, feedback, report."""
-    from rich.console import Console
-
     from autograder.delivery.demo import run_demo
 
-    console = Console()
+    console = output()
     with progress() as bar:
-        for output in run_demo(course, folder, students, bar):
-            console.print(output, highlight=False)
+        for said in run_demo(course, folder, students, console.width, bar):
+            console.print(said, highlight=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Progress
 
 Assignments = Annotated[
@@ -25,6 +26,14 @@ Trust = Annotated[
         help="Run student code without isolation where this machine offers none.",
     ),
 ]
+
+
+def output() -> Console:
+    """Return standard output: as wide as the terminal, and without an end where it is a file."""
+    from rich.console import Console
+
+    console = Console()
+    return console if console.is_terminal else Console(width=10_000)
 
 
 def progress() -> Progress:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from autograder.cli.options import Assignments, Where
+from autograder.cli.options import Assignments, Where, output
 
 
 def add_to(app: typer.Typer) -> None:
@@ -16,35 +16,48 @@ def add_to(app: typer.Typer) -> None:
         app.command()(command)
 
 
-def feedback(assignments: Assignments = None, course: Where = Path()) -> None:
+def feedback(
+    assignments: Assignments = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            help="A .zip file as well, for returning one assignment's pages: named as Moodle or "
+            "Canvas named what was collected."
+        ),
+    ] = None,
+    course: Where = Path(),
+) -> None:
     """Write a feedback page per student and assignment."""
     from autograder.course.config import Course
-    from autograder.delivery.feedback import write_feedback
+    from autograder.delivery.feedback import pack_feedback, write_feedback
 
     found = Course.load(course)
-    pages = write_feedback(found, found.ids(assignments))
+    ids = found.ids(assignments)
+    pages = write_feedback(found, ids)
     print(f"{len(pages)} feedback pages in {found.folder('feedback')}")
+    if to is not None:
+        for line in pack_feedback(found, ids, to):
+            print(line)
 
 
 def report(assignments: Assignments = None, course: Where = Path()) -> None:
     """Write the class report and print the table of scores."""
-    from rich.console import Console
-
     from autograder.course.config import Course
     from autograder.delivery.report import summarise, write_report
 
     found = Course.load(course)
     ids = found.ids(assignments)
     page = write_report(found, ids)
-    console = Console()
-    for table in summarise(found, ids):
+    console = output()
+    for table in summarise(found, ids, console.width):
         console.print(table)
     print(f"class report: {page}")
 
 
 def export(
+    assignments: Assignments = None,
     to: Annotated[str, typer.Option(help="csv, canvas, moodle or gradescope.")] = "csv",
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path(
+    file: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path(
         "grades.csv"
     ),
     partial: Annotated[
@@ -60,7 +73,8 @@ def export(
     from autograder.course.config import Course
     from autograder.delivery.export import export as write
 
-    written = write(Course.load(course), to, output, partial=partial)
-    print(f"{written.rows} rows in {output}")
+    found = Course.load(course)
+    written = write(found, to, file, assignments=found.ids(assignments), partial=partial)
+    print(f"{written.rows} rows in {file}")
     for note in written.notes:
         print(note)

@@ -53,6 +53,12 @@ def submissions(course: Course, assignment: str) -> list[Handed]:
     return found
 
 
+def empty_folders(course: Course, assignment: str) -> list[Path]:
+    """Return the folders of students that hold no notebook of an assignment."""
+    folders = sorted(course.folder("submitted").glob(f"*/{assignment}"))
+    return [folder for folder in folders if folder.is_dir() and not [*folder.glob("*.ipynb")]]
+
+
 def read_notebook(path: Path) -> dict[str, Any]:
     """Read a notebook file, whatever it holds.
 

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from nbgrader import api
 from nbgrader.utils import parse_utc
 from sqlalchemy import make_url
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy.exc import DatabaseError, NoSuchModuleError
 
 from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
@@ -43,6 +43,11 @@ def opened(course: Course) -> Iterator[Any]:
         _make(course)
         with api.Gradebook(course.database, course.id) as gradebook:
             yield gradebook
+    except (ModuleNotFoundError, NoSuchModuleError) as error:
+        raise CourseError(
+            f"the gradebook {course.database} takes a driver that is not installed ({error}): "
+            "`pip install psycopg2-binary` for PostgreSQL"
+        ) from error
     except (DatabaseError, api.InvalidEntry) as error:
         reason = getattr(error, "orig", error)
         raise CourseError(

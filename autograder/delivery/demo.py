@@ -26,7 +26,7 @@ OWN = ("assignments", "reference", "release", "course_config.py", "nbgrader_conf
 
 
 def run_demo(
-    origin: Path, folder: Path | None, students: int, bar: Progress | None = None
+    origin: Path, folder: Path | None, students: int, width: int, bar: Progress | None = None
 ) -> Iterator[Any]:
     """Copy the course at ``origin`` and run it on a simulated class; yield what to print.
 
@@ -48,7 +48,7 @@ def run_demo(
     pages = write_feedback(course, ids)
     yield f"wrote {len(pages)} feedback pages"
     page = write_report(course, ids)
-    yield from summarise(course, ids)
+    yield from summarise(course, ids, width)
     if wrong := disagreements(course):
         raise CourseError("the simulated class got other points than it must: " + "; ".join(wrong))
     yield "every simulated submission got exactly the points it was written for"

@@ -37,6 +37,7 @@ from autograder.delivery.marks import Mark, Marks, scores
 from autograder.delivery.people import people
 
 Rows = list[list[Any]]
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True)
@@ -86,10 +87,22 @@ def export(
     book = {id: found for id in assignments or course.ids() if (found := scores(course, id))}
     rows = FORMATS[to](course, people(course), Book(book, partial))
     text = io.StringIO(newline="")
-    csv.writer(text).writerows(rows)
-    write_atomically(path, text.getvalue().encode())
+    csv.writer(text).writerows([list(map(_harmless, row)) for row in rows])
     notes = [_not_final(id, own.values(), partial) for id, own in book.items()]
+    if path.exists():
+        notes.insert(0, f"{path} was there before and has been replaced")
+    # A spreadsheet takes a file without the mark for another encoding; platforms need none.
+    write_atomically(path, text.getvalue().encode("utf-8-sig" if to == "csv" else "utf-8"))
     return Exported(len(rows) - 1, [note for note in notes if note])
+
+
+def _harmless(cell: Any) -> Any:
+    """Quote a text that a spreadsheet would take for a formula.
+
+    >>> _harmless("=HYPERLINK(1)"), _harmless("Ada"), _harmless(-1.5)
+    ("'=HYPERLINK(1)", 'Ada', -1.5)
+    """
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def _not_final(assignment: str, class_marks: Iterable[Marks], partial: bool) -> str:

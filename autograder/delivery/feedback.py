@@ -8,11 +8,14 @@ leaves a page that is there alone; with --force, as from formgrader, it puts its
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from autograder.course.config import Course
+from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
+from autograder.delivery.hand_in import hand_in
 from autograder.delivery.pages import write_page
 from autograder.delivery.sheets import sheets, with_solutions
 from autograder.delivery.solutions import solutions
@@ -39,3 +42,40 @@ def write_feedback(course: Course, ids: Sequence[str]) -> list[Path]:
                 if beside.is_file():
                     write_atomically(path.with_name(name), beside.read_bytes())
     return pages
+
+
+def pack_feedback(course: Course, ids: Sequence[str], path: Path) -> list[str]:
+    """Write an assignment's pages into a zip for a learning platform; say what was done.
+
+    Moodle takes them as feedback files, Canvas as submissions that are uploaded again: both go by
+    the name that they gave the notebook.
+
+    Raises
+    ------
+    CourseError
+        If there is more than one assignment, no page of it, or ``path`` is no zip.
+    """
+    if len(ids) != 1 or path.suffix != ".zip":
+        raise CourseError(
+            "a zip of feedback is of one assignment: `autograder feedback a03 --to feedback.zip`"
+        )
+    (id,) = ids
+    pages = sorted(course.folder("feedback").glob(f"*/{id}/{id}.html"))
+    if not pages:
+        raise CourseError(f"there is no feedback on {id}: `autograder grade {id}` comes first")
+    lines = [f"{path} was there before and has been replaced"] if path.exists() else []
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for page in pages:
+            archive.write(page, _name_for_platform(course, page.parent.parent.name, id))
+    write_atomically(path, content.getvalue())
+    return [*lines, f"{len(pages)} pages in {path}"]
+
+
+def _name_for_platform(course: Course, student: str, assignment: str) -> str:
+    """Return the name under which a platform recognises whose a page is."""
+    known = hand_in(course, student, assignment)
+    if known.platform not in ("canvas", "moodle"):
+        return f"{student}/{assignment}.html"
+    name = PurePosixPath(known.file).with_suffix(".html")
+    return str(name if len(name.parts) == 1 else PurePosixPath(name.parts[0], f"{assignment}.html"))

@@ -13,7 +13,7 @@ from autograder.course.lock import grading
 from autograder.course.records import read_grade, reopen, write_record
 from autograder.course.release import Release
 from autograder.course.roster import TYPED, declared
-from autograder.course.submissions import STUDENT_ID, Handed, submissions
+from autograder.course.submissions import STUDENT_ID, Handed, empty_folders, submissions
 from autograder.delivery import gradebook, people
 from autograder.delivery.agreement import unlike
 from autograder.delivery.marks import scores
@@ -105,6 +105,11 @@ def grade_and_save(
     roster = people.roster(course)
     work = []
     for id in ids:
+        outcome.notes += [
+            f"{folder} holds no notebook: nothing was handed in there"
+            for folder in empty_folders(course, id)
+            if not students or folder.parent.name in students
+        ]
         for handed in submissions(course, id):
             if students and handed.student not in students:
                 continue
@@ -129,6 +134,7 @@ def grade_and_save(
         outcome.notes += _entered_again(course, work)
         task = bar.add_task("grading", total=len(work)) if bar else None
         batch: list[Graded] = []
+        withheld: dict[tuple[str, str], dict[str, set[str]]] = {}
         done = grade_class(
             course,
             work,
@@ -145,7 +151,7 @@ def grade_and_save(
                 continue
             batch.append(result)
             outcome.graded.append((result.grade.student, result.grade.assignment))
-            outcome.problems += _withheld(result.grade)
+            _add_withheld(withheld, result.grade)
             outcome.notes += [
                 f"{result.grade.student}, {result.grade.assignment}: {notice}"
                 for notice in result.grade.notices
@@ -157,6 +163,7 @@ def grade_and_save(
         _save(course, batch)
         for id in ids:
             gradebook.refresh_times(course, id)
+    outcome.problems += [_sentence(*reason, who) for reason, who in withheld.items()]
     return outcome
 
 
@@ -213,10 +220,22 @@ def _waits(grade: Grade | None) -> bool:
     return any(item.note == NO_GPU for item in items)
 
 
-def _withheld(grade: Grade) -> list[str]:
-    return [
-        f"{grade.student}, {grade.assignment}: the score of {exercise.id} is withheld "
-        f"({next(i.feedback for i in exercise.items if i.status is Status.ERRORED)})"
-        for exercise in grade.exercises
-        if exercise.status is Status.ERRORED
-    ]
+def _add_withheld(withheld: dict[tuple[str, str], dict[str, set[str]]], grade: Grade) -> None:
+    """Note whose scores of which exercises are withheld, by assignment and reason."""
+    for exercise in grade.exercises:
+        if exercise.status is Status.ERRORED:
+            item = next(i for i in exercise.items if i.status is Status.ERRORED)
+            who = withheld.setdefault((grade.assignment, item.feedback), {})
+            who.setdefault(exercise.id, set()).add(grade.student)
+
+
+def _sentence(assignment: str, reason: str, who: dict[str, set[str]]) -> str:
+    """Say it once, however many students wait for the same.
+
+    >>> _sentence("a08", "There is no GPU.", {"time": {"ada", "bob"}, "grow": {"ada"}})
+    '2 students, a08: the scores of time, grow are withheld (There is no GPU.)'
+    """
+    students = set().union(*who.values())
+    named = students.pop() if len(students) == 1 else f"{len(students)} students"
+    scores, verb = ("score", "is") if len(who) == 1 else ("scores", "are")
+    return f"{named}, {assignment}: the {scores} of {', '.join(who)} {verb} withheld ({reason})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import zipfile
 from collections.abc import Callable, Sequence
@@ -116,9 +117,14 @@ def hand_out(course: Course, ids: Sequence[str], to: str | Path) -> list[str]:
         if not (folder / f"{id}.ipynb").is_file():
             raise CourseError(f"{id} isn't generated yet: run `autograder generate {id}`")
     if to == "exchange":
+        lines = []
         for id in ids:
-            run(course, "release_assignment", id)
-        return [f"{id}: released to the exchange" for id in ids]
+            log = run(course, "release_assignment", id)
+            # nbgrader makes the exchange's folder, open to everybody: nobody should miss that.
+            lines += re.findall(r"^\[WARNING\] (.*exchange directory.*)$", log, re.M)
+            (place,) = re.findall(r"^\[INFO\] Destination: (.*)$", log, re.M)[-1:]
+            lines.append(f"{id}: released to the exchange, {place}")
+        return lines
     if Path(to).suffix != ".zip":
         raise CourseError(f"assignments go to `exchange` or to a .zip file, not to {to}")
     with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:

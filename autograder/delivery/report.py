@@ -14,7 +14,7 @@ from autograder.course.config import Course
 from autograder.delivery.pages import STATUS, write_page
 from autograder.delivery.picture import Curve
 from autograder.delivery.sheets import Section, Sheet, sheets
-from autograder.delivery.tables import scores_table, statistics_table
+from autograder.delivery.tables import scores_tables, statistics_table
 from autograder.grading.results import Status
 
 #: Notes that name no mistake in the work itself; they are reported elsewhere.
@@ -194,12 +194,13 @@ def _others(found: Mapping[str, Sheet]) -> list[tuple[str, list[Section]]]:
     return listed
 
 
-def summarise(course: Course, ids: Sequence[str]) -> Iterator[Table]:
-    """Give, for the console, the scores of each assignment that has grades, and statistics."""
+def summarise(course: Course, ids: Sequence[str], width: int) -> Iterator[Table]:
+    """Give the scores of each assignment that has grades, and statistics, for such a console."""
     results = {}
     for id in ids:
         if found := sheets(course, id):
             results[id] = class_result(found.values())
-            yield scores_table(course.titles[id], exercise_results(found.values()), found)
+            exercises = exercise_results(found.values())
+            yield from scores_tables(course.titles[id], exercises, found, width)
     if results:
         yield statistics_table(results)

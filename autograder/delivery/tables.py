@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.markup import escape
 from rich.table import Table
 
@@ -16,33 +17,62 @@ if TYPE_CHECKING:  # sheets need nbgrader, which a single notebook's table can d
     from autograder.grading.results import Grade
 
 
-def scores_table(
-    title: str, exercises: Sequence[ExerciseResult], found: Mapping[str, Sheet]
-) -> Table:
-    """Return a table with a row per student and a column per exercise."""
-    table = Table(title=title, title_justify="left", min_width=len(title), show_footer=True)
-    table.add_column("student", "mean (final points alone)")
-    for exercise in exercises:
-        table.add_column(
+def scores_tables(
+    title: str, exercises: Sequence[ExerciseResult], found: Mapping[str, Sheet], width: int
+) -> list[Table]:
+    """Return tables with a row per student, a column per exercise, and the score in the last.
+
+    There are as many as it takes for none to be wider than ``width``: no id is ever cut.
+    """
+    names = ["student", "mean*", *found]
+    columns = [
+        [
             f"{exercise.id}\nof {points(exercise.max_score)}",
             points(exercise.mean),
-            justify="right",
-        )
+            *(_cell(sheet.by_id.get(exercise.id)) for sheet in found.values()),
+        ]
+        for exercise in exercises
+    ]
     most = sum(exercise.max_score for exercise in exercises)
     final = [sheet.score for sheet in found.values() if not sheet.open]
     mean = points(sum(final) / len(final) if final else None)
-    table.add_column(f"score\nof {points(most)}", mean, justify="right")
-    for student, sheet in found.items():
-        by_id = sheet.by_id
-        cells = [_cell(by_id.get(exercise.id)) for exercise in exercises]
-        table.add_row(escape(student), *cells, so_far(sheet))
+    columns.append([f"score\nof {points(most)}", mean, *map(so_far, found.values())])
+    pages: list[list[list[str]]] = [[]]
+    for column in columns:
+        if pages[-1] and sum(map(_width, [names, *pages[-1], column])) + 1 > width:
+            pages.append([])
+        pages[-1].append(column)
+    return [_page(title, i, len(pages), names, page) for i, page in enumerate(pages, 1)]
+
+
+def _page(
+    title: str, number: int, count: int, names: Sequence[str], columns: Sequence[Sequence[str]]
+) -> Table:
+    part = f" ({number} of {count})" if count > 1 else ""
+    table = Table(
+        title=f"{title}{part}",
+        title_justify="left",
+        caption="* of those whose points are final; (+3): points that are not",
+        caption_justify="left",
+        show_footer=True,
+    )
+    table.add_column(names[0], names[1], no_wrap=True)
+    for head, foot, *_ in columns:
+        table.add_column(head, foot, justify="right", no_wrap=True)
+    for row in zip(names[2:], *(column[2:] for column in columns), strict=True):
+        table.add_row(*map(escape, row))
     return table
+
+
+def _width(column: Sequence[str]) -> int:
+    """Return how wide a column is, with its padding and border."""
+    return max(cell_len(line) for text in column for line in text.split("\n")) + 3
 
 
 def statistics_table(results: Mapping[str, ClassResult]) -> Table:
     """Return a table with a row per assignment: how the class did."""
     table = Table(title="Class statistics", title_justify="left", box=None, pad_edge=False)
-    table.add_column("assignment", no_wrap=True)
+    table.add_column("assignment", overflow="fold")
     for name in ("graded", "final", "mean", "median", "range", "of", "to mark", "withheld"):
         table.add_column(name, justify="right", no_wrap=True)
     for id, result in results.items():

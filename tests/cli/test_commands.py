@@ -67,6 +67,14 @@ def test_an_unknown_exercise_is_answered_with_the_known_ones(monkeypatch, capsys
     assert "a03_scaled_attention has no exercise sdap; it has score_variance" in errors
 
 
+def test_verify_finds_a_limit_for_an_exercise_that_is_none(monkeypatch, capsys, course):
+    config = course.root / "course_config.py"
+    config.write_text(config.read_text() + "\nc.Course.exercise_limits = {'sdap': {}}\n")
+    code, _, errors = run(monkeypatch, capsys, "verify", "a03/sdpa", "--course", course.root)
+    assert code == 1
+    assert "there is no exercise 'sdap' (did you mean 'sdpa'?)" in errors
+
+
 def test_a_failed_proof_fails_the_command(monkeypatch, capsys, course):
     module = course.root / "reference/a03_scaled_attention/sdpa.py"
     module.write_text(module.read_text().replace("return 0.5", "return 0.25"))

@@ -21,8 +21,10 @@ def test_it_is_noticed_and_may_count_where_the_course_allows_it(course):
     swapped = course.submission("student_002", A)
     swapped.parent.mkdir(parents=True)
     swapped.write_bytes(right.read_bytes())
+    (course.folder("submitted") / "student_003" / A).mkdir(parents=True)
     outcome = grade_and_save(course, [A])
-    (note,) = outcome.notes
+    empty, note = outcome.notes
+    assert empty.endswith(f"student_003/{A} holds no notebook: nothing was handed in there")
     assert note.startswith(
         f'student_002, {A}: The notebook says student("student_001"), and it was handed in as '
         "student_002. It was graded with the numbers of student_002: answers"
@@ -41,6 +43,6 @@ def test_it_is_noticed_and_may_count_where_the_course_allows_it(course):
     (course.root / "students.csv").write_text("id\nstudent_001\nstudent_002\n")
     outcome = grade_and_save(Course.load(course.root), [A])
     assert (outcome.up_to_date, [grade.score for grade in outcome.grades]) == (1, [51])
-    assert "graded with the numbers of student_001." in outcome.notes[0]
+    assert "graded with the numbers of student_001." in outcome.notes[-1]
     record = json.loads(course.record("student_002", A).read_text())
     assert record["student"] == "student_002"

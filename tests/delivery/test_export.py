@@ -1,11 +1,14 @@
 import csv
+import zipfile
 
 import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course.config import CourseError
 from autograder.course.roster import Person
+from autograder.delivery.collect import collect
 from autograder.delivery.export import export
+from autograder.delivery.feedback import pack_feedback, write_feedback
 from autograder.delivery.gradebook import register, seal
 from autograder.delivery.people import add_students
 
@@ -41,7 +44,7 @@ def graded_course(tiny, configure, hand_in, graded, save, released):
 
 def rows(course, to, path, **options):
     written = export(course, to, path, **options)
-    with path.open(newline="") as file:
+    with path.open(newline="", encoding="utf-8-sig") as file:
         read = list(csv.reader(file))
     assert written.rows == len(read) - 1
     done = "are sent as they are so far" if options else "are left empty"
@@ -109,6 +112,40 @@ def test_what_is_not_final_is_sent_only_when_that_is_said(graded_course, tmp_pat
     assert list(of(rows(graded_course, to, tmp_path / "a.csv")).values()) == [""]
     partial = rows(graded_course, to, tmp_path / "b.csv", partial=True)
     assert list(of(partial).values()) == ["1.0"]
+
+
+def test_a_name_that_is_a_formula_is_none_in_a_spreadsheet(graded_course, tmp_path):
+    path = tmp_path / "grades.csv"
+    add_students(graded_course, [Person("mal", '=HYPERLINK("x")', "")])
+    assert "'=HYPERLINK" in rows(graded_course, "csv", path)[3][1]
+    assert path.read_bytes().startswith(b"\xef\xbb\xbf")  # or Excel reads no umlauts
+    again = export(graded_course, "csv", path, assignments=[A])
+    assert again.notes[0] == f"{path} was there before and has been replaced"
+
+
+def test_feedback_goes_back_under_the_names_that_platforms_gave(tiny, graded, save, tmp_path):
+    lms = tmp_path / "lms.zip"
+    names = {
+        "Ada Lovelace_501_assignsubmission_file_/a01_tiny.ipynb": "Ada Lovelace_501_assignsubmiss"
+        "ion_file_/a01_tiny.html",
+        "bob_LATE_11_9001_a01_tiny-1.ipynb": "bob_LATE_11_9001_a01_tiny-1.html",
+        "cy/a01_tiny.ipynb": "cy/a01_tiny.html",
+    }
+    with zipfile.ZipFile(lms, "w") as archive:
+        for name in names:
+            archive.writestr(name, (tiny.folder("release") / A / f"{A}.ipynb").read_text())
+    collect(tiny, [A], lms)
+    save(tiny, *(graded(student) for student in ("ada-lovelace", "bob", "cy")))
+    write_feedback(tiny, [A])
+    back = tmp_path / "back.zip"
+    assert pack_feedback(tiny, [A], back) == [f"3 pages in {back}"]
+    assert pack_feedback(tiny, [A], back)[0].endswith("has been replaced")
+    with zipfile.ZipFile(back) as archive:
+        assert set(archive.namelist()) == set(names.values())
+        page = archive.read("bob_LATE_11_9001_a01_tiny-1.html").decode()
+    assert "Feedback for bob" in page
+    with pytest.raises(CourseError, match="of one assignment"):
+        pack_feedback(tiny, [A], tmp_path / "back.html")
 
 
 def test_another_format_is_refused(tiny, tmp_path):

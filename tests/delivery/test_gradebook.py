@@ -245,6 +245,12 @@ def test_a_locked_gradebook_is_said_to_be_locked(tiny, graded, released):
         holder.close()
 
 
+def test_a_driver_that_is_missing_is_said_in_one_sentence(tiny, configure):
+    course = configure(tiny.root, 'c.CourseDirectory.db_url = "postgresql+nodriver://x/y"')
+    with pytest.raises(CourseError, match="a driver that is not installed .*pip install psycopg2"):
+        scores(course, A)
+
+
 def test_text_that_utf8_can_not_hold_is_saved(tiny, graded):
     save_me = graded("ada", answer="half a pair: \ud800")
     gradebook.save(tiny, [save_me])

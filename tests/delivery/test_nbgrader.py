@@ -43,8 +43,11 @@ def test_the_exchange_carries_an_assignment_there_and_back(
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
     exchange = f"--Exchange.root={tmp_path / 'exchange'}"
-    hand_out(tiny, [A], "exchange")
-    hand_out(tiny, [A], "exchange")  # a correction replaces what was released
+    made, released = hand_out(tiny, [A], "exchange")
+    place = tmp_path / "exchange"
+    assert made == f"Creating exchange directory: {place}"  # open to everybody, so it is said
+    assert released == f"{A}: released to the exchange, {place / tiny.id / 'outbound' / A}"
+    assert hand_out(tiny, [A], "exchange") == [released]  # a correction replaces it
     student = tmp_path / "home"
     student.mkdir()
     as_ada = ("--course", tiny.id, exchange)

@@ -303,15 +303,28 @@ def test_the_console_shows_the_same_scores(tiny, graded, save):
     cy = graded("cy[x]", qk=0.0, answer=BLANK)
     save(tiny, graded("ada"), graded("bob", qk=None), cy)
     console = Console(width=120, record=True, file=StringIO())
-    for table in summarise(tiny, [A]):
+    for table in summarise(tiny, [A], 120):
         console.print(table)
     shown = console.export_text()
     assert re.search(r"ada +│ +2 – │ +1 ✓ │ +3 \(\+3\)", shown)  # no ✓ where points wait
     assert re.search(r"bob +│ +– ! │ +1 ✓ │ +1 \(\+5\)", shown)
-    assert re.search(r"mean \(final points alone\) +│ +0 │ +1 │ +1", shown)
+    assert re.search(r"mean\* +│ +0 │ +1 │ +1", shown)
     assert re.search(r"qk ┃ +norm ┃ +score", shown)
     assert re.search(rf"{A} +3 +1 +1 +1 +1 – 1 ", shown)
     assert "cy[x]" in shown
+
+
+def test_a_wide_table_is_paged_and_no_id_is_cut(tiny, graded, save):
+    students = [f"student_with_a_long_id_{i:03}" for i in range(3)]
+    save(tiny, *map(graded, students))
+    console = Console(width=44, record=True, file=StringIO())
+    for table in list(summarise(tiny, [A], 44))[:-1]:
+        console.print(table)
+    shown = console.export_text()
+    assert "Tiny & small (1 of 2)" in shown
+    assert "…" not in shown
+    assert all(shown.count(student) == 2 for student in students)
+    assert max(map(len, shown.splitlines())) <= 44
 
 
 def test_the_console_shows_one_grade_item_by_item(graded):
@@ -325,4 +338,4 @@ def test_the_console_shows_one_grade_item_by_item(graded):
 
 def test_no_grades_give_an_empty_report(tiny):
     assert "Nothing is graded yet." in Page(write_report(tiny, [A])).text
-    assert list(summarise(tiny, [A])) == []
+    assert list(summarise(tiny, [A], 80)) == []

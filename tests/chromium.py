@@ -1,0 +1,81 @@
+"""A browser that tests drive: chromium, by its DevTools protocol."""
+
+import base64
+import json
+import subprocess
+import time
+import urllib.request
+from contextlib import contextmanager
+
+from websocket import create_connection
+
+
+class Tab:
+    """A page in the browser."""
+
+    def __init__(self, address):
+        self._socket = create_connection(address, suppress_origin=True, timeout=120)
+        self._id = 0
+
+    def close(self):
+        """Leave the page."""
+        self._socket.close()
+
+    def _send(self, method, **parameters):
+        self._id += 1
+        self._socket.send(json.dumps({"id": self._id, "method": method, "params": parameters}))
+        while True:
+            answer = json.loads(self._socket.recv())
+            if answer.get("id") == self._id:
+                assert "error" not in answer, answer
+                return answer["result"]
+
+    def open(self, url):
+        """Go to a page; ``wait`` for what should be on it."""
+        self._send("Page.navigate", url=url)
+
+    def ask(self, script):
+        """Return the value of an expression in the page."""
+        answer = self._send("Runtime.evaluate", expression=script, returnByValue=True)
+        return answer["result"].get("value")
+
+    def wait(self, script, seconds=120):
+        """Wait until an expression in the page holds, and return its value."""
+        end = time.monotonic() + seconds
+        while not (value := self.ask(script)):
+            assert time.monotonic() < end, f"{script} in: {self.ask('document.body.innerText')}"
+            time.sleep(0.3)
+        return value
+
+    def resize(self, width, height):
+        """Give the page a screen of that size."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self._send("Emulation.setDeviceMetricsOverride", **size)
+
+    def photograph(self, path):
+        """Save what the page looks like."""
+        picture = self._send("Page.captureScreenshot", captureBeyondViewport=True)
+        path.write_bytes(base64.b64decode(picture["data"]))
+
+
+@contextmanager
+def browsing(folder):
+    """Start a browser with a profile of its own in ``folder``; give its page."""
+    options = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run")
+    command = ["chromium", *options, "--remote-debugging-port=0", f"--user-data-dir={folder}"]
+    browser = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        port = folder / "DevToolsActivePort"
+        end = time.monotonic() + 120
+        while not port.is_file() or "\n" not in port.read_text():
+            assert time.monotonic() < end, "the browser did not start"
+            time.sleep(0.2)
+        address = f"http://127.0.0.1:{port.read_text().splitlines()[0]}/json/list"
+        with urllib.request.urlopen(address, timeout=60) as answer:
+            pages = [page for page in json.load(answer) if page["type"] == "page"]
+        tab = Tab(pages[0]["webSocketDebuggerUrl"])
+        yield tab
+        tab.close()
+    finally:
+        browser.terminate()
+        browser.wait()

@@ -1,0 +1,56 @@
+"""formgrader's own buttons, clicked in a browser."""
+
+import json
+
+import pytest
+
+from autograder.course.config import Course
+from autograder.course.simulate import simulate
+from autograder.delivery.demo import copy_course
+from autograder.delivery.marks import scores
+from autograder.delivery.release import generate
+
+from ..chromium import browsing
+from ..servers import serving
+from .conftest import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox, pytest.mark.browser]
+
+A = "a02_attention_by_hand"
+CLICK = "document.querySelector('td.{} a').click() || true"
+DIALOGUE = "(document.querySelector('#success-modal, #error-modal') || {}).innerText"
+
+
+def closed(tab, button):
+    """Click a button, wait for what formgrader says of it, and return that."""
+    tab.wait(f"document.querySelector('td.{button} a') !== null")
+    tab.ask(CLICK.format(button))
+    return tab.wait(DIALOGUE)
+
+
+def test_assignments_are_listed_released_and_autograded_from_there(tmp_path):
+    root = copy_course(ROOT, tmp_path / "course").root
+    config = root / "course_config.py"
+    config.write_text(f"{config.read_text()}\nc.Exchange.root = {str(tmp_path / 'exchange')!r}\n")
+    course = Course.load(root)
+    generate(course, [A])
+    simulate(course, A, 1)
+    files = {path.name: path.read_bytes() for path in (root / "release" / A).glob("*.*")}
+    home, exchange = tmp_path / "home", tmp_path / "exchange"
+    for folder in (home, exchange):
+        folder.mkdir()
+    exchange.chmod(0o777)  # as nbgrader wants it
+    with serving(course, home) as server, browsing(tmp_path / "browser") as tab:
+        tab.open(f"{server}/formgrader/manage_assignments")
+        tab.wait("document.querySelectorAll('td.name').length > 0")
+        assert tab.ask("document.querySelector('td.name').innerText").strip() == A
+        assert tab.ask("document.querySelector('td.num-submissions').innerText").strip() == "1"
+        assert "Success" in closed(tab, "assign")
+        assert {p.name: p.read_bytes() for p in (root / "release" / A).glob("*.*")} == files
+        tab.open(f"{server}/formgrader/manage_assignments?again")
+        assert "Success" in closed(tab, "release")
+        handed_out = exchange / course.id / "outbound" / A
+        assert json.loads((handed_out / f"{A}.ipynb").read_text())["cells"]
+        tab.open(f"{server}/formgrader/manage_submissions/{A}")
+        assert "Success" in closed(tab, "autograde")
+        assert scores(course, A)["student_001"].score == 51
