@@ -262,7 +262,7 @@ class _Changed(Recorder):
 
 
 def _respects(value: Any, matters: Callable[[Change], bool]) -> list[Any]:
-    """Return which of "value" and "dtype" matter; for a tuple, of each of its entries."""
+    """Return which of "value", or else "shape", and "dtype" matter; for each entry of a tuple."""
     if isinstance(value, tuple):
         return [
             _respects(entry, lambda change, i=i: matters(_at(i, change)))  # type: ignore[misc]
@@ -270,8 +270,8 @@ def _respects(value: Any, matters: Callable[[Change], bool]) -> list[Any]:
         ]
     if not isinstance(value, np.ndarray | np.generic | float | int):
         return ["value"]
-    changes = {"value": _other_value, "dtype": _other_dtype}
-    return [name for name, change in changes.items() if matters(change)]
+    size = "value" if matters(_other_value) else "shape" if matters(_other_shape) else ""
+    return [*filter(None, [size]), *(["dtype"] if matters(_other_dtype) else [])]
 
 
 def _looseness(value: Any, matters: Callable[[Change], bool]) -> float | None:
@@ -305,6 +305,10 @@ def _other_value(value: Any) -> Any:
     array = np.nan_to_num(np.asarray(value))
     other = ~array if array.dtype.kind == "b" else array + array.dtype.type(1)
     return other if isinstance(value, np.ndarray) else type(value)(other[()])
+
+
+def _other_shape(value: Any) -> Any:
+    return np.asarray(value)[None]
 
 
 def _other_dtype(value: Any) -> Any:

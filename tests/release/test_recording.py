@@ -156,7 +156,7 @@ def test_what_a_check_does_not_look_at_is_not_shipped(mini):
     checks = checks["functions"][0]["checks"]
     assert [call["compare"] for call in checks[0]["calls"]] == [["value"], ["value"]]
     call = checks[1]["calls"][0]
-    assert call["compare"] == ["dtype"]
+    assert call["compare"] == ["shape", "dtype"]
     assert call["unchanged"] is True
     assert call["value"] == {"array": [0.0] * 4, "dtype": "float32", "shape": [4]}
 
