@@ -16,11 +16,11 @@
 # | part | you learn | time |
 # |---|---|---|
 # | 1 Why several | what one head can't do, and what several cost | 50 min |
-# | 2 How | splitting, merging, the layer as code, its parameters | 130 min |
+# | 2 How | splitting, merging, counting; the layer as code, its gradient, the library's | 205 min |
 # | 3 Looked at closely | a layer is a sum of heads; scores of low rank | 80 min |
 # | 4 Across | a second sequence, and a mask that lands on the wrong axis | 60 min |
 #
-# That is **five to six hours**; the parts can be done on different days. How to work with it:
+# That is **six to seven hours**; the parts can be done on different days. How to work with it:
 #
 # - Indices start at 0, as in Python, and a softmax acts on the last axis.
 # - Give numbers to at least four significant digits, small ones too (`0.0002907`, not `0.0003`).
@@ -273,6 +273,96 @@ class MultiHead:
 
 
 # %% [markdown]
+# ### The way back
+#
+# *50 minutes.* Training needs the gradient of everything. In self-attention $X$ enters three times: as queries, as keys and as
+# values. So the gradient for $X$ has three parts, and it is easy to lose one.
+#
+# 1. `mha_backward(X, W, h, dY, mask)`: the layer is $Y$, with the four matrices stacked in $W$ of shape $(4, d, d)$: $W_Q, W_K,
+#    W_V, W_O$, without biases. $dY$ is the gradient of some number with respect to $Y$. Return its gradients with respect to $X$ and $W$.
+# 2. `gradcheck(f, x, h)`: how does one know that this is right? `f(x)` returns a number and what is claimed to be its gradient $a$ at
+#    $x$. Work out the gradient $b$ by central differences,
+#    $$ b_i = \frac{f(x + h\,e_i) - f(x - h\,e_i)}{2h}, $$
+#    and return $\lVert a - b \rVert / (\lVert a \rVert + \lVert b \rVert)$. In float32 rounding hides everything: raise an
+#    exception or warn (`warnings.warn`).
+#
+# Then use the second on the first. A relative error below $10^{-6}$ is good; half of $X$'s paths missing gives $0.4$ or more.
+
+# %% exercise="mha_grad"
+import numpy as np
+
+
+def mha_backward(
+    X: "array (B, n, d)",
+    W: "array (4, d, d)",
+    h: int,
+    dY: "array (B, n, d)",
+    mask: "bool array (n, n), or None" = None,
+) -> "arrays (B, n, d) and (4, d, d)":
+    """Return the gradients for X and W.
+
+    >>> X, W, dY = np.ones((1, 1, 1)), np.full((4, 1, 1), 2.0), np.ones((1, 1, 1))
+    >>> dX, dW = mha_backward(X, W, 1, dY)
+    >>> dX.item(), dW.ravel().tolist()
+    (4.0, [0.0, 0.0, 2.0, 2.0])
+    """
+    raise NotImplementedError
+
+
+def gradcheck(f: "function", x: "array", h: float = 1e-5) -> float:
+    """Return how far the gradient that f claims is from central differences.
+
+    >>> gradcheck(lambda x: ((x**2).sum(), 2 * x), np.ones(3)) < 1e-6
+    True
+    >>> round(gradcheck(lambda x: ((x**2).sum(), 6 * x), np.ones(3)), 4)
+    0.5
+    """
+    raise NotImplementedError
+
+
+# %% [markdown]
+# ### The same as the library
+#
+# *40 minutes.* PyTorch has this layer: `nn.MultiheadAttention`. Yours is right if it gives the same numbers with the same weights. For
+# that one has to know how the library keeps them: three matrices in one, `in_proj_weight` of shape $(3d, d)$, their biases in `in_proj_bias`,
+# and `out_proj`, a linear layer. Like all linear maps in PyTorch they are used as $x W^\top$. (This exercise needs PyTorch.)
+#
+# 1. `parameters`: how many numbers are there in `nn.MultiheadAttention(512, 8)`, and in one with `bias=False`? Two whole numbers. Count by hand,
+#    then look.
+# 2. `MHA(d, h, bias)`: the layer as a module. `load_from(m)` takes over the weights of an `nn.MultiheadAttention`. Calling the module gives the output
+#    and the weights of every head, $(B, h, n, m)$. In the mask True means, as everywhere in this course, that a query *may* look at a key.
+#    (In the library it means the contrary.)
+
+# %% exercise="mha_torch"
+import torch
+from torch import nn
+
+parameters = None  # two whole numbers
+
+
+class MHA(nn.Module):
+    """Attention with h heads that can take over the library's weights.
+
+    >>> layer, library = MHA(4, 2), nn.MultiheadAttention(4, 2, batch_first=True)
+    >>> layer.load_from(library)
+    >>> x = torch.ones(1, 3, 4)
+    >>> torch.allclose(layer(x, x, x)[0], library(x, x, x)[0], atol=1e-6)
+    True
+    """
+
+    def __init__(self, d: int, h: int, bias: bool = True):
+        raise NotImplementedError
+
+    def load_from(self, m: nn.MultiheadAttention):
+        """Take over the weights of m."""
+        raise NotImplementedError
+
+    def forward(self, xq, xk, xv, mask=None):
+        """Return the output (B, n, d) and the weights (B, h, n, m)."""
+        raise NotImplementedError
+
+
+# %% [markdown]
 # ## 3 Looked at closely
 #
 # ### A sum over heads
@@ -427,7 +517,7 @@ def align_mask(mask: "bool array", ndim: int) -> "bool array with ndim axes":
 # ## What you can do now
 #
 # You can say what several heads are for and what they cost, split and merge them without mixing tokens, count their
-# parameters, and point attention at another sequence.
+# parameters, write the whole layer with its gradient, and point attention at another sequence.
 #
 # The next notebook asks what all this can know about the order of the tokens. (Nothing, so far.)
 #

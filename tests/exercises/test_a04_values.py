@@ -20,6 +20,8 @@ POINTS = {  # by exercise: each row of the catalogue may be several parts or che
     "cross_attn": 9,
     "mask_broadcast": 5,
     "mha_numpy": 15,
+    "mha_grad": 11,
+    "mha_torch": 7,
     "why_heads": 5,
 }
 DATA = {
@@ -184,3 +186,58 @@ class TestMhaNumpy:
         right = theirs(*map(torch.tensor, (x, y, y)), attn_mask=blocked, average_attn_weights=False)
         for found, expected in zip(ours(x, y, y, mask), right, strict=True):
             np.testing.assert_allclose(found, expected.detach().numpy(), rtol=1e-9, atol=1e-12)
+
+
+class TestMhaGrad:
+    """The backward pass on the catalogue's fixture: torch agrees, and mistakes are as far off."""
+
+    @pytest.fixture
+    def fixture(self):
+        rng = np.random.default_rng(0)
+        X, W = rng.normal(size=(2, 4, 6)), rng.normal(size=(4, 6, 6)) / 2
+        return X, W, 2, rng.normal(size=(2, 4, 6)), np.tri(4, dtype=bool)
+
+    def test_torch_finds_the_same_gradients(self, fixture):
+        torch = pytest.importorskip("torch")
+        X, W, h, dY, mask = fixture
+        x, w = (torch.tensor(a, requires_grad=True) for a in (X, W))
+        q, k, v = ((x @ w[i]).unflatten(-1, (h, -1)).transpose(1, 2) for i in range(3))
+        out = torch.nn.functional.scaled_dot_product_attention(q, k, v, torch.tensor(mask))
+        (out.transpose(1, 2).flatten(2) @ w[3] * torch.tensor(dY)).sum().backward()
+        for found, right in zip(module("mha_grad").mha_backward(*fixture), (x, w), strict=True):
+            np.testing.assert_allclose(found, right.grad.numpy(), rtol=1e-9, atol=1e-12)
+
+    @pytest.mark.parametrize(
+        ("mistake", "which", "error"),
+        [
+            ("query_path_alone", 0, 0.589),
+            ("value_path_missing", 0, 0.412),
+            ("scale_missing", 1, 0.268),
+        ],
+    )
+    def test_the_mistakes(self, fixture, mistake, which, error):
+        found = module("mha_grad")
+        right, wrong = found.mha_backward(*fixture), getattr(found, mistake).compute(*fixture)
+        part = slice(2) if which else ...  # W_q and W_k alone
+        assert round(found.relative(right[which][part], wrong[which][part]), 3) == error
+
+    def test_differences_agree_at_a_good_step_alone(self, fixture):
+        found, (X, W, h, dY, _) = module("mha_grad"), fixture
+
+        def f(weights):
+            out = module("mha_numpy").expected(weights, h, X, X, X)[0]
+            return (out * dY).sum(), found.mha_backward(X, weights, h, dY)[1]
+
+        coarse, good, fine = (found.gradcheck(f, W, step) for step in (1e-1, 1e-5, 1e-13))
+        assert good < 1e-8 < 1e-5 < fine
+        assert coarse > 1e-4
+
+
+class TestMhaTorch:
+    """The counts are the library's."""
+
+    def test_the_counts(self):
+        torch = pytest.importorskip("torch")
+        layers = [torch.nn.MultiheadAttention(512, 8, bias=bias) for bias in (True, False)]
+        counted = [sum(p.numel() for p in layer.parameters()) for layer in layers]
+        assert module("mha_torch").parameters() == counted == [1_050_624, 1_048_576]

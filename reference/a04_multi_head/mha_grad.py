@@ -1,0 +1,392 @@
+"""The gradient of a whole attention layer, and a check of gradients against central differences.
+
+Source: Vaswani et al. (2017), section 3.2.2; chain rule.
+"""
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray
+
+from autograder.exercise import Exercise, agree, given, made, require
+from reference.helpers import attention, merge_heads, split_heads
+
+exercise = Exercise(
+    "mha_grad",
+    title="The gradient of the whole layer",
+    source="Vaswani et al. (2017), section 3.2.2",
+)
+
+
+def backward(X, W, h, dY, mask=None, *, scaled=True, summed=(0, 1, 2), through=None):
+    """Differentiate self-attention; the options leave out what is often forgotten."""
+    q, k, v = (split_heads(X @ each, h) for each in W[:3])
+    out, A = attention(q, k, v, mask)
+    dout = split_heads(dY @ W[3].T, h)
+    dA = dout @ v.swapaxes(-1, -2)
+    dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)) if through is None else through(A, dA)
+    if scaled:
+        dS = dS / np.sqrt(q.shape[-1])
+    paths = [merge_heads(g) for g in (dS @ k, dS.swapaxes(-1, -2) @ q, A.swapaxes(-1, -2) @ dout)]
+    dX = sum(paths[i] @ W[i].T for i in summed)
+    return dX, np.stack([*(products(X, g) for g in paths), products(merge_heads(out), dY)])
+
+
+def products(a, b):
+    """Sum aᵀ b over the batch."""
+    return np.einsum("bni,bnj->ij", a, b)
+
+
+@exercise.reference
+def mha_backward(
+    X: Float[ndarray, "b n d"],
+    W: Float[ndarray, "4 d d"],
+    h: int,
+    dY: Float[ndarray, "b n d"],
+    mask: Bool[ndarray, "n n"] | None = None,
+):
+    """Return the gradients for X and for the four stacked matrices."""
+    return backward(X, W, h, dY, mask)
+
+
+@exercise.alternative
+def example_by_example(X, W, h, dY, mask=None):
+    """Add up what each example gives for the matrices."""
+    found = [backward(x[None], W, h, g[None], mask) for x, g in zip(X, dY, strict=True)]
+    return np.concatenate([dx for dx, _ in found]), sum(dW for _, dW in found)
+
+
+@exercise.alternative
+def head_by_head(X, W, h, dY, mask=None):
+    """One head after the other, with its columns and its rows of W_o."""
+    dX, dW = np.zeros_like(X), np.zeros_like(W)
+    for own in np.split(np.arange(X.shape[-1]), h):
+        q, k, v = (X @ each[:, own] for each in W[:3])
+        out, A = attention(q, k, v, mask)
+        dout = dY @ W[3, own].T
+        dA = dout @ v.swapaxes(-1, -2)
+        dS = A * (dA - (dout * out).sum(axis=-1, keepdims=True)) / np.sqrt(len(own))
+        grads = dS @ k, dS.swapaxes(-1, -2) @ q, A.swapaxes(-1, -2) @ dout
+        for i, g in enumerate(grads):
+            dW[i][:, own] = products(X, g)
+            dX += g @ W[i][:, own].T
+        dW[3, own] = products(out, dY)
+    return dX, dW
+
+
+@exercise.alternative
+def by_the_jacobian(X, W, h, dY, mask=None):
+    """Build the Jacobian of softmax for every row."""
+
+    def through(A, dA):
+        J = A[..., None] * np.eye(A.shape[-1]) - A[..., None] * A[..., None, :]
+        return (J @ dA[..., None])[..., 0]
+
+    return backward(X, W, h, dY, mask, through=through)
+
+
+def data(rng):
+    """X, W and dY of two examples, width 6."""
+    X, dY = rng.normal(size=(2, 2, 4, 6))
+    return X, rng.normal(size=(4, 6, 6)) / 2, dY
+
+
+@exercise.check(points=2, visible=True)
+def gradient_of_the_input(call, rng):
+    """dX adds up what comes along all three paths on which X enters."""
+    X, W, dY = data(rng)
+    agree(call(X, W, 2, dY)[0], mha_backward(X, W, 2, dY)[0], what="dX")
+
+
+@exercise.check(points=1.5)
+def gradients_of_query_and_key_matrix(call, rng):
+    """The gradients of W_q and W_k are right."""
+    X, W, dY = data(rng)
+    agree(call(X, W, 2, dY)[1][:2], mha_backward(X, W, 2, dY)[1][:2], what="dW[:2]")
+
+
+@exercise.check(points=1)
+def gradient_of_the_value_matrix(call, rng):
+    """The gradient of W_v is right."""
+    X, W, dY = data(rng)
+    agree(call(X, W, 2, dY)[1][2], mha_backward(X, W, 2, dY)[1][2], what="dW[2]")
+
+
+@exercise.check(points=1.5)
+def gradient_of_the_output_matrix(call, rng):
+    """The gradient of W_o is right."""
+    X, W, dY = data(rng)
+    agree(call(X, W, 2, dY)[1][3], mha_backward(X, W, 2, dY)[1][3], what="dW[3]")
+
+
+@exercise.check(points=1)
+def examples_add_up(call, rng):
+    """For the matrices, the gradients of a batch are the sums of those of its examples."""
+    X, W, dY = data(rng)
+    dW = np.asarray(call(X, W, 2, dY)[1])
+    require(np.any(dW), "the gradients of the matrices are 0")
+    each = [np.asarray(call(X[i : i + 1], W, 2, dY[i : i + 1])[1]) for i in (0, 1)]
+    agree(dW, each[0] + each[1], what="dW of two examples")
+
+
+@exercise.check(points=1)
+def with_a_causal_mask(call, rng):
+    """With a causal mask nothing flows back from what a query may not see."""
+    X, W, dY = data(rng)
+    dY[:, 1:] = 0  # so dX is 0 behind the first token, whatever else is right
+    dX, _ = call(X, W, 2, dY, np.tri(4, dtype=bool))
+    agree(np.asarray(dX)[:, 1:], np.zeros((2, 3, 6)), what="dX behind the only token that counts")
+
+
+@exercise.misconception
+def query_path_alone(X, W, h, dY, mask=None):
+    """dX holds the path through the queries alone. X enters as keys and as values, too."""
+    return backward(X, W, h, dY, mask, summed=(0,))
+
+
+@exercise.misconception
+def value_path_missing(X, W, h, dY, mask=None):
+    """dX lacks the path through the values."""
+    return backward(X, W, h, dY, mask, summed=(0, 1))
+
+
+@exercise.misconception
+def scale_missing(X, W, h, dY, mask=None):
+    """The factor 1/√d_k of the scores is missing on the way back to queries and keys."""
+    return backward(X, W, h, dY, mask, scaled=False)
+
+
+@exercise.misconception
+def softmax_left_out(X, W, h, dY, mask=None):
+    """You take the gradient of the weights for that of the scores. Softmax lies between them."""
+    return backward(X, W, h, dY, mask, through=lambda _, dA: dA)
+
+
+@exercise.misconception
+def softmax_entry_by_entry(X, W, h, dY, mask=None):
+    """You treat softmax entry by entry, A (1 − A). A weight depends on all scores of its row."""
+    return backward(X, W, h, dY, mask, through=lambda A, dA: A * (1 - A) * dA)
+
+
+@exercise.misconception(credit=0.5)
+def first_example_alone(X, W, h, dY, mask=None):
+    """The gradients of the matrices come from one example. Add up all of the batch."""
+    return backward(X, W, h, dY, mask)[0], backward(X[:1], W, h, dY[:1], mask)[1]
+
+
+@exercise.misconception(credit=0.5)
+def mean_over_the_batch(X, W, h, dY, mask=None):
+    """The gradients of the matrices are means over the batch. Every example adds its own."""
+    dX, dW = backward(X, W, h, dY, mask)
+    return dX, dW / len(X)
+
+
+@exercise.misconception
+def gradients_transposed(X, W, h, dY, mask=None):
+    """The gradients of the matrices are transposed: dW has row i for the input's column i."""
+    dX, dW = backward(X, W, h, dY, mask)
+    return dX, dW.swapaxes(-1, -2)
+
+
+@exercise.misconception
+def output_matrix_not_transposed(X, W, h, dY, mask=None):
+    """dY goes back through W_o. On the way back it is W_oᵀ."""
+    wrong = W.copy()
+    wrong[3] = W[3].T
+    return backward(X, wrong, h, dY, mask)
+
+
+@exercise.misconception
+def mask_forgotten(X, W, h, dY, mask=None):
+    """The mask is never used."""
+    return backward(X, W, h, dY)
+
+
+@exercise.reference
+def gradcheck(f, x: Float[ndarray, "..."], h: float = 1e-5):
+    """Return ‖a − b‖ / (‖a‖ + ‖b‖) for the gradient a that f claims, and central differences b."""
+    if x.dtype != np.float64:
+        raise ValueError(f"differences need float64, not {x.dtype}")
+    return relative(f(x)[1], central(f, x, h))
+
+
+def central(f, x, h):
+    """Differentiate by central differences."""
+    found = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[i] = h
+        found[i] = (f(x + step)[0] - f(x - step)[0]) / (2 * h)
+    return found
+
+
+def relative(a, b):
+    """Return the relative difference of two gradients; 0 if both are 0."""
+    size = np.linalg.norm(a) + np.linalg.norm(b)
+    return float(np.linalg.norm(a - b) / size) if size else 0.0
+
+
+@exercise.alternative
+def in_place(f, x, h=1e-5):
+    """Change one entry after the other, and change it back."""
+    if x.dtype == np.float32:
+        raise TypeError("single precision is too coarse")
+    claimed, x, found = np.array(f(x)[1]), x.copy(), np.empty(x.size)
+    for i in range(x.size):
+        kept = x.flat[i]
+        x.flat[i] = kept + h
+        above = f(x)[0]
+        x.flat[i] = kept - h
+        found[i] = (above - f(x)[0]) / (2 * h)
+        x.flat[i] = kept
+    a, b = claimed.ravel(), found
+    return np.sqrt(((a - b) ** 2).sum()) / (np.sqrt((a**2).sum()) + np.sqrt((b**2).sum()))
+
+
+@exercise.alternative
+def with_all_steps(f, x, h=1e-5):
+    """Make all steps at once."""
+    if x.itemsize < 8:
+        raise ValueError("use float64")
+    steps = h * np.eye(x.size).reshape(-1, *x.shape)
+    found = [(f(x + s)[0] - f(x - s)[0]) / (2 * h) for s in steps]
+    return relative(np.ravel(f(x)[1]), np.array(found))
+
+
+@exercise.alternative
+def with_doubled_steps(f, x, h=1e-5):
+    """Warn about single precision instead of refusing it."""
+    if x.dtype != np.float64:
+        import warnings
+
+        warnings.warn("single precision is too coarse for differences", stacklevel=2)
+    return relative(f(x)[1], central(f, x, h))
+
+
+def cubes(x):  # given
+    """The sum of cubes and its gradient."""
+    return (x**3).sum(), 3 * x**2
+
+
+def claiming(factor):
+    """The sum of cubes, with a gradient that is too large by a factor."""
+    return lambda x: ((x**3).sum(), factor * 3 * x**2)
+
+
+def layer(part):
+    """What one attention layer adds up to, by its input, with a gradient that lacks some paths."""
+    rng = np.random.default_rng(0)
+    W, G = rng.normal(size=(4, 6, 6)) / 2, rng.normal(size=(2, 4, 6))
+
+    def f(X):
+        q, k, v = (split_heads(X @ each, 2) for each in W[:3])
+        value = (merge_heads(attention(q, k, v)[0]) @ W[3] * G).sum()
+        return value, backward(X, W, 2, G, summed=range(part))[0]
+
+    return f
+
+
+@exercise.check(points=0.25, visible=True)
+def accepts_what_is_right(call, rng):
+    """A right gradient comes out below 1e-6."""
+    x = rng.normal(size=(2, 3))
+    agree(call(given(cubes), x) < 1e-6, True, what="whether the error is small")
+
+
+@exercise.check(points=1.25)
+def measures_what_is_wrong(call, rng):
+    """A gradient too large by a factor c comes out as (c − 1)/(c + 1)."""
+    x = 1 + rng.random((2, 3))
+    for factor in (3.0, 1.5):
+        right = (factor - 1) / (factor + 1)
+        agree(call(made(claiming, factor), x), right, rtol=1e-4, what="the relative error")
+
+
+@exercise.check(points=0.5)
+def finds_a_missing_path(call, rng):
+    """A layer's gradient that lacks a path is found out, and the right one isn't."""
+    X = rng.normal(size=(2, 4, 6))
+    for part in (1, 2, 3):
+        error = call(made(layer, part), X)
+        require((error < 1e-6) == (part == 3), "a gradient of the layer is judged wrongly")
+
+
+@exercise.check(points=0.5)
+def steps_of_h(call, rng):
+    """The differences are central, with steps of h: too large a step shows in the error."""
+    x = rng.normal(size=4)
+    for h in (0.1, 0.3):
+        right = relative(3 * x**2, 3 * x**2 + h**2)
+        agree(call(given(cubes), x, h), right, rtol=1e-5, what=f"the error for h = {h}")
+
+
+@exercise.check(points=0.5)
+def single_precision_is_no_good(call, rng):
+    """For float32 there is an exception or a warning: rounding hides the differences."""
+    x = rng.normal(size=4)
+    call(given(cubes), x)
+    x = x.astype(np.float32)
+    try:
+        call(given(cubes), x)
+    except Exception:
+        if not call.raised:
+            raise
+    else:
+        require(call.warnings, "float32 is taken without a word")
+
+
+@exercise.misconception
+def forward_differences(f, x, h=1e-5):
+    """These are differences to one side. Central ones have an error like h², not like h."""
+    if x.dtype != np.float64:
+        raise ValueError(x.dtype)
+    found = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[i] = h
+        found[i] = (f(x + step)[0] - f(x)[0]) / h
+    return relative(f(x)[1], found)
+
+
+@exercise.misconception
+def absolute_error(f, x, h=1e-5):
+    """This is ‖a − b‖, which depends on how large the gradient is. Divide by ‖a‖ + ‖b‖."""
+    if x.dtype != np.float64:
+        raise ValueError(x.dtype)
+    return float(np.linalg.norm(f(x)[1] - central(f, x, h)))
+
+
+@exercise.misconception
+def relative_to_one(f, x, h=1e-5):
+    """You divide by the norm of one gradient. Divide by the sum of both norms."""
+    if x.dtype != np.float64:
+        raise ValueError(x.dtype)
+    b = central(f, x, h)
+    return float(np.linalg.norm(f(x)[1] - b) / np.linalg.norm(b))
+
+
+@exercise.misconception
+def step_ignored(f, x, h=1e-5):
+    """Your steps don't depend on h."""
+    return gradcheck(f, x)
+
+
+@exercise.misconception(credit=0.5)
+def not_halved(f, x, h=1e-5):
+    """Between the two points lie two steps: divide by 2h."""
+    if x.dtype != np.float64:
+        raise ValueError(x.dtype)
+    return relative(f(x)[1], 2 * central(f, x, h))
+
+
+@exercise.misconception(fatal=True)
+def trusts_everything(f, x, h=1e-5):
+    """The claimed gradient is compared with itself. Take the differences of the values."""
+    if x.dtype != np.float64:
+        raise ValueError(x.dtype)
+    return relative(f(x)[1], f(x)[1])
+
+
+@exercise.misconception
+def single_precision_taken(f, x, h=1e-5):
+    """float32 is taken without a word, though its rounding is larger than what h changes."""
+    return relative(f(x)[1], central(f, x, h))
