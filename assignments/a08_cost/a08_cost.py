@@ -251,8 +251,6 @@ mean = None           # one number
 #    read after the device has finished. Where the grader has no GPU at hand, this part waits until it
 #    has, and a course that never has one gives no points for it; you don't need one to write it.
 #    (`torch.nn.functional.elu` is there, and `x.mT` is the transpose of the last two axes.)
-#
-# `attention` calls your functions for the checks: leave it as it is.
 
 # %% exercise="time_attention"
 import time
@@ -263,7 +261,12 @@ flattering = None  # letters, as in "AB"
 
 
 def standard_attention(Q: "(n, d)", K: "(n, d)", V: "(n, d_v)") -> "(n, d_v)":
-    """Return softmax(Q Kᵀ / √d) V."""
+    """Return softmax(Q Kᵀ / √d) V.
+
+    >>> standard_attention(np.zeros((2, 1)), np.zeros((2, 1)), np.array([[1.0], [2.0]]))
+    array([[1.5],
+           [1.5]])
+    """
     raise NotImplementedError
 
 
@@ -275,18 +278,6 @@ def linear_attention(Q: "(n, d)", K: "(n, d)", V: "(n, d_v)") -> "(n, d_v)":
 def torch_attention(Q: "(B, h, n, d)", K: "(B, h, n, d)", V: "(B, h, n, d)") -> "(B, h, n, d)":
     """Return linear attention of torch tensors, in linear time and memory."""
     raise NotImplementedError
-
-
-def attention(Q, K, V, method="standard"):
-    """Call one of your functions: the checks use this.
-
-    >>> attention(np.zeros((2, 1)), np.zeros((2, 1)), np.array([[1.0], [2.0]]))
-    array([[1.5],
-           [1.5]])
-    """
-    if not isinstance(Q, np.ndarray):
-        return torch_attention(Q, K, V)
-    return linear_attention(Q, K, V) if method == "linear" else standard_attention(Q, K, V)
 
 
 times = None  # two rows of five seconds: standard, linear
@@ -556,7 +547,7 @@ your_numbers("online_softmax")
 # 5. `merge(a, b)` and `finish(state)` for $n$ queries at once. A state is a tuple of `m` and `l`, both of shape
 #    `(n,)`, and `o` of shape `(n, d_v)`. `finish` returns the outputs `(n, d_v)` and the log-sum-exps `(n,)`.
 #    A query that has not seen any key has the state $(-\infty, 0, 0)$; its output is 0 and its
-#    log-sum-exp $-\infty$. The last function calls yours for the checks: leave it as it is.
+#    log-sum-exp $-\infty$.
 
 # %% exercise="online_softmax"
 import numpy as np
@@ -572,27 +563,25 @@ why_any_order = None  # one of "A", "B", "C", "D"
 
 
 def merge(a: "(m, l, o)", b: "(m, l, o)") -> "(m, l, o)":
-    """Return the state of the keys of a and of b together."""
+    """Return the state of the keys of a and of b together.
+
+    >>> m, l, o = merge((np.zeros(1), np.ones(1), np.array([[2.0]])),
+    ...                 (np.zeros(1), np.ones(1), np.array([[4.0]])))
+    >>> float(m[0]), float(l[0]), float(o[0, 0])
+    (0.0, 2.0, 6.0)
+    """
     raise NotImplementedError
 
 
 def finish(state: "(m, l, o)") -> "outputs (n, d_v), log-sum-exps (n,)":
-    """Return o/l and m + log l."""
-    raise NotImplementedError
+    """Return o/l and m + log l.
 
-
-def merge_or_finish(a, b=None):
-    """Call one of the two functions: the checks use this.
-
-    >>> m, l, o = merge_or_finish((np.zeros(1), np.ones(1), np.array([[2.0]])),
-    ...                           (np.zeros(1), np.ones(1), np.array([[4.0]])))
-    >>> float(m[0]), float(l[0]), float(o[0, 0])
-    (0.0, 2.0, 6.0)
-    >>> out, lse = merge_or_finish((m, l, o))
+    >>> out, lse = finish((np.zeros(1), np.full(1, 2.0), np.array([[6.0]])))
     >>> float(out[0, 0]), round(float(lse[0]), 6)
     (3.0, 0.693147)
     """
-    return finish(a) if b is None else merge(a, b)
+    raise NotImplementedError
+
 
 # %% [markdown]
 # ## Attention without the matrix

@@ -161,8 +161,6 @@ if plt:
 #    - **B** Katharopoulos et al. (2020). Performer uses random features that approximate the exponential.
 #    - **C** Vaswani et al. (2017), as an alternative to the softmax.
 #    - **D** Wang et al. (2020), in Linformer.
-#
-# The last function calls yours for the checks, with a feature map by name: leave it as it is.
 
 # %% exercise="lin_attn"
 import numpy as np
@@ -182,20 +180,12 @@ def elu1(x: "array") -> "array, same shape":
 def linear_attention(
     Q: "(…, n, d_k)", K: "(…, m, d_k)", V: "(…, m, d_v)", phi=elu1, eps: float = 0.0
 ) -> "(…, n, d_v)":
-    """Return attention with the weights φ(q)·φ(k), normalised, in linear time."""
-    raise NotImplementedError
+    """Return attention with the weights φ(q)·φ(k), normalised, in linear time.
 
-
-def attend(Q, K, V, phi="elu1", eps=0.0):
-    """Call linear_attention: the checks use this.
-
-    >>> attend(np.zeros((1, 1)), np.zeros((2, 1)), np.array([[1.0], [2.0]]))
+    >>> linear_attention(np.zeros((1, 1)), np.zeros((2, 1)), np.array([[1.0], [2.0]]))
     array([[1.5]])
     """
-    if phi == "elu1":
-        return linear_attention(Q, K, V, eps=eps)
-    maps = {"exp": np.exp, "both": lambda x: np.concatenate([np.exp(x), np.exp(-x)], axis=-1)}
-    return linear_attention(Q, K, V, maps[phi], eps)
+    raise NotImplementedError
 
 # %% [markdown]
 # ### A transformer that is a recurrence
@@ -219,8 +209,6 @@ def attend(Q, K, V, phi="elu1", eps=0.0):
 #    Every step costs the same.
 # 3. `state_numbers`: how many numbers are in the state for $D = d_v = 64$? `cached_numbers`: how many does softmax attention
 #    cache at $t = 1000$, with keys and values of width 64? `break_even`: at which $t$ are both the same?
-#
-# The last function calls yours for the checks: leave it as it is.
 
 # %% exercise="lin_causal"
 import numpy as np
@@ -231,29 +219,23 @@ break_even = None      # one number
 
 
 def causal_linear_attention(Q: "(n, d_k)", K: "(n, d_k)", V: "(n, d_v)") -> "(n, d_v)":
-    """Return causal attention with the weights φ(q)·φ(k), normalised, in linear time."""
+    """Return causal attention with the weights φ(q)·φ(k), normalised, in linear time.
+
+    >>> causal_linear_attention(np.zeros((2, 1)), np.zeros((2, 1)), np.array([[1.0], [2.0]]))
+    array([[1. ],
+           [1.5]])
+    """
     raise NotImplementedError
 
 
 def recurrent_step(state: "(S, z)", q: "(d_k,)", k: "(d_k,)", v: "(d_v,)") -> "(S, z), (d_v,)":
-    """Return the state after this token, and its output."""
-    raise NotImplementedError
+    """Return the state after this token, and its output.
 
-
-def causal_or_steps(Q, K, V, steps=False):
-    """Call one of the two functions: the checks use this.
-
-    >>> causal_or_steps(np.zeros((2, 1)), np.zeros((2, 1)), np.array([[1.0], [2.0]]))
-    array([[1. ],
-           [1.5]])
+    >>> (S, z), o = recurrent_step((np.ones((1, 1)), np.ones(1)), np.zeros(1), np.zeros(1), np.ones(1))
+    >>> S, z, o
+    (array([[2.]]), array([2.]), array([1.]))
     """
-    if not steps:
-        return causal_linear_attention(Q, K, V)
-    state, outputs = (np.zeros((K.shape[1], V.shape[1])), np.zeros(K.shape[1])), []
-    for q, k, v in zip(Q, K, V, strict=True):
-        state, output = recurrent_step(state, q, k, v)
-        outputs.append(output)
-    return np.array(outputs)
+    raise NotImplementedError
 
 # %% [markdown]
 # ### What few features can't express

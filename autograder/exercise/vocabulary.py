@@ -371,6 +371,7 @@ class Exercise:
         """Do without the checks that need a GPU, and without their points."""
         for place in (self, *self.functions):
             place.items = [i for i in place.items if not (isinstance(i, Check) and i.gpu)]
+        self.functions = [function for function in self.functions if function.items]
 
     def _add(self, item: Part | Check) -> None:
         if item.name in (other.name for other in self.items):

@@ -284,37 +284,24 @@ def rounding_argument():
     return "D"
 
 
-@exercise.reference
-def merge_or_finish(a: tuple, b: tuple | None = None) -> tuple:
-    """Return ``merge(a, b)``, or ``finish(a)`` if there is no b."""
-    return finished(a) if b is None else merged(a, b)
-
-
 def factor(m, top):
     """exp(m − top), where −∞ stands for nothing seen so far."""
     with np.errstate(invalid="ignore"):
         return np.where(np.isneginf(m), 0.0, np.exp(m - top))
 
 
-def merged(a, b):
+@exercise.reference
+def merge(a: tuple, b: tuple) -> tuple:
     """Both parts of the keys together."""
     top = np.maximum(a[0], b[0])
     fa, fb = factor(a[0], top), factor(b[0], top)
     return top, fa * a[1] + fb * b[1], fa[:, None] * a[2] + fb[:, None] * b[2]
 
 
-def finished(state):
-    """Output and log-sum-exp; rows that have seen no key give 0 and −∞."""
-    m, ell, o = state
-    seen = ell > 0
-    out = np.where(seen[:, None], o / np.where(seen, ell, 1)[:, None], 0.0)
-    return out, m + np.log(np.where(seen, ell, 1))
-
-
 @exercise.alternative
-def row_by_row(a, b=None):
+def row_by_row(a, b):
     """One query after the other, with Python's own numbers."""
-    rows = [one_row(row_of(a, i), None if b is None else row_of(b, i)) for i in range(len(a[0]))]
+    rows = [one_row(*(row_of(state, i) for state in (a, b))) for i in range(len(a[0]))]
     return tuple(np.array(column) for column in zip(*rows, strict=True))
 
 
@@ -324,9 +311,7 @@ def row_of(state, i):
 
 
 def one_row(a, b):
-    """Merge or finish the states of one query."""
-    if b is None:
-        return (a[2] / a[1], a[0] + np.log(a[1])) if a[1] else (0 * a[2], -inf)
+    """Merge the states of one query."""
     if a[0] < b[0]:
         a, b = b, a
     if b[0] == -inf:
@@ -336,10 +321,8 @@ def one_row(a, b):
 
 
 @exercise.alternative
-def through_logarithms(a, b=None):
+def through_logarithms(a, b):
     """Keep log-sum-exps, and go back to maximum and sum."""
-    if b is None:
-        return finished(a)
     top = np.fmax(a[0], b[0])
     finite = np.where(np.isneginf(top), 0.0, top)
     weights = [np.exp(state[0] - finite) for state in (a, b)]
@@ -348,10 +331,8 @@ def through_logarithms(a, b=None):
 
 
 @exercise.alternative
-def with_einsum(a, b=None):
+def with_einsum(a, b):
     """Stack both states and contract them with their factors."""
-    if b is None:
-        return finished(a)
     m, ell, o = (np.stack(pair) for pair in zip(a, b, strict=True))
     top = m.max(axis=0)
     factors = factor(m, top)
@@ -359,10 +340,9 @@ def with_einsum(a, b=None):
 
 
 @exercise.alternative
-def in_single_precision(a, b=None):
+def in_single_precision(a, b):
     """The same in float32."""
-    result = merge_or_finish(a, b)
-    return tuple(np.asarray(x, np.float32) for x in result)
+    return tuple(np.asarray(x, np.float32) for x in merge(a, b))
 
 
 def states(rng, n=3, width=2, keys=4, spread=3.0):
@@ -381,7 +361,7 @@ def empty(n=3, width=2):
 def merges(call, a, b):
     """Merge copies of two states, and require the right result."""
     given = call(*(tuple(part.copy() for part in state) for state in (a, b)))
-    agree(given, merged(a, b), what="merge(a, b)")
+    agree(given, merge(a, b), what="merge(a, b)")
     return given
 
 
@@ -391,13 +371,6 @@ def merges_two_blocks(call, rng):
     for keys in ((4, 2), (1, 3)):
         a, b = (states(rng, keys=number) for number in keys)
         merges(call, a, b)
-
-
-@exercise.check(points=0.5, visible=True)
-def finishes_a_state(call, rng):
-    """finish(state) gives the outputs o/l and the log-sum-exps m + log l."""
-    state = states(rng)
-    agree(call(state), finished(state), what="finish(state)")
 
 
 @exercise.check(points=0.5, after=merges_two_blocks)
@@ -433,49 +406,33 @@ def any_tree(call, rng):
             require(not call.modified, "a state that was passed in has been changed")
 
 
-@exercise.check(points=0.5, after=finishes_a_state)
-def no_keys_at_all(call, rng):
-    """finish of a state without keys gives the output 0 and the log-sum-exp −∞, not NaN."""
-    m, ell, o = states(rng)
-    m[1], ell[1], o[1] = -inf, 0, 0
-    agree(call((m, ell, o)), finished((m, ell, o)), what="finish(state)")
-
-
 def shift(m):
     """Of another state's terms."""
     return np.exp(m)[:, None]
 
 
 @exercise.misconception(fatal=True)
-def sums_added(a, b=None):
+def sums_added(a, b):
     """You added l and o without rescaling: they were collected with different maxima."""
-    if b is None:
-        return finished(a)
     return np.maximum(a[0], b[0]), a[1] + b[1], a[2] + b[2]
 
 
 @exercise.misconception(fatal=True)
-def output_not_rescaled(a, b=None):
+def output_not_rescaled(a, b):
     """l is rescaled and o is not. Both were collected with the old maximum."""
-    if b is None:
-        return finished(a)
-    return *merged(a, b)[:2], a[2] + b[2]
+    return *merge(a, b)[:2], a[2] + b[2]
 
 
 @exercise.misconception(fatal=True)
-def second_maximum_assumed_larger(a, b=None):
+def second_maximum_assumed_larger(a, b):
     """You rescaled the first state alone. Its maximum may be the larger one."""
-    if b is None:
-        return finished(a)
     old = np.exp(a[0] - b[0])
     return b[0], old * a[1] + b[1], old[:, None] * a[2] + b[2]
 
 
 @exercise.misconception
-def plain_exponentials(a, b=None):
+def plain_exponentials(a, b):
     """You went back to exp of the scores themselves, which overflows or underflows to 0/0."""
-    if b is None:
-        return finished(a)
     ell = a[1] * np.exp(a[0]) + b[1] * np.exp(b[0])
     o = a[2] * shift(a[0]) + b[2] * shift(b[0])
     top = np.maximum(a[0], b[0])
@@ -483,54 +440,93 @@ def plain_exponentials(a, b=None):
 
 
 @exercise.misconception
-def infinity_minus_infinity(a, b=None):
+def infinity_minus_infinity(a, b):
     """−∞ − (−∞) is NaN. Where both states are empty there is nothing to rescale."""
-    if b is None:
-        return finished(a)
     top = np.maximum(a[0], b[0])
     fa, fb = np.exp(a[0] - top), np.exp(b[0] - top)
     return top, fa * a[1] + fb * b[1], fa[:, None] * a[2] + fb[:, None] * b[2]
 
 
 @exercise.misconception
-def merged_into_the_first(a, b=None):
+def merged_into_the_first(a, b):
     """You changed the arrays of the first state (`*=` does). Another merge may still need them."""
-    if b is None:
-        return finished(a)
-    top, ell, o = merged(a, b)
+    top, ell, o = merge(a, b)
     a[1][:] = ell
     return top, ell, o
 
 
 @exercise.misconception(fatal=True)
-def divided_in_the_merge(a, b=None):
+def divided_in_the_merge(a, b):
     """You divided by l while merging. The next merge then adds means instead of sums."""
-    if b is None:
-        return finished(a)
-    m, ell, o = merged(a, b)
+    m, ell, o = merge(a, b)
     return m, ell, o / ell[:, None]
 
 
+@exercise.reference
+def finish(state: tuple) -> tuple:
+    """Output and log-sum-exp; rows that have seen no key give 0 and −∞."""
+    m, ell, o = state
+    seen = ell > 0
+    out = np.where(seen[:, None], o / np.where(seen, ell, 1)[:, None], 0.0)
+    return out, m + np.log(np.where(seen, ell, 1))
+
+
+@exercise.alternative
+def finish_row_by_row(state):
+    """One query after the other."""
+    rows = [
+        (o / ell, m + np.log(ell)) if ell else (0 * o, -inf)
+        for m, ell, o in zip(*state, strict=True)
+    ]
+    return tuple(np.array(column) for column in zip(*rows, strict=True))
+
+
+@exercise.alternative
+def finish_and_mend(state):
+    """Divide, and put zeros where there was nothing to divide."""
+    m, ell, o = state
+    with np.errstate(all="ignore"):
+        return np.nan_to_num(o / ell[:, None]), m + np.log(ell)
+
+
+@exercise.alternative
+def finish_in_single_precision(state):
+    """The same in float32."""
+    return tuple(np.asarray(x, np.float32) for x in finish(state))
+
+
+@exercise.check(points=0.5, visible=True)
+def finishes_a_state(call, rng):
+    """finish(state) gives the outputs o/l and the log-sum-exps m + log l."""
+    state = states(rng)
+    agree(call(state), finish(state), what="finish(state)")
+
+
+@exercise.check(points=0.5)
+def no_keys_at_all(call, rng):
+    """finish of a state without keys gives the output 0 and the log-sum-exp −∞, not NaN."""
+    m, ell, o = states(rng)
+    m[1], ell[1], o[1] = -inf, 0, 0
+    out, lse = call((m, ell, o))
+    agree(np.asarray(out)[1], np.zeros(2), what="the output of a query without keys")
+    agree(np.asarray(lse)[1], -inf, what="its log-sum-exp")
+
+
 @exercise.misconception
-def zero_over_zero(a, b=None):
+def zero_over_zero(state):
     """A query that has seen no key gives 0/0. House convention: its output is 0."""
-    if b is not None:
-        return merged(a, b)
-    return a[2] / a[1][:, None], a[0] + np.log(a[1])
+    m, ell, o = state
+    return o / ell[:, None], m + np.log(ell)
 
 
 @exercise.misconception
-def log_of_the_sum_alone(a, b=None):
+def log_of_the_sum_alone(state):
     """log l is the log-sum-exp of the shifted scores. Add the maximum again."""
-    if b is not None:
-        return merged(a, b)
-    out, lse = finished(a)
-    return out, np.where(a[1] > 0, lse - a[0], lse)
+    out, lse = finish(state)
+    return out, np.where(state[1] > 0, lse - state[0], lse)
 
 
 @exercise.misconception
-def never_normalised(a, b=None):
+def never_normalised(state):
     """finish returns o as it is. Divide it by l."""
-    if b is not None:
-        return merged(a, b)
-    return a[2], finished(a)[1]
+    return state[2], finish(state)[1]

@@ -32,52 +32,32 @@ def elu1(x):
     return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
 
 
-def on_tensors(Q, K, V):
-    """Linear attention along the last two axes."""
-    from torch.nn.functional import elu  # here, because importing torch takes seconds
-
-    q, k = elu(Q) + 1, elu(K) + 1
-    return q @ (k.mT @ V) / (q @ k.sum(dim=-2).unsqueeze(-1))
+def qkv(rng, n, d=8, d_v=4):
+    """Inputs for n tokens."""
+    return rng.normal(size=(n, d)), rng.normal(size=(n, d)), rng.normal(size=(n, d_v))
 
 
 @exercise.reference
-def attention(
-    Q: Float[ndarray, "n d"],
-    K: Float[ndarray, "n d"],
-    V: Float[ndarray, "n d_v"],
-    method: str = "standard",
+def standard_attention(
+    Q: Float[ndarray, "n d"], K: Float[ndarray, "n d"], V: Float[ndarray, "n d_v"]
 ) -> Float[ndarray, "n d_v"]:
-    """Call ``standard_attention`` or ``linear_attention``; tensors go to ``torch_attention``."""
-    if not isinstance(Q, ndarray):
-        return on_tensors(Q, K, V)
-    if method == "linear":
-        q, k = elu1(Q), elu1(K)
-        return q @ (k.T @ V) / (q @ k.sum(axis=0))[:, None]
+    """Compare all queries with all keys."""
     S = Q @ K.T / np.sqrt(Q.shape[1])
     A = np.exp(S - S.max(axis=1, keepdims=True))
     return A @ V / A.sum(axis=1, keepdims=True)
 
 
 @exercise.alternative
-def with_einsum(Q, K, V, method="standard"):
+def with_einsum(Q, K, V):
     """Sums over named indices."""
-    if method == "linear":
-        q, k = elu1(Q), elu1(K)
-        top = np.einsum("nd,dv->nv", q, np.einsum("md,mv->dv", k, V))
-        return top / np.einsum("nd,d->n", q, k.sum(axis=0))[:, None]
     S = np.einsum("nd,md->nm", Q, K) / Q.shape[1] ** 0.5
     A = np.exp(S - np.max(S, axis=-1, keepdims=True))
     return np.einsum("nm,mv->nv", A / np.sum(A, axis=-1, keepdims=True), V)
 
 
 @exercise.alternative
-def in_place(Q, K, V, method="standard"):
+def in_place(Q, K, V):
     """Work within one array."""
-    if method == "linear":
-        q, k = elu1(Q), elu1(K)
-        out = q @ (k.T @ V)
-        out /= (q @ k.sum(axis=0)).reshape(-1, 1)
-        return out
     A = Q @ K.T
     A /= np.sqrt(Q.shape[-1])
     A -= A.max(axis=-1, keepdims=True)
@@ -87,116 +67,142 @@ def in_place(Q, K, V, method="standard"):
 
 
 @exercise.alternative
-def in_single_precision(Q, K, V, method="standard"):
+def in_single_precision(Q, K, V):
     """The same in float32."""
-    return attention(*(x.astype(np.float32) for x in (Q, K, V)), method).astype(np.float32)
+    return standard_attention(*(x.astype(np.float32) for x in (Q, K, V))).astype(np.float32)
 
 
-def qkv(rng, n, d=8, d_v=4):
-    """Inputs for n tokens."""
-    return rng.normal(size=(n, d)), rng.normal(size=(n, d)), rng.normal(size=(n, d_v))
-
-
-WIDE = 32  # so that n² products, wherever they are made, take far more time than n do
-
-
-@exercise.check(points=0.5, visible=True)
+@exercise.check(points=0.75, visible=True)
 def standard_is_right(call, rng):
     """standard_attention is softmax(Q Kᵀ/√d) V, also for scores in the thousands."""
     for scale in (1.0, 2000.0):
         Q, K, V = qkv(rng, 6, 3, 2)
-        agree(call(scale * Q, K, V), attention(scale * Q, K, V))
+        agree(call(scale * Q, K, V), standard_attention(scale * Q, K, V))
 
 
-@exercise.check(points=0.5, visible=True)
-def linear_is_right(call, rng):
-    """linear_attention has the weights φ(q)·φ(k) with φ = elu + 1, normalised."""
-    Q, K, V = qkv(rng, 6, 3, 2)
-    agree(call(Q, K, V, method="linear"), attention(Q, K, V, "linear"))
-
-
-@exercise.check(points=1, after=standard_is_right)
+@exercise.check(points=0.75, after=standard_is_right)
 def standard_has_no_loop(call, rng):
     """standard_attention runs without a Python loop over queries or keys, hidden ones included."""
     vectorised(
         call,
         lambda n: qkv(rng, n),
-        rows=lambda i, Q, K, V: attention(Q[i], K, V),
+        rows=lambda i, Q, K, V: standard_attention(Q[i], K, V),
         floor=lambda n: 2 * n * n * (8 + 4),
     )
 
 
-@exercise.check(points=1, after=linear_is_right)
+@exercise.misconception
+def softmax_row_by_row(Q, K, V):
+    """Your softmax goes row by row: np.apply_along_axis and comprehensions are Python loops."""
+    S = Q @ K.T / np.sqrt(Q.shape[1])
+    A = [np.exp(row - row.max()) / np.exp(row - row.max()).sum() for row in S]
+    return np.array(A) @ V
+
+
+@exercise.misconception(fatal=True)
+def not_shifted(Q, K, V):
+    """exp overflows for large scores: subtract the maximum of each row first."""
+    A = np.exp(Q @ K.T / np.sqrt(Q.shape[1]))
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
+@exercise.misconception(fatal=True)
+def not_scaled(Q, K, V):
+    """The scores are not divided by √d."""
+    return standard_attention(Q * np.sqrt(Q.shape[1]), K, V)
+
+
+@exercise.reference
+def linear_attention(
+    Q: Float[ndarray, "n d"], K: Float[ndarray, "n d"], V: Float[ndarray, "n d_v"]
+) -> Float[ndarray, "n d_v"]:
+    """Sum up keys and values first."""
+    q, k = elu1(Q), elu1(K)
+    return q @ (k.T @ V) / (q @ k.sum(axis=0))[:, None]
+
+
+@exercise.alternative
+def linear_with_einsum(Q, K, V):
+    """Sums over named indices."""
+    q, k = elu1(Q), elu1(K)
+    top = np.einsum("nd,dv->nv", q, np.einsum("md,mv->dv", k, V))
+    return top / np.einsum("nd,d->n", q, k.sum(axis=0))[:, None]
+
+
+@exercise.alternative
+def linear_in_place(Q, K, V):
+    """Divide in place."""
+    q, k = elu1(Q), elu1(K)
+    out = q @ (k.T @ V)
+    out /= (q @ k.sum(axis=0)).reshape(-1, 1)
+    return out
+
+
+@exercise.alternative
+def linear_in_single_precision(Q, K, V):
+    """The same in float32."""
+    return linear_attention(*(x.astype(np.float32) for x in (Q, K, V))).astype(np.float32)
+
+
+WIDE = 32  # so that n² products, wherever they are made, take far more time than n do
+
+
+@exercise.check(points=0.75, visible=True)
+def linear_is_right(call, rng):
+    """linear_attention has the weights φ(q)·φ(k) with φ = elu + 1, normalised."""
+    Q, K, V = qkv(rng, 6, 3, 2)
+    agree(call(Q, K, V), linear_attention(Q, K, V))
+
+
+@exercise.check(points=0.75, after=linear_is_right)
 def linear_work_is_linear(call, rng):
     """The arithmetic and the memory of linear_attention grow like n."""
     grows(
         call,
-        lambda n: (*qkv(rng, n, WIDE, WIDE), "linear"),
-        rows=lambda i, Q, K, V, method: attention(Q[i], K, V, method),
+        lambda n: qkv(rng, n, WIDE, WIDE),
+        rows=lambda i, Q, K, V: linear_attention(Q[i], K, V),
         floor=lambda n: 4 * n * WIDE**2,
     )
 
 
-@exercise.check(points=2, after=linear_is_right, gpu=True)
+@exercise.misconception
+def linear_through_the_matrix(Q, K, V):
+    """linear_attention forms all n × n weights: nothing about it is linear. Move the brackets."""
+    A = elu1(Q) @ elu1(K).T
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
+@exercise.misconception(fatal=True)
+def relu_plus_one(Q, K, V):
+    """Your feature map is max(x, 0) + 1. Below 0, elu + 1 is the exponential."""
+    q, k = np.maximum(Q, 0) + 1, np.maximum(K, 0) + 1
+    return q @ (k.T @ V) / (q @ k.sum(axis=0))[:, None]
+
+
+@exercise.misconception(fatal=True)
+def linear_not_normalised(Q, K, V):
+    """The denominator of linear attention is missing."""
+    return elu1(Q) @ (elu1(K).T @ V)
+
+
+@exercise.reference
+def torch_attention(Q, K, V):
+    """Linear attention along the last two axes."""
+    from torch.nn.functional import elu  # here, because importing torch takes seconds
+
+    q, k = elu(Q) + 1, elu(K) + 1
+    return q @ (k.mT @ V) / (q @ k.sum(dim=-2).unsqueeze(-1))
+
+
+@exercise.check(points=2, gpu=True)
 def torch_is_linear_on_a_gpu(call, rng):
     """On a GPU the time and the peak memory of torch_attention grow like n, up to n = 65 536."""
     grows_on_gpu(
         call,
         time=1,
         memory=1,
-        rows=lambda i, Q, K, V: on_tensors(Q[..., i, :], K, V),
+        rows=lambda i, Q, K, V: torch_attention(Q[..., i, :], K, V),
     )
-
-
-@exercise.misconception
-def softmax_row_by_row(Q, K, V, method="standard"):
-    """Your softmax goes row by row: np.apply_along_axis and comprehensions are Python loops."""
-    if method == "linear":
-        return attention(Q, K, V, method)
-    S = Q @ K.T / np.sqrt(Q.shape[1])
-    A = [np.exp(row - row.max()) / np.exp(row - row.max()).sum() for row in S]
-    return np.array(A) @ V
-
-
-@exercise.misconception
-def linear_through_the_matrix(Q, K, V, method="standard"):
-    """linear_attention forms all n × n weights: nothing about it is linear. Move the brackets."""
-    if method == "standard":
-        return attention(Q, K, V)
-    A = elu1(Q) @ elu1(K).T
-    return A @ V / A.sum(axis=1, keepdims=True)
-
-
-@exercise.misconception
-def not_shifted(Q, K, V, method="standard"):
-    """exp overflows for large scores: subtract the maximum of each row first."""
-    if method == "linear":
-        return attention(Q, K, V, method)
-    A = np.exp(Q @ K.T / np.sqrt(Q.shape[1]))
-    return A @ V / A.sum(axis=1, keepdims=True)
-
-
-@exercise.misconception
-def not_scaled(Q, K, V, method="standard"):
-    """The scores are not divided by √d."""
-    if method == "linear":
-        return attention(Q, K, V, method)
-    return attention(Q * np.sqrt(Q.shape[1]), K, V)
-
-
-@exercise.misconception(fatal=True)
-def relu_plus_one(Q, K, V, method="standard"):
-    """Your feature map is max(x, 0) + 1. Below 0, elu + 1 is the exponential."""
-    if method == "standard":
-        return attention(Q, K, V)
-    q, k = np.maximum(Q, 0) + 1, np.maximum(K, 0) + 1
-    return q @ (k.T @ V) / (q @ k.sum(axis=0))[:, None]
-
-
-@exercise.misconception(fatal=True)
-def linear_not_normalised(Q, K, V, method="standard"):
-    """The denominator of linear attention is missing."""
-    return attention(Q, K, V) if method == "standard" else elu1(Q) @ (elu1(K).T @ V)
 
 
 def exponent(times):

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from autograder.exercise import Choice, Exercise, Numbers, agree, grows
+from autograder.exercise import Choice, Exercise, Numbers, agree, given, grows
 
 exercise = Exercise(
     "lin_attn",
@@ -21,61 +21,64 @@ def elu1(x):
     return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
 
 
-def features(x, name):
-    """The feature maps that the checks call by name."""
-    if name == "elu1":
-        return elu1(x)
-    return np.exp(x) if name == "exp" else np.concatenate([np.exp(x), np.exp(-x)], axis=-1)
+def exponential(x):
+    """Another feature map."""
+    return np.exp(x)
+
+
+def both(x):
+    """One that makes twice as many features as there are columns."""
+    return np.concatenate([np.exp(x), np.exp(-x)], axis=-1)
 
 
 @exercise.reference
-def attend(
+def linear_attention(
     Q: Float[ndarray, "*batch n d_k"],
     K: Float[ndarray, "*batch m d_k"],
     V: Float[ndarray, "*batch m d_v"],
-    phi: str = "elu1",
+    phi=elu1,
     eps: float = 0.0,
 ) -> Float[ndarray, "*batch n d_v"]:
-    """Call ``linear_attention`` with the feature map of this name."""
-    q, k = features(Q, phi), features(K, phi)
+    """Sum up keys and values first: linear time, whatever the feature map."""
+    q, k = phi(Q), phi(K)
     z = k.sum(axis=-2)[..., None]
     return q @ (np.swapaxes(k, -1, -2) @ V) / (q @ z + eps)
 
 
 @exercise.alternative
-def with_einsum(Q, K, V, phi="elu1", eps=0.0):
+def with_einsum(Q, K, V, phi=elu1, eps=0.0):
     """Name the indices: queries n, keys m, features f, columns v."""
-    q, k = features(Q, phi), features(K, phi)
+    q, k = phi(Q), phi(K)
     S = np.einsum("...mf,...mv->...fv", k, V)
     below = np.einsum("...nf,...f->...n", q, k.sum(axis=-2))
     return np.einsum("...nf,...fv->...nv", q, S) / (below[..., None] + eps)
 
 
 @exercise.alternative
-def with_a_column_of_ones(Q, K, V, phi="elu1", eps=0.0):
+def with_a_column_of_ones(Q, K, V, phi=elu1, eps=0.0):
     """Append ones to the values: the normaliser comes out as one more column."""
     ones = np.ones((*V.shape[:-1], 1), V.dtype)
-    k = np.swapaxes(features(K, phi), -1, -2)
-    out = features(Q, phi) @ (k @ np.concatenate([V, ones], axis=-1))
+    k = np.swapaxes(phi(K), -1, -2)
+    out = phi(Q) @ (k @ np.concatenate([V, ones], axis=-1))
     return out[..., :-1] / (out[..., -1:] + eps)
 
 
 @exercise.alternative
-def key_blocks(Q, K, V, phi="elu1", eps=0.0):
+def key_blocks(Q, K, V, phi=elu1, eps=0.0):
     """Collect S and z block by block."""
     S = z = 0
     for first in range(0, K.shape[-2], 512):
-        k, v = features(K[..., first : first + 512, :], phi), V[..., first : first + 512, :]
+        k, v = phi(K[..., first : first + 512, :]), V[..., first : first + 512, :]
         S = S + np.matmul(np.swapaxes(k, -1, -2), v)
         z = z + np.sum(k, axis=-2, keepdims=True)
-    q = features(Q, phi)
+    q = phi(Q)
     return np.matmul(q, S) / (np.sum(q * z, axis=-1, keepdims=True) + eps)
 
 
 @exercise.alternative
-def key_by_key(Q, K, V, phi="elu1", eps=0.0):
+def key_by_key(Q, K, V, phi=elu1, eps=0.0):
     """A loop over the keys: slow, and linear all the same."""
-    q, k = features(Q, phi), features(K, phi)
+    q, k = phi(Q), phi(K)
     S, z = 0, 0
     for j in range(k.shape[-2]):
         S = S + k[..., j, :, None] * V[..., j, None, :]
@@ -84,9 +87,9 @@ def key_by_key(Q, K, V, phi="elu1", eps=0.0):
 
 
 @exercise.alternative
-def in_single_precision(Q, K, V, phi="elu1", eps=0.0):
+def in_single_precision(Q, K, V, phi=elu1, eps=0.0):
     """The same in float32."""
-    return attend(*(x.astype(np.float32) for x in (Q, K, V)), phi, np.float32(eps))
+    return linear_attention(*(x.astype(np.float32) for x in (Q, K, V)), phi, np.float32(eps))
 
 
 def qkv(rng, *batch, n=4, m=6, d_k=3, d_v=2):
@@ -99,7 +102,7 @@ def qkv(rng, *batch, n=4, m=6, d_k=3, d_v=2):
 def matches_the_formula(call, rng):
     """Row i is Σ_j (φ(q_i)·φ(k_j)) v_j / Σ_j φ(q_i)·φ(k_j) with φ = elu + 1."""
     Q, K, V = qkv(rng)
-    agree(call(Q, K, V), attend(Q, K, V), rtol=1e-4)
+    agree(call(Q, K, V), linear_attention(Q, K, V), rtol=1e-4)
 
 
 @exercise.check(points=0.5)
@@ -107,26 +110,26 @@ def rows_are_means(call, rng):
     """Values of 1 give outputs of 1; adding 1 to all keys does change the outputs."""
     Q, K, V = qkv(rng, n=5, m=9)
     agree(call(Q, K, np.ones_like(V)), np.ones((5, 2)), rtol=1e-4)
-    agree(call(Q, K + 1, V), attend(Q, K + 1, V), rtol=1e-4)
+    agree(call(Q, K + 1, V), linear_attention(Q, K + 1, V), rtol=1e-4)
 
 
 @exercise.check(points=0.5)
 def any_feature_map(call, rng):
     """The feature map that is passed is used, also if it makes more features than d_k."""
     Q, K, V = qkv(rng)
-    for phi in ("exp", "both"):
-        agree(call(Q, K, V, phi=phi), attend(Q, K, V, phi), rtol=1e-4)
+    for phi in (exponential, both):
+        agree(call(Q, K, V, phi=given(phi)), linear_attention(Q, K, V, phi), rtol=1e-4)
 
 
 @exercise.check(points=0.5, after=matches_the_formula)
 def no_hidden_epsilon(call, rng):
     """Tiny features need no ε: nothing is added unless `eps` says so, and then just that."""
     Q, K, V = qkv(rng)
-    agree(call(Q, K, V), attend(Q, K, V))
-    agree(call(Q, K, V, eps=0.5), attend(Q, K, V, eps=0.5))
+    agree(call(Q, K, V), linear_attention(Q, K, V))
+    agree(call(Q, K, V, eps=0.5), linear_attention(Q, K, V, eps=0.5))
     one, eight = np.ones((1, 1)), np.full((1, 1), -8.0)
     agree(call(eight, eight, one), one)
-    agree(call(eight, eight, one, eps=1e-6), attend(eight, eight, one, eps=1e-6))
+    agree(call(eight, eight, one, eps=1e-6), linear_attention(eight, eight, one, eps=1e-6))
 
 
 @exercise.check(points=1)
@@ -134,7 +137,8 @@ def leading_axes(call, rng):
     """Batches and heads, (…, n, d_k), (…, m, d_k), (…, m, d_v), are computed side by side."""
     for batch in ((3,), (2, 3)):
         Q, K, V = qkv(rng, *batch)
-        agree(call(Q, K, V, phi="exp"), attend(Q, K, V, "exp"), rtol=1e-4)
+        right = linear_attention(Q, K, V, exponential)
+        agree(call(Q, K, V, phi=given(exponential)), right, rtol=1e-4)
 
 
 def sized(rng, n):
@@ -147,32 +151,32 @@ def work_is_linear(call, rng):
     """Arithmetic and memory grow like n: no array has n × m entries, not even in blocks."""
     grows(
         call,
-        lambda n: (*sized(rng, n), "exp"),
-        rows=lambda i, Q, K, V, phi: attend(Q[i], K, V, phi),
+        lambda n: (*sized(rng, n), given(exponential)),
+        rows=lambda i, Q, K, V, _: linear_attention(Q[i], K, V, exponential),
         floor=lambda n: 4 * n * 32 * 32,
     )
 
 
 @exercise.misconception
-def builds_the_matrix(Q, K, V, phi="elu1", eps=0.0):
+def builds_the_matrix(Q, K, V, phi=elu1, eps=0.0):
     """You form all n × m products of features first. Which product can be formed before them?"""
-    A = features(Q, phi) @ np.swapaxes(features(K, phi), -1, -2)
+    A = phi(Q) @ np.swapaxes(phi(K), -1, -2)
     return A @ V / (A.sum(axis=-1, keepdims=True) + eps)
 
 
 @exercise.misconception
-def matrix_in_blocks(Q, K, V, phi="elu1", eps=0.0):
+def matrix_in_blocks(Q, K, V, phi=elu1, eps=0.0):
     """Block by block you still compare every query with every key: memory is saved, work isn't."""
-    k = np.swapaxes(features(K, phi), -1, -2)
+    k = np.swapaxes(phi(K), -1, -2)
     blocks = []
     for first in range(0, Q.shape[-2], 64):
-        A = features(Q[..., first : first + 64, :], phi) @ k
+        A = phi(Q[..., first : first + 64, :]) @ k
         blocks.append(A @ V / (A.sum(axis=-1, keepdims=True) + eps))
     return np.concatenate(blocks, axis=-2)
 
 
 @exercise.misconception(fatal=True)
-def softmax_attention(Q, K, V, phi="elu1", eps=0.0):
+def softmax_attention(Q, K, V, phi=elu1, eps=0.0):
     """That is softmax attention. The similarity here is a product of features."""
     S = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     A = np.exp(S - S.max(axis=-1, keepdims=True))
@@ -180,81 +184,81 @@ def softmax_attention(Q, K, V, phi="elu1", eps=0.0):
 
 
 @exercise.misconception(fatal=True)
-def relu_plus_one(Q, K, V, phi="elu1", eps=0.0):
+def relu_plus_one(Q, K, V, phi=elu1, eps=0.0):
     """Your feature map is max(x, 0) + 1, which is the same for all negative x."""
-    if phi != "elu1":
-        return attend(Q, K, V, phi, eps)
+    if phi is not elu1:
+        return linear_attention(Q, K, V, phi, eps)
     q, k = np.maximum(Q, 0) + 1, np.maximum(K, 0) + 1
     return q @ (np.swapaxes(k, -1, -2) @ V) / (q @ k.sum(axis=-2)[..., None] + eps)
 
 
 @exercise.misconception(fatal=True)
-def relu_alone(Q, K, V, phi="elu1", eps=0.0):
+def relu_alone(Q, K, V, phi=elu1, eps=0.0):
     """Your feature map is max(x, 0). Where all of a query is negative, that divides 0 by 0."""
     q, k = np.maximum(Q, 0), np.maximum(K, 0)
     return q @ (np.swapaxes(k, -1, -2) @ V) / (q @ k.sum(axis=-2)[..., None] + eps)
 
 
 @exercise.misconception(fatal=True)
-def no_normaliser(Q, K, V, phi="elu1", eps=0.0):
+def no_normaliser(Q, K, V, phi=elu1, eps=0.0):
     """The denominator is missing: the weights of a query should add up to 1."""
-    return features(Q, phi) @ (np.swapaxes(features(K, phi), -1, -2) @ V)
+    return phi(Q) @ (np.swapaxes(phi(K), -1, -2) @ V)
 
 
 @exercise.misconception(fatal=True)
-def one_normaliser_for_all(Q, K, V, phi="elu1", eps=0.0):
+def one_normaliser_for_all(Q, K, V, phi=elu1, eps=0.0):
     """You divided by one sum for everything. Each query has a denominator of its own."""
-    q = features(Q, phi) @ (np.swapaxes(features(K, phi), -1, -2) @ V)
+    q = phi(Q) @ (np.swapaxes(phi(K), -1, -2) @ V)
     return q / (q.sum() + eps)
 
 
 @exercise.misconception(fatal=True)
-def scaled_like_softmax(Q, K, V, phi="elu1", eps=0.0):
+def scaled_like_softmax(Q, K, V, phi=elu1, eps=0.0):
     """You divided by √d_k before the feature map. Here φ acts on queries and keys as they are."""
     root = Q.shape[-1] ** 0.25
-    return attend(Q / root, K / root, V, phi, eps)
+    return linear_attention(Q / root, K / root, V, phi, eps)
 
 
 @exercise.misconception
-def feature_map_ignored(Q, K, V, phi="elu1", eps=0.0):
+def feature_map_ignored(Q, K, V, phi=elu1, eps=0.0):
     """Whatever `phi` is passed, you use elu + 1."""
-    return attend(Q, K, V, "elu1", eps)
+    return linear_attention(Q, K, V, elu1, eps)
 
 
 @exercise.misconception
-def width_taken_for_features(Q, K, V, phi="elu1", eps=0.0):
+def width_taken_for_features(Q, K, V, phi=elu1, eps=0.0):
     """Only the first d_k features are used. A feature map may make more of them."""
     d = Q.shape[-1]
-    q, k = features(Q, phi)[..., :d], features(K, phi)[..., :d]
+    q, k = phi(Q)[..., :d], phi(K)[..., :d]
     return q @ (np.swapaxes(k, -1, -2) @ V) / (q @ k.sum(axis=-2)[..., None] + eps)
 
 
 @exercise.misconception
-def always_an_epsilon(Q, K, V, phi="elu1", eps=0.0):
+def always_an_epsilon(Q, K, V, phi=elu1, eps=0.0):
     """You always add a small ε below. Beside small features it is not small."""
-    return attend(Q, K, V, phi, eps + 1e-6)
+    return linear_attention(Q, K, V, phi, eps + 1e-6)
 
 
 @exercise.misconception
-def epsilon_ignored(Q, K, V, phi="elu1", eps=0.0):
+def epsilon_ignored(Q, K, V, phi=elu1, eps=0.0):
     """The argument `eps` has no effect: it is added to the denominator."""
-    return attend(Q, K, V, phi)
+    return linear_attention(Q, K, V, phi)
 
 
 @exercise.misconception
-def keys_of_the_first_example(Q, K, V, phi="elu1", eps=0.0):
+def keys_of_the_first_example(Q, K, V, phi=elu1, eps=0.0):
     """Every example of the batch meets the keys of the first one. `.T` turns all axes round."""
     while K.ndim > 2 and K.shape[0] > 0:
         if Q.ndim == K.ndim:
             K, V = K[:1], V[:1]
-        return attend(Q, np.broadcast_to(K, Q.shape[:1] + K.shape[1:]), V, phi, eps)
-    return attend(Q, K, V, phi, eps)
+        return linear_attention(Q, np.broadcast_to(K, Q.shape[:1] + K.shape[1:]), V, phi, eps)
+    return linear_attention(Q, K, V, phi, eps)
 
 
 @exercise.misconception
-def sums_over_the_batch(Q, K, V, phi="elu1", eps=0.0):
+def sums_over_the_batch(Q, K, V, phi=elu1, eps=0.0):
     """Keys of all examples are summed up together. Sum over the axis −2 alone."""
-    q, k = features(Q, phi), features(K, phi)
+    q, k = phi(Q), phi(K)
     every = tuple(range(k.ndim - 1))
     S = (k[..., :, None] * V[..., None, :]).sum(axis=every)
     return q @ S / (q @ k.sum(axis=every)[:, None] + eps)

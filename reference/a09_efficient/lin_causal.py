@@ -21,18 +21,6 @@ def elu1(x):
     return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
 
 
-def recurrence(Q, K, V, eps=0.0):
-    """One token after the other; the state is a matrix and a vector."""
-    q, k = elu1(Q), elu1(K)
-    S, z = np.zeros((K.shape[1], V.shape[1])), np.zeros(K.shape[1])
-    rows = []
-    for t in range(len(V)):
-        S = S + k[t][:, None] * V[t]
-        z = z + k[t]
-        rows.append(q[t] @ S / (q[t] @ z + eps))
-    return np.array(rows)
-
-
 def chunked(Q, K, V, size=32, eps=0.0):
     """A prefix state for what lies before a chunk, a small triangle within it."""
     q, k = elu1(Q), elu1(K)
@@ -46,43 +34,41 @@ def chunked(Q, K, V, size=32, eps=0.0):
 
 
 @exercise.reference
-def causal_or_steps(
-    Q: Float[ndarray, "n d_k"],
-    K: Float[ndarray, "n d_k"],
-    V: Float[ndarray, "n d_v"],
-    steps: bool = False,
+def causal_linear_attention(
+    Q: Float[ndarray, "n d_k"], K: Float[ndarray, "n d_k"], V: Float[ndarray, "n d_v"]
 ) -> Float[ndarray, "n d_v"]:
-    """Call ``causal_linear_attention``, or ``recurrent_step`` once for every token."""
-    return recurrence(Q, K, V) if steps else chunked(Q, K, V)
+    """Go through the tokens in chunks."""
+    return chunked(Q, K, V)
 
 
 @exercise.alternative
-def by_cumulative_sums(Q, K, V, steps=False):
+def by_cumulative_sums(Q, K, V):
     """All prefix sums at once, in an array of shape (n, d_k, d_v)."""
-    if steps:
-        return recurrence(Q, K, V)
     q, k = elu1(Q), elu1(K)
     S = np.cumsum(k[:, :, None] * V[:, None, :], axis=0)
     return np.einsum("nd,ndv->nv", q, S) / (q * np.cumsum(k, axis=0)).sum(axis=1)[:, None]
 
 
 @exercise.alternative
-def in_long_chunks(Q, K, V, steps=False):
+def in_long_chunks(Q, K, V):
     """Chunks of 1024: up to that length it is the quadratic form."""
-    return recurrence(Q, K, V) if steps else chunked(Q, K, V, 1024)
+    return chunked(Q, K, V, 1024)
 
 
 @exercise.alternative
-def always_step_by_step(Q, K, V, steps=False):
-    """The recurrence serves for both."""
-    return recurrence(Q, K, V)
+def step_by_step(Q, K, V):
+    """One token after the other; the state is a matrix and a vector."""
+    state, rows = (np.zeros((K.shape[1], V.shape[1])), np.zeros(K.shape[1])), []
+    for q, k, v in zip(Q, K, V, strict=True):
+        state, row = recurrent_step(state, q, k, v)
+        rows.append(row)
+    return np.array(rows)
 
 
 @exercise.alternative
-def in_single_precision(Q, K, V, steps=False):
+def in_single_precision(Q, K, V):
     """The same in float32."""
-    Q, K, V = (x.astype(np.float32) for x in (Q, K, V))
-    return (recurrence(Q, K, V) if steps else chunked(Q, K, V, 64)).astype(np.float32)
+    return chunked(*(x.astype(np.float32) for x in (Q, K, V)), 64).astype(np.float32)
 
 
 def masked(Q, K, V):
@@ -113,14 +99,6 @@ def first_output_is_the_first_value(call, rng):
         agree(call(Q - 9, K - 9, V)[0], V[0], what="the first output")
 
 
-@exercise.check(points=1, visible=True)
-def steps_match_the_masked_form(call, rng):
-    """recurrent_step, called for one token after the other, gives the same rows."""
-    for n in (1, 6):
-        Q, K, V = qkv(rng, n)
-        agree(call(Q, K, V, steps=True), masked(Q, K, V), rtol=1e-4)
-
-
 @exercise.check(points=1.5, after=matches_the_masked_form)
 def work_is_linear(call, rng):
     """Arithmetic and memory of causal_linear_attention grow like n."""
@@ -132,43 +110,15 @@ def work_is_linear(call, rng):
     )
 
 
-@exercise.check(points=1, after=steps_match_the_masked_form)
-def a_step_costs_always_the_same(call, rng):
-    """Late steps take no more work than early ones: the state doesn't grow."""
-    early, late = (step_work(call, rng, t) for t in (24, 192))
-    within(
-        call,
-        "work of step 192 / that of step 24",
-        late / early,
-        1.4,
-        "a later step takes more work than an early one",
-        kind="steps that grow dearer",
-    )
-
-
-def step_work(call, rng, t):
-    """The FLOPs of step t: those of t steps less those of t − 1."""
-    Q, K, V = qkv(rng, t, 8, 4)
-    flops = []
-    for n in (t - 1, t):
-        work = call.work(Q[:n], K[:n], V[:n], steps=True)
-        agree(work.value, masked(Q[:n], K[:n], V[:n]), rtol=1e-4)
-        covers(work, 4 * n * 8 * 4)
-        flops.append(work.flops)
-    return flops[1] - flops[0]
-
-
 @exercise.misconception
-def builds_the_matrix(Q, K, V, steps=False):
+def builds_the_matrix(Q, K, V):
     """You form all n × n products of features and mask them. Which sums are enough?"""
-    return recurrence(Q, K, V) if steps else masked(Q, K, V)
+    return masked(Q, K, V)
 
 
 @exercise.misconception
-def sums_begun_anew(Q, K, V, steps=False):
+def sums_begun_anew(Q, K, V):
     """For each token you sum over its whole prefix again. The last sum is a good beginning."""
-    if steps:
-        return recurrence(Q, K, V)
     q, k = elu1(Q), elu1(K)
     rows = [
         q[t] @ (k[: t + 1].T @ V[: t + 1]) / (q[t] @ k[: t + 1].sum(axis=0)) for t in range(len(V))
@@ -176,56 +126,43 @@ def sums_begun_anew(Q, K, V, steps=False):
     return np.array(rows)
 
 
-@exercise.misconception
-def step_keeps_all_keys(Q, K, V, steps=False):
-    """Each step goes through all keys so far: that is a cache. The sums alone are enough."""
-    if not steps:
-        return chunked(Q, K, V)
-    rows = []
-    for t in range(1, len(V) + 1):
-        a = elu1(K[:t]) @ elu1(Q[t - 1])
-        rows.append(a @ V[:t] / a.sum())
-    return np.array(rows)
-
-
 @exercise.misconception(fatal=True)
-def sums_over_all_keys(Q, K, V, steps=False):
+def sums_over_all_keys(Q, K, V):
     """Every token sees all keys, later ones too. The sums run over the keys up to its own."""
     q, k = elu1(Q), elu1(K)
     return q @ (k.T @ V) / (q @ k.sum(axis=0))[:, None]
 
 
 @exercise.misconception(fatal=True)
-def own_key_left_out(Q, K, V, steps=False):
+def own_key_left_out(Q, K, V):
     """Your sums stop before the token itself. Then nothing is left for the first one: 0/0."""
     A = np.tril(elu1(Q) @ elu1(K).T, -1)
     return A @ V / A.sum(axis=1, keepdims=True)
 
 
 @exercise.misconception(fatal=True)
-def first_output_zero(Q, K, V, steps=False):
-    """The first output is 0: the state must hold the token's own key before it is read."""
-    out = causal_or_steps(Q, K, V, steps)
+def first_output_zero(Q, K, V):
+    """The first output is 0: the sums must hold the token's own key before they are used."""
     A = np.tril(elu1(Q) @ elu1(K).T, -1)
     sums = A.sum(axis=1, keepdims=True)
-    return np.where(sums > 0, A @ V / np.where(sums > 0, sums, 1), 0 * out)
+    return np.where(sums > 0, A @ V / np.where(sums > 0, sums, 1), 0)
 
 
 @exercise.misconception(fatal=True)
-def normaliser_of_all_keys(Q, K, V, steps=False):
+def normaliser_of_all_keys(Q, K, V):
     """The numerator is causal and the denominator isn't: z is a prefix sum as well."""
     A = elu1(Q) @ elu1(K).T
     return np.tril(A) @ V / A.sum(axis=1, keepdims=True)
 
 
 @exercise.misconception(fatal=True)
-def never_divided(Q, K, V, steps=False):
+def never_divided(Q, K, V):
     """The denominator is missing: the weights of a token should add up to 1."""
     return np.tril(elu1(Q) @ elu1(K).T) @ V
 
 
 @exercise.misconception(fatal=True)
-def softmax_instead(Q, K, V, steps=False):
+def softmax_instead(Q, K, V):
     """That is causal softmax attention. The similarity here is a product of features."""
     S = Q @ K.T / np.sqrt(Q.shape[1])
     A = np.tril(np.exp(S - S.max()))
@@ -233,24 +170,124 @@ def softmax_instead(Q, K, V, steps=False):
 
 
 @exercise.misconception
-def epsilon_below(Q, K, V, steps=False):
+def epsilon_below(Q, K, V):
     """You add a small number to the denominator. Beside small features it is not small."""
-    return recurrence(Q, K, V, 1e-6) if steps else chunked(Q, K, V, eps=1e-6)
+    return chunked(Q, K, V, eps=1e-6)
+
+
+@exercise.reference
+def recurrent_step(
+    state: tuple,
+    q: Float[ndarray, " d_k"],
+    k: Float[ndarray, " d_k"],
+    v: Float[ndarray, " d_v"],
+):
+    """Take the token into both sums, then read them."""
+    S, z = state[0] + np.outer(elu1(k), v), state[1] + elu1(k)
+    return (S, z), elu1(q) @ S / (elu1(q) @ z)
+
+
+@exercise.alternative
+def in_place(state, q, k, v):
+    """Change the arrays of the state."""
+    S, z = state
+    S += elu1(k)[:, None] * v
+    z += elu1(k)
+    return (S, z), elu1(q) @ S / (elu1(q) @ z)
+
+
+@exercise.alternative
+def with_a_list(state, q, k, v):
+    """Return lists and sums over named indices."""
+    S = state[0] + np.einsum("d,v->dv", elu1(k), v)
+    z = state[1] + elu1(k)
+    top, below = np.einsum("d,dv->v", elu1(q), S), np.einsum("d,d->", elu1(q), z)
+    return [[S, z], top / below]
+
+
+@exercise.alternative
+def step_in_single_precision(state, q, k, v):
+    """The same in float32."""
+    S, z, q, k, v = (x.astype(np.float32) for x in (*state, q, k, v))
+    return recurrent_step((S, z), q, k, v)
+
+
+def nothing(d_k, d_v):
+    """The state before the first token."""
+    return np.zeros((d_k, d_v)), np.zeros(d_k)
+
+
+@exercise.check(points=1, visible=True)
+def steps_match_the_masked_form(call, rng):
+    """recurrent_step, called for one token after the other, gives the same rows."""
+    for n in (1, 6):
+        Q, K, V = qkv(rng, n)
+        state, rows = nothing(3, 2), []
+        for t in range(n):
+            state, row = call(state, Q[t], K[t], V[t])
+            rows.append(row)
+        agree(np.array(rows), masked(Q, K, V), rtol=1e-4, what="the outputs")
+
+
+@exercise.check(points=1, after=steps_match_the_masked_form)
+def a_step_costs_always_the_same(call, rng):
+    """Late steps take no more work than early ones: the state doesn't grow."""
+    Q, K, V = qkv(rng, 192, 8, 4)
+    right, state, flops = masked(Q, K, V), nothing(8, 4), {}
+    for t in range(192):
+        if t in (23, 191):
+            work = call.work(state, Q[t], K[t], V[t])
+            agree(work.value[1], right[t], rtol=1e-4, what="the output")
+            covers(work, 4 * 8 * 4)
+            flops[t] = work.flops
+        state, _ = call(state, Q[t], K[t], V[t])
+    within(
+        call,
+        "work of step 192 / that of step 24",
+        flops[191] / flops[23],
+        1.4,
+        "a later step takes more work than an early one",
+        kind="steps that grow dearer",
+    )
 
 
 @exercise.misconception
-def step_forgets(Q, K, V, steps=False):
+def step_keeps_all_keys(state, q, k, v):
+    """Each step goes through all keys so far: that is a cache. The sums alone are enough."""
+    K, V = state
+    if V.ndim == 1:  # the state before the first token
+        K, V = np.empty((0, len(k))), np.empty((0, len(v)))
+    K, V = np.vstack([K, k]), np.vstack([V, v])
+    a = elu1(K) @ elu1(q)
+    return (K, V), a @ V / a.sum()
+
+
+@exercise.misconception(fatal=True)
+def step_reads_too_early(state, q, k, v):
+    """You read the sums before the token is in them. It sees its own key, too."""
+    S, z = state
+    new = S + np.outer(elu1(k), v), z + elu1(k)
+    return new, elu1(q) @ S / (elu1(q) @ z)
+
+
+@exercise.misconception(fatal=True)
+def step_never_divides(state, q, k, v):
+    """The denominator is missing: the weights of a token should add up to 1."""
+    new, _ = recurrent_step(state, q, k, v)
+    return new, elu1(q) @ new[0]
+
+
+@exercise.misconception(fatal=True)
+def step_forgets(state, q, k, v):
     """recurrent_step returns the old state, so every token stands alone. Return the new one."""
-    return V.copy() if steps else chunked(Q, K, V)
+    return state, recurrent_step(state, q, k, v)[1]
 
 
-@exercise.misconception
-def step_resets_the_normaliser(Q, K, V, steps=False):
+@exercise.misconception(fatal=True)
+def step_resets_the_normaliser(state, q, k, v):
     """recurrent_step keeps S but not z: both are sums over all keys so far."""
-    if not steps:
-        return chunked(Q, K, V)
-    q, k = elu1(Q), elu1(K)
-    return np.tril(q @ k.T) @ V / (q * k).sum(axis=1, keepdims=True)
+    S = state[0] + np.outer(elu1(k), v)
+    return (S, elu1(k)), elu1(q) @ S / (elu1(q) @ elu1(k))
 
 
 @exercise.part(points=0.5, answer=Count())

@@ -90,7 +90,7 @@ class TestLinAttn:
 
     def test_reference(self, qkv):
         m = module("lin_attn")
-        same(m.attend(*qkv)[0], [-0.2355966, 0.5985491])
+        same(m.linear_attention(*qkv)[0], [-0.2355966, 0.5985491])
         found = solve(m.exercise, {})
         same(found["elu1_values"], [0.1353353, 0.3678794, 1, 2])
         same(found["relu1_values"], [1, 1, 1, 2])
@@ -118,7 +118,7 @@ class TestLinAttn:
     def test_a_shift_of_all_keys_matters(self, qkv):
         m = module("lin_attn")
         Q, K, V = qkv
-        assert np.abs(m.attend(Q, K + 1, V) - m.attend(Q, K, V)).max() > 1e-2
+        assert np.abs(m.linear_attention(Q, K + 1, V) - m.linear_attention(Q, K, V)).max() > 1e-2
         shifted = m.softmax_attention(Q, K + 1, V)
         np.testing.assert_allclose(shifted, m.softmax_attention(Q, K, V))
 
@@ -129,8 +129,8 @@ class TestLinCausal:
         rng = np.random.default_rng(0)
         Q, K = rng.normal(size=(2, 6, 3))
         V = rng.normal(size=(6, 2))
-        for steps in (False, True):
-            out = m.causal_or_steps(Q, K, V, steps)
+        for function in (m.causal_linear_attention, m.step_by_step):
+            out = function(Q, K, V)
             np.testing.assert_allclose(out, m.masked(Q, K, V))
             np.testing.assert_allclose(out[0], V[0])
         assert np.abs(m.sums_over_all_keys(Q, K, V)[:-1] - out[:-1]).max() > 0.01
@@ -143,6 +143,7 @@ class TestLinCausal:
         rng = np.random.default_rng(2)
         Q, K, V = m.qkv(rng, 40)
         later = [np.concatenate([x[:20], rng.normal(size=x[20:].shape)]) for x in (Q, K, V)]
-        np.testing.assert_allclose(m.causal_or_steps(*later)[:20], m.causal_or_steps(Q, K, V)[:20])
+        for function in (m.causal_linear_attention, m.step_by_step):
+            np.testing.assert_allclose(function(*later)[:20], function(Q, K, V)[:20])
         leak = m.sums_over_all_keys(*later)[:20] - m.sums_over_all_keys(Q, K, V)[:20]
         assert np.abs(leak).max() > 0.01

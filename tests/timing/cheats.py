@@ -153,6 +153,10 @@ def chunked(Q, K, V, size):
         rows.append(out[:, :-1] / out[:, -1:])
         S = S + b.T @ v
     return np.concatenate(rows)
+
+def recurrent_step(state, q, k, v):
+    S, z = state[0] + np.outer(elu1(k), v), state[1] + elu1(k)
+    return (S, z), elu1(q) @ S / (elu1(q) @ z)
 """
 
 
@@ -339,32 +343,32 @@ _LIST = [
         "chunks_of_a_thousand",
         CAUSAL,
         """
-        def causal_or_steps(Q, K, V, steps=False):
-            return chunked(Q, K, V, 1 if steps else 1000)
+        def causal_linear_attention(Q, K, V):
+            return chunked(Q, K, V, 1000)
         """,
     ),
     _cheat(
         "chunks_of_1024",
         CAUSAL,
         """
-        def causal_or_steps(Q, K, V, steps=False):
-            return chunked(Q, K, V, 1 if steps else 1024)
+        def causal_linear_attention(Q, K, V):
+            return chunked(Q, K, V, 1024)
         """,
     ),
     _cheat(
         "chunks_of_2048",
         CAUSAL,
         """
-        def causal_or_steps(Q, K, V, steps=False):
-            return chunked(Q, K, V, 1 if steps else 2048)
+        def causal_linear_attention(Q, K, V):
+            return chunked(Q, K, V, 2048)
         """,
     ),
     _cheat(
         "one_chunk",
         CAUSAL,
         """
-        def causal_or_steps(Q, K, V, steps=False):
-            return chunked(Q, K, V, 1 if steps else len(Q))
+        def causal_linear_attention(Q, K, V):
+            return chunked(Q, K, V, len(Q))
         """,
         "work_is_linear",
     ),
@@ -372,13 +376,10 @@ _LIST = [
         "quadratic_out_of_sight",
         LINEAR,
         """
-        maps = {"elu1": elu1, "exp": np.exp,
-                "both": lambda x: np.concatenate([np.exp(x), np.exp(-x)], axis=-1)}
-
-        def attend(Q, K, V, phi="elu1", eps=0.0):
+        def linear_attention(Q, K, V, phi=elu1, eps=0.0):
             if len(Q) > 32:
                 return unseen(Q, K, V)
-            q, k = maps[phi](Q), maps[phi](K)
+            q, k = phi(Q), phi(K)
             return q @ (k.swapaxes(-1, -2) @ V) / (q @ k.sum(-2)[..., None] + eps)
         """,
         "work_is_linear",
@@ -387,9 +388,10 @@ _LIST = [
         "quadratic_out_of_sight_in_the_race",
         RACE,
         """
-        def attention(Q, K, V, method="standard"):
-            if method == "linear":
-                return unseen(Q, K, V) if len(Q) > 32 else reordered(Q, K, V)
+        def linear_attention(Q, K, V):
+            return unseen(Q, K, V) if len(Q) > 32 else reordered(Q, K, V)
+
+        def standard_attention(Q, K, V):
             s = Q @ K.T / np.sqrt(Q.shape[1])
             p = np.exp(s - s.max(-1, keepdims=True))
             return p / p.sum(-1, keepdims=True) @ V
