@@ -276,7 +276,7 @@ def _respects(value: Any, matters: Callable[[Change], bool]) -> list[Any]:
 
 def _looseness(value: Any, matters: Callable[[Change], bool]) -> float | None:
     """Return the relative tolerance of a check that allows for more than rounding."""
-    entries = [np.asarray(entry) for entry in (value if isinstance(value, tuple) else (value,))]
+    entries = _arrays(value)
     sizes = [entry.itemsize for entry in entries if entry.dtype.kind == "f" and entry.any()]
     found = None
     for tolerance in (10.0**exponent for exponent in range(-7, 0)):
@@ -286,6 +286,13 @@ def _looseness(value: Any, matters: Callable[[Change], bool]) -> float | None:
             break
         found = tolerance
     return found
+
+
+def _arrays(value: Any) -> list[np.ndarray[Any, Any]]:
+    """Return the arrays and numbers in a value, which may be tuples of tuples."""
+    if isinstance(value, tuple):
+        return [array for entry in value for array in _arrays(entry)]
+    return [np.asarray(value)]
 
 
 def _scaled(value: Any, by: float) -> Any:
