@@ -1508,8 +1508,7 @@ def _difference(
     """Return in what way a result isn't the expected one; nothing where it is.
 
     ``compare`` says whether values (or else the shape) and exact dtypes count, for each entry of a
-    tuple; ``loose``
-    is the relative tolerance of a check that allows for more than rounding.
+    tuple; ``loose`` is the relative tolerance of a check that allows for more than rounding.
     """
     if isinstance(expected, (tuple, list, dict)) and not _is_numeric(expected):
         kind = type(expected).__name__
