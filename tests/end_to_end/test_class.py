@@ -21,7 +21,6 @@ CLASSES = {
     "a03_scaled_attention": None,
     "a04_multi_head": None,
     "a05_positions": None,
-    "a06_block": None,
     "a08_cost": 12,
     "a09_efficient": 12,
 }
