@@ -43,7 +43,8 @@ from autograder.exercise.work import Reading, Work, covers, grows, vectorised, w
 from autograder.student.reading import is_blank
 
 if TYPE_CHECKING:
-    from autograder.exercise.symbolic import ComplexityClass, Derivation, Form, Formula, Matrix
+    from autograder.exercise.derivation import Derivation
+    from autograder.exercise.symbolic import ComplexityClass, Form, Formula, Matrix
 
 __all__ = [
     "Answer",
@@ -109,7 +110,11 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # Lazy: most exercises have no formula, and sympy takes a third of a second.
-    if name in ("ComplexityClass", "Derivation", "Form", "Formula", "Matrix"):
+    if name == "Derivation":
+        from autograder.exercise.derivation import Derivation
+
+        return Derivation
+    if name in ("ComplexityClass", "Form", "Formula", "Matrix"):
         from autograder.exercise import symbolic
 
         return getattr(symbolic, name)

@@ -20,12 +20,13 @@ GROUP = "autograder.kinds"
 _OURS = {
     "answers": ("Essay",),
     "choice": ("Choice",),
+    "derivation": ("Derivation",),
     "exact": ("Count", "Fractions", "Shape"),
     "figure": ("Figure",),
     "labels": ("Labels",),
     "numbers": ("Numbers",),
     "ordering": ("Ordering",),
-    "symbolic": ("Formula", "Matrix", "Derivation", "ComplexityClass"),
+    "symbolic": ("Formula", "Matrix", "ComplexityClass"),
     "witness": ("Witness",),
 }
 

@@ -1,4 +1,4 @@
-"""Kinds of answer that are mathematics: formulas, matrices, derivations, complexity classes.
+"""Kinds of answer that are mathematics: formulas, matrices, complexity classes.
 
 Student text goes to ``autograder.algebra`` alone, which never evaluates it as code.  A class writes
 the same formulas in few spellings: each is read and compared once.
@@ -6,13 +6,12 @@ the same formulas in few spellings: each is read and compared once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
 from autograder import algebra
-from autograder.algebra.deriving import attempts
 from autograder.exercise.answers import (
     Answer,
     Attempt,
@@ -115,14 +114,14 @@ def cross_term_missing():
         if hasattr(raw, "free_symbols"):
             return raw
         try:
-            return _parsed(_text(raw), tuple(self.names.split()), self._assumed)
+            return _parsed(text_of(raw), tuple(self.names.split()), self._assumed)
         except algebra.ParseError as error:
             raise FormatError(str(error)) from None
 
     def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
         """Equality as functions, raising ``Undecided`` where it can't be settled."""
         pair = (self._expanded(expected), self._expanded(given))
-        return _settled(_compared(*pair, self._assumed))
+        return settled(_compared(*pair, self._assumed))
 
     def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
         """Judge whether it is equal, and then whether it has the form that is asked for."""
@@ -207,104 +206,6 @@ def diagonal_only():
         return super().hint(expected) | {"kind": "matrix", "shape": list(expected.shape)}
 
 
-class Lines(list[Any]):
-    """The lines of a derivation that can be read; ``texts`` holds all of them as written."""
-
-    def __init__(self, lines: Iterable[algebra.Line], texts: Sequence[str]) -> None:
-        super().__init__(lines)
-        self.texts = list(texts)
-
-
-@dataclass(frozen=True)
-class Derivation(Answer):
-    """A list of lines, each equal to the one before, from what is given to a target form."""
-
-    kind = "derivation"
-    ships = ("check_formulas.py",)
-    table = (("Derivation(chain)", "lines of text", "every step holds, from start to target form"),)
-    scaffold = Scaffold(
-        asks="Ask for a derivation: a list with one line an entry.",
-        stub="steps = None  # lines of text in x",
-        imports="from autograder.algebra import Chain",
-        reference='''
-chain = Chain(start="diff(x^2 + x, x)", target="2*x + 1", names=("x",))
-
-
-@exercise.part(points=2, answer=Derivation(chain))
-def steps():
-    """The derivative of x² + x, one equality a line."""
-    return ["diff(x^2 + x, x)", "diff(x^2, x) + diff(x, x)", "2*x + 1"]
-''',
-    )
-
-    chain: algebra.Chain
-
-    def read(self, raw: Any, like: Any = None) -> Lines:
-        """Parse every line; text is split at line breaks.
-
-        A line that can't be read costs its step and not the others, so it is kept for ``judge``.
-        """
-        if isinstance(raw, Lines):
-            return raw
-        texts = raw.splitlines() if isinstance(raw, str) else raw
-        if not isinstance(texts, list | tuple):
-            raise FormatError(f"a list of lines of text is expected, not {type(raw).__name__}")
-        texts = [_text(text) for text in texts]
-        lines: list[algebra.Line] = []
-        problem = None
-        for text in texts:
-            try:
-                lines += self._read_line(text)
-            except algebra.ParseError as error:
-                problem = problem or error
-        if not lines:
-            raise FormatError(str(problem or "there is no line with text"))
-        return Lines(lines, texts)
-
-    def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
-        """Tell whether two derivations end in the same expression."""
-        return _settled(self.chain.compare(expected[-1], given[-1]))
-
-    def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
-        """Examine the chain line by line; credit per sound step."""
-        examined = self._examined(*given.texts)
-        if not examined.findings:
-            if examined.review:
-                raise Undecided("a step could be neither proved nor refuted")
-            return Judgement(1.0)
-        note = f"derivation_{examined.findings[0].kind}"
-        text = "\n".join(finding.message for finding in examined.findings)
-        return Judgement(examined.credit, note, text)
-
-    def published(self) -> Iterable[str]:
-        """Return what it starts from and, where reasons are asked for, all but the way."""
-        return (self.chain.start, *self.chain.told)
-
-    def attempts(self, right: Any) -> Iterator[Attempt]:
-        """Jumps, circles, disguises and wrong lines; and the reference's lines in other clothes."""
-        texts = self.read(right).texts
-        for name, lines, at_most in attempts.cheats(self.chain, texts):
-            yield Attempt(name, lines, at_most=at_most)
-        for name, lines in attempts.disguises(self.chain, texts):
-            yield Attempt(name, lines, at_least=1.0)
-
-    def hint(self, expected: Any) -> dict[str, Any]:
-        """Kind and symbols."""
-        return {"kind": "lines", **self.chain.hint()}
-
-    @cached_property
-    def _read_line(self) -> Callable[[str], list[algebra.Line]]:
-        return remembered()(lambda text: self.chain.read([text]))
-
-    @cached_property
-    def _examined(self) -> Callable[..., algebra.Examination]:
-        @remembered(_sure)
-        def examined(*texts: str) -> algebra.Examination:
-            return self.chain.examine(texts)
-
-        return examined
-
-
 @dataclass(frozen=True)
 class ComplexityClass(Answer):
     """A class such as ``n*m*d_k``: constants and dominated terms do not matter."""
@@ -336,7 +237,9 @@ def size_of_the_result():
         if isinstance(raw, algebra.Complexity):
             return raw
         try:
-            parsed: algebra.Complexity = algebra.parse_complexity(_text(raw), self.symbols.split())
+            parsed: algebra.Complexity = algebra.parse_complexity(
+                text_of(raw), self.symbols.split()
+            )
         except algebra.ParseError as error:
             raise FormatError(str(error)) from None
         return parsed
@@ -351,21 +254,15 @@ def size_of_the_result():
         return {"kind": "formula", "names": names, "functions": ["O", "Theta"], "implicit": True}
 
 
-def _sure(examined: algebra.Examination) -> bool:
-    """Tell whether a derivation would be examined alike at another time.
-
-    Limits are worked out in bounded time, and a line in which that was too short is unreadable.
-    """
-    return not examined.review and all(f.kind != "unreadable" for f in examined.findings)
-
-
-def _text(raw: Any) -> str:
+def text_of(raw: Any) -> str:
+    """Return an answer as text; a number is text, too."""
     if isinstance(raw, bool) or not isinstance(raw, str | int | float):
         raise FormatError(f"text is expected, not {type(raw).__name__}")
     return str(raw)
 
 
-def _settled(verdict: algebra.Verdict) -> bool:
+def settled(verdict: algebra.Verdict) -> bool:
+    """Return what was found out, raising ``Undecided`` where it is nothing."""
     if verdict.equal is None:
         raise Undecided(verdict.how)
     return verdict.equal
