@@ -15,6 +15,7 @@ c.Course.assignments = [
     {"id": "a07_full_transformer", "title": "Stacks, decoding, counting"},
     {"id": "a08_cost", "title": "Operations, memory, cache, tiles"},
     {"id": "a09_efficient", "title": "Linear, random-feature, low-rank and sparse attention"},
+    {"id": "a10_scale_adapt", "title": "Experts, checkpoints, precision, adapters"},
 ]
 # A due date is an ISO time with a time zone: "due": "2027-03-01 23:59 UTC".
 

@@ -1,0 +1,210 @@
+"""Derivatives of a sparse mixture of experts with respect to the logits.
+
+Source: Shazeer et al. (2017), section 2.1; Fedus et al. (2022), section 2.1.
+"""
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from autograder.exercise import Choice, Exercise, Numbers, agree
+from autograder.exercise.properties import differences
+from reference.helpers import softmax
+
+exercise = Exercise(
+    "moe_gradient",
+    title="Is the selection differentiable?",
+    source="Shazeer et al. (2017), section 2.1; Fedus et al. (2022), section 2.1",
+)
+
+Z = np.array([2.0, 1, 0, -1])
+Y = np.array([10.0, 20, 30, 40])
+
+
+def output(z, y, k, renormalise):
+    """The output of the k experts with the largest logits."""
+    chosen = np.argsort(-z)[:k]
+    gates = softmax(z[chosen]) if renormalise else softmax(z)[chosen]
+    return gates @ y[chosen]
+
+
+@exercise.reference
+def router_gradient(
+    z: Float[ndarray, " E"], y: Float[ndarray, " E"], k: int, renormalise: bool
+) -> Float[ndarray, " E"]:
+    """The derivative of the output by the logits, the choice being held fixed."""
+    chosen = np.zeros(len(z), bool)
+    chosen[np.argsort(-z)[:k]] = True
+    gates = softmax(np.where(chosen, z, -np.inf)) if renormalise else softmax(z)
+    values = np.where(chosen, y, 0)
+    return gates * (values - gates @ values)
+
+
+@exercise.alternative
+def by_the_jacobian(z, y, k, renormalise):
+    """Write the Jacobian of the softmax down."""
+    chosen = np.argsort(-z)[:k]
+    if renormalise:
+        g = softmax(z[chosen])
+        found = np.zeros(len(z))
+        found[chosen] = (np.diag(g) - np.outer(g, g)) @ y[chosen]
+        return found
+    g = softmax(z)
+    return (np.diag(g) - np.outer(g, g))[:, chosen] @ y[chosen]
+
+
+@exercise.alternative
+def by_the_quotient_rule(z, y, k, renormalise):
+    """Numerator and denominator as sums of exponentials."""
+    e = np.exp(z - z.max())
+    chosen = z >= np.sort(z)[-k]
+    below = chosen if renormalise else np.ones(len(z), bool)
+    top, bottom = (e * chosen) @ y, e @ below
+    return e * chosen * y / bottom - top * e * below / bottom**2
+
+
+@exercise.alternative
+def one_logit_after_the_other(z, y, k, renormalise):
+    """A loop, and lists."""
+    order = sorted(range(len(z)), key=lambda e: -z[e])
+    chosen = order[:k]
+    pool = chosen if renormalise else order
+    weights = {e: np.exp(z[e] - max(z)) for e in pool}
+    g = {e: w / sum(weights.values()) for e, w in weights.items()}
+    out = sum(g[e] * y[e] for e in chosen)
+    return [g.get(e, 0.0) * ((y[e] if e in chosen else 0.0) - out) for e in range(len(z))]
+
+
+def data(rng, E=5):
+    """Logits well apart, and outputs of experts."""
+    return rng.permutation(np.linspace(-1, 1.5, E)) + rng.uniform(0, 0.2, E), rng.normal(size=E) + 2
+
+
+@exercise.check(points=0.5, visible=True)
+def plain_gates(call, rng):
+    """With plain gates it agrees with central differences of the output."""
+    z, y = data(rng)
+    for k in (2, 3):
+        right = differences(lambda x, k=k: output(x, y, k, False), z)
+        agree(call(z, y, k, False), right, rtol=1e-6, atol=1e-8)
+
+
+@exercise.check(points=0.5)
+def renormalised_gates(call, rng):
+    """With renormalised gates, too."""
+    z, y = data(rng)
+    for k in (2, 3):
+        right = differences(lambda x, k=k: output(x, y, k, True), z)
+        agree(call(z, y, k, True), right, rtol=1e-6, atol=1e-8)
+
+
+@exercise.misconception(credit=0.4)
+def as_if_dense(z, y, k, renormalise):
+    """The experts that are not chosen contribute to your output. Their values don't count."""
+    g = softmax(z)
+    return g * (y - g @ y)
+
+
+@exercise.misconception
+def others_get_nothing(z, y, k, renormalise):
+    """The plain gates share a denominator with all experts: the others' logits count as well."""
+    found = router_gradient(z, y, k, renormalise)
+    return np.where(np.isin(np.arange(len(z)), np.argsort(-z)[:k]), found, 0)
+
+
+@exercise.misconception(credit=0.4)
+def own_gate_alone(z, y, k, renormalise):
+    """Each logit changes all gates: g (1 − g) is the diagonal of the Jacobian alone."""
+    chosen = np.isin(np.arange(len(z)), np.argsort(-z)[:k])
+    g = softmax(np.where(chosen, z, -np.inf)) if renormalise else softmax(z)
+    return g * (1 - g) * np.where(chosen, y, 0)
+
+
+@exercise.misconception(credit=0.4)
+def normalisation_ignored(z, y, k, renormalise):
+    """The flag changes nothing in yours. Which logits stand in the denominator?"""
+    return router_gradient(z, y, k, not renormalise)
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def plain():
+    """The four derivatives with plain gates and k = 2."""
+    return router_gradient(Z, Y, 2, False)
+
+
+@plain.misconception()
+def plain_diagonal():
+    """Each logit changes all gates: g (1 − g) is the diagonal of the Jacobian alone."""
+    return own_gate_alone(Z, Y, 2, False)
+
+
+@plain.misconception()
+def plain_all_experts():
+    """These are the derivatives if all four experts are computed."""
+    return as_if_dense(Z, Y, 2, False)
+
+
+@plain.misconception()
+def plain_chosen_alone():
+    """The others' logits stand in the denominator of every gate, so they count."""
+    return others_get_nothing(Z, Y, 2, False)
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def renormalised():
+    """The same with renormalised gates and k = 2."""
+    return router_gradient(Z, Y, 2, True)
+
+
+@renormalised.misconception()
+def renormalised_plain():
+    """These are the derivatives with plain gates."""
+    return router_gradient(Z, Y, 2, False)
+
+
+@renormalised.misconception()
+def renormalised_diagonal():
+    """Each logit changes both gates: g (1 − g) is the diagonal of the Jacobian alone."""
+    return own_gate_alone(Z, Y, 2, True)
+
+
+@exercise.part(points=1, answer=Numbers())
+def one_expert():
+    """Two rows for k = 1: with the plain gate, and with the renormalised one."""
+    return np.array([router_gradient(Z, Y, 1, mode) for mode in (False, True)])
+
+
+@one_expert.misconception(credit=0.5)
+def signal_after_renormalising():
+    """A single gate that is renormalised is always 1. What does it depend on?"""
+    return np.array([router_gradient(Z, Y, 1, False)] * 2)
+
+
+@one_expert.misconception()
+def no_signal_at_all():
+    """The plain gate of the chosen expert moves with every logit, although the choice doesn't."""
+    return np.zeros((2, 4))
+
+
+@exercise.part(points=1, answer=Choice("ABCD"))
+def training():
+    """How sparse layers are trained as a rule."""
+    return "B"
+
+
+@training.misconception()
+def straight_through_only():
+    """That is one option. Which derivatives did you find without any estimator?"""
+    return "A"
+
+
+@training.misconception()
+def all_experts_in_training():
+    """Then training would cost as much as a dense layer with all experts."""
+    return "C"
+
+
+@training.misconception()
+def not_trainable():
+    """The choice has no derivative. But is the choice all that depends on the logits?"""
+    return "D"
