@@ -87,45 +87,48 @@ class Watch(torch.autograd.Function):
     """Passes x on, saves a copy for the backward pass, and tells how much is alive meanwhile."""
 
     @staticmethod
-    def forward(ctx, x, shared, _peak):
+    def forward(ctx, x, alive, most, _copies, _all):
         """Copies and results count as long as somebody keeps them."""
         kept, passed = x.clone(), x.clone()
-        for tensor in (kept, passed):
-            shared["alive"] += 1
-            weakref.finalize(tensor.untyped_storage(), forget, shared)
-        shared["peak"] = max(shared["peak"], shared["alive"])
-        ctx.shared = shared
+        for tensor, names in ((kept, ("copies", "all")), (passed, ("all",))):
+            for name in names:
+                alive[name] += 1
+                most[name] = max(most[name], alive[name])
+                weakref.finalize(tensor.untyped_storage(), forget, alive, name)
+        ctx.most = most
         ctx.save_for_backward(kept)
         return passed
 
     @staticmethod
     def backward(ctx, gradient):
-        """Use what was saved; the gradient of the counter is what it has counted."""
+        """Use what was saved; the gradients of the counters are what they have counted."""
         (kept,) = ctx.saved_tensors
-        return gradient + 0 * kept, None, torch.tensor(float(ctx.shared["peak"]))
+        counts = (torch.tensor(float(ctx.most[name])) for name in ("copies", "all"))
+        return gradient + 0 * kept, None, None, *counts
 
 
-def forget(shared):
+def forget(alive, name):
     """A tensor is gone."""
-    shared["alive"] -= 1
+    alive[name] -= 1
 
 
 class Watched(nn.Module):
-    """A block that passes x on; the gradient of its parameter is the most that was alive."""
+    """A block that passes x on; the gradients of its parameters say how much was alive."""
 
-    def __init__(self, shared):
+    def __init__(self, alive, most):
         super().__init__()
-        self.peak, self.shared = nn.Parameter(torch.zeros(())), shared
+        self.alive, self.most = alive, most
+        self.copies, self.all = (nn.Parameter(torch.zeros(())) for _ in range(2))
 
     def forward(self, x):
         """Do nothing, and watch."""
-        return Watch.apply(x, self.shared, self.peak)
+        return Watch.apply(x, self.alive, self.most, self.copies, self.all)
 
 
 def watched(L):
     """Blocks that count together."""
-    shared = {"alive": 0, "peak": 0}
-    return [Watched(shared) for _ in range(L)]
+    alive, most = ({"copies": 0, "all": 0} for _ in range(2))
+    return [Watched(alive, most) for _ in range(L)]
 
 
 def gradients(blocks, x):
@@ -176,16 +179,16 @@ def little_is_saved(call, rng):
     """At most the inputs of the segments and what lies within one of them are kept."""
     for L, segments in ((24, 4), (26, 5)):
         found = call.gradients(made(watched, L), segments, torch.ones(2, 3))
-        peak = found.parameters["0.0.peak"]
-        require(peak is not None, "a block gets no gradient")
+        copies, everything = (found.parameters[f"0.0.{name}"] for name in ("copies", "all"))
+        require(everything is not None, "a block gets no gradient")
         longest = L - (segments - 1) * (L // segments)
         within(
             call,
             f"tensors alive at once / segments and longest segment, {L} blocks",
-            float(peak.array) / (segments + longest),
+            float(everything.array) / (segments + longest),
             1.7,
             "too many activations are alive at once",
-            kind="memory",
+            kind="inputs" if copies.array < L / 2 else "activations",
         )
 
 
