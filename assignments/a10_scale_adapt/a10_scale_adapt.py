@@ -98,7 +98,7 @@ steps = None         # a list of lines
 #    logits may be large.
 # 2. For the eight tokens in `batch`: `load`, the number of assignments that each expert gets with $k = 2$, and `top1_load`,
 #    that with $k = 1$.
-# 3. `capacity` for $c = 1.25$ and $k = 2$, and `dropped`, how many assignments of this batch are beyond it.
+# 3. `capacity` for $c = 1.25$ and $k = 2$, and `dropped`, how many assignments of each expert are beyond it.
 
 # %% exercise="moe_route"
 import numpy as np
@@ -121,7 +121,7 @@ def route(logits: "array (T, E)", k: int) -> "(indices (T, k), gates (T, k))":
 load = None       # four whole numbers
 top1_load = None  # four whole numbers
 capacity = None   # a whole number
-dropped = None    # a whole number
+dropped = None    # four whole numbers
 
 # %% [markdown]
 # The picture shows what routing without any further care tends to: an expert that is chosen more often is trained more
@@ -247,6 +247,135 @@ ratio = None   # one number
 # *Where you meet this.* Mixtral 8x7B has eight experts in each of 32 layers, two of them active: 46.7 billion parameters, of which a token
 # meets 12.9 billion. (It isn't 8 × 7: attention and embeddings are there once.) DeepSeek-V3 has 671 billion, 37 billion of them active.
 
+# %% [markdown]
+# ## 2 Checkpoints
+#
+# ### Store every √L-th layer
+#
+# *30 minutes.* The backward pass needs the activations of the forward pass, those of all layers. They are what fills the memory when
+# long texts or deep models are trained. **Checkpointing** forgets most of them. The $L$ layers are cut into segments of $s$ layers, and
+# only the input of each segment is stored. When the backward pass arrives at a segment, the segment is run forward once more, and
+# its activations are alive until it is done with them.
+#
+# Count in *units* of one activation per layer. What is stored at worst are the inputs of all segments and one live
+# segment: $\lceil L/s \rceil + s$ units. *An example:* 20 layers in segments of 5 take 4 + 5 = 9 units in place of 20.
+#
+# 1. `units` for $L = 64$ and $s = 1, 4, 8, 16, 64$.
+# 2. `square_steps`: which $s$ is best? No derivative is needed: a square is never negative. Let `a` be $\sqrt{L/s}$ and `b` be $\sqrt{s}$. Lead `(a - b)^2`,
+#    line by line, to $L/s + s$ less something that holds no $s$. In text, a root is `sqrt(L/s)`.
+# 3. `best_s` and `least`, formulas in `L`: the $s$ at which $L/s + s$ is smallest, and how small it is. (When is that square 0?)
+# 4. `hundred`: the smallest number of units for $L = 100$. `twelve`: the units for $L = 12$ and $s = 2, 3, 4, 6$.
+# 5. GPT-3 has 96 layers of width 12,288 and was trained on 2,048 tokens at a time. `all_bytes`: how many bytes does one activation for each layer take, for one such
+#    text, in half precision? `kept_bytes`: and 20 units?
+
+# %% exercise="ckpt_memory"
+units = None         # five whole numbers
+square_steps = None  # a list of lines
+best_s = None        # a formula in L
+least = None         # a formula in L
+hundred = None       # a whole number
+twelve = None        # four whole numbers
+all_bytes = None     # a whole number
+kept_bytes = None    # a whole number
+
+# %% tags=["demonstration"]
+if plt:
+    s_axis = np.arange(1, 65)
+    figure, axis = plt.subplots(figsize=(7, 3), layout="constrained")
+    axis.plot(s_axis, np.ceil(64 / s_axis) + s_axis, "k-", label="both")
+    axis.plot(s_axis, s_axis, "k:", label="live segment")
+    axis.plot(s_axis, np.ceil(64 / s_axis), "k--", label="inputs of segments")
+    axis.set(xlabel="layers in a segment", ylabel="units", ylim=(0, 70))
+    axis.legend()
+    plt.show()
+
+# %% [markdown]
+# *The picture:* units against the length of a segment, for 64 layers. A dotted line rises (the live segment), a dashed one falls steeply (the inputs of the
+# segments), and their sum, solid, has a flat valley between. A neighbour of the best length costs hardly more.
+#
+# Mind what a unit is. Here it is one array of size $n \times d$ for each layer. Attention has arrays of size $h \times n \times n$ besides, unless they are computed again as well: with 12 heads,
+# $n = 1024$ and $d = 768$ these are sixteen times as large as a unit.
+#
+# ### The price
+#
+# *15 minutes.* Nothing is free: what is forgotten is computed again. Let the forward pass of the model take one unit of time. The backward pass takes two: gradients with
+# respect to the activations, and with respect to the weights.
+#
+# 1. `units`: the time of one training step, plain, and with checkpoints where every segment is run again.
+# 2. `ratio`: how many times as long is the step with checkpoints?
+# 3. `last_alive`: the last segment is needed at once, so it needn't be run again. What is the ratio for $L = 64$, $s = 8$ then?
+# 4. `forwards`: how often does the forward pass of one layer run in a step? Three whole numbers: plain; in the first segment; in the last segment, if it is still alive.
+
+# %% exercise="ckpt_time"
+units = None       # two whole numbers
+ratio = None       # one number
+last_alive = None  # one number
+forwards = None    # three whole numbers
+
+# %% [markdown]
+# ### Better plans
+#
+# *40 minutes.* Segments of equal length are one plan. Let us look at others.
+#
+# 1. `uniform_plan(L, s)` returns two whole numbers for segments of $s$ layers (the last may be shorter): the units at the peak, which are the number of
+#    segments plus the longest one, and how many layers are run again, if the last segment isn't.
+# 2. Segments may be cut into segments again. Suppose that there is room for $c$ stored states, and every layer may be run forward
+#    at most $r$ times before its backward step. The longest chain that can be reversed obeys $l(c, r) = l(c - 1, r) + l(c, r - 1)$: what lies before the first stored state, and
+#    what lies behind it. With $l(0, r) = l(c, 0) = 1$. `reversible`: the longest chains for $(c, r) = (3, 2)$, $(2, 3)$, $(8, 1)$.
+# 3. Layers have different sizes. `best_cut(sizes)` returns the best place for *one* cut and its cost. A cut $c$, from 1 to $L - 1$, separates the layers
+#    $0 \dots c-1$ from $c \dots L-1$. It costs `sizes[c]`, for what is kept at the cut, plus the sum of the larger side. Of equal costs take the first.
+# 4. `smallest_part(sizes, cuts)`: with several cuts, and without the cost of keeping, one wants the largest part to be small. Return the
+#    smallest possible sum of the largest part. There are $\binom{L-1}{\text{cuts}}$ ways to cut, too many to try them all: what is best for a
+#    longer chain follows from what is best for a shorter one.
+# 5. `hardness`: how hard is it to find the best plan?
+#    - **A** It is NP-hard, even for a chain of layers.
+#    - **B** It isn't hard, since segments of equal length are always best.
+#    - **C** For a chain dynamic programming does it in polynomial time; it is NP-hard for general graphs.
+#    - **D** Dynamic programming does it in polynomial time for every graph.
+
+# %% exercise="ckpt_plan"
+reversible = None  # three whole numbers
+hardness = None    # one of "A", "B", "C", "D"
+
+
+def uniform_plan(L: int, s: int) -> "(int, int)":
+    """Return the units at the peak, and how many layers are run again.
+
+    >>> uniform_plan(20, 5)
+    (9, 15)
+    """
+    raise NotImplementedError
+
+
+def best_cut(sizes: "list of whole numbers") -> "(int, int)":
+    """Return the best place for one cut, and what it costs.
+
+    >>> best_cut([3, 1, 2])
+    (1, 4)
+    """
+    raise NotImplementedError
+
+
+def smallest_part(sizes: "list of whole numbers", cuts: int) -> int:
+    """Return the smallest possible sum of the largest part.
+
+    >>> smallest_part([3, 1, 2], 1)
+    3
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# ### In PyTorch
+#
+# *30 minutes.* `torch.utils.checkpoint.checkpoint(f, *args, use_reentrant=False)` computes `f(*args)` and saves the arguments alone; in the backward pass it
+# calls `f` again. (The flag chooses the newer of two implementations. The older one does not work with `torch.autograd.grad`.)
+#
+# 1. `checkpointed(blocks, segments, x)` passes `x` through a list of modules, cut into so many consecutive segments. If the number of blocks can't be divided, lengths may
+#    differ. The result and all gradients are those of the plain run, also where blocks draw random numbers (dropout), and
+#    the grader counts the tensors that are alive at once: about as many as there are segments and blocks in the longest one.
+# 2. `calls`: eight blocks in four segments. How often is a block called in one training step, all blocks together: plain, and with checkpoints if the last segment runs
+#    as usual?
+
 # %% exercise="ckpt_code"
 import torch
 from torch.utils.checkpoint import checkpoint
@@ -262,3 +391,157 @@ def checkpointed(blocks: "list of modules", segments: int, x: "tensor") -> "tens
 
 
 calls = None  # two whole numbers
+
+# %% [markdown]
+# ## 3 Sixteen bits
+#
+# ### The limits
+#
+# *25 minutes.* A floating-point number is a sign, an exponent and a fraction: $\pm\, 1.f \times 2^{e}$. Half precision (float16) spends 1 + 5 + 10 bits on
+# them, single precision (float32) 1 + 8 + 23, bfloat16 1 + 8 + 7. The exponent is stored with a *bias* of $2^{b-1} - 1$ for $b$ bits. Two patterns are reserved: all
+# ones for infinity and not-a-number, all zeros for zero and the *subnormal* numbers $\pm\, 0.f \times 2^{e_{\min}}$, which have the smallest exponent
+# and no leading 1. Everything else follows. Derive it before you ask `np.finfo`.
+#
+# *An example* with 1 + 3 + 2 bits: the bias is 3, exponents go from 1 − 3 = −2 to 6 − 3 = 3. The largest number is $1.11_2 \times 2^3 = 14$, the smallest normal one $2^{-2}$,
+# the smallest subnormal one $0.01_2 \times 2^{-2} = 2^{-4}$, and ε, the distance from 1 to the next number, is $2^{-2}$.
+#
+# 1. Half precision: `half_largest`, the largest finite number, exactly; `half_exponents`, three whole numbers $e$ such that $2^e$ is the smallest normal
+#    number, the smallest subnormal number, and ε.
+# 2. Single precision: `single_largest` to four digits at least, and `single_exponents`, for the smallest normal number and ε.
+# 3. `digits`: how many decimal digits are 11 and 24 significant bits? (One more than stored, for the leading 1.) Two numbers, no rounding to whole ones.
+# 4. `rounded`: results are rounded to the nearest number, and a tie goes to the neighbour whose last fraction bit is 0. Five whole numbers: float16(2048) + 1; float16(2049); float16(2051);
+#    and how many steps of $2^{-24}$ there are in float16($2^{-25}$) and in float16($3 \cdot 2^{-25}$).
+# 5. `spacing`: the distance to the next number of half precision, from 1000 and from 5000.
+# 6. `bfloat16_largest`: the largest number of the small format above is $14 = 2^4 - 2^1$. Which two exponents stand there for bfloat16?
+
+# %% exercise="fp16_limits"
+half_largest = None      # a whole number
+half_exponents = None    # three whole numbers
+single_largest = None    # one number
+single_exponents = None  # two whole numbers
+digits = None            # two numbers
+rounded = None           # five whole numbers
+spacing = None           # two numbers
+bfloat16_largest = None  # two whole numbers
+
+# %% tags=["demonstration"]
+if plt:
+    formats = [("float16", -24, 16, 3.31), ("bfloat16", -133, 128, 2.41), ("float32", -149, 128, 7.22)]
+    figure, axis = plt.subplots(figsize=(7, 2.2), layout="constrained")
+    for row, (_, low, high, ten) in enumerate(formats):
+        axis.barh(row, high - low, left=low, height=0.5, color="0.75", edgecolor="black")
+        axis.text(135, row, f"{ten} digits", va="center")
+    axis.set_yticks(range(3), [name for name, *_ in formats])
+    axis.axvline(0, color="black", linewidth=0.5)
+    axis.set(xlabel="exponent of 2, subnormal numbers included", xlim=(-155, 185))
+    plt.show()
+
+# %% [markdown]
+# *The picture:* three bars over exponents of 2. That of float16 reaches from −24 to 16, those of bfloat16 and float32 from −133 and −149 to 128. Beside them stand
+# the decimal digits: 3.31, 2.41 and 7.22. bfloat16 buys range with digits.
+#
+# ### Overflow at 11.09
+#
+# *25 minutes.* Where does this hurt? In the exponential first.
+#
+# 1. `threshold`: the natural logarithm of the largest number of half precision. `exponentials`: $e^{11}$ and $e^{12}$ in half precision. (At $e^{11}$ the spacing is 32.)
+# 2. `naive`: the softmax of (12, 11, 0) in half precision, without subtracting the largest logit. `right`: what it should be, in exact arithmetic.
+# 3. `overflows`: four results in half precision: $e^{10} + e^{10}$, the sum of three $e^{10.5}$, $200 \cdot 300$, $300 \cdot 300$. (In half precision $e^{10}$ is 22,032.)
+# 4. `softmax16(z)`: takes float16 of shape $(\dots, n)$ and returns the softmax along the last axis as float16. It is finite for all finite logits and right to a thousandth, also
+#    for rows of 70,000: accumulate in float32.
+
+# %% exercise="fp16_softmax"
+import numpy as np
+
+threshold = None     # one number
+exponentials = None  # two numbers; infinity is "inf"
+naive = None         # three numbers; not a number is "nan"
+right = None         # three numbers
+overflows = None     # four numbers; infinity is "inf"
+
+
+def softmax16(z: "float16 array (..., n)") -> "float16 array, same shape":
+    """Return the softmax along the last axis.
+
+    >>> softmax16(np.zeros(2, np.float16))
+    array([0.5, 0.5], dtype=float16)
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# ### Lift small gradients
+#
+# *35 minutes.* At the other end numbers vanish. Many gradients of a trained network are smaller than $10^{-7}$. **Loss scaling** multiplies the loss by a factor $S$ before the
+# backward pass, so that all gradients come out $S$ times as large, and divides by $S$ before the step is taken, in single precision. $S$ is a power of two: then it costs no digits.
+#
+# Let the gradients lie between $10^{-8}$ and 3 in size.
+#
+# 1. `stored`: how many steps of $2^{-24}$ does half precision store for $10^{-8}$, $4 \cdot 10^{-8}$, $10^{-7}$ and $2 \cdot 10^{-7}$?
+#    `vanishing`: the exponent of the largest power of two that becomes 0.
+# 2. `bounds`: the least $S$ for which $10^{-8}$ becomes a *normal* number, and the largest for which 3 doesn't go beyond 65,504. `powers`: the smallest and the largest
+#    power of two between them.
+# 3. `recovered`: what is $10^{-8}$ after scaling with 8192 in half precision and unscaling in single precision, in units of $10^{-12}$? `relative_error`: its relative error,
+#    to four digits.
+# 4. Nobody knows the largest gradient beforehand. So $S$ begins large and is adapted: a step with an overflow is skipped, and $S$ is halved; after `grow_every` good steps
+#    in a row $S$ is doubled, and counting starts anew. `dynamic_scale(flags, S, grow_every)` returns the list of scales *after* each step, for flags that say which step had an overflow.
+# 5. `scaled_step(w, g, S, lr)` takes such a step: `w` are float32 weights, `g` the scaled gradients in float16. It returns $w - \text{lr} \cdot g/S$,
+#    or `w` as it is if any gradient isn't finite.
+
+# %% exercise="loss_scale"
+import numpy as np
+
+stored = None          # four whole numbers
+vanishing = None       # a whole number
+bounds = None          # two numbers
+powers = None          # two whole numbers
+recovered = None       # one number
+relative_error = None  # one number
+
+
+def dynamic_scale(flags: list, S: float = 65536, grow_every: int = 3) -> list:
+    """Return the scale after each step.
+
+    >>> dynamic_scale([1, 0], S=8)
+    [4.0, 4.0]
+    """
+    raise NotImplementedError
+
+
+def scaled_step(
+    w: "float32 array (n,)", g: "float16 array (n,)", S: float, lr: float
+) -> "float32 array (n,)":
+    """Return the weights after a step with scaled gradients, unchanged after an overflow.
+
+    >>> scaled_step(np.ones(1, np.float32), np.array([8.0], np.float16), 8.0, 0.5)
+    array([0.5], dtype=float32)
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# ### Does half precision halve the memory?
+#
+# *15 minutes.* Training with Adam holds several numbers for each parameter: the weight, its gradient, and the two moments, which are running means of the gradient and of its square. *Mixed precision* computes with weights and gradients in half
+# precision. It keeps a *master copy* of the weights in single precision, since small steps would be rounded away otherwise, and both moments in single precision.
+# (The copy isn't needed in single precision: there the weights are their own.) The model has 44,138,496 parameters.
+#
+# 1. `mixed`: the bytes for each parameter in mixed precision: weight, gradient, master copy, first moment, second moment. `per_parameter`: two sums, for single precision and for mixed.
+# 2. `total`: the bytes for all parameters in mixed precision; `gib`: the same in GiB; `weights`: the weights alone, in single and in half precision.
+# 3. `halved`: what is halved by mixed precision?
+#    - **A** the working copy of the weights
+#    - **B** the state of the optimiser
+#    - **C** the activations that are stored for the backward pass
+#    - **D** the time for a step, on any hardware
+#    - **E** the bytes for each parameter in training
+
+# %% exercise="mixed_memory"
+mixed = None          # five whole numbers
+per_parameter = None  # two whole numbers
+total = None          # a whole number
+gib = None            # one number
+weights = None        # two whole numbers
+halved = None         # letters, "AB" for example
+
+# %% [markdown]
+# *Where you meet this.* Sixteen bytes for each parameter: a model of 7 billion parameters needs 112 GB before a single activation is stored, and doesn't fit onto one
+# GPU of 80 GB. Sharding the optimiser's state, the gradients and finally the weights over many devices (ZeRO) divides this number. bfloat16 has become the usual format for training since its range makes loss
+# scaling unnecessary.

@@ -242,17 +242,17 @@ def capacity_without_factor():
 
 @exercise.part(points=0.5, answer=Count())
 def dropped(load, capacity):
-    """How many assignments are dropped."""
-    return np.maximum(load - capacity, 0).sum()
+    """How many assignments of each expert are dropped."""
+    return np.maximum(load - capacity, 0)
 
 
 @dropped.misconception()
 def experts_over_capacity(load, capacity):
-    """You counted the experts that are too full. How many assignments are beyond the capacity?"""
-    return (load > capacity).sum()
+    """You marked the experts that are too full. How many assignments are beyond the capacity?"""
+    return (load > capacity).astype(int)
 
 
 @dropped.misconception()
 def room_left(load, capacity):
     """That is the room that is left. Empty places elsewhere don't help a full expert."""
-    return np.maximum(capacity - load, 0).sum()
+    return np.maximum(capacity - load, 0)

@@ -1,0 +1,204 @@
+"""What is stored if every s-th layer is, and the best s.
+
+Source: Chen et al. (2016), "Training deep nets with sublinear memory cost", section 4.
+"""
+
+import numpy as np
+
+from autograder.algebra import Chain, Waypoint
+from autograder.exercise import Count, Derivation, Exercise, Formula
+
+exercise = Exercise(
+    "ckpt_memory", title="Store every √L-th layer", source="Chen et al. (2016), section 4"
+)
+
+LAYERS, TOKENS, WIDTH = 96, 2048, 12288
+ONE = TOKENS * WIDTH * 2  # the bytes of one activation in half precision
+
+
+def stored(L, s):
+    """Units: the inputs of all segments, and one live segment."""
+    return -(-L // np.asarray(s)) + s
+
+
+@exercise.part(points=2, answer=Count())
+def units():
+    """Units for L = 64 and s = 1, 4, 8, 16, 64."""
+    return stored(64, np.array([1, 4, 8, 16, 64]))
+
+
+@units.misconception()
+def live_segment_forgotten():
+    """These are the inputs of the segments. The layers of one segment are alive as well."""
+    return np.array([64, 16, 8, 4, 1])
+
+
+@units.misconception()
+def segment_alone():
+    """These are the layers of one segment. The inputs of all segments are stored as well."""
+    return np.array([1, 4, 8, 16, 64])
+
+
+@units.misconception()
+def first_input_not_counted():
+    """One is missing everywhere: the input of the first segment is stored as well."""
+    return stored(64, np.array([1, 4, 8, 16, 64])) - 1
+
+
+chain = Chain(
+    start="(a - b)^2",
+    target="L/s + s - 2*sqrt(L)",
+    names=("a", "b", "L", "s"),
+    definitions={"a": "sqrt(L/s)", "b": "sqrt(s)"},
+    assumptions={"L": "positive", "s": "positive"},
+    ends=Waypoint(
+        "The square is multiplied out, and what is subtracted holds no s.",
+        lambda line: line.shows("2*sqrt(L)", "2*L^(1/2)", "2*L^0.5", "sqrt(4*L)"),
+    ),
+)
+
+
+@exercise.part(points=1, answer=Derivation(chain))
+def square_steps():
+    """The square of √(L/s) − √s is L/s + s less something in which there is no s."""
+    return [
+        "(a - b)^2",
+        "a^2 - 2*a*b + b^2",
+        "L/s - 2*sqrt(L/s)*sqrt(s) + s",
+        "L/s + s - 2*sqrt(L)",
+    ]
+
+
+@square_steps.alternative
+def roots_put_in_first():
+    """Put the roots in, then multiply out under one root."""
+    return [
+        "(a - b)^2",
+        "(sqrt(L/s) - sqrt(s))^2",
+        "L/s - 2*sqrt(L/s*s) + s",
+        "L/s - 2*sqrt(L) + s",
+    ]
+
+
+@square_steps.alternative
+def bracket_by_bracket():
+    """A square is a product of two brackets."""
+    return [
+        "(a - b)*(a - b)",
+        "a*a - a*b - b*a + b*b",
+        "L/s - 2*sqrt(L/s)*sqrt(s) + s",
+        "L/s + s - 2*L^(1/2)",
+    ]
+
+
+@square_steps.alternative
+def common_denominator():
+    """Bring both roots over one."""
+    return [
+        "(a - b)^2",
+        "((sqrt(L) - s)/sqrt(s))^2",
+        "(L - 2*s*sqrt(L) + s^2)/s",
+        "L/s - 2*sqrt(L) + s",
+    ]
+
+
+@exercise.part(points=0.5, answer=Formula("L", {"L": "positive"}))
+def best_s():
+    """The s at which L/s + s is smallest."""
+    return "sqrt(L)"
+
+
+@best_s.misconception()
+def half_of_the_layers():
+    """Put it in and compare with s = √L: which is smaller for L = 64?"""
+    return "L/2"
+
+
+@best_s.misconception()
+def logarithm_of_the_layers():
+    """A logarithm comes out for recursive plans. Here the square has to vanish."""
+    return "log(L)"
+
+
+@exercise.part(points=0.5, answer=Formula("L", {"L": "positive"}))
+def least():
+    """The smallest value of L/s + s."""
+    return "2*sqrt(L)"
+
+
+@least.misconception()
+def one_of_two_terms():
+    """Both terms are as large as that: inputs of segments, and the live segment."""
+    return "sqrt(L)"
+
+
+@exercise.part(points=0.5, answer=Count())
+def hundred():
+    """The smallest number of units for L = 100."""
+    return 20
+
+
+@hundred.misconception()
+def hundred_segment_forgotten():
+    """The live segment counts, too."""
+    return 10
+
+
+@hundred.misconception()
+def halves_of_hundred():
+    """That is what two segments take. There is a better s."""
+    return 52
+
+
+@exercise.part(points=0.5, answer=Count())
+def twelve():
+    """Units for L = 12 and s = 2, 3, 4, 6."""
+    return stored(12, np.array([2, 3, 4, 6]))
+
+
+@twelve.misconception()
+def twelve_segment_forgotten():
+    """The layers of the live segment are missing."""
+    return np.array([6, 4, 3, 2])
+
+
+@twelve.misconception()
+def one_layer_less():
+    """One is missing everywhere: the input of the first segment is stored as well."""
+    return stored(12, np.array([2, 3, 4, 6])) - 1
+
+
+@exercise.part(points=0.5, answer=Count())
+def all_bytes():
+    """The bytes of one activation for every layer."""
+    return LAYERS * ONE
+
+
+@all_bytes.misconception()
+def one_byte_each():
+    """Half precision takes two bytes for each number."""
+    return LAYERS * ONE // 2
+
+
+@all_bytes.misconception()
+def single_precision():
+    """That is single precision: half precision takes two bytes for each number."""
+    return LAYERS * ONE * 2
+
+
+@all_bytes.misconception()
+def one_layer():
+    """That is one layer."""
+    return ONE
+
+
+@exercise.part(points=0.5, answer=Count())
+def kept_bytes(all_bytes):
+    """The bytes of 20 units."""
+    return 20 * all_bytes // LAYERS
+
+
+@kept_bytes.misconception()
+def ten_units():
+    """These are ten units. Inputs of segments and a live segment make twenty."""
+    return 10 * ONE

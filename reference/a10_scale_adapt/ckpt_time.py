@@ -1,0 +1,100 @@
+"""What checkpoints cost in time.
+
+Source: Chen et al. (2016), "Training deep nets with sublinear memory cost", section 4.2.
+"""
+
+import numpy as np
+
+from autograder.exercise import Count, Exercise, Numbers
+
+exercise = Exercise("ckpt_time", title="The price", source="Chen et al. (2016), section 4.2")
+
+
+@exercise.part(points=1, answer=Count())
+def units():
+    """The units of time of a step: plain, and with checkpoints."""
+    return np.array([3, 4])
+
+
+@units.misconception()
+def everything_twice():
+    """Only the forward pass is repeated. The backward pass runs once, as before."""
+    return np.array([3, 6])
+
+
+@units.misconception()
+def backward_as_cheap():
+    """A backward pass takes two units: gradients of the inputs, and gradients of the weights."""
+    return np.array([2, 3])
+
+
+@units.misconception()
+def backward_twice():
+    """You repeated the backward pass. What is computed again are activations."""
+    return np.array([3, 5])
+
+
+@exercise.part(points=1, answer=Numbers())
+def ratio(units):
+    """How many times as long the step takes with checkpoints."""
+    return units[1] / units[0]
+
+
+@ratio.misconception()
+def twice_the_time():
+    """Twice the forward passes isn't twice the time."""
+    return 2.0
+
+
+@ratio.misconception()
+def additional_share(units):
+    """That is what comes on top. How many times as long is the whole?"""
+    return units[1] / units[0] - 1
+
+
+@exercise.part(points=1, answer=Numbers())
+def last_alive(units):
+    """The ratio for L = 64, s = 8, if the last segment isn't computed again."""
+    return (units[0] + (64 - 8) / 64 * (units[1] - units[0])) / units[0]
+
+
+@last_alive.misconception()
+def last_segment_too(units):
+    """That is the ratio if all segments are computed again."""
+    return units[1] / units[0]
+
+
+@last_alive.misconception()
+def only_the_last(units):
+    """You computed the last segment again and no other."""
+    return (units[0] + 8 / 64 * (units[1] - units[0])) / units[0]
+
+
+@last_alive.misconception()
+def one_layer_spared(units):
+    """A segment has eight layers: all of them are spared, not one."""
+    return (units[0] + 63 / 64 * (units[1] - units[0])) / units[0]
+
+
+@exercise.part(points=1, answer=Count())
+def forwards():
+    """Forward runs of a layer: plain; in the first segment; in a last one that is still alive."""
+    return [1, 2, 1]
+
+
+@forwards.misconception()
+def forwards_once():
+    """It runs once to get to the loss. And for what was forgotten?"""
+    return [1, 1, 1]
+
+
+@forwards.misconception()
+def last_one_again():
+    """What is still alive needn't be computed again."""
+    return [1, 2, 2]
+
+
+@forwards.misconception()
+def forwards_three_times():
+    """Once to get to the loss, once more to compute again what was forgotten."""
+    return [1, 3, 1]

@@ -1,0 +1,180 @@
+"""The limits of floating-point formats, derived from their bits.
+
+Source: IEEE 754-2019, section 3; Micikevicius et al. (2018), section 3.
+"""
+
+import numpy as np
+
+from autograder.exercise import Count, Exercise, Numbers
+
+exercise = Exercise("fp16_limits", title="Sixteen bits", source="IEEE 754-2019, section 3")
+
+
+def limits(exponent_bits, fraction_bits, bias=None):
+    """The largest number, and log₂ of smallest normal, smallest subnormal and spacing at 1."""
+    bias = 2 ** (exponent_bits - 1) - 1 if bias is None else bias
+    top = 2**exponent_bits - 2 - bias
+    largest = (2 - 2.0**-fraction_bits) * 2.0**top
+    return largest, (1 - bias, 1 - bias - fraction_bits, -fraction_bits)
+
+
+@exercise.part(points=1, answer=Count())
+def half_largest():
+    """The largest finite number of half precision."""
+    return limits(5, 10)[0]
+
+
+@half_largest.misconception()
+def next_power_of_two():
+    """That is the first number which no longer fits: not all of its fraction bits are 1."""
+    return 2**16
+
+
+@half_largest.misconception()
+def largest_with_bias_16():
+    """Your exponent is too small by one. The bias is 2^(5−1) − 1."""
+    return limits(5, 10, 16)[0]
+
+
+@half_largest.misconception()
+def largest_power_of_two():
+    """The largest exponent is right. With it goes the largest fraction, nearly 2."""
+    return 2**15
+
+
+@exercise.part(points=1, answer=Count())
+def half_exponents():
+    """Exponents of 2: the smallest normal number, the smallest subnormal one, ε."""
+    return limits(5, 10)[1]
+
+
+@half_exponents.misconception()
+def exponents_with_bias_16():
+    """Your smallest numbers are too small by a factor of 2. The bias is 2^(5−1) − 1."""
+    return limits(5, 10, 16)[1]
+
+
+@half_exponents.misconception()
+def hidden_bit_in_epsilon():
+    """ε is the distance from 1 to the next number: the last of ten fraction bits."""
+    return (-14, -24, -11)
+
+
+@exercise.part(points=0.3, answer=Numbers())
+def single_largest():
+    """The largest finite number of single precision."""
+    return limits(8, 23)[0]
+
+
+@single_largest.misconception()
+def single_exponent_too_small():
+    """It is larger by a factor of nearly 2: the largest fraction belongs to it."""
+    return 2.0**127
+
+
+@single_largest.misconception()
+def exponents_read_as_decimal():
+    """That is the order of magnitude. It can be computed exactly from the bits."""
+    return 1e38
+
+
+@exercise.part(points=0.3, answer=Count())
+def single_exponents():
+    """Exponents of 2: the smallest normal number, and ε."""
+    return (-126, -23)
+
+
+@single_exponents.misconception()
+def single_with_bias_128():
+    """The bias is 2^(8−1) − 1."""
+    return (-127, -23)
+
+
+@single_exponents.misconception()
+def single_hidden_bit():
+    """ε is the distance from 1 to the next number: the last of 23 fraction bits."""
+    return (-126, -24)
+
+
+@exercise.part(points=0.4, answer=Numbers())
+def digits():
+    """The decimal digits of half and of single precision, from 11 and 24 significant bits."""
+    return np.log10(2) * np.array([11, 24])
+
+
+@digits.misconception()
+def digits_without_hidden_bit():
+    """There is one significant bit more than stored: the leading 1 isn't."""
+    return np.log10(2) * np.array([10, 23])
+
+
+@digits.misconception()
+def natural_logarithms():
+    """Decimal digits are counted by logarithms to the base 10."""
+    return np.log(2) * np.array([11, 24])
+
+
+@exercise.part(points=1, answer=Count())
+def rounded():
+    """float16(2048) + 1, float16(2049), float16(2051), float16(2⁻²⁵)·2²⁴, float16(3 · 2⁻²⁵)·2²⁴."""
+    return [2048, 2048, 2052, 0, 2]
+
+
+@rounded.misconception()
+def ties_rounded_up():
+    """A tie goes to the neighbour with an even fraction, and not always up."""
+    return [2050, 2050, 2052, 1, 2]
+
+
+@rounded.misconception()
+def exact_integers():
+    """From 2048 on the spacing is 2: not every whole number is there."""
+    return [2049, 2049, 2051, 0, 2]
+
+
+@rounded.misconception()
+def ties_rounded_down():
+    """A tie goes to the neighbour with an even fraction, and not always down."""
+    return [2048, 2048, 2050, 0, 1]
+
+
+@exercise.part(points=0.4, answer=Numbers())
+def spacing():
+    """The distance to the next number of half precision, from 1000 and from 5000."""
+    return np.array([0.5, 4])
+
+
+@spacing.misconception()
+def spacing_of_one():
+    """1000 lies between 512 and 1024: how many steps do ten fraction bits make of that? Likewise for 5000."""
+    return np.array([1.0, 8])
+
+
+@spacing.misconception()
+def epsilon_times_1000():
+    """Within a power of two the spacing is the same everywhere: take the power of two below."""
+    return np.array([1000, 5000]) * 2.0**-10
+
+
+@exercise.part(points=0.6, answer=Count())
+def bfloat16_largest():
+    """Exponents a and b: the largest finite bfloat16 is 2^a − 2^b."""
+    return [128, 120]
+
+
+@bfloat16_largest.misconception()
+def fraction_of_single():
+    """The exponents are those of single precision. The fraction is shorter: seven bits."""
+    return [128, 104]
+
+
+@bfloat16_largest.misconception()
+def same_as_half():
+    """That is half precision. bfloat16 has eight exponent bits and seven fraction bits."""
+    return [16, 5]
+
+
+@bfloat16_largest.misconception()
+def bfloat_spacing_off_by_one():
+    """The last of seven fraction bits is worth 2^−7 of the leading one, which is 2^127."""
+    return [128, 121]

@@ -1,0 +1,224 @@
+"""Softmax in half precision.
+
+Source: Micikevicius et al. (2018), "Mixed precision training", section 3.3.
+"""
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from autograder.exercise import Exercise, Numbers, agree, require
+from reference.helpers import softmax
+
+exercise = Exercise(
+    "fp16_softmax", title="Overflow at 11.09", source="Micikevicius et al. (2018), section 3.3"
+)
+
+half = np.float16
+Z = np.array([12.0, 11, 0])
+
+
+@exercise.part(points=0.4, answer=Numbers())
+def threshold():
+    """The natural logarithm of the largest number of half precision."""
+    return np.log(65504)
+
+
+@threshold.misconception()
+def logarithm_to_base_2():
+    """That is the logarithm to the base 2. The exponential has the base e."""
+    return np.log2(65504)
+
+
+@threshold.misconception()
+def logarithm_to_base_10():
+    """That is the logarithm to the base 10. The exponential has the base e."""
+    return np.log10(65504)
+
+
+@exercise.part(points=0.6, answer=Numbers(special=True))
+def exponentials():
+    """exp(11) and exp(12) in half precision."""
+    return np.array([59872, np.inf])
+
+
+@exponentials.misconception()
+def exponentials_in_single():
+    """These are the true values. The second one is larger than half precision goes."""
+    return np.exp([11.0, 12])
+
+
+@exponentials.misconception()
+def clipped_at_the_top():
+    """Beyond the largest number there is infinity: results are not clipped."""
+    return np.array([59872.0, 65504])
+
+
+@exercise.part(points=0.5, answer=Numbers(special=True))
+def naive():
+    """The softmax of (12, 11, 0) in half precision without a shift."""
+    return np.array([np.nan, 0, 0])
+
+
+@naive.misconception()
+def infinity_over_infinity_is_one():
+    """∞/∞ is no number: not 1."""
+    return np.array([1.0, 0, 0])
+
+
+@naive.misconception()
+def all_not_a_number():
+    """A finite number divided by ∞ is 0. Only one entry of yours is right."""
+    return np.full(3, np.nan)
+
+
+@naive.misconception()
+def infinite_weight():
+    """The denominator is infinite as well."""
+    return np.array([np.inf, 0, 0])
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def right():
+    """The right softmax of (12, 11, 0)."""
+    return softmax(Z)
+
+
+@right.misconception()
+def divided_linearly():
+    """You divided the logits by their sum. A softmax takes exponentials first."""
+    return Z / Z.sum()
+
+
+@exercise.part(points=1, answer=Numbers(special=True))
+def overflows():
+    """In half: exp(10) + exp(10), the sum of three exp(10.5), 200 · 300, 300 · 300."""
+    return np.array([44064, np.inf, 60000, np.inf])
+
+
+@overflows.misconception()
+def nothing_overflows():
+    """Three terms that fit have a sum that needn't, and two factors a product."""
+    return np.array([2 * np.exp(10), 3 * np.exp(10.5), 60000, 90000])
+
+
+@overflows.misconception()
+def everything_overflows():
+    """Compare each result with 65,504: two of them fit."""
+    return np.full(4, np.inf)
+
+
+@overflows.misconception()
+def products_are_safe():
+    """300 · 300 is larger than 65,504. So are scores of wide heads before they are scaled."""
+    return np.array([44064, np.inf, 60000, 90000])
+
+
+@exercise.reference
+def softmax16(z: Float[ndarray, "..."]) -> Float[ndarray, "..."]:
+    """Softmax along the last axis, computed in float32 and returned in half precision."""
+    return softmax(z.astype(np.float32)).astype(half)
+
+
+@exercise.alternative
+def shifted_in_half(z):
+    """Shift in half precision, add up in float32."""
+    with np.errstate(over="ignore"):
+        e = np.exp(z - z.max(axis=-1, keepdims=True))
+    total = e.sum(axis=-1, keepdims=True, dtype=np.float32)
+    return (e / total).astype(half)
+
+
+@exercise.alternative
+def by_logarithms(z):
+    """Subtract the log-sum-exp."""
+    wide = z.astype(np.float64)
+    top = wide.max(axis=-1, keepdims=True)
+    return np.exp(wide - top - np.log(np.exp(wide - top).sum(-1, keepdims=True))).astype(half)
+
+
+@exercise.alternative
+def row_by_row(z):
+    """One row after the other."""
+    out = np.empty(z.shape, half)
+    for index in np.ndindex(z.shape[:-1]):
+        row = np.array([float(x) for x in z[index]])
+        e = np.exp(row - max(row))
+        out[index] = e / sum(e)
+    return out
+
+
+def close(given, z):
+    """Require a softmax that is right to a thousandth, with finite entries."""
+    require(np.isfinite(np.asarray(given, float)).all(), "an entry is not finite")
+    agree(given, softmax(z.astype(float)), rtol=0, atol=1e-3)
+
+
+@exercise.check(points=0.75, visible=True)
+def moderate_logits(call, rng):
+    """Right to a thousandth for moderate logits, along the last axis."""
+    for shape in ((5,), (3, 4), (2, 3, 4)):
+        z = rng.uniform(-3, 3, shape).astype(half)
+        close(call(z), z)
+
+
+@exercise.check(points=0.75)
+def large_logits(call, rng):
+    """Finite and right for all finite logits, the largest and the smallest among them."""
+    for row in ([12, 11, 0], [65504, -65504, 0], [-500, -501, -502]):
+        z = np.array(row, half)
+        close(call(z), z)
+
+
+@exercise.check(points=0.75)
+def long_rows(call, rng):
+    """A row of 70,000 equal logits gets weights that add up to 1."""
+    z = np.full(70_000, half(1.5))
+    total = np.asarray(call(z), float).sum()
+    require(abs(total - 1) < 0.02, "the weights of a long row don't add up to 1")
+
+
+@exercise.check(points=0.75)
+def stays_half(call, rng):
+    """Half precision in, half precision out; the input is left alone."""
+    result = call(rng.uniform(-3, 3, 5).astype(half))
+    require(abs(np.sum(result, dtype=float) - 1) < 0.01, "the weights don't add up to 1")
+    require(str(getattr(result, "dtype", "")) == "float16", "the result is not float16")
+    require(not call.modified, "the input is changed in place")
+
+
+@exercise.misconception
+def not_shifted(z):
+    """Without a shift the exponentials overflow. Subtract the largest logit first."""
+    with np.errstate(all="ignore"):
+        e = np.exp(z).astype(np.float32)
+        return (e / e.sum(axis=-1, keepdims=True)).astype(half)
+
+
+@exercise.misconception
+def summed_in_half(z):
+    """You add up in half precision: a long row overflows. Accumulate in float32."""
+    with np.errstate(all="ignore"):
+        e = np.exp(z - z.max(axis=-1, keepdims=True))
+        return (e / e.sum(axis=-1, keepdims=True, dtype=half)).astype(half)
+
+
+@exercise.misconception
+def stays_single(z):
+    """The result is float32. Its readers expect what came in: float16."""
+    return softmax(z.astype(np.float32))
+
+
+@exercise.misconception
+def all_axes_at_once(z):
+    """All entries of an array share one sum in yours. Softmax acts along the last axis."""
+    return softmax(z.astype(np.float32).ravel()).reshape(z.shape).astype(half)
+
+
+@exercise.misconception
+def shifted_by_the_mean(z):
+    """You shift by the mean: a logit far above it overflows all the same."""
+    with np.errstate(all="ignore"):
+        e = np.exp((z - z.mean(axis=-1, keepdims=True, dtype=np.float32)).astype(half))
+        total = e.sum(axis=-1, keepdims=True, dtype=np.float32)
+        return (e / total).astype(half)

@@ -1,0 +1,136 @@
+"""The bytes that training holds for each parameter.
+
+Source: Micikevicius et al. (2018); Rajbhandari et al. (2020), "ZeRO", section 3.1.
+"""
+
+import numpy as np
+
+from autograder.exercise import Choice, Count, Exercise, Numbers
+
+exercise = Exercise(
+    "mixed_memory",
+    title="Does half precision halve the memory?",
+    source="Micikevicius et al. (2018); Rajbhandari et al. (2020), section 3.1",
+)
+
+PARAMETERS = 44_138_496
+
+
+@exercise.part(points=0.5, answer=Count())
+def mixed():
+    """Bytes in mixed precision: weights, gradients, master copy, first moment, second moment."""
+    return [2, 2, 4, 4, 4]
+
+
+@mixed.misconception()
+def moments_in_half():
+    """The moments stay in single precision: squares of small gradients would vanish."""
+    return [2, 2, 4, 2, 2]
+
+
+@mixed.misconception()
+def no_master_copy():
+    """Small steps would be rounded away: a copy of the weights in single precision is kept."""
+    return [2, 2, 0, 4, 4]
+
+
+@mixed.misconception()
+def gradients_in_single():
+    """The gradients are computed in half precision, as the loss was scaled for."""
+    return [2, 4, 4, 4, 4]
+
+
+@exercise.part(points=0.5, answer=Count())
+def per_parameter(mixed):
+    """Bytes for each parameter in all: single precision, and mixed."""
+    return np.array([16, np.sum(mixed)])
+
+
+@per_parameter.misconception()
+def half_of_everything():
+    """Add up what you have just listed: not everything is halved."""
+    return np.array([16, 8])
+
+
+@per_parameter.misconception()
+def single_with_master_copy(mixed):
+    """In single precision the weights are their own master copy."""
+    return np.array([20, np.sum(mixed)])
+
+
+@exercise.part(points=0.4, answer=Count())
+def total(per_parameter):
+    """The bytes for all parameters in mixed precision."""
+    return per_parameter[1] * PARAMETERS
+
+
+@total.misconception()
+def total_halved():
+    """That is half of what it takes. Which of the five numbers was halved?"""
+    return 8 * PARAMETERS
+
+
+@total.misconception()
+def weights_alone():
+    """These are the weights. Gradients, master copy and moments are held as well."""
+    return 2 * PARAMETERS
+
+
+@exercise.part(points=0.3, answer=Numbers())
+def gib(total):
+    """The same in GiB."""
+    return total / 2**30
+
+
+@gib.misconception()
+def in_gb(total):
+    """That is in GB. A GiB has 2³⁰ bytes."""
+    return total / 1e9
+
+
+@gib.misconception()
+def in_mib(total):
+    """That is in MiB."""
+    return total / 2**20
+
+
+@exercise.part(points=0.3, answer=Count())
+def weights():
+    """The bytes of the weights alone, in single and in half precision."""
+    return [4 * PARAMETERS, 2 * PARAMETERS]
+
+
+@weights.misconception()
+def weights_in_bits():
+    """These are bits. A byte has eight."""
+    return [32 * PARAMETERS, 16 * PARAMETERS]
+
+
+@weights.misconception()
+def weights_exchanged():
+    """Single precision is the first one: four bytes for each number."""
+    return [2 * PARAMETERS, 4 * PARAMETERS]
+
+
+@exercise.part(points=1, answer=Choice("ABCDE", multiple=True))
+def halved():
+    """What mixed precision halves."""
+    return "AC"
+
+
+@halved.misconception()
+def optimiser_state_too():
+    """Look at your list: how many bytes has the optimiser's state in mixed precision?"""
+    return "ABC"
+
+
+@halved.misconception()
+def time_for_certain():
+    """Half the bytes are half the time only where memory is what limits, on hardware for it."""
+    return "ACD"
+
+
+@halved.misconception()
+def everything_of_it():
+    """Some of these follow from the number of bytes, and some of them don't."""
+    return "ABCD"
