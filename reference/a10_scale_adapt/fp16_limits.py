@@ -146,7 +146,7 @@ def spacing():
 
 @spacing.misconception()
 def spacing_of_one():
-    """1000 lies between 512 and 1024: how many steps do ten fraction bits make of that? Likewise for 5000."""
+    """1000 lies between 512 and 1024: how many steps do ten bits make of that?"""
     return np.array([1.0, 8])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from autograder.exercise import Count, Exercise, Numbers, agree
+from autograder.exercise import Count, Exercise, Numbers, agree, require
 
 exercise = Exercise(
     "loss_scale",
