@@ -545,3 +545,281 @@ halved = None         # letters, "AB" for example
 # *Where you meet this.* Sixteen bytes for each parameter: a model of 7 billion parameters needs 112 GB before a single activation is stored, and doesn't fit onto one
 # GPU of 80 GB. Sharding the optimiser's state, the gradients and finally the weights over many devices (ZeRO) divides this number. bfloat16 has become the usual format for training since its range makes loss
 # scaling unnecessary.
+
+# %% [markdown]
+# ## 4 Few parameters
+#
+# ### Two thin matrices
+#
+# *15 minutes.* A model that has been trained on everything shall be adapted to one task. Training all of its weights again takes sixteen bytes for each of them, and every task
+# gets a model of its own. **LoRA** freezes a weight matrix $W$, which maps $d_{\text{in}}$ numbers to $d_{\text{out}}$, and learns a change $\Delta W = B A$ with a small rank $r$. (Both factors need the
+# right shapes: in $A B^\top$, as one also finds it written, $A$ would have the rows of $\Delta W$ and $B$ those of its transpose.)
+#
+# *An example.* For a 100 × 100 matrix and $r = 2$ the factors have 400 numbers in place of 10,000: a ratio of 0.04, a reduction of 96 %.
+
+# %%
+your_numbers("lora_shapes")
+
+# %% [markdown]
+# 1. `B` and `A`: the shapes of the factors for $\Delta W$ of shape $(4d, d)$, the first matrix of a feed-forward network, with your $d$ and $r$.
+# 2. `counts`, five whole numbers: the numbers in a $d \times d$ matrix, and in its factors of rank $r$; in a $D \times D$ matrix, and in its factors of rank $R$; and in
+#    the factors of rank $r$ for the matrix of item 1.
+# 3. `ratios`: factors divided by the full square matrix, for $(d, r)$, $(d, R)$, $(D, r)$, $(D, R)$.
+# 4. "LoRA saves more than 90 %" isn't true of every rank. `reduction`: the share of the parameters that is saved for $(d, R)$. `ranks`: the largest rank that saves at least 90 %,
+#    for a $d \times d$ matrix and for a $D \times D$ one.
+
+# %% exercise="lora_shapes"
+B = None          # a shape, such as (2, 3)
+A = None          # a shape
+counts = None     # five whole numbers
+ratios = None     # four numbers
+reduction = None  # one number
+ranks = None      # two whole numbers
+
+# %% [markdown]
+# ### Adapt, merge, undo
+#
+# *40 minutes.* A layer with its update computes $y = W x + \frac{\alpha}{r} B A x$. The factor $\alpha/r$ keeps the size of the update about the same when the rank is changed. When training is
+# done, $W + \frac{\alpha}{r} B A$ can be written down as one matrix: then the layer costs what it did before, and taking the update off again gives the original model back.
+#
+# Write `LoRALinear(W, r, alpha)` as a module:
+#
+# - `W` is a tensor of shape $(d_{\text{out}}, d_{\text{in}})$, kept as a *buffer*: a tensor that belongs to the module and isn't trained. The line for that is there already. Inputs have the shape $(\dots, d_{\text{in}})$.
+# - The parameters are `A` and `B`, under these names, with the shapes that make $BA$ a change of $W$. They start so that the output is that of $W$, and that training can begin.
+# - `layer(x)` is the formula above; `layer.weight` is the matrix that `x` is multiplied by in full: $W$, or the sum after merging.
+# - `merge()` and `unmerge()` switch, and do nothing where there is nothing to do.
+# - Gradients reach `A` and `B` alone. A rank below 1 raises a `ValueError`.
+#
+# Then `start`: how do the factors start?
+# - **A** Both at random: that gives the richest gradients.
+# - **B** Both at 0: that leaves the model as it was.
+# - **C** One of them at 0, the other at random: the output is as it was, and a gradient other than 0 reaches the one that is 0.
+# - **D** With the $r$ largest singular vectors of $W$, and nothing else changed.
+#
+# `madds`: for $d_{\text{in}} = d_{\text{out}} = 512$ and $r = 8$, the madds of one token: the full product, and the path through the factors.
+
+# %% exercise="lora_layer"
+import torch
+from torch import nn
+
+
+class LoRALinear(nn.Module):
+    """x ↦ W x + (α/r) B A x, with W frozen.
+
+    >>> layer = LoRALinear(torch.eye(2), 1, 2.0)
+    >>> layer(torch.ones(1, 2)).tolist()
+    [[1.0, 1.0]]
+    """
+
+    def __init__(self, W: "tensor (d_out, d_in)", r: int, alpha: float):
+        super().__init__()
+        self.register_buffer("W", W)
+        raise NotImplementedError
+
+    def forward(self, x: "tensor (…, d_in)") -> "tensor (…, d_out)":
+        """Return W x + (α/r) B A x."""
+        raise NotImplementedError
+
+    def merge(self):
+        """Go over to one matrix."""
+        raise NotImplementedError
+
+    def unmerge(self):
+        """Go back to W and two factors."""
+        raise NotImplementedError
+
+
+start = None  # one of "A", "B", "C", "D"
+madds = None  # two whole numbers
+
+# %% [markdown]
+# ### When is low rank enough?
+#
+# *30 minutes.* It depends on the update that is wanted. Let $M$ be the best change of $W$, with the singular values $\sigma_1 \ge \sigma_2 \ge \dots$ How near can a matrix of rank $r$ come? Distances are Frobenius norms,
+# $\|M\|^2 = \sum_{ij} M_{ij}^2 = \sum_i \sigma_i^2$.
+#
+# *An example* with singular values 4, 3: the best matrix of rank 1 has the error 3, and $16/25 = 64\,\%$ of the *energy* $\sum \sigma_i^2$.
+#
+# Here the singular values are 5, 3, 1, ½.
+#
+# 1. `errors`: the least error for $r = 0, 1, 2, 3, 4$.
+# 2. `energy`: the share of the energy that rank $r = 1, 2, 3, 4$ can hold. `smallest`: the smallest rank with at least 70 %, 90 % and 99 % of it.
+# 3. There are ranks which aren't whole numbers: `stable_rank`, $\sum \sigma_i^2 / \sigma_1^2$, and `entropy_rank`, $e^{H(p)}$ with $p = \sigma / \sum \sigma$ and the entropy $H$ in nats.
+# 4. `proof_order`: why is nothing better than the singular value decomposition, cut off after $r$ terms? Below stand the steps of a proof, shuffled, and some that are wrong. Write the letters of the right ones in
+#    order, such as `"C A F"`.
+
+# %%
+your_numbers("lora_best_rank")
+
+# %% [markdown]
+# 5. `identity`: sometimes no low rank will do. Let the wanted update be the identity with $d = 768$. What is the least relative error, $\|M - X\| / \|M\|$, for $r = 10$, $r = 100$ and $r = 384$? (So no rank that
+#    grows like $\log d$ is enough for every update.)
+
+# %% exercise="lora_best_rank"
+errors = None        # five numbers
+energy = None        # four numbers
+smallest = None      # three whole numbers
+stable_rank = None   # one number
+entropy_rank = None  # one number
+proof_order = None   # letters in order
+identity = None      # three numbers
+
+# %% tags=["demonstration"]
+if plt:
+    draws = np.random.default_rng(0)
+    left, right_side = (np.linalg.qr(draws.normal(size=(64, 64)))[0] for _ in range(2))
+    figure, axis = plt.subplots(figsize=(7, 3), layout="constrained")
+    spectra = {"σ like 1/i": 1 / np.arange(1, 65), "random entries": None, "identity": np.ones(64)}
+    for (label, sigma), style in zip(spectra.items(), ("-", "--", ":"), strict=True):
+        wanted = draws.normal(size=(64, 64)) if sigma is None else (left * sigma) @ right_side
+        energies = np.linalg.svd(wanted, compute_uv=False) ** 2
+        rest = np.append(energies.sum() - np.cumsum(energies), 0)[:-1].clip(0)
+        axis.plot(range(1, 65), np.sqrt(rest / energies.sum()), style, color="black", label=label)
+    axis.set(xlabel="rank", ylabel="least relative error", ylim=(0, 1))
+    axis.legend()
+    plt.show()
+
+# %% [markdown]
+# *The picture:* the least relative error of rank 1 to 64 for three 64 × 64 matrices. If the singular values fall like $1/i$ (solid), rank 8 leaves an error of 0.25. For random entries
+# (dashed) rank 8 leaves 0.77, and for the identity (dotted) 0.94. LoRA works where the first curve is the true one, and that is a fact about tasks, no theorem.
+#
+# ### Bottleneck modules
+#
+# *25 minutes.* An **adapter** is a small network of its own, $y = x + \operatorname{ReLU}(x W_{\text{down}}) W_{\text{up}}$, put behind attention and behind the feed-forward network of each layer, two in
+# every layer. Everything else is frozen.
+#
+# 1. `y` for $x = (1, 2, -1)$, $W_{\text{down}}$ with the rows (1, 0), (0, 1), (1, 1), and $W_{\text{up}}$ with the rows (1, 0, 1), (0, 2, 0).
+# 2. For $d = 768$ and a bottleneck of $r = 64$: `one`, the parameters of an adapter with a bias behind each matrix, and without; `twelve_layers`, those of all adapters (with biases) in
+#    12 layers; `share`, the fraction of the 109,482,240 parameters of BERT-base which that is.
+# 3. `Adapter(d, r)` as a module, with biases, with two `nn.Linear` called `down` and `up`. It starts as the identity, and a gradient other than 0 reaches `up.weight` from the start.
+# 4. `mergeable`: can a trained adapter be merged into the matrix before it, as LoRA can?
+#    - **A** Yes, in the same way.
+#    - **B** No: there is a non-linearity in between.
+#    - **C** Yes, if the bottleneck is as wide as the model.
+#    - **D** No: there is a residual connection around it.
+
+# %% exercise="adapter"
+import torch
+from torch import nn
+
+y = None              # three numbers
+one = None            # two whole numbers
+twelve_layers = None  # a whole number
+share = None          # one number
+
+
+class Adapter(nn.Module):
+    """x + ReLU(x W_down + b_down) W_up + b_up, which starts as the identity.
+
+    >>> Adapter(2, 1)(torch.ones(1, 2)).tolist()
+    [[1.0, 1.0]]
+    """
+
+    def __init__(self, d: int, r: int):
+        super().__init__()
+        raise NotImplementedError
+
+    def forward(self, x: "tensor (…, d)") -> "tensor (…, d)":
+        """Return x and what comes out of the bottleneck."""
+        raise NotImplementedError
+
+
+mergeable = None  # one of "A", "B", "C", "D"
+
+# %% [markdown]
+# ### Extra keys and values
+#
+# *35 minutes.* **Prefix tuning** leaves all weights alone. It learns $p$ pairs of a key and a value in every layer, and puts them in front of those of the sequence. There are no tokens
+# and no queries for them.
+#
+# By hand first: one learned pair and two tokens. Your scores are scaled already: first that of the prefix, then those of the tokens. The values come in the same order.
+
+# %%
+your_numbers("prefix_attn")
+
+# %% [markdown]
+# 1. `prefix_weight`: the weight of the prefix; `without`: the output without the prefix; `output`: that with it.
+# 2. `mixture_steps`: with $p$ prefix pairs (scores $a_j$, values $u_j$) and $n$ tokens (scores $s_k$, values $v_k$) the output is
+#
+#    ```python
+#    "(sum(exp(a_j)*u_j, j, 1, p) + sum(exp(s_k)*v_k, k))/(sum(exp(a_j), j, 1, p) + sum(exp(s_k), k))"
+#    ```
+#
+#    Let $P$ and $S$ be the two sums of exponentials, $x$ the output of attention over the prefix alone, $y$ that over the sequence alone, and $l = P/(P + S)$. Lead the
+#    output to a mixture of $x$ and $y$ in terms of `l`, `x` and `y`, one step a line.
+# 3. `prefix_attention(Q, K, V, Pk, Pv, causal=True)` for $n$ tokens, with prefix keys and values of shape $(p, d)$ and $(p, d_v)$, and the scale $1/\sqrt{d}$. The causal mask is about the tokens; each
+#    of them sees the whole prefix. $p = 0$ is allowed, and large scores stay finite.
+# 4. `who_sees_whom`: for the prefix to have an effect, who has to see whom?
+#    - **A** Every token sees the prefix.
+#    - **B** The prefix sees every token, and the tokens needn't see the prefix.
+#    - **C** The first token sees the prefix, and the others see the first token only.
+#    - **D** Nobody: a prefix has an effect through its gradient.
+# 5. `mask_shape` and `allowed`: the shape of the mask for $n = 5$ and $p = 3$, queries in rows, and how many pairs it allows if it is causal among the tokens.
+
+# %% exercise="prefix_attn"
+import numpy as np
+
+prefix_weight = None  # one number
+without = None        # one number
+output = None         # one number
+mixture_steps = None  # a list of lines
+
+
+def prefix_attention(
+    Q: "(n, d)", K: "(n, d)", V: "(n, d_v)", Pk: "(p, d)", Pv: "(p, d_v)", causal: bool = True
+) -> "(n, d_v)":
+    """Return attention over a prefix and the sequence.
+
+    >>> nothing, one = np.zeros((1, 1)), np.ones((1, 1))
+    >>> prefix_attention(nothing, nothing, one, nothing, nothing)
+    array([[0.5]])
+    """
+    raise NotImplementedError
+
+
+who_sees_whom = None  # one of "A", "B", "C", "D"
+mask_shape = None     # a shape, such as (2, 3)
+allowed = None        # a whole number
+
+# %% [markdown]
+# ### Compare the budgets
+#
+# *20 minutes.* Your model is one of the four published sizes of GPT-2: $L$ layers of width $d$, with a feed-forward network of width $4d$, biases everywhere, and two layer norms (scale and shift) in each layer.
+
+# %%
+your_numbers("peft_counts")
+
+# %% [markdown]
+# How many parameters are trained?
+#
+# 1. `prompt`: prompt tuning, $p$ learned vectors in front of the embeddings. `prefix`: prefix tuning, $p$ keys and $p$ values of width $d$ in every layer.
+# 2. `lora`: rank $r$ on $W_Q$ and $W_V$ in every layer. `adapters`: two in every layer, with the bottleneck $m$ and biases. `full`: all weights of the $L$ layers, without embeddings.
+# 3. `percent`: the four budgets in percent of the full count, in this order.
+# 4. Llama-2-7B has 32 layers of width 4096 and 6,738,415,616 parameters. `llama`: the numbers that LoRA with your $r$ trains on its $W_Q$ and $W_V$. `llama_memory`: the GB for weights, gradients and optimiser when
+#    everything is trained in mixed precision, and with LoRA, where frozen weights take two bytes and every trained number takes sixteen.
+
+# %% exercise="peft_counts"
+prompt = None        # a whole number
+prefix = None        # a whole number
+lora = None          # a whole number
+adapters = None      # a whole number
+full = None          # a whole number
+percent = None       # four numbers
+llama = None         # a whole number
+llama_memory = None  # two numbers
+
+# %% [markdown]
+# ## What you can do now
+#
+# You can route tokens to experts, keep the experts busy and say what is differentiable about it; plan checkpoints and tell their price; say where sixteen bits break and how to mend it; budget the memory of a
+# training run; and adapt a large model with a percent of its parameters, knowing when that can't be enough.
+#
+# The next notebook asks what attention can express, what its heads do, and how one finds out.
+#
+# **To read.**
+#
+# - Fedus, Zoph & Shazeer (2022), *Switch Transformers*: one expert for each token, and what balances them.
+# - Chen et al. (2016), *Training deep nets with sublinear memory cost*: checkpoints, and the √L rule.
+# - Micikevicius et al. (2018), *Mixed precision training*: master copies and loss scaling, with histograms of gradients.
+# - Hu et al. (2022), *LoRA: Low-rank adaptation of large language models*: the two thin matrices, and how small a rank was enough.
+# - He et al. (2022), *Towards a unified view of parameter-efficient transfer learning*: prefixes, adapters and LoRA as one family.

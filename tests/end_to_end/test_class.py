@@ -23,6 +23,7 @@ CLASSES = {
     "a05_positions": None,
     "a08_cost": 12,
     "a09_efficient": 12,
+    "a10_scale_adapt": 12,
 }
 
 
