@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def plain(value: Any, *, rounded: bool = False) -> Any:
         return tuple(plain(entry, rounded=rounded) for entry in value)
     if isinstance(value, list):
         return [plain(entry, rounded=rounded) for entry in value]
-    if rounded and isinstance(value, float):
+    if isinstance(value, float) and (rounded or not isfinite(value)):  # no name stands for ∞ or NaN
         return f"{value:.5g}"
     return value
 
