@@ -3,6 +3,7 @@
     student("ada")               whose numbers these are
     your_numbers("exercise")     the numbers that are yours
     check("exercise")            what is filled in, and what the visible checks say
+    carry("exercise")            your own code of an earlier notebook, in place of this cell
 
 There are no solutions in this file or in those beside it, and grading uses none of them.  It
 needs numpy and nothing else.
@@ -11,11 +12,15 @@ needs numpy and nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Iterable
+from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 from typing import Any, NamedTuple
+from typing import NamedTuple
 import ast
+import builtins
 import contextlib
 import difflib
 import hashlib
@@ -30,6 +35,7 @@ import os
 import random
 import re
 import reprlib
+import symtable
 import sys
 import traceback
 import unicodedata
@@ -816,10 +822,6 @@ def _ask_the_grammar(raw: Any, hint: dict[str, Any], look: str, **how: Any) -> s
     return f"read as {read}"
 
 
-DIGITS = 4  # significant digits that always suffice
-POINTS = 10  # fewer are no curve
-
-
 class Reading(NamedTuple):
     """An answer as it is read, and what the student is told of that.
 
@@ -839,6 +841,163 @@ class Reading(NamedTuple):
     shown: str
     advice: str = ""
     entries: tuple[Entry, ...] = ()
+
+
+def is_blank(raw: Any, depth: int = 0) -> bool:
+    """Tell whether an answer was never written: None, empty text, or nothing but those."""
+    if isinstance(raw, dict) and raw:
+        raw = list(raw.values())
+    if isinstance(raw, (list, tuple, set, frozenset)) and raw != () and depth < MAX_NESTED:
+        return all(is_blank(entry, depth + 1) for entry in raw)
+    return raw is None or (isinstance(raw, str) and not raw.strip())
+
+
+def read_choice(raw: Any, hint: Any) -> Reading:
+    """Read letters in either case; several come back in the order of the options."""
+    options, several = hint["options"], hint.get("multiple", False)
+    letters = _letters(raw, several)
+    if letters is not None and {*letters} <= {*options} and (several or len({*letters}) == 1):
+        text = "".join(option for option in options if option in letters)
+        return Reading(text, text or "none")
+    if not several:
+        raise FormatError(f"one of {', '.join(options)} is expected, not {brief(raw)}")
+    raise FormatError(
+        f'letters out of {", ".join(options)} are expected, such as "{options[:2]}", or "none" '
+        f"where no statement applies, not {brief(raw)}"
+    )
+
+
+def read_ordering(raw: Any, hint: Any) -> Reading:
+    """Read the letters of steps in the order in which they were written, each at most once."""
+    known = hint["letters"]
+    letters = _letters(raw, several=False)
+    if not letters or not {*letters} <= {*known}:
+        example = " ".join(known[2::-1])
+        raise FormatError(
+            f'letters from {known[0]} to {known[-1]} in order are expected, such as "{example}", '
+            f"not {brief(raw)}"
+        )
+    if twice := [letter for letter in known if letters.count(letter) > 1]:
+        raise FormatError(f"each step stands there once, and {', '.join(twice)} more often")
+    return Reading(tuple(letters), f"{' '.join(letters)}: {len(letters)} steps in this order")
+
+
+def read_labels(raw: Any, hint: Any) -> Reading:
+    """Read a label for each name of a table; one that is missing is no label."""
+    labels = {label.casefold(): label for label in hint["labels"]}
+    names = {str(name): str(name) for name in (raw if isinstance(raw, dict) else ())}
+    names = {name.casefold(): name for name in hint.get("names", names)}
+    if not isinstance(raw, dict) or not raw:
+        example = f'{{"{next(iter(names.values()), "C1")}": "{hint["labels"][0]}"}}'
+        raise FormatError(f"a dictionary such as {example} is expected, not {brief(raw)}")
+    value: dict[str, Any] = dict.fromkeys(names.values())
+    for name, label in raw.items():
+        key = names.get(str(name).strip().casefold())
+        if key is None:
+            known = ", ".join(names.values())
+            raise FormatError(f"there is no {brief(name)} in this table, but {known}")
+        if is_blank(label):
+            continue
+        word = str(label).strip().casefold() if isinstance(label, (str, bool)) else ""
+        if word not in labels:
+            one = ", ".join(hint["labels"])
+            raise FormatError(f"{key}: one of {one} is expected, not {brief(label)}")
+        value[key] = labels[word]
+    missing = [name for name, label in value.items() if label is None]
+    text = ", ".join(f"{name} {label}" for name, label in value.items() if label is not None)
+    return Reading(value, text, f"no label yet: {', '.join(missing)}" if missing else "")
+
+
+def _letters(raw: Any, several: bool) -> list[str] | None:
+    """Return the letters that were written, None if there is anything but letters."""
+    if isinstance(raw, str):
+        if several and raw.strip().lower() == "none":
+            return []
+        raw = list(re.sub(r"[\s,;.()\[\]]", "", raw)) if len(raw) <= 200 else None
+    if not isinstance(raw, (list, tuple, set, frozenset)) or len(raw) > 200:
+        return None
+    letters = [entry.strip().upper() if isinstance(entry, str) else "" for entry in raw]
+    return letters if all(len(letter) == 1 for letter in letters) else None
+
+
+#: What the names in shapes stand for while two shapes are compared.
+PRIMES = (1000003, 1000033, 1000037, 1000039, 1000081, 1000099, 1000117, 1000121)
+
+
+def read_shape(raw: Any, hint: Any) -> Reading:
+    """Read a tuple or list of sizes, or text such as ``"(2, 3)"`` and ``"2 × n"``; or several."""
+    if "shapes" not in hint:
+        return _one_shape(raw, hint)
+    wanted = hint["shapes"]
+    if isinstance(raw, str):
+        raw = [line for line in re.split(r"[;\n]", raw) if line.strip()]
+    given = raw if isinstance(raw, dict) else {}
+    if isinstance(raw, (list, tuple)) and len(raw) == len(wanted):
+        given = {name: raw[i] for i, name in enumerate(wanted)}
+    given = {str(name): shape for name, shape in given.items() if len(given) <= len(wanted)}
+    if not given or not given.keys() <= set(wanted):
+        raise FormatError(f"a dictionary with {', '.join(wanted)} is expected, not {brief(raw)}")
+    value: dict[str, Any] = {}
+    lines, missing = [], []
+    for name in wanted:
+        value[name] = None
+        if is_blank(given.get(name)):
+            missing.append(name)
+            continue
+        try:
+            found = _one_shape(given[name], hint)
+        except FormatError as error:
+            raise FormatError(f"{name}: {error}") from None
+        value[name] = found.value
+        lines.append(f"{name}: {found.shown}")
+    return Reading(value, "\n".join(lines), f"missing: {', '.join(missing)}" if missing else "")
+
+
+def _one_shape(raw: Any, hint: Any) -> Reading:
+    """Read one shape; a size with names counts as its value for certain large primes."""
+    names, text, shown = hint.get("names", []), isinstance(raw, str), raw
+    if names and isinstance(raw, (list, tuple)):
+        raw = [_with_primes(size, names) for size in raw]
+    if text:
+        raw = re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", ", ", _with_primes(raw, names))
+    try:
+        shape, numbers = entries([] if text and not raw.strip(" ()[],") else raw)
+        if len(shape) != 1 and not (text and shape == ()):
+            raise FormatError("")
+        read = as_fraction if names else as_whole
+        sizes = tuple(_whole_or_not(read(number, shown)) for number in numbers)
+    except FormatError as error:
+        example = f"({', '.join(['2', *names[:2]])})" if names else "(2, 3)"
+        known = f" with sizes in {', '.join(names)}" if names else ""
+        if str(error) and not names:
+            raise
+        raise FormatError(
+            f"a tuple such as {example}{known} is expected, not {brief(shown)}"
+        ) from None
+    if names:
+        return Reading(sizes, f"({', '.join(map(str, shown))})" if not text else shown.strip())
+    return Reading(sizes, f"({', '.join(map(str, sizes))})")
+
+
+def _with_primes(size: Any, names: Any) -> Any:
+    """Put a prime in the place of each name of a text: 2n is 2*1000003."""
+    if not isinstance(size, str) or not names:
+        return size
+    primes = {name: PRIMES[i] for i, name in enumerate(names)}
+
+    def number(match: Any) -> str:
+        return f"{match[1]}*{primes[match[2]]}" if match[1] else str(primes[match[2]])
+
+    longest = sorted(names, key=len, reverse=True)
+    return re.sub(rf"(?<![A-Za-z_])(\d*)({'|'.join(map(re.escape, longest))})(?!\w)", number, size)
+
+
+def _whole_or_not(size: Any) -> Any:
+    return int(size) if size.denominator == 1 else size
+
+
+DIGITS = 4  # significant digits that always suffice
+POINTS = 10  # fewer are no curve
 
 
 def read_numbers(raw: Any, hint: Any) -> Reading:
@@ -875,6 +1034,8 @@ def _in_unit(numbers: list[Entry], unit: str, raw: Any, *, needed: bool) -> list
 
 def _advice(numbers: list[Entry], hint: Any) -> str:
     """Say where few digits were written; whether they suffice nobody knows here."""
+    if hint.get("loose"):
+        return ""
     written = [number for number in numbers if number.last is not None and number.value]
     places, figures = hint.get("places"), hint.get("figures")
     if places is not None:
@@ -901,60 +1062,6 @@ def read_fractions(raw: Any, hint: Any) -> Reading:
     value = np.empty(len(numbers), dtype=object)
     value[:] = [as_fraction(number, raw) for number in numbers]
     return Reading(value.reshape(shape), listed(value.reshape(shape)))
-
-
-def read_shape(raw: Any, hint: Any) -> Reading:  # noqa: ARG001
-    """Read a tuple or list of whole numbers, or text such as ``"(2, 3)"`` and ``"2 × 3"``."""
-    text = isinstance(raw, str)
-    if text:
-        raw = re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", ", ", raw)
-    shape, numbers = entries([] if text and not raw.strip(" ()[],") else raw)
-    if len(shape) != 1 and not (text and shape == ()):
-        raise FormatError(f"a tuple such as (2, 3) is expected, not {brief(raw)}")
-    sizes = tuple(as_whole(number, raw) for number in numbers)
-    return Reading(sizes, f"({', '.join(map(str, sizes))})")
-
-
-def read_choice(raw: Any, hint: Any) -> Reading:
-    """Read letters in either case; several come back in the order of the options."""
-    options, several = hint["options"], hint.get("multiple", False)
-    letters = _letters(raw, several)
-    if letters is not None and {*letters} <= {*options} and (several or len({*letters}) == 1):
-        text = "".join(option for option in options if option in letters)
-        return Reading(text, text or "none")
-    if not several:
-        raise FormatError(f"one of {', '.join(options)} is expected, not {brief(raw)}")
-    raise FormatError(
-        f'letters out of {", ".join(options)} are expected, such as "{options[:2]}", or "none" '
-        f"where no statement applies, not {brief(raw)}"
-    )
-
-
-def read_ordering(raw: Any, hint: Any) -> Reading:
-    """Read the letters of steps in the order in which they were written, each at most once."""
-    known = hint["letters"]
-    letters = _letters(raw, several=False)
-    if not letters or not {*letters} <= {*known}:
-        example = " ".join(known[2::-1])
-        raise FormatError(
-            f'letters from {known[0]} to {known[-1]} in order are expected, such as "{example}", '
-            f"not {brief(raw)}"
-        )
-    if twice := [letter for letter in known if letters.count(letter) > 1]:
-        raise FormatError(f"each step stands there once, and {', '.join(twice)} more often")
-    return Reading(tuple(letters), f"{' '.join(letters)}: {len(letters)} steps in this order")
-
-
-def _letters(raw: Any, several: bool) -> list[str] | None:
-    """Return the letters that were written, None if there is anything but letters."""
-    if isinstance(raw, str):
-        if several and raw.strip().lower() == "none":
-            return []
-        raw = list(re.sub(r"[\s,;.()\[\]]", "", raw)) if len(raw) <= 200 else None
-    if not isinstance(raw, (list, tuple, set, frozenset)) or len(raw) > 200:
-        return None
-    letters = [entry.strip().upper() if isinstance(entry, str) else "" for entry in raw]
-    return letters if all(len(letter) == 1 for letter in letters) else None
 
 
 def read_figure(raw: Any, hint: Any) -> Reading:
@@ -1004,13 +1111,6 @@ def _drawn(name: str, raw: Any, hint: Any) -> Any:
     return entry
 
 
-def is_blank(raw: Any, depth: int = 0) -> bool:
-    """Tell whether an answer was never written: None, empty text, or nothing but those."""
-    if isinstance(raw, (list, tuple, set, frozenset)) and raw != () and depth < MAX_NESTED:
-        return all(is_blank(entry, depth + 1) for entry in raw)
-    return raw is None or (isinstance(raw, str) and not raw.strip())
-
-
 def read(raw: Any, hint: Any) -> Reading:
     """Return an answer as it is read.
 
@@ -1032,6 +1132,7 @@ READERS: dict[str, Any] = {
     "shape": read_shape,
     "choice": read_choice,
     "ordering": read_ordering,
+    "labels": read_labels,
     "figure": read_figure,
     "formula": read_formula,
     "matrix": read_matrix,
@@ -1075,6 +1176,210 @@ def _looked_at(name: str, hint: dict[str, Any], raw: Any) -> list[str]:
         text = f"it can't be read, being {brief(raw)}"
     first, *more = text.split("\n") + [f"({advice})"] * bool(advice)
     return [f"  {mark}  {name}: {first}", *(f"        {line}" for line in more)]
+
+
+class Unparsable(Exception):
+    """A cell is not plain Python."""
+
+
+class Names(NamedTuple):
+    """Names of the notebook that a cell uses, and that it makes; it may do both with one."""
+
+    used: frozenset[str]
+    made: frozenset[str]
+
+
+def names(source: str) -> Names:
+    """Return the names of a cell.
+
+    Raises
+    ------
+    Unparsable
+        If it has magics or isn't Python.
+    """
+    try:
+        top = symtable.symtable(source, "cell", "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise Unparsable(str(error)) from error
+    symbols = top.get_symbols()
+    made = {s.get_name() for s in symbols if s.is_assigned() or s.is_imported()}
+    used = {s.get_name() for s in symbols if s.is_referenced()}
+    inner = list(top.get_children())
+    while inner:
+        table = inner.pop()
+        inner += table.get_children()
+        taken = [s for s in table.get_symbols() if s.is_global()]
+        used |= {s.get_name() for s in taken if s.is_referenced()}
+        made |= {s.get_name() for s in taken if s.is_assigned()}
+    return Names(frozenset(used), frozenset(made))
+
+
+_MAGIC = re.compile(r"^([ \t]*)[%!].*$", re.M)
+
+
+class NotCarried(Exception):
+    """Code can't be carried; the message says why, and what to do."""
+
+
+def carried_code(exercise: str, notebook: str = "", *, given: bool = False) -> tuple[str, str]:
+    """Return code of an earlier exercise as the text of a cell, and a sentence about it.
+
+    Raises
+    ------
+    NotCarried
+        If it isn't found, isn't written yet or doesn't run.
+    """
+    known = contents().get("carried", {})
+    if exercise not in known:
+        raise NotCarried(f"nothing of {exercise!r} is needed here, only {' and '.join(known)}")
+    assignment, wanted = known[exercise]["assignment"], known[exercise]["names"]
+    mark = f"# {exercise} of {assignment}, carried over. Change it here if it needs mending."
+    if given:
+        if "given" not in known[exercise]:
+            raise NotCarried(f"your course gives no version of {exercise}: carry or write your own")
+        return f"{mark}\n{known[exercise]['given']}", "the version that your course gives"
+    path = _found(assignment, notebook)
+    units = _units(_cells(path), exercise, wanted, path)
+    chosen = _needed(units, wanted)
+    text = "\n\n".join(units[i].source for i in sorted(chosen))
+    listed = " and ".join(f"`{name}`" for name in wanted)
+    if "raise NotImplementedError" in "".join(u.source for u in units if u.made & {*wanted}):
+        raise NotCarried(f"{listed} of {exercise} is not written yet in {path}")
+    _try(text, exercise, path)
+    others = {name for i in chosen for name in units[i].functions} - {*wanted}
+    more = f", with {', '.join(sorted(others))}" if others else ""
+    saved = datetime.fromtimestamp(path.stat().st_mtime).strftime("%d %b, %H:%M")
+    return f"{mark}\n{text}\n", f"{listed}{more}, from {path} as it was saved on {saved}"
+
+
+def _found(assignment: str, notebook: str) -> Path:
+    """Return where the earlier notebook is: in the folder beside this one, or where they say."""
+    if notebook:
+        path = Path(notebook)
+        if not path.is_file():
+            raise NotCarried(f"there is no file {path}")
+        return path
+    here = Path(__file__).parent
+    for folder in (here.parent / assignment, here):
+        if (path := folder / f"{assignment}.ipynb").is_file():
+            return path
+    raise NotCarried(
+        f"there is no {here.parent / assignment / assignment}.ipynb. Put the folder {assignment} "
+        'beside this one, or say where the notebook is: carry("…", "path/to/it.ipynb")'
+    )
+
+
+def _cells(path: Path) -> list[tuple[str, str]]:
+    """Return the id and the text of each cell of code."""
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        code = [cell for cell in cells if cell["cell_type"] == "code"]
+        return [
+            (cell.get("metadata", {}).get("nbgrader", {}).get("grade_id", ""), _text(cell))
+            for cell in code
+        ]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise NotCarried(f"{path} can't be read as a notebook") from None
+
+
+def _text(cell: Any) -> str:
+    return _MAGIC.sub(r"\1pass", "".join(cell["source"]))
+
+
+class _Unit(NamedTuple):
+    """A statement, or several that stand on one line."""
+
+    source: str
+    used: frozenset[str]
+    made: frozenset[str]
+    functions: frozenset[str]  # that it defines; also classes
+    built_on: frozenset[str]  # names that it makes out of what they were before
+
+
+def _units(
+    cells: Iterable[tuple[str, str]], exercise: str, wanted: list[str], path: Path
+) -> list[_Unit]:
+    """Return the statements of a notebook, up to the exercise's own cell if that can be told."""
+    found: list[_Unit] = []
+    for id, source in cells:
+        try:
+            found += _statements(source)
+        except (SyntaxError, ValueError, Unparsable) as error:
+            if id == exercise:
+                raise NotCarried(
+                    f"the cell of {exercise} in {path} is no Python: {error}"
+                ) from None
+        if id == exercise:
+            break
+    if missing := {*wanted}.difference(*(unit.made for unit in found)):
+        listed = " and ".join(f"`{name}`" for name in sorted(missing))
+        raise NotCarried(f"the cell of {exercise} in {path} defines no {listed}")
+    return found
+
+
+def _statements(source: str) -> list[_Unit]:
+    lines = source.splitlines()
+    groups: list[tuple[int, int, list[ast.stmt]]] = []
+    for node in ast.parse(source).body:
+        decorators = [d.lineno for d in getattr(node, "decorator_list", [])]
+        first, last = min([node.lineno, *decorators]) - 1, node.end_lineno or node.lineno
+        if groups and first < groups[-1][1]:
+            groups[-1] = groups[-1][0], last, [*groups[-1][2], node]
+        else:
+            groups.append((first, last, [node]))
+    return [_unit("\n".join(lines[first:last]), nodes) for first, last, nodes in groups]
+
+
+def _unit(source: str, nodes: list[ast.stmt]) -> _Unit:
+    used, made = names(source)
+    defined = [n for n in nodes if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+    # `Layer.forward = …` and `weights[0] = …` change what is there already.
+    changed = set()
+    for node in nodes if not defined else ():
+        for target in ast.walk(node):
+            if isinstance(target, ast.Attribute | ast.Subscript) and isinstance(
+                target.ctx, ast.Store
+            ):
+                changed |= {n.id for n in ast.walk(target.value) if isinstance(n, ast.Name)}
+    at_once = [ast.unparse(part) for node in defined for part in _at_once(node)]
+    now = {name for text in at_once for name in names(text).used} if defined else used
+    functions = frozenset(node.name for node in defined)
+    return _Unit(source, used, made | changed, functions, frozenset((made & now) | changed))
+
+
+def _at_once(node: ast.FunctionDef | ast.ClassDef) -> list[ast.expr]:
+    """Return what a definition uses when it is made, not when it is called."""
+    if isinstance(node, ast.ClassDef):
+        return [*node.decorator_list, *node.bases]
+    defaults = [*node.args.defaults, *(d for d in node.args.kw_defaults if d)]
+    return [*node.decorator_list, *defaults]
+
+
+def _needed(units: list[_Unit], wanted: Iterable[str]) -> set[int]:
+    """Return which statements make these names and all that they use."""
+    found: set[int] = set()
+    waiting, seen = {*wanted}, set(vars(builtins))
+    while waiting:
+        seen.add(name := waiting.pop())
+        for i in reversed(range(len(units))):
+            if name in units[i].made:
+                found.add(i)
+                waiting |= units[i].used - seen
+                if name not in units[i].built_on:
+                    break
+    return found
+
+
+def _try(text: str, exercise: str, path: Path) -> None:
+    """Run the code by itself, as grading will."""
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(text, f"<{exercise}>", "exec"), {"__name__": "__main__"})
+    except (Exception, SystemExit) as error:
+        raise NotCarried(
+            f"your code of {exercise} in {path} doesn't run by itself "
+            f"({type(error).__name__}: {error}). Mend it there, save, and try again"
+        ) from None
 
 
 #: Relative and absolute tolerance by the size of the floating-point type, in bytes.
@@ -1202,8 +1507,8 @@ def _difference(
 ) -> list[str]:
     """Return in what way a result isn't the expected one; nothing where it is.
 
-    ``compare`` says whether values and exact dtypes count, for each entry of a tuple; ``loose``
-    is the relative tolerance of a check that allows for more than rounding.
+    ``compare`` says whether values (or else the shape) and exact dtypes count, for each entry of a
+    tuple; ``loose`` is the relative tolerance of a check that allows for more than rounding.
     """
     if isinstance(expected, (tuple, list, dict)) and not _is_numeric(expected):
         kind = type(expected).__name__
@@ -1229,7 +1534,7 @@ def _difference(
     if given.dtype.kind not in "bifuc":
         return [f"{what} is {kind_of(came)}; {counted(right.shape)} was expected"]
     pair = block({"came": given, "expected": right} if "value" in compare else {"came": given})
-    if given.shape != right.shape:
+    if given.shape != right.shape and {"value", "shape"} & {*compare}:
         return [f"{what} has shape {given.shape}; shape {right.shape} was expected", *pair]
     if given.dtype != right.dtype and ("dtype" in compare or right.dtype.kind == "b"):
         return [f"{what} has dtype {given.dtype}; {right.dtype} was expected", *pair]
@@ -1422,4 +1727,26 @@ def check(exercise: str) -> None:
         checks = f"{hidden} hidden check{'s' * (hidden > 1)}"
         lines.append(f"  Grading also runs {checks}: passing here is not yet the mark.")
     print("\n".join(lines))
+
+
+def carry(exercise: str, notebook: str = "", *, given: bool = False) -> None:
+    """Put your own code of an earlier exercise in place of this cell, with all that it needs.
+
+    It is copied from the notebook that lies in the folder beside this one, or from ``notebook``,
+    as it was saved last; so save that one first. ``given`` takes the version that your course
+    gives, where it does.
+    """
+    try:
+        code, said = carried_code(exercise, notebook, given=given)
+    except NotCarried as problem:
+        print(f"✗ not carried: {problem}.")
+        return
+    exec(compile(code, f"<{exercise}>", "exec"), sys._getframe(1).f_globals)
+    print(f"✓ carried: {said}.")
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is None:
+        print(f"Put this in place of the cell:\n\n{code}")
+    else:
+        shell.set_next_input(code, replace=True)
+        print("The code stands in this cell now. Save this notebook: graded is what stands here.")
 
