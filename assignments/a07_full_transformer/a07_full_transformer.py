@@ -43,6 +43,75 @@ except ImportError:
 # %% [markdown]
 # ## 1 Stacks
 #
+# ### A sentence through the layers
+#
+# A block takes vectors and returns as many vectors of the same width. So blocks can be stacked,
+# and the original encoder is nothing more: embed the tokens, add positions, send the result
+# through $L$ blocks, each with weights of its own. What the last block gives is the encoder's
+# output.
+#
+# One thing is easily overlooked. As the authors' code draws it, the embedding has entries with mean
+# 0 and variance $1/d$. Before the encoding is added it is multiplied by a factor, such that the
+# variance of the entries becomes 1.
+#
+# One sentence is in the batch. How many tokens it has depends on how it is cut up; here that is
+# given. There are 8 heads, and the norms come after the sums.
+
+# %%
+your_numbers("encoder_stack")
+
+# %% [markdown]
+# Shapes are tuples, the batch first: for a batch of two sentences with ten tokens in width 64,
+# `(2, 10, 64)`.
+#
+# 1. `embedded`: the shape of what enters the first layer. `factor`: the factor on the embedding,
+#    for your $d$.
+# 2. `after_two`: the shape of what the second layer gives. `scores`: the shape of the scores in
+#    one layer, all heads together.
+# 3. `output`: the shape of the encoder's output.
+# 4. For the whole encoder: `attention_sublayers`, how many times attention is computed (all heads
+#    count as once); `norms`, how many layer norms there are; `weights`, how many attention
+#    weights are computed.
+# 5. `Encoder(L, d, h, f, rng)`: `L` of your blocks from the notebook before, all drawn from the
+#    one generator. Calling it sends `x` through them, with the same mask for each. `load` gets a
+#    list of `L` dictionaries, one for each block, and hands them to the blocks' own `load`.
+#
+# The next cell brings your block from the notebook before. If you have none, write it there.
+
+# %%
+carry("encoder_block")
+
+# %% exercise="encoder_stack"
+import numpy as np
+
+embedded = None             # a tuple
+factor = None               # one number
+after_two = None            # a tuple
+scores = None               # a tuple
+output = None               # a tuple
+attention_sublayers = None  # a whole number
+norms = None                # a whole number
+weights = None              # a whole number
+
+
+class Encoder:
+    """L blocks, one after the other.
+
+    >>> Encoder(0, 2, 1, 4, np.random.default_rng(0))(np.array([[[1.0, 5.0]]]))
+    array([[[1., 5.]]])
+    """
+
+    def __init__(self, L: int, d: int, h: int, f: int, rng: "generator"):
+        raise NotImplementedError
+
+    def __call__(self, x: "array (B, n, d)", mask: "bool array, or None" = None) -> "array (B, n, d)":
+        raise NotImplementedError
+
+    def load(self, weights: "list of L dictionaries"):
+        raise NotImplementedError
+
+
+# %% [markdown]
 # ### Balance of embedding and position
 #
 # What enters the first layer is a sum: the embedding of a token and the encoding of its position.
@@ -64,6 +133,109 @@ except ImportError:
 # %% exercise="position_in_stack"
 norms = None  # three numbers: encoding, embedding, embedding times the factor
 ratio = None  # two numbers: with the factor, without it
+
+# %% [markdown]
+# ### Six steps in order
+#
+# A decoder writes one text while it looks at another. Its layer has the two sublayers that you
+# know and a third one between them or around them, in which the target asks and the source
+# answers. Its keys and values are computed from the **memory**: the output of the encoder, of its
+# *last* layer, the same for all decoder layers. The next picture has the six steps of a decoder
+# layer, without their names.
+
+# %% tags=["demonstration"]
+if plt:
+    figure, axis = plt.subplots(figsize=(7, 2), layout="constrained")
+    for step in range(6):
+        axis.text(step, 0, f"step {step + 1}", ha="center", va="center",
+                  bbox={"boxstyle": "round,pad=0.5", "facecolor": "0.9" if step % 2 else "white"})
+        axis.annotate("", (step + 0.62, 0), (step + 0.38, 0), arrowprops={"arrowstyle": "->"})
+    for step in (0, 2, 4):
+        axis.annotate("", (step + 1, 0.25), (step - 0.5, 0.02),
+                      arrowprops={"arrowstyle": "->", "connectionstyle": "arc3,rad=-0.4"})
+    axis.text(-0.55, 0, "$y$", ha="right", va="center")
+    axis.annotate("", (-0.38, 0), (-0.52, 0), arrowprops={"arrowstyle": "-"})
+    axis.text(5.7, 0, "new $y$", va="center")
+    axis.set(xlim=(-1, 6.6), ylim=(-0.5, 1.1))
+    axis.axis("off")
+    plt.show()
+
+# %% [markdown]
+# *The picture:* six boxes in a row, with arrows from $y$ on the left through all of them to the
+# new $y$ on the right. Three arcs lead around the boxes 1, 3 and 5, each into the box after it.
+#
+# Which six are they? Put the steps in order. Two of those in the list don't belong to it, and one
+# step occurs three times, with three letters: any of these will do.
+
+# %%
+your_numbers("decoder_layer")
+
+# %% [markdown]
+# 1. `order`: the letters of the six steps, in order.
+# 2. `numbers`: three counts: sublayers of a decoder layer, norms of a decoder layer, norms of an
+#    encoder layer.
+# 3. `affected`: a target of 5 tokens and a source of 7 go through a decoder layer, with a
+#    causal mask on the target and none on the source. Change target token 3: which of the five
+#    outputs move? Write 1 for those that do and 0 for the others. That is the first row. The
+#    second row: change the last token of the source.
+# 4. `DecoderLayer(d, h, f, rng)`, post-norm. It is called with the target `y`, the memory and two
+#    masks, which broadcast to $(B, h, t, t)$ and to $(B, h, t, s)$. `load` gets a dictionary with
+#    some or all of these names:
+#
+# | name | shape | what it is |
+# |---|---|---|
+# | `W_q`, `W_k`, `W_v`, `W_o` | $(d, d)$ | matrices of the self-attention |
+# | `cross_W_q` … `cross_W_o` | $(d, d)$ | matrices of the attention to the memory |
+# | `W1`, `b1`, `W2`, `b2` | $(d, f)$, $(f,)$, $(f, d)$, $(d,)$ | the feed-forward layer |
+# | `gamma1`, `beta1` … `gamma3`, `beta3` | $(d,)$ | scales and shifts of the norms, in the order in which they are used |
+#
+# Two `MultiHead` layers, your `layer_norm` and your `ffn` do most of it. Matrices are drawn from
+# `rng`, as in your block; biases and shifts begin as 0, scales as 1. To test it: change a token,
+# and see whether it moves what you answered above.
+
+# %%
+carry("mha_numpy")
+carry("ln_code")
+carry("ffn_code")
+
+# %% exercise="decoder_layer"
+order = None     # letters, "C A F B D H" for example
+numbers = None   # three whole numbers
+affected = None  # two rows of five, 0 or 1
+
+
+class DecoderLayer:
+    """Masked self-attention, cross-attention, feed-forward; after each, the sum and its norm.
+
+    >>> layer = DecoderLayer(4, 2, 8, np.random.default_rng(0))
+    >>> layer.load({"gamma3": np.zeros(4), "beta3": np.arange(4.0)})
+    >>> layer(np.ones((1, 1, 4)), np.ones((1, 3, 4)))
+    array([[[0., 1., 2., 3.]]])
+    """
+
+    def __init__(self, d: int, h: int, f: int, rng: "generator"):
+        raise NotImplementedError
+
+    def __call__(
+        self,
+        y: "array (B, t, d)",
+        memory: "array (B, s, d)",
+        tgt_mask: "bool array, or None" = None,
+        src_mask: "bool array, or None" = None,
+    ) -> "array (B, t, d)":
+        raise NotImplementedError
+
+    def load(self, weights: "dictionary of arrays"):
+        raise NotImplementedError
+
+
+# %% [markdown]
+# 5. Why is the decoder's self-attention masked, and its attention to the source not? Think of
+#    training, in which the whole target is known, and of use, in which it is not. Three or four
+#    sentences; a person reads them.
+
+# %% [markdown] exercise="decoder_layer" part="why_masked"
+# Your answer:
 
 # %% [markdown]
 # ## 2 One token after the other

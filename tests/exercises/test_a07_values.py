@@ -12,12 +12,29 @@ from autograder.exercise.loading import load_module
 FOLDER = Path(__file__).parents[2] / "reference" / "a07_full_transformer"
 BASE = {"L": 6, "d": 512, "h": 8, "f": 2048}
 DATA = {
+    "encoder_stack": {"n": 2, "L": 6, "d": 512},
+    "teacher_forcing": {"s": 1, "t": 1, "V": 37_000},
     "params_layers": BASE,
     "params_full": BASE,
     "sequence_nll": {"p": np.array([0.5, 0.25, 0.8])},
     "arch_costs": {"n": 100, "m": 60},
 }
 REFERENCE = [
+    ("encoder_stack", "embedded", [1, 2, 512]),
+    ("encoder_stack", "factor", 22.62742),
+    ("encoder_stack", "after_two", [1, 2, 512]),
+    ("encoder_stack", "scores", [1, 8, 2, 2]),
+    ("encoder_stack", "output", [1, 2, 512]),
+    ("encoder_stack", "attention_sublayers", 6),
+    ("encoder_stack", "norms", 12),
+    ("encoder_stack", "weights", 192),
+    ("decoder_layer", "numbers", [3, 3, 2]),
+    ("decoder_layer", "affected", [[0, 0, 0, 1, 1], [1, 1, 1, 1, 1]]),
+    ("teacher_forcing", "encoded", [1, 1, 512]),
+    ("teacher_forcing", "decoder_input", [1, 2, 512]),
+    ("teacher_forcing", "self_weights", [1, 8, 2, 2]),
+    ("teacher_forcing", "cross_weights", [1, 8, 2, 1]),
+    ("teacher_forcing", "logits", [1, 2, 37_000]),
     ("params_layers", "attention", 1_048_576),
     ("params_layers", "feed_forward", 2_097_152),
     ("params_layers", "norms", 2048),
@@ -61,8 +78,16 @@ WRONG = [
     ("sequence_nll", "perplexity", "exponential_of_the_total", 10),
     ("arch_costs", "encoder_decoder", "target_forgotten", 16_000),
 ]
-CHOICES = [("mlm_vs_clm", "meanings", "C"), ("causality_test", "may_influence", "B")]
+CHOICES = [
+    ("teacher_forcing", "where_attention_is", "C"),
+    ("teacher_forcing", "row_predicts", "D"),
+    ("mlm_vs_clm", "meanings", "C"),
+    ("causality_test", "may_influence", "B"),
+]
 POINTS = {
+    "encoder_stack": 8,
+    "decoder_layer": 12,
+    "teacher_forcing": 7,
     "params_layers": 7,
     "params_full": 13,
     "params_families": 5,
@@ -82,7 +107,10 @@ def module(exercise):
 
 
 def solved(exercise):
-    return solve(module(exercise).exercise, DATA.get(exercise, {}))
+    """Solve an exercise with the catalogue's data, and its shuffled steps by lot."""
+    asked = module(exercise).exercise
+    drawn = asked.draw(np.random.default_rng(0)) if asked.draw else {}
+    return solve(asked, drawn | DATA.get(exercise, {}))
 
 
 def part(exercise, name):
@@ -202,3 +230,65 @@ class TestLoss:
         logits, labels = rng.normal(size=(6, 5)) * 30, np.array([0, 4, -100, 2, -100, 1])
         right = torch.nn.functional.cross_entropy(torch.tensor(logits), torch.tensor(labels))
         same(module("sequence_nll").nll(logits, labels), right.item())
+
+
+class TestTeacherForcing:
+    def test_shifts_the_catalogue_s_target(self):
+        m = module("teacher_forcing")
+        dec_in, labels = m.shift_right([5, 9, 2], 0, 1)
+        assert (dec_in.tolist(), labels.tolist()) == ([0, 5, 9, 2], [5, 9, 2, 1])
+        assert m.not_shifted([5, 9, 2], 0, 1)[0].tolist() == [5, 9, 2]
+
+
+class TestTorchAgrees:
+    """The classes, with torch's own weights in them, give what torch's modules give."""
+
+    d, h, f = 8, 2, 12
+    ATTENTION = ("W_q", "W_k", "W_v", "W_o")
+
+    @pytest.fixture
+    def torch(self):
+        torch = pytest.importorskip("torch")
+        torch.manual_seed(0)
+        return torch
+
+    def attention(self, theirs):
+        into, out = theirs.in_proj_weight.detach().numpy(), theirs.out_proj.weight.detach().numpy()
+        return dict(zip(self.ATTENTION, [*(W.T for W in np.split(into, 3)), out.T], strict=True))
+
+    def others(self, theirs, norms):
+        found = {"W1": theirs.linear1.weight.T, "b1": theirs.linear1.bias}
+        found |= {"W2": theirs.linear2.weight.T, "b2": theirs.linear2.bias}
+        for i in range(1, norms + 1):
+            norm = getattr(theirs, f"norm{i}")
+            found |= {f"gamma{i}": norm.weight, f"beta{i}": norm.bias}
+        return {name: array.detach().numpy() for name, array in found.items()}
+
+    def test_with_an_encoder(self, torch):
+        args = {"dropout": 0.0, "batch_first": True, "dtype": torch.float64}
+        layer = torch.nn.TransformerEncoderLayer(self.d, self.h, self.f, **args)
+        theirs = torch.nn.TransformerEncoder(layer, 3, enable_nested_tensor=False)
+        for weights in theirs.parameters():
+            torch.nn.init.normal_(weights, std=0.5) if weights.dim() > 1 else None
+        ours = module("encoder_stack").Encoder(3, self.d, self.h, self.f, np.random.default_rng(0))
+        ours.load([self.attention(t.self_attn) | self.others(t, 2) for t in theirs.layers])
+        x = torch.randn(2, 5, self.d, dtype=torch.float64)
+        mask = np.tri(5, dtype=bool)
+        right = theirs(x, mask=torch.tensor(~mask)).detach().numpy()
+        np.testing.assert_allclose(ours(x.numpy(), mask), right, atol=1e-10)
+
+    def test_with_a_decoder_layer(self, torch):
+        args = {"dropout": 0.0, "batch_first": True, "dtype": torch.float64}
+        theirs = torch.nn.TransformerDecoderLayer(self.d, self.h, self.f, **args)
+        ours = module("decoder_layer").DecoderLayer(
+            self.d, self.h, self.f, np.random.default_rng(0)
+        )
+        cross = self.attention(theirs.multihead_attn)
+        ours.load(self.attention(theirs.self_attn) | self.others(theirs, 3))
+        ours.load({f"cross_{name}": W for name, W in cross.items()})
+        y, memory = (torch.randn(2, n, self.d, dtype=torch.float64) for n in (5, 7))
+        mask, seen = np.tri(5, dtype=bool), np.arange(7) < np.array([[4], [6]])
+        masks = {"tgt_mask": torch.tensor(~mask), "memory_key_padding_mask": torch.tensor(~seen)}
+        right = theirs(y, memory, **masks).detach().numpy()
+        found = ours(y.numpy(), memory.numpy(), mask, seen[:, None, None])
+        np.testing.assert_allclose(found, right, atol=1e-10)
