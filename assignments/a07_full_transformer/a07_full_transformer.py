@@ -76,7 +76,17 @@ your_numbers("encoder_stack")
 #    one generator. Calling it sends `x` through them, with the same mask for each. `load` gets a
 #    list of `L` dictionaries, one for each block, and hands them to the blocks' own `load`.
 #
-# The next cell brings your block from the notebook before. If you have none, write it there.
+# The next cells bring your block and its pieces from the notebooks before; the decoder will need
+# them, too. What you don't have, write there.
+
+# %%
+carry("mha_numpy")
+
+# %%
+carry("ln_code")
+
+# %%
+carry("ffn_code")
 
 # %%
 carry("encoder_block")
@@ -193,12 +203,9 @@ your_numbers("decoder_layer")
 # `rng`, as in your block; biases and shifts begin as 0, scales as 1. To test it: change a token,
 # and see whether it moves what you answered above.
 
-# %%
-carry("mha_numpy")
-carry("ln_code")
-carry("ffn_code")
-
 # %% exercise="decoder_layer"
+import numpy as np
+
 order = None     # letters, "C A F B D H" for example
 numbers = None   # three whole numbers
 affected = None  # two rows of five, 0 or 1
