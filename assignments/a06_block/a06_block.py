@@ -686,4 +686,4 @@ if plt:
 # - He et al. (2016), *Identity mappings in deep residual networks*: why the path should be left alone.
 # - Xiong et al. (2020), *On layer normalization in the transformer architecture*: the gradients of post-norm and pre-norm, with proofs.
 # - Zhang & Sennrich (2019), *Root mean square layer normalization*: what happens without the mean.
-# - Shazeer (2020), *GLU variants improve transformer*: four pages on gates.
+# - Shazeer (2020), *GLU variants improve transformer*: a few pages on gates.
