@@ -5,10 +5,15 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from autograder.sandbox import probe
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# A busy machine draws examples slowly; that is no fault of a test.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 
 def pytest_collection_modifyitems(items):

@@ -58,16 +58,19 @@ def verify(
 
     The reference earns everything and the stub nothing, every misconception is caught by its
     own name, every check is failed by one, and no variant hides a mistake. The last columns say
-    what is earned without a thought, and the largest share that one mistake costs.
+    what is earned without a thought, and the largest share that one mistake costs.  Functions are
+    tried on the inputs that this course's secret gives, once it has graded something.
     """
     from autograder.course.config import Course, CourseError
     from autograder.course.discover import load_assignment
     from autograder.course.limits import check_limits
+    from autograder.course.secret import FILE, secret_of
     from autograder.course.verify import verify as prove
     from autograder.course.verify import verify_helpers
 
     found = Course.load(course)
     check_limits(found)
+    secret = secret_of(found) if (found.root / FILE).exists() else ""
     wanted: dict[str, list[str]] = {}
     for name in which or []:
         assignment, _, exercise = name.partition("/")
@@ -81,7 +84,7 @@ def verify(
                 f"{id} has no exercise {', '.join(sorted(unknown))}; "
                 f"it has {', '.join(loaded.exercises)}"
             )
-        proofs += prove(loaded, wanted.get(id))
+        proofs += prove(loaded, wanted.get(id), secret=secret)
     if json:
         import json as json_module
 

@@ -276,8 +276,11 @@ def _respects(value: Any, matters: Callable[[Change], bool]) -> list[Any]:
 
 def _looseness(value: Any, matters: Callable[[Change], bool]) -> float | None:
     """Return the relative tolerance of a check that allows for more than rounding."""
-    entries = _arrays(value)
-    sizes = [entry.itemsize for entry in entries if entry.dtype.kind == "f" and entry.any()]
+    sizes = [
+        entry.itemsize
+        for entry in _arrays(value)
+        if entry.dtype.kind == "f" and np.any(np.isfinite(entry) & (entry != 0))
+    ]
     found = None
     for tolerance in (10.0**exponent for exponent in range(-7, 0)):
         if not sizes or tolerance <= TOLERANCE[min(sizes)][0]:
@@ -301,7 +304,7 @@ def _scaled(value: Any, by: float) -> Any:
         return tuple(_scaled(entry, by) for entry in value)
     if isinstance(value, np.ndarray | np.floating) and value.dtype.kind == "f":
         return value * value.dtype.type(1 + by)
-    return value
+    return value * (1 + by) if isinstance(value, float) else value
 
 
 def _at(i: int, change: Change) -> Change:

@@ -16,6 +16,7 @@ from autograder.course.files import write_atomically
 from autograder.course.proofs.parts import right_answers
 from autograder.course.proofs.prices import answers_after
 from autograder.course.release import Release
+from autograder.course.secret import secret_of
 from autograder.course.sources import assignments_source, function_source, typed
 from autograder.exercise import (
     Exercise,
@@ -32,6 +33,9 @@ from autograder.grading.checks import NO_GPU, grade_checks
 from autograder.grading.results import hundredths
 
 TRUTH = "simulated.json"
+
+#: What a student does who makes no mistake.
+RIGHT = ("right", "right_other_style")
 
 HOSTILE = """\
 import os, signal, socket, sys
@@ -86,15 +90,16 @@ def simulate(
     """
     release = Release.load(course, assignment)
     loaded = load_assignment(course, assignment)
-    count = students or _everything(loaded)
+    count, secret = students or _everything(loaded), secret_of(course)
     carried = {id: carried_source(each) for id, each in needed(loaded).items()}
     outcome = {}
     for index in range(count):
         student = f"student_{index + 1:03d}"
         answered = {
-            id: _answer(exercise, release, student, index, place, seed)
+            id: _answer(exercise, release, student, index, place, seed, secret)
             for place, (id, exercise) in enumerate(loaded.sound.items())
         }
+        _leave_out_what_builds_on_mistakes(loaded, answered)
         notebook = _filled(release, student, answered, carried, blank=index == 2)
         path = course.submission(student, assignment)
         write_atomically(path, json.dumps(notebook, indent=1, ensure_ascii=False).encode())
@@ -102,6 +107,19 @@ def simulate(
         outcome[student] = answered
     _remember(course, assignment, outcome)
     return outcome
+
+
+def _leave_out_what_builds_on_mistakes(
+    assignment: Assignment, answered: dict[str, Answered]
+) -> None:
+    """Leave the stub where another exercise of the notebook is built on and isn't right.
+
+    What a slip there costs in the end `autograder verify` proves.
+    """
+    for id, exercise in assignment.sound.items():
+        built_on = {c.exercise for c in exercise.carried if c.assignment == assignment.id}
+        if any(answered[each].scenario not in RIGHT for each in built_on):
+            answered[id] = Answered("untouched", None, 0.0)
 
 
 def expected_scores(course: Course) -> dict[str, dict[str, dict[str, Any]]]:
@@ -134,7 +152,13 @@ def _can_be_made(
 
 
 def _answer(
-    exercise: Exercise, release: Release, student: str, index: int, place: int, seed: int
+    exercise: Exercise,
+    release: Release,
+    student: str,
+    index: int,
+    place: int,
+    seed: int,
+    secret: str,
 ) -> Answered:
     """Give the first six students set roles, each in one exercise only; then make mistakes."""
     pool = release.pool(exercise.id)
@@ -153,7 +177,7 @@ def _answer(
         where, wrong = mistakes[(index - 6 + seed) % len(mistakes)]
         if isinstance(where, Part):
             return _wrong_part(exercise, variant, where, wrong)
-        return _wrong_function(exercise, variant, where, wrong)
+        return _wrong_function(exercise, variant, where, wrong, secret)
     return _right(exercise, variant, style=index % 2)
 
 
@@ -174,11 +198,11 @@ def _right(exercise: Exercise, variant: dict[str, Any], *, style: int) -> Answer
     for function in exercise.functions:
         other = function.alternatives[0] if style == 1 and function.alternatives else None
         source += function_source(function, other or function.solution)
-    return Answered("right_other_style" if style else "right", source, exercise.auto_points)
+    return Answered(RIGHT[style], source, exercise.auto_points)
 
 
 def _wrong_function(
-    exercise: Exercise, variant: dict[str, Any], place: Exercise, wrong: Misconception
+    exercise: Exercise, variant: dict[str, Any], place: Exercise, wrong: Misconception, secret: str
 ) -> Answered:
     answers = _typed(exercise, right_answers(exercise, variant))
     source = assignments_source(answers)
@@ -186,7 +210,7 @@ def _wrong_function(
     source += "".join(function_source(function, function.solution) for function in others)
     source += function_source(place, wrong)  # last: others may bring the right one along
     with np.errstate(all="ignore"):
-        items = grade_checks(place, wrong)
+        items = grade_checks(place, wrong, secret=secret)
     # What waits for a GPU is not lost.
     lost = sum(item.max_score - (item.score or 0.0) for item in items if item.note != NO_GPU)
     return Answered(wrong.name, source, exercise.auto_points - lost)

@@ -64,10 +64,16 @@ class Proof:
         return max(self.prices, key=lambda price: price.share, default=None)
 
 
-def verify(assignment: Assignment, exercises: list[str] | None = None) -> list[Proof]:
-    """Prove every exercise of an assignment, or those wanted; none stops the others."""
+def verify(
+    assignment: Assignment, exercises: list[str] | None = None, *, secret: str = ""
+) -> list[Proof]:
+    """Prove every exercise of an assignment, or those wanted; none stops the others.
+
+    Functions are tried on the inputs that the ``secret`` of a course gives, as they are graded;
+    without one on those that students see.
+    """
     return [
-        _proof(assignment, id, exercise)
+        _proof(assignment, id, exercise, secret)
         for id, exercise in assignment.exercises.items()
         if not exercises or id in exercises
     ]
@@ -81,7 +87,7 @@ def verify_helpers(course: Course) -> list[Proof]:
     return [Proof(path.parent.name, path.stem, problems=helpers_problems(course))]
 
 
-def _proof(assignment: Assignment, id: str, exercise: Exercise | Broken) -> Proof:
+def _proof(assignment: Assignment, id: str, exercise: Exercise | Broken, secret: str) -> Proof:
     if isinstance(exercise, Broken):
         return Proof(assignment.id, id, problems=[exercise.message])
     wrong = len(exercise.misconceptions)
@@ -93,7 +99,7 @@ def _proof(assignment: Assignment, id: str, exercise: Exercise | Broken) -> Proo
         blind = hundredths(blind_guess(exercise, drawn.pool))
         hidden = _hidden(exercise, drawn)
         proof = replace(proof, variants=len(drawn.pool), hidden=hidden, blind=blind)
-        _examine(assignment, exercise, drawn.pool, proof)
+        _examine(assignment, exercise, drawn.pool, secret, proof)
     except Exception as error:
         text = f"{type(error).__name__}: {error}".removeprefix(f"ValueError: {id}: ")
         proof.problems.append(text)
@@ -101,7 +107,11 @@ def _proof(assignment: Assignment, id: str, exercise: Exercise | Broken) -> Proo
 
 
 def _examine(
-    assignment: Assignment, exercise: Exercise, pool: list[dict[str, Any]], proof: Proof
+    assignment: Assignment,
+    exercise: Exercise,
+    pool: list[dict[str, Any]],
+    secret: str,
+    proof: Proof,
 ) -> None:
     """Add what is found to the proof's lists."""
     problems = proof.problems
@@ -109,7 +119,7 @@ def _examine(
     problems += imports_problems(folder / f"{exercise.id}.py")
     problems += _stub_earns(assignment, exercise, pool[0])
     for function in exercise.functions:
-        problems += function_problems(function, proof.twins, proof.distances, proof.prices)
+        problems += function_problems(function, secret, proof.twins, proof.distances, proof.prices)
     problems += carried_problems(exercise)
     if dear := [price for price in proof.prices if price.too_dear]:
         told = ", ".join(f"`{price.misconception}` {price.share:.0%}" for price in dear)

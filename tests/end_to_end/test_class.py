@@ -21,6 +21,7 @@ CLASSES = {
     "a03_scaled_attention": None,
     "a04_multi_head": None,
     "a05_positions": None,
+    "a06_block": 12,
     "a07_full_transformer": 12,
     "a08_cost": 12,
     "a09_efficient": 12,

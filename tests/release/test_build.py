@@ -18,7 +18,7 @@ import hashlib, sys
 from autograder.course.build import build
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
-for id in ("a02_attention_by_hand", "a03_scaled_attention"):
+for id in ("a02_attention_by_hand",):
     for name, content in build(load_assignment(Course.load(sys.argv[1]), id)).items():
         print(name, hashlib.sha256(content).hexdigest())
 """
@@ -48,7 +48,7 @@ def test_another_hash_seed_gives_the_same_bytes():
     ]
     one, two = (process.communicate(timeout=900)[0] for process in started)
     assert one == two
-    assert len(one.splitlines()) == 7
+    assert len(one.splitlines()) == 4
 
 
 def test_the_notebook_is_what_its_author_wrote_with_setup_and_checks_put_in(mini):
@@ -241,9 +241,3 @@ def test_stale_overlooks_the_last_digits_of_recorded_floats(mini, released):
     assert stale({**files, "check.json": json.dumps(data).encode()}, released) == []
     call["value"]["array"][0] *= 1 + 1e-3
     assert stale({**files, "check.json": json.dumps(data).encode()}, released) == ["check.json"]
-
-
-@pytest.mark.parametrize("id", Course.load(ROOT).ids())
-def test_every_assignment_of_the_course_can_be_released(id):
-    files = build(load_assignment(Course.load(ROOT), id))
-    assert files.keys() - {"check_formulas.py"} == {f"{id}.ipynb", "check.py", "check.json"}

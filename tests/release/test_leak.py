@@ -20,8 +20,13 @@ def with_cell(files, text):
 
 @pytest.mark.parametrize("id", Course.load(ROOT).ids())
 def test_the_release_of_the_course_holds_nothing_of_its_references(id):
-    assignment = load_assignment(Course.load(ROOT), id)
-    assert leaks(assignment, build(assignment)) == []
+    # What is committed is up to date: `generate --check` says so before the tests.
+    files = {
+        str(path.relative_to(ROOT / "release" / id)): path.read_bytes()
+        for path in (ROOT / "release" / id).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert leaks(load_assignment(Course.load(ROOT), id), files) == []
 
 
 def test_the_small_release_holds_nothing(mini):

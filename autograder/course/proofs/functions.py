@@ -20,9 +20,13 @@ UNPROVED = {"not_timed", NO_GPU}
 
 
 def function_problems(
-    exercise: Exercise, twins: list[Twins], distances: list[Distance], prices: list[Price]
+    exercise: Exercise,
+    secret: str,
+    twins: list[Twins],
+    distances: list[Distance],
+    prices: list[Price],
 ) -> list[str]:
-    """Try every right and every wrong implementation.
+    """Try every right and every wrong implementation on the inputs of a course's ``secret``.
 
     Misconceptions that no check can tell apart are added to ``twins``, what checks of work
     measured to ``distances``, and what each misconception costs to ``prices``.
@@ -33,7 +37,9 @@ def function_problems(
     assert exercise.solution
     caught: set[str] = set()
     for right in (exercise.solution, *exercise.alternatives):
-        items = grade_checks(exercise, as_student(right), watch=measured.watch(right=True))
+        items = grade_checks(
+            exercise, as_student(right), watch=measured.watch(right=True), secret=secret
+        )
         unproved = [item for item in items if item.note in UNPROVED]
         caught |= {item.name for item in unproved}
         problems += [
@@ -44,7 +50,9 @@ def function_problems(
     for wrong in exercise.misconceptions:
         items = [
             item
-            for item in grade_checks(exercise, as_student(wrong), watch=measured.watch(right=False))
+            for item in grade_checks(
+                exercise, as_student(wrong), watch=measured.watch(right=False), secret=secret
+            )
             if item.note not in UNPROVED
         ]
         points = hundredths(sum(item.max_score - (item.score or 0.0) for item in items))
