@@ -1507,8 +1507,8 @@ def _difference(
 ) -> list[str]:
     """Return in what way a result isn't the expected one; nothing where it is.
 
-    ``compare`` says whether values and exact dtypes count, for each entry of a tuple; ``loose``
-    is the relative tolerance of a check that allows for more than rounding.
+    ``compare`` says whether values (or else the shape) and exact dtypes count, for each entry of a
+    tuple; ``loose`` is the relative tolerance of a check that allows for more than rounding.
     """
     if isinstance(expected, (tuple, list, dict)) and not _is_numeric(expected):
         kind = type(expected).__name__
@@ -1534,7 +1534,7 @@ def _difference(
     if given.dtype.kind not in "bifuc":
         return [f"{what} is {kind_of(came)}; {counted(right.shape)} was expected"]
     pair = block({"came": given, "expected": right} if "value" in compare else {"came": given})
-    if given.shape != right.shape:
+    if given.shape != right.shape and {"value", "shape"} & {*compare}:
         return [f"{what} has shape {given.shape}; shape {right.shape} was expected", *pair]
     if given.dtype != right.dtype and ("dtype" in compare or right.dtype.kind == "b"):
         return [f"{what} has dtype {given.dtype}; {right.dtype} was expected", *pair]
