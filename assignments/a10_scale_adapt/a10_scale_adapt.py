@@ -681,7 +681,7 @@ if plt:
 
 # %% [markdown]
 # *The picture:* the least relative error of rank 1 to 64 for three 64 × 64 matrices. If the singular values fall like $1/i$ (solid), rank 8 leaves an error of 0.25. For random entries
-# (dashed) rank 8 leaves 0.77, and for the identity (dotted) 0.94. LoRA works where the first curve is the true one, and that is a fact about tasks, no theorem.
+# (dashed) rank 8 leaves 0.79, and for the identity (dotted) 0.94. LoRA works where the first curve is the true one, and that is a fact about tasks, no theorem.
 #
 # ### Bottleneck modules
 #
