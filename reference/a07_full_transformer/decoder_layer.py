@@ -140,8 +140,8 @@ class DecoderLayer:
         self,
         y: Float[ndarray, "b t d"],
         memory: Float[ndarray, "b s d"],
-        tgt_mask: Bool[ndarray, "*heads t t"] | None = None,
-        src_mask: Bool[ndarray, "*heads t s"] | None = None,
+        tgt_mask: Bool[ndarray, "*tgt_heads t t"] | None = None,
+        src_mask: Bool[ndarray, "*src_heads #t s"] | None = None,
     ) -> Float[ndarray, "b t d"]:
         """Take target and source, and return the target's new vectors."""
         y = self._norm(1, y, self._look_back(y, tgt_mask))
