@@ -232,8 +232,9 @@ mean = None           # one number
 # 1. `standard_attention(Q, K, V)`: scaled, safe for large scores, and without a Python loop, also
 #    none that hides in a function such as `np.apply_along_axis`.
 #    `linear_attention(Q, K, V)`: the weights are $\varphi(q_i) \cdot \varphi(k_j)$ with
-#    $\varphi(x) = \operatorname{elu}(x) + 1$ (that is $x + 1$ for $x > 0$ and $e^x$ otherwise), normalised; its work
-#    and memory grow like $n$. No masks, no batches.
+#    $\varphi(x) = \operatorname{elu}(x) + 1$ (that is $x + 1$ for $x > 0$ and $e^x$ otherwise), normalised:
+#    $\varphi(Q)\, (\varphi(K)^\top V)$, each row divided by its sum of weights. (The next notebook derives why the brackets
+#    may stand there; here the question is what they cost.) Its work and memory grow like $n$. No masks, no batches.
 # 2. `times`: two rows of five times **in seconds**, standard first. Make the inputs before the clock
 #    (`time.perf_counter`) starts, call each function once to warm up, and take the minimum of at least
 #    five runs. Compute them in this cell, it takes a few seconds. What is graded of them is whether they
@@ -286,7 +287,7 @@ times = None  # two rows of five seconds: standard, linear
 # ## How different are the outputs?
 #
 # *20 minutes.* A faster method that computes something else is not simply faster. So put the
-# outputs beside each other. *Linear attention* replaces the weights $e^{q \cdot k / \sqrt d}$ by products of
+# outputs beside each other, with your `linear_attention` from above. It replaces the weights $e^{q \cdot k / \sqrt d}$ by products of
 # features,
 #
 # $$ \frac{\sum_j (\varphi(q_i) \cdot \varphi(k_j))\, v_j}{\sum_j \varphi(q_i) \cdot \varphi(k_j)},
@@ -316,8 +317,8 @@ rel = None  # five numbers
 # %% [markdown]
 # 3. What do the five numbers say? A person reads this; four or five sentences. Does linear
 #    attention approach softmax attention as $n$ grows, and should it? Name a case in which both
-#    give the same, and say what one would have to change so that the difference could be made as small
-#    as one likes.
+#    give the same. There are *random* features, any number $m$ of them, whose products are $e^{q \cdot k}$ on average (the
+#    next notebook builds them): what would have to grow with those so that the difference becomes as small as one likes?
 
 # %% [markdown] exercise="linear_gap" part="reading"
 # *Your answer, four or five sentences.*

@@ -150,7 +150,8 @@ if plt:
 #
 # 1. `linear_attention(Q, K, V, phi=elu1, eps=0.0)`, for `Q` of shape `(…, n, d_k)`, `K` of shape `(…, m, d_k)` and `V` of shape
 #    `(…, m, d_v)`, returns the outputs, `(…, n, d_v)`. `phi` is a function from `(…, d_k)` to `(…, D)`,
-#    applied to queries and keys; `eps` is added to the denominators. `elu1` is yours to write, too.
+#    applied to queries and keys; `eps` is added to the denominators. `elu1` is given.
+#    (The notebook on cost had this function for one map and one head. Now it is for any.)
 #    Work and memory must grow like $n + m$: there is no array with $n \cdot m$ entries, and no loop that
 #    makes up for it.
 # 2. `elu1_values`, `relu1_values`: both maps at $x = -2, -1, 0, 1$.
@@ -172,9 +173,9 @@ without_epsilon = None  # one number
 who = None              # one of "A", "B", "C", "D"
 
 
-def elu1(x: "array") -> "array, same shape":
+def elu1(x):
     """Return elu(x) + 1, entry by entry."""
-    raise NotImplementedError
+    return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
 
 
 def linear_attention(
@@ -202,13 +203,17 @@ def linear_attention(
 # tokens in **chunks**. What lies before a chunk comes from the state, what lies within it from a small triangular
 # matrix. A cumulative sum of all $S_t$ works too, and holds $n \cdot D \cdot d_v$ numbers.
 #
-# 1. `causal_linear_attention(Q, K, V)` for shapes `(n, d_k)`, `(n, d_k)`, `(n, d_v)`, with elu + 1 (write it
-#    again, so that this cell stands alone). Work and memory grow like $n$; a loop over tokens is accepted.
+# 1. `causal_linear_attention(Q, K, V)` for shapes `(n, d_k)`, `(n, d_k)`, `(n, d_v)`, with elu + 1, which is
+#    given. Work and memory grow like $n$; a loop over tokens is accepted.
 # 2. `recurrent_step(state, q, k, v)` takes the state `(S, z)`, `S` of shape `(d_k, d_v)` and `z` of shape
 #    `(d_k,)`, and one token `q`, `k`: `(d_k,)`, `v`: `(d_v,)`. It returns the new state and the output `(d_v,)`.
 #    Every step costs the same.
-# 3. `state_numbers`: how many numbers are in the state for $D = d_v = 64$? `cached_numbers`: how many does softmax attention
-#    cache at $t = 1000$, with keys and values of width 64? `break_even`: at which $t$ are both the same?
+# 3. For your numbers. `state_numbers`: how many numbers are in the state for $D$ features and values of width $d_v$?
+#    `cached_numbers`: how many does softmax attention cache at $t$ tokens, with keys of width $D$ and values of width
+#    $d_v$? `break_even`: at how many tokens are both the same?
+
+# %%
+your_numbers("lin_causal")
 
 # %% exercise="lin_causal"
 import numpy as np
@@ -216,6 +221,11 @@ import numpy as np
 state_numbers = None   # a whole number
 cached_numbers = None  # a whole number
 break_even = None      # one number
+
+
+def elu1(x):
+    """Return elu(x) + 1, entry by entry."""
+    return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
 
 
 def causal_linear_attention(Q: "(n, d_k)", K: "(n, d_k)", V: "(n, d_v)") -> "(n, d_v)":

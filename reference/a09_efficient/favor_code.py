@@ -300,7 +300,7 @@ def softmax_itself(Q, K, V, m, rng):
     return attention(Q, K, V)[0]
 
 
-#: RMSE for 64, 256, 1024 and 4096 features: means of 2000 experiments (bench/statistics.py).
+#: What a right experiment gives for 64, 256, 1024 and 4096 features (bench/chance.py).
 TYPICAL = np.array([0.0148, 0.0074, 0.0037, 0.00184])
 WITHIN = 1.5  # factor; the logarithm of a right one varies by 0.06
 

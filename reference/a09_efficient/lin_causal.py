@@ -16,6 +16,13 @@ exercise = Exercise(
 )
 
 
+@exercise.variant
+def draw(rng):
+    """D: features, and the width of keys; d_v: the width of values; t: tokens so far."""
+    D, d_v = rng.choice([32, 48, 64, 80, 96, 128], 2, replace=False)
+    return {"D": int(D), "d_v": int(d_v), "t": int(rng.choice([500, 800, 1200, 1500, 2000]))}
+
+
 def elu1(x):
     """elu(x) + 1."""
     return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
@@ -291,72 +298,72 @@ def step_resets_the_normaliser(state, q, k, v):
 
 
 @exercise.part(points=0.5, answer=Count())
-def state_numbers():
-    """Numbers in the state S, z for D = d_v = 64."""
-    return 64 * 64 + 64
+def state_numbers(D, d_v):
+    """Numbers in the state S, z for your D and d_v."""
+    return D * d_v + D
 
 
 @state_numbers.misconception()
-def normaliser_left_out():
+def normaliser_left_out(D, d_v):
     """That is S. The denominator needs z."""
-    return 64 * 64
+    return D * d_v
 
 
 @state_numbers.misconception()
-def two_vectors():
+def two_vectors(D, d_v):
     """S is a matrix: every feature with every column of the values."""
-    return 2 * 64
+    return D + d_v
 
 
 @state_numbers.misconception()
-def state_for_every_token():
+def state_for_every_token(D, d_v, t):
     """The state replaces all tokens so far: their number doesn't enter."""
-    return 1000 * (64 * 64 + 64)
+    return t * (D * d_v + D)
 
 
 @exercise.part(points=0.5, answer=Count())
-def cached_numbers():
-    """Numbers that softmax attention caches at t = 1000 with keys and values of width 64."""
-    return 2 * 1000 * 64
+def cached_numbers(D, d_v, t):
+    """Numbers that softmax attention caches at your t, keys of width D and values of width d_v."""
+    return t * (D + d_v)
 
 
 @cached_numbers.misconception()
-def keys_alone():
+def keys_alone(D, t):
     """You cached the keys. Values are needed as well."""
-    return 1000 * 64
+    return t * D
 
 
 @cached_numbers.misconception()
-def weights_cached():
+def weights_cached(t):
     """Weights aren't kept: each is used in one step alone."""
-    return 1000**2
+    return t**2
 
 
 @cached_numbers.misconception()
-def queries_cached():
+def queries_cached(D, d_v, t):
     """A query is used once, in its own step: it needs no place in the cache."""
-    return 3 * 1000 * 64
+    return t * (2 * D + d_v)
 
 
 @exercise.part(points=1, answer=Numbers())
-def break_even(state_numbers, cached_numbers):
+def break_even(state_numbers, cached_numbers, t):
     """The t at which state and cache have the same size."""
-    return state_numbers / (cached_numbers / 1000)
+    return state_numbers / (cached_numbers / t)
 
 
 @break_even.misconception()
-def keys_only(state_numbers):
+def keys_only(state_numbers, D):
     """A token adds a key and a value to the cache."""
-    return state_numbers / 64
+    return state_numbers / D
 
 
 @break_even.misconception()
-def without_z():
+def without_z(D, d_v):
     """The state holds z as well as S."""
-    return 64 * 64 / (2 * 64)
+    return D * d_v / (D + d_v)
 
 
 @break_even.misconception()
-def upside_down(state_numbers, cached_numbers):
+def upside_down(state_numbers, cached_numbers, t):
     """You divided the other way round."""
-    return (cached_numbers / 1000) / state_numbers
+    return (cached_numbers / t) / state_numbers
