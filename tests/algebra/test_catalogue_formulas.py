@@ -18,6 +18,9 @@ from autograder.algebra.building.objects import (
 from autograder.algebra.building.parse import read
 
 
+DELTA = KroneckerDelta(*sympy.symbols("i j", integer=True))
+
+
 def names(text):
     return sympy.symbols(text, real=True)
 
@@ -42,7 +45,7 @@ TEXT = [
     ("(e^z_1 Z − e^(2 z_1))/Z²", (exp(z_1) * Z - exp(2 * z_1)) / Z**2),
     ("p_1 − p_1²", p_1 - p_1**2),
     ("−p_1·p_2", -p_1 * p_2),
-    ("p_i*(delta_ij - p_j)", p_i * (names("delta_ij") - p_j)),
+    ("p_i*(delta_ij - p_j)", p_i * (DELTA - p_j)),
     ("(s − t)/τ", (s - names("t")) / tau),
     ("sum(p_k, k, 1, n)", sympy.Sum(pk, (k, 1, n))),
     ("sum(p_k, k, 1, 3)", p_1 + p_2 + p_3),
@@ -94,7 +97,7 @@ LATEX = [
         exp(z_i + c) / sympy.Sum(exp(zj + c), (j, 1, n)),
     ),
     (r"p_i \left( 1 - p_j \right)", p_i * (1 - p_j)),
-    (r"p_i(\delta_{ij} - p_j)", p_i * (names("delta_ij") - p_j)),
+    (r"p_i(\delta_{ij} - p_j)", p_i * (DELTA - p_j)),
     (r"\log \sum_{k=1}^{n} e^{z_k}", log(sympy.Sum(exp(zk), (k, 1, n)))),
     (r"\frac{1}{1 + e^{-(a-b)/\tau}}", 1 / (1 + exp(-(a - b) / tau))),
     (r"-\sum_{k=1}^{n} p_k \log p_k", -sympy.Sum(pk * log(pk), (k, 1, n))),

@@ -16,7 +16,10 @@ def seen(text, names, **options):
 
 def names_in(expression):
     indexed = {f"{atom.base}_1" for atom in expression.atoms(sympy.Indexed)}
-    return {str(symbol) for symbol in expression.free_symbols if symbol.is_Symbol} | indexed
+    deltas = {f"delta_{i}{j}" for i, j in (d.args for d in expression.atoms(sympy.KroneckerDelta))}
+    return (
+        {str(symbol) for symbol in expression.free_symbols if symbol.is_Symbol} | indexed | deltas
+    )
 
 
 @pytest.mark.parametrize(("text", "expected"), [*TEXT, *LATEX])
