@@ -17,7 +17,6 @@ from autograder.algebra.building.objects import (
 )
 from autograder.algebra.building.parse import read
 
-
 DELTA = KroneckerDelta(*sympy.symbols("i j", integer=True))
 
 
