@@ -194,7 +194,26 @@ def torch_attention(Q, K, V):
     return q @ (k.mT @ V) / (q @ k.sum(dim=-2).unsqueeze(-1))
 
 
-@exercise.check(points=2, gpu=True)
+@exercise.alternative
+def torch_one_key_after_the_other(Q, K, V):
+    """Add up the state key by key, for all heads at once."""
+    features = [x.where(x > 0, x.exp() - 1) + 1 for x in (Q, K)]
+    S = z = 0
+    for k, v in zip(features[1].unbind(-2), V.unbind(-2), strict=True):
+        S, z = S + k.unsqueeze(-1) * v.unsqueeze(-2), z + k
+    return features[0] @ S / (features[0] @ z.unsqueeze(-1))
+
+
+@exercise.check(points=0.5)
+def torch_is_right(call, rng):
+    """torch_attention has the weights of linear attention, in every head of every example."""
+    import torch
+
+    Q, K, V = (torch.tensor(rng.normal(size=(2, 2, 5, 3))) for _ in range(3))
+    agree(call(Q, K, V), torch_attention(Q, K, V))
+
+
+@exercise.check(points=1.5, gpu=True, after=torch_is_right)
 def torch_is_linear_on_a_gpu(call, rng):
     """On a GPU the time and the peak memory of torch_attention grow like n, up to n = 65 536."""
     grows_on_gpu(
@@ -203,6 +222,23 @@ def torch_is_linear_on_a_gpu(call, rng):
         memory=1,
         rows=lambda i, Q, K, V: torch_attention(Q[..., i, :], K, V),
     )
+
+
+@exercise.misconception(fatal=True)
+def torch_not_normalised(Q, K, V):
+    """The denominator is missing in torch_attention: the weights of a row have to add up to 1."""
+    from torch.nn.functional import elu
+
+    return (elu(Q) + 1) @ ((elu(K) + 1).mT @ V)
+
+
+@exercise.misconception(fatal=True)
+def torch_sums_over_heads(Q, K, V):
+    """The sum for the denominator runs over another axis than that of the keys."""
+    from torch.nn.functional import elu
+
+    q, k = elu(Q) + 1, elu(K) + 1
+    return q @ (k.mT @ V) / (q * k.sum(dim=1, keepdim=True)).sum(dim=-1, keepdim=True)
 
 
 def exponent(times):

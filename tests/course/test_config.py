@@ -47,7 +47,7 @@ def test_a_course_without_a_gpu_leaves_out_what_needs_one(course):
     assert {item.name for item in with_gpu.items} - left_out == {i.name for i in without.items}
     for exercise in (without, *without.functions):
         assert not any(check.gpu for check in exercise.checks)
-    assert with_gpu.points - without.points == 2
+    assert with_gpu.points - without.points == 1.5
 
 
 def test_other_points_than_released_are_withheld(course):
@@ -56,7 +56,9 @@ def test_other_points_than_released_are_withheld(course):
     assigned = Grader(Course.load(course.root)).assigned("a08_cost", "ada")
     (timed,) = (each for each in assigned if each.id == "time_attention")
     assert timed.exercise is None
-    assert timed.fault == ("it is worth 5 points now, and 7 in release/: run `autograder generate`")
+    assert timed.fault == (
+        "it is worth 5.5 points now, and 7 in release/: run `autograder generate`"
+    )
     assert len([each for each in assigned if each.exercise is None]) == 2  # flash_tiled, too
 
 
