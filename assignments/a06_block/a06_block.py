@@ -599,7 +599,12 @@ post_ratio = None          # one number
 def gradient_norms(
     blocks: "list of modules", x: "tensor (B, n, d)", w: "tensor (B, n, d)", pre_norm: bool
 ) -> "as many numbers as there are blocks":
-    """Return the norm of each block's gradient, all its parameters together."""
+    """Return the norm of each block's gradient, all its parameters together.
+
+    >>> x, w = torch.full((1, 1, 1), 3.0), torch.ones(1, 1, 1)
+    >>> gradient_norms([torch.nn.Linear(1, 1, bias=False)], x, w, pre_norm=False)
+    array([3.], dtype=float32)
+    """
     raise NotImplementedError
 
 

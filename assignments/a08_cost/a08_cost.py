@@ -272,12 +272,23 @@ def standard_attention(Q: "(n, d)", K: "(n, d)", V: "(n, d_v)") -> "(n, d_v)":
 
 
 def linear_attention(Q: "(n, d)", K: "(n, d)", V: "(n, d_v)") -> "(n, d_v)":
-    """Return attention with the weights φ(q)·φ(k), normalised, in linear time."""
+    """Return attention with the weights φ(q)·φ(k), normalised, in linear time.
+
+    >>> linear_attention(np.zeros((2, 1)), np.zeros((2, 1)), np.array([[1.0], [2.0]]))
+    array([[1.5],
+           [1.5]])
+    """
     raise NotImplementedError
 
 
 def torch_attention(Q: "(B, h, n, d)", K: "(B, h, n, d)", V: "(B, h, n, d)") -> "(B, h, n, d)":
-    """Return linear attention of torch tensors, in linear time and memory."""
+    """Return linear attention of torch tensors, in linear time and memory.
+
+    >>> import torch
+    >>> Q = K = torch.zeros(1, 1, 2, 1)
+    >>> torch_attention(Q, K, torch.tensor([[[[1.0], [2.0]]]])).flatten()
+    tensor([1.5000, 1.5000])
+    """
     raise NotImplementedError
 
 

@@ -455,7 +455,11 @@ slope = None  # one number
 
 
 def favor_features(X: "(…, n, d)", W: "(m, d)") -> "(…, n, m)":
-    """Return the positive random features of every row of X."""
+    """Return the positive random features of every row of X.
+
+    >>> favor_features(np.ones((5, 2)), np.ones((3, 2))).shape
+    (5, 3)
+    """
     raise NotImplementedError
 
 
@@ -715,7 +719,14 @@ limit = None       # a formula in r
 
 
 def bigbird_mask(n: int, w: int, g: int, r: int, rng) -> "(n, n) of bool":
-    """Return the mask of a window, g global tokens and r random keys for each query."""
+    """Return the mask of a window, g global tokens and r random keys for each query.
+
+    >>> bigbird_mask(4, 0, 1, 0, np.random.default_rng(0)).astype(int)
+    array([[1, 1, 1, 1],
+           [1, 1, 0, 0],
+           [1, 0, 1, 0],
+           [1, 0, 0, 1]])
+    """
     raise NotImplementedError
 
 # %% [markdown]
