@@ -268,6 +268,8 @@ def _respects(value: Any, matters: Callable[[Change], bool]) -> list[Any]:
             _respects(entry, lambda change, i=i: matters(_at(i, change)))  # type: ignore[misc]
             for i, entry in enumerate(value)
         ]
+    if isinstance(value, Tensor):
+        return ["value"] if matters(_other_tensor) else []
     if not isinstance(value, np.ndarray | np.generic | float | int):
         return ["value"]
     size = "value" if matters(_other_value) else "shape" if matters(_other_shape) else ""
@@ -317,6 +319,10 @@ def _other_value(value: Any) -> Any:
     return other if isinstance(value, np.ndarray) else type(value)(other[()])
 
 
+def _other_tensor(value: Any) -> Any:
+    return Tensor(value.dtype, _other_value(value.array))
+
+
 def _other_shape(value: Any) -> Any:
     return np.asarray(value)[None]
 
@@ -331,7 +337,7 @@ def _known(value: Any, compare: list[Any]) -> Any:
     """Return a value with zeros where it isn't compared."""
     if isinstance(value, tuple):
         return tuple(_known(entry, own) for entry, own in zip(value, compare, strict=True))
-    if "value" in compare:
+    if "value" in compare or isinstance(value, Tensor):
         return value
     return np.zeros_like(value) if isinstance(value, np.ndarray) else type(value)(0)
 

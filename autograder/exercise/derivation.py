@@ -19,6 +19,7 @@ from autograder.exercise.answers import (
 )
 from autograder.exercise.remember import remembered
 from autograder.exercise.symbolic import settled, text_of
+from autograder.student.formulas import lines_of
 
 
 class Lines(list[Any]):
@@ -60,10 +61,7 @@ def steps():
         """
         if isinstance(raw, Lines):
             return raw
-        texts = raw.splitlines() if isinstance(raw, str) else raw
-        if not isinstance(texts, list | tuple):
-            raise FormatError(f"a list of lines of text is expected, not {type(raw).__name__}")
-        texts = [text_of(text) for text in texts]
+        texts = [text_of(text) for text in lines_of(raw)]
         lines: list[algebra.Line] = []
         problem = None
         for text in texts:

@@ -285,7 +285,7 @@ def layer(part):
     return f
 
 
-@exercise.check(points=0.25, visible=True)
+@exercise.check(points=0.25)
 def accepts_what_is_right(call, rng):
     """A right gradient comes out below 1e-6."""
     x = rng.normal(size=(2, 3))

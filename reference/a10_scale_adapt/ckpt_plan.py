@@ -46,7 +46,7 @@ def layer_by_layer(L, s):
         if layer % s == 0:
             sizes.append(0)
         sizes[-1] += 1
-    return np.array([len(sizes) + max(sizes), sum(sizes) - sizes[-1]])
+    return [len(sizes) + max(sizes), sum(sizes) - sizes[-1]]
 
 
 def two(result):

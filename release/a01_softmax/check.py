@@ -781,13 +781,24 @@ def read_matrix(raw: Any, hint: dict[str, Any]) -> str:
     return "\n".join(["read as", *lines])
 
 
-def read_lines(raw: Any, hint: dict[str, Any]) -> str:
-    """Return how the lines of a derivation are read, or which of them can't be."""
+#: No derivation of the course needs a tenth of these lines.
+MAX_LINES = 500
+
+
+def lines_of(raw: Any) -> list[Any]:
+    """Return the lines of a derivation, one by one."""
     texts = raw.splitlines() if isinstance(raw, str) else raw
     if not isinstance(texts, (list, tuple)):
         raise FormatError(f"a list of lines of text is expected, not {brief(raw)}")
+    if len(texts) > MAX_LINES:
+        raise FormatError(f"{len(texts)} lines are too long a derivation; {MAX_LINES} are the most")
+    return list(texts)
+
+
+def read_lines(raw: Any, hint: dict[str, Any]) -> str:
+    """Return how the lines of a derivation are read, or which of them can't be."""
     read, wrong = [], []
-    for number, text in enumerate(texts, 1):
+    for number, text in enumerate(lines_of(raw), 1):
         if text is None or not str(text).strip():
             continue
         try:

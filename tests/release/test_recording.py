@@ -178,7 +178,8 @@ def functions():
 
 
 @pytest.mark.parametrize(("id", "name"), list(functions()))
-def test_the_notebook_says_of_each_mistake_what_the_grader_says(id, name):
+def test_a_tick_in_the_notebook_is_one_of_the_graders_and_right_code_gets_them_all(id, name):
+    """Results are compared as a whole there; a check may look at less, of a wrong function only."""
     exercise = load_assignment(Course.load(ROOT), id).sound[name]
     module = load(ROOT / "release" / id)  # up to date, as `generate --check` says before the tests
     right = {f.solution.__name__: f.solution for f in exercise.functions}
@@ -187,6 +188,7 @@ def test_the_notebook_says_of_each_mistake_what_the_grader_says(id, name):
         for own in exercise.functions
         for function in [own.solution, *own.alternatives, *own.misconceptions]
     ]:
+        rights = (own.solution, *own.alternatives)
         function = getattr(function, "compute", function)
         printed = io.StringIO()
         notebook = {"check": module.check, **right, own.solution.__name__: function}
@@ -196,4 +198,6 @@ def test_the_notebook_says_of_each_mistake_what_the_grader_says(id, name):
         for check in own.checks:
             if check.visible and graded[check.name] != "skipped":
                 passed = f"✓ passed     {check.rubric}" in printed.getvalue()
-                assert passed == (graded[check.name] == "passed"), (function, printed.getvalue())
+                earned = graded[check.name] == "passed"
+                fits = passed == earned if function in rights else passed <= earned
+                assert fits, (function, printed.getvalue())
