@@ -175,7 +175,7 @@ def in_a_loop(sizes):
 def by_sorting(sizes):
     """Sort pairs of cost and cut."""
     costs = sorted((cost(sizes, c), c) for c in range(1, len(sizes)))
-    return np.array([costs[0][1], costs[0][0]])
+    return [costs[0][1], costs[0][0]]
 
 
 def chain_of(rng, n):
