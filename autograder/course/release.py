@@ -25,11 +25,15 @@ _MODULE = re.compile(r"(?:^|,)\s*(\w+)")
 
 def libraries(notebook: dict[str, Any]) -> set[str]:
     """Return those of the libraries that take a while to load that a notebook's cells import."""
+    code = (cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code")
+    return set().union(*map(libraries_of, code))
+
+
+def libraries_of(source: str) -> set[str]:
+    """Return those of the libraries that take a while to load that a piece of code imports."""
     found: set[str] = set()
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "code":
-            for modules, module in _IMPORT.findall(cell["source"]):
-                found |= {module, *_MODULE.findall(modules)} & _SLOW.keys()
+    for modules, module in _IMPORT.findall(source):
+        found |= {module, *_MODULE.findall(modules)} & _SLOW.keys()
     return {_SLOW[name] for name in found}
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from autograder.exercise.clocks import ROUNDS, Clocked, Make, Rows, Seconds, block, checked
 
-_CONTRADICTION = 0.5  # by which the exponent of the time may be larger
+_DOUBT, _CONTRADICTION = 0.25, 0.5  # by which the exponent of the time is larger
 _APART = 5
 _LARGE, _LARGE_SECONDS = 2503, 0.6  # where an n × n array stands out, and how long it may take
 _TIMES, _MARGIN = 2, 16 << 20  # the memory of allocators, of libraries' buffers and of the answer
@@ -33,15 +33,25 @@ _REPEATED, _SINGLE = 50, 40  # operations of one moment, and moments of a look
 def growth(call: Clocked, make: Make, at_most: float, rows: Rows, sizes: tuple[int, int]) -> bool:
     """Tell whether processor time at sizes far apart agrees.
 
-    Between the two sizes is a third, as the cost of a call can hide how the rest grows.
+    Between the two sizes is a third, as the cost of a call can hide how the rest grows.  Chunks
+    look like a higher power up to their size, and what is hidden may stand out only later: in
+    doubt, what comes beyond the sizes decides.
     """
     small, large = sizes
     between = max(large // _APART, small + 1)
     least = _least(call.seconds, make, rows, (small, between, large)) if call.clocked else None
     if least is None:
         return True
-    found = (math.log(least[large] / least[n]) / math.log(large / n) for n in (small, between))
-    return max(found) < at_most + _CONTRADICTION
+    found = max(_power(least, small, large), _power(least, between, large))
+    if found > at_most + _DOUBT and least[large] < _LARGE_SECONDS:
+        beyond = _least(call.seconds, make, rows, (large, 2 * large))
+        found = _power(beyond, large, 2 * large) if beyond else found
+    return found < at_most + _CONTRADICTION
+
+
+def _power(seconds: dict[int, float], small: int, large: int) -> float:
+    """Return the exponent with which the time grows between two sizes."""
+    return math.log(seconds[large] / seconds[small]) / math.log(large / small)
 
 
 def memory(

@@ -31,7 +31,8 @@ def test_a_cheat_is_caught_where_it_cheats_and_honest_code_nowhere(name, zygote,
         run = runner.execute(cheat.source, 1)
         assert run.error is None, run.error
         items = []
-        for function in exercise(cheat.exercise).functions:
+        functions = exercise(cheat.exercise).functions
+        for function in (f for f in functions if f.solution.__name__ in cheat.source):
             call = StudentCall(runner, function.solution, yardstick)
             items += grade_checks(function, call)
     lost = {item.name: item for item in items if item.status != "passed"}
