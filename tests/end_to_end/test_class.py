@@ -26,6 +26,7 @@ CLASSES = {
     "a08_cost": 12,
     "a09_efficient": 12,
     "a10_scale_adapt": 12,
+    "a11_theory": 12,
 }
 
 
