@@ -33,7 +33,7 @@ def wrong(name, part, mistake, numbers=()):
     found = dict(numbers) | solve(exercise, dict(numbers))
     [asked] = [p for p in exercise.parts if p.name == part]
     [slip] = [m for m in asked.misconceptions if m.name == mistake]
-    return evaluate(slip.compute, found)
+    return evaluate(asked, slip, found)
 
 
 def test_points_and_their_order():
