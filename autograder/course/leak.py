@@ -64,11 +64,17 @@ class Secret:
 def leaks(assignment: Assignment, files: Mapping[str, bytes]) -> list[str]:
     """Return a sentence for every piece of a reference that stands in the release."""
     texts = [(place, text, _dense(text)) for place, text in _texts(files)]
+    # Nearly every secret stands nowhere: one search of everything tells.
+    whole, whole_packed = (
+        "\0".join(all_of) for all_of in zip(*(t[1:] for t in texts), strict=True)
+    )
     published = _published(assignment)
     found: dict[tuple[str, str], str] = {}
     for secret in _secrets(assignment):
         dense = _dense(secret.text)
-        if dense in published:
+        if dense in published or not (
+            secret.text in whole if secret.word else dense in whole_packed
+        ):
             continue
         pattern = re.compile(rf"(?<!\w){re.escape(secret.text)}(?!\w)")
         for place, text, packed in texts:
@@ -209,12 +215,19 @@ def _inner(node: ast.AST) -> list[ast.stmt]:
 def _written(node: ast.stmt, inner: ast.stmt | None, lines: list[str]) -> set[str]:
     """Return a statement, or the head of one with others in it, as written and as unparsed."""
     if inner is None:
-        segment = ast.get_source_segment("\n".join(lines), node) or ""
-        texts = {segment, ast.unparse(node)}
+        texts = {_segment(node, lines), ast.unparse(node)}
     else:
         texts = {"\n".join(lines[node.lineno - 1 : max(node.lineno, inner.lineno - 1)])}
         texts.add(ast.unparse(node).partition("\n")[0])
     return {text for text in texts if _long(text)}
+
+
+def _segment(node: ast.stmt, lines: list[str]) -> str:
+    """Return a statement as written; `ast.get_source_segment` splits the whole file each time."""
+    written = [line.encode() for line in lines[node.lineno - 1 : node.end_lineno]]
+    written[-1] = written[-1][: node.end_col_offset]
+    written[0] = written[0][node.col_offset :]
+    return b"\n".join(written).decode()
 
 
 def _is_public(node: ast.stmt) -> bool:
