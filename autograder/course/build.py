@@ -18,7 +18,7 @@ from typing import Any
 import nbformat
 
 from autograder.course.carrying import carried, carry_problems
-from autograder.course.config import CourseError
+from autograder.course.config import CONFIG, CourseError
 from autograder.course.discover import Assignment, Cell
 from autograder.course.recording import dump, record
 from autograder.course.release import SCHEMA
@@ -96,6 +96,21 @@ def problems(assignment: Assignment) -> list[str]:
     found += [f"{path}: {text}" for text in carry_problems(assignment)]
     for exercise in assignment.sound.values():
         found += [f"{path}: {text}" for text in _incomplete(assignment, exercise)]
+    return found + [f"{CONFIG}: {text}" for text in _no_choice(assignment)]
+
+
+def _no_choice(assignment: Assignment) -> list[str]:
+    """Parts of which the best are to count, and can't."""
+    found = []
+    for name, best in assignment.course.best.get(assignment.id, {}).items():
+        items = [i for e in assignment.sound.values() for i in e.items if i.name == name]
+        said = f'"best" of {assignment.id} says that {best} of the parts `{name}` count'
+        if len(items) < best:
+            found.append(f"{said}, and there are {len(items)}; write more, or let fewer count")
+        elif not all(isinstance(item, Part) and item.manual for item in items):
+            found.append(f"{said}, and not all are marked by hand; give the others another name")
+        elif len({item.points for item in items}) > 1:
+            found.append(f"{said}, and they differ in their points; give all of them the same")
     return found
 
 

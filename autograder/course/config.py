@@ -40,6 +40,8 @@ class Course:
         Whether the course has the checks that need a GPU.
     given
         Assignments whose functions are given, as code, to those who build on them later.
+    best
+        Of parts of one name, marked by hand, that many count: by assignment, then by name.
     config
         Everything in course_config.py, nbgrader's own settings included.
     """
@@ -53,6 +55,7 @@ class Course:
     minimum_tier: Tier | None = None
     gpu: bool = True
     given: tuple[str, ...] = ()
+    best: dict[str, dict[str, int]] = field(default_factory=dict)
     config: Config = field(default_factory=Config)
 
     @classmethod
@@ -91,6 +94,7 @@ class Course:
             _minimum_tier(root, config),
             _gpu(root, config),
             _given(root, config, titles),
+            {entry["id"]: _best(root, entry) for entry in listed if entry.get("best")},
             config,
         )
 
@@ -186,3 +190,13 @@ def _given(root: Path, config: Config, titles: dict[str, str]) -> tuple[str, ...
             f"course, which are {', '.join(titles)}"
         )
     return tuple(listed)
+
+
+def _best(root: Path, entry: dict[str, Any]) -> dict[str, int]:
+    wanted = entry["best"]
+    if isinstance(wanted, dict) and all(type(k) is int and k > 0 for k in wanted.values()):
+        return {str(name): k for name, k in wanted.items()}
+    raise CourseError(
+        f'{root / CONFIG}: "best" of {entry["id"]} is {wanted!r}; it says how many of the parts of '
+        'a name count, {"essay": 4}'
+    )

@@ -16,6 +16,7 @@ from autograder.course.secret import secret_of
 from autograder.course.submissions import (
     Handed,
     Unreadable,
+    as_released,
     read_notebook,
     restore,
     typed_id,
@@ -130,7 +131,13 @@ class Grader:
         assigned = self.assigned(handed.assignment, handed.student)
         ours = note == "grader_error"
         grade = lost(
-            handed.assignment, handed.student, assigned, note=note, reason=reason, errored=ours
+            handed.assignment,
+            handed.student,
+            assigned,
+            note=note,
+            reason=reason,
+            errored=ours,
+            best=self._best(handed.assignment),
         )
         release = self.release(handed.assignment)
         notebook = _handed_in(handed, release) if ours else release.notebook
@@ -164,7 +171,12 @@ class Grader:
             yardstick=self._yardstick,
             gpu=self._gpu,
             secret=secret_of(self.course),
+            blank=as_released(restored, release),
+            best=self._best(handed.assignment),
         )
+
+    def _best(self, assignment: str) -> dict[str, int]:
+        return self.course.best.get(assignment, {})
 
     def _handed_over(self, assignment: str) -> set[str]:
         """Return torch, where a check may hand over tensors.

@@ -159,7 +159,7 @@ def _spoken(exercise: Exercise) -> Iterator[Secret]:
         *(
             ("", text, f"the rubric of {exercise.id}.{p.name}")
             for p in exercise.parts
-            for text in [p.asks, *p.scheme]
+            for text in [p.asks, *p.scheme, *(sample.why for sample in p.samples)]
         ),
     ]
     for name, text, where in told:

@@ -23,7 +23,7 @@ from autograder.course.limits import notebook_limits
 from autograder.course.release import Release
 from autograder.course.roster import whose_numbers
 from autograder.course.secret import secret_of
-from autograder.course.submissions import MAX_BYTES, Handed, Unreadable, read_notebook
+from autograder.course.submissions import MAX_BYTES, Handed, Unreadable, read_notebook, texts
 from autograder.grading.results import Grade
 
 
@@ -56,16 +56,6 @@ def write_record(course: Course, graded: Graded) -> None:
 def _record(graded: Graded) -> dict[str, Any]:
     digests = {id: _digest(text) for id, text in texts(graded.notebook).items()}
     return {**graded.grade.to_json(), "key": graded.key, "texts": digests}
-
-
-def texts(notebook: Mapping[str, Any]) -> dict[str, str]:
-    """Return the text of each of a notebook's cells that has a grade_id."""
-    found = {}
-    for cell in notebook["cells"]:
-        if id := cell["metadata"].get("nbgrader", {}).get("grade_id"):
-            source = cell["source"]
-            found[id] = source if isinstance(source, str) else "".join(source)
-    return found
 
 
 def changed(course: Course, grade: Grade, notebook: Mapping[str, Any]) -> set[str]:
@@ -125,14 +115,15 @@ def key_of(course: Course, handed: Handed) -> str:
     """Return a hash of everything that a grade depends on, and of nothing else.
 
     That is the submission, its exercises and what they share, the released assignment, the
-    engine, what the course grants these exercises, and its secret.
+    engine, what the course grants these exercises and how many of them count, and its secret.
     """
     path = handed.path
     content = str(path.readlink()).encode() if path.is_symlink() else _hash_file(path, MAX_BYTES)
     release = Release.load(course, handed.assignment)
     granted = notebook_limits(course, release.data["exercises"]), course.gpu
+    best = sorted(course.best.get(handed.assignment, {}).items())
     own = {id: course.exercise_limits.get(id) for id in release.data["exercises"]}
-    settings = repr((granted, sorted(own.items()))).encode()
+    settings = repr((granted, best, sorted(own.items()))).encode()
     carried = release.data.get("carried", {}).values()
     asked = handed.assignment, *sorted({one["assignment"] for one in carried})
     digest = _assignment_digest(course.root, course.folder("release"), asked)

@@ -92,6 +92,7 @@ def simulate(
     loaded = load_assignment(course, assignment)
     count, secret = students or _everything(loaded), secret_of(course)
     carried = {id: carried_source(each) for id, each in needed(loaded).items()}
+    choices = _choices(loaded)
     outcome = {}
     for index in range(count):
         student = f"student_{index + 1:03d}"
@@ -100,13 +101,21 @@ def simulate(
             for place, (id, exercise) in enumerate(loaded.sound.items())
         }
         _leave_out_what_builds_on_mistakes(loaded, answered)
-        notebook = _filled(release, student, answered, carried, blank=index == 2)
+        left = {cell for cells, best in choices for cell in (cells[index:] + cells[:index])[best:]}
+        notebook = _filled(release, student, answered, carried, left, blank=index == 2)
         path = course.submission(student, assignment)
         write_atomically(path, json.dumps(notebook, indent=1, ensure_ascii=False).encode())
         write_atomically(path.with_name("timestamp.txt"), b"2026-01-01 12:00:00 UTC\n")
         outcome[student] = answered
     _remember(course, assignment, outcome)
     return outcome
+
+
+def _choices(assignment: Assignment) -> list[tuple[list[str], int]]:
+    """Return the cells of which only the best count, and how many these are."""
+    best = assignment.course.best.get(assignment.id, {})
+    parts = [(id, part.name) for id, e in assignment.sound.items() for part in e.parts]
+    return [([f"{id}_{n}" for id, n in parts if n == name], best[name]) for name in best]
 
 
 def _leave_out_what_builds_on_mistakes(
@@ -257,6 +266,7 @@ def _filled(
     student: str,
     answered: dict[str, Answered],
     carried: dict[str, str],
+    left: set[str],
     *,
     blank: bool,
 ) -> dict[str, Any]:
@@ -269,7 +279,7 @@ def _filled(
             cell["source"] = source
         elif came := carries(cell["source"]) & carried.keys():
             cell["source"] = "\n".join(carried[each] for each in sorted(came))
-        elif cell["cell_type"] == "markdown" and id and not blank:
+        elif cell["cell_type"] == "markdown" and id and id not in left and not blank:
             cell["source"] += f"\n\n{student} wrote this."
     return notebook
 

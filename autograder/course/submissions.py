@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -243,3 +244,19 @@ def typed_id(notebook: dict[str, Any]) -> str:
         if found := re.search(r"^student\(\s*['\"]([^'\"]+)['\"]\s*\)", text, re.M):
             return found[1].strip()
     return ""
+
+
+def texts(notebook: Mapping[str, Any]) -> dict[str, str]:
+    """Return the text of each of a notebook's cells that has a grade_id."""
+    found = {}
+    for cell in notebook["cells"]:
+        if id := cell["metadata"].get("nbgrader", {}).get("grade_id"):
+            source = cell["source"]
+            found[id] = source if isinstance(source, str) else "".join(source)
+    return found
+
+
+def as_released(notebook: Mapping[str, Any], release: Release) -> set[str]:
+    """Return the grade_ids of cells that nobody has written in."""
+    before = texts(release.notebook)
+    return {id for id, text in texts(notebook).items() if text == before.get(id)}

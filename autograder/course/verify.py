@@ -16,7 +16,7 @@ from autograder.course.proofs.carried import carried_problems
 from autograder.course.proofs.distances import Distance
 from autograder.course.proofs.functions import as_student, function_problems
 from autograder.course.proofs.helpers import helpers_path, helpers_problems, imports_problems
-from autograder.course.proofs.parts import needed, part_problems
+from autograder.course.proofs.parts import needed, part_problems, sample_problems
 from autograder.course.proofs.prices import DEAREST, Price, part_prices
 from autograder.exercise import Draws, Exercise, draws, hidden_mistakes
 from autograder.grading.checks import grade_checks
@@ -132,6 +132,7 @@ def _examine(
     problems += paid_twice
     for part in exercise.parts:
         if part.manual:
+            problems += sample_problems(exercise, part, pool[0])
             continue
         drawn = bool(needed(exercise, part) & pool[0].keys())
         problems += part_problems(exercise, part, pool if drawn else pool[:1])

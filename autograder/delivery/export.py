@@ -132,7 +132,7 @@ def _csv(course: Course, class_list: dict[str, Person], book: Book) -> Rows:
                 own = marks[student]
                 by_exercise = own.by_exercise(exercises[id])
                 points = {
-                    e: book.shown(sum(mark.score for mark in cells), cells)
+                    e: book.shown(sum(m.score for m in cells if not m.left_out), cells)
                     for e, cells in by_exercise.items()
                 }
                 row += [own.submitted or "", book.score(id, student), _plain(own.max_score)]

@@ -19,7 +19,8 @@ from nbgrader import api
 from autograder.course.config import Course, CourseError
 from autograder.course.files import by_lines, write_atomically
 from autograder.course.grade import Graded
-from autograder.course.records import changed, texts
+from autograder.course.records import changed
+from autograder.course.submissions import texts
 from autograder.delivery.database import CHECK, opened, small_text, submitted_at, zoned
 from autograder.delivery.extensions import extensions
 from autograder.delivery.marks import owner

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from nbgrader import api
 
 from autograder.course.config import Course
+from autograder.course.release import Release
 from autograder.delivery.database import CHECK, opened
 
 
@@ -25,6 +26,8 @@ class Mark:
         Extra credit, on top of either.
     pending
         Does a person still have to look?
+    left_out
+        Is it beyond the best ones, where only so many count?
     """
 
     auto: float | None
@@ -32,10 +35,11 @@ class Mark:
     extra: float
     max_score: float
     pending: bool
+    left_out: bool = False
 
     @property
     def score(self) -> float:
-        """The points that count, as nbgrader counts them: a person's before the engine's."""
+        """The points as nbgrader counts them: a person's before the engine's."""
         given = self.auto if self.manual is None else self.manual
         return 0.0 if given is None else given + self.extra
 
@@ -53,12 +57,17 @@ class Marks:
     @property
     def score(self) -> float:
         """All points, less the penalty for being late."""
-        return max(0.0, sum(mark.score for mark in self.cells.values()) - self.late_penalty)
+        return max(0.0, sum(mark.score for mark in self.counting) - self.late_penalty)
 
     @property
     def max_score(self) -> float:
         """Points that could be had."""
-        return sum(mark.max_score for mark in self.cells.values())
+        return sum(mark.max_score for mark in self.counting)
+
+    @property
+    def counting(self) -> list[Mark]:
+        """What is not left out."""
+        return [mark for mark in self.cells.values() if not mark.left_out]
 
     @property
     def withheld(self) -> bool:
@@ -82,6 +91,20 @@ class Marks:
             if id := owner(cell, found):
                 found[id].append(mark)
         return found
+
+    def leave_out(self, cells: Iterable[str], best: int) -> None:
+        """Count the best of these cells alone.
+
+        One that waits for a person may yet be the best, and one that was written goes before a
+        blank one.
+        """
+
+        def rank(cell: str) -> tuple[float, bool, str]:
+            mark = self.cells[cell]
+            return -(mark.max_score if mark.pending else mark.score), mark.manual is None, cell
+
+        for cell in sorted(self.cells.keys() & set(cells), key=rank)[best:]:
+            self.cells[cell] = replace(self.cells[cell], left_out=True)
 
 
 def owner(cell: str, exercises: Iterable[str]) -> str:
@@ -141,4 +164,8 @@ def scores(course: Course, assignment: str) -> dict[str, Marks]:
             marks.late_penalty = notebook.late_submission_penalty or 0.0
             if submission.assignment.duedate:  # nbgrader fails on an extension without one
                 marks.seconds_late = submission.total_seconds_late
+    for part, best in course.best.get(assignment, {}).items():
+        cells = [f"{id}_{part}" for id in Release.load(course, assignment).data["exercises"]]
+        for marks in found.values():
+            marks.leave_out(cells, best)
     return dict(found)

@@ -16,7 +16,7 @@ from autograder.delivery import picture
 from autograder.grading.results import Status
 
 if TYPE_CHECKING:
-    from autograder.delivery.sheets import Sheet
+    from autograder.delivery.sheets import Section, Sheet
 
 #: What a status looks like and is called; never told by colour alone.
 STATUS = {
@@ -78,6 +78,11 @@ def so_far(sheet: Sheet) -> str:
     return points(sheet.score) + (f" (+{points(sheet.open)})" if sheet.open else "")
 
 
+def earned(section: Section) -> str:
+    """Write the points of an exercise, with a sign where a part of it is left out."""
+    return points(section.score) + "°" * section.left_out
+
+
 @cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
@@ -88,7 +93,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"prose": prose, "blocks": blocks, "points": points, "counted": counted}
-    environment.filters |= {"so_far": so_far}
+    environment.filters |= {"so_far": so_far, "earned": earned}
     environment.filters |= {"picture": picture.svg, "in_words": picture.describe}
     environment.globals |= {"STATUS": STATUS}
     return environment

@@ -45,7 +45,8 @@ class ExerciseResult:
     Attributes
     ----------
     mean
-        Of those whose points are final; ``open`` counts the others.
+        Of those whose points are final and all count; ``open`` counts those that are not final,
+        ``left_out`` those of whom something is beyond the best that count.
     statuses
         Counts students.
     curves
@@ -57,6 +58,7 @@ class ExerciseResult:
     max_score: float
     mean: float | None
     open: int
+    left_out: int
     statuses: dict[Status, int]
     notes: list[Note]
     curves: dict[str, list[Curve]]
@@ -155,7 +157,8 @@ def exercise_results(found: Iterable[Sheet]) -> list[ExerciseResult]:
 def _exercise_result(id: str, sections: Sequence[Section]) -> ExerciseResult:
     statuses = Counter(section.status for section in sections)
     final = [section for section in sections if not section.open]
-    scores = [section.score for section in final if section.score is not None]
+    whole = [section for section in final if not section.left_out]
+    scores = [section.score for section in whole if section.score is not None]
     # A note counts once a student, however many checks it explains.
     notes: Counter[str] = Counter()
     told: dict[str, dict[str, None]] = {}
@@ -174,6 +177,7 @@ def _exercise_result(id: str, sections: Sequence[Section]) -> ExerciseResult:
         sections[0].grade.max_score,
         mean(scores) if scores else None,
         len(sections) - len(final),
+        sum(section.left_out for section in sections),
         {status: statuses[status] for status in STATUS if statuses[status]},
         [Note(n, count, next(iter(told[n])), len(told[n]) > 1) for n, count in notes.most_common()],
         curves,

@@ -29,6 +29,10 @@ class Line:
         The right answer, where students may see it.
     waits
         Has a person yet to mark it?
+    choice
+        Where only the best of several count: how many of how many, ``4 of 8``.
+    left_out
+        Is it beyond these?
     """
 
     item: Item
@@ -39,10 +43,14 @@ class Line:
     waits: bool = False
     by_hand: bool = False
     comment: str = ""
+    choice: str = ""
+    left_out: bool = False
 
     @property
     def status(self) -> Status:
         """The item's status; of a part marked by hand, what its points come to."""
+        if self.left_out:
+            return Status.SKIPPED
         if not self.by_hand or self.waits or self.score is None:
             return self.item.status
         return _status(self.score, self.item.max_score)
@@ -82,12 +90,24 @@ class Section:
             return Status.SKIPPED
         if self.score is None or not (self.adjusted or any(ln.by_hand for ln in self.lines)):
             return self.grade.status
-        return _status(self.score, self.grade.max_score)
+        return _status(self.score, self.max_score)
+
+    @property
+    def max_score(self) -> float:
+        """Points that could be had, without what is left out."""
+        left_out = sum(line.item.max_score for line in self.lines if line.left_out)
+        return self.grade.max_score - left_out
+
+    @property
+    def left_out(self) -> bool:
+        """Is something left out, because others of its kind are better?"""
+        return any(line.left_out for line in self.lines)
 
     @property
     def waiting(self) -> float:
         """Points that a person has yet to give."""
-        lines = [ln for ln in self.lines if ln.waits or (self.again and not ln.by_hand)]
+        counting = [line for line in self.lines if not line.left_out]
+        lines = [ln for ln in counting if ln.waits or (self.again and not ln.by_hand)]
         return sum(line.item.max_score for line in lines)
 
     @property
@@ -95,7 +115,8 @@ class Section:
         """Points that are not final: those that a person has yet to give, and those withheld."""
         if self.status is not Status.ERRORED:
             return self.waiting
-        return sum(line.item.max_score for line in self.lines if line.waits or not line.by_hand)
+        counting = [line for line in self.lines if not line.left_out]
+        return sum(line.item.max_score for line in counting if line.waits or not line.by_hand)
 
 
 @dataclass(frozen=True)
@@ -151,7 +172,7 @@ def sheets(course: Course, assignment: str) -> dict[str, Sheet]:
 
 def sheet(grade: Grade, marks: Marks, released: dict[str, Any]) -> Sheet:
     """Lay what the gradebook holds of a submission over its grade."""
-    sections = [_section(e, released.get(e.id, {}), marks) for e in grade.exercises]
+    sections = [_section(grade, e, released.get(e.id, {}), marks) for e in grade.exercises]
     return Sheet(grade, marks, sections)
 
 
@@ -181,7 +202,7 @@ def _asked(hint: dict[str, Any]) -> str:
     return f"letters out of {', '.join(hint['options'])}" if "options" in hint else ""
 
 
-def _section(grade: ExerciseGrade, released: dict[str, Any], marks: Marks) -> Section:
+def _section(whole: Grade, grade: ExerciseGrade, released: dict[str, Any], marks: Marks) -> Section:
     check = marks.cells.get(CHECK + grade.id)
     adjusted = check is not None and check.manual is not None
     automatic = grade.score
@@ -191,7 +212,9 @@ def _section(grade: ExerciseGrade, released: dict[str, Any], marks: Marks) -> Se
         automatic += check.extra
     variables = {part["name"]: _asked(part.get("hint", {})) for part in released.get("parts", ())}
     lines = [_line(grade, item, variables, marks) for item in grade.items]
-    known = [line.score for line in lines if line.by_hand and line.score is not None]
+    lines = [replace(line, choice=whole.choice(line.item.name)) for line in lines]
+    counting = [line for line in lines if line.by_hand and not line.left_out]
+    known = [line.score for line in counting if line.score is not None]
     nothing = automatic is None or all(line.waits and line.score is None for line in lines)
     score = None if nothing else (automatic or 0.0) + sum(known)
     title = released.get("title", grade.id)
@@ -206,11 +229,15 @@ def _status(score: float, max_score: float) -> Status:
 
 
 def _line(grade: ExerciseGrade, item: Item, variables: dict[str, str], marks: Marks) -> Line:
+    cell = f"{grade.id}_{item.name}"
+    mark = marks.cells.get(cell)
+    left_out = mark is not None and mark.left_out
     if item.note != "manual":
         variable = item.name if item.name in variables else ""
-        return Line(item, item.score, variable, variables.get(item.name, ""))
-    cell = f"{grade.id}_{item.name}"
-    mark, comment = marks.cells.get(cell), marks.comments.get(cell, "")
+        asked = variables.get(item.name, "")
+        return Line(item, item.score, variable, asked, left_out=left_out)
+    comment = marks.comments.get(cell, "")
+    line = Line(item, None, waits=True, by_hand=True, comment=comment, left_out=left_out)
     if mark is None or (mark.auto is None and mark.manual is None):
-        return Line(item, None, waits=True, by_hand=True, comment=comment)
-    return Line(item, mark.score, waits=mark.pending, by_hand=True, comment=comment)
+        return line
+    return replace(line, score=mark.score, waits=mark.pending)

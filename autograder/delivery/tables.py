@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.markup import escape
 from rich.table import Table
 
-from autograder.delivery.pages import STATUS, points, so_far
+from autograder.delivery.pages import STATUS, earned, points, so_far
 
 if TYPE_CHECKING:  # sheets need nbgrader, which a single notebook's table can do without
     from autograder.delivery.report import ClassResult, ExerciseResult
@@ -33,7 +33,7 @@ def scores_tables(
         ]
         for exercise in exercises
     ]
-    most = sum(exercise.max_score for exercise in exercises)
+    most = max(sheet.grade.max_score for sheet in found.values())
     final = [sheet.score for sheet in found.values() if not sheet.open]
     mean = points(sum(final) / len(final) if final else None)
     columns.append([f"score\nof {points(most)}", mean, *map(so_far, found.values())])
@@ -49,10 +49,13 @@ def _page(
     title: str, number: int, count: int, names: Sequence[str], columns: Sequence[Sequence[str]]
 ) -> Table:
     part = f" ({number} of {count})" if count > 1 else ""
+    caption = "* of those whose points are final; (+3): points that are not"
+    if any("°" in text for column in columns for text in column):
+        caption += "; °: without a part that is not among the best"
     table = Table(
         title=f"{title}{part}",
         title_justify="left",
-        caption="* of those whose points are final; (+3): points that are not",
+        caption=caption,
         caption_justify="left",
         show_footer=True,
     )
@@ -106,4 +109,4 @@ def grade_table(grade: Grade) -> Table:
 
 
 def _cell(section: Section | None) -> str:
-    return f"{points(section.score)} {STATUS[section.status][0]}" if section else ""
+    return f"{earned(section)} {STATUS[section.status][0]}" if section else ""

@@ -69,6 +69,19 @@ class Misconception:
         return self.compute(*args, **kwargs)
 
 
+@dataclass(frozen=True)
+class Sample:
+    """What a student may write where a person marks it; its docstring says why it is worth that."""
+
+    compute: Function
+    points: float
+
+    @property
+    def why(self) -> str:
+        """What the marker reads below it."""
+        return _sentences(self.compute, "sample")
+
+
 @dataclass(eq=False)
 class Part:
     """One answer that the student writes, and the computation that gives the right one.
@@ -93,6 +106,7 @@ class Part:
     after: Part | None = None
     misconceptions: list[Misconception] = field(default_factory=list)
     alternatives: list[Function] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.misconceptions += map(Misconception, self.answer.mistakes(self.compute))
@@ -146,6 +160,21 @@ class Part:
         """Register another right answer (another route, another form)."""
         self.alternatives.append(compute)
         return compute
+
+    def sample(self, *, points: float) -> Callable[[Function], Sample]:
+        """Register a text as a student may write it, marked: for those who mark the others."""
+        if not self.manual or not 0 <= points <= self.points:
+            raise AuthoringError(
+                f"`{self.name}` has a sample worth {points:g} points: a sample is of a part that "
+                f"is marked by hand, and worth 0 to {self.points:g}"
+            )
+
+        def register(compute: Function) -> Sample:
+            self.samples.append(sample := Sample(compute, points))
+            assert sample.why  # raises AuthoringError where there is no docstring
+            return sample
+
+        return register
 
 
 @dataclass(eq=False)

@@ -120,6 +120,8 @@ class Grade:
         The tier under which student code ran (``autograder doctor`` explains them).
     notices
         What was unusual about the file, in sentences for the student.
+    best
+        Of the items of such a name, that many count: those with the most points.
     runtime
         Seconds of wall clock and CPU, peak memory in MiB, engine version.
     """
@@ -130,6 +132,7 @@ class Grade:
     exercises: list[ExerciseGrade]
     notices: list[str] = field(default_factory=list)
     runtime: dict[str, Any] = field(default_factory=dict)
+    best: dict[str, int] = field(default_factory=dict)
 
     @property
     def score(self) -> float:
@@ -139,7 +142,18 @@ class Grade:
     @property
     def max_score(self) -> float:
         """Points that could be had, those given by hand included."""
-        return sum(exercise.max_score for exercise in self.exercises)
+        total = sum(exercise.max_score for exercise in self.exercises)
+        for name, count in self.best.items():
+            total -= sum(sorted(i.max_score for i in self._named(name))[:-count])
+        return total
+
+    def choice(self, name: str) -> str:
+        """Say how many items of a name count, ``4 of 8``; nothing where all of them do."""
+        count = self.best.get(name)
+        return f"{count} of {len(self._named(name))}" if count else ""
+
+    def _named(self, name: str) -> list[Item]:
+        return [item for e in self.exercises for item in e.items if item.name == name]
 
     def to_json(self) -> dict[str, Any]:
         """Return the record that is written to disk (docs/formats.md)."""
@@ -149,7 +163,8 @@ class Grade:
         ]
         head = {"schema": SCHEMA, "assignment": self.assignment, "student": self.student}
         head |= {"isolation": self.isolation, "score": self.score, "max_score": self.max_score}
-        rest = {"notices": self.notices, "runtime": self.runtime}
+        rest: dict[str, Any] = {"notices": self.notices, "runtime": self.runtime}
+        head |= {"best": self.best} if self.best else {}
         return head | {"exercises": exercises} | rest
 
     @classmethod
@@ -183,4 +198,5 @@ class Grade:
             exercises,
             data["notices"],
             data["runtime"],
+            data.get("best", {}),
         )

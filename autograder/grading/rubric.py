@@ -7,10 +7,11 @@ out of feedback.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from autograder.exercise import Exercise, Part, apply, solve
+from autograder.exercise.vocabulary import arguments
 
 TAG = "autograder_rubric"
 
@@ -19,12 +20,16 @@ _POINT = re.compile(r"(?m)^(?=\((?:\d+|[a-z])\)\s)")
 
 
 def rubric_cell(exercise: Exercise, part: Part, variant: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a Markdown cell with the rubric, and the model answer for the student's numbers."""
+    """Return a cell with the rubric, a model answer and samples, for the student's numbers."""
     points = f"{part.points:g} point{'s' * (part.points != 1)}"
     told = [f"**For the marker: {exercise.id}, `{part.name}`, {points}**"]
     told += [_listed(paragraph) for paragraph in part.scheme]
-    if model := _model_answer(exercise, part, variant):
+    if model := _text(exercise, part.compute, variant):
         told.append(f"*A model answer.* {_plain(model)}")
+    for sample in part.samples:
+        text = _text(exercise, sample.compute, variant)
+        told.append(f"*A sample, worth {sample.points:g} of {part.points:g}.* {_plain(text)}")
+        told.append(f"*Why.* {_plain(sample.why)}")
     return {
         "cell_type": "markdown",
         "id": f"rubric_{exercise.id}_{part.name}"[:64],
@@ -33,9 +38,10 @@ def rubric_cell(exercise: Exercise, part: Part, variant: Mapping[str, Any]) -> d
     }
 
 
-def _model_answer(exercise: Exercise, part: Part, variant: Mapping[str, Any]) -> str:
+def _text(exercise: Exercise, compute: Callable[..., Any], variant: Mapping[str, Any]) -> str:
+    """Return a model answer or a sample, for a student's numbers."""
     try:
-        answer = apply(part, solve(exercise, variant) if part.needs else {})
+        answer = apply(compute, solve(exercise, variant) if arguments(compute) else {})
     except Exception as error:  # an author's mistake is no reason to lose a submission
         return f"(It can't be computed: {type(error).__name__}: {error}.)"
     return " ".join(answer.split()) if isinstance(answer, str) else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from autograder.exercise import Exercise
@@ -33,6 +33,8 @@ def grade_submission(
     yardstick: Yardstick | None = None,
     gpu: Gpu | None = None,
     secret: str = "",
+    blank: Collection[str] = (),
+    best: Mapping[str, int] | None = None,
 ) -> tuple[Grade, Notebook]:
     """Run a restored notebook and grade every exercise.
 
@@ -52,6 +54,10 @@ def grade_submission(
         Runs the checks that need one; without it these are withheld.
     secret
         The course's, with which inputs are drawn.
+    blank
+        The grade_ids of cells that are as they were released: no rubric stands above them.
+    best
+        Of the items of such a name, that many count.
 
     Returns
     -------
@@ -59,7 +65,7 @@ def grade_submission(
         The result record.
     dict
         The notebook with outputs; a check cell shows what was found and its score, and above a
-        part marked by hand stands its rubric.
+        part marked by hand, where something was written, stands its rubric.
     """
     started = time.monotonic()
     markings = {a.id: Marking(a, secret) for a in assigned}
@@ -99,7 +105,7 @@ def grade_submission(
                     cell["outputs"] = run.outputs
                     if run.error and marking:
                         marking.stopped = run.error
-            if grade_id in by_hand:
+            if grade_id in by_hand and grade_id not in blank:
                 cells.append(by_hand[grade_id])
             cells.append(cell)
         for id in markings.keys() - checks.keys():  # nothing but answers marked by hand
@@ -125,6 +131,7 @@ def grade_submission(
         list(grades.values()),
         list(notices),
         runtime,
+        dict(best or {}),
     )
     return grade, {**notebook, "cells": cells}
 
@@ -138,6 +145,7 @@ def lost(
     reason: str,
     errored: bool,
     isolation: str = "none",
+    best: Mapping[str, int] | None = None,
 ) -> Grade:
     """Return the grade of a submission that could not be run at all.
 
@@ -150,7 +158,7 @@ def lost(
         rows = [Item(i.name, i.rubric, status, score, i.points, note, reason) for i in items]
         rows = rows or [Item(a.id, "", status, score, a.max_score, note, reason)]
         exercises.append(ExerciseGrade.of(a.id, rows, variant=a.variant))
-    return Grade(assignment, student, isolation, exercises, [reason])
+    return Grade(assignment, student, isolation, exercises, [reason], best=dict(best or {}))
 
 
 _NOT_RUN = {

@@ -77,8 +77,14 @@ def why():
     (2) The word monotone stands there.
     """
     return "Because the identity is strictly monotone."
+
+
+@why.sample(points=1)
+def by_looking():
+    """Point 1 alone; the word is missing."""
+    return "A larger x lies higher up."
 '''
-SECRETS = ("axes have labels", "monotone", "For the marker")
+SECRETS = ("axes have labels", "monotone", "For the marker", "lies higher up", "Point 1 alone")
 DRAWN = "import matplotlib.pyplot as plt\nplt.plot(*curve)\nplt.show()"
 ANSWERS = {
     "line": "curve = ([i / 20 for i in range(21)],) * 2\nslope = 'A'",
@@ -148,9 +154,14 @@ def test_the_rubric_stands_above_the_answer(formgrader):
     assert "For the marker: line, why , 2 points" in page
     scheme = page.index("Larger x_1 gives larger y, since 1 < 2 .")
     model = page.index("A model answer. Because the identity is strictly monotone.")
-    assert scheme < model < page.index("It goes up.")
+    sample = page.index("A sample, worth 1 of 2. A larger x lies higher up. Why. Point 1 alone;")
+    assert scheme < model < sample < page.index("It goes up.")
     assert page.index("Both axes have labels.") < page.index("plt . plot")
     assert "None" not in page[page.index("For the marker: line, picture") : scheme]
+
+
+def test_where_nothing_was_written_there_is_nothing_to_read(formgrader):
+    assert "For the marker" not in text(get(formgrader("bob")))
 
 
 def test_a_choice_and_what_was_found_stand_beside_its_rationale(formgrader):
@@ -189,8 +200,8 @@ def test_an_unchanged_stub_is_worth_nothing_and_waits_for_nobody(marked):
 
 def test_nbgrader_s_own_autograde_shows_the_rubric_too(marked, nbgrader):
     before = marked.submission("ada", A, "autograded").read_text()
-    nbgrader(marked.root, "autograde", A, "--force", "--student=bob")
-    cells = json.loads(marked.submission("bob", A, "autograded").read_text())["cells"]
+    nbgrader(marked.root, "autograde", A, "--force")
+    cells = json.loads(marked.submission("ada", A, "autograded").read_text())["cells"]
     ours = [c["id"] for c in json.loads(before)["cells"]]
     assert [c["id"] for c in cells] == ours
     assert scores(marked, A)["bob"].cells["line_why"].auto == 0

@@ -203,6 +203,14 @@ PROBLEMS = {
         },
         "a value of type function can't be written to check.json): hide it",
     ),
+    "fewer texts than are to count": (
+        {"course_config": [('"Mini"', '"Mini", "best": {"why": 2}')]},
+        "2 of the parts `why` count, and there are 1; write more",
+    ),
+    "what the grader marks itself": (
+        {"course_config": [('"Mini"', '"Mini", "best": {"letter": 1}')]},
+        "`letter` count, and not all are marked by hand",
+    ),
     "a mistake that hides": (
         {"by_hand": [("return x**2", "return 2 * x")]},
         "by_hand: only 0 of 2000 draws",

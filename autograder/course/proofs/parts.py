@@ -36,6 +36,17 @@ def part_problems(exercise: Exercise, part: Part, pool: Sequence[Variant]) -> li
     return [f"{text}{in_variants(indices, len(pool))}" for text, indices in found.items()]
 
 
+def sample_problems(exercise: Exercise, part: Part, variant: Variant) -> list[str]:
+    """Look whether every sample of a part marked by hand is a text."""
+    known = solve(exercise, variant)
+    made = {sample.compute.__name__: apply(sample.compute, known) for sample in part.samples}
+    return [
+        f"sample `{name}` of `{part.name}` returns {text!r}; it returns what a student may write"
+        for name, text in made.items()
+        if not isinstance(text, str)
+    ]
+
+
 class _Case:
     """A part with the numbers of one variant."""
 
