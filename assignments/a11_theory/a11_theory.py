@@ -89,6 +89,245 @@ def attention_entropy(A: "(..., m)", axis: int = -1, base: float | None = None) 
 
 
 # %% [markdown]
+# ### What softmax optimises
+#
+# *45 minutes.* One reads that attention "minimises entropy", or that it "stays close to uniform". It does neither, but
+# it does solve a problem. Look for the weights $p$ (no entry negative, $\sum_i p_i = 1$) that make
+#
+# $$ F(p) = \sum_i p_i s_i + \tau H(p) $$
+#
+# as large as possible: a good expected score, and a reward of $\tau$ for each nat of entropy. The classic way is
+# Lagrange's: with a multiplier $c$ for the sum, the derivative by $p_i$ must vanish, which gives
+# $s_i - \tau(\log p_i + 1) = c$ for every $i$.
+#
+# 1. `stationary`: solve this for $p_i$. A formula in `s_i`, `c` and `tau`.
+#
+# So $p_i$ is proportional to $e^{s_i/\tau}$. But a point where derivatives vanish need not be a maximum. One identity
+# settles it, without any calculus. Let $Z = \sum_k e^{s_k/\tau}$ and $q_i = e^{s_i/\tau}/Z$, and let $p$ be *any* weights:
+#
+# 2. `gap_steps`: lead $F(p)$ to $\tau \log Z - \tau \sum_i p_i \log(p_i/q_i)$. In text, start with
+#
+#    `sum(p_i*s_i, i) - tau*sum(p_i*log(p_i), i)`
+#
+#    and write one equality a line; end with `tau*log(Z) - tau*sum(p_i*log(p_i/q_i), i)`. Rules: *definition*
+#    (of $q$: it makes $s_i = \tau \log q_i + \tau \log Z$), *linearity of sums*, *weights sum to one*, and algebra. One rule a line, please; a line may name its reason: `…  # linearity of sums`.
+# 3. `only_maximum`: why does the last line show that $q$ is the maximum, and the only one?
+#    - **A** Because $Z$ is largest for $p = q$.
+#    - **B** Because $\sum_i p_i \log(p_i/q_i)$ is never positive.
+#    - **C** Because $\sum_i p_i \log(p_i/q_i)$ is 0 for $p = q$ and positive for all other weights.
+#    - **D** Because the derivative of $F$ vanishes at $q$.
+#    - **E** Because $\sum_i p_i \log(p_i/q_i)$ stays the same when $p$ and $q$ change places.
+#
+# (The sum is the Kullback–Leibler divergence $\mathrm{KL}(p \,\|\, q)$. That it isn't negative follows from $\log x \le x - 1$,
+# used on $x = q_i/p_i$; equality needs $x = 1$.) Now with numbers; these are your scores and your temperature:
+
+# %%
+your_numbers("max_entropy")
+
+# %% [markdown]
+# 4. `p`: the weights that maximise $F$. `optimum`: the value of $F$ there. `free_energy`: $\tau \cdot \mathrm{LSE}(s/\tau)$ with
+#    $\mathrm{LSE}(z) = \log \sum_i e^{z_i}$.
+# 5. `elsewhere`: $F$ at the uniform weights, and at the corner where the largest score has all the weight. `divergence`:
+#    $\mathrm{KL}(p \,\|\, \text{uniform})$ of your `p`.
+# 6. `false_claims`: which of these are **false**, for scores that aren't all equal and a finite $\tau > 0$?
+#    - **A** Softmax weights have the least entropy of all weights.
+#    - **B** Softmax weights have the least divergence from the uniform weights.
+#    - **C** Softmax weights maximise the expected score plus $\tau$ times the entropy.
+#    - **D** As $\tau$ goes to 0, they approach the corner of the largest score (if there is one such score).
+#    - **E** Softmax weights maximise the expected score.
+#    - **F** As $\tau$ grows without bound, they approach the uniform weights.
+
+# %% exercise="max_entropy"
+stationary = None    # a formula in s_i, c, tau
+gap_steps = None     # a list of lines
+only_maximum = None  # one of "A", "B", "C", "D", "E"
+p = None             # three numbers
+optimum = None       # one number
+free_energy = None   # one number
+elsewhere = None     # two numbers: uniform, corner
+divergence = None    # one number
+false_claims = None  # all that are false, such as "CD"
+
+# %% [markdown]
+# ### Sharper means less entropy
+#
+# *25 minutes.* Multiply the scores by $\beta$, the inverse of a temperature, and softmax gets sharper as $\beta$ grows. How fast does
+# the entropy fall? Write $b$ for $\beta$ and let
+#
+# $$ p_i = \frac{e^{b s_i}}{Z}, \qquad Z = \sum_k e^{b s_k}, \qquad m = \sum_k p_k s_k . $$
+#
+# 1. `entropy_steps`: lead the entropy `-sum(p_i*log(p_i), i)` to `log(Z) - b*m`. Rules: *definition* (of $p$, as in
+#    $\log p_i = b s_i - \log Z$, and of $m$), *linearity of sums*, *weights sum to one*.
+# 2. `slope_steps`: lead its derivative `D(log(Z) - b*m, b)` to `-b*(sum(p_i*s_i^2, i) - m^2)`. The bracket is the variance of
+#    the scores under $p$. Rules: *differentiate*, *definition*, *linearity of sums*, and two facts that you know from the
+#    first notebook: *slope of log Z*, $\mathrm{d} \log Z/\mathrm{d} b = m$, and *slope of a weight*, $\mathrm{d} p_i/\mathrm{d} b = p_i (s_i - m)$, `D(p_i, b)` in text. One rule a
+#    line: differentiate a sum *after* you have written $m$ as one.
+#
+# A variance is never negative, so for $b > 0$ the entropy can only fall. Take $s = (0, 1, 3)$:
+#
+# 3. `entropy_at`: the entropy of softmax($\beta s$) at $\beta = 0, \tfrac12, 1, 2$. `slope_at`: its slope at $\beta = 1$ and 2.
+
+# %% exercise="entropy_slope"
+entropy_steps = None  # a list of lines
+slope_steps = None    # a list of lines
+entropy_at = None     # four numbers
+slope_at = None       # two numbers
+
+# %% [markdown]
+# ### What a position says about the key
+#
+# *20 minutes.* Draw a query $i$ at random, each with probability $1/n$, and then a key $j$ with probability $A_{ij}$. How much does
+# knowing $i$ tell about $j$? That is the **mutual information**
+#
+# $$ I = H(\text{key}) - H(\text{key} \mid \text{query}), $$
+#
+# the entropy of the key's own distribution (the *marginal*, for which the query is unknown) minus what remains on average when
+# the query is known. Both terms are entropies, and both count with the signs that stand here: there is no such thing as a
+# negative $I$. Take `cat_weights` from above.
+#
+# 1. `marginal`: the probabilities of the three keys. `conditional`: $H(\text{key} \mid \text{query})$, the mean entropy of a row.
+#    `information`: $I$.
+# 2. `extremes`: three numbers. $I$ if the matrix of weights is the $3 \times 3$ identity; then, if all rows are the same
+#    one-hot row, the mean entropy of a row, and $I$.
+# 3. `lesson`: what do the two extremes show?
+#    - **A** The sharper the rows, the more the query tells about the key.
+#    - **B** Softmax attention chooses its weights such that $I$ is as large as possible.
+#    - **C** The flatter the rows, the more the query tells about the key.
+#    - **D** Rows without entropy go with the largest $I$ and with none: the entropy of rows alone doesn't tell
+#      how much attention depends on the query.
+
+# %% exercise="attn_information"
+marginal = None     # three numbers
+conditional = None  # one number
+information = None  # one number
+extremes = None     # three numbers
+lesson = None       # one of "A", "B", "C", "D"
+
+# %% [markdown]
+# ## 2 Heads
+#
+# ### Specialisation and diversity
+#
+# *40 minutes.* Do heads do different things? A natural try is to compare their outputs. Let $H_1, \dots, H_h$ be the outputs of $h$
+# heads, each an $n \times d$ matrix, $\bar H$ their mean, and $\|\cdot\|$ the Frobenius norm (the root of the sum of all squared
+# entries). Define
+#
+# $$ S_i = \| H_i - \bar H \|, \qquad D = \sum_{i \ne j} \| H_i - H_j \| , $$
+#
+# where $D$ goes over *ordered* pairs, so that $(1, 2)$ and $(2, 1)$ both count. For example, with $1 \times 1$ outputs 0 and 4 the mean
+# is 2, $S = (2, 2)$ and $D = 4 + 4 = 8$. Now three heads: $H_1 = H_2$ is the $2 \times 2$ identity, and $H_3 = \operatorname{diag}(4, 5)$.
+#
+# 1. `S`: the three distances from the mean. `D`: the sum over pairs. `D_scaled`: $D$ after all outputs were multiplied by 10.
+# 2. `pairs_steps`: distances of pairs and from the mean are two sides of one thing, if they are squared:
+#    $\sum_{i,j} \|H_i - H_j\|^2 = 2h \sum_i S_i^2$. Both sides are sums over the entries of the matrices, so show it for one entry, which is
+#    $x_i$ in head $i$, with mean $m$. Lead `sum(sum((x_i - x_j)^2, i), j)` to `2*h*sum((x_i - m)^2, i)`. Sums go over the $h$ heads. Rules: *linearity
+#    of sums* (a sum of something constant is $h$ times that), *definition* ($m = \sum_k x_k/h$), algebra. One rule a line.
+# 3. `head_metrics`: both numbers for any heads. With `normalise=True` all outputs are first divided by one number, the root of
+#    the mean of $\|H_1\|^2, \dots, \|H_h\|^2$.
+# 4. `weaknesses`: which of these are weaknesses of $S$ and $D$ (without `normalise`) as measures of how differently heads work?
+#    - **A** They grow with the size of the outputs: a layer with larger values looks more diverse.
+#    - **B** $D$ changes when two heads are exchanged.
+#    - **C** Conventions differ: counted over unordered pairs, $D$ is half as large, so published numbers can't be
+#      compared without the definition.
+#    - **D** They don't see $W_O$: heads whose outputs differ may add the same thing to the stream.
+#    - **E** Two heads that are exactly alike have a positive distance from each other.
+
+# %% exercise="head_metrics"
+S = None            # three numbers
+D = None            # one number
+D_scaled = None     # one number
+pairs_steps = None  # a list of lines
+weaknesses = None   # all that apply, such as "BE"
+
+
+def head_metrics(H: "(h, n, d)", normalise: bool = False) -> "(h,), float":
+    """Return S, the distances from the mean head, and D, those of all ordered pairs added up.
+
+    >>> S, D = head_metrics(np.array([[[0.0]], [[4.0]]]))
+    >>> S, float(D)
+    (array([2., 2.]), 8.0)
+    """
+    raise NotImplementedError
+
+
+# %% [markdown]
+# ### Local, previous-token, uniform, first-token
+#
+# *35 minutes.* Another way is to ask where a head looks. Trained models have heads that rest almost all their weight on the
+# token before, heads that stay on the first token, and heads that spread it. Five averages over the rows of a map $A$ tell them
+# apart:
+#
+# | name | average of |
+# |---|---|
+# | `distance` | $\sum_j A_{ij} \lvert i - j \rvert$, over all rows |
+# | `previous` | $A_{i,i-1}$, over the rows that have a token before them |
+# | `first` | $A_{i,0}$, over all rows |
+# | `entropy` | the entropy of a row in nats, over all rows |
+# | `diagonal` | $A_{ii}$, over all rows |
+#
+# For instance, the map with the rows (1, 0) and (½, ½) has distance $\tfrac12 (0 + \tfrac12) = 0.25$, previous 0.5, first 0.75,
+# entropy $\tfrac12 \log 2 = 0.3466$ and diagonal 0.75. Now four causal maps with $n = 6$: the **identity**; the **previous token** (row 0, which has
+# none, looks at itself); **uniform** over all keys that the mask allows; **everything on token 0**.
+#
+# 1. `distance`, `previous`, `entropy`: of the four maps, in this order.
+# 2. `head_profile`: all five averages as a dictionary, for weights of any shape (…, n, n); each entry has the shape (…). A weight may be
+#    0, and a map need not be causal.
+#
+# And now a model that was trained. It is tiny, two layers with two heads each, and its language consists of words that are
+# repeated: `^BADGEBADGEBADGE`. These are the maps of its heads (layer.number) 0.0, 0.1, 1.0 and 1.1 on `^BADGEBADGE`:
+
+# %%
+percent = """
+100 0 100 0 0 100 0 2 11 87 0 0 0 0 100 0 0 0 0 0 100 0 0 0 0 0 0 100 0 0 0 0 0
+0 0 100 0 0 0 95 0 0 0 1 4 0 0 0 0 0 0 0 0 0 100 0 0 0 0 0 0 0 0 0 0 100
+100 100 0 0 100 0 0 0 100 0 0 0 0 100 0 0 0 0 0 100 0 0 0 0 0 0 100 0 0 0 0 0 0
+0 100 0 0 0 0 0 0 0 0 100 0 0 0 0 0 0 0 0 0 100 0 0 0 0 0 0 0 0 0 0 100 0
+100 16 84 6 61 33 1 26 64 9 3 15 41 35 6 1 2 36 35 20 6 2 1 21 17 11 10 38 1 0 19 6 1
+2 40 31 1 1 21 4 4 4 23 37 5 0 1 11 12 9 5 29 16 14 3 0 0 2 4 33 5 14 15 15 9 3
+100 100 0 100 0 0 98 2 0 0 72 28 0 0 0 69 31 0 0 0 0 23 4 73 0 0 0 0 7 4 0 89 0
+0 0 0 1 2 0 0 97 0 0 0 0 0 12 0 0 0 88 0 0 0 0 0 0 0 0 0 0 100 0 0 0 0
+"""
+toy_maps = np.zeros((4, 11, 11))  # what is not listed, above the diagonal, is 0
+toy_maps[:, *np.tril_indices(11)] = np.array(percent.split(), float).reshape(4, -1) / 100
+
+# %% tags=["demonstration"]
+if plt:
+    figure, axes = plt.subplots(1, 4, figsize=(10, 3), layout="constrained", sharey=True)
+    for k, (axis, name) in enumerate(zip(axes, ["0.0", "0.1", "1.0", "1.1"], strict=True)):
+        axis.imshow(toy_maps[k], cmap="Greys", vmin=0, vmax=1)
+        axis.set(title=f"head {name}", xticks=range(11), yticks=range(11), xlabel="key")
+        axis.set_xticklabels("^BADGEBADGE")
+        axis.set_yticklabels("^BADGEBADGE")
+    axes[0].set_ylabel("query")
+    plt.show()
+
+# %% [markdown]
+# *The picture: four lower triangles, black where the weight is large. Head 0.0 is a diagonal, but the second D looks at the first one.
+# Head 0.1 is a diagonal one step lower. Head 1.0 is grey all over. Head 1.1 is black in the first column until the word
+# begins again; from there on each letter looks at the one* behind *its earlier copy: the second B at the first A.* So the last head has found
+# what comes next. It could do so because head 0.1 had told each letter, one layer before, what stood in front of it.
+#
+# 3. `toy`: two rows of four numbers. The mean weights on the previous token, and on the first token, of the four
+#    trained heads. Your function computes them.
+
+# %% exercise="head_profile"
+distance = None  # four numbers
+previous = None  # four numbers
+entropy = None   # four numbers
+
+
+def head_profile(A: "(..., n, n)") -> "dict of (...)":
+    """Return the averages "distance", "previous", "first", "entropy" and "diagonal".
+
+    >>> head_profile(np.array([[1.0, 0.0], [0.5, 0.5]]))["distance"]
+    np.float64(0.25)
+    """
+    raise NotImplementedError
+
+
+toy = None  # two rows of four numbers
+
+# %% [markdown]
 # ## Essays
 
 # %% [markdown]

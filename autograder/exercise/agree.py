@@ -53,7 +53,7 @@ def agree(
 
     Parameters
     ----------
-    actual, expected : array_like or tuple of array_like
+    actual, expected : array_like, or tuple or dict of such
         What the submission returned and what it should have.
     rtol, atol : float, optional
         Tolerances; by default those of the less precise of the two types, so that a
@@ -82,6 +82,15 @@ def _agree(actual: Any, expected: Any, rtol: float | None, atol: float | None, w
             raise Mismatch(asked, f"{asked}, not {_kind(actual)}")
         for i, (a, e) in enumerate(zip(actual, expected, strict=True)):
             _agree(a, e, rtol, atol, f"{what}[{i}]")
+        return
+    if isinstance(expected, dict):
+        if not isinstance(actual, dict) or len(actual) != len(expected):
+            asked = f"{what} should be a dictionary of {len(expected)} entries"
+            raise Mismatch(asked, f"{asked}, not {_kind(actual)}")
+        for key, value in expected.items():
+            if key not in actual:
+                raise Mismatch(f"{what} has no entry {key!r}")
+            _agree(actual[key], value, rtol, atol, f"{what}[{key!r}]")
         return
     given, right = _array(actual, what), np.asarray(numbers_of(expected))
     if given.shape != right.shape:
@@ -169,6 +178,6 @@ def _tolerance(*arrays: np.ndarray[Any, Any]) -> tuple[float, float]:
 def _kind(value: Any) -> str:
     if value is None:
         return "None (is a `return` missing?)"
-    if isinstance(value, tuple | list):
+    if isinstance(value, tuple | list | dict):
         return f"a {type(value).__name__} of {len(value)}"
     return f"of type {type(value).__name__}"

@@ -14,6 +14,11 @@ ROOT = Path(__file__).parents[2]
 ID = "a11_theory"
 POINTS = {
     "row_entropy": [2, 1, 1, 3],
+    "max_entropy": [4, 2, 1, 1],
+    "entropy_slope": [3, 2],
+    "attn_information": [3, 1, 1],
+    "head_metrics": [1, 1, 2, 3, 1],
+    "head_profile": [1, 1, 3],
 }
 
 
@@ -55,3 +60,70 @@ class TestRowEntropy:
     def test_mistakes(self):
         same(wrong("row_entropy", "bits", "base_ten"), 0.4418326)
         same(wrong("row_entropy", "H", "summed"), 3.010042)
+
+
+class TestMaxEntropy:
+    numbers = {"s": np.array([1.0, 2, 0]), "tau": 0.5}  # noqa: RUF012
+
+    def test_reference(self):
+        found = solve(module("max_entropy").exercise, self.numbers)
+        same(found["p"], [0.1173104, 0.8668133, 0.01587624])
+        same(found["optimum"], 2.071466)
+        same(found["free_energy"], 2.071466)
+        same(found["elsewhere"], [1.549306, 2])
+        same(found["divergence"], 0.6575548)
+
+    def test_no_other_weights_do_better(self):
+        s, tau = self.numbers.values()
+        others = np.random.default_rng(0).dirichlet(np.ones(3), 3000)
+        assert (others @ s - tau * (others * np.log(others)).sum(axis=1) < 2.071466).all()
+
+
+class TestEntropySlope:
+    def test_reference(self):
+        found = solve(module("entropy_slope").exercise, {})
+        same(found["entropy_at"], [1.098612, 0.9059593, 0.5242666, 0.1069208])
+        same(found["slope_at"], [-0.7092574, -0.1835217])
+
+    def test_mistakes(self):
+        same(wrong("entropy_slope", "slope_at", "beta_forgotten")[1], -0.09176083)
+
+
+class TestAttnInformation:
+    def test_reference(self):
+        found = solve(module("attn_information").exercise, {})
+        same(found["marginal"], [0.2632076, 0.2632076, 0.4735848])
+        same(found["conditional"], 1.003347)
+        same(found["information"], 0.05328679)
+        same(found["extremes"], [1.098612, 0, 0])
+
+    def test_mistakes(self):
+        same(wrong("attn_information", "information", "uniform_marginal"), 0.09526487)
+
+
+class TestHeadMetrics:
+    def test_reference(self):
+        found = solve(module("head_metrics").exercise, {})
+        same(found["S"], [1.666667, 1.666667, 3.333333])
+        same((found["S"] ** 2).sum(), 16.66667)
+        assert (found["D"], found["D_scaled"]) == (20, 200)
+
+    def test_mistakes(self):
+        assert wrong("head_metrics", "D", "each_pair_once") == 10
+        assert wrong("head_metrics", "D", "spectral") == 4 * 4
+
+
+class TestHeadProfile:
+    def test_reference(self):
+        found = solve(module("head_profile").exercise, {})
+        same(found["distance"], [0, 0.8333333, 1.25, 2.5])
+        same(found["previous"], [0, 1, 0.29, 0.2])
+        same(found["entropy"], [0, 0, 1.096542, 0])
+
+    def test_the_notebook_shows_the_maps_that_are_graded(self):
+        cells = (ROOT / "assignments" / ID / f"{ID}.py").read_text().split("# %%")
+        [maps] = [cell for cell in cells if "percent = " in cell]
+        shown = {"np": np}
+        exec(maps, shown)
+        np.testing.assert_array_equal(shown["toy_maps"], module("head_profile").TOY)
+        np.testing.assert_allclose(shown["toy_maps"].sum(axis=-1), 1)

@@ -1,5 +1,7 @@
 """Checks: dependent ones, diagnoses by replay, and whose fault an exception is."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -296,6 +298,22 @@ def test_a_function_may_build_on_the_students_own(mean, centred, score, note):
     _, function = building().functions
     (item,) = grade_checks(function, Submitted({"mean": mean, "centred": centred}))
     assert (item.score, item.note) == (score, note)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"a": 1.0, "b": np.zeros(2)}, "the result['b']"),
+        ({"a": 1.0, "c": np.ones(2)}, "no entry 'b'"),
+        ({"a": 1.0}, "a dictionary of 2 entries"),
+        ([1.0, np.ones(2)], "a dictionary of 2 entries"),
+    ],
+)
+def test_dictionaries_agree_entry_by_entry(given, message):
+    right = {"a": 1.0, "b": np.ones(2)}
+    agree({"b": np.ones(2), "a": 1.0}, right)
+    with pytest.raises(Mismatch, match=re.escape(message)):
+        agree(given, right)
 
 
 def test_equal_numbers_are_not_shown_as_a_difference():

@@ -1,0 +1,154 @@
+"""How much the position of a query tells about the key that it looks at.
+
+Source: Cover & Thomas (2006), "Elements of Information Theory", section 2.4.
+"""
+
+import numpy as np
+
+from autograder.exercise import Choice, Exercise, Numbers
+from reference.helpers import softmax
+
+exercise = Exercise(
+    "attn_information",
+    title="Mutual information of position and key",
+    source="Cover & Thomas (2006), section 2.4",
+)
+
+words = np.array([[1, 0], [0, 1], [1, 1]])
+A = softmax(words @ words.T)
+
+
+def entropy(p):
+    """Return −Σ p log p along the last axis."""
+    return -np.sum(p * np.log(p), axis=-1)
+
+
+def is_distribution(p):
+    """Only weights that add up to 1 have an entropy to go on with."""
+    return (p > 0).all() and abs(p.sum() - 1) < 0.02
+
+
+@exercise.part(points=1, answer=Numbers(), carry_if=is_distribution)
+def marginal():
+    """The probabilities of the three keys."""
+    return A.mean(axis=0)
+
+
+@marginal.misconception()
+def not_divided():
+    """These add up to 3. Each query has the probability 1/3."""
+    return A.sum(axis=0)
+
+
+@marginal.misconception()
+def of_the_queries():
+    """Those are the probabilities of the queries. Add up over them to get those of the keys."""
+    return np.full(3, 1 / 3)
+
+
+@marginal.misconception()
+def last_row():
+    """That is how one query looks. All three of them count."""
+    return A[2]
+
+
+@exercise.part(points=1, answer=Numbers())
+def conditional():
+    """The mean entropy of a row."""
+    return entropy(A).mean()
+
+
+@conditional.misconception()
+def rows_added_up():
+    """You added up the rows. Each query has the probability 1/3."""
+    return entropy(A).sum()
+
+
+@conditional.misconception()
+def joint_entropy():
+    """That is the entropy of query and key together. How much of it is left once i is known?"""
+    return entropy(A).mean() + np.log(3)
+
+
+@conditional.misconception()
+def entropy_of_the_marginal():
+    """That is the entropy of the key when nothing is known about the query."""
+    return entropy(A.mean(axis=0))
+
+
+@exercise.part(points=1, answer=Numbers())
+def information(marginal, conditional):
+    """The mutual information of query and key, in nats."""
+    return entropy(marginal) - conditional
+
+
+@information.misconception()
+def uniform_marginal(conditional):
+    """You took log 3 for the entropy of the keys. Do all keys get the same attention?"""
+    return np.log(3) - conditional
+
+
+@information.misconception()
+def added(marginal, conditional):
+    """You added the two entropies. What is known about i takes uncertainty away."""
+    return entropy(marginal) + conditional
+
+
+@information.misconception(credit=0.3)
+def information_in_bits(marginal, conditional):
+    """These are bits. Nats come from the natural logarithm."""
+    return (entropy(marginal) - conditional) / np.log(2)
+
+
+@information.misconception()
+def what_remains(conditional):
+    """That is what remains uncertain. Information is by how much the uncertainty fell."""
+    return conditional
+
+
+@exercise.part(points=1, answer=Numbers())
+def extremes():
+    """I for the identity; the mean row entropy and I where all rows are the same one-hot row."""
+    return np.array([np.log(3), 0, 0])
+
+
+@extremes.misconception()
+def collapse_informs():
+    """If all rows are alike, what does the query's position say about the key?"""
+    return np.array([np.log(3), 0, np.log(3)])
+
+
+@extremes.misconception()
+def identity_says_nothing():
+    """Sharp rows leave nothing uncertain. But before i was known, something was."""
+    return np.zeros(3)
+
+
+@extremes.misconception()
+def collapsed_rows_called_uniform():
+    """A one-hot row has no entropy, even if all rows are the same."""
+    return np.array([np.log(3), np.log(3), 0])
+
+
+@exercise.part(points=1, answer=Choice("ABCD"))
+def lesson():
+    """What follows from the two extremes?"""
+    return "D"
+
+
+@lesson.misconception()
+def sharp_is_informative():
+    """Both extremes have rows without entropy. Is the information of both large?"""
+    return "A"
+
+
+@lesson.misconception()
+def softmax_maximises_information():
+    """What softmax maximises stands in the exercise on that, row by row. Does I occur there?"""
+    return "B"
+
+
+@lesson.misconception()
+def flat_is_informative():
+    """Make all rows uniform: what does the query then say about the key?"""
+    return "C"

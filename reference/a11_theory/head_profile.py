@@ -1,0 +1,320 @@
+"""What a head looks at: five averages of its weights.
+
+Source: Clark et al. (2019), "What does BERT look at?", section 3.
+"""
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from autograder.exercise import Exercise, Mismatch, Numbers, agree, require
+from reference.helpers import softmax
+
+exercise = Exercise(
+    "head_profile",
+    title="Local, previous-token, uniform, first-token",
+    source="Clark et al. (2019), section 3",
+)
+
+N = 6
+MAPS = np.array(
+    [
+        np.eye(N),
+        np.eye(N)[[0, 0, 1, 2, 3, 4]],
+        np.tri(N) / np.arange(1, N + 1)[:, None],
+        np.eye(N)[[0] * N],
+    ]
+)
+
+# Percentages of the four heads of a small trained model on ^BADGEBADGE, row by row.
+PERCENT = """
+100 0 100 0 0 100 0 2 11 87 0 0 0 0 100 0 0 0 0 0 100 0 0 0 0 0 0 100 0 0 0 0 0
+0 0 100 0 0 0 95 0 0 0 1 4 0 0 0 0 0 0 0 0 0 100 0 0 0 0 0 0 0 0 0 0 100
+100 100 0 0 100 0 0 0 100 0 0 0 0 100 0 0 0 0 0 100 0 0 0 0 0 0 100 0 0 0 0 0 0
+0 100 0 0 0 0 0 0 0 0 100 0 0 0 0 0 0 0 0 0 100 0 0 0 0 0 0 0 0 0 0 100 0
+100 16 84 6 61 33 1 26 64 9 3 15 41 35 6 1 2 36 35 20 6 2 1 21 17 11 10 38 1 0 19 6 1
+2 40 31 1 1 21 4 4 4 23 37 5 0 1 11 12 9 5 29 16 14 3 0 0 2 4 33 5 14 15 15 9 3
+100 100 0 100 0 0 98 2 0 0 72 28 0 0 0 69 31 0 0 0 0 23 4 73 0 0 0 0 7 4 0 89 0
+0 0 0 1 2 0 0 97 0 0 0 0 0 12 0 0 0 88 0 0 0 0 0 0 0 0 0 0 100 0 0 0 0
+"""
+TOY = np.zeros((4, 11, 11))
+TOY[:, *np.tril_indices(11)] = np.array(PERCENT.split(), float).reshape(4, -1) / 100
+
+
+def steps(A):
+    """Return |i − j| for every entry of the last two axes."""
+    i, j = np.indices(A.shape[-2:])
+    return np.abs(i - j)
+
+
+def mean_distance(A):
+    """Return the mean over the rows of Σ_j A_ij |i − j|."""
+    return (A * steps(A)).sum(axis=-1).mean(axis=-1)
+
+
+def mean_previous(A):
+    """Return the mean weight on the token before, for all rows that have one."""
+    return np.diagonal(A, -1, -2, -1).mean(axis=-1)
+
+
+def mean_entropy(A):
+    """Return the mean entropy of a row."""
+    return -np.sum(A * np.log(np.where(A > 0, A, 1)), axis=-1).mean(axis=-1)
+
+
+@exercise.part(points=1, answer=Numbers())
+def distance():
+    """The mean attention distances of the four maps."""
+    return mean_distance(MAPS)
+
+
+@distance.misconception()
+def distances_added():
+    """You added up the rows. Average over them."""
+    return N * mean_distance(MAPS)
+
+
+@distance.misconception()
+def of_the_favourite():
+    """You took the distance of the largest weight. Every key counts with its weight."""
+    return np.abs(MAPS.argmax(axis=-1) - np.arange(N)).mean(axis=-1)
+
+
+@distance.misconception()
+def first_row_left_out():
+    """You divided by five. The first row has a distance, too."""
+    return mean_distance(MAPS) * N / (N - 1)
+
+
+@distance.misconception()
+def squared_distances():
+    """You squared the distances."""
+    return (MAPS * steps(MAPS) ** 2).sum(axis=-1).mean(axis=-1)
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def previous():
+    """The mean weights on the previous token, over rows 1 to 5."""
+    return mean_previous(MAPS)
+
+
+@previous.misconception()
+def all_six_rows():
+    """You divided by six. The first row has no previous token."""
+    return mean_previous(MAPS) * (N - 1) / N
+
+
+@previous.misconception()
+def next_token():
+    """You took the diagonal above. Rows are queries, and the key before stands left of the own."""
+    return np.diagonal(MAPS, 1, 1, 2).mean(axis=-1)
+
+
+@previous.misconception()
+def own_token():
+    """That is the weight on the token itself."""
+    return np.diagonal(MAPS, 0, 1, 2).mean(axis=-1)
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def entropy():
+    """The mean row entropies of the four maps, in nats."""
+    return mean_entropy(MAPS)
+
+
+@entropy.misconception()
+def six_keys_for_all():
+    """You gave all rows of the uniform map six keys. What does the causal mask leave?"""
+    return np.array([0, 0, np.log(N), 0])
+
+
+@entropy.misconception()
+def entropies_added():
+    """You added up the rows. Average over them."""
+    return N * mean_entropy(MAPS)
+
+
+@entropy.misconception()
+def of_the_mean_row():
+    """You took the entropy of the mean row. Average the entropies of the rows."""
+    return mean_entropy(MAPS.mean(axis=1, keepdims=True))
+
+
+@exercise.reference
+def head_profile(A: Float[ndarray, "*b n n"]) -> dict[str, Float[ndarray, "*b"]]:
+    """Return averages over the rows, one number for each head of each example."""
+    return {
+        "distance": mean_distance(A),
+        "previous": mean_previous(A),
+        "first": A[..., 0].mean(axis=-1),
+        "entropy": mean_entropy(A),
+        "diagonal": np.diagonal(A, 0, -2, -1).mean(axis=-1),
+    }
+
+
+@exercise.alternative
+def with_einsum(A):
+    """Sums with named axes."""
+    n = A.shape[-1]
+    i = np.arange(n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        surprise = np.nan_to_num(-A * np.log(A))
+    return {
+        "distance": np.einsum("...ij,ij->...", A, abs(i[:, None] - i)) / n,
+        "previous": A[..., i[1:], i[:-1]].sum(-1) / (n - 1),
+        "first": np.einsum("...i->...", A[..., 0]) / n,
+        "entropy": surprise.sum((-2, -1)) / n,
+        "diagonal": np.einsum("...ii->...", A) / n,
+    }
+
+
+@exercise.alternative
+def map_by_map(A):
+    """Plain loops over the maps."""
+    n = A.shape[-1]
+
+    def one(X):
+        return [
+            np.mean([sum(X[i, j] * abs(i - j) for j in range(n)) for i in range(n)]),
+            np.mean([X[i, i - 1] for i in range(1, n)]),
+            np.mean(X[:, 0]),
+            np.mean([-sum(x * np.log(x) for x in row if x > 0) for row in X]),
+            np.trace(X) / n,
+        ]
+
+    found = np.array([one(X) for X in A.reshape(-1, n, n)]).T.reshape(5, *A.shape[:-2])
+    return dict(zip(("distance", "previous", "first", "entropy", "diagonal"), found, strict=True))
+
+
+@exercise.alternative
+def by_traces(A):
+    """Traces of shifted maps."""
+    n = A.shape[-1]
+    safe = np.clip(A, np.finfo(float).tiny, 1)
+    return {
+        "diagonal": np.trace(A, axis1=-2, axis2=-1) / n,
+        "previous": np.trace(A, -1, axis1=-2, axis2=-1) / (n - 1),
+        "first": np.mean(A, axis=-2)[..., 0],
+        "entropy": -(A * np.log(safe)).sum(-1).mean(-1),
+        "distance": sum(abs(k) * np.trace(A, k, axis1=-2, axis2=-1) for k in range(1 - n, n)) / n,
+    }
+
+
+def profile(call, A, *names):
+    """Call, and require these entries to be right."""
+    found, right = call(A), head_profile(A)
+    require(isinstance(found, dict), "a dictionary is asked for")
+    for name in names:
+        if name not in found:
+            raise Mismatch(f"the dictionary has no entry {name!r}")
+        agree(found[name], right[name], what=f"the entry {name!r}", atol=1e-8)
+
+
+def weights(rng, *shape):
+    """Weights of any map, causal or not."""
+    return softmax(2 * rng.normal(size=shape))
+
+
+@exercise.check(points=0.75, visible=True)
+def distances(call, rng):
+    """`distance` is the mean over the rows of Σ_j A_ij |i − j|, for maps that look ahead, too."""
+    profile(call, weights(rng, 5, 5), "distance")
+    profile(call, weights(rng, 7, 7), "distance")
+
+
+@exercise.check(points=0.75, visible=True)
+def places(call, rng):
+    """`previous`, `first` and `diagonal` are mean weights on the token before, token 0, itself."""
+    profile(call, weights(rng, 5, 5), "diagonal", "first", "previous")
+
+
+@exercise.check(points=0.5)
+def entropies(call, rng):
+    """`entropy` is the mean entropy of a row; a weight of 0 adds nothing to it."""
+    A = weights(rng, 6, 6) * np.tri(6)
+    profile(call, A / A.sum(-1, keepdims=True), "entropy")
+
+
+@exercise.check(points=0.5)
+def batches_and_heads(call, rng):
+    """Maps of shape (batch, heads, n, n) give entries of shape (batch, heads)."""
+    profile(call, weights(rng, 2, 3, 4, 4), "distance", "previous", "first", "entropy", "diagonal")
+
+
+@exercise.misconception
+def signed_distance(A):
+    """You average i − j. A key ahead of the query is far away as well."""
+    i, j = np.indices(A.shape[-2:])
+    return head_profile(A) | {"distance": (A * (i - j)).sum(-1).mean(-1)}
+
+
+@exercise.misconception
+def distance_not_averaged(A):
+    """You add up the distances of the rows. Average over them."""
+    return head_profile(A) | {"distance": (A * steps(A)).sum((-2, -1))}
+
+
+@exercise.misconception
+def previous_over_all_rows(A):
+    """The first row has no token before it: there is one weight fewer to average."""
+    n = A.shape[-1]
+    return head_profile(A) | {"previous": mean_previous(A) * (n - 1) / n}
+
+
+@exercise.misconception
+def following_token(A):
+    """You took the diagonal above: that is the token after. Rows are queries."""
+    return head_profile(A) | {"previous": np.diagonal(A, 1, -2, -1).mean(-1)}
+
+
+@exercise.misconception
+def first_query(A):
+    """You averaged the first row. Which weights do all queries give to the first key?"""
+    return head_profile(A) | {"first": A[..., 0, :].mean(-1)}
+
+
+@exercise.misconception
+def zeros_become_nan(A):
+    """0 · log 0 is NaN for a computer, and counts as 0 in an entropy."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return head_profile(A) | {"entropy": -(A * np.log(A)).sum(-1).mean(-1)}
+
+
+@exercise.misconception
+def entropy_of_the_mean(A):
+    """You take the entropy of the mean row. Average the entropies of the rows."""
+    return head_profile(A) | {"entropy": mean_entropy(A.mean(-2, keepdims=True))}
+
+
+@exercise.misconception
+def one_number_for_all(A):
+    """You average over batch and heads as well. Each map has a profile of its own."""
+    return {name: np.mean(value) for name, value in head_profile(A).items()}
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def toy(head_profile):
+    """The mean weights on the previous token and on the first one, of the four trained heads."""
+    found = head_profile(TOY)
+    return np.array([found["previous"], found["first"]])
+
+
+@toy.misconception()
+def rows_exchanged(head_profile):
+    """You exchanged the two rows: the previous token comes first."""
+    found = head_profile(TOY)
+    return np.array([found["first"], found["previous"]])
+
+
+@toy.misconception()
+def in_percent(head_profile):
+    """These are percentages. The weights of a row add up to 1."""
+    found = head_profile(TOY)
+    return 100 * np.array([found["previous"], found["first"]])
+
+
+@toy.misconception()
+def own_for_previous(head_profile):
+    """The first row holds weights on the token itself."""
+    found = head_profile(TOY)
+    return np.array([found["diagonal"], found["first"]])

@@ -1,0 +1,330 @@
+"""What softmax maximises: the expected score plus τ times the entropy.
+
+Source: Boyd & Vandenberghe (2004), "Convex Optimization", section 3.3.1 (example 3.25).
+"""
+
+import numpy as np
+
+from autograder.algebra import Fact, IndexedChain
+from autograder.exercise import Choice, Derivation, Exercise, Formula, Numbers
+from reference.helpers import softmax
+
+exercise = Exercise(
+    "max_entropy",
+    title="What softmax optimises",
+    source="Boyd & Vandenberghe (2004), example 3.25",
+)
+
+
+@exercise.variant
+def draw(rng):
+    """s: three different scores; tau: the temperature."""
+    s = rng.choice(np.arange(-1, 4), 3, replace=False).astype(float)
+    return {"s": s, "tau": float(rng.choice([0.5, 0.8, 1.25, 1.6, 2]))}
+
+
+def entropy(p):
+    """Return −Σ p log p."""
+    return -p @ np.log(p)
+
+
+@exercise.part(points=0.5, answer=Formula("s_i c tau", assumptions={"tau": "positive"}))
+def stationary():
+    """p_i from s_i − τ (log p_i + 1) = c, in s_i, c and tau."""
+    return "exp((s_i - c)/tau - 1)"
+
+
+@stationary.alternative
+def factors_apart():
+    """A constant factor, and one that depends on i."""
+    return "exp(s_i/tau)*exp(-c/tau - 1)"
+
+
+@stationary.alternative
+def one_fraction():
+    """Everything above τ."""
+    return "e^((s_i - c - tau)/tau)"
+
+
+@stationary.alternative
+def as_a_quotient():
+    """The constant below the line."""
+    return "exp(s_i/tau)/exp(1 + c/tau)"
+
+
+@stationary.misconception()
+def one_forgotten():
+    """Where did the 1 beside the logarithm go?"""
+    return "exp((s_i - c)/tau)"
+
+
+@stationary.misconception()
+def not_divided_by_tau():
+    """τ stands in front of the whole bracket: divide by it first."""
+    return "exp(s_i - c - tau)"
+
+
+@stationary.misconception()
+def sign_of_the_exponent():
+    """Larger scores got smaller weights: look at the signs when you solve for the logarithm."""
+    return "exp((c - s_i)/tau - 1)"
+
+
+@stationary.misconception()
+def one_on_the_wrong_side():
+    """The 1 changes its sign when it goes to the other side."""
+    return "exp((s_i - c)/tau + 1)"
+
+
+chain = IndexedChain(
+    start="sum(p_i*s_i, i) - tau*sum(p_i*log(p_i), i)",
+    target="tau*log(Z) - tau*sum(p_i*log(p_i/q_i), i)",
+    names=("tau", "Z"),
+    indexed=("p", "s", "q"),
+    positive=("p", "q", "tau", "Z"),
+    definitions={"q_i": "exp(s_i/tau)/Z", "Z": "sum(exp(s_k/tau), k)"},
+    where={"p_i": "a_i/sum(a_k, k)"},
+    hidden=("a_i",),
+    rules=(
+        "linearity of sums",
+        "definition",
+        Fact("weights sum to one", "sum(p_k, k)", "1"),
+    ),
+)
+
+
+@exercise.part(points=2.5, answer=Derivation(chain))
+def gap_steps():
+    """The objective at any p, led to τ log Z minus τ times a divergence."""
+    return [
+        "sum(p_i*(tau*log(q_i) + tau*log(Z)), i) - tau*sum(p_i*log(p_i), i)  # definition",
+        "tau*log(Z)*sum(p_i, i) + tau*sum(p_i*(log(q_i) - log(p_i)), i)  # linearity of sums",
+        "tau*log(Z) + tau*sum(p_i*(log(q_i) - log(p_i)), i)  # weights sum to one",
+        "tau*log(Z) - tau*sum(p_i*log(p_i/q_i), i)  # algebra",
+    ]
+
+
+@gap_steps.alternative
+def tau_in_front():
+    """Under one sum, with τ in front."""
+    return [
+        "tau*sum(p_i*(s_i/tau - log(p_i)), i)  # linearity of sums",
+        "tau*sum(p_i*(log(Z*q_i) - log(p_i)), i)  # definition",
+        "tau*sum(p_i*(log(Z) - log(p_i/q_i)), i)",
+        "tau*log(Z)*sum(p_i, i) - tau*sum(p_i*log(p_i/q_i), i)",
+        "tau*log(Z) - tau*sum(p_i*log(p_i/q_i), i)",
+    ]
+
+
+@gap_steps.alternative
+def every_sum_apart():
+    """One sum for each logarithm."""
+    return [
+        "sum(p_j*(tau*log(q_j) + tau*log(Z)), j) - tau*sum(p_j*log(p_j), j)",
+        "tau*sum(p_j*log(q_j), j) + tau*log(Z)*sum(p_j, j) - tau*sum(p_j*log(p_j), j)",
+        "tau*sum(p_j*log(q_j), j) + tau*log(Z) - tau*sum(p_j*log(p_j), j)",
+        "tau*log(Z) - tau*sum(p_j*(log(p_j) - log(q_j)), j)",
+        "tau*log(Z) - tau*sum(p_j*log(p_j/q_j), j)",
+    ]
+
+
+@gap_steps.alternative
+def in_latex():
+    """Write sums and Greek letters with their signs."""
+    return [
+        r"\sum_i p_i (\tau \log q_i + \tau \log Z) - \tau \sum_i p_i \log p_i",
+        r"\tau \log Z \sum_i p_i + \tau \sum_i p_i (\log q_i - \log p_i)",
+        r"\tau \log Z - \tau \sum_i p_i (\log p_i - \log q_i)",
+        r"\tau \log Z - \tau \sum_i p_i \log \frac{p_i}{q_i}",
+    ]
+
+
+@exercise.part(points=1, answer=Choice("ABCDE"))
+def only_maximum():
+    """Why does the last line show that softmax is the only maximum?"""
+    return "C"
+
+
+@only_maximum.misconception()
+def partition_function_changes():
+    """Which letters does Z contain? Look whether p is among them."""
+    return "A"
+
+
+@only_maximum.misconception()
+def divergence_is_negative():
+    """Try p = (1, 0) and q = (½, ½): which sign has the divergence?"""
+    return "B"
+
+
+@only_maximum.misconception()
+def stationary_is_enough():
+    """Minima and saddles are stationary, too. What does the line say beyond that?"""
+    return "D"
+
+
+@only_maximum.misconception()
+def divergence_is_symmetric():
+    """A divergence isn't symmetric, and nothing here needs it."""
+    return "E"
+
+
+def telling(p):
+    """Equal weights are nobody's maximum here: they are not carried on."""
+    return np.ptp(p) > 0 and (p > 0).all()
+
+
+@exercise.part(points=1, answer=Numbers(), carry_if=telling)
+def p(s, tau):
+    """The maximising weights, three numbers."""
+    return softmax(s / tau)
+
+
+@p.misconception()
+def entropy_subtracted(s, tau):
+    """The largest score got the smallest weight. Check the signs of both terms."""
+    return softmax(-s / tau)
+
+
+@p.misconception()
+def temperature_multiplied(s, tau):
+    """You multiplied by τ. A high temperature makes the weights more equal."""
+    return softmax(s * tau)
+
+
+@p.misconception()
+def temperature_left_out(s):
+    """That is the maximum for τ = 1."""
+    return softmax(s)
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def optimum(p, s, tau):
+    """The largest value of the objective, p·s + τ H(p) at your p."""
+    return p @ s + tau * entropy(p)
+
+
+@optimum.misconception()
+def sign_of_the_entropy(p, s, tau):
+    """You subtracted the entropy. It is added: spreading out is rewarded."""
+    return p @ s - tau * entropy(p)
+
+
+@optimum.misconception()
+def entropy_without_tau(p, s):
+    """The entropy counts τ times."""
+    return p @ s + entropy(p)
+
+
+@optimum.misconception()
+def expected_score_alone(p, s):
+    """That is the expected score. The entropy is missing."""
+    return p @ s
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def free_energy(s, tau):
+    """τ · LSE(s/τ)."""
+    return tau * np.log(np.exp(s / tau).sum())
+
+
+@free_energy.misconception()
+def tau_inside_alone(s, tau):
+    """That is LSE(s/τ). Multiply by τ."""
+    return np.log(np.exp(s / tau).sum())
+
+
+@free_energy.misconception()
+def without_temperature(s):
+    """That is LSE(s), for τ = 1."""
+    return np.log(np.exp(s).sum())
+
+
+@free_energy.misconception()
+def logarithm_forgotten(s, tau):
+    """You left out the logarithm."""
+    return tau * np.exp(s / tau).sum()
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def elsewhere(s, tau):
+    """The objective at the uniform weights and at the corner of the largest score."""
+    return np.array([s.mean() + tau * np.log(3), s.max()])
+
+
+@elsewhere.misconception()
+def scores_alone(s):
+    """You left out the entropy. Which of the two points has one?"""
+    return np.array([s.mean(), s.max()])
+
+
+@elsewhere.misconception()
+def entropy_at_the_corner(s, tau):
+    """You gave the corner an entropy. How much is uncertain there?"""
+    return np.array([s.mean(), s.max()]) + tau * np.log(3)
+
+
+@elsewhere.misconception()
+def tau_forgotten(s):
+    """The entropy counts τ times."""
+    return np.array([s.mean() + np.log(3), s.max()])
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def divergence(p):
+    """KL(p ‖ uniform) of your p."""
+    return np.log(3) - entropy(p)
+
+
+@divergence.misconception()
+def other_way_round(p):
+    """That is KL(uniform ‖ p). Weight the logarithms with p."""
+    return -np.log(3 * p).mean()
+
+
+@divergence.misconception()
+def entropy_itself(p):
+    """That is the entropy of p. How far is it below its bound?"""
+    return entropy(p)
+
+
+@divergence.misconception()
+def bound_forgotten(p):
+    """You left out the uniform weights: the logarithm is that of a quotient."""
+    return p @ np.log(p)
+
+
+@exercise.part(points=1, answer=Choice("ABCDEF", multiple=True))
+def false_claims():
+    """The claims about softmax that are false, for a finite temperature τ > 0."""
+    return "ABE"
+
+
+@false_claims.misconception()
+def sharp_is_least():
+    """You let "minimises entropy" pass. Which weights have the least entropy of all?"""
+    return "BE"
+
+
+@false_claims.misconception()
+def flat_is_nearest():
+    """You let a claim about uniform weights pass. Which weights diverge least from them?"""
+    return "AE"
+
+
+@false_claims.misconception()
+def theorem_doubted():
+    """You called the theorem false that you have just proved."""
+    return "ABCE"
+
+
+@false_claims.misconception()
+def score_maximised():
+    """You let "maximises the expected score" pass. Compare with the corner of the largest score."""
+    return "AB"
+
+
+@false_claims.misconception()
+def limits_doubted():
+    """You called a limit false. Divide the scores by a very small and by a very large τ."""
+    return "ABDEF"
