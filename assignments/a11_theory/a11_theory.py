@@ -109,7 +109,7 @@ def attention_entropy(A: "(..., m)", axis: int = -1, base: float | None = None) 
 #
 #    `sum(p_i*s_i, i) - tau*sum(p_i*log(p_i), i)`
 #
-#    and write one equality a line; end with `tau*log(Z) - tau*sum(p_i*log(p_i/q_i), i)`. Rules: *definition*
+#    and write one equality a line. Rules: *definition*
 #    (of $q$: it makes $s_i = \tau \log q_i + \tau \log Z$), *linearity of sums*, *weights sum to one*, and algebra. One rule a line, please; a line may name its reason: `…  # linearity of sums`.
 # 3. `only_maximum`: why does the last line show that $q$ is the maximum, and the only one?
 #    - **A** Because $Z$ is largest for $p = q$.
@@ -156,9 +156,9 @@ false_claims = None  # all that are false, such as "CD"
 #
 # $$ p_i = \frac{e^{b s_i}}{Z}, \qquad Z = \sum_k e^{b s_k}, \qquad m = \sum_k p_k s_k . $$
 #
-# 1. `entropy_steps`: lead the entropy `-sum(p_i*log(p_i), i)` to `log(Z) - b*m`. Rules: *definition* (of $p$, as in
+# 1. `entropy_steps`: lead the entropy `-sum(p_i*log(p_i), i)` to $\log Z - b\, m$. Rules: *definition* (of $p$, as in
 #    $\log p_i = b s_i - \log Z$, and of $m$), *linearity of sums*, *weights sum to one*.
-# 2. `slope_steps`: lead its derivative `D(log(Z) - b*m, b)` to `-b*(sum(p_i*s_i^2, i) - m^2)`. The bracket is the variance of
+# 2. `slope_steps`: lead its derivative `D(log(Z) - b*m, b)` to $-b\, \bigl(\sum_i p_i s_i^2 - m^2\bigr)$. The bracket is the variance of
 #    the scores under $p$. Rules: *differentiate*, *definition*, *linearity of sums*, and two facts that you know from the
 #    first notebook: *slope of log Z*, $\mathrm{d} \log Z/\mathrm{d} b = m$, and *slope of a weight*, $\mathrm{d} p_i/\mathrm{d} b = p_i (s_i - m)$, `D(p_i, b)` in text. One rule a
 #    line: differentiate a sum *after* you have written $m$ as one.
@@ -220,7 +220,7 @@ lesson = None       # one of "A", "B", "C", "D"
 # 1. `S`: the three distances from the mean. `D`: the sum over pairs. `D_scaled`: $D$ after all outputs were multiplied by 10.
 # 2. `pairs_steps`: distances of pairs and from the mean are two sides of one thing, if they are squared:
 #    $\sum_{i,j} \|H_i - H_j\|^2 = 2h \sum_i S_i^2$. Both sides are sums over the entries of the matrices, so show it for one entry, which is
-#    $x_i$ in head $i$, with mean $m$. Lead `sum(sum((x_i - x_j)^2, i), j)` to `2*h*sum((x_i - m)^2, i)`. Sums go over the $h$ heads. Rules: *linearity
+#    $x_i$ in head $i$, with mean $m$. Lead `sum(sum((x_i - x_j)^2, i), j)` to $2h \sum_i (x_i - m)^2$. Sums go over the $h$ heads. Rules: *linearity
 #    of sums* (a sum of something constant is $h$ times that), *definition* ($m = \sum_k x_k/h$), algebra. One rule a line.
 # 3. `head_metrics`: both numbers for any heads. With `normalise=True` all outputs are first divided by one number, the root of
 #    the mean of $\|H_1\|^2, \dots, \|H_h\|^2$.
@@ -277,18 +277,20 @@ def head_metrics(H: "(h, n, d)", normalise: bool = False) -> "(h,), float":
 # repeated: `^BADGEBADGEBADGE`. These are the maps of its heads (layer.number) 0.0, 0.1, 1.0 and 1.1 on `^BADGEBADGE`:
 
 # %%
-percent = """
-100 0 100 0 0 100 0 2 11 87 0 0 0 0 100 0 0 0 0 0 100 0 0 0 0 0 0 100 0 0 0 0 0
-0 0 100 0 0 0 95 0 0 0 1 4 0 0 0 0 0 0 0 0 0 100 0 0 0 0 0 0 0 0 0 0 100
-100 100 0 0 100 0 0 0 100 0 0 0 0 100 0 0 0 0 0 100 0 0 0 0 0 0 100 0 0 0 0 0 0
-0 100 0 0 0 0 0 0 0 0 100 0 0 0 0 0 0 0 0 0 100 0 0 0 0 0 0 0 0 0 0 100 0
-100 16 84 6 61 33 1 26 64 9 3 15 41 35 6 1 2 36 35 20 6 2 1 21 17 11 10 38 1 0 19 6 1
-2 40 31 1 1 21 4 4 4 23 37 5 0 1 11 12 9 5 29 16 14 3 0 0 2 4 33 5 14 15 15 9 3
-100 100 0 100 0 0 98 2 0 0 72 28 0 0 0 69 31 0 0 0 0 23 4 73 0 0 0 0 7 4 0 89 0
-0 0 0 1 2 0 0 97 0 0 0 0 0 12 0 0 0 88 0 0 0 0 0 0 0 0 0 0 100 0 0 0 0
-"""
+percent = [
+    100, 0, 100, 0, 0, 100, 0, 2, 11, 87, 0, 0, 0, 0, 100, 0, 0, 0, 0, 0, 100, 0, 0, 0, 0, 0, 0,
+    100, 0, 0, 0, 0, 0, 0, 0, 100, 0, 0, 0, 95, 0, 0, 0, 1, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 100,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 100, 100, 100, 0, 0, 100, 0, 0, 0, 100, 0, 0, 0, 0, 100, 0, 0,
+    0, 0, 0, 100, 0, 0, 0, 0, 0, 0, 100, 0, 0, 0, 0, 0, 0, 0, 100, 0, 0, 0, 0, 0, 0, 0, 0, 100,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 100, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 100, 0, 100, 16, 84, 6, 61,
+    33, 1, 26, 64, 9, 3, 15, 41, 35, 6, 1, 2, 36, 35, 20, 6, 2, 1, 21, 17, 11, 10, 38, 1, 0, 19,
+    6, 1, 2, 40, 31, 1, 1, 21, 4, 4, 4, 23, 37, 5, 0, 1, 11, 12, 9, 5, 29, 16, 14, 3, 0, 0, 2,
+    4, 33, 5, 14, 15, 15, 9, 3, 100, 100, 0, 100, 0, 0, 98, 2, 0, 0, 72, 28, 0, 0, 0, 69, 31, 0,
+    0, 0, 0, 23, 4, 73, 0, 0, 0, 0, 7, 4, 0, 89, 0, 0, 0, 0, 1, 2, 0, 0, 97, 0, 0, 0, 0, 0, 12,
+    0, 0, 0, 88, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 100, 0, 0, 0, 0,
+]
 toy_maps = np.zeros((4, 11, 11))  # what is not listed, above the diagonal, is 0
-toy_maps[:, *np.tril_indices(11)] = np.array(percent.split(), float).reshape(4, -1) / 100
+toy_maps[:, *np.tril_indices(11)] = np.reshape(percent, (4, -1)) / 100
 
 # %% tags=["demonstration"]
 if plt:

@@ -167,7 +167,7 @@ def in_latex():
         r"2 h \sum_i x_i^2 - 2 \left(\sum_i x_i\right)^2",
         r"2 h \sum_i x_i^2 - 2 h^2 m^2",
         r"2 h \left(\sum_i x_i^2 - 2 m \sum_i x_i + h m^2\right)",
-        r"2 h \sum_i (x_i - m)^2",
+        r"2 h \sum_{k=1}^{h} (x_k - m)^2",
     ]
 
 
