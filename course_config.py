@@ -16,7 +16,11 @@ c.Course.assignments = [
     {"id": "a08_cost", "title": "Operations, memory, cache, tiles"},
     {"id": "a09_efficient", "title": "Linear, random-feature, low-rank and sparse attention"},
     {"id": "a10_scale_adapt", "title": "Experts, checkpoints, precision, adapters"},
-    {"id": "a11_theory", "title": "Information, heads, expressiveness, essays"},
+    {
+        "id": "a11_theory",
+        "title": "Information, heads, expressiveness, essays",
+        "best": {"essay": 4},
+    },
 ]
 # A due date is an ISO time with a time zone: "due": "2027-03-01 23:59 UTC".
 

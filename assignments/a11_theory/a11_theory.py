@@ -331,6 +331,213 @@ toy = None  # two rows of four numbers
 
 # %% [markdown]
 # ## Essays
+#
+# Eight questions, and none has an answer in one line. **Compute the numbers of all eight**, which takes about half an hour, and
+# **write four of the essays**, whichever you like; leave the other four cells as they are. The best four count, 8 points each.
+#
+# An essay has at most **300 words** and ends with what *you* would build. A person reads it and looks for four things, two points each, which each
+# question names. Three habits make it good:
+#
+# - *Say what kind of statement it is.* A theorem has conditions: name them. A measurement was made on some model: name it. A rule of thumb is
+#   neither.
+# - *Use your numbers.* "It takes much more memory" says less than the two numbers that you have just computed.
+# - *Give reasons.* "Rotations are better" is a verdict; why the scores depend on the offset is a reason.
+#
+# Formulas may be typed in words or between dollar signs. Sources may be named; nobody asks for a list.
+#
+# ### Heads and their width
+#
+# *4 minutes, and 40 for the essay.* A layer of width $d$ shares its columns between $h$ heads. You split widths in the fourth notebook and
+# measured heads in this one. Here are three numbers of heads for one width.
+
+# %%
+your_numbers("essay_heads")
+
+# %% [markdown]
+# 1. `parameters`, `d_k`: for each of the three numbers of heads, the weights of the four projections together (no biases), and the width of one head.
+# 2. `stored`: the attention weights that the layer stores for $n$ tokens, for each number of heads.
+# 3. `ranks`: softmax doesn't notice when a number is added to a whole row of scores, so what matters of a table of scores is what is left when every row has lost
+#    its mean. What rank is left of a random $m \times m$ table, and of the $m \times m$ identity? Two numbers.
+
+# %% exercise="essay_heads"
+parameters = None  # three whole numbers
+d_k = None         # three whole numbers
+stored = None      # three whole numbers
+ranks = None       # two whole numbers
+
+# %% [markdown]
+# **Essay.** *Many narrow heads or few wide ones?* Say what bounds the rank of a head's scores, and whether the bound holds for its weights; what is shared
+# between heads, so that their number doesn't change it; what grows with their number; and which advice about heads is experience and no theorem.
+
+# %% [markdown] exercise="essay_heads" part="essay"
+# *Your essay, or leave this as it is.*
+
+# %% [markdown]
+# ### Full, sparse, linear
+#
+# *4 minutes, and 40 for the essay.* Four patterns for $n$ tokens. In the **window** a query sees keys at most $w$ places away, on both sides, where there are any. With
+# the **stride** it sees the keys whose distance is a multiple of $s$, which divides $n$. The last pattern has the window, and its first $g$ tokens are **global**: they see all
+# tokens, and all tokens see them.
+
+# %%
+your_numbers("essay_patterns")
+
+# %% [markdown]
+# 1. `edges`: how many pairs of query and key have the full, the window, the stride, and the window-and-global pattern? A token's pair with itself counts, and no pair counts twice.
+# 2. `layers`: how many layers does each take until every token can depend on every other one? Write −1 where that never happens.
+
+# %% exercise="essay_patterns"
+edges = None   # four whole numbers
+layers = None  # four whole numbers
+
+# %% [markdown]
+# **Essay.** *When may full attention be replaced by a sparse or a linear one?* Say what the theorem about approximation assumes and leaves open; what a sparse
+# pattern must have, with your numbers; what linear attention with 64 features can't form; and name a task that separates them, and why it does.
+
+# %% [markdown] exercise="essay_patterns" part="essay"
+# *Your essay, or leave this as it is.*
+
+# %% [markdown]
+# ### Absolute, relative, rotary
+#
+# *4 minutes, and 40 for the essay.* Five ways to tell a model where a token stands: sinusoids that are added, a learned table for at most $N$ positions of width $d$, relative vectors of width $d_k$ that are added to
+# keys (one table for all heads, offsets clipped to $-K, \dots, K$), rotations of queries and keys, and ALiBi's penalties.
+
+# %%
+your_numbers("essay_positions")
+
+# %% [markdown]
+# `learned_numbers`: how many numbers does each of the five train?
+
+# %% exercise="essay_positions"
+learned_numbers = None  # five whole numbers
+
+# %% [markdown]
+# **Essay.** *What does each scheme guarantee, and what does only training show?* Say which make a score depend on the offset exactly, with what you measured in the fifth notebook ("rotations against sums");
+# what each costs and what of it can be cached; which tell before from behind; and what it takes to claim that a model reads longer texts than it was trained on.
+
+# %% [markdown] exercise="essay_positions" part="essay"
+# *Your essay, or leave this as it is.*
+
+# %% [markdown]
+# ### Encoder, decoder, both
+#
+# *4 minutes, and 40 for the essay.* A source of $n$ tokens and a target of $m$ tokens. An encoder reads the source alone; a decoder reads the source and then the target, under one causal mask; an encoder and
+# a decoder share the work, with cross-attention from the target to the source.
+
+# %%
+your_numbers("essay_architectures")
+
+# %% [markdown]
+# `entries`: how many scores does one layer of each use, those that a mask hides left out? Of the third, count one layer of the encoder and one of the decoder. Start tokens don't count.
+
+# %% exercise="essay_architectures"
+entries = None  # three whole numbers
+
+# %% [markdown]
+# **Essay.** *Which of the three would you build for which task?* Say who sees whom, and which positions give a training signal; what each costs, with your numbers, and where the square of $m$ comes from;
+# what is kept while a text is generated, token by token; and what each fits, with one example.
+
+# %% [markdown] exercise="essay_architectures" part="essay"
+# *Your essay, or leave this as it is.*
+
+# %% [markdown]
+# ### Depth and width
+#
+# *4 minutes, and 40 for the essay.* Two models: $L$ and $d$ list their layers and their widths. A block has four square projections and a feed-forward part of width $4d$; biases and
+# normalisation are left out.
+
+# %%
+your_numbers("essay_depth")
+
+# %% [markdown]
+# 1. `block_weights`: the weights of all blocks, for each model.
+# 2. `attention_madds`: the madds of $QK^\top$ and of the weights with the values, in all layers, for $n$ tokens, for each model. No mask; projections don't count.
+
+# %% exercise="essay_depth"
+block_weights = None    # two whole numbers
+attention_madds = None  # two whole numbers
+
+# %% [markdown]
+# **Essay.** *Deep and narrow, or shallow and wide?* Say what your two models share and what they don't; how one finds an exponent from measurements, and how sure it is;
+# how large published exponents of loss against compute are, and what that means for ten times the compute; and what of all this is proved.
+
+# %% [markdown] exercise="essay_depth" part="essay"
+# *Your essay, or leave this as it is.*
+
+# %% [markdown]
+# ### Normalisation
+#
+# *4 minutes, and 40 for the essay.* A batch of $B$ sequences of $n$ tokens, each a vector of width $d$.
+
+# %%
+your_numbers("essay_norms")
+
+# %% [markdown]
+# `statistics`: how many numbers does each of layer, batch and RMS normalisation compute from this batch? Count the means and the second moments (or variances) that it takes; scales and shifts
+# are trained, not computed.
+
+# %% exercise="essay_norms"
+statistics = None  # three whole numbers
+
+# %% [markdown]
+# **Essay.** *Which normalisation, and where?* Say over which axes each averages, and what that couples; what its Jacobian does to gradients; what changes between a normalisation before
+# the sublayer and one behind it; and which explanation of its success is disputed.
+
+# %% [markdown] exercise="essay_norms" part="essay"
+# *Your essay, or leave this as it is.*
+
+# %% [markdown]
+# ### An efficient training plan
+#
+# *4 minutes, and 40 for the essay.* A model of $P$ parameters is trained with Adam on $N$ devices, in mixed precision: per parameter 2 bytes for the weight, 2 for the gradient, and 12 for the optimiser's state (a copy of the weight and two moments
+# in single precision).
+
+# %%
+your_numbers("essay_training")
+
+# %% [markdown]
+# 1. `per_device`: bytes on each device if everything is replicated; if the optimiser's state is shared out evenly; if the gradients are, too; if the weights are, too.
+# 2. `sent`: bytes that each device sends when the gradients, in half precision, are added up over all devices by a **ring**: they are cut into $N$ pieces; in $N - 1$ steps everybody passes a piece
+#    on to the next and adds what comes, and in $N - 1$ more steps the finished pieces go round.
+
+# %% exercise="essay_training"
+per_device = None  # four whole numbers
+sent = None        # a whole number
+
+# %% [markdown]
+# **Essay.** *Plan the training of this model on these devices.* Say what you want to reach and what limits you; how the memory is spent, activations included, and how you would save some; which arithmetic you choose, and
+# what it risks or changes; and what is sent, when, and what it delays.
+
+# %% [markdown] exercise="essay_training" part="essay"
+# *Your essay, or leave this as it is.*
+
+# %% [markdown]
+# ### Low-rank adaptation
+#
+# *4 minutes, and 40 for the essay.* In the tenth notebook you replaced an update of a weight matrix by one of rank $r$. The update here has the singular values $s$.
+
+# %%
+your_numbers("essay_lora")
+
+# %% [markdown]
+# 1. `rank_two`: how near can a matrix of rank 2 come to it? Give the Frobenius norm of the difference, divided by that of the update.
+# 2. `of_identity`: the same for the $d \times d$ identity and a matrix of rank $r$.
+
+# %% exercise="essay_lora"
+rank_two = None     # one number
+of_identity = None  # one number
+
+# %% [markdown]
+# **Essay.** *When is an update of low rank enough?* Say when it is exact and what is lost otherwise, with your numbers; what stable rank or entropy rank are good for, and what not; whether
+# a theorem makes a rank of the order of $\log d$ enough; and when an update isn't of low rank, and how one would notice.
+
+# %% [markdown] exercise="essay_lora" part="essay"
+# *Your essay, or leave this as it is.*
+
+# %% [markdown]
+# *Where you meet this.* These are the questions of anybody who plans a model: how many heads, which pattern, which positions, which architecture, how deep, which normalisation, on which machines, how to adapt it. Each has
+# a part that can be computed in a minute, and a part that only an experiment decides. You know now which is which.
 
 # %% [markdown]
 # ## What you can do now
