@@ -108,13 +108,57 @@ def test_a_fact_that_does_not_hold_is_the_authors_error():
 def test_a_rule_that_nobody_knows():
     with pytest.raises(ValueError, match="no rule 'magic'"):
         IndexedChain(start="c", target="c", names=("c",), rules=("magic",)).known  # noqa: B018
-    chain = IndexedChain(
-        start="c^2 - 1", target="(c - 1)*(c + 1)", names=("c",), rules=("chain rule",)
-    )
-    lines = ["(c^2 - c) + c - 1", "c*(c - 1) + (c - 1) # magic", "(c - 1)*(c + 1)"]
-    examination = chain.examine(lines)
-    assert [(f.line, f.kind) for f in examination.findings] == [(2, "wrong_reason")]
+    lines = ["(c^2 - c) + c - 1", "c*(c - 1) + (c - 1) # magic", "(c - 1)*(c + 1) # algebra"]
+    for reasons in (False, True):  # a note, where no reason is asked for
+        chain = IndexedChain(
+            start="c^2 - 1",
+            target="(c - 1)*(c + 1)",
+            names=("c",),
+            rules=("chain rule",),
+            reasons=reasons,
+        )
+        examination = chain.examine(lines)
+        found = [(2, "wrong_reason")] if reasons else []
+        assert [(f.line, f.kind) for f in examination.findings] == found
     assert "The rules are: algebra, chain rule." in examination.findings[0].message
+
+
+def test_a_rule_in_other_words():
+    chain = IndexedChain(
+        start="sum(c*(x_k + c), k)",
+        target="c*sum(x_k, k) + n*c^2",
+        names=("c",),
+        indexed=("x",),
+        rules=("linearity of sums",),
+        reasons=True,
+    )
+    lines = ["sum(c*x_k + c^2, k)  # algebra", "c*sum(x_k, k) + sum(c^2, k)  # {}", chain.target]
+    for reason in ("Linearity of the sum", "sums: linearity", "by linearity of sums, twice"):
+        examination = chain.examine([line.format(reason) for line in lines])
+        assert [f.line for f in examination.findings] in ([], [3]), reason
+    examination = chain.examine([line.format("the sum says so") for line in lines])
+    assert (2, "wrong_reason") in [(f.line, f.kind) for f in examination.findings]
+
+
+def test_a_way_that_goes_on_behind_a_slip_does_not_jump():
+    chain = IndexedChain(
+        start="exp(s_j - m)/sum(exp(s_k - m), k)",
+        target="exp(s_j)/sum(exp(s_k), k)",
+        names=("m",),
+        indexed=("s",),
+        indices=("i", "j", "k"),
+        rules=("linearity of sums",),
+    )
+    slip = "exp(s_j)*exp(m)/sum(exp(s_k)*exp(-m), k)"
+    on = "exp(s_j)*exp(-m)/(exp(-m)*sum(exp(s_k), k))"
+    again = "exp(s_j)*exp(-m)/sum(exp(s_k)*exp(-m), k)"
+    went_on = chain.examine([chain.start, slip, again, on, chain.target])
+    assert [f.kind for f in went_on.findings] == ["wrong"]
+    assert went_on.credit > 0.4
+    jumped = chain.examine([chain.start, slip, chain.target])
+    assert [f.kind for f in jumped.findings] == ["wrong", "skipped"]
+    assert "No right line leads" in jumped.findings[1].message
+    assert jumped.credit == 0
 
 
 def test_bounds_are_refuted_by_a_climb():

@@ -170,6 +170,8 @@ class Examiner:
             return []
         origin = "derivative" if step.before.expr.has(Diff) else "given expression"
         begin = f"Line {step.line.number} jumps from the {origin} to the result."
+        if any(slip.line.number < step.line.number for slip in self.wrong):
+            begin = f"No right line leads from the {origin} to line {step.line.number}, the result."
         asked = " ".join(w.rubric for w in self.route.missing) or "Show the steps in between."
         return [Finding(step.line.number, "skipped", f"{begin} {asked}")]
 
@@ -194,6 +196,7 @@ class Route:
         self.shown: list[Waypoint] = []
         self.jump: Step | None = None
         self._arrived = self._polished = self._left = False
+        self._resumed: Line | None = None  # the line by which a slip was left, if that says more
         before, new_before = chain.given, False
         for step in _without_circles(chain.given, steps):
             if self._jumps(step):
@@ -205,6 +208,8 @@ class Route:
             idle = not (new or new_before) and chain.adds_nothing(before, step.line)
             # How a right line follows from a wrong one, no rule can tell.
             idle = idle or (step.back and chain.has_rules)
+            if step.back and chain.has_rules and not chain.adds_nothing(chain.given, step.line):
+                self._resumed = step.line
             self._take(step, idle=idle)
             before, new_before = step.line, bool(new)
         self.counted += _followed(chain, steps)
@@ -217,6 +222,8 @@ class Route:
     def _jumps(self, step: Step) -> bool:
         """Whether a line is the result, by itself or in disguise, before anything is shown."""
         if self._arrived or self.counted or self.shown or self.asked < 2:
+            return False
+        if step.before is self._resumed:  # behind a slip, by a step that can be held to a rule
             return False
         if self._arrives(step):
             return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +16,11 @@ from autograder.algebra.deriving import matrix_lines
 from autograder.algebra.deriving.bounds import bounded
 from autograder.algebra.deriving.examination import Finding
 from autograder.algebra.deriving.for_every_n import at_most, equal_for_all
+from autograder.algebra.deriving.indexed import Inert
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.opacity import Opaque
 from autograder.algebra.deriving.premises import IndexedLine, Premises
-from autograder.algebra.deriving.rules import Fact, Rule
+from autograder.algebra.deriving.rules import Fact
 from autograder.algebra.deriving.written_out import free_indices, rewritten, value
 
 TRIED = (2, 3)  # numbers n for which a step is held against its rule
@@ -29,7 +31,9 @@ class IndexedChain(Premises):
     """A derivation with indices, for any number n of them, whose steps go by rules.
 
     A line may begin with ``=`` or ``<=`` and end with a reason: ``= p_i - p_i^2  # algebra``.
-    A right step without a reason must go by one of the `rules`, a reason must be the right one.
+    A right step without a reason must go by one of the `rules`, or by several facts: what is given
+    may be put in at once.  A reason must be the right one; unless `reasons` are asked for, one
+    that names no rule is a note, which counts nothing.
 
     Parameters
     ----------
@@ -125,15 +129,17 @@ class IndexedChain(Premises):
         if not self.rules:
             return None
         number = line.number
-        if not line.rule:
-            if any(self.goes_by(before, line, name) for name in self.known):
-                return self._without_reason(before, line) if self.reasons else None
-            return Finding(number, "skipped", f"Line {number} is right, but takes {_SEVERAL}.")
-        name = self._named(line.rule)
-        if name is None:
+        name = self._named(line.rule) if line.rule else None
+        if name is None and line.rule and self.reasons:
             known = ", ".join(self.known)
             message = f"Line {number}: there is no rule {line.rule!r} here. The rules are: {known}."
             return Finding(number, "wrong_reason", message)
+        if name is None:
+            if any(self.goes_by(before, line, rule) for rule in self.known):
+                return self._without_reason(before, line) if self.reasons else None
+            if self.goes_by(before, line, *self.facts):
+                return None
+            return Finding(number, "skipped", f"Line {number} is right, but takes {_SEVERAL}.")
         by_algebra = name != "algebra" and self.goes_by(before, line, "algebra")
         if self.goes_by(before, line, name) and not by_algebra:
             return None
@@ -174,20 +180,21 @@ class IndexedChain(Premises):
         same = bool(before.expr == line.expr)
         return same or not self.has_rules or self.goes_by(before, line, "algebra")
 
-    def goes_by(self, before: Line, line: Line, name: str) -> bool:
-        """Whether a step goes by the rule of that name, and algebra."""
-        rule, fact = self.known[name], self.facts.get(name)
-        rewrites = (*self.known["algebra"].rewrites, *rule.rewrites)
+    def goes_by(self, before: Line, line: Line, *names: str) -> bool:
+        """Whether a step goes by the rules of these names, and algebra."""
+        rules = [self.known[name] for name in names]
+        facts = [self.facts[name] for name in names if name in self.facts]
+        rewrites = self.known["algebra"].rewrites + sum((rule.rewrites for rule in rules), ())
         if line.relation == "=" and matrix_lines.are_about_matrices(before.expr, line.expr):
-            if fact:
-                rewrites = (*rewrites, self._assumed(fact))
+            rewrites = (*rewrites, *map(self._assumed, facts))
             return matrix_lines.same(before.expr, line.expr, rewrites, self.world)
+        opens = sum((rule.opens for rule in rules), ())
         try:
             left, right = (self._rewritten(side.expr, rewrites) for side in (before, line))
-            bounds = rule.bounds if line.relation == "<=" else ()
+            bounds = sum((rule.bounds for rule in rules), ()) if line.relation == "<=" else ()
             return any(
                 all(
-                    self._agree(self._rewritten(bound, rewrites), right, env, rule, fact)
+                    self._agree(self._rewritten(bound, rewrites), right, env, opens, facts)
                     for env in self.world.cases(bound, right, sizes=TRIED)
                 )
                 for bound in bounded(left, bounds, self.world)
@@ -205,9 +212,16 @@ class IndexedChain(Premises):
             return f"In the last line {shown} is still to be carried out."
         return super().out_of_form(line)
 
-    def _agree(self, a: sympy.Expr, b: sympy.Expr, env: Any, rule: Rule, fact: Fact | None) -> bool:
-        opaque = Opaque(rule.opens, self.closed)
-        if fact:
+    def _agree(
+        self,
+        a: sympy.Expr,
+        b: sympy.Expr,
+        env: Any,
+        opens: tuple[type[Inert], ...],
+        facts: Sequence[Fact],
+    ) -> bool:
+        opaque = Opaque(opens, self.closed)
+        for fact in facts:
             self._assume(fact, env, opaque)
         sides = (value(side, env, self.world, opaque).xreplace(opaque.facts) for side in (a, b))
         return equal(*sides).equal is True
@@ -233,7 +247,10 @@ class IndexedChain(Premises):
         """Return the rule that is meant, spelling aside."""
         plain = {_plain(name): name for name in self.known}
         close = difflib.get_close_matches(_plain(text), plain, n=1, cutoff=0.85)
-        return plain[close[0]] if close else None
+        if close:
+            return plain[close[0]]
+        named = [name for name in self.known if _words(name) <= _words(text)]
+        return named[0] if len(named) == 1 else None
 
 
 _SEVERAL = "several steps at once; write them down one by one"
@@ -242,6 +259,10 @@ _WRITTEN = {"D": "a derivative", "E": "an expectation", "Var": "a variance", "La
 
 def _plain(name: str) -> str:
     return re.sub(r"\W|\bthe\b", "", name.lower())
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[^\W_]+", text.lower())) - {"a", "of", "the"}
 
 
 def _assignments(count: int, size: int) -> list[tuple[sympy.Integer, ...]]:
