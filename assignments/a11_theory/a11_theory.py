@@ -330,6 +330,173 @@ def head_profile(A: "(..., n, n)") -> "dict of (...)":
 toy = None  # two rows of four numbers
 
 # %% [markdown]
+# ### Which heads matter?
+#
+# *25 minutes.* A profile says what a head looks at, not whether anybody needs it. That takes an intervention: remove the
+# head and measure what is lost. The output of a layer is the sum of what its heads add (notebook 4), so here are the contributions
+# of four heads to 50 tokens of width 3, made from random numbers of four sizes. Put in your `seed` and `sizes`:
+
+# %%
+your_numbers("head_pruning")
+
+# %%
+seed, sizes = 0, [1, 1, 1, 1]  # yours go here
+contributions = np.random.default_rng(seed).normal(size=(4, 50, 3)) * np.reshape(sizes, (4, 1, 1))
+output = contributions.sum(axis=0)
+
+# %% [markdown]
+# 1. `order`: the heads (0 to 3) by the mean squared error of the output without that head alone, the largest error first.
+# 2. `explained`: keep the first one, two, three, four heads of your order, and call their sum $Y_q$. Four numbers:
+#    $1 - \|Y - Y_q\|^2 / \|Y\|^2$.
+# 3. `needed`: the number of heads after which this is at least 99 %. `ratio`: the compression ratio, 4 divided by that.
+# 4. `pitfall`: heads were judged one at a time. What can go wrong?
+#    - **A** Heads with large contributions look important although the loss never changes without them.
+#    - **B** Nothing: the loss without two heads is the sum of the losses without each.
+#    - **C** Two heads that do the same look unimportant, each by itself, and yet one of them has to stay: importance doesn't add up.
+#    - **D** Two heads that do the same both look more important than they would alone.
+
+# %% exercise="head_pruning"
+order = None      # four whole numbers, such as [1, 0, 3, 2]
+explained = None  # four numbers
+needed = None     # a whole number
+ratio = None      # one number
+pitfall = None    # one of "A", "B", "C", "D"
+
+# %% [markdown]
+# **Where you meet this.** Michel, Levy and Neubig (2019) removed heads from trained transformers, one at a time: most could go
+# without a significant loss, and some layers kept working with a single head. Removing many at once is another matter, for
+# the reason that you have just chosen. GPT-2 small and BERT base have 144 heads each (12 layers of 12), Llama-2-7B has 1024 (32
+# of 32). And keep three things apart: a head *looks* at something, a head *does* something, a head *is needed*. Maps show the
+# first alone. In the tiny model above head 0.1 votes for no letter itself, yet without it the last head finds nothing.
+#
+# ## 3 Claims
+#
+# ### True, false, empirical
+#
+# *30 minutes.* Here are twelve sentences of the kind that one reads. Label each: **T**, a theorem that was proved in this course;
+# **F**, refuted by a proof or by a counterexample; **E**, a matter of experiment that no theorem decides.
+#
+# | | claim |
+# |---|---|
+# | C1 | The matrix of attention weights has rank at most $d_k$. |
+# | C2 | The matrix of scores $QK^\top$ has rank at most $d_k$. |
+# | C3 | Without positions, a transformer layer followed by mean pooling can tell "ab" from "ba". |
+# | C4 | Within a head, each output is a convex combination of the values. |
+# | C5 | Computing in tiles makes the *time* of exact attention grow slower than $n^2$. |
+# | C6 | In a transformer trained on text, some heads specialise in syntax. |
+# | C7 | The scale $1/\sqrt{d_k}$ is optimal: no other temperature ever gives a smaller loss. |
+# | C8 | With $d_k = d/h$, $h$ heads with $W_O$ have as many parameters as one head with $W_O$ (no biases). |
+# | C9 | With residual connections gradients can't vanish. |
+# | C10 | Linear attention trains more stably than softmax attention. |
+# | C11 | Each layer adds exactly one level of abstraction, so 6 to 12 layers are best. |
+# | C12 | Scores with RoPE depend on the two positions through their difference alone. |
+#
+# 1. `labels`: the twelve labels.
+#
+# A claim about *all* numbers falls with one example. Try to find one; where there is none, answer 0.
+#
+# 2. `rank_test`: one of C1 and C2 is false. Give three queries and three keys of width $d_k = 1$, two rows of three numbers, for which it fails.
+# 3. `scale_test`: C7. Let $d_k = 4$ and three keys have the scores $q \cdot k$ that you give. Key 0 is the right one, and the loss is $-\log$ of its weight.
+#    Find scores, at most 100 in size, for which the loss is smaller without the scale than with it; or 0.
+# 4. `shortcut_test`: C9. Ten layers $x \mapsto x + a x$ in a row: find an $a$ for which the gradient
+#    shrinks below one millionth; or 0.
+# 5. `rotation_test`: C12. Find two pairs of positions $(m, n)$ with the same $m - n$, as two rows of two numbers, for which some
+#    $q$ and $k$ get different scores; or 0. (It counts if `shortcut_test` is right.)
+#
+# For the other six the reason is a sentence.
+#
+# 6. `reasons`: the letter of the reason for your label of C3, C5, C6, C8, C10, C11. Two of the reasons are needed by none.
+#    - **A** Each pair of a query and a key is still multiplied.
+#    - **B** Permuting the input permutes the outputs, and a mean doesn't see that.
+#    - **C** Count both: $4d^2$.
+#    - **D** It was found by probing trained models; other data or seeds could have shown something else.
+#    - **E** It takes training runs with several seeds to know, and the answer may depend on the set-up.
+#    - **F** A head of the first layer can already reach every token, so layers don't correspond to levels one by one.
+#    - **G** The $n \times n$ matrix is never stored.
+#    - **H** Weights are random at the beginning.
+
+# %% exercise="claim_audit"
+labels = {
+    "C1": None, "C2": None, "C3": None, "C4": None, "C5": None, "C6": None,
+    "C7": None, "C8": None, "C9": None, "C10": None, "C11": None, "C12": None,
+}
+rank_test = None      # two rows of three numbers: queries, keys
+scale_test = None     # three numbers, or 0
+shortcut_test = None  # one number
+rotation_test = None  # two rows of two numbers, or 0
+reasons = {"C3": None, "C5": None, "C6": None, "C8": None, "C10": None, "C11": None}
+
+# %% [markdown]
+# ### Against recurrence and convolution
+#
+# *25 minutes.* Before attention, sequences were read by **recurrent** layers, $h_t = \tanh(W h_{t-1} + U x_t)$, or by **convolutions**, in which each output
+# is $\sum_{j} W_j x_{t+j}$ over $k$ neighbouring tokens, with a $d \times d$ matrix for each of the $k$ places. Three things differ:
+# the *work*, the *steps* that must wait for each other, and the length of the *path* that a signal takes from one token to another.
+# A convolution carries a signal over $k - 1$ tokens: that is how far the tokens that it sees lie apart.
+#
+# Give classes as text in `n`, `d`, `k`, such as `"n log(n)"`; a logarithm to base $k$ is `log(n)/log(k)`.
+#
+# 1. `attention_work`, `recurrent_work`, `convolution_work`: the work of a layer of width $d$ on $n$ tokens. For attention count the pairs
+#    of tokens alone, without the projections.
+# 2. `recurrent_steps`: the steps of a recurrent layer that must wait for each other.
+# 3. `stacked_path`, `dilated_path`: the largest number of convolutions that a signal passes between two of $n$ tokens: stacked ones, and
+#    *dilated* ones, where layer $l$ skips tokens so that the view grows by the factor $k$ with each layer.
+#
+# Now let $n = 100$, $d = 512$, $k = 3$.
+#
+# 4. `madds`: the multiply–adds of self-attention ($n^2 d$, one of its two products), recurrence (one matrix a token), convolution.
+#    `paths`: the longest path for the three, in layers or steps, with the convolutions stacked ($n$ steps for the recurrence). `dilated`: for dilated convolutions.
+# 5. `crossover`: with these formulas, the $n$ below which attention takes less work than recurrence, for any $n$ and $d = 512$. `layers`: the number
+#    of stacked convolutions that link both ends of the sequence.
+
+# %% exercise="rnn_cnn_compare"
+attention_work = None    # text, such as "n log(n)"
+recurrent_work = None    # text
+convolution_work = None  # text
+recurrent_steps = None   # text
+stacked_path = None      # text
+dilated_path = None      # text
+madds = None             # three whole numbers
+paths = None             # three whole numbers
+dilated = None           # a whole number
+crossover = None         # a whole number
+layers = None            # a whole number
+
+# %% [markdown]
+# ### Fit a power law
+#
+# *20 minutes.* The loss of language models falls with the compute $C$ of their training like a power law, $\text{loss} \propto C^{-\alpha}$, over many
+# orders of magnitude. On two logarithmic axes that is a straight line. Five runs gave these losses at $C = 10^{18}, 10^{19}, \dots, 10^{22}$ FLOPs:
+
+# %%
+your_numbers("scaling_fit")
+
+# %% [markdown]
+# 1. `alpha`: the exponent, by least squares over the logarithms. `error`: its standard error. With $N$ points, $x = \log_{10} C$ and the residuals $r$ of
+#    $\log_{10} \text{loss}$ that is $\sqrt{\frac{\sum r^2}{N - 2} \big/ \sum (x - \bar x)^2}$. `factor`: what ten times the compute multiplies the loss by.
+# 2. `quarter`: the same factor if $\alpha$ were 0.25.
+# 3. A transformer with $L$ layers of width $d$ has about $12 L d^2$ weights. `weights`: for $(L, d) = (6, 512), (24, 256), (96, 128)$. `slender`: $d/L$ of the
+#    three.
+# 4. `depth`: the depth with the same budget if $d = 4L$; it needn't be a whole number. `published`: $d/L$ of GPT-3 ($L = 96$,
+#    $d = 12288$) and of BERT base ($L = 12$, $d = 768$).
+
+# %% exercise="scaling_fit"
+alpha = None      # one number
+error = None      # one number
+factor = None     # one number
+quarter = None    # one number
+weights = None    # three whole numbers
+slender = None    # three numbers
+depth = None      # one number
+published = None  # two numbers: GPT-3, BERT base
+
+# %% [markdown]
+# **Where you meet this.** Kaplan et al. (2020) fitted an exponent of about 0.05 for the loss against compute. So ten times the compute takes
+# 11 % off the loss, and halving it takes $2^{20}$, a million times the compute. A fit through five points has an error, and the error doesn't say whether the
+# line goes on: Hoffmann et al. (2022), with other schedules, came to other advice on how to spend the same budget. On the shape of a model such laws say little: over a wide range
+# of $d/L$ Kaplan et al. found nearly equal losses. "96 layers are best" isn't among their results.
+
+# %% [markdown]
 # ## Essays
 #
 # Eight questions, and none has an answer in one line. **Compute the numbers of all eight**, which takes about half an hour, and
@@ -547,3 +714,11 @@ of_identity = None  # one number
 # have no one-line answer.
 #
 # The next notebook is the last one: build a transformer from your own parts, train it, and look inside.
+#
+# **To read.**
+#
+# - Michel, Levy & Neubig (2019), *Are sixteen heads really better than one?*: heads removed from trained models, and what it cost.
+# - Clark et al. (2019), *What does BERT look at?*: maps of 144 heads, with the kinds that you have profiled.
+# - Olsson et al. (2022), *In-context learning and induction heads*: heads like the last one of the tiny model, and the evidence for what they do.
+# - Jain & Wallace (2019), *Attention is not explanation*: what weights do not show.
+# - Kaplan et al. (2020), *Scaling laws for neural language models*: where the power laws come from.

@@ -19,6 +19,10 @@ POINTS = {
     "attn_information": [3, 1, 1],
     "head_metrics": [1, 1, 2, 3, 1],
     "head_profile": [1, 1, 3],
+    "head_pruning": [2, 1, 1],
+    "claim_audit": [6],
+    "rnn_cnn_compare": [3, 2, 1],
+    "scaling_fit": [2, 1, 1, 1],
 }
 
 
@@ -127,3 +131,59 @@ class TestHeadProfile:
         exec(maps, shown)
         np.testing.assert_array_equal(shown["toy_maps"], module("head_profile").TOY)
         np.testing.assert_allclose(shown["toy_maps"].sum(axis=-1), 1)
+
+
+class TestHeadPruning:
+    numbers = {"seed": 0, "sizes": np.array([3, 1, 0.2, 0.05])}  # noqa: RUF012
+
+    def test_reference(self):
+        found = solve(module("head_pruning").exercise, self.numbers)
+        assert [int(head) for head in found["order"]] == [0, 1, 2, 3]
+        np.testing.assert_allclose(found["explained"], [0.861, 0.995, 1, 1], atol=5e-4)
+        assert (found["needed"], found["ratio"]) == (2, 2)
+
+
+class TestClaimAudit:
+    def test_reference(self):
+        found = solve(module("claim_audit").exercise, {})
+        assert "".join(found["labels"].values()) == "FTFTFEFTFEFT"
+
+    def test_the_counterexamples_do_what_they_say(self):
+        audit = module("claim_audit")
+        assert np.linalg.matrix_rank(audit.softmax(np.outer([1, 2, 3], [1, 2, 3]))) == 3
+        assert [audit.gradient(a) for a in (-0.9, -0.5, 0.5, 0)] == [
+            "vanishes",
+            "stays",
+            "grows",
+            "nothing added",
+        ]
+
+
+class TestRnnCnnCompare:
+    def test_reference(self):
+        found = solve(module("rnn_cnn_compare").exercise, {})
+        assert list(found["madds"]) == [5120000, 26214400, 78643200]
+        assert list(found["paths"]) == [1, 100, 50]
+        assert (found["dilated"], found["crossover"], found["layers"]) == (5, 512, 50)
+
+
+class TestScalingFit:
+    numbers = {"loss": np.array([3.42, 3.05, 2.71, 2.42, 2.15])}  # noqa: RUF012
+
+    def test_reference(self):
+        found = solve(module("scaling_fit").exercise, self.numbers)
+        same(found["alpha"], 0.05036598)
+        same(found["factor"], 0.8905002)
+        same(found["quarter"], 0.5623413)
+        assert list(found["weights"]) == [18874368] * 3
+        same(found["slender"], [85.33333, 10.66667, 1.333333])
+        same(found["depth"], 46.15199)
+        same(found["published"], [128, 64])
+
+    def test_mistakes(self):
+        same(wrong("scaling_fit", "alpha", "loss_not_logarithmic", self.numbers), 0.317)
+
+    def test_the_error_is_that_of_least_squares(self):
+        _, covariance = np.polyfit(np.arange(18, 23), np.log10(self.numbers["loss"]), 1, cov=True)
+        found = solve(module("scaling_fit").exercise, self.numbers)
+        np.testing.assert_allclose(found["error"], covariance[0, 0] ** 0.5)

@@ -1,0 +1,303 @@
+"""Twelve claims about attention: proved, refuted, or a matter of experiment.
+
+Source: Yun et al. (2020), "Are transformers universal approximators?"; Vaswani et al. (2017).
+"""
+
+import numpy as np
+
+from autograder.exercise import Exercise, Labels, Witness
+from reference.helpers import softmax
+
+exercise = Exercise(
+    "claim_audit",
+    title="True, false, empirical",
+    source="Vaswani et al. (2017); Yun et al. (2020)",
+)
+
+claims = Labels(
+    "T F E",
+    wrong={
+        "ranks_exchanged": (
+            {"C1": "T", "C2": "F"},
+            "C1 and C2: which of the two is a product of narrow matrices, which a function of it?",
+        ),
+        "rank_through_the_softmax": (
+            {"C1": "T", "C2": "T"},
+            "C1: does the bound on the rank survive the exponential?",
+        ),
+        "order_from_pooling": (
+            {"C3": "T"},
+            "C3: permute the input of a layer. What happens to its outputs, what to their mean?",
+        ),
+        "convexity_missed": (
+            {"C4": "F"},
+            "C4: what signs have the weights of a row, and what is their sum?",
+        ),
+        "tiles_save_work": (
+            {"C5": "T"},
+            "C5: tiles never store the whole matrix. How many of its entries are computed?",
+        ),
+        "observed_taken_for_proved": (
+            {"C6": "T"},
+            "C6: such heads were found in trained models. Is there a theorem that says so?",
+        ),
+        "scale_called_optimal": (
+            {"C7": "T"},
+            "C7: the scale keeps a variance at 1. Is that the same as the least loss, always?",
+        ),
+        "counts_differ": (
+            {"C8": "F"},
+            "C8: count both layers, with a width of d/h for each of the h heads.",
+        ),
+        "shortcut_guarantees": (
+            {"C9": "T"},
+            "C9: the Jacobian is I + J. Which J makes it small?",
+        ),
+        "stability_called_a_theorem": (
+            {"C10": "T"},
+            "C10: how would one find out? Nothing in the formula says so.",
+        ),
+        "levels_of_abstraction": (
+            {"C11": "T"},
+            "C11: how far does the first layer see, and what would a level be?",
+        ),
+        "offset_missed": (
+            {"C12": "F"},
+            "C12: what is the product of a rotation and the transpose of another one?",
+        ),
+    },
+)
+
+
+@exercise.part(points=3, answer=claims)
+def labels():
+    """T, F or E for each of the twelve claims."""
+    return dict(zip((f"C{i}" for i in range(1, 13)), "FTFTFEFTFEFT", strict=True))
+
+
+def table(array, *shape):
+    """Return the array if it has this shape and its numbers are finite and not too large."""
+    array = np.asarray(array, float)
+    fits = array.shape == shape and np.isfinite(array).all() and np.abs(array).max() <= 1000
+    return array if fits else None
+
+
+def ranks(pair):
+    """Return what scores and weights of three queries and keys of width 1 show about the ranks."""
+    if (pair := table(pair, 2, 3)) is None:
+        return "no two rows of three numbers"
+    scores = np.outer(*pair)
+    stretch = np.linalg.svd(softmax(scores), compute_uv=False)
+    return f"{min((stretch > 1e-6).sum(), 2)} or more" if pair.any(axis=1).all() else "zero scores"
+
+
+@exercise.part(points=0.75, answer=Witness(ranks))
+def rank_test():
+    """Three queries and three keys of width 1 that refute C1 or C2, two rows of three numbers."""
+    return np.array([[1, 2, 3], [1, 2, 3]])
+
+
+@rank_test.alternative
+def other_signs():
+    """Queries of both signs."""
+    return np.array([[-1, 0, 1], [2, 0, -2]])
+
+
+@rank_test.alternative
+def different_keys():
+    """Queries and keys need not be alike."""
+    return np.array([[0.5, -1, 2], [1, 0, 3]])
+
+
+@rank_test.alternative
+def only_two_different_queries():
+    """A rank of 2 is more than 1 already."""
+    return np.array([[1, 2, 2], [0, 1, 0]])
+
+
+@rank_test.misconception()
+def equal_queries():
+    """All rows of these weights are alike, so their rank is 1, within both bounds."""
+    return np.array([[1, 1, 1], [1, 2, 3]])
+
+
+@rank_test.misconception()
+def zero_queries_or_keys():
+    """These queries or keys vanish, so all scores are 0: no bound is exceeded."""
+    return np.array([[0, 0, 0], [1, 2, 3]])
+
+
+def better_scale(scores):
+    """Return at which of two temperatures, 1 or √d_k = 2, the loss of key 0 is smaller."""
+    if (scores := table(scores, 3)) is None:
+        return "no three numbers"
+    sharp, scaled = (-np.log(softmax(scores / tau)[0] + 1e-300) for tau in (1, 2))
+    if abs(sharp - scaled) < 1e-9:
+        return "neither"
+    return "without" if sharp < scaled else "with"
+
+
+@exercise.part(points=0.5, answer=Witness(better_scale))
+def scale_test():
+    """Three scores q·k that refute C7, or 0 if there are none."""
+    return np.array([4, 0, 0])
+
+
+@scale_test.alternative
+def just_ahead():
+    """Key 0 a little ahead of the others."""
+    return np.array([1, 0.5, 0.5])
+
+
+@scale_test.alternative
+def negative_scores():
+    """Only differences count."""
+    return np.array([-1, -3, -2])
+
+
+@scale_test.alternative
+def ahead_of_one():
+    """One of the others may be level."""
+    return np.array([3, 3, 0])
+
+
+@scale_test.misconception()
+def key_behind():
+    """Key 0 lies behind here, and a wrong answer costs less if it is given with less certainty."""
+    return np.array([0, 4, 0])
+
+
+@scale_test.misconception()
+def equal_scores():
+    """Equal scores stay equal at every scale."""
+    return np.array([1, 1, 1])
+
+
+@scale_test.misconception()
+def scale_is_best():
+    """There are such scores: compare the losses of key 0 for scores in which it is far ahead."""
+    return 0
+
+
+def gradient(slope):
+    """Return whether a gradient vanishes in ten layers x + a·x."""
+    if (slope := table(slope)) is None:
+        return "no number"
+    if slope == 0:
+        return "nothing added"
+    factor = abs(1 + slope) ** 10
+    return "vanishes" if factor < 1e-6 else "grows" if factor > 1 else "stays"
+
+
+@exercise.part(points=0.5, answer=Witness(gradient))
+def shortcut_test():
+    """A number a that refutes C9, or 0 if there is none."""
+    return -0.9
+
+
+@shortcut_test.alternative
+def exactly_minus_one():
+    """The shortcut is cancelled."""
+    return -1
+
+
+@shortcut_test.alternative
+def beyond_minus_one():
+    """The sign of what is left doesn't matter."""
+    return -1.2
+
+
+@shortcut_test.alternative
+def three_quarters_and_more():
+    """Just enough."""
+    return -0.76
+
+
+@shortcut_test.misconception()
+def shortcut_protects():
+    """There is such a number: the factor of a layer is 1 + a, and a may have either sign."""
+    return 0
+
+
+@shortcut_test.misconception()
+def shortcut_grows():
+    """Here the gradient grows. Which 1 + a are small?"""
+    return 0.5
+
+
+@shortcut_test.misconception()
+def too_little_taken_away():
+    """Raise 1 + a to the tenth power: it isn't below one millionth."""
+    return -0.5
+
+
+def offset(pair):
+    """Return whether two pairs of positions refute C12."""
+    pair = np.asarray(pair, float)
+    if pair.ndim == 0:
+        return "nothing" if pair == 0 else "a number"
+    return "some positions"
+
+
+@exercise.part(points=0.25, answer=Witness(offset), after=shortcut_test)
+def rotation_test():
+    """Positions m, n and another pair with the same difference that refute C12, or 0."""
+    return 0
+
+
+@rotation_test.alternative
+def zero_as_text():
+    """Written as text."""
+    return "0"
+
+
+@rotation_test.alternative
+def zero_with_a_point():
+    """As a decimal."""
+    return 0.0
+
+
+@rotation_test.alternative
+def zero_in_a_list():
+    """As numpy's number."""
+    return np.float64(0)
+
+
+@rotation_test.misconception()
+def positions_themselves():
+    """Rotate by the angles m and n: the product depends on m − n. No positions refute that."""
+    return np.array([[1, 2], [3, 4]])
+
+
+reasons_of = Labels(
+    "A B C D E F G H",
+    wrong={
+        "reach_for_order": (
+            {"C3": "F"},
+            "C3: global reach doesn't help. Does anything in the layer know an order?",
+        ),
+        "memory_for_time": (
+            {"C5": "G"},
+            "C5: that is about memory. What about the time?",
+        ),
+        "seen_once_for_ever": (
+            {"C6": "H"},
+            "C6: initial weights say nothing about what training does with them.",
+        ),
+        "count_by_experiment": ({"C8": "D"}, "C8: parameters can be counted."),
+        "denominator_decides": (
+            {"C10": "G"},
+            "C10: less memory is no steadier training.",
+        ),
+        "levels_by_stacking": (
+            {"C11": "H"},
+            "C11: look at what the first layer can reach after training, too.",
+        ),
+    },
+)
+
+
+@exercise.part(points=1, answer=reasons_of)
+def reasons():
+    """The reason for the label of each of six claims, by its letter."""
+    return {"C3": "B", "C5": "A", "C6": "D", "C8": "C", "C10": "E", "C11": "F"}

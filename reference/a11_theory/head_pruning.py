@@ -1,0 +1,159 @@
+"""Which heads can go, measured by the loss of the output.
+
+Source: Michel et al. (2019), "Are sixteen heads really better than one?", sections 3 and 4.
+"""
+
+import numpy as np
+
+from autograder.exercise import Choice, Count, Exercise, Numbers
+
+exercise = Exercise(
+    "head_pruning",
+    title="Which heads matter?",
+    source="Michel et al. (2019), sections 3 and 4",
+)
+
+
+def contributions(seed, sizes):
+    """Return what four heads add to the output, (4, 50, 3)."""
+    return np.random.default_rng(seed).normal(size=(4, 50, 3)) * np.reshape(sizes, (4, 1, 1))
+
+
+@exercise.variant
+def draw(rng):
+    """seed and sizes, from which the notebook makes the contributions of the four heads."""
+    sizes = [3, 1, 0.15, 0.2], [3, 2, 1.2, 0.3], [2, 1.6, 1.2, 1]
+    while True:
+        variant = {"seed": int(rng.integers(100)), "sizes": rng.permutation(rng.choice(sizes))}
+        H = contributions(**variant)
+        shares = shares_kept(H, by_loss(H))
+        if np.any(by_loss(H) != np.arange(4)) and np.abs(shares - 0.99).min() > 0.002:
+            return variant
+
+
+def by_loss(H):
+    """Return the heads by the loss without them, the largest first."""
+    return np.argsort(-(H**2).mean(axis=(1, 2)))
+
+
+def shares_kept(H, order):
+    """Return the explained share with the first one, two, … heads of an order."""
+    Y = H.sum(axis=0)
+    kept = np.cumsum(H[np.asarray(order, int)], axis=0)
+    return 1 - ((Y - kept) ** 2).sum(axis=(1, 2)) / (Y**2).sum()
+
+
+def is_an_order(order):
+    """Each head has to stand in it once."""
+    return sorted(order) == [0, 1, 2, 3]
+
+
+@exercise.part(points=1, answer=Count(), carry_if=is_an_order)
+def order(seed, sizes):
+    """The heads by the loss without them alone, the largest loss first, counted from 0."""
+    return by_loss(contributions(seed, sizes))
+
+
+@order.misconception()
+def least_important_first(seed, sizes):
+    """You put the smallest loss first: those heads matter least."""
+    return by_loss(contributions(seed, sizes))[::-1]
+
+
+@order.misconception(credit=0.3)
+def counted_from_one(seed, sizes):
+    """You counted the heads from 1. As in Python, the first one is head 0."""
+    return by_loss(contributions(seed, sizes)) + 1
+
+
+@order.misconception()
+def places_for_heads(seed, sizes):
+    """You wrote for each head its place. Write for each place the head."""
+    return np.argsort(by_loss(contributions(seed, sizes)))
+
+
+@exercise.part(points=1, answer=Numbers())
+def explained(order, seed, sizes):
+    """The explained shares with the first one, two, three and four heads of your order."""
+    return shares_kept(contributions(seed, sizes), order)
+
+
+@explained.misconception()
+def each_head_alone(order, seed, sizes):
+    """You took each head by itself. Add the heads up in your order."""
+    H = contributions(seed, sizes)[np.asarray(order, int)]
+    Y = H.sum(axis=0)
+    return 1 - ((Y - H) ** 2).sum(axis=(1, 2)) / (Y**2).sum()
+
+
+@explained.misconception()
+def unexplained(order, seed, sizes):
+    """That is the share that is left. Subtract it from 1."""
+    return 1 - shares_kept(contributions(seed, sizes), order)
+
+
+@explained.misconception()
+def not_squared(order, seed, sizes):
+    """You divided norms. Shares are of sums of squares."""
+    return 1 - np.sqrt(1 - np.minimum(shares_kept(contributions(seed, sizes), order), 1))
+
+
+@explained.misconception()
+def squares_added_up(order, seed, sizes):
+    """You added up the squares of single heads. Heads overlap: add them up first."""
+    squares = (contributions(seed, sizes)[np.asarray(order, int)] ** 2).sum(axis=(1, 2))
+    return np.cumsum(squares) / squares.sum()
+
+
+@exercise.part(points=0.5, answer=Count())
+def needed(explained):
+    """How many heads of your order it takes to explain at least 99 %."""
+    return 1 + int(np.argmax(np.asarray(explained) >= 0.99))
+
+
+@needed.misconception()
+def counted_from_zero(explained):
+    """That is an index. How many heads are there up to it?"""
+    return int(np.argmax(np.asarray(explained) >= 0.99))
+
+
+@needed.misconception()
+def one_more(explained):
+    """The share passes 99 % earlier."""
+    return 2 + int(np.argmax(np.asarray(explained) >= 0.99))
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def ratio(needed):
+    """The compression ratio: all heads for each one that is kept."""
+    return 4 / needed
+
+
+@ratio.misconception()
+def share_removed(needed):
+    """That is the share of heads that are removed. Divide all heads by those that are kept."""
+    return 1 - needed / 4
+
+
+@exercise.part(points=1, answer=Choice("ABCD"))
+def pitfall():
+    """What goes wrong when heads are judged one at a time?"""
+    return "C"
+
+
+@pitfall.misconception()
+def large_is_important():
+    """That the loss is measured is no fault. But which heads may stand in for each other?"""
+    return "A"
+
+
+@pitfall.misconception()
+def nothing_goes_wrong():
+    """Imagine the same head twice. Remove the first, then the second, then both."""
+    return "B"
+
+
+@pitfall.misconception()
+def duplicates_look_important():
+    """If a head has a double, how much is missing without it?"""
+    return "D"

@@ -1,0 +1,245 @@
+"""Attention against recurrence and convolution: work, steps one after the other, paths.
+
+Source: Vaswani et al. (2017), "Attention is all you need", section 4.
+"""
+
+import numpy as np
+
+from autograder.exercise import ComplexityClass, Count, Exercise
+
+exercise = Exercise(
+    "rnn_cnn_compare",
+    title="Against recurrence and convolution",
+    source="Vaswani et al. (2017), section 4",
+)
+
+n, d, k = 100, 512, 3
+CLASSES = ComplexityClass("n d k")
+
+
+@exercise.part(points=0.5, answer=CLASSES)
+def attention_work():
+    """The class of the work of a layer of self-attention, without its projections."""
+    return "n^2 d"
+
+
+@attention_work.misconception()
+def width_forgotten():
+    """Each pair of tokens costs an inner product. How long are the vectors?"""
+    return "n^2"
+
+
+@attention_work.misconception()
+def projections_counted():
+    """That is what the projections cost. Here the pairs of tokens count."""
+    return "n d^2"
+
+
+@attention_work.misconception()
+def only_one_query():
+    """That is the work for one query. There are n."""
+    return "n d"
+
+
+@exercise.part(points=0.5, answer=CLASSES)
+def recurrent_work():
+    """The class of the work of a recurrent layer."""
+    return "n d^2"
+
+
+@recurrent_work.misconception()
+def vectors_for_matrices():
+    """Each step multiplies a vector of width d by a matrix. What does that cost?"""
+    return "n d"
+
+
+@recurrent_work.misconception()
+def one_step_alone():
+    """That is one step. There are n."""
+    return "d^2"
+
+
+@recurrent_work.misconception()
+def pairs_in_a_recurrence():
+    """A recurrent layer compares no pairs of tokens."""
+    return "n^2 d"
+
+
+@exercise.part(points=0.75, answer=CLASSES)
+def convolution_work():
+    """The class of the work of a convolution with kernels of k tokens, from width d to width d."""
+    return "k n d^2"
+
+
+@convolution_work.misconception()
+def kernel_forgotten():
+    """Each output looks at k tokens, and each of them has its own matrix."""
+    return "n d^2"
+
+
+@convolution_work.misconception()
+def channel_by_channel():
+    """That is a convolution in which each channel stays by itself. Here all channels mix."""
+    return "k n d"
+
+
+@convolution_work.misconception()
+def kernel_squared():
+    """A sequence has one dimension: the kernel has k places."""
+    return "k^2 n d^2"
+
+
+@exercise.part(points=0.25, answer=CLASSES)
+def recurrent_steps():
+    """The class of the number of steps of a recurrent layer that must wait for each other."""
+    return "n"
+
+
+@recurrent_steps.misconception()
+def all_at_once():
+    """A state needs the one before it."""
+    return "1"
+
+
+@recurrent_steps.misconception()
+def tree_of_steps():
+    """A sum can be made in a tree. Here each state goes through a nonlinearity."""
+    return "log(n)"
+
+
+@exercise.part(points=0.5, answer=CLASSES)
+def stacked_path():
+    """The class of the longest path between two tokens in stacked convolutions."""
+    return "n/(k-1)"
+
+
+@stacked_path.misconception()
+def each_layer_doubles():
+    """Each layer widens the view by the same number of tokens, not by the same factor."""
+    return "log(n)/log(k)"
+
+
+@stacked_path.misconception()
+def kernel_has_no_effect():
+    """How far does one layer carry? Wider kernels need fewer layers."""
+    return "n"
+
+
+@stacked_path.misconception()
+def one_layer_is_enough():
+    """One layer carries over k − 1 tokens alone."""
+    return "1"
+
+
+@exercise.part(points=0.5, answer=CLASSES)
+def dilated_path():
+    """The class of the longest path if each layer's kernel is spread k times as far."""
+    return "log(n)/log(k)"
+
+
+@dilated_path.misconception()
+def as_without_dilation():
+    """The view grows by the factor k in each layer. How many factors does it take?"""
+    return "n/k"
+
+
+@dilated_path.misconception()
+def base_forgotten():
+    """That is right for a fixed k. As a class in n and k: which base has the logarithm?"""
+    return "log(n)"
+
+
+@exercise.part(points=1, answer=Count())
+def madds():
+    """The madds of self-attention, recurrence and convolution."""
+    return np.array([n * n * d, n * d * d, k * n * d * d])
+
+
+@madds.misconception()
+def kernel_not_counted():
+    """The convolution has a matrix for each of its k tokens."""
+    return np.array([n * n * d, n * d * d, n * d * d])
+
+
+@madds.misconception()
+def flops_counted():
+    """These are FLOPs. A madd is two of them."""
+    return 2 * np.array([n * n * d, n * d * d, k * n * d * d])
+
+
+@madds.misconception()
+def both_products_counted():
+    """You counted both products of attention, and one of each other layer. Here n² d counts."""
+    return np.array([2 * n * n * d, n * d * d, k * n * d * d])
+
+
+@exercise.part(points=0.5, answer=Count())
+def paths():
+    """The longest paths: self-attention, recurrence, stacked convolutions."""
+    return np.array([1, n, -(-(n - 1) // (k - 1))])
+
+
+@paths.misconception()
+def divided_by_the_kernel():
+    """You divided by k. A kernel of k tokens carries over k − 1."""
+    return np.array([1, n, -(-n // k)])
+
+
+@paths.misconception()
+def one_token_a_layer():
+    """Each layer widens the view by k − 1 tokens, not by one."""
+    return np.array([1, n, n - 1])
+
+
+@exercise.part(points=0.5, answer=Count())
+def dilated():
+    """The layers of dilated convolutions that it takes."""
+    return 5
+
+
+@dilated.misconception()
+def to_base_two():
+    """You took the logarithm to base 2. The view grows by the factor k."""
+    return 7
+
+
+@dilated.misconception()
+def rounded_down():
+    """How many tokens do so many layers see? It isn't enough yet."""
+    return 4
+
+
+@exercise.part(points=0.5, answer=Count())
+def crossover():
+    """The length from which attention is no longer the cheaper one of the two."""
+    return d
+
+
+@crossover.misconception()
+def root_of_the_width():
+    """Set n² d equal to n d² and divide by what both have."""
+    return 23
+
+
+@crossover.misconception()
+def width_squared():
+    """Set n² d equal to n d². One n and one d go out."""
+    return d * d
+
+
+@exercise.part(points=0.5, answer=Count())
+def layers():
+    """The layers of kernel-3 convolutions that link both ends of the sequence."""
+    return -(-(n - 1) // (k - 1))
+
+
+@layers.misconception()
+def thirds():
+    """A kernel of 3 tokens carries over 2."""
+    return -(-n // k)
+
+
+@layers.misconception()
+def one_for_each_token():
+    """Each layer carries over two tokens."""
+    return n - 1

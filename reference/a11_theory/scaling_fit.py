@@ -1,0 +1,207 @@
+"""A power law through five losses, and what a budget of weights buys.
+
+Source: Kaplan et al. (2020), "Scaling laws for neural language models", sections 1 and 3.
+"""
+
+import numpy as np
+
+from autograder.exercise import Count, Exercise, Numbers
+
+exercise = Exercise(
+    "scaling_fit", title="Fit a power law", source="Kaplan et al. (2020), sections 1 and 3"
+)
+
+exponents = np.arange(18, 23)
+
+
+@exercise.variant
+def draw(rng):
+    """loss: the losses at a compute of 10^18, 10^19, …, 10^22."""
+    alpha, first = rng.uniform(0.035, 0.085), rng.uniform(3, 4)
+    noise = rng.uniform(-0.012, 0.012, 5)
+    return {"loss": np.round(first * 10 ** (-alpha * np.arange(5)) * np.exp(noise), 2)}
+
+
+def line(y):
+    """Return slope and standard error of the slope of a line through y over log₁₀ C."""
+    x = exponents - exponents.mean()
+    slope = x @ y / (x @ x)
+    rest = y - y.mean() - slope * x
+    return slope, np.sqrt(rest @ rest / (len(y) - 2) / (x @ x))
+
+
+@exercise.part(points=1, answer=Numbers())
+def alpha(loss):
+    """The exponent α."""
+    return -line(np.log10(loss))[0]
+
+
+@alpha.misconception()
+def loss_not_logarithmic(loss):
+    """You fitted the loss over log C. A power law is a line where *both* are logarithms."""
+    return -line(loss)[0]
+
+
+@alpha.misconception()
+def logarithms_mixed(loss):
+    """You took logarithms to different bases for loss and compute."""
+    return -line(np.log(loss))[0]
+
+
+@alpha.misconception()
+def slope_of_the_other_axis(loss):
+    """You exchanged the axes: log C over log loss."""
+    return -1 / line(np.log10(loss))[0]
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def error(loss):
+    """The standard error of α."""
+    return line(np.log10(loss))[1]
+
+
+@error.misconception()
+def five_degrees_of_freedom(loss):
+    """You divided by the number of points. Slope and intercept take two degrees of freedom."""
+    return line(np.log10(loss))[1] * np.sqrt(3 / 5)
+
+
+@error.misconception()
+def four_degrees_of_freedom(loss):
+    """You divided by 4. Slope *and* intercept were fitted."""
+    return line(np.log10(loss))[1] * np.sqrt(3 / 4)
+
+
+@error.misconception()
+def spread_of_the_points(loss):
+    """That is how far the points lie from the line. The error of a slope has Σ (x − mean)² too."""
+    return line(np.log10(loss))[1] * np.sqrt(10)
+
+
+@error.misconception()
+def root_forgotten(loss):
+    """That is a variance: take the root."""
+    return line(np.log10(loss))[1] ** 2
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def factor(alpha):
+    """The factor by which the loss changes when the compute grows tenfold."""
+    return 10.0**-alpha
+
+
+@factor.misconception()
+def grows(alpha):
+    """With more compute the loss falls."""
+    return 10.0**alpha
+
+
+@factor.misconception()
+def natural_base(alpha):
+    """You raised e to the power. How much larger is the compute?"""
+    return np.exp(-alpha)
+
+
+@factor.misconception()
+def linear_change(alpha):
+    """1 − α isn't a power."""
+    return 1 - alpha
+
+
+@exercise.part(points=1, answer=Numbers())
+def quarter():
+    """The factor if α were 0.25."""
+    return 10**-0.25
+
+
+@quarter.misconception()
+def quarter_grows():
+    """With more compute the loss falls."""
+    return 10**0.25
+
+
+@quarter.misconception()
+def quarter_of_the_loss():
+    """That is for an exponent of 1 and a factor of 4. Here the compute grows tenfold."""
+    return 0.25
+
+
+@quarter.misconception()
+def quarter_natural():
+    """You raised e to the power. The compute grows tenfold."""
+    return np.exp(-0.25)
+
+
+shapes = np.array([[6, 512], [24, 256], [96, 128]])
+
+
+@exercise.part(points=0.5, answer=Count())
+def weights():
+    """12 L d² of the three shapes."""
+    return 12 * shapes[:, 0] * shapes[:, 1] ** 2
+
+
+@weights.misconception()
+def width_not_squared():
+    """The width counts twice: matrices are d × d."""
+    return 12 * shapes[:, 0] * shapes[:, 1]
+
+
+@weights.misconception()
+def attention_alone():
+    """That is attention, 4 d² a layer. The feed-forward network has 8 d² more."""
+    return 4 * shapes[:, 0] * shapes[:, 1] ** 2
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def slender():
+    """The width divided by the depth of the three shapes."""
+    return shapes[:, 1] / shapes[:, 0]
+
+
+@slender.misconception()
+def depth_over_width():
+    """That is depth over width."""
+    return shapes[:, 0] / shapes[:, 1]
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def depth():
+    """The depth with the budget of these shapes if d = 4 L; it needn't be a whole number."""
+    return np.cbrt(12 * 6 * 512**2 / 192)
+
+
+@depth.misconception()
+def square_root_taken():
+    """The depth stands in L d² three times."""
+    return np.sqrt(12 * 6 * 512**2 / 192)
+
+
+@depth.misconception()
+def four_not_squared():
+    """d² is 16 L²."""
+    return np.cbrt(12 * 6 * 512**2 / 48)
+
+
+@depth.misconception()
+def width_given():
+    """That is the width."""
+    return 4 * np.cbrt(12 * 6 * 512**2 / 192)
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def published():
+    """Width over depth of GPT-3 (96 layers, width 12288) and of BERT base (12, 768)."""
+    return np.array([128.0, 64.0])
+
+
+@published.misconception()
+def published_upside_down():
+    """That is depth over width."""
+    return np.array([96 / 12288, 12 / 768])
+
+
+@published.misconception()
+def models_exchanged():
+    """GPT-3 comes first."""
+    return np.array([64.0, 128.0])
