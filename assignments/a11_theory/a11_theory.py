@@ -173,6 +173,27 @@ slope_steps = None    # a list of lines
 entropy_at = None     # four numbers
 slope_at = None       # two numbers
 
+# %% tags=["demonstration"]
+if plt:
+    sharpness = np.linspace(0, 8, 200)
+    figure, axis = plt.subplots(figsize=(6, 3), layout="constrained")
+    for triple, style in (([0, 1, 2], "-"), ([0, 1.8, 2], "--"), ([0, 2, 2], ":")):
+        curve = np.exp(np.outer(sharpness, triple))
+        curve /= curve.sum(axis=1, keepdims=True)
+        axis.plot(sharpness, -(curve * np.log(curve)).sum(axis=1), style, label=f"scores {triple}")
+    axis.set(xlabel="β", ylabel="entropy in nats", ylim=(0, 1.2))
+    axis.legend()
+    plt.show()
+
+# %% [markdown]
+# *The picture: does every row end with no entropy? Three falling curves that all start at* $\log 3$. *For the scores (0, 1, 2) the entropy is next to nothing at* $\beta = 8$;
+# *for (0, 1.8, 2) it is still 0.453 there, because the two best scores lie close together; for (0, 2, 2) it never falls below* $\log 2 = 0.693$. A slope is a variance times $-\beta$, and under the
+# last weights the scores soon don't vary at all: a tie is shared for ever.
+#
+# **Where you meet this.** A row over 1024 keys has at most $\log 1024 = 6.931$ nats. Entropies of rows are plotted during the training of
+# large models, since attention that collapses to single keys early often comes before a run that diverges (Zhai et al., 2023). And the objective $F$ isn't special to attention: in
+# reinforcement learning an agent that is rewarded for the entropy of its actions has a softmax for its best policy (Haarnoja et al., 2018).
+
 # %% [markdown]
 # ### What a position says about the key
 #
