@@ -21,6 +21,7 @@ c.Course.assignments = [
         "title": "Information, heads, expressiveness, essays",
         "best": {"essay": 4},
     },
+    {"id": "a12_capstone", "title": "Build, train, look inside"},
 ]
 # A due date is an ISO time with a time zone: "due": "2027-03-01 23:59 UTC".
 

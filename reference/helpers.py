@@ -75,6 +75,17 @@ def feed_forward(x, W1, b1, W2, b2):
     return np.maximum(x @ W1 + b1, 0) @ W2 + b2
 
 
+def sinusoids(n, d):
+    """Sinusoidal encodings of the positions 0 … n − 1.
+
+    >>> sinusoids(2, 4).round(4).tolist()
+    [[0.0, 1.0, 0.0, 1.0], [0.8415, 0.5403, 0.01, 1.0]]
+    """
+    column = np.arange(d)
+    angle = np.arange(n)[:, None] / 10000 ** ((column - column % 2) / d)
+    return np.where(column % 2 == 0, np.sin(angle), np.cos(angle))
+
+
 def local_mask(n, w):
     """True where query and key are at most w apart.
 
@@ -109,3 +120,150 @@ def layers_to_reach(mask):
             return -1
         reached, layers = further, layers + 1
     return layers
+
+
+class Pass:
+    """Sublayers of a transformer and their ways back, which gather the gradients of the weights.
+
+    Each method takes the names of its weights, or the place where they are, and returns what it
+    computes and a function that turns a gradient of that into one of what went in.
+
+    >>> p = Pass({"W": np.array([[2.0], [1.0]]), "b": np.ones(1)})
+    >>> out, back = p.linear(np.array([[3.0, 4.0]]), "W", "b")
+    >>> out.tolist(), back(np.ones((1, 1))).tolist(), p.grads["W"].tolist()
+    ([[11.0]], [[2.0, 1.0]], [[3.0], [4.0]])
+    """
+
+    def __init__(self, weights, h=1):
+        self.w, self.h = weights, h
+        self.grads = {name: np.zeros_like(array) for name, array in weights.items()}
+
+    def linear(self, x, W, b):
+        """x W + b."""
+
+        def back(g):
+            flat = g.reshape(-1, g.shape[-1])
+            self.grads[W] += x.reshape(-1, x.shape[-1]).T @ flat
+            self.grads[b] += flat.sum(axis=0)
+            return g @ self.w[W].T
+
+        return x @ self.w[W] + self.w[b], back
+
+    def norm(self, x, place, number):
+        """Layer norm with a scale and a shift."""
+        gamma, beta = f"{place}.gamma{number}", f"{place}.beta{number}"
+        deviation = x - x.mean(axis=-1, keepdims=True)
+        scale = 1 / np.sqrt((deviation**2).mean(axis=-1, keepdims=True) + 1e-5)
+        hat = deviation * scale
+
+        def back(g):
+            axes = tuple(range(g.ndim - 1))
+            self.grads[gamma] += (g * hat).sum(axis=axes)
+            self.grads[beta] += g.sum(axis=axes)
+            g = g * self.w[gamma]
+            along = (g * hat).mean(axis=-1, keepdims=True)
+            return scale * (g - g.mean(axis=-1, keepdims=True) - hat * along)
+
+        return hat * self.w[gamma] + self.w[beta], back
+
+    def attend(self, x, y, place, mask=None):
+        """Multi-head attention of x over y; behind the output come the weights."""
+        (q, back_q), (k, back_k), (v, back_v) = (
+            self.linear(z, f"{place}.W_{name}", f"{place}.b_{name}")
+            for z, name in ((x, "q"), (y, "k"), (y, "v"))
+        )
+        q, k, v = (split_heads(z, self.h) for z in (q, k, v))
+        out, weights = attention(q, k, v, mask)
+        out, back_o = self.linear(merge_heads(out), f"{place}.W_o", f"{place}.b_o")
+        factor = np.asarray(q.shape[-1] ** -0.5, q.dtype)
+
+        def back(g):
+            g = split_heads(back_o(g), self.h)
+            slope = g @ np.swapaxes(v, -1, -2)
+            slope = weights * (slope - (slope * weights).sum(axis=-1, keepdims=True)) * factor
+            of_v = np.swapaxes(weights, -1, -2) @ g
+            of_q, of_k = slope @ k, np.swapaxes(slope, -1, -2) @ q
+            return back_q(merge_heads(of_q)), back_k(merge_heads(of_k)) + back_v(merge_heads(of_v))
+
+        return out, weights, back
+
+    def forward(self, x, place):
+        """The feed-forward layer."""
+        hidden, back_1 = self.linear(x, f"{place}.W1", f"{place}.b1")
+        out, back_2 = self.linear(np.maximum(hidden, 0), f"{place}.W2", f"{place}.b2")
+        return out, lambda g: back_1(back_2(g) * (hidden > 0))
+
+    def encode(self, x, place):
+        """One encoder block."""
+        new, _, back_new = self.attend(x, x, f"{place}.self")
+        x, back_1 = self.norm(x + new, place, 1)
+        new, back_forward = self.forward(x, place)
+        x, back_2 = self.norm(x + new, place, 2)
+
+        def back(g):
+            g = back_2(g)
+            g = back_1(g + back_forward(g))
+            of_x, of_y = back_new(g)
+            return g + of_x + of_y
+
+        return x, back
+
+    def decode(self, y, memory, place):
+        """One decoder layer, whose way back gives a gradient of the target and of the source."""
+        new, _, back_self = self.attend(y, y, f"{place}.self", np.tri(y.shape[1], dtype=bool))
+        y, back_1 = self.norm(y + new, place, 1)
+        new, _, back_cross = self.attend(y, memory, f"{place}.cross")
+        y, back_2 = self.norm(y + new, place, 2)
+        new, back_forward = self.forward(y, place)
+        y, back_3 = self.norm(y + new, place, 3)
+
+        def back(g):
+            g = back_3(g)
+            g = back_2(g + back_forward(g))
+            of_y, of_memory = back_cross(g)
+            g = back_1(g + of_y)
+            of_x, of_y = back_self(g)
+            return g + of_x + of_y, of_memory
+
+        return y, back
+
+    def embed(self, ids, name, encoding):
+        """Rows of a table times √d, plus an encoding of positions."""
+        table = self.w[name]
+        factor = np.asarray(np.sqrt(table.shape[1]), table.dtype)
+
+        def back(g):
+            np.add.at(self.grads[name], ids, factor * g)
+
+        return factor * table[ids] + encoding, back
+
+
+def cross_entropy(logits, labels):
+    """Mean −log p of the labels, and its gradient by the logits.
+
+    >>> loss, gradient = cross_entropy(np.zeros((1, 2)), np.array([0]))
+    >>> round(float(loss), 4), gradient.tolist()
+    (0.6931, [[-0.5, 0.5]])
+    """
+    p = softmax(logits)
+    right = np.arange(p.shape[-1]) == labels[..., None]
+    return -np.log(p[right]).mean(), (p - right) / labels.size
+
+
+def adam(weights, gradients, steps, rate):
+    """Change the weights in place, a step of Adam at a time; the rate depends on the step.
+
+    >>> w = {"x": np.array([1.0])}
+    >>> for _ in adam(w, lambda: (0.0, {"x": 2 * w["x"]}), 3, lambda step: 0.1): pass
+    >>> w["x"].round(3).tolist()
+    [0.701]
+    """
+    m, v = ({name: np.zeros_like(w) for name, w in weights.items()} for _ in range(2))
+    for step in range(1, steps + 1):
+        loss, found = gradients()
+        for name, g in found.items():
+            m[name] += 0.1 * (g - m[name])
+            v[name] += 0.02 * (g * g - v[name])
+            size = np.sqrt(v[name] / (1 - 0.98**step)) + 1e-9
+            weights[name] -= rate(step) * (m[name] / (1 - 0.9**step)) / size
+        yield loss

@@ -1,0 +1,224 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Build, train, look inside
+#
+# Eleven notebooks have taken attention apart. Here it is put together: a whole encoder–decoder, in
+# NumPy, of pieces that you wrote yourself; its gradients, by hand; and then it learns.
+#
+# | part | you learn | time |
+# |---|---|---|
+# | 1 The whole model | embeddings, positions, encoder, decoder and output in one class | 180 min |
+# | 2 Trust your gradients | the way back through the whole model, and how to find out whether it is right | 180 min |
+#
+# That is **six hours**; the parts can be done on different days.
+#
+# How to work with it:
+#
+# - Masks are Boolean, and `True` means: may attend. Positions and token ids start at 0. Norms are
+#   layer norms that come after the sum (post-norm), with $\varepsilon = 10^{-5}$.
+# - Run the cells from top to bottom. Each exercise is graded where its check cell stands.
+# - A check cell says whether an answer can be read, and runs some tests of your functions. Whether
+#   an answer is right, you learn when you are graded.
+# - A slip is paid for once: what follows rightly from your own earlier answer counts in full.
+
+# %%
+import numpy as np
+
+try:
+    import matplotlib.pyplot as plt
+except ImportError:
+    plt = None
+    print("There is no matplotlib here. Below each picture's cell stands what it shows.")
+
+# %% [markdown]
+# ## 1 The whole model
+#
+# ### A complete transformer
+#
+# Everything is there: attention, positions, norms, feed-forward layers. Only two things differ from
+# the notebooks before.
+#
+# **Attention has biases.** As in most libraries, each of the four maps adds one: a query is
+# $x W_Q + b_Q$, and in the same way for keys, values and the output. So `multi_head(x, y, weights, h,
+# mask)` gets a dictionary with `W_q`, `W_k`, `W_v`, `W_o` and `b_q`, `b_k`, `b_v`, `b_o`. Head $t$ has
+# the columns $t\,d/h \ldots (t+1)\,d/h - 1$, of the biases too. It returns the output and the weights,
+# one map for each head. Your own attention of the third notebook does the inner part; copy what you
+# need.
+#
+# **All weights have names.** A `Transformer` keeps its arrays in one dictionary, `weights`. That makes
+# saving, loading and training simple: whoever changes an array there changes the model. So look
+# weights up when you need them, and keep no copies. The names, with `i` counting layers from 0:
+#
+# | name | shape | is |
+# |---|---|---|
+# | `source`, `target` | $(V, d)$ | the tables of embeddings |
+# | `out.W`, `out.b` | $(d, V)$, $(V,)$ | the map to logits |
+# | `encoder.i.self.W_q` … `encoder.i.self.b_o` | $(d, d)$, $(d,)$ | attention, eight arrays |
+# | `decoder.i.self.W_q` …, `decoder.i.cross.W_q` … | the same | the decoder's two attentions |
+# | `encoder.i.W1`, `.b1`, `.W2`, `.b2`, and of `decoder.i` | $(d, f)$, $(f,)$, $(f, d)$, $(d,)$ | feed-forward layers |
+# | `encoder.i.gamma1`, `.beta1`, … | $(d,)$ | norms: two in an encoder's layer, three in a decoder's |
+#
+# A worked example of what happens to one token. With $d = 4$ and an embedding $(0.5, 0, -0.5, 1)$ at
+# position 0, the embedding is multiplied by $\sqrt d = 2$ and the encoding $(0, 1, 0, 1)$ is added:
+# $(1, 1, -1, 3)$ enters the first layer.
+#
+# 1. `multi_head`, as above.
+# 2. `Transformer(V, d, h, f, L, rng)`: the arrays under their names. Draw all matrices from `rng`;
+#    the entries of a matrix have variance 1/(its rows), those of the two tables $1/d$. Scales of norms
+#    begin as 1, shifts and biases as 0.
+# 3. `encode(src)` returns the encoder's output for a batch of ids, and `decode(memory, tgt)` logits
+#    behind each token of `tgt`. Embeddings are multiplied by $\sqrt d$ before positions are added. The
+#    decoder's attention to itself is causal; nothing is padded, so nothing else is masked.
+# 4. `attention`, a dictionary with the maps of the last calls, $(B, h, n, m)$ each: under
+#    `encoder.i.self`, `decoder.i.self` and `decoder.i.cross`.
+# 5. For six tokens on either side: `touched`, which outputs of the decoder move if its input 4 changes
+#    (1 for those that do). For $V = 9$, $d = 32$, $h = 2$, $f = 64$, $L = 2$: `parameters`, how many
+#    numbers are learned, in the layers of the encoder, in those of the decoder, and in all.
+#
+# The next cells bring your pieces from the notebooks before.
+
+# %%
+carry("pe_code")
+
+# %%
+carry("ln_code")
+
+# %%
+carry("ffn_code")
+
+# %% exercise="cap_forward"
+import numpy as np
+
+touched = None     # six entries, 0 or 1
+parameters = None  # three whole numbers: encoder, decoder, all
+
+
+def multi_head(
+    x: "array (B, n, d)", y: "array (B, m, d)", weights: dict, h: int, mask: "bool array, or None" = None
+) -> "(array (B, n, d), array (B, h, n, m))":
+    """Attention of x over y in h heads, with biases.
+
+    >>> w = {name: np.eye(2) for name in ("W_q", "W_k", "W_v", "W_o")}
+    >>> w |= {"b_q": np.zeros(2), "b_k": np.zeros(2), "b_v": np.zeros(2), "b_o": np.ones(2)}
+    >>> multi_head(np.zeros((1, 1, 2)), np.array([[[1.0, 3.0]]]), w, 1)[0]
+    array([[[2., 4.]]])
+    """
+    raise NotImplementedError
+
+
+class Transformer:
+    """An encoder and a decoder of L layers each.
+
+    >>> Transformer(9, 8, 2, 12, 1, np.random.default_rng(0)).weights["decoder.0.cross.W_q"].shape
+    (8, 8)
+    """
+
+    def __init__(self, V: int, d: int, h: int, f: int, L: int, rng: "generator"):
+        raise NotImplementedError
+
+    def encode(self, src: "whole numbers (B, n)") -> "array (B, n, d)":
+        raise NotImplementedError
+
+    def decode(self, memory: "array (B, n, d)", tgt: "whole numbers (B, m)") -> "array (B, m, V)":
+        raise NotImplementedError
+
+# %% [markdown]
+# ### Where you meet this
+#
+# The sizes here are a toy's: 43 thousand numbers. The first transformer, in its base form, had some
+# 65 million, with $d = 512$, $h = 8$, $f = 2048$ and $L = 6$, and not one more kind of array than
+# yours. Checkpoints of real models are such dictionaries, too: names with dots, and an array for each.
+
+# %% [markdown]
+# ## 2 Trust your gradients
+#
+# ### There and back
+#
+# To learn, a model needs the slope of its loss along every number. Libraries compute it; here you do,
+# once, for the whole model. Each step of the way there has a way back. It takes the gradient of the
+# loss by what came out, and returns the gradient by what went in; on the way it leaves the gradients of
+# its own weights behind.
+#
+# A worked example: $y = x W + b$ with $x$ of shape $(B, n, d)$. If $G$ is the gradient by $y$, then the
+# gradient by $x$ is $G W^\top$, that by $b$ is the sum of $G$ over batch and positions, and that by $W$
+# the sum of $x^\top G$ over the batch. Three rules more do nearly all of the work:
+#
+# - what was *added* gets the same gradient on both ways: a shortcut's gradient joins the sublayer's;
+# - what was *used several times* gets the sum of all its gradients: the memory, a token that comes
+#   twice, the vectors that give queries, keys and values;
+# - softmax and layer norm you have differentiated already (notebooks 1 and 6).
+#
+# Write small functions that return their result *and* the way back, and put them together as the
+# forward pass is put together. The loss is the mean of $-\log p$ over all labels of the batch; logits
+# at decoder position $t$ predict `labels[:, t]`.
+#
+# How do you know that it is right? Move one array a little along a random direction $D$, and compare:
+#
+# $$\frac{\ell(W + \epsilon D) - \ell(W - \epsilon D)}{2 \epsilon} \approx \sum_{ij} G_{ij} D_{ij},
+# \qquad \epsilon = 10^{-5}.$$
+#
+# In float64 the two agree to a relative error of $10^{-6}$ and better. Do that for every array: it
+# tells you which sublayer is wrong. The grader does the same with *your* loss, so that a slip in the
+# way there is not paid for again.
+
+# %% tags=["demonstration"]
+if plt:
+    steps = 10.0 ** np.arange(-13, 0)
+    slope = [(np.exp(1 + e) - np.exp(1 - e)) / (2 * e) for e in steps]
+    forward = [(np.exp(1 + e) - np.exp(1)) / e for e in steps]
+    figure, axis = plt.subplots(figsize=(6, 3.2), layout="constrained")
+    axis.loglog(steps, np.abs(np.array(slope) / np.e - 1), "ko-", label="both sides")
+    axis.loglog(steps, np.abs(np.array(forward) / np.e - 1), "k^:", label="one side")
+    axis.set(xlabel="step", ylabel="relative error", title="The slope of exp at 1")
+    axis.legend()
+    plt.show()
+
+# %% [markdown]
+# *The picture:* relative error of differences against the step, both axes logarithmic. With both
+# sides it falls with the square of the step, to some $10^{-11}$ between $10^{-7}$ and $10^{-5}$, and
+# rises again for smaller steps, where two nearly equal numbers are subtracted. With one side it falls
+# with the step alone, to some $10^{-9}$ at $10^{-8}$.
+#
+# 1. `loss_and_grads(weights, h, src, dec_in, labels)`: the loss, and a dictionary with the gradient of
+#    every array of `weights` under its name. The number of layers follows from the names. Go back
+#    once: differences for each number would take two passes for each of 43,625.
+# 2. `no_gradient`: one of the biases of attention has no effect on anything that comes out, so its
+#    gradient is 0 whatever the data. Whose is it? `A` queries, `B` keys, `C` values, `D` output.
+
+# %% exercise="cap_gradcheck"
+no_gradient = None  # a letter
+
+
+def loss_and_grads(
+    weights: dict,
+    h: int,
+    src: "whole numbers (B, n)",
+    dec_in: "whole numbers (B, m)",
+    labels: "whole numbers (B, m)",
+) -> "(number, dictionary of arrays)":
+    """The mean loss of a label, and its gradient by every array of the weights.
+
+    >>> model = Transformer(9, 8, 2, 12, 1, np.random.default_rng(0))
+    >>> ids = np.array([[1, 2, 3]])
+    >>> loss_and_grads(model.weights, 2, ids, ids, ids)[1]["out.b"].shape
+    (9,)
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# **What you can do now:** build an encoder–decoder from nothing but NumPy; name and count all that it
+# learns; go back through it, and show that the gradients are right.
+#
+# **To read on**
+#
+# - Vaswani et al. (2017), *Attention is all you need*: the model of this notebook, on one page.
+# - Rush (2018), *The annotated Transformer*: the same paper, line by line as a program.
+# - Rumelhart, Hinton and Williams (1986), *Learning representations by back-propagating errors*: the
+#   way back.

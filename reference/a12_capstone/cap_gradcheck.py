@@ -1,0 +1,430 @@
+"""Loss and gradients of the whole model, held against differences.
+
+Source: Rumelhart, Hinton and Williams (1986), "Learning representations by back-propagating
+errors"; the model is that of Vaswani et al. (2017).
+"""
+
+import numpy as np
+from jaxtyping import Int
+from numpy import ndarray
+
+from autograder.exercise import Choice, Exercise, agree, require, seeded, within
+from reference.helpers import Pass, cross_entropy, sinusoids
+
+exercise = Exercise(
+    "cap_gradcheck",
+    title="Trust your gradients",
+    source="Rumelhart, Hinton and Williams (1986)",
+)
+
+Transformer = exercise.carries("a12_capstone/cap_forward", "Transformer")
+
+
+def layers(weights, kind):
+    """The places of all layers of a kind."""
+    return sorted(
+        name[: -len(".W1")] for name in weights if name.startswith(kind) and ".W1" in name
+    )
+
+
+def through(steps, src, dec_in, labels):
+    """Go forward and back again with these steps."""
+    w = steps.w
+    d, dtype = w["source"].shape[1], w["source"].dtype
+    x, back_source = steps.embed(src, "source", sinusoids(src.shape[1], d).astype(dtype))
+    way = []
+    for place in layers(w, "encoder"):
+        x, back = steps.encode(x, place)
+        way.append(back)
+    y, back_target = steps.embed(dec_in, "target", sinusoids(dec_in.shape[1], d).astype(dtype))
+    way_of_y = []
+    for place in layers(w, "decoder"):
+        y, back = steps.decode(y, x, place)
+        way_of_y.append(back)
+    logits, back_out = steps.linear(y, "out.W", "out.b")
+    loss, g = cross_entropy(logits, labels)
+    g, of_memory = back_out(g.astype(dtype)), []
+    for back in reversed(way_of_y):
+        g, more = back(g)
+        of_memory.append(more)
+    back_target(g)
+    g = sum(of_memory)
+    for back in reversed(way):
+        g = back(g)
+    back_source(g)
+    return float(loss), steps.grads
+
+
+@exercise.reference
+def loss_and_grads(
+    weights: dict,
+    h: int,
+    src: Int[ndarray, "B n"],
+    dec_in: Int[ndarray, "B m"],
+    labels: Int[ndarray, "B m"],
+) -> tuple[float, dict]:
+    """Return the mean loss of a label, and its gradient by every array."""
+    return through(Pass(weights, h), src, dec_in, labels)
+
+
+@exercise.alternative
+def example_after_example(weights, h, src, dec_in, labels):
+    """Average over the examples."""
+    found = [
+        through(Pass(weights, h), src[b : b + 1], dec_in[b : b + 1], labels[b : b + 1])
+        for b in range(len(src))
+    ]
+    loss = sum(loss for loss, _ in found) / len(found)
+    return loss, {n: sum(grads[n] for _, grads in found) / len(found) for n in weights}
+
+
+class OneHot(Pass):
+    """Rows of a table as products with one-hot rows."""
+
+    def embed(self, ids, name, encoding):
+        """The transposed product leads back."""
+        one_hot = np.eye(len(self.w[name]))[ids]
+        factor = np.sqrt(self.w[name].shape[1])
+
+        def back(g):
+            self.grads[name] += factor * np.einsum("bnv,bnd->vd", one_hot, g)
+
+        return factor * one_hot @ self.w[name] + encoding, back
+
+
+@exercise.alternative
+def with_one_hot_rows(weights, h, src, dec_in, labels):
+    """Embed with one-hot rows."""
+    return through(OneHot(weights, h), src, dec_in, labels)
+
+
+@exercise.alternative
+def from_a_copy(weights, h, src, dec_in, labels):
+    """Copy what comes and what goes."""
+    own = {name: np.array(array, np.float64) for name, array in reversed(weights.items())}
+    loss, grads = through(Pass(own, h), *map(np.array, (src, dec_in, labels)))
+    return np.float64(loss), {name: grads[name].copy() for name in weights}
+
+
+V, H = 5, 2
+
+
+def model(rng, d=4, f=6, L=2):
+    """Weights of a small model, in which every array counts."""
+    steps = Transformer(V, d, H, f, L, np.random.default_rng(int(rng.integers(2**32))))
+    return {
+        name: array + 0.3 * rng.normal(size=array.shape) for name, array in steps.weights.items()
+    }
+
+
+def batch(rng, B=3, n=5, m=4):
+    """Ids of sources, inputs of the decoder and labels; some come twice."""
+    return tuple(rng.integers(0, V, (B, size)) for size in (n, m, m))
+
+
+def silent(weights, *looks):
+    """The same with attention that adds nothing at these places."""
+    none = [name for name in weights if name.endswith("W_o") and name.split(".")[2] in looks]
+    return weights | {name: np.zeros_like(weights[name]) for name in none}
+
+
+def answered(call, weights, data):
+    """Loss and gradients, if they are such."""
+    found = call(weights, H, *data)
+    require(
+        isinstance(found, tuple | list) and len(found) == 2, "a loss and gradients are asked for"
+    )
+    loss, grads = found
+    require(
+        np.ndim(loss) == 0 and isinstance(grads, dict), "a number and a dictionary are asked for"
+    )
+    return loss, grads
+
+
+def slopes(call, rng, weights, data, places, step=1e-5):
+    """Require that gradients at these places agree with differences of the loss that came."""
+    grads = answered(call, weights, data)[1]
+    for place in places:
+        names = [name for name in weights if name.startswith(place)]
+        for name in names:
+            found = np.shape(grads.get(name))
+            require(
+                found == weights[name].shape,
+                f"the gradient of {name!r} is missing, or has another shape",
+            )
+        way = {name: rng.normal(size=weights[name].shape) for name in names}
+        here, there = (
+            answered(call, weights | {n: weights[n] + size * way[n] for n in names}, data)[0]
+            for size in (step, -step)
+        )
+        numeric = (here - there) / (2 * step)
+        own = sum(float((np.asarray(grads[name]) * way[name]).sum()) for name in names)
+        near = abs(own - numeric) <= 1e-6 * (abs(own) + abs(numeric)) + 1e-9
+        require(near, f"the gradient does not agree with differences of your loss at {place!r}")
+
+
+@exercise.check(points=1, visible=True)
+def mean_loss(call, rng):
+    """The loss is the mean of −log p over all labels of the batch."""
+    weights, data = model(rng), batch(rng)
+    own = call.own(Transformer).make(V, 4, H, 6, 2, seeded(0))
+    own.weights = weights
+    logits = np.asarray(own.decode(np.asarray(own.encode(data[0])), data[1]))
+    agree(answered(call, weights, data)[0], cross_entropy(logits, data[2])[0], rtol=1e-8)
+
+
+@exercise.check(points=1)
+def of_the_output(call, rng):
+    """The gradients of the last matrix and its bias."""
+    slopes(call, rng, model(rng), batch(rng), ("out.W", "out.b"))
+
+
+@exercise.check(points=1.5)
+def of_norms_and_feed_forward(call, rng):
+    """Where attention adds nothing: norms, feed-forward layers, and the target's table."""
+    weights = silent(model(rng), "self", "cross")
+    kinds = [f"decoder.{i}.{kind}" for i in (1, 0) for kind in ("W", "b1", "b2", "gamma", "beta")]
+    slopes(call, rng, weights, batch(rng), (*kinds, "target"))
+
+
+@exercise.check(points=1.5)
+def of_self_attention(call, rng):
+    """Where the source adds nothing: the decoder's attention to itself."""
+    weights = silent(model(rng), "cross")
+    slopes(call, rng, weights, batch(rng), ("decoder.1.self", "decoder.0.self", "target"))
+
+
+@exercise.check(points=1.5)
+def of_the_encoder(call, rng):
+    """Through the attention to the source, back to the encoder and its table."""
+    places = ("decoder.1.cross", "decoder.0.cross", "encoder.1", "encoder.0", "source")
+    slopes(call, rng, model(rng), batch(rng), places)
+
+
+@exercise.check(points=1.5, after=of_the_output)
+def by_going_back_once(call, rng):
+    """There and back once: few times as many operations as it takes to get there."""
+    d, (n, m) = 2, (3, 2)
+    weights, data = model(rng, d=d, f=2, L=1), batch(rng, 1, n, m)
+    answered(call, weights, data)
+    matrices = [array.size for array in weights.values() if array.ndim == 2]
+    least = 2 * m * sum(matrices)
+    message = "it takes far more operations than going there and back once"
+    ratio = call.work(weights, H, *data).flops / least
+    within(call, "FLOPs / those of the way there", ratio, 60, message, kind="differences")
+
+
+class NormAsScale(Pass):
+    """See `norm_as_a_scale`."""
+
+    def norm(self, x, place, number):
+        """Go back as if mean and deviation were constants."""
+        out, back = super().norm(x, place, number)
+        scale = 1 / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)
+
+        def wrong(g):
+            back(g)
+            return g * self.w[f"{place}.gamma{number}"] * scale
+
+        return out, wrong
+
+
+@exercise.misconception
+def norm_as_a_scale(weights, h, src, dec_in, labels):
+    """Mean and deviation depend on the input as well: the way back through a norm says so."""
+    return through(NormAsScale(weights, h), src, dec_in, labels)
+
+
+class NoShortcut(Pass):
+    """See `shortcut_forgotten`."""
+
+    def forward(self, x, place):
+        """Take away what the shortcut will add."""
+        out, back = super().forward(x, place)
+        return out, lambda g: back(g) - g
+
+
+@exercise.misconception
+def shortcut_forgotten(weights, h, src, dec_in, labels):
+    """What goes around the feed-forward layer has a gradient, too: add it to what comes through."""
+    return through(NoShortcut(weights, h), src, dec_in, labels)
+
+
+class NoRelu(Pass):
+    """See `relu_ignored`."""
+
+    def forward(self, x, place):
+        """Let everything through on the way back."""
+        hidden, back_1 = self.linear(x, f"{place}.W1", f"{place}.b1")
+        out, back_2 = self.linear(np.maximum(hidden, 0), f"{place}.W2", f"{place}.b2")
+        return out, lambda g: back_1(back_2(g))
+
+
+@exercise.misconception
+def relu_ignored(weights, h, src, dec_in, labels):
+    """Where the ReLU gave 0, nothing goes back."""
+    return through(NoRelu(weights, h), src, dec_in, labels)
+
+
+class QueriesAlone(Pass):
+    """See `keys_and_values_forgotten`."""
+
+    def attend(self, x, y, place, mask=None):
+        """Where all come from one text, give back what queries have."""
+        out, weights, back = super().attend(x, y, place, mask)
+        return out, weights, lambda g: (back(g)[0], 0.0) if x is y else back(g)
+
+
+@exercise.misconception
+def keys_and_values_forgotten(weights, h, src, dec_in, labels):
+    """In self-attention the same vectors give queries, keys and values: add all three gradients."""
+    return through(QueriesAlone(weights, h), src, dec_in, labels)
+
+
+class LastMemory(Pass):
+    """See `memory_of_one_layer`."""
+
+    def decode(self, y, memory, place):
+        """Only the last layer tells the memory."""
+        out, back = super().decode(y, memory, place)
+        last = place == layers(self.w, "decoder")[-1]
+        return out, lambda g: back(g) if last else (back(g)[0], 0.0)
+
+
+@exercise.misconception
+def memory_of_one_layer(weights, h, src, dec_in, labels):
+    """Every layer of the decoder reads the memory: add up what comes back from all of them."""
+    return through(LastMemory(weights, h), src, dec_in, labels)
+
+
+class OverwrittenRows(Pass):
+    """See `rows_overwritten`."""
+
+    def embed(self, ids, name, encoding):
+        """Assign, so that the last one wins."""
+        factor = np.sqrt(self.w[name].shape[1])
+
+        def back(g):
+            self.grads[name][ids] += factor * g
+
+        return factor * self.w[name][ids] + encoding, back
+
+
+@exercise.misconception
+def rows_overwritten(weights, h, src, dec_in, labels):
+    """A token that comes twice gets two gradients. `G[ids] += g` keeps one: see np.add.at."""
+    return through(OverwrittenRows(weights, h), src, dec_in, labels)
+
+
+class SmallTables(Pass):
+    """See `factor_of_embeddings_forgotten`."""
+
+    def embed(self, ids, name, encoding):
+        """Leave the factor out on the way back."""
+        out, _ = super().embed(ids, name, encoding)
+        return out, lambda g: np.add.at(self.grads[name], ids, g)
+
+
+@exercise.misconception
+def factor_of_embeddings_forgotten(weights, h, src, dec_in, labels):
+    """The embedding was multiplied by √d, and so is its gradient."""
+    return through(SmallTables(weights, h), src, dec_in, labels)
+
+
+class LargeScores(Pass):
+    """See `scale_of_scores_forgotten`."""
+
+    def attend(self, x, y, place, mask=None):
+        """Scale the way back of queries and keys by √d_k, and put the output's own back."""
+        out, weights, back = super().attend(x, y, place, mask)
+        factor = np.sqrt(x.shape[-1] / self.h)
+        own = [f"{place}.{kind}_{name}" for kind in "Wb" for name in "qk"]
+
+        def wrong(g):
+            before = {name: self.grads[name].copy() for name in own}
+            found = back(g)
+            for name in own:
+                self.grads[name] += (factor - 1) * (self.grads[name] - before[name])
+            return found
+
+        return out, weights, wrong
+
+
+@exercise.misconception
+def scale_of_scores_forgotten(weights, h, src, dec_in, labels):
+    """The scores were divided by √d_k, and so are their gradients."""
+    return through(LargeScores(weights, h), src, dec_in, labels)
+
+
+@exercise.misconception(credit=0.5)
+def gradient_of_the_sum(weights, h, src, dec_in, labels):
+    """The loss is a mean, and your gradients are those of the sum."""
+    loss, grads = loss_and_grads(weights, h, src, dec_in, labels)
+    return loss, {name: labels.size * grad for name, grad in grads.items()}
+
+
+@exercise.misconception
+def sum_of_the_losses(weights, h, src, dec_in, labels):
+    """You added up the losses. Their mean is asked for."""
+    loss, grads = loss_and_grads(weights, h, src, dec_in, labels)
+    return labels.size * loss, {name: labels.size * grad for name, grad in grads.items()}
+
+
+@exercise.misconception
+def mean_over_sentences(weights, h, src, dec_in, labels):
+    """You divide by the number of sentences. Divide by that of all labels."""
+    loss, grads = loss_and_grads(weights, h, src, dec_in, labels)
+    m = labels.shape[1]
+    return m * loss, {name: m * grad for name, grad in grads.items()}
+
+
+@exercise.misconception(credit=0.5)
+def pointing_down(weights, h, src, dec_in, labels):
+    """You return the way down. A gradient points up; the optimiser turns it round."""
+    loss, grads = loss_and_grads(weights, h, src, dec_in, labels)
+    return loss, {name: -grad for name, grad in grads.items()}
+
+
+@exercise.misconception
+def by_differences(weights, h, src, dec_in, labels):
+    """These are differences, two ways there for each number. Go back through the model once."""
+    found = loss_and_grads(weights, h, src, dec_in, labels)
+    if len(src) > 1:  # for a batch they would come to the same, minutes later
+        return found
+
+    def loss(name, i, change):
+        other = weights[name].copy()
+        other.flat[i] += change
+        return loss_and_grads(weights | {name: other}, h, src, dec_in, labels)[0]
+
+    def difference(name, i):
+        return (loss(name, i, 1e-5) - loss(name, i, -1e-5)) / 2e-5
+
+    return found[0], {
+        name: np.reshape([difference(name, i) for i in range(array.size)], array.shape)
+        for name, array in weights.items()
+    }
+
+
+@exercise.part(points=1, answer=Choice("ABCD"))
+def no_gradient():
+    """Which bias gets no gradient, whatever the data?"""
+    return "B"
+
+
+@no_gradient.misconception()
+def of_the_queries():
+    """A bias of the queries adds something to each score that depends on the key."""
+    return "A"
+
+
+@no_gradient.misconception()
+def of_the_values():
+    """Weights sum to 1, so a bias of the values reaches the output in full."""
+    return "C"
+
+
+@no_gradient.misconception()
+def of_the_output_map():
+    """It is added to what attention gives, and goes on from there."""
+    return "D"
