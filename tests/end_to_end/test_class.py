@@ -27,7 +27,7 @@ CLASSES = {
     "a09_efficient": 12,
     "a10_scale_adapt": 12,
     "a11_theory": 12,
-    "a12_capstone": 6,
+    "a12_capstone": 7,
 }
 
 
