@@ -237,17 +237,89 @@ class Pass:
 
         return factor * table[ids] + encoding, back
 
+    def translate(self, src, tgt):
+        """The logits of an encoder–decoder."""
+        d, dtype = self.w["source"].shape[1], self.w["source"].dtype
+        x, back_source = self.embed(src, "source", sinusoids(src.shape[1], d).astype(dtype))
+        ways, ways_of_y = [], []
+        for place in self._layers("encoder"):
+            x, back = self.encode(x, place)
+            ways.append(back)
+        y, back_target = self.embed(tgt, "target", sinusoids(tgt.shape[1], d).astype(dtype))
+        for place in self._layers("decoder"):
+            y, back = self.decode(y, x, place)
+            ways_of_y.append(back)
+        logits, back_out = self.linear(y, "out.W", "out.b")
+
+        def back(g):
+            g, of_memory = back_out(g), []
+            for way in reversed(ways_of_y):
+                g, more = way(g)
+                of_memory.append(more)
+            back_target(g)
+            g = sum(of_memory)
+            for way in reversed(ways):
+                g = way(g)
+            back_source(g)
+
+        return logits, back
+
+    def _layers(self, kind):
+        end = ".W1"
+        return sorted(n[: -len(end)] for n in self.w if n.startswith(kind) and n.endswith(end))
+
+
+def transformer_shapes(V, d, f, L):
+    """The shape of every weight of an encoder–decoder with L layers on either side, by its name.
+
+    >>> transformer_shapes(9, 8, 12, 1)["decoder.0.cross.W_q"]
+    (8, 8)
+    """
+    found = {"source": (V, d), "target": (V, d), "out.W": (d, V), "out.b": (V,)}
+    for i in range(L):
+        found |= layer_shapes(f"encoder.{i}", d, f, ("self",))
+        found |= layer_shapes(f"decoder.{i}", d, f, ("self", "cross"))
+    return found
+
+
+def layer_shapes(place, d, f, looks):
+    """The same for one layer, with attention under these names.
+
+    >>> len(layer_shapes("encoder.0", 8, 12, ("self",)))
+    16
+    """
+    found = {f"{place}.W1": (d, f), f"{place}.b1": (f,), f"{place}.W2": (f, d), f"{place}.b2": (d,)}
+    for look in looks:
+        found |= {f"{place}.{look}.W_{name}": (d, d) for name in "qkvo"}
+        found |= {f"{place}.{look}.b_{name}": (d,) for name in "qkvo"}
+    norms = range(1, len(looks) + 2)
+    return found | {f"{place}.{name}{i}": (d,) for name in ("gamma", "beta") for i in norms}
+
+
+def initial_weights(shapes, rng):
+    """Draw matrices whose products keep the variance; scales are 1, shifts and biases 0.
+
+    >>> initial_weights({"a.gamma1": (2,), "out.b": (1,)}, None)
+    {'a.gamma1': array([1., 1.]), 'out.b': array([0.])}
+    """
+    return {
+        name: np.full(shape, float(".gamma" in name))
+        if len(shape) == 1
+        else rng.normal(size=shape) / np.sqrt(shape["." not in name])
+        for name, shape in shapes.items()
+    }
+
 
 def cross_entropy(logits, labels):
     """Mean −log p of the labels, and its gradient by the logits.
 
     >>> loss, gradient = cross_entropy(np.zeros((1, 2)), np.array([0]))
-    >>> round(float(loss), 4), gradient.tolist()
+    >>> round(loss, 4), gradient.tolist()
     (0.6931, [[-0.5, 0.5]])
     """
     p = softmax(logits)
     right = np.arange(p.shape[-1]) == labels[..., None]
-    return -np.log(p[right]).mean(), (p - right) / labels.size
+    return float(-np.log(p[right]).mean()), ((p - right) / labels.size).astype(logits.dtype)
 
 
 def adam(weights, gradients, steps, rate):

@@ -16,8 +16,9 @@
 # |---|---|---|
 # | 1 The whole model | embeddings, positions, encoder, decoder and output in one class | 180 min |
 # | 2 Trust your gradients | the way back through the whole model, and how to find out whether it is right | 180 min |
+# | 3 It learns | to shift a target, to train with Adam, to measure what was learned | 120 min |
 #
-# That is **six hours**; the parts can be done on different days.
+# That is **eight hours**; the parts can be done on different days.
 #
 # How to work with it:
 #
@@ -213,8 +214,65 @@ def loss_and_grads(
     raise NotImplementedError
 
 # %% [markdown]
+# ## 3 It learns
+#
+# ### Learn to reverse
+#
+# The task is one of the smallest that needs a decoder. The source is six symbols, drawn from the eight
+# letters A to H (ids 1 to 8); the target is the same six in reverse order. Symbol 0 is the start symbol
+# `^`. So $V = 9$.
+#
+# A worked example, with three symbols: the source `B A D` is `2 1 4`. The labels are `4 1 2`, and the
+# decoder's input is `0 4 1`: the labels shifted to the right behind the start symbol. At position 1 the
+# decoder has seen `^ D`, and is to say `A`. If the input were not shifted, the label would stand among
+# what the decoder sees, the loss would fall to 0 at once, and the model would have learned nothing.
+#
+# Who guesses has one symbol in eight right, and one sequence in $8^6 = 262{,}144$.
+#
+# **Adam** (with $\beta_1 = 0.9$, $\beta_2 = 0.98$) keeps two running means for every array: of the
+# gradient $g$ and of its square.
+#
+# $$m \leftarrow \beta_1 m + (1 - \beta_1) g, \quad v \leftarrow \beta_2 v + (1 - \beta_2) g^2, \quad
+# W \leftarrow W - \eta\, \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + 10^{-9}}$$
+#
+# $t$ counts steps from 1, and all is entry by entry. Let the rate $\eta$ rise from 0 to its largest
+# value over some 50 steps, and fall again until the end.
+#
+# `train(seed)` makes a new model, trains it on sequences that it draws itself, and returns the
+# dictionary of weights, by their names, and a list or array with the loss of each step. All that is
+# random comes from `seed`.
+#
+# - $d = 32$, $f = 64$ and two layers on either side will do; sizes are yours to choose, except that there
+#   are **two heads**. A few hundred steps with batches of 32 or 64 are enough.
+# - `float32` is twice as fast as `float64` and exact enough here: convert the weights once, and see that
+#   nothing turns them back. (The encoding of positions is float64 unless you convert it, too.)
+# - Nothing but NumPy is needed. One step should take some 20 ms.
+#
+# How it is graded. The grader calls `train` once, and that may take 300 seconds of processor time; our
+# own takes 5 to 10. It puts your weights into the model of part 1, which must therefore be the one
+# described there, and lets it write: for 512 new sequences, one symbol after the other, each from what
+# the model has written itself. The first six points come with half of the symbols right, and a share
+# of them from a fifth on: guesses earn nothing. The other six come with nine sequences in ten, and a
+# share of them before. The last two are for the losses: they begin near $\log 9 = 2.197$, fall, and
+# end where the loss on new sequences is.
+#
+# Train here with few steps, as long as you look for mistakes. Leave no training in a cell of this
+# notebook when you hand in: what is graded is the function.
+
+# %% exercise="cap_seq2seq"
+def train(seed: int) -> "(dictionary of arrays, losses)":
+    """A model that reverses six symbols, and the loss at each step of its training.
+
+    >>> weights, losses = train(0)
+    >>> weights["out.W"].shape[1], bool(losses[-1] < losses[0])
+    (9, True)
+    """
+    raise NotImplementedError
+
+# %% [markdown]
 # **What you can do now:** build an encoder–decoder from nothing but NumPy; name and count all that it
-# learns; go back through it, and show that the gradients are right.
+# learns; go back through it, and show that the gradients are right; train it, and measure what it
+# has learned where it can't have learned it by heart.
 #
 # **To read on**
 #
@@ -222,3 +280,4 @@ def loss_and_grads(
 # - Rush (2018), *The annotated Transformer*: the same paper, line by line as a program.
 # - Rumelhart, Hinton and Williams (1986), *Learning representations by back-propagating errors*: the
 #   way back.
+# - Kingma and Ba (2015), *Adam: a method for stochastic optimization*: the optimiser, and why it divides.

@@ -14,7 +14,7 @@ from autograder.exercise import (
     Mismatch,
 )
 from autograder.grading.budget import CHECK_SECONDS, TOO_MUCH, Exhausted, bounded
-from autograder.grading.recorder import Recorder
+from autograder.grading.recorder import Recorder, Runs
 from autograder.grading.replay import diagnose, raising, seed_of, slipped
 from autograder.grading.results import Item, Status, hundredths, sentence
 from autograder.sandbox import StudentError
@@ -59,6 +59,7 @@ def grade_checks(
     is shown what each check recorded.
     """
     items: dict[str, Item] = {}
+    runs: Runs = {}
     timed_out = False
     for check in exercise.checks:
         if check.after and not items[check.after.name].score:
@@ -72,7 +73,7 @@ def grade_checks(
                 check, Status.FAILED, "timeout", "Not run after a call that ran out of time."
             )
         else:
-            recorder = Recorder(call)
+            recorder = Recorder(call, runs=runs)
             items[check.name] = _run(exercise, check, recorder, secret)
             timed_out = items[check.name].note in ("timeout", TOO_MUCH)
             if watch:

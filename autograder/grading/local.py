@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import inspect
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise.given import Given, portable
+from autograder.exercise.remember import Values, remembered
 from autograder.grading.objects import kind_of
 from autograder.sandbox import StudentError, WireError
 from autograder.sandbox.inside.modules import gradients
@@ -147,6 +149,17 @@ class Local:
         except Exception as error:
             raise StudentError("exception", str(error), type=type(error).__name__) from error
         self.warnings = tuple(warning.category.__name__ for warning in given)
+
+
+def ran(function: Callable[..., Any], asked: Values) -> Any:
+    """Return what an expensive call of a function of our own gives, which is always the same."""
+    return _ran(inspect.unwrap(getattr(function, "compute", function)), asked)
+
+
+@remembered(size=100)
+def _ran(function: Callable[..., Any], asked: Values) -> Any:
+    args, kwargs = asked.values
+    return Local(function)(*args, **kwargs)
 
 
 def _as_data(value: Any) -> Any:

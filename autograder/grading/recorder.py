@@ -12,11 +12,15 @@ from autograder.exercise import Inconclusive, Reading, Work
 from autograder.exercise.clocks import Curve
 from autograder.exercise.given import FIRST_KEY
 from autograder.exercise.gpu import Timing
-from autograder.grading.local import Local
+from autograder.exercise.remember import Unfamiliar, Values
+from autograder.grading.local import Local, ran
 from autograder.grading.objects import Gradients, Object, held
 from autograder.sandbox import StudentError
 
 Call = Callable[..., Any]
+
+#: How expensive calls came out, by their arguments: what they returned, or the exception.
+Runs = dict[Any, Any]
 
 _keys = itertools.count(FIRST_KEY)  # no two objects of any process have the same number
 
@@ -49,7 +53,12 @@ class Recorder:
     """A call that remembers what it was asked and what it answered.
 
     What is metered or timed is not remembered: such calls are large, and say how a function
-    works rather than what it returns.
+    works rather than what it returns.  Nor is a run, which nobody would repeat.
+
+    Parameters
+    ----------
+    runs
+        Expensive calls that other checks have made, to be shared with this one.
 
     Attributes
     ----------
@@ -71,8 +80,9 @@ class Recorder:
         What was measured of the work, with the limits.
     """
 
-    def __init__(self, call: Call, *, following: bool = False) -> None:
+    def __init__(self, call: Call, *, following: bool = False, runs: Runs | None = None) -> None:
         self._call, self._following = call, following
+        self._runs: Runs = {} if runs is None else runs
         self._home: Any = call if hasattr(call, "make") else Local(call)
         self.begin()
 
@@ -187,7 +197,46 @@ class Recorder:
 
     def following(self) -> Recorder:
         """Return a fresh recorder that hands out the student's own functions."""
-        return Recorder(self._call, following=True)
+        return Recorder(self._call, following=True, runs=self._runs)
+
+    def once(self, *args: Any, **kwargs: Any) -> Any:
+        """Call something expensive, such as a training run, once for all checks that look at it.
+
+        What comes of it is shared, so it must not be changed.  A misconception is recognised by
+        how the check fails, as where work is counted.
+
+        Raises
+        ------
+        StudentError
+            If the call fails.
+        Inconclusive
+            If what the notebook did before has left it too little time.
+        """
+        self.metered = True
+        try:
+            asked = Values((args, kwargs))
+        except Unfamiliar as error:
+            raise TypeError(f"a run is asked for with plain data: {error}") from error
+        if asked.key not in self._runs:
+            self._runs[asked.key] = self._run(asked)
+        found = self._runs[asked.key]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def _run(self, asked: Values) -> Any:
+        args, kwargs = copy.deepcopy(asked.values)
+        hurried = getattr(self._call, "hurried", False)
+        try:
+            return (
+                self._home(*args, **kwargs)
+                if hasattr(self._call, "make")
+                else ran(self._call, asked)
+            )
+        except StudentError as error:
+            if error.kind == "timeout" and hurried:
+                return Inconclusive("the notebook had too little time left for this run")
+            return error
 
     def work(self, *args: Any, **kwargs: Any) -> Work:
         """Call and count the work; a function of our own is metered here.

@@ -254,6 +254,11 @@ class Runner:
         """The kinds of warnings that the last call gave."""
         return self._calls.session.warnings if self._calls.session is not None else ()
 
+    @property
+    def hurried(self) -> bool:
+        """Has the notebook less time left than a call may take?"""
+        return self._left < self.limits.call_seconds
+
     def abandon(self) -> None:
         """End the process for calls: it may still be answering one that nobody waits for."""
         self._end(self._calls)

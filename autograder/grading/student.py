@@ -58,6 +58,11 @@ class StudentCall:
         """Call in the submission's process."""
         return self._runner.call(self._name, *args, **kwargs)
 
+    @property
+    def hurried(self) -> bool:
+        """Has the notebook less time left than a call may take?"""
+        return self._runner.hurried
+
     def own(self, solution: Function) -> StudentCall:
         """Return another function of the submission, by its reference."""
         return StudentCall(self._runner, solution)

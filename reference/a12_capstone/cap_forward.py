@@ -8,7 +8,13 @@ from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
 from autograder.exercise import Count, Exercise, agree, require, seeded
-from reference.helpers import attention, merge_heads, split_heads
+from reference.helpers import (
+    attention,
+    initial_weights,
+    merge_heads,
+    split_heads,
+    transformer_shapes,
+)
 
 exercise = Exercise(
     "cap_forward",
@@ -174,37 +180,13 @@ LINEAR = ("W_q", "W_k", "W_v", "W_o")
 BIAS = ("b_q", "b_k", "b_v", "b_o")
 
 
-def shapes(V, d, f, L):
-    """The shape of every weight by its name."""
-    found = {"source": (V, d), "target": (V, d), "out.W": (d, V), "out.b": (V,)}
-    for i in range(L):
-        for kind, looks in (("encoder", ["self"]), ("decoder", ["self", "cross"])):
-            place = f"{kind}.{i}"
-            for look in looks:
-                found |= {f"{place}.{look}.{name}": (d, d) for name in LINEAR}
-                found |= {f"{place}.{look}.{name}": (d,) for name in BIAS}
-            found |= {f"{place}.W1": (d, f), f"{place}.b1": (f,)}
-            found |= {f"{place}.W2": (f, d), f"{place}.b2": (d,)}
-            for number in range(1, len(looks) + 2):
-                found |= {f"{place}.gamma{number}": (d,), f"{place}.beta{number}": (d,)}
-    return found
-
-
-def initial(name, shape, rng):
-    """What a weight is at first."""
-    if len(shape) == 2:
-        width = shape[1] if name in ("source", "target") else shape[0]
-        return rng.normal(size=shape) / np.sqrt(width)
-    return np.full(shape, float(".gamma" in name))
-
-
 @exercise.reference
 class Transformer:
     """Encoder and decoder of L layers each; `attention` holds the maps of the last calls."""
 
     def __init__(self, V: int, d: int, h: int, f: int, L: int, rng: np.random.Generator):
         self.h, self.L, self.attention = h, L, {}
-        self.weights = {n: initial(n, s, rng) for n, s in shapes(V, d, f, L).items()}
+        self.weights = initial_weights(transformer_shapes(V, d, f, L), rng)
 
     def encode(self, src: Int[ndarray, "B n"]) -> Float[ndarray, "B n d"]:
         """Return the memory of a batch of sources."""
@@ -303,10 +285,14 @@ class DrawnAtOnce(Transformer):
 
     def __init__(self, V, d, h, f, L, rng):
         self.h, self.L, self.attention = h, L, {}
-        sizes = {name: int(np.prod(shape)) for name, shape in shapes(V, d, f, L).items()}
+        sizes = {
+            name: int(np.prod(shape)) for name, shape in transformer_shapes(V, d, f, L).items()
+        }
         ends = np.cumsum([*sizes.values()])
         numbers = iter(np.split(rng.uniform(-0.1, 0.1, ends[-1]), ends))
-        self.weights = {n: next(numbers).reshape(s) for n, s in shapes(V, d, f, L).items()}
+        self.weights = {
+            n: next(numbers).reshape(s) for n, s in transformer_shapes(V, d, f, L).items()
+        }
         for name in self.weights:
             if ".gamma" in name:
                 self.weights[name] = np.ones(d)
@@ -318,7 +304,7 @@ V, D, H, F, L = 7, 8, 2, 10, 2
 def drawn(rng):
     """Weights of which each counts."""
     found = {}
-    for name, shape in shapes(V, D, F, L).items():
+    for name, shape in transformer_shapes(V, D, F, L).items():
         scale = 0.7 if len(shape) == 2 else 1
         found[name] = scale * rng.normal(size=shape)
         if ".gamma" in name:
@@ -425,7 +411,7 @@ def weights_by_name(call, rng):
     """`weights` has an array of the right shape under every name, and no others."""
     size = [int(n) for n in rng.permutation([3, 5, 9])]
     model = call.make(size[0], 4 * size[1], 2, size[2], 3, seeded(1))
-    right = shapes(size[0], 4 * size[1], size[2], 3)
+    right = transformer_shapes(size[0], 4 * size[1], size[2], 3)
     found = model.weights
     require(isinstance(found, dict), "`weights` is no dictionary")
     missing, more = (sorted(a.keys() - b.keys()) for a, b in ((right, found), (found, right)))
@@ -439,7 +425,11 @@ def weights_by_name(call, rng):
 def drawn_from_rng(call, rng):
     """Matrices come from `rng`, each its own; at first scales are 1."""
     one, same, other = (call.make(V, D, H, F, L, seeded(s)).weights for s in (5, 5, 6))
-    known = {n: s for n, s in shapes(V, D, F, L).items() if n in one and n in same and n in other}
+    known = {
+        n: s
+        for n, s in transformer_shapes(V, D, F, L).items()
+        if n in one and n in same and n in other
+    }
     for name, shape in known.items():
         agree(one[name], same[name], what=f"{name!r} of a second model from the same generator")
         if len(shape) == 2:

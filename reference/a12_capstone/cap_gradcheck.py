@@ -9,7 +9,7 @@ from jaxtyping import Int
 from numpy import ndarray
 
 from autograder.exercise import Choice, Exercise, agree, require, seeded, within
-from reference.helpers import Pass, cross_entropy, sinusoids
+from reference.helpers import Pass, cross_entropy, initial_weights, transformer_shapes
 
 exercise = Exercise(
     "cap_gradcheck",
@@ -20,39 +20,12 @@ exercise = Exercise(
 Transformer = exercise.carries("a12_capstone/cap_forward", "Transformer")
 
 
-def layers(weights, kind):
-    """The places of all layers of a kind."""
-    return sorted(
-        name[: -len(".W1")] for name in weights if name.startswith(kind) and ".W1" in name
-    )
-
-
 def through(steps, src, dec_in, labels):
     """Go forward and back again with these steps."""
-    w = steps.w
-    d, dtype = w["source"].shape[1], w["source"].dtype
-    x, back_source = steps.embed(src, "source", sinusoids(src.shape[1], d).astype(dtype))
-    way = []
-    for place in layers(w, "encoder"):
-        x, back = steps.encode(x, place)
-        way.append(back)
-    y, back_target = steps.embed(dec_in, "target", sinusoids(dec_in.shape[1], d).astype(dtype))
-    way_of_y = []
-    for place in layers(w, "decoder"):
-        y, back = steps.decode(y, x, place)
-        way_of_y.append(back)
-    logits, back_out = steps.linear(y, "out.W", "out.b")
+    logits, back = steps.translate(src, dec_in)
     loss, g = cross_entropy(logits, labels)
-    g, of_memory = back_out(g.astype(dtype)), []
-    for back in reversed(way_of_y):
-        g, more = back(g)
-        of_memory.append(more)
-    back_target(g)
-    g = sum(of_memory)
-    for back in reversed(way):
-        g = back(g)
-    back_source(g)
-    return float(loss), steps.grads
+    back(g)
+    return loss, steps.grads
 
 
 @exercise.reference
@@ -111,10 +84,8 @@ V, H = 5, 2
 
 def model(rng, d=4, f=6, L=2):
     """Weights of a small model, in which every array counts."""
-    steps = Transformer(V, d, H, f, L, np.random.default_rng(int(rng.integers(2**32))))
-    return {
-        name: array + 0.3 * rng.normal(size=array.shape) for name, array in steps.weights.items()
-    }
+    weights = initial_weights(transformer_shapes(V, d, f, L), rng)
+    return {name: array + 0.3 * rng.normal(size=array.shape) for name, array in weights.items()}
 
 
 def batch(rng, B=3, n=5, m=4):
@@ -287,7 +258,7 @@ class LastMemory(Pass):
     def decode(self, y, memory, place):
         """Only the last layer tells the memory."""
         out, back = super().decode(y, memory, place)
-        last = place == layers(self.w, "decoder")[-1]
+        last = place == self._layers("decoder")[-1]
         return out, lambda g: back(g) if last else (back(g)[0], 0.0)
 
 

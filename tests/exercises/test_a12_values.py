@@ -1,4 +1,4 @@
-"""a12: the references give the catalogue's figures, and so do the mistakes; points are its rows'."""
+"""a12: the references give the catalogue's figures, and the points are those of its rows."""
 
 from functools import cache
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from autograder.exercise.loading import load_module
 
 FOLDER = Path(__file__).parents[2] / "reference" / "a12_capstone"
-POINTS = {"cap_forward": 6 + 8 + 2, "cap_gradcheck": 8 + 1}
+POINTS = {"cap_forward": 6 + 8 + 2, "cap_gradcheck": 8 + 1, "cap_seq2seq": 12 + 2}
 
 
 @cache

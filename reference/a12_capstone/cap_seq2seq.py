@@ -1,0 +1,201 @@
+"""A transformer learns to reverse sequences.
+
+Source: Vaswani et al. (2017), "Attention is all you need", section 5; Kingma and Ba (2015), "Adam:
+a method for stochastic optimization".
+"""
+
+from itertools import pairwise
+
+import numpy as np
+
+from autograder.exercise import Exercise, Mismatch, require
+from reference.helpers import Pass, adam, cross_entropy, initial_weights, transformer_shapes
+
+exercise = Exercise(
+    "cap_seq2seq",
+    title="Learn to reverse",
+    source="Vaswani et al. (2017), section 5; Kingma and Ba (2015)",
+)
+
+START, V, LENGTH, H = 0, 9, 6, 2
+
+
+def sequences(rng, count):
+    """Sources, and what they are reversed."""
+    src = rng.integers(1, V, (count, LENGTH))
+    return src, src[:, ::-1]
+
+
+def shifted(labels):
+    """What the decoder sees: a start symbol, and all labels but the last."""
+    return np.hstack([np.full((len(labels), 1), START), labels[:, :-1]])
+
+
+def trained(seed, steps=200, batch=64, rate=7e-3, fed=shifted, copied=False):
+    """Train for so many steps; return weights and the loss at each step."""
+    rng = np.random.default_rng(seed)
+    shapes = transformer_shapes(V, 32, 64, 2)
+    weights = {n: w.astype(np.float32) for n, w in initial_weights(shapes, rng).items()}
+
+    def gradients():
+        src, labels = sequences(rng, batch)
+        labels = src if copied else labels
+        steps = Pass(weights, H)
+        logits, back = steps.translate(src, fed(labels))
+        loss, g = cross_entropy(logits, labels)
+        back(g)
+        return loss, steps.grads
+
+    def schedule(step):
+        return np.float32(rate * min(1, step / 50) * (1 - 0.95 * step / max(steps, 50)))
+
+    return weights, np.array(list(adam(weights, gradients, steps, schedule)))
+
+
+@exercise.reference
+def train(seed: int) -> tuple[dict, np.ndarray]:
+    """Return the weights of a model that reverses, and the loss at each step."""
+    return trained(seed)
+
+
+@exercise.alternative
+def small_batches(seed):
+    """Smaller batches, and larger steps."""
+    return trained(seed, steps=200, batch=32, rate=8e-3)
+
+
+@exercise.alternative
+def fewer_large_steps(seed):
+    """Larger steps, and fewer."""
+    weights, losses = trained(seed, steps=160, rate=8e-3)
+    return weights, losses.tolist()
+
+
+@exercise.alternative
+def carefully(seed):
+    """Smaller steps, and lists instead of arrays."""
+    weights, losses = trained(seed, steps=240, rate=5e-3)
+    return {name: array.astype(float) for name, array in weights.items()}, losses
+
+
+class Trained:
+    """What a run gave, and how well it reverses sequences that it has never seen.
+
+    The model is run here: what counts is in the weights, and the decoder gets what it has written
+    itself.
+    """
+
+    def __init__(self, call, rng):
+        found = call.once(int(SEED))
+        require(
+            isinstance(found, tuple | list) and len(found) == 2, "weights and losses are asked for"
+        )
+        weights, self.losses = found[0], np.asarray(found[1], dtype=float)
+        require(
+            isinstance(weights, dict) and "source" in weights, "there is no dictionary of weights"
+        )
+        d = np.shape(weights["source"])[-1] if np.ndim(weights["source"]) == 2 else 0
+        f = np.shape(weights.get("encoder.0.b1", ()))
+        layers = sum(name.startswith("encoder") and name.endswith(".b1") for name in weights)
+        right = transformer_shapes(V, d, *f, layers) if len(f) == 1 else {}
+        same = {name: np.shape(array) for name, array in weights.items()} == right
+        require(same and d % H == 0, "names or shapes of the weights are not those of your model")
+        self.w = {name: np.asarray(array, np.float32) for name, array in weights.items()}
+        require(all(map(np.all, map(np.isfinite, self.w.values()))), "some weights are not finite")
+        self.src, self.labels = sequences(rng, 512)
+
+    def loss(self, dec_in):
+        """Mean loss where the decoder is fed with this."""
+        return cross_entropy(self._logits(self.src, dec_in), self.labels)[0]
+
+    def written(self):
+        """What the model writes, one symbol after the other."""
+        tgt = np.full((len(self.src), 1), START)
+        for _ in range(LENGTH):
+            following = self._logits(self.src, tgt)[:, -1:].argmax(axis=-1)
+            tgt = np.hstack([tgt, following])
+        return tgt[:, 1:]
+
+    def symptom(self, written):
+        """Say what the model has learned instead."""
+        if (written == self.src).mean() > 0.5:
+            return "copies", "the model repeats the source as it is; it should come out reversed"
+        if self.loss(self.labels) < 0.5 * self.loss(shifted(self.labels)):
+            return "leak", "the model has learned to repeat its input: shift it to the right"
+        if (written == self.labels).mean() > BEGUN:
+            return "short", "the model has begun to learn, and is not there yet"
+        return "nothing", "the model is no better than chance: do its own arrays change?"
+
+    def _logits(self, src, tgt):
+        return Pass(self.w, H).translate(src, tgt)[0]
+
+
+SEED = 1
+BEGUN = 0.2  # of the symbols: one of eight is right by chance, one of six with some luck
+
+
+@exercise.check(points=6)
+def symbols(call, rng):
+    """Of what the model writes for new sequences, at least half the symbols are right."""
+    run = Trained(call, rng)
+    written = run.written()
+    share = (written == run.labels).mean()
+    if share < 0.5:
+        kind, message = run.symptom(written)
+        credit = float((share - BEGUN) / (0.5 - BEGUN)) if kind == "short" else 0.0
+        raise Mismatch(message, kind=kind, credit=credit)
+
+
+@exercise.check(points=6, after=symbols)
+def whole_sequences(call, rng):
+    """At least nine in ten new sequences are reversed without a mistake."""
+    run = Trained(call, rng)
+    written = run.written()
+    share = (written == run.labels).all(axis=1).mean()
+    if share < 0.9:
+        kind, message = run.symptom(written)
+        raise Mismatch(message, kind=kind, credit=float(share / 0.9))
+
+
+@exercise.check(points=2)
+def loss_curve(call, rng):
+    """The loss begins near log 9, falls, and ends where the model's loss on new sequences is."""
+    run = Trained(call, rng)
+    losses = run.losses
+    enough = losses.ndim == 1 and len(losses) >= 20 and np.isfinite(losses).all()
+    require(enough, "one loss for each step is asked for, and at least twenty")
+    near = abs(losses[:3].mean() - np.log(V)) < 1
+    if not near:
+        raise Mismatch("a model that knows nothing has a loss near log 9", kind="start")
+    parts = [part.mean() for part in np.array_split(losses, 4)]
+    falls = all(b < a + 0.02 for a, b in pairwise(parts))
+    if not (falls and parts[-1] < parts[0] - 0.1):
+        raise Mismatch("the loss does not fall", kind="nothing")
+    own, last = run.loss(shifted(run.labels)), losses[-len(losses) // 20 :].mean()
+    if abs(own - last) > 0.25 + 0.25 * own:
+        kind = run.symptom(run.written())[0]
+        raise Mismatch("the model's loss on new sequences is another than the last ones", kind=kind)
+
+
+@exercise.misconception(fatal=True)
+def not_shifted(seed):
+    """The decoder's input holds the label of its own position: it learns to repeat. Shift it."""
+    return trained(seed, steps=60, fed=lambda labels: labels)
+
+
+@exercise.misconception(fatal=True)
+def never_changed(seed):
+    """The arrays of the model do not change: the optimiser works on copies, or the rate is 0."""
+    return trained(seed, steps=25, rate=0.0)
+
+
+@exercise.misconception(fatal=True)
+def copied_not_reversed(seed):
+    """Your model learns to copy. The labels are the source, reversed."""
+    return trained(seed, steps=110, copied=True)
+
+
+@exercise.misconception
+def stopped_early(seed):
+    """The loss is still falling when you stop: take more steps, or larger ones."""
+    return trained(seed, steps=75)

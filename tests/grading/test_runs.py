@@ -1,0 +1,115 @@
+"""Expensive calls: made once for all checks, and withheld where the notebook had no time left."""
+
+import pytest
+
+from autograder.exercise import Exercise, Mismatch
+from autograder.grading.checks import grade_checks
+from autograder.sandbox import StudentError
+
+
+def training():
+    exercise = Exercise("training", title="Training", source="none")
+
+    @exercise.reference
+    def train(seed):
+        return {"skill": 1.0, "seed": seed}
+
+    @exercise.check(points=2)
+    def half(call, rng):
+        """Half of it is right."""
+        skill = call.once(1)["skill"]
+        if skill < 0.5:
+            raise Mismatch("it has learned too little", kind="idle", credit=0.5 * skill)
+
+    @exercise.check(points=2)
+    def all_of_it(call, rng):
+        """All of it is right."""
+        if call.once(1)["skill"] < 1:
+            raise Mismatch("it has not learned all of it", kind="idle")
+
+    @exercise.misconception
+    def never_learns(seed):
+        """Nothing is learned."""
+        return {"skill": 0.0}
+
+    return exercise
+
+
+class Student:
+    """A submission whose process has so much time left."""
+
+    def __init__(self, train, *, hurried=False):
+        self._train, self.hurried, self.runs = train, hurried, 0
+        self.modified, self.warnings = False, ()
+
+    def make(self, *_):
+        """There are no objects here."""
+
+    def __call__(self, seed):
+        self.runs += 1
+        return self._train(seed)
+
+
+def learned(skill):
+    return lambda _: {"skill": skill}
+
+
+def outcome(student):
+    return [
+        (item.status.value, item.note, item.score) for item in grade_checks(training(), student)
+    ]
+
+
+def test_all_checks_look_at_one_run():
+    student = Student(learned(1.0))
+    assert outcome(student) == [("passed", "", 2.0)] * 2
+    assert student.runs == 1
+
+
+def test_a_run_that_comes_to_nothing_is_named_by_how_it_fails():
+    student = Student(learned(0.0))
+    assert outcome(student) == [("failed", "never_learns", 0.0)] * 2
+    assert student.runs == 1
+
+
+def test_what_was_learned_in_part_counts_in_part():
+    (half, _) = outcome(Student(learned(0.4)))
+    assert half == ("partial", "never_learns", 0.4)
+
+
+def failing(kind, type=""):
+    def train(seed):
+        raise StudentError(kind, "it did not end", type=type)
+
+    return train
+
+
+def test_an_exception_ends_all_checks_without_another_run():
+    student = Student(failing("exception", "ValueError"))
+    assert [status for status, _, _ in outcome(student)] == ["failed", "failed"]
+    assert student.runs == 1
+
+
+@pytest.mark.parametrize(
+    ("hurried", "found"),
+    [
+        (False, [("failed", "timeout", 0.0)] * 2),
+        (True, [("errored", "inconclusive", None)] * 2),
+    ],
+)
+def test_a_run_is_withheld_where_the_notebook_had_no_time_left_for_it(hurried, found):
+    student = Student(failing("timeout"), hurried=hurried)
+    assert outcome(student) == found
+    assert student.runs == 1
+
+
+def test_arguments_of_a_run_are_plain_data():
+    exercise = training()
+
+    @exercise.check(points=1)
+    def wrong(call, rng):
+        """Hands over what is no data."""
+        call.once(rng)
+
+    found = grade_checks(exercise, exercise.solution)[-1]
+    assert (found.status.value, found.note) == ("errored", "grader_error")
