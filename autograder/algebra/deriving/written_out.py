@@ -20,6 +20,7 @@ from autograder.algebra.deriving.indexed import BINDERS, D, E, Inert, Names, Nor
 from autograder.algebra.deriving.opacity import Opaque, flat
 
 MAX_TERMS = 1000
+_KEPT = 128  # lines with definitions put in
 DIMENSION = 2  # of vectors and matrices
 
 Env = dict[sympy.Symbol, sympy.Integer]
@@ -56,9 +57,14 @@ class World:
     vectors: frozenset[str] = frozenset()
     assumed: Meanings = field(default_factory=dict)
 
-    def put_in(self, expr: sympy.Expr) -> sympy.Expr:
-        """Replace every name that is defined, or of which something is assumed."""
-        return self._replaced(expr, {**self.definitions, **self.assumed})
+    @functools.cached_property
+    def put_in(self) -> Callable[[sympy.Expr], sympy.Expr]:
+        """Replace every name that is defined, or of which something is assumed.
+
+        A line is looked at for every n: sympy would work out anew what is new by name alone.
+        """
+        meanings = {**self.definitions, **self.assumed}
+        return functools.lru_cache(_KEPT)(lambda expr: self._replaced(expr, meanings))
 
     def put_definitions_in(self, expr: sympy.Expr) -> sympy.Expr:
         """Replace every defined name by what it stands for."""
