@@ -24,6 +24,7 @@ c.Course.assignments = [
     {"id": "a12_capstone", "title": "Build, train, look inside"},
 ]
 # A due date is an ISO time with a time zone: "due": "2027-03-01 23:59 UTC".
+# "best": of the parts of that name, marked by hand, so many count.
 
 # Seconds for a cell and for a call of a checked function, MiB for a submission.
 c.Course.limits = {"cell_seconds": 10.0, "call_seconds": 5.0, "memory_mb": 1024}

@@ -101,7 +101,12 @@ def simulate(
             for place, (id, exercise) in enumerate(loaded.sound.items())
         }
         _leave_out_what_builds_on_mistakes(loaded, answered)
-        left = {cell for cells, best in choices for cell in (cells[index:] + cells[:index])[best:]}
+        left = {
+            cell
+            for cells, best in choices
+            for place, cell in enumerate(cells)
+            if (place - index) % len(cells) >= best
+        }
         notebook = _filled(release, student, answered, carried, left, blank=index == 2)
         path = course.submission(student, assignment)
         write_atomically(path, json.dumps(notebook, indent=1, ensure_ascii=False).encode())
