@@ -34,10 +34,21 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture
 def course(tmp_path):
     """A copy of the course with nothing handed in, where a hang is stopped after two seconds."""
+    return copied(tmp_path / "course")
+
+
+@pytest.fixture(scope="module")
+def shared_course(tmp_path_factory):
+    """Another one, for all tests of a module."""
+    return copied(tmp_path_factory.mktemp("shared") / "course")
+
+
+def copied(folder):
+    """Copy the course as it stands to a folder."""
     from autograder.course.config import Course
     from autograder.delivery.demo import copy_course
 
-    root = copy_course(ROOT, tmp_path / "course").root
+    root = copy_course(ROOT, folder).root
     config = root / "course_config.py"
     usual = '"cell_seconds": 10.0, "call_seconds": 5.0'
     assert usual in config.read_text()

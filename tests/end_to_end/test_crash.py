@@ -52,13 +52,33 @@ main()
 """
 
 
-@pytest.fixture
-def handed(course):
-    """A class of honest submissions."""
-    simulate(course, A, 9)
+FOLDERS = ("records", "autograded")
+
+
+@pytest.fixture(scope="module")
+def in_one_go(shared_course):
+    """A class of honest submissions that nobody disturbed, and the marks of its cells."""
+    simulate(shared_course, A, 9)
     for student in ("student_004", "student_005", "student_006"):
-        shutil.rmtree(course.folder("submitted") / student)
-    return course
+        shutil.rmtree(shared_course.folder("submitted") / student)
+    grade_and_save(shared_course, [A])
+    given = {student: mark.cells for student, mark in scores(shared_course, A).items()}
+    for folder in FOLDERS:
+        shutil.rmtree(shared_course.root / folder)
+    (shared_course.root / "gradebook.db").unlink()
+    return shared_course, given
+
+
+@pytest.fixture
+def handed(in_one_go, tmp_path):
+    """The same class, not graded yet."""
+    return Course.load(shutil.copytree(in_one_go[0].root, tmp_path / "course"))
+
+
+@pytest.fixture
+def given(in_one_go):
+    """What each cell of theirs gets."""
+    return in_one_go[1]
 
 
 def start(course, code, *arguments):
@@ -124,7 +144,7 @@ def consistent(course):
             assert marks[student].score == record["score"]
 
 
-def complete(course, seen):
+def complete(course, seen, given):
     """Grade to the end, and compare with a class that was graded in one go."""
     process = start(course, GRADE)
     output, _ = process.communicate(timeout=120)
@@ -133,18 +153,12 @@ def complete(course, seen):
     after = runtimes(course)
     assert after.keys() == {handed.student for handed in submissions(course, A)}
     assert {student: after[student] for student in seen} == seen  # not run a second time
-    folders = ("records", "autograded")
-    assert [p for f in folders for p in (course.root / f).rglob("*.part")] == []
+    assert [p for f in FOLDERS for p in (course.root / f).rglob("*.part")] == []
     assert list((course.root / "records" / ".unsaved").rglob("*.json")) == []
-    given = {student: mark.cells for student, mark in scores(course, A).items()}
-    for folder in folders:
-        shutil.rmtree(course.root / folder)
-    (course.root / "gradebook.db").unlink()
-    grade_and_save(course, [A])
     assert {student: mark.cells for student, mark in scores(course, A).items()} == given
 
 
-def test_killed_at_random_moments(handed):
+def test_killed_at_random_moments(handed, given):
     rng = random.Random(20)
     seen = {}
     for _ in range(6):
@@ -161,7 +175,7 @@ def test_killed_at_random_moments(handed):
         now = runtimes(handed)
         assert {student: now[student] for student in seen} == seen
         seen = now
-    complete(handed, seen)
+    complete(handed, seen, given)
 
 
 @pytest.mark.parametrize(
@@ -177,13 +191,13 @@ def test_killed_at_random_moments(handed):
         ("tempfile", "mkstemp", 4, "after"),
     ],
 )
-def test_killed_at_the_worst_moments(handed, module, name, n, when):
+def test_killed_at_the_worst_moments(handed, given, module, name, n, when):
     process = start(handed, KILLED, module, name, str(n), when)
     output, _ = process.communicate(timeout=120)
     assert process.returncode == -signal.SIGKILL, output
     time.sleep(1)
     consistent(handed)
-    complete(handed, runtimes(handed))
+    complete(handed, runtimes(handed), given)
 
 
 def test_what_was_graded_is_not_lost_when_the_submission_changes(handed):
