@@ -518,7 +518,7 @@ published = None  # two numbers: GPT-3, BERT base
 # of $d/L$ Kaplan et al. found nearly equal losses. "96 layers are best" isn't among their results.
 
 # %% [markdown]
-# ## Essays
+# ## 4 Essays
 #
 # Eight questions, and none has an answer in one line. **Compute the numbers of all eight**, which takes about half an hour, and
 # **write four of the essays**, whichever you like; leave the other four cells as they are. The best four count, 8 points each.
@@ -601,7 +601,7 @@ your_numbers("essay_positions")
 learned_numbers = None  # five whole numbers
 
 # %% [markdown]
-# **Essay.** *What does each scheme guarantee, and what does only training show?* Say which make a score depend on the offset exactly, with what you measured in the fifth notebook ("rotations against sums");
+# **Essay.** *What does each scheme guarantee, and what does only training show?* Say which make a score depend on the offset exactly, with what you measured in the fifth notebook ("Measure the relative information");
 # what each costs and what of it can be cached; which tell before from behind; and what it takes to claim that a model reads longer texts than it was trained on.
 
 # %% [markdown] exercise="essay_positions" part="essay"
