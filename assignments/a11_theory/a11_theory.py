@@ -91,8 +91,8 @@ def attention_entropy(A: "(..., m)", axis: int = -1, base: float | None = None) 
 # %% [markdown]
 # ### What softmax optimises
 #
-# *45 minutes.* One reads that attention "minimises entropy", or that it "stays close to uniform". It does neither, but
-# it does solve a problem. Look for the weights $p$ (no entry negative, $\sum_i p_i = 1$) that make
+# *45 minutes.* One reads that attention "minimises entropy", that it "stays close to uniform", that it "maximises the
+# expected score". What does it do? Here is a problem to start from. Look for the weights $p$ (no entry negative, $\sum_i p_i = 1$) that make
 #
 # $$ F(p) = \sum_i p_i s_i + \tau H(p) $$
 #
@@ -109,8 +109,9 @@ def attention_entropy(A: "(..., m)", axis: int = -1, base: float | None = None) 
 #
 #    `sum(p_i*s_i, i) - tau*sum(p_i*log(p_i), i)`
 #
-#    and write one equality a line. Rules: *definition*
-#    (of $q$: it makes $s_i = \tau \log q_i + \tau \log Z$), *linearity of sums*, *weights sum to one*, and algebra. One rule a line, please; a line may name its reason: `…  # linearity of sums`.
+#    and write one equality a line. Rules: *definition* (of $q$: it makes $s_i = \tau \log q_i + \tau \log Z$), *linearity
+#    of sums*, *weights sum to one*, and algebra. One rule a line, please; a line may name its reason:
+#    `…  # linearity of sums`.
 # 3. `only_maximum`: why does the last line show that $q$ is the maximum, and the only one?
 #    - **A** Because $Z$ is largest for $p = q$.
 #    - **B** Because $\sum_i p_i \log(p_i/q_i)$ is never positive.
@@ -118,8 +119,8 @@ def attention_entropy(A: "(..., m)", axis: int = -1, base: float | None = None) 
 #    - **D** Because the derivative of $F$ vanishes at $q$.
 #    - **E** Because $\sum_i p_i \log(p_i/q_i)$ stays the same when $p$ and $q$ change places.
 #
-# (The sum is the Kullback–Leibler divergence $\mathrm{KL}(p \,\|\, q)$. That it isn't negative follows from $\log x \le x - 1$,
-# used on $x = q_i/p_i$; equality needs $x = 1$.) Now with numbers; these are your scores and your temperature:
+# (The sum is the Kullback–Leibler divergence $\mathrm{KL}(p \,\|\, q)$. To see what sign it has, use $\log x \le x - 1$ on
+# $x = q_i/p_i$; equality holds for $x = 1$ alone.) Now with numbers; these are your scores and your temperature:
 
 # %%
 your_numbers("max_entropy")
