@@ -415,15 +415,15 @@ pitfall = None    # one of "A", "B", "C", "D"
 #
 # 1. `labels`: the twelve labels.
 #
-# A claim about *all* numbers falls with one example. Try to find one; where there is none, answer 0.
+# A claim about *all* numbers falls with one example. Try to find one; where there is none, answer with zeros.
 #
-# 2. `rank_test`: one of C1 and C2 is false. Give three queries and three keys of width $d_k = 1$, two rows of three numbers, for which it fails.
+# 2. `rank_test`: one of C1 and C2 is false. Give three queries and three keys of width $d_k = 1$, two rows of three numbers, for which it fails (small whole numbers will do).
 # 3. `scale_test`: C7. Let $d_k = 4$ and three keys have the scores $q \cdot k$ that you give. Key 0 is the right one, and the loss is $-\log$ of its weight.
-#    Find scores, at most 100 in size, for which the loss is smaller without the scale than with it; or 0.
+#    Find scores, at most 100 in size, for which the loss is smaller without the scale than with it; or three zeros.
 # 4. `shortcut_test`: C9. Ten layers $x \mapsto x + a x$ in a row: find an $a$ for which the gradient
 #    shrinks below one millionth; or 0.
 # 5. `rotation_test`: C12. Find two pairs of positions $(m, n)$ with the same $m - n$, as two rows of two numbers, for which some
-#    $q$ and $k$ get different scores; or 0. (It counts if `shortcut_test` is right.)
+#    $q$ and $k$ get different scores; or four zeros. (It counts if `shortcut_test` is right.)
 #
 # For the other six the reason is a sentence.
 #
@@ -443,9 +443,9 @@ labels = {
     "C7": None, "C8": None, "C9": None, "C10": None, "C11": None, "C12": None,
 }
 rank_test = None      # two rows of three numbers: queries, keys
-scale_test = None     # three numbers, or 0
+scale_test = None     # three numbers
 shortcut_test = None  # one number
-rotation_test = None  # two rows of two numbers, or 0
+rotation_test = None  # two rows of two numbers
 reasons = {"C3": None, "C5": None, "C6": None, "C8": None, "C10": None, "C11": None}
 
 # %% [markdown]

@@ -78,7 +78,7 @@ def labels():
 def table(array, *shape):
     """Return the array if it has this shape and its numbers are finite and not too large."""
     array = np.asarray(array, float)
-    fits = array.shape == shape and np.isfinite(array).all() and np.abs(array).max() <= 1000
+    fits = array.shape == shape and np.isfinite(array).all() and np.abs(array).max() <= 100
     return array if fits else None
 
 
@@ -88,7 +88,9 @@ def ranks(pair):
         return "no two rows of three numbers"
     scores = np.outer(*pair)
     stretch = np.linalg.svd(softmax(scores), compute_uv=False)
-    return f"{min((stretch > 1e-6).sum(), 2)} or more" if pair.any(axis=1).all() else "zero scores"
+    if not pair.any(axis=1).all():
+        return "zero scores"
+    return "rank 1" if (stretch > 1e-9).sum() == 1 else "a larger rank"
 
 
 @exercise.part(points=0.75, answer=Witness(ranks))
@@ -131,15 +133,16 @@ def better_scale(scores):
     """Return at which of two temperatures, 1 or √d_k = 2, the loss of key 0 is smaller."""
     if (scores := table(scores, 3)) is None:
         return "no three numbers"
-    sharp, scaled = (-np.log(softmax(scores / tau)[0] + 1e-300) for tau in (1, 2))
-    if abs(sharp - scaled) < 1e-9:
+    behind = scores[1:] - scores[0]
+    sharp, scaled = (np.log1p(np.exp(behind / tau).sum()) for tau in (1, 2))
+    if np.isclose(sharp, scaled, rtol=1e-12, atol=0):
         return "neither"
     return "without" if sharp < scaled else "with"
 
 
 @exercise.part(points=0.5, answer=Witness(better_scale))
 def scale_test():
-    """Three scores q·k that refute C7, or 0 if there are none."""
+    """Three scores q·k that refute C7, or three zeros if there are none."""
     return np.array([4, 0, 0])
 
 
@@ -161,6 +164,12 @@ def ahead_of_one():
     return np.array([3, 3, 0])
 
 
+@scale_test.alternative
+def far_ahead():
+    """Both losses are next to nothing, and yet one is the smaller one."""
+    return np.array([100, 0, 0])
+
+
 @scale_test.misconception()
 def key_behind():
     """Key 0 lies behind here, and a wrong answer costs less if it is given with less certainty."""
@@ -169,14 +178,8 @@ def key_behind():
 
 @scale_test.misconception()
 def equal_scores():
-    """Equal scores stay equal at every scale."""
-    return np.array([1, 1, 1])
-
-
-@scale_test.misconception()
-def scale_is_best():
-    """There are such scores: compare the losses of key 0 for scores in which it is far ahead."""
-    return 0
+    """Equal scores refute nothing. Compare the losses where key 0 is far ahead of the others."""
+    return np.zeros(3)
 
 
 def gradient(slope):
@@ -231,36 +234,33 @@ def too_little_taken_away():
     return -0.5
 
 
-def offset(pair):
-    """Return whether two pairs of positions refute C12."""
-    pair = np.asarray(pair, float)
-    if pair.ndim == 0:
-        return "nothing" if pair == 0 else "a number"
-    return "some positions"
+def offset(pairs):
+    """Return whether two pairs of positions are given to refute C12."""
+    return "some positions" if np.any(pairs) else "none"
 
 
 @exercise.part(points=0.25, answer=Witness(offset), after=shortcut_test)
 def rotation_test():
-    """Positions m, n and another pair with the same difference that refute C12, or 0."""
-    return 0
+    """Two pairs of positions (m, n) with the same difference that refute C12, or zeros."""
+    return np.zeros((2, 2))
 
 
 @rotation_test.alternative
-def zero_as_text():
+def zeros_as_text():
     """Written as text."""
-    return "0"
+    return "0 0; 0 0"
 
 
 @rotation_test.alternative
-def zero_with_a_point():
-    """As a decimal."""
-    return 0.0
+def zeros_as_lists():
+    """Whole numbers in lists."""
+    return [[0, 0], [0, 0]]
 
 
 @rotation_test.alternative
-def zero_in_a_list():
-    """As numpy's number."""
-    return np.float64(0)
+def zeros_as_array():
+    """Whole numbers in an array."""
+    return np.zeros((2, 2), int)
 
 
 @rotation_test.misconception()
