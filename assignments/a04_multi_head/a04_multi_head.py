@@ -231,6 +231,7 @@ steps = None              # a list of lines: ["3*h*(d*k + k) + h*k*d + d", …]
 #    - With `bias=True` there are also `b_q`, `b_k`, `b_v`, `b_o` of shape $(d,)$. They begin as zeros.
 #    - Calling the layer gives the output and the weights of all heads. A mask is True where a query may look at a key; it has
 #      shape $(n, m)$ or any other that broadcasts to $(B, h, n, m)$.
+#    - float32 inputs and matrices give float32. (A NumPy number such as `np.sqrt(2)` is float64, and makes float64 of them.)
 #
 # You may use functions of earlier exercises if they stand in this notebook.
 

@@ -81,7 +81,7 @@ def _agree(actual: Any, expected: Any, rtol: float | None, atol: float | None, w
             asked = f"{what} should be a tuple of {len(expected)} values"
             raise Mismatch(asked, f"{asked}, not {_kind(actual)}")
         for i, (a, e) in enumerate(zip(actual, expected, strict=True)):
-            _agree(a, e, rtol, atol, f"{what}[{i}]")
+            _agree(a, e, rtol, atol, f"entry {i} of {what}")
         return
     if isinstance(expected, dict):
         if not isinstance(actual, dict) or len(actual) != len(expected):
@@ -118,7 +118,7 @@ def _agree(actual: Any, expected: Any, rtol: float | None, atol: float | None, w
         place = f" at index {list(at)}" if at else ""
         share = f"{int((~close).sum())} of {close.size} entries differ" if at else "it differs"
         raise Mismatch(
-            f"{what} has the right shape but not the right values: {share}, the first{place}"
+            f"{what}: right in shape, but not in value; {share}, the first{place}"
             if at
             else f"{what} is not the right number",
             f"{what}{place} is {{}}; {{}} was expected".format(*told_apart(given[at], right[at])),

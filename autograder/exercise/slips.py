@@ -22,6 +22,9 @@ Slip = Callable[[Any, Any], Iterator[Any]]
 #: Below this, whole numbers meet by chance too often to conclude anything from them.
 SMALL = 5
 
+#: Beyond this share of a single number, what is right says too little about what is wrong.
+LOOSE = 0.05
+
 
 def opposite_sign(right: Any, given: Any) -> Iterator[Any]:
     """The size is right, the sign is not."""
@@ -60,7 +63,7 @@ def other_logarithm(right: Any, given: Any) -> Iterator[Any]:
 
 def off_by_one(right: Any, given: Any) -> Iterator[Any]:
     """It is off by exactly 1: where does the counting begin, and where does it end?"""
-    if _is_numbers(right) and right.size == 1 and _is_whole(right):
+    if _is_numbers(right) and right.size == 1 and right.dtype.kind != "f":
         yield right + 1
         yield right - 1
 
@@ -145,7 +148,7 @@ _IMPOSSIBLE = (Undecided, ArithmeticError, ValueError, TypeError)
 
 def recognise(answer: Answer, given: Any, right: Any) -> Slip | None:
     """Return the slip that leads from the right answer to the one that was given, if any."""
-    if answer.free:
+    if answer.free or _is_loose(answer, right):
         return None
     for slip in SLIPS:
         with np.errstate(all="ignore"), contextlib.suppress(*_IMPOSSIBLE):
@@ -153,6 +156,12 @@ def recognise(answer: Answer, given: Any, right: Any) -> Slip | None:
                 if answer.same(given, wrong) and not answer.same(wrong, right, widen=DISTANCE):
                     return slip
     return None
+
+
+def _is_loose(answer: Answer, right: Any) -> bool:
+    """Tell whether so much is right that a wrong number looks like a slip by chance."""
+    tolerance = getattr(answer, "tolerance", None) or 0
+    return bool(_is_numbers(right) and right.size == 1 and tolerance > LOOSE * abs(right.item()))
 
 
 def is_telling(value: Any) -> bool:

@@ -71,14 +71,18 @@ def hundredths(points: float) -> float:
 def sentence(text: str) -> str:
     r"""Make a sentence of a message: with a capital at the start and a stop at the end.
 
-    A name that stands in the student's own line, which a message shows below, stays as it is.
+    A name that stands in the student's own line, which a message shows below, stays as it is, as
+    does one with a capital in it.
 
-    >>> sentence("this is no number"), sentence("p1 is not a function\n    p1(1 - p1)\n    ^")
-    ('This is no number.', 'p1 is not a function\n    p1(1 - p1)\n    ^')
+    >>> sentence("this is no number"), sentence("dK contains NaN")
+    ('This is no number.', 'dK contains NaN.')
+    >>> sentence("p1 is not a function\n    p1(1 - p1)\n    ^")
+    'p1 is not a function\n    p1(1 - p1)\n    ^'
     """
     first, _, shown = text.partition("\n")
     word = re.match(r"\w+", first)
-    if not (word and re.search(rf"\b{word[0]}\b", shown)):
+    mixed = word and word[0][1:] != word[0][1:].lower()
+    if not (word and (mixed or re.search(rf"\b{word[0]}\b", shown))):
         text = text[:1].upper() + text[1:]
     return text + ("" if text.endswith((".", "!", "?", "^")) else ".")
 

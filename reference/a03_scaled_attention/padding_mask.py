@@ -183,6 +183,12 @@ def pairs():
 
 
 @pairs.misconception()
+def keys_counted():
+    """You counted keys. A pair is a query and a key, and there are five queries."""
+    return [1, 3, 5]
+
+
+@pairs.misconception()
 def squares():
     """You left the padded queries out. They are computed as well; only keys are masked."""
     return [1, 9, 25]

@@ -139,6 +139,12 @@ def second_moment():
 
 
 @var.misconception()
+def product_of_the_means():
+    """Two fixed means multiplied do not vary. What does, where one of the factors is a mean?"""
+    return "d*(sigma_q**2*sigma_k**2 + mu_q**2*mu_k**2)"
+
+
+@var.misconception()
 def deviations_for_variances():
     """The standard deviations come in squared."""
     return "d*sigma_q*sigma_k"

@@ -59,6 +59,12 @@ def shape_of_the_scores():
     return (2, 3, 3)
 
 
+@out_shape.misconception()
+def width_of_the_keys():
+    """An output is an average of values, so it has their width."""
+    return (2, 3, 4)
+
+
 @exercise.reference
 def attention(
     Q: Float[ndarray, "... n d_k"],
@@ -244,6 +250,17 @@ def mask_after_softmax(Q, K, V, mask=None, scale=None):
     """You masked the weights, so they no longer add up to 1. Mask the scores, with −∞."""
     _, weights = attention(Q, K, V, None, scale)
     weights = weights if mask is None else weights * mask
+    return weights @ V, weights
+
+
+@exercise.misconception
+def blocked_scores_are_zero(Q, K, V, mask=None, scale=None):
+    """A blocked score of 0 still has the weight e⁰ before the division. It has to become −∞."""
+    factor = Q.shape[-1] ** -0.5 if scale is None else scale
+    scores = (Q @ np.swapaxes(K, -1, -2)) * np.asarray(factor, Q.dtype)
+    scores = scores if mask is None else scores * mask
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = e / e.sum(axis=-1, keepdims=True)
     return weights @ V, weights
 
 

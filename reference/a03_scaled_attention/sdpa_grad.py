@@ -201,6 +201,13 @@ def scale_forgotten(Q, K, V, dO, mask=None):
     return dQ * root, dK * root, dV
 
 
+@exercise.misconception(credit=0.5)
+def scale_forgotten_for_the_keys(Q, K, V, dO, mask=None):
+    """The factor 1/√d_k is missing in dK: the scores were scaled, so both gradients are."""
+    dQ, dK, dV = attention_grad(Q, K, V, dO, mask)
+    return dQ, dK * np.sqrt(Q.shape[-1]), dV
+
+
 @exercise.misconception(credit=0.4)
 def diagonal_only(Q, K, V, dO, mask=None):
     """You used the diagonal of the softmax Jacobian alone. Each weight depends on every score."""

@@ -92,6 +92,12 @@ def last_axis_of_the_keys(B, h, n, d_k):
 
 
 @out.misconception()
+def one_output_per_key(B, h, m, d_v):
+    """There is an output for each query, not for each key."""
+    return (B, h, m, d_v)
+
+
+@out.misconception()
 def heads_joined(B, h, n, d_v):
     """Heads are joined later, in the next notebook. Here each is an axis of its own."""
     return (B, n, h * d_v)

@@ -45,6 +45,12 @@ def what_theory_says():
 
 
 @var.misconception()
+def standard_deviations():
+    """These are standard deviations. Asked for are variances."""
+    return np.array([(Q @ k.T).std() for Q, k in experiment()])
+
+
+@var.misconception()
 def scaled_variances():
     """You divided by √d first. Here the scores are raw."""
     return np.array([(Q @ k.T / np.sqrt(len(k[0]))).var() for Q, k in experiment()])

@@ -142,6 +142,12 @@ def scale_of_the_model(d):
 
 
 @scale.misconception()
+def root_forgotten(d_k):
+    """That is 1/d_k. A sum of d_k independent products spreads like √d_k."""
+    return 1 / float(d_k)
+
+
+@scale.misconception()
 def scale_of_the_heads(h):
     """You took the number of heads. The scale comes from their width."""
     return 1 / np.sqrt(h)

@@ -150,6 +150,12 @@ def value_path_missing(X, W, h, dY, mask=None):
 
 
 @exercise.misconception
+def key_path_missing(X, W, h, dY, mask=None):
+    """dX lacks the path through the keys."""
+    return backward(X, W, h, dY, mask, summed=(0, 2))
+
+
+@exercise.misconception
 def scale_missing(X, W, h, dY, mask=None):
     """The factor 1/√d_k of the scores is missing on the way back to queries and keys."""
     return backward(X, W, h, dY, mask, scaled=False)

@@ -153,6 +153,13 @@ def narrow_output_dropped(d, h, bias):
 
 
 @narrow.misconception()
+def narrow_output_wide(d, h, bias):
+    """Your W_O takes in the whole width d. How wide is what this single head gives?"""
+    k = d // h
+    return 3 * (d * k + bias * k) + (d * d + bias * d)
+
+
+@narrow.misconception()
 def narrow_biases_other_way(d, h, bias):
     """Look at `bias` in your numbers: 1 means that all four maps have one, 0 that none has."""
     return narrow.compute(d, h, 1 - bias)

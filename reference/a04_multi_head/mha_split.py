@@ -55,6 +55,12 @@ def heads_remain(B, n, d, h):
 
 
 @merged_shape.misconception()
+def one_head_left(B, n, d, h):
+    """That is the width of one head. All of them stand side by side."""
+    return (B, n, d // h)
+
+
+@merged_shape.misconception()
 def tokens_times_heads(B, n, d, h):
     """You put the heads one below the other. Side by side: the width grows, not the length."""
     return (B, n * h, d // h)

@@ -35,6 +35,13 @@ def biases_of_one_map():
     return [4 * d * d + d, 4 * d * d]
 
 
+@parameters.misconception(credit=0.5)
+def bias_of_the_output_forgotten():
+    """You counted three biases. The map behind the heads has one, too."""
+    d = 512
+    return [4 * d * d + 3 * d, 4 * d * d]
+
+
 @parameters.misconception()
 def full_width_for_every_head():
     """A head is only d/h wide: all heads together have as many weights as one of width d."""

@@ -222,6 +222,6 @@ def parameters():
 
 
 @parameters.misconception()
-def one_per_head():
+def one_per_head(h):
     """The slopes are fixed before training starts."""
-    return 8
+    return h

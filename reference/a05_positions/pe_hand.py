@@ -78,6 +78,12 @@ def exponent_doubled(position, d, base):
 
 
 @in_later_rows
+def exponent_halved(position, d, base):
+    """Your exponent is half as large as it should be: for the pair i it is 2i/d."""
+    return encoding(position, d, base**0.5)
+
+
+@in_later_rows
 def column_as_i(position, d, base):
     """You used the column number as i. It numbers pairs: both columns of a pair share an angle."""
     column = np.arange(d)

@@ -292,6 +292,12 @@ def exponent_doubled(k, base):
 
 
 @T4.misconception()
+def exponent_halved(k, base):
+    """The second pair turns too fast. Its frequency is base^(−2i/d) with i = 1."""
+    return turned(k, base**0.5)
+
+
+@T4.misconception()
 def shift_of_one(k, base):
     """This shifts by a single position."""
     return turned(1, base)

@@ -177,6 +177,12 @@ def zero_forgotten(clip, width, length):
 
 
 @counts.misconception()
+def zero_forgotten_where_clipped(clip, width, length):
+    """A token has the offset 0 to itself: with clipping, too, that is one more."""
+    return [2 * clip, 2 * clip * width, 2 * length - 1]
+
+
+@counts.misconception()
 def one_direction(clip, width, length):
     """You counted one direction. Keys before and behind a query have different offsets."""
     return [clip + 1, (clip + 1) * width, length]

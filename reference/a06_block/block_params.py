@@ -61,7 +61,7 @@ def without_attention(groups):
     return int(groups[1] + groups[2])
 
 
-@exercise.part(points=0.5, answer=Numbers())
+@exercise.part(points=0.5, answer=Numbers(tolerance=1e-4))  # 2/3 is another share
 def share(groups, total):
     """The share of the feed-forward layer in all of them."""
     return groups[1] / total
@@ -79,6 +79,12 @@ def share_of_attention(groups, total):
     return groups[0] / total
 
 
+@share.misconception()
+def share_of_the_matrices():
+    """That is the share among the matrices alone. Biases and norms count here, too."""
+    return 2 / 3
+
+
 @exercise.part(points=0.5, answer=Count())
 def bare():
     """All weights without biases and norms."""
@@ -89,6 +95,12 @@ def bare():
 def norms_alone_left_out():
     """The biases are still in it."""
     return ATTENTION + FEED_FORWARD
+
+
+@bare.misconception()
+def output_matrix_forgotten():
+    """You counted queries, keys and values. The output of attention has a matrix as well."""
+    return 3 * d * d + 2 * d * f
 
 
 @bare.misconception()

@@ -80,6 +80,12 @@ def as_wide_as_the_model():
     return (2, 10, 512)
 
 
+@hidden_shape.misconception()
+def heads_in_the_hidden_layer():
+    """There are no heads in the feed-forward layer: they were joined in attention."""
+    return (2, 8, 10, 2048)
+
+
 @exercise.part(points=0.25, answer=Shape())
 def forward_shape():
     """The shape of what the feed-forward layer gives."""

@@ -263,6 +263,12 @@ def hidden_shape():
 
 
 @hidden_shape.misconception()
+def batch_left_out():
+    """The axis of the batch is missing, though it holds a single sequence."""
+    return (10, 2048)
+
+
+@hidden_shape.misconception()
 def hidden_as_wide_as_the_input():
     """The first map widens: each token gets f numbers."""
     return (1, 10, 512)

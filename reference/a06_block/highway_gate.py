@@ -71,6 +71,12 @@ def carry_gate_constant():
 
 
 @slope.misconception(credit=0.5)
+def carry_gate_rises():
+    """Which sign has the derivative of 1 − T?"""
+    return "T(x)*diff(F(x), x) + diff(T(x), x)*(F(x) + x) + 1 - T(x)"
+
+
+@slope.misconception(credit=0.5)
 def identity_lost():
     """The derivative of x is 1: the carry gate 1 − T is missing."""
     return "T(x)*diff(F(x), x) + diff(T(x), x)*(F(x) - x)"

@@ -196,6 +196,12 @@ def epsilon_outside():
 
 
 @factor.misconception(credit=0.5)
+def deviations_not_scaled():
+    """The deviations of a x from their mean are scaled as well, not their variance alone."""
+    return "sqrt(sigma2)/sqrt(a**2*sigma2 + epsilon)"
+
+
+@factor.misconception(credit=0.5)
 def variance_not_scaled():
     """Below, the variance is that of a x."""
     return "a*sqrt(sigma2)/sqrt(sigma2 + epsilon)"

@@ -5,7 +5,7 @@ Source: He et al. (2016), "Identity mappings in deep residual networks", section
 
 import numpy as np
 
-from autograder.algebra import IndexedChain
+from autograder.algebra import IndexedChain, Waypoint
 from autograder.exercise import Choice, Count, Derivation, Exercise, Formula, Numbers
 
 exercise = Exercise(
@@ -109,10 +109,23 @@ def signs_lost(L):
     return np.array([2**L, 1.5**L])
 
 
+APART = ("I*I", "I*J_1", "J_2*I", "J_2*(I + J_1)", "(I + J_2)*J_1")
+
+
+def comes_apart(line):
+    """Whether products of the brackets' terms stand in a line, not yet simplified."""
+    return line.shows(*APART)
+
+
 chain = IndexedChain(
     start="(I + J_2)*(I + J_1)",
     target="I + J_1 + J_2 + J_2*J_1",
     matrices=("I", "J_1", "J_2"),
+    waypoints=(Waypoint("Show the products into which the brackets come apart.", comes_apart),),
+    ends=Waypoint(
+        "Simplify the products with I.",
+        lambda line: line.shows("J_2*J_1") and not comes_apart(line),
+    ),
 )
 
 

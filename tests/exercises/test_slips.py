@@ -7,7 +7,7 @@ import pytest
 
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
-from autograder.exercise import Numbers, apply, draw_pool, recognise, solve
+from autograder.exercise import Count, Numbers, apply, draw_pool, recognise, solve
 from autograder.exercise.slips import SLIPS
 
 COURSE = Course.load(Path(__file__).parents[2])
@@ -57,6 +57,18 @@ RIGHT = np.array([[0.31, 2.7, 5.0], [1.2, 0.44, 8.1], [0.9, 3.3, 6.6]])
 def test_each_slip_is_named(given, name):
     slip = recognise(Numbers(), given.round(4), RIGHT)
     assert (slip.__name__ if slip else "") == name
+
+
+def test_a_number_that_little_is_known_of_shows_no_slip():
+    right = np.array(0.3)
+    assert recognise(Numbers(tolerance=0.1), np.array(0.6), right) is None
+    assert recognise(Numbers(), np.array(0.6), right).__name__ == "factor_two"
+
+
+def test_a_count_is_off_by_one_and_a_mean_is_not():
+    count, mean = Count(), Numbers()
+    assert recognise(count, count.read(10), count.read(9)).__name__ == "off_by_one"
+    assert recognise(mean, mean.read(10), mean.read(9)) is None
 
 
 def test_every_slip_says_what_is_the_case():

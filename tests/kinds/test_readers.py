@@ -209,3 +209,8 @@ def test_enough_digits_get_none(enough):
 def test_what_is_read_is_shown():
     assert _looked_at("p", SCALAR, "1/8") == ["  ✓ filled in  p: 0.125"]
     assert _looked_at("p", SCALAR, "0.33")[1].startswith("        (fewer than 4 digits")
+
+
+@pytest.mark.parametrize("written", ["A, C and D", "A and C, D", "d & a & c", "A + C + D"])
+def test_letters_may_be_joined_by_words(written):
+    assert Choice("ABCD", multiple=True).read(written) == "ACD"
