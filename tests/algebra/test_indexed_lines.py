@@ -204,3 +204,14 @@ def test_no_text_raises(lines):
     assert 0 <= examination.credit <= 1
     if examination.credit == 1:
         assert isinstance(chain.given.expr, sympy.Expr)
+
+
+def test_a_counterexample_tells_n_only_where_it_matters():
+    shift = IndexedChain(start="sin(w*(t + k))", target="sin(w*k + w*t)", names=("w", "t", "k"))
+    message = shift.examine([shift.start, "sin(w*t)"]).findings[0].message
+    assert "n=" not in message
+    total = IndexedChain(
+        start="sum(c*x_k, k)", target="c*sum(x_k, k)", names=("c",), indexed=("x",)
+    )
+    message = total.examine([total.start, "c*x_1"]).findings[0].message
+    assert "at n=2, " in message

@@ -96,11 +96,18 @@ class IndexedChain(Premises):
                 hint = "; if it is assumed, say with `where` what makes it true"
                 raise ValueError(f"the fact {fact.name!r} does not hold{hint}")
 
-    def point(self, verdict: Verdict, *lines: Line) -> str:  # noqa: ARG002
-        """Return the point that refutes, which names entries: ``z_1``, ``z_2``, …."""
+    def point(self, verdict: Verdict, *lines: Line) -> str:
+        """Return the point that refutes, which names entries, ``z_1``, and n where it matters."""
         bases = {name.partition("_")[0] for name in self.hidden}
+        if not any(map(self._has_entries, lines)):
+            bases.add(self.size)
         shown = [at for at in verdict.point.split(", ") if re.split("[_=]", at)[0] not in bases]
         return ", ".join(shown)
+
+    def _has_entries(self, line: Line) -> bool:
+        """Whether what a line comes to depends on how many entries there are."""
+        own = {symbol.name for symbol in line.expr.free_symbols}
+        return bool(line.expr.atoms(Inert) or self.size in own or line.names & {*self.indexed})
 
     def compare(self, before: Line, line: Line) -> Verdict:
         """Compare for n = 2 … 5 and every coincidence of indices, for every n where possible."""
