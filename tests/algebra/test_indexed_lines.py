@@ -140,6 +140,19 @@ def test_a_rule_in_other_words():
     assert (2, "wrong_reason") in [(f.line, f.kind) for f in examination.findings]
 
 
+def test_a_fact_may_be_the_reason_as_it_stands():
+    chain = IndexedChain(
+        start="A*R*(B^T*S^T)^T",
+        target="A*B",
+        matrices=("A", "B", "R", "S"),
+        where={"S": "R^(-1)"},
+        rules=("transpose of a product", Fact("S is the inverse of R", "R*S", "I")),
+        reasons=True,
+    )
+    lines = [chain.start, "A*R*S*B  # transpose of a product", "A*B  # RS = I"]
+    assert chain.examine(lines).findings == ()
+
+
 def test_a_way_that_goes_on_behind_a_slip_does_not_jump():
     chain = IndexedChain(
         start="exp(s_j - m)/sum(exp(s_k - m), k)",

@@ -251,8 +251,9 @@ class IndexedChain(Premises):
         return rewritten(expr, rewrites, self.world)
 
     def _named(self, text: str) -> str | None:
-        """Return the rule that is meant, spelling aside."""
-        plain = {_plain(name): name for name in self.known}
+        """Return the rule that is meant, spelling aside; a fact may be given as what it says."""
+        plain = {_plain(fact.left + fact.right): name for name, fact in self.facts.items()}
+        plain |= {_plain(name): name for name in self.known}
         close = difflib.get_close_matches(_plain(text), plain, n=1, cutoff=0.85)
         if close:
             return plain[close[0]]
