@@ -48,7 +48,21 @@ def reversing(module, seed):
     }
 
 
-MEASURED = {"cap_seq2seq": reversing}
+def classifying(module, seed):
+    """Return how many of new sequences the reference's model classifies rightly."""
+    started = time.process_time()
+    weights = module.train_classifier(seed)
+    seconds = time.process_time() - started
+    share = module.right_share(Run(weights), np.random.default_rng(10_000 + seed))
+    return {
+        "seed": seed,
+        "seconds": round(seconds, 2),
+        "right": share,
+        "passed": share >= 0.95,
+    }
+
+
+MEASURED = {"cap_seq2seq": reversing, "cap_classify": classifying}
 
 
 def main():

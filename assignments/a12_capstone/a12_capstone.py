@@ -16,9 +16,9 @@
 # |---|---|---|
 # | 1 The whole model | embeddings, positions, encoder, decoder and output in one class | 180 min |
 # | 2 Trust your gradients | the way back through the whole model, and how to find out whether it is right | 180 min |
-# | 3 It learns | to shift a target, to train with Adam, to measure what was learned | 120 min |
+# | 3 It learns | two tasks, Adam, and to measure what was learned | 210 min |
 #
-# That is **eight hours**; the parts can be done on different days.
+# That is **nine and a half hours**; the parts can be done on different days.
 #
 # How to work with it:
 #
@@ -266,6 +266,59 @@ def train(seed: int) -> "(dictionary of arrays, losses)":
     >>> weights, losses = train(0)
     >>> weights["out.W"].shape[1], bool(losses[-1] < losses[0])
     (9, True)
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# ### Which came first?
+#
+# The second task needs no decoder. A sequence has twelve symbols of ten, the letters A to J as 0 to 9.
+# A and B stand in it once each, at two random places; the others are drawn from C to J and mean
+# nothing. The answer is 1 if A comes before B, and 0 otherwise: `C A D D B J …` is 1.
+#
+# The model is one block of your encoder between an embedding and a mean:
+#
+# $$\text{logits} = \Big(\frac1n \sum_i \text{block}(x)_i\Big) W + b, \qquad x_i = \sqrt d\, E_{t_i} +
+# \text{pe}(i).$$
+#
+# Without $\text{pe}$ a block treats all orders alike, and the mean forgets which position gave what. So
+# nothing that such a model computes can tell a sequence from its mirror image, where the answer is the
+# other one: it guesses, however long it trains.
+#
+# 1. `Classifier(V, d, h, f, rng)`: its arrays, again in a dictionary `weights`, are `embed` $(V, d)$,
+#    `out.W` $(d, 2)$, `out.b` $(2,)$, and those of the block, under the names that an encoder's layer
+#    has in part 1, with `block` for `encoder.i`: `block.self.W_q`, …, `block.W1`, …, `block.gamma2`,
+#    `block.beta2`. For $V = 10$, $d = 32$ and $f = 64$ these are 8,930 numbers. A call with ids $(B, n)$
+#    returns logits $(B, 2)$; with `positions=False` no encoding is added.
+# 2. `train_classifier(seed)` returns the weights of a trained `Classifier(10, 32, 2, 64, rng)`. Draw the
+#    sequences yourself, and everything from `seed`. Two hundred steps are enough.
+#
+# How it is graded. `train_classifier` is called once and may take 120 seconds of processor time; our own
+# takes 2. The grader runs your weights on 1000 new sequences. Four points come with three right answers
+# in four, the other four with 95 in 100; a share of them before, from six in ten on. A guess is right
+# every other time, and earns nothing.
+
+# %% exercise="cap_classify"
+class Classifier:
+    """One encoder block, the mean over positions, two logits.
+
+    >>> model = Classifier(10, 32, 2, 64, np.random.default_rng(0))
+    >>> model(np.array([[2, 0, 1]])).shape, sum(array.size for array in model.weights.values())
+    ((1, 2), 8930)
+    """
+
+    def __init__(self, V: int, d: int, h: int, f: int, rng: "generator"):
+        raise NotImplementedError
+
+    def __call__(self, x: "whole numbers (B, n)", positions: bool = True) -> "array (B, 2)":
+        raise NotImplementedError
+
+
+def train_classifier(seed: int) -> "dictionary of arrays":
+    """The weights of a classifier that knows which of two symbols came first.
+
+    >>> train_classifier(0)["embed"].shape
+    (10, 32)
     """
     raise NotImplementedError
 

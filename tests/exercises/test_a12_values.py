@@ -9,7 +9,12 @@ import pytest
 from autograder.exercise.loading import load_module
 
 FOLDER = Path(__file__).parents[2] / "reference" / "a12_capstone"
-POINTS = {"cap_forward": 6 + 8 + 2, "cap_gradcheck": 8 + 1, "cap_seq2seq": 12 + 2}
+POINTS = {
+    "cap_forward": 6 + 8 + 2,
+    "cap_gradcheck": 8 + 1,
+    "cap_seq2seq": 12 + 2,
+    "cap_classify": 4 + 8 + 2,
+}
 
 
 @cache
@@ -50,3 +55,12 @@ def test_the_key_bias_of_the_small_model_gets_no_gradient():
     _, grads = module("cap_gradcheck").loss_and_grads(model.weights, 2, *ids)
     biases = {n: np.abs(g).max() for n, g in grads.items() if ".b_" in n}
     assert {n for n, size in biases.items() if size < 1e-12} == {n for n in biases if ".b_k" in n}
+
+
+def test_without_positions_a_sequence_and_its_mirror_image_are_the_same():
+    classify = module("cap_classify")
+    model = classify.Classifier(10, 32, 2, 64, np.random.default_rng(0))
+    assert sum(array.size for array in model.weights.values()) == 8930
+    x, _ = classify.sequences(np.random.default_rng(1), 20)
+    there, back = model(x, False), model(x[:, ::-1], False)
+    assert np.abs(there - back).max() < 1e-12 < np.abs(model(x) - model(x[:, ::-1])).max()

@@ -1,0 +1,328 @@
+"""Which of two symbols came first: a classifier that needs positions.
+
+Source: Vaswani et al. (2017), "Attention is all you need", section 3.5.
+"""
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy import ndarray
+
+from autograder.exercise import Exercise, Mismatch, agree, require, seeded
+from reference.helpers import (
+    Pass,
+    adam,
+    cross_entropy,
+    initial_weights,
+    layer_shapes,
+    sinusoids,
+)
+
+exercise = Exercise(
+    "cap_classify", title="Which came first?", source="Vaswani et al. (2017), section 3.5"
+)
+
+
+def shapes(V, d, f):
+    """The shape of every weight by its name."""
+    return {
+        "embed": (V, d),
+        "out.W": (d, 2),
+        "out.b": (2,),
+        **layer_shapes("block", d, f, ("self",)),
+    }
+
+
+def classified(steps, x, positions=True):
+    """The logits of a batch, and the way back."""
+    d, dtype = steps.w["embed"].shape[1], steps.w["embed"].dtype
+    places = sinusoids(x.shape[1], d).astype(dtype) if positions else 0
+    inner, back_embed = steps.embed(x, "embed", places)
+    inner, back_block = steps.encode(inner, "block")
+    logits, back_out = steps.linear(inner.mean(axis=1), "out.W", "out.b")
+
+    def back(g):
+        g = back_out(g)[:, None] / dtype.type(x.shape[1])
+        back_embed(back_block(np.repeat(g, x.shape[1], axis=1)))
+
+    return logits, back
+
+
+@exercise.reference
+class Classifier:
+    """One encoder block, the mean over all positions, and a map to two logits."""
+
+    def __init__(self, V: int, d: int, h: int, f: int, rng: np.random.Generator):
+        self.h, self.weights = h, initial_weights(shapes(V, d, f), rng)
+
+    def __call__(self, x: Int[ndarray, "B n"], positions: bool = True) -> Float[ndarray, "B 2"]:
+        """Return two logits for each sequence; without positions nothing is added."""
+        return self._pooled(x, positions) @ self.weights["out.W"] + self.weights["out.b"]
+
+    def _pooled(self, x, positions):
+        return self._encoded(x, positions).mean(axis=1)
+
+    def _encoded(self, x, positions):
+        d = self.weights["embed"].shape[1]
+        steps = Pass(self.weights, self.h)
+        inner, _ = steps.embed(x, "embed", sinusoids(x.shape[1], d) if positions else 0)
+        return steps.encode(inner, "block")[0]
+
+
+@exercise.alternative
+class SequenceAfterSequence(Classifier):
+    """One sequence after the other."""
+
+    def __call__(self, x, positions=True):
+        """Stack what comes of each."""
+        one = super().__call__
+        return np.concatenate([one(x[b : b + 1], positions) for b in range(len(x))])
+
+
+@exercise.alternative
+class MeanOfLogits(Classifier):
+    """The mean of all positions' logits is the logit of their mean."""
+
+    def __call__(self, x, positions=True):
+        """Map first."""
+        each = self._encoded(x, positions) @ self.weights["out.W"]
+        return np.einsum("bnc->bc", each) / x.shape[1] + self.weights["out.b"]
+
+
+@exercise.alternative
+class PooledByASum(Classifier):
+    """A sum, divided in the end."""
+
+    def _pooled(self, x, positions):
+        return self._encoded(x, positions).sum(axis=1) / x.shape[1]
+
+
+V, D, H, F = 6, 8, 2, 10
+
+
+def model(call, rng):
+    """A classifier in which every weight counts, and the reference with the same ones."""
+    weights = initial_weights(shapes(V, D, F), rng)
+    weights = {n: a + 0.5 * rng.normal(size=a.shape) for n, a in weights.items()}
+    made, right = call.make(V, D, H, F, seeded(0)), Classifier(V, D, H, F, rng)
+    made.weights = right.weights = weights
+    return made, right
+
+
+@exercise.check(points=2, visible=True)
+def logits(call, rng):
+    """Embedding, positions, one block, the mean over positions, and the map to two logits."""
+    made, right = model(call, rng)
+    x = rng.integers(0, V, (3, 5))
+    agree(made(x), right(x), rtol=1e-8, atol=1e-8)
+
+
+@exercise.check(points=2)
+def blind_without_positions(call, rng):
+    """With positions=False nothing is added: whatever the order, the logits are the same."""
+    made, _ = model(call, rng)
+    x = np.stack([rng.permutation(V) for _ in range(4)])
+    there, back = (np.asarray(made(each, False)) for each in (x, x[:, ::-1]))
+    agree(there.shape, (4, 2), what="the shape of the logits")
+    require(np.allclose(there, back), "the order still changes the logits")
+    require(
+        np.ptp(there) > 1e-3 and np.isfinite(there).all(), "the logits don't depend on the input"
+    )
+
+
+@exercise.check(points=1)
+def weights_by_name(call, rng):
+    """`weights` has an array of the right shape under every name, and no others."""
+    found = call.make(10, 32, 2, 64, seeded(1)).weights
+    right = shapes(10, 32, 64)
+    same = isinstance(found, dict) and found.keys() == right.keys()
+    require(same, "the names of the weights are others than those of the table")
+    for name, shape in right.items():
+        agree(np.shape(found[name]), shape, what=f"the shape of {name!r}")
+
+
+@exercise.check(points=1)
+def drawn_from_rng(call, rng):
+    """Matrices come from `rng`: another generator gives others, the same one the same."""
+    one, same, other = (call.make(V, D, H, F, seeded(s)).weights for s in (5, 5, 6))
+    known = [n for n, s in shapes(V, D, F).items() if len(s) == 2 and n in one]
+    require(known, "`weights` has no matrices")
+    for name in known:
+        agree(one[name], same[name], what=f"{name!r} of a second model from the same generator")
+        require(not np.allclose(one[name], other[name]), f"{name!r} does not come from `rng`")
+
+
+@exercise.misconception(credit=0.25)
+class LastTokenAlone(Classifier):
+    """You take the last position. The mean is over all of them."""
+
+    def _pooled(self, x, positions):
+        return self._encoded(x, positions)[:, -1]
+
+
+@exercise.misconception
+class SumOfPositions(Classifier):
+    """You added up the positions. Divide by how many there are."""
+
+    def _pooled(self, x, positions):
+        return self._encoded(x, positions).sum(axis=1)
+
+
+@exercise.misconception
+class MaximumTaken(Classifier):
+    """You took the largest entry over positions. The mean is asked for."""
+
+    def _pooled(self, x, positions):
+        return self._encoded(x, positions).max(axis=1)
+
+
+@exercise.misconception
+class AlwaysWithPositions(Classifier):
+    """`positions` has no effect: they are always added."""
+
+    def _encoded(self, x, positions):
+        return super()._encoded(x, True)
+
+
+@exercise.misconception
+class NeverWithPositions(Classifier):
+    """Positions are never added, so that no order can be seen."""
+
+    def _encoded(self, x, positions):
+        return super()._encoded(x, False)
+
+
+@exercise.misconception
+class NoOutputBias(Classifier):
+    """The map to logits has no bias."""
+
+    def __init__(self, V, d, h, f, rng):
+        super().__init__(V, d, h, f, rng)
+        del self.weights["out.b"]
+
+    def __call__(self, x, positions=True):
+        """Leave it out."""
+        return self._pooled(x, positions) @ self.weights["out.W"]
+
+
+@exercise.misconception
+class GeneratorIgnored(Classifier):
+    """Your weights don't come from `rng`: another generator gives the same ones."""
+
+    def __init__(self, V, d, h, f, rng):
+        super().__init__(V, d, h, f, np.random.default_rng(0))
+
+
+def sequences(rng, count, n=12):
+    """Sequences with one 0 and one 1 among other symbols; 1 where the 0 comes first."""
+    x = rng.integers(2, 10, (count, n))
+    places = rng.random((count, n)).argsort(axis=1)[:, :2]
+    x[np.arange(count)[:, None], places] = [0, 1]
+    return x, (places[:, 0] < places[:, 1]).astype(int)
+
+
+def trained(seed, steps=200, batch=64, rate=5e-3, positions=True, answer=1):
+    """Train for so many steps."""
+    rng = np.random.default_rng(seed)
+    fresh = initial_weights(shapes(10, 32, 64), rng)
+    weights = {n: w.astype(np.float32) for n, w in fresh.items()}
+
+    def gradients():
+        x, labels = sequences(rng, batch)
+        labels = labels if answer == 1 else 1 - labels
+        there = Pass(weights, 2)
+        found, back = classified(there, x, positions)
+        loss, g = cross_entropy(found, labels)
+        back(g)
+        return loss, there.grads
+
+    def schedule(step):
+        return np.float32(rate * min(1, step / 30) * (1 - 0.95 * step / max(steps, 30)))
+
+    for _ in adam(weights, gradients, steps, schedule):
+        pass
+    return weights
+
+
+@exercise.reference
+def train_classifier(seed: int) -> dict:
+    """Return the weights of a classifier that knows which came first."""
+    return trained(seed)
+
+
+@exercise.alternative
+def small_batches(seed):
+    """Smaller batches."""
+    return trained(seed, batch=48)
+
+
+@exercise.alternative
+def smaller_steps(seed):
+    """Smaller steps, and lists of rows."""
+    return {name: array.tolist() for name, array in trained(seed, rate=4e-3).items()}
+
+
+@exercise.alternative
+def in_double_precision(seed):
+    """The same numbers with more digits."""
+    return {name: array.astype(float) for name, array in trained(seed, steps=180).items()}
+
+
+SEED = 1
+
+
+def right_share(call, rng):
+    """The share of 1000 new sequences that are classified rightly; the model is run here."""
+    found = call.once(SEED)
+    require(isinstance(found, dict), "a dictionary of weights is asked for")
+    right = shapes(10, 32, 64)
+    same = {name: np.shape(array) for name, array in found.items()} == right
+    require(same, "names or shapes are not those of a Classifier(10, 32, 2, 64)")
+    weights = {name: np.asarray(array, np.float32) for name, array in found.items()}
+    require(all(np.isfinite(w).all() for w in weights.values()), "some weights are not finite")
+    x, labels = sequences(rng, 1000)
+    return float((classified(Pass(weights, 2), x)[0].argmax(axis=1) == labels).mean())
+
+
+def symptom(share):
+    """Say what the model has learned instead."""
+    if share < 0.3:
+        return "swapped", "nearly all answers are wrong: 1 means that 0 came first"
+    if share < 0.6:
+        return "guess", "the model is no better than a guess"
+    return "short", "the model has begun to learn, and is not there yet"
+
+
+@exercise.check(points=4)
+def better_than_a_guess(call, rng):
+    """At least three of four new sequences are classified rightly."""
+    share = right_share(call, rng)
+    if share < 0.75:
+        kind, message = symptom(share)
+        raise Mismatch(message, kind=kind, credit=max(0.0, (share - 0.6) / 0.15))
+
+
+@exercise.check(points=4, after=better_than_a_guess)
+def nearly_always(call, rng):
+    """At least 95 of 100 new sequences are classified rightly."""
+    share = right_share(call, rng)
+    if share < 0.95:
+        kind, message = symptom(share)
+        raise Mismatch(message, kind=kind, credit=max(0.0, (share - 0.75) / 0.2))
+
+
+@exercise.misconception(fatal=True)
+def no_better_than_a_guess(seed):
+    """The model has learned nothing: do its arrays change, and are positions added?"""
+    return trained(seed, steps=10, positions=False)
+
+
+@exercise.misconception(fatal=True)
+def classes_exchanged(seed):
+    """Your two classes are exchanged: logit 1 is for sequences in which 0 comes before 1."""
+    return trained(seed, steps=80, answer=0)
+
+
+@exercise.misconception
+def stopped_early(seed):
+    """The model is still learning when you stop: take more steps, or larger ones."""
+    return trained(seed, steps=55)
