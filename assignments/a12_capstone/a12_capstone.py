@@ -291,10 +291,10 @@ def train(seed: int) -> "(dictionary of arrays, losses)":
 #    `block.beta2`. For $V = 10$, $d = 32$ and $f = 64$ these are 8,930 numbers. A call with ids $(B, n)$
 #    returns logits $(B, 2)$; with `positions=False` no encoding is added.
 # 2. `train_classifier(seed)` returns the weights of a trained `Classifier(10, 32, 2, 64, rng)`. Draw the
-#    sequences yourself, and everything from `seed`. Two hundred steps are enough.
+#    sequences yourself, and everything from `seed`. Three hundred steps are enough.
 #
 # How it is graded. `train_classifier` is called once and may take 120 seconds of processor time; our own
-# takes 2. The grader runs your weights on 1000 new sequences. Four points come with three right answers
+# takes 2 to 3. The grader runs your weights on 1000 new sequences. Four points come with three right answers
 # in four, the other four with 95 in 100; a share of them before, from six in ten on. A guess is right
 # every other time, and earns nothing.
 

@@ -220,7 +220,7 @@ def sequences(rng, count, n=12):
     return x, (places[:, 0] < places[:, 1]).astype(int)
 
 
-def trained(seed, steps=200, batch=64, rate=5e-3, positions=True, answer=1):
+def trained(seed, steps=300, batch=64, rate=5e-3, positions=True, answer=1):
     """Train for so many steps."""
     rng = np.random.default_rng(seed)
     fresh = initial_weights(shapes(10, 32, 64), rng)
@@ -252,19 +252,19 @@ def train_classifier(seed: int) -> dict:
 @exercise.alternative
 def small_batches(seed):
     """Smaller batches."""
-    return trained(seed, batch=48)
+    return trained(seed, steps=200, batch=48)
 
 
 @exercise.alternative
 def smaller_steps(seed):
     """Smaller steps, and lists of rows."""
-    return {name: array.tolist() for name, array in trained(seed, rate=4e-3).items()}
+    return {name: array.tolist() for name, array in trained(seed, steps=200, rate=4e-3).items()}
 
 
 @exercise.alternative
 def in_double_precision(seed):
     """The same numbers with more digits."""
-    return {name: array.astype(float) for name, array in trained(seed, steps=180).items()}
+    return {name: array.astype(float) for name, array in trained(seed, steps=200).items()}
 
 
 SEED = 1
