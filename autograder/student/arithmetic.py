@@ -154,8 +154,11 @@ def _plain(text: str) -> str:
     text = "".join(_SIGNS.get(sign, sign) for sign in text)
 
     def exponent(match: Any) -> str:
-        before = match.string[: match.start()].rstrip()
-        if before[-1:] in tuple("^*/.") or match.string[: match.start()][-1:].isalnum():
+        # Behind a power or a quotient, signs aside, a product is no number by itself: 2^-14*10^8.
+        before = match.string[: match.start()]
+        if before.rstrip(" \t+-")[-1:] in tuple("^*/.") or before[-1:].isalnum():
+            return str(match[0])
+        if re.search(r"[\d.][eE][+-]?$", before):  # 1e-3*10^2
             return str(match[0])
         return f"{match[1]}e{match[2] or match[3]}"
 
@@ -234,10 +237,15 @@ class _Parser:
         return left
 
     def _product(self) -> Nested:
-        left = self._signed()
-        while sign := self._operator(r"\*(?!\*)|/"):
-            left = self._worked_out(sign, left, self._signed())
-        return left
+        left, divided = self._signed(), False
+        while True:
+            if sign := self._operator(r"\*(?!\*)|/"):
+                left = self._worked_out(sign, left, self._signed())
+                divided = sign == "/"
+            elif self._text[self._at : self._at + 1] == "(" and not divided:
+                left = self._worked_out("*", left, self._power())  # 2(3 + 4); 1/2(3) is unclear
+            else:
+                return left
 
     def _signed(self) -> Nested:
         self._depth += 1

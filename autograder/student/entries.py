@@ -55,13 +55,17 @@ def entries(
 
 
 def _fits(raw: Any, got: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    """Tell whether a text is a single row or column where an array with two axes is asked for."""
+    """Tell whether it is one number in brackets, or a text is a single row or column of a table."""
+    if wanted == () and got == (1,):
+        return True
     line = isinstance(raw, str) and len(wanted) == 2 and 1 in wanted and len(got) == 1
     return line and got[0] == math.prod(wanted)
 
 
 def _comma(raw: Any) -> str:
-    """Say that the decimal sign is a point, where a comma may have been meant as one."""
+    """Say that commas separate numbers, where one may have been meant as something else."""
+    if isinstance(raw, str) and (grouped := re.search(r"[1-9]\d{0,2}(?:,\d{3}){2,}", raw)):
+        return f"; a comma separates numbers: {grouped[0].replace(',', '')}, not {grouped[0]}"
     found = re.search(r"(\d+),(\d+)", raw) if isinstance(raw, str) else None
     if not found:
         return ""

@@ -20,9 +20,8 @@ one_pass = Ordering(
     [
         (
             ["Embed the source.", "Send it through the encoder layers."],
-            "Embed the shifted target.",
+            ["Embed the shifted target.", "Masked self-attention of the target."],
         ),
-        "Masked self-attention of the target.",
         "Cross-attention to the source.",
         "Feed-forward layer of the decoder.",
         "Project to the vocabulary.",
@@ -87,9 +86,10 @@ def start_and_end(t):
 
 
 @exercise.part(points=0.5, answer=Shape())
-def self_weights(t):
+def self_weights(decoder_input):
     """The shape of the self-attention weights in a decoder layer."""
-    return (1, HEADS, t + 1, t + 1)
+    tokens = decoder_input[1]
+    return (1, HEADS, tokens, tokens)
 
 
 @self_weights.misconception()
@@ -105,15 +105,15 @@ def self_weights_without_start(t):
 
 
 @exercise.part(points=0.5, answer=Shape())
-def cross_weights(s, t):
+def cross_weights(s, decoder_input):
     """The shape of the cross-attention weights in a decoder layer."""
-    return (1, HEADS, t + 1, s)
+    return (1, HEADS, decoder_input[1], s)
 
 
 @cross_weights.misconception()
-def source_asks(s, t):
+def source_asks(s, decoder_input):
     """Rows are queries, and these come from the target."""
-    return (1, HEADS, s, t + 1)
+    return (1, HEADS, s, decoder_input[1])
 
 
 @cross_weights.misconception()
@@ -299,9 +299,9 @@ def layers_divided():
 
 
 @exercise.part(points=0.5, answer=Shape())
-def logits(t, V):
+def logits(decoder_input, V):
     """The shape of the logits."""
-    return (1, t + 1, V)
+    return (1, decoder_input[1], V)
 
 
 @logits.misconception()
@@ -311,9 +311,9 @@ def last_position_only(V):
 
 
 @logits.misconception()
-def still_as_wide_as_the_model(t):
+def still_as_wide_as_the_model(decoder_input):
     """The last step leads from the width of the model to the vocabulary."""
-    return (1, t + 1, WIDTH)
+    return (1, decoder_input[1], WIDTH)
 
 
 @logits.misconception()

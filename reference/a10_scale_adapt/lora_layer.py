@@ -120,6 +120,16 @@ class WritesTheWeight(nn.Module):
 
 
 @exercise.alternative
+class TheOtherAtZero(LoRALinear):
+    """Start with A = 0 and a random B: then A learns first."""
+
+    def __init__(self, W, r, alpha):
+        super().__init__(W, r, alpha)
+        nn.init.zeros_(self.A)
+        nn.init.normal_(self.B)
+
+
+@exercise.alternative
 class WithLinearLayers(LoRALinear):
     """Scale the input of the thin path."""
 
@@ -170,13 +180,15 @@ def begins_as_it_was(call, rng):
 
 @exercise.check(points=0.75)
 def begins_to_learn(call, rng):
-    """A gradient reaches B from the start, so that B is not stuck at 0."""
+    """A gradient reaches the factor that starts at 0, so that it isn't stuck there."""
     W, x = data(rng)
     found = fresh(call, W).gradients(x)
-    require("B" in found.parameters, "B is no parameter")
-    gradient = found.parameters["B"]
-    require(gradient is not None, "no gradient reaches B")
-    require(abs(gradient.array).max() > 1e-4, "the gradient of B is 0: B would never change")
+    for name in "AB":
+        require(name in found.parameters, f"{name} is no parameter")
+    gradients = [found.parameters[name] for name in "AB"]
+    largest = [abs(gradient.array).max() for gradient in gradients if gradient is not None]
+    require(largest, "no gradient reaches A or B")
+    require(max(largest) > 1e-4, "the gradients of A and B are both 0: neither would ever change")
 
 
 @exercise.check(points=1)
@@ -191,13 +203,13 @@ def both_paths(call, rng):
 
 @exercise.check(points=1)
 def merging_changes_nothing(call, rng):
-    """After merge(), once or twice, the outputs are the same, and `weight` is the sum."""
+    """After merge(), once or twice, the outputs are the same, and `weight` gives them by itself."""
     W, x = data(rng)
-    layer, update = adapted(call, rng, W)
-    before = layer(x).array
+    layer, _ = adapted(call, rng, W)
+    before, each = layer(x).array, layer(torch.eye(W.shape[1])).array
     layer.merge()
     near(layer(x), before, what="the merged output")
-    near(layer.weight, W + update, what="the merged weight")
+    near(layer.weight, each.T, what="the merged weight")
     layer.merge()
     near(layer(x), before, what="the output after merging twice")
 

@@ -10,7 +10,6 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from autograder.exercise import Count, Exercise, agree, require
-from autograder.exercise.properties import keeps_dtype
 from reference.helpers import softmax
 
 exercise = Exercise("moe_route", title="Routing a batch", source="Fedus et al. (2022), section 2.2")
@@ -124,12 +123,10 @@ def tokens_keep_to_themselves(call, rng):
 
 @exercise.check(points=0.5)
 def large_logits(call, rng):
-    """Gates stay finite for large logits, and float32 logits give float32 gates."""
+    """Gates stay finite for large logits."""
     logits = batch(rng) + 1000
     gates = pair(call(logits, 2))[1]
     agree(np.sort(gates, axis=1), np.sort(route(logits, 2)[1], axis=1), what="the gates")
-    if isinstance(gates, np.ndarray):
-        keeps_dtype(lambda x: pair(call(x, 2))[1], batch(rng), what="the gates")
 
 
 def pair(result):

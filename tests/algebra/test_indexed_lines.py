@@ -1,5 +1,7 @@
 """Reading lines with indices: what they mean, and texts that mean nothing."""
 
+from dataclasses import replace
+
 import pytest
 import sympy
 from hypothesis import given, settings
@@ -172,6 +174,35 @@ def test_a_way_that_goes_on_behind_a_slip_does_not_jump():
     assert [f.kind for f in jumped.findings] == ["wrong", "skipped"]
     assert "No right line leads" in jumped.findings[1].message
     assert jumped.credit == 0
+
+
+def test_a_number_goes_into_a_sum_by_linearity_or_by_algebra():
+    chain = IndexedChain(
+        start="2*sum(z_k, k)",
+        target="sum(2*z_k, k)",
+        indexed=("z",),
+        rules=("linearity of sums", "order of sums"),
+    )
+    before, line, same = chain.read(["2*sum(z_k, k)", "sum(2*z_k, k)", "sum(z_k, k) + sum(z_k, k)"])
+    for reason, right in (("linearity of sums", True), ("algebra", True), ("order of sums", False)):
+        found = chain.unjustified(before, replace(line, rule=reason))
+        assert (found is None) == right, reason
+    assert chain.unjustified(before, replace(same, rule="linearity of sums")) is not None
+
+
+def test_a_triangle_inequality_between_groups_of_terms():
+    chain = IndexedChain(
+        start="abs(a + b - c)",
+        target="abs(b) + abs(a - c)",
+        names=("a", "b", "c"),
+        rules=("triangle inequality",),
+        relation="<=",
+    )
+    before, line, other = chain.read(
+        ["abs(a + b - c)", "<= abs(b) + abs(a - c)", "<= 2*abs(b) + abs(a - c)"]
+    )
+    assert chain.goes_by(before, line, "triangle inequality")
+    assert not chain.goes_by(before, other, "triangle inequality")
 
 
 def test_bounds_are_refuted_by_a_climb():

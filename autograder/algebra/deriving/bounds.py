@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 
 import sympy
+from sympy.utilities.iterables import multiset_partitions
 
 from autograder.algebra.deriving.indexed import Largest, Norm, Total
 from autograder.algebra.deriving.written_out import World, rewritten
@@ -93,3 +94,17 @@ def bounded(expr: sympy.Expr, bounds: Sequence[Bound], world: World) -> Iterator
     for count in range(1, len(places) + 1 if len(places) <= MAX_PLACES else 2):
         for chosen in itertools.combinations(places, count):
             yield expr.xreplace({part: places[part] for part in chosen})
+    if triangle in bounds:
+        for part in sympy.preorder_traversal(expr):
+            for groups in _grouped(part):
+                yield expr.xreplace({part: groups})
+
+
+def _grouped(e: sympy.Expr) -> Iterator[sympy.Expr]:
+    """Bound ‖a + b + c‖ by ‖a + b‖ + ‖c‖, in all ways to make groups of several terms."""
+    if not isinstance(e, Norm | sympy.Abs) or len(e.args[0].args) > MAX_PLACES:
+        return
+    if e.args[0].is_Add:
+        for groups in multiset_partitions(list(e.args[0].args)):
+            if 1 < len(groups) < len(e.args[0].args):
+                yield sympy.Add(*(e.func(sympy.Add(*group)) for group in groups))

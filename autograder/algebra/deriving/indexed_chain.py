@@ -147,8 +147,7 @@ class IndexedChain(Premises):
             if self.goes_by(before, line, *self.facts):
                 return None
             return Finding(number, "skipped", f"Line {number} is right, but takes {_SEVERAL}.")
-        by_algebra = name != "algebra" and self.goes_by(before, line, "algebra")
-        if self.goes_by(before, line, name) and not by_algebra:
+        if self.goes_by(before, line, name) and self._is_needed(before, line, name):
             return None
         if any(self.goes_by(before, line, other) for other in self.known):
             message = f"Line {number} is right, but not for the reason given, {name}."
@@ -232,6 +231,16 @@ class IndexedChain(Premises):
             self._assume(fact, env, opaque)
         sides = (value(side, env, self.world, opaque).xreplace(opaque.facts) for side in (a, b))
         return equal(*sides).equal is True
+
+    def _is_needed(self, before: Line, line: Line, name: str) -> bool:
+        """Whether algebra alone is not enough, or does what this rule says."""
+        if name == "algebra" or not self.goes_by(before, line, "algebra"):
+            return True
+        if name != "linearity of sums":  # algebra takes numbers in and out of sums, and so does it
+            return False
+        sides = before.expr, line.expr
+        cases = self.world.cases(*sides, sizes=TRIED)
+        return not all(self._agree(*sides, env, (), []) for env in cases)
 
     def _assumed(self, fact: Fact) -> matrix_lines.Rewrite:
         return matrix_lines.assumed(self.read_form(fact.left), self.read_form(fact.right))
