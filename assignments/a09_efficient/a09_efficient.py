@@ -589,8 +589,9 @@ your_numbers("sparse_local")
 # 4. `edges`: how many pairs does a window allow, as a formula in `n` and `w` ($w < n$)?
 # 5. `counts`: the pairs for your `n` and `w`, without and with a causal mask. `long_edges`: the pairs for $n = 4096$ and $w = 256$,
 #    without. `density`: which share of all pairs is that?
-# 6. `dilated`: for $n = 16$, $w = 2$ and your dilation `d`, the pairs (not causal); and how many positions, in a text that
-#    is long enough, have an influence on one output after three such layers, counted from the first to the last.
+# 6. `dilated`: for $n = 16$, $w = 2$ and your dilation `d`, the pairs (not causal); and, in a text that is long
+#    enough, how far three such layers reach: from the first to the last position that has an influence on one output, how
+#    many positions are that, those in the gaps included?
 
 # %% exercise="sparse_local"
 import numpy as np

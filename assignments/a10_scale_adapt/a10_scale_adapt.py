@@ -23,7 +23,7 @@
 # That is **eight hours**; the parts can be done on different days. How to work with it:
 #
 # - Give numbers to at least four significant digits. They may be numbers, text (`"2^-14"`, `"4/3"`, `"1.5e9"`)
-#   or computed by your own code. Infinity is `float("inf")` or `"inf"`, not-a-number `float("nan")` or `"nan"`.
+#   or computed by your own code. Where a whole number is asked for, it is exact: `"2*512*2048"` will do. Infinity is `float("inf")` or `"inf"`, not-a-number `float("nan")` or `"nan"`.
 # - Run the cells from top to bottom: short names such as `total` come back in several exercises. Each
 #   exercise is graded where its check cell stands.
 # - A check cell says whether an answer can be read, and runs some tests of your functions. Whether
@@ -440,7 +440,7 @@ if plt:
 # *The picture:* three bars over exponents of 2. That of float16 reaches from −24 to 16, those of bfloat16 and float32 from −133 and −149 to 128. Beside them stand
 # the decimal digits: 3.31, 2.41 and 7.22. bfloat16 buys range with digits.
 #
-# ### Overflow at 11.09
+# ### Where the exponential overflows
 #
 # *25 minutes.* Where does this hurt? In the exponential first.
 #

@@ -61,7 +61,8 @@ class Numbers(Answer):
         Significant figures asked for, written as text: right within half a unit of the last of
         them; another number of figures earns half.
     unit
-        The unit that must stand behind the number; another one of its kind is converted.
+        The unit that must stand behind the number; another one of its kind is converted.  Where
+        ``"%"`` is asked for, the sign may be left out.
     between
         The least and the largest number that are right, instead, whatever the reference returns;
         ±∞ where there is no limit.

@@ -88,7 +88,7 @@ def keeps_dtype(f: Function, *args: Any, dtype: str = "float32", what: str = "th
     values = f(*given)
     for value in values if isinstance(values, tuple | list) else (values,):
         found = getattr(value, "dtype", type(value).__name__)
-        require(str(found) == dtype, f"{what} of {dtype} inputs is of type {found}")
+        require(str(found) == dtype, f"for {dtype} inputs {what} came out as {found}")
 
 
 def leaves_alone(call: _Watched, *args: Any, **kwargs: Any) -> None:

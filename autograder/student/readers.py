@@ -51,7 +51,7 @@ def _in_unit(numbers: list[Entry], unit: str, raw: Any, *, needed: bool) -> list
     converted = []
     for number in numbers:
         given = number.unit or last
-        if not given and needed:
+        if not given and needed and unit != "%":  # what is asked for in percent needs no sign
             raise FormatError(f'a number with its unit is expected, as text: "… {unit}"')
         factor = unit_factor(given or unit, unit)
         if factor is None:

@@ -380,6 +380,17 @@ class NoShortcuts(DecoderLayer):
 
 
 @exercise.misconception
+class NoShortcutAroundTheSource(DecoderLayer):
+    """What goes into the cross-attention is not added to what comes out."""
+
+    def __call__(self, y, memory, tgt_mask=None, src_mask=None):
+        """Forget the target in the middle."""
+        y = self._norm(1, y, self._look_back(y, tgt_mask))
+        y = self._norm(2, 0, self._look_over(y, memory, src_mask))
+        return self._norm(3, y, self._forward(y))
+
+
+@exercise.misconception
 class CrossAttentionFirst(DecoderLayer):
     """You look at the source first. The target looks at itself before it asks the source."""
 

@@ -37,6 +37,12 @@ def window_squared():
 
 
 @window.misconception()
+def window_without_width():
+    """Each score is a product of vectors of width d."""
+    return "n w"
+
+
+@window.misconception()
 def window_without_w():
     """The wider the window, the more scores. Here w is not fixed."""
     return "n d"
@@ -70,6 +76,12 @@ def linear():
 def linear_without_features():
     """Keys and values meet in a D × d matrix."""
     return "n d"
+
+
+@linear.misconception()
+def width_for_features():
+    """D is the number of features, which need not be d."""
+    return "n d^2"
 
 
 @linear.misconception()

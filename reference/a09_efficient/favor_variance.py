@@ -298,6 +298,12 @@ def norm_taken_once():
 
 
 @growth.misconception()
+def squares_added():
+    """‖x‖² + ‖y‖² leaves the mixed term out: x + y is twice as long as x."""
+    return np.sqrt(np.exp(2 * np.array([0.5, 1, 2]) ** 2) - 1)
+
+
+@growth.misconception()
 def norm_not_squared_here():
     """The norm comes in squared."""
     return np.sqrt(np.exp(4 * np.array([0.5, 1, 2])) - 1)

@@ -212,6 +212,13 @@ def one_normaliser_for_all(Q, K, V, phi=elu1, eps=0.0):
     return q / (q.sum() + eps)
 
 
+@exercise.misconception(credit=0.4, fatal=True)
+def keys_added_up_as_they_are(Q, K, V, phi=elu1, eps=0.0):
+    """Your denominator adds up the keys. It is the features of the keys that are added up."""
+    q = phi(Q)
+    return q @ (np.swapaxes(phi(K), -1, -2) @ V) / (q @ K.sum(axis=-2)[..., None] + eps)
+
+
 @exercise.misconception(fatal=True)
 def scaled_like_softmax(Q, K, V, phi=elu1, eps=0.0):
     """You divided by √d_k before the feature map. Here φ acts on queries and keys as they are."""

@@ -185,9 +185,9 @@ def pairs(n, w, g):
 
 
 @exercise.part(points=0.5, answer=Count())
-def count(n, w, g):
+def count(edges, n, w, g):
     """The allowed pairs for your numbers."""
-    return pairs(n, w, g)
+    return edges(n=n, w=w, g=g)
 
 
 @count.misconception()

@@ -227,6 +227,12 @@ def bases_mixed():
 
 
 @perplexity.misconception()
+def two_to_the_nats():
+    """You took the natural logarithm and raised 2 to it. The two have to match."""
+    return 2 ** -(p @ np.log(p))
+
+
+@perplexity.misconception()
 def inverse_of_the_squares():
     """That is 1/Σ p², another measure of spread."""
     return 1 / (p @ p)

@@ -11,7 +11,9 @@ from autograder.exercise import Exercise, Numbers, agree, require
 from reference.helpers import softmax
 
 exercise = Exercise(
-    "fp16_softmax", title="Overflow at 11.09", source="Micikevicius et al. (2018), section 3.3"
+    "fp16_softmax",
+    title="Where the exponential overflows",
+    source="Micikevicius et al. (2018), section 3.3",
 )
 
 half = np.float16

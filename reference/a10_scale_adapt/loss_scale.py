@@ -126,7 +126,7 @@ def not_unscaled():
 
 @recovered.misconception()
 def lost_after_all():
-    """You unscaled in half precision: it vanishes again. Divide in single precision."""
+    """Is that the number itself? How many units of 1e-12 is it? Only half precision makes it 0."""
     return 0.0
 
 

@@ -132,7 +132,7 @@ def full_attention_alone(d, L):
     return L * (4 * d * d + 4 * d)
 
 
-@exercise.part(points=0.5, answer=Numbers())
+@exercise.part(points=0.5, answer=Numbers(unit="%"))
 def percent(prompt, prefix, lora, adapters, full):
     """The four budgets in percent of the full count, in this order."""
     return 100 * np.array([prompt, prefix, lora, adapters]) / full

@@ -71,7 +71,9 @@ HAVE_NOT = {
     "the same is added everywhere": lambda _: shift_invariant(np.tanh, X, 3.0),
     "depends on later positions": lambda rng: causal(attend, X, rng),
     "of a batch": lambda _: each_by_itself(lambda x: x - x.mean(), np.stack([X, 2 * X])),
-    "of float32 inputs is of type float64": lambda _: keeps_dtype(lambda x: x + np.eye(4, 3), X),
+    "for float32 inputs the result came out as float64": lambda _: keeps_dtype(
+        lambda x: x + np.eye(4, 3), X
+    ),
     "changed in place": lambda _: leaves_alone(Recorder(grown_in_place), X.copy()),
     "central differences": lambda _: is_gradient(X, lambda x: (x**2).sum(), X),
     "another shape than \\(4, 3\\)": lambda _: is_gradient(X[0], lambda x: (x**2).sum(), X),

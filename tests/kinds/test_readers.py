@@ -196,6 +196,17 @@ def test_a_matrix_may_be_text(text):
     assert read(text, hint).value.tolist() == [[1, 2], [3, -4]]
 
 
+@pytest.mark.parametrize("text", ["0.52 1.5", "0.52% 1.5 %", ["0.52 %", 1.5]])
+def test_the_sign_of_percent_may_be_left_out(text):
+    hint = {"kind": "numbers", "shape": [2], "unit": "%"}
+    assert read(text, hint).value == pytest.approx([0.52, 1.5])
+
+
+def test_commas_that_group_digits_get_a_word():
+    with pytest.raises(FormatError, match="separates numbers: 1048576, not 1,048,576"):
+        read("1,048,576 2,097,152", {"kind": "count", "shape": [2]})
+
+
 def test_a_decimal_comma_gets_a_word():
     with pytest.raises(FormatError, match=r"the decimal sign is a point: 0\.333, not 0,333"):
         read("0,333", SCALAR)
