@@ -936,7 +936,7 @@ def _letters(raw: Any, several: bool) -> list[str] | None:
     if isinstance(raw, str):
         if several and raw.strip().lower() == "none":
             return []
-        raw = list(re.sub(r"[\s,;.()\[\]]", "", raw)) if len(raw) <= 200 else None
+        raw = list(re.sub(r"\band\b|[\s,;.()\[\]&+]", "", raw)) if len(raw) <= 200 else None
     if not isinstance(raw, (list, tuple, set, frozenset)) or len(raw) > 200:
         return None
     letters = [entry.strip().upper() if isinstance(entry, str) else "" for entry in raw]
