@@ -374,8 +374,11 @@ def _plain(text: str) -> str:
     text = "".join(_SIGNS.get(sign, sign) for sign in text)
 
     def exponent(match: Any) -> str:
-        before = match.string[: match.start()].rstrip()
-        if before[-1:] in tuple("^*/.") or match.string[: match.start()][-1:].isalnum():
+        # Behind a power or a quotient, signs aside, a product is no number by itself: 2^-14*10^8.
+        before = match.string[: match.start()]
+        if before.rstrip(" \t+-")[-1:] in tuple("^*/.") or before[-1:].isalnum():
+            return str(match[0])
+        if re.search(r"[\d.][eE][+-]?$", before):  # 1e-3*10^2
             return str(match[0])
         return f"{match[1]}e{match[2] or match[3]}"
 
@@ -454,10 +457,15 @@ class _Parser:
         return left
 
     def _product(self) -> Nested:
-        left = self._signed()
-        while sign := self._operator(r"\*(?!\*)|/"):
-            left = self._worked_out(sign, left, self._signed())
-        return left
+        left, divided = self._signed(), False
+        while True:
+            if sign := self._operator(r"\*(?!\*)|/"):
+                left = self._worked_out(sign, left, self._signed())
+                divided = sign == "/"
+            elif self._text[self._at : self._at + 1] == "(" and not divided:
+                left = self._worked_out("*", left, self._power())  # 2(3 + 4); 1/2(3) is unclear
+            else:
+                return left
 
     def _signed(self) -> Nested:
         self._depth += 1
@@ -627,13 +635,17 @@ def entries(
 
 
 def _fits(raw: Any, got: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    """Tell whether a text is a single row or column where an array with two axes is asked for."""
+    """Tell whether it is one number in brackets, or a text is a single row or column of a table."""
+    if wanted == () and got == (1,):
+        return True
     line = isinstance(raw, str) and len(wanted) == 2 and 1 in wanted and len(got) == 1
     return line and got[0] == math.prod(wanted)
 
 
 def _comma(raw: Any) -> str:
-    """Say that the decimal sign is a point, where a comma may have been meant as one."""
+    """Say that commas separate numbers, where one may have been meant as something else."""
+    if isinstance(raw, str) and (grouped := re.search(r"[1-9]\d{0,2}(?:,\d{3}){2,}", raw)):
+        return f"; a comma separates numbers: {grouped[0].replace(',', '')}, not {grouped[0]}"
     found = re.search(r"(\d+),(\d+)", raw) if isinstance(raw, str) else None
     if not found:
         return ""
@@ -1032,7 +1044,7 @@ def _in_unit(numbers: list[Entry], unit: str, raw: Any, *, needed: bool) -> list
     converted = []
     for number in numbers:
         given = number.unit or last
-        if not given and needed:
+        if not given and needed and unit != "%":  # what is asked for in percent needs no sign
             raise FormatError(f'a number with its unit is expected, as text: "… {unit}"')
         factor = unit_factor(given or unit, unit)
         if factor is None:
