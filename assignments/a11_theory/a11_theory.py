@@ -82,8 +82,8 @@ causal_largest = None  # five numbers
 def attention_entropy(A: "(..., m)", axis: int = -1, base: float | None = None) -> "(...,)":
     """Return the entropies of weights along an axis; nats if `base` is None.
 
-    >>> attention_entropy(np.array([[0.5, 0.5], [1.0, 0.0]]), base=2)
-    array([1., 0.])
+    >>> attention_entropy(np.array([[0.5, 0.5], [0.25, 0.75]]), base=2)
+    array([1.        , 0.81127812])
     """
     raise NotImplementedError
 

@@ -141,7 +141,7 @@ def of_the_mean_row():
 
 
 @exercise.reference
-def head_profile(A: Float[ndarray, "*b n n"]) -> dict[str, Float[ndarray, "*b"]]:
+def head_profile(A: Float[ndarray, "*b n n"]) -> dict[str, Float[ndarray, "*b"] | float]:
     """Return averages over the rows, one number for each head of each example."""
     return {
         "distance": mean_distance(A),

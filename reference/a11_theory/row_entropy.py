@@ -162,7 +162,7 @@ def without_itself():
 
 @exercise.reference
 def attention_entropy(
-    A: Float[ndarray, "..."], axis: int = -1, base: float | None = None
+    A: Float[ndarray, "..."], axis: int = -1, base: int | float | None = None
 ) -> Float[ndarray, "..."] | float:
     """Return the entropies along an axis, in nats unless a base is given."""
     return entropy(A, axis) / (1 if base is None else np.log(base))
