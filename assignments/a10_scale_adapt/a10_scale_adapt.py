@@ -478,10 +478,10 @@ def softmax16(z: "float16 array (..., n)") -> "float16 array, same shape":
 #
 # 1. `stored`: how many steps of $2^{-24}$ does half precision store for $10^{-8}$, $4 \cdot 10^{-8}$, $10^{-7}$ and $2 \cdot 10^{-7}$?
 #    `vanishing`: the exponent of the largest power of two that becomes 0.
-# 2. `bounds`: the least $S$ for which $10^{-8}$ becomes a *normal* number, and the largest for which 3 doesn't go beyond 65,504. `powers`: the smallest and the largest
+# 2. `bounds`: the least $S$ for which $10^{-8}$ becomes a *normal* number, and the largest for which 3 doesn't go beyond the largest number of half precision. `powers`: the smallest and the largest
 #    power of two between them.
-# 3. `recovered`: what is $10^{-8}$ after scaling with 8192 in half precision and unscaling in single precision, in units of $10^{-12}$? `relative_error`: its relative error,
-#    to four digits.
+# 3. `recovered`: what is $10^{-8}$ after scaling with the smaller of these powers in half precision and unscaling in single precision, in units of $10^{-12}$?
+#    `relative_error`: its relative error, to four digits.
 # 4. Nobody knows the largest gradient beforehand. So $S$ begins large and is adapted: a step with an overflow is skipped, and $S$ is halved; after `grow_every` good steps
 #    in a row $S$ is doubled, and counting starts anew. `dynamic_scale(flags, S, grow_every)` returns the list of scales *after* each step, for flags that say which step had an overflow.
 # 5. `scaled_step(w, g, S, lr)` takes such a step: `w` are float32 weights, `g` the scaled gradients in float16. It returns $w - \text{lr} \cdot g/S$,
@@ -542,8 +542,7 @@ weights = None        # two whole numbers
 halved = None         # letters, "AB" for example
 
 # %% [markdown]
-# *Where you meet this.* Sixteen bytes for each parameter: a model of 7 billion parameters needs 112 GB before a single activation is stored, and doesn't fit onto one
-# GPU of 80 GB. Sharding the optimiser's state, the gradients and finally the weights over many devices (ZeRO) divides this number. bfloat16 has become the usual format for training since its range makes loss
+# *Where you meet this.* A model of 7 billion parameters doesn't fit onto one GPU of 80 GB for training, before a single activation is stored. Sharding the optimiser's state, the gradients and finally the weights over many devices (ZeRO) divides this number. bfloat16 has become the usual format for training since its range makes loss
 # scaling unnecessary.
 
 # %% [markdown]

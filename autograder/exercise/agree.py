@@ -77,6 +77,8 @@ def agree(
 
 def _agree(actual: Any, expected: Any, rtol: float | None, atol: float | None, what: str) -> None:
     if isinstance(expected, tuple):
+        if isinstance(actual, np.ndarray) and actual.ndim:
+            actual = tuple(actual)  # it is unpacked like one
         if not isinstance(actual, tuple | list) or len(actual) != len(expected):
             asked = f"{what} should be a tuple of {len(expected)} values"
             raise Mismatch(asked, f"{asked}, not {_kind(actual)}")

@@ -19,9 +19,10 @@ exercise = Exercise(
 def draw(rng):
     """q: (2,), K: (3, 2), the features of a query and of three keys; V: (3, 2)."""
     while True:
-        q, K = rng.integers(0, 3, 2), rng.integers(0, 3, (3, 2))
-        if np.ptp(K @ q) > 0:  # so the denominator is positive
-            return {"q": q, "K": K, "V": rng.integers(0, 5, (3, 2))}
+        q, K = rng.integers(1, 4, 2), rng.integers(0, 4, (3, 2))
+        scores = K @ q
+        if np.ptp(scores) > 0 and np.count_nonzero(scores) > 1:  # no key has all the weight
+            return {"q": q, "K": K, "V": rng.integers(0, 6, (3, 2))}
 
 
 @exercise.part(points=0.5, answer=Numbers())

@@ -113,15 +113,16 @@ def powers_above():
 
 
 @exercise.part(points=0.5, answer=Numbers())
-def recovered():
-    """What becomes of 1e-8 with S = 8192, in units of 1e-12."""
-    return float(half(SMALLEST * 8192)) / 8192 / 1e-12
+def recovered(powers):
+    """What becomes of 1e-8 with the smaller of these powers, in units of 1e-12."""
+    S = int(powers[0])
+    return float(half(SMALLEST * S)) / S / 1e-12
 
 
 @recovered.misconception()
-def not_unscaled():
+def not_unscaled(powers):
     """You didn't divide by S again."""
-    return float(half(SMALLEST * 8192)) / 1e-12
+    return float(half(SMALLEST * int(powers[0]))) / 1e-12
 
 
 @recovered.misconception()

@@ -1536,6 +1536,8 @@ def _difference(
     if isinstance(expected, (tuple, list, dict)) and not _is_numeric(expected):
         kind = type(expected).__name__
         fits = (tuple, list) if kind == "tuple" else type(expected)
+        if kind == "tuple" and isinstance(came, np.ndarray) and came.ndim:
+            came = tuple(came)  # it is unpacked like one
         if not isinstance(came, fits) or len(came) != len(expected):
             return [f"{what} should be a {kind} of {len(expected)}, not {kind_of(came)}"]
         for key in expected if kind == "dict" else range(len(expected)):

@@ -160,6 +160,13 @@ def test_agree_does_not_let_a_small_array_stand_for_a_large_one():
         agree(2.0, np.full((1000, 1000), 2.0))
 
 
+def test_agree_unpacks_an_array_like_a_tuple():
+    assert alike(np.array([1.0, 2.0]), (1.0, 2.0))
+    assert alike(np.ones((2, 3)), (np.ones(3), np.ones(3)))
+    assert not alike(np.array([1.0, 3.0]), (1.0, 2.0))
+    assert not alike(np.array(1.0), (1.0, 2.0))
+
+
 def test_agree_wants_booleans_where_booleans_are_due():
     with pytest.raises(Mismatch, match="bool was expected"):
         agree(np.ones(2), np.ones(2, bool))

@@ -355,7 +355,9 @@ def test_recorded_calls_get_fresh_arguments_each_time(released, as_student):
 def test_other_results_than_arrays_are_compared_too():
     assert difference((1, [2.0]), (1, [2.0]), [["value"], ["value"]], "it") == []
     assert difference([1, 2], (1, 2), [["value"], ["value"]], "it") == []
+    assert difference(np.array([1, 2]), (1, 2), [["value"], ["value"]], "it") == []
     assert "should be a tuple of 2" in difference(1, (1, 2), [["value"]] * 2, "it")[0]
+    assert "should be a tuple of 2" in difference(np.array(1), (1, 2), [["value"]] * 2, "it")[0]
     assert "it[1]" in difference((1, 3), (1, 2), [["value"]] * 2, "it")[0]
     assert difference({"a": 1}, {"a": 1}, ["value"], "it") == []
     assert "it has no entry 'a'" in difference({"b": 1}, {"a": 1}, ["value"], "it")
