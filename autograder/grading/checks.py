@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from autograder.exercise import (
     Check,
     Exercise,
     Inconclusive,
+    Misconception,
     Mismatch,
 )
 from autograder.grading.budget import CHECK_SECONDS, TOO_MUCH, Exhausted, bounded
@@ -74,7 +75,10 @@ def grade_checks(
             )
         else:
             recorder = Recorder(call, runs=runs)
-            items[check.name] = _run(exercise, check, recorder, secret)
+            named = {item.note for item in items.values()}
+            # Where several explain a failure, it is the one that explained others before.
+            mistakes = sorted(exercise.misconceptions, key=lambda wrong: wrong.name not in named)
+            items[check.name] = _run(exercise, check, recorder, secret, mistakes)
             timed_out = items[check.name].note in ("timeout", TOO_MUCH)
             if watch:
                 watch(check, recorder)
@@ -106,13 +110,19 @@ def _without_details(error: StudentError) -> str:
     return error.message
 
 
-def _run(exercise: Exercise, check: Check, call: Recorder, secret: str) -> Item:
-    item = _outcome(exercise, check, call, secret)
+def _run(
+    exercise: Exercise,
+    check: Check,
+    call: Recorder,
+    secret: str,
+    mistakes: Sequence[Misconception],
+) -> Item:
+    item = _outcome(exercise, check, call, secret, mistakes)
     if item.note == _LOST:  # its objects went with a process that something else had spoiled
         call.begin()
-        item = _outcome(exercise, check, call, secret)
+        item = _outcome(exercise, check, call, secret, mistakes)
     if call.borrowed and item.status in (Status.FAILED, Status.PARTIAL):
-        followed = _outcome(exercise, check, call.following(), secret)
+        followed = _outcome(exercise, check, call.following(), secret, mistakes)
         if followed.status is Status.PASSED:
             text = "Right, given your own functions before."
             item = replace(followed, note="follow_through", feedback=text)
@@ -120,7 +130,13 @@ def _run(exercise: Exercise, check: Check, call: Recorder, secret: str) -> Item:
     return replace(item, curve=asdict(call.curve)) if call.curve else item
 
 
-def _outcome(exercise: Exercise, check: Check, call: Recorder, secret: str) -> Item:
+def _outcome(
+    exercise: Exercise,
+    check: Check,
+    call: Recorder,
+    secret: str,
+    mistakes: Sequence[Misconception],
+) -> Item:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -138,7 +154,8 @@ def _outcome(exercise: Exercise, check: Check, call: Recorder, secret: str) -> I
     except Mismatch as mismatch:
         note, credit = "", mismatch.credit
         text = sentence(mismatch.detail if _open(check, secret) else mismatch.message)
-        if known := None if check.gpu else diagnose(exercise, check, call, mismatch, secret):
+        known = None if check.gpu else diagnose(exercise, check, call, mismatch, mistakes, secret)
+        if known:
             note, text = known.name, known.feedback
             credit = max(credit, known.credit)
         elif slip := None if check.gpu else slipped(exercise, call):
@@ -149,7 +166,7 @@ def _outcome(exercise: Exercise, check: Check, call: Recorder, secret: str) -> I
         if error.type == "NotImplementedError" or error.kind == "missing":
             note = "blank"
         text = sentence(error.message if _open(check, secret) else _without_details(error))
-        if known := None if note == "blank" or check.gpu else raising(exercise, call):
+        if known := None if note == "blank" or check.gpu else raising(exercise, call, mistakes):
             note, text = known.name, f"{known.feedback} ({text})"
         credit = known.credit if known else 0.0
         return _item(check, _earned(credit), note, text, credit=credit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,9 +32,14 @@ def seed_of(exercise: Exercise, check: Check, secret: str = "") -> np.random.Gen
 
 
 def diagnose(
-    exercise: Exercise, check: Check, call: Recorder, mismatch: Mismatch, secret: str = ""
+    exercise: Exercise,
+    check: Check,
+    call: Recorder,
+    mismatch: Mismatch,
+    mistakes: Sequence[Misconception],
+    secret: str = "",
 ) -> Misconception | None:
-    """Return the misconception that answers every recorded call as the student did, if any.
+    """Return the first misconception that answers every recorded call as the student did, if any.
 
     Types count only where the values are right: then the type, or a changed input, is what
     the check complained about.  A misconception that passes the check is not what failed it,
@@ -44,7 +49,7 @@ def diagnose(
         return None
     replays = repeats(call)
     strict = bool(call.calls) and replays(exercise.solution, False)
-    for wrong in exercise.misconceptions:
+    for wrong in mistakes:
         if replays(wrong, strict):
             failed = _failure(exercise, check, wrong, secret)
             if failed and _alike(failed, mismatch, by_message=not call.calls):
@@ -59,8 +64,10 @@ def _alike(one: Mismatch, other: Mismatch, *, by_message: bool) -> bool:
     return one.message == other.message
 
 
-def raising(exercise: Exercise, call: Recorder) -> Misconception | None:
-    """Return the misconception that raises what the submission raised, at the same call, if any.
+def raising(
+    exercise: Exercise, call: Recorder, mistakes: Sequence[Misconception]
+) -> Misconception | None:
+    """Return the first misconception that raises what the submission raised, at the same call.
 
     Before that it must have answered as the submission did.
     """
@@ -69,7 +76,7 @@ def raising(exercise: Exercise, call: Recorder) -> Misconception | None:
     replays = repeats(call)
     if exercise.solution and replays(exercise.solution, False):
         return None
-    return next((wrong for wrong in exercise.misconceptions if replays(wrong, False)), None)
+    return next((wrong for wrong in mistakes if replays(wrong, False)), None)
 
 
 def slipped(exercise: Exercise, call: Recorder) -> Slip | None:

@@ -79,6 +79,38 @@ def test_the_type_decides_where_the_values_are_right():
     )
 
 
+def test_the_mistake_that_explained_a_check_explains_the_next():
+    exercise = Exercise("sizes", title="Sizes", source="none")
+
+    @exercise.reference
+    def size(x):
+        return abs(x)
+
+    @exercise.check(points=1)
+    def of_numbers(call, rng):
+        """The size of numbers."""
+        agree(call(np.array([-2.0, 3.0])), np.array([2.0, 3.0]))
+
+    @exercise.check(points=1)
+    def of_minus_one(call, rng):
+        """The size of -1."""
+        agree(call(np.array([-2.0])), np.array([2.0]))
+
+    @exercise.misconception
+    def as_it_is(x):
+        """The sign is still there."""
+        return x
+
+    @exercise.misconception
+    def never_positive(x):
+        """That is minus the size."""
+        return -abs(x)
+
+    for wrong in (as_it_is, never_positive):
+        items = grade_checks(exercise, wrong.compute)
+        assert [item.note for item in items] == [wrong.name] * 2
+
+
 def test_changing_the_input_is_seen():
     def greedy(x):
         x += x
