@@ -92,8 +92,8 @@ def test_the_mistake_that_explained_a_check_explains_the_next():
         agree(call(np.array([-2.0, 3.0])), np.array([2.0, 3.0]))
 
     @exercise.check(points=1)
-    def of_minus_one(call, rng):
-        """The size of -1."""
+    def of_minus_two(call, rng):
+        """The size of -2."""
         agree(call(np.array([-2.0])), np.array([2.0]))
 
     @exercise.misconception
