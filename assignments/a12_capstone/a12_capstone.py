@@ -17,8 +17,10 @@
 # | 1 The whole model | embeddings, positions, encoder, decoder and output in one class | 180 min |
 # | 2 Trust your gradients | the way back through the whole model, and how to find out whether it is right | 180 min |
 # | 3 It learns | two tasks, Adam, and to measure what was learned | 210 min |
+# | 4 Look inside | what the heads of your trained model attend to | 60 min |
+# | 5 What it costs | three ways to compute attention: predicted, counted, measured | 90 min |
 #
-# That is **nine and a half hours**; the parts can be done on different days.
+# That is **twelve hours**; the parts can be done on different days.
 #
 # How to work with it:
 #
@@ -323,9 +325,215 @@ def train_classifier(seed: int) -> "dictionary of arrays":
     raise NotImplementedError
 
 # %% [markdown]
+# ## 4 Look inside
+#
+# ### Inside the trained model
+#
+# *45 minutes, and 20 for the text.* Your model reverses. How? Its attention maps are the part that can be
+# looked at: two heads in each of six attentions, the encoder's to itself, the decoder's to itself and the
+# decoder's to the encoder, in two layers each.
+#
+# A worked example. Two heads have the mean maps $\begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$ and
+# $\begin{pmatrix} 0 & 1 \\ 1 & 0 \end{pmatrix}$. All four entries differ by 1, so their Frobenius distance is
+# $\sqrt 4 = 2$. The second has all of its weight on the mirrored position: query 0 looks at key 1, query 1 at key 0.
+# Both have rows of entropy 0.
+#
+# 1. `collect(weights, src, dec_in)`: a dictionary with the maps of all six attentions, $(B, 2, n, m)$ each, under
+#    the names of their places: `encoder.0.self`, …, `decoder.1.cross`. `weights` is a dictionary as `train` returns it,
+#    with two heads and two layers. Your `Transformer` keeps its maps already.
+# 2. `heatmaps(maps)`: what a picture of each head should show, the mean over the batch, $(2, n, m)$ under
+#    the same names.
+# 3. `head_distance(maps)`, the Frobenius distance between the mean maps of the two heads; `mirror_mass(maps)`, for
+#    each head the weight that query $i$ gives to key $n - 1 - i$, in the mean over batch and queries;
+#    `row_entropy(maps)`, for each head the mean of $-\sum_j p_j \log p_j$ over all its rows. Each gets one array
+#    $(B, 2, n, m)$.
+#
+# Now train a model, and apply them to 256 new sequences; the decoder's input is what it would be in training. Write the
+# results into the cell, so that nothing is trained when you hand in.
+#
+# 4. `mirror`: ten numbers. The masses of both heads of `decoder.0.cross` and of `decoder.1.cross`; then the distances for
+#    `encoder.0.self`, `encoder.1.self`, `decoder.0.self`, `decoder.1.self`, `decoder.0.cross`, `decoder.1.cross`.
+# 5. `entropies`: six rows of two, in the order of these six names.
+# 6. `sharper`: three whole numbers, 0 or 1. Which layer has the lower entropy, in the mean of its heads: for the encoder, for the
+#    decoder's attention to itself, and for that to the encoder? It is judged by your own `entropies`.
+#
+# Models differ, so yours is judged by what holds of all that reverse well. Have a look at the maps
+# themselves, too: `plt.imshow(heatmaps(maps)["decoder.1.cross"][0])`.
+
+# %% exercise="cap_attention"
+import numpy as np
+
+mirror = None     # ten numbers: four masses, six distances
+entropies = None  # six rows of two numbers
+sharper = None    # three whole numbers, 0 or 1
+
+
+def collect(weights: dict, src: "whole numbers (B, n)", dec_in: "whole numbers (B, m)") -> "dictionary of arrays":
+    """The maps of all six attentions, by their places.
+
+    >>> shapes = {"source": (9, 2), "target": (9, 2), "out.W": (2, 9), "out.b": (9,)}
+    >>> for place, looks in (("encoder.0", 1), ("encoder.1", 1), ("decoder.0", 2), ("decoder.1", 2)):
+    ...     for look in ("self", "cross")[:looks]:
+    ...         shapes |= {f"{place}.{look}.W_{name}": (2, 2) for name in "qkvo"}
+    ...         shapes |= {f"{place}.{look}.b_{name}": (2,) for name in "qkvo"}
+    ...     shapes |= {f"{place}.W1": (2, 3), f"{place}.b1": (3,), f"{place}.W2": (3, 2), f"{place}.b2": (2,)}
+    ...     shapes |= {f"{place}.{name}{i + 1}": (2,) for name in ("gamma", "beta") for i in range(looks + 1)}
+    >>> zeros = {name: np.zeros(shape) for name, shape in shapes.items()}
+    >>> maps = collect(zeros, np.array([[1, 2]]), np.array([[0]]))
+    >>> len(maps), np.asarray(maps["decoder.1.cross"]).tolist()
+    (6, [[[[0.5, 0.5]], [[0.5, 0.5]]]])
+    """
+    raise NotImplementedError
+
+
+def heatmaps(maps: dict) -> "dictionary of arrays":
+    """The mean over the batch of each map, under the same names.
+
+    >>> heatmaps({"one": np.array([[[[1.0]], [[0.0]]], [[[0.0]], [[0.0]]]])})["one"].tolist()
+    [[[0.5]], [[0.0]]]
+    """
+    raise NotImplementedError
+
+
+def head_distance(maps: "array (B, 2, n, m)") -> "number":
+    """The Frobenius distance between the mean maps of two heads.
+
+    >>> round(float(head_distance(np.array([[[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]]]))), 6)
+    2.0
+    """
+    raise NotImplementedError
+
+
+def mirror_mass(maps: "array (B, 2, n, n)") -> "array (2,)":
+    """For each head the mean weight on the mirrored position.
+
+    >>> np.round(mirror_mass(np.array([[[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]]])), 6).tolist()
+    [0.0, 1.0]
+    """
+    raise NotImplementedError
+
+
+def row_entropy(maps: "array (B, 2, n, m)") -> "array (2,)":
+    """For each head the mean entropy of a row, in nats.
+
+    >>> np.round(row_entropy(np.array([[[[0.5, 0.5]], [[0.25, 0.75]]]])), 4).tolist()
+    [0.6931, 0.5623]
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# **Do the heads differ?** (100 to 200 words.) Train with a second seed and compare. A person reads it and looks for
+# two things, a point each: your numbers, of both seeds; and that you keep apart what shows that two heads are
+# different, and what would show that one can be interpreted.
+
+# %% [markdown] exercise="cap_attention" part="essay"
+# *Your text.*
+
+# %% [markdown]
+# ## 5 What it costs
+#
+# ### Linear against standard attention
+#
+# *60 minutes, and 30 for the text.* All of the model above is quadratic in the length, and at six tokens
+# nobody notices. This exercise needs torch. It sets three methods against each other:
+#
+# - **explicit**: $\operatorname{softmax}(Q K^\top / \sqrt d)\, V$, with all $n \times n$ weights of a head in memory;
+# - **fused**: the same result from one kernel, which goes through the weights in tiles and never has them all;
+# - **linear**: $\varphi(Q)\,(\varphi(K)^\top V)$, each row divided by its sum of weights $\varphi(q) \cdot \varphi(k)$, with
+#   $\varphi = \operatorname{elu} + 1$.
+#
+# First predict. A worked example, for one head of width $d = 2$ and $n = 3$: a map has 9 entries, 36 bytes
+# in float32. The product $Q K^\top$ takes $3 \cdot 3 \cdot 2 = 18$ multiply-adds, one for each entry and each
+# column that it sums over.
+
+# %%
+your_numbers("cap_benchmark")
+
+# %% [markdown]
+# These are your $n$ and your number of heads $h$, each of width $d = d_v = 64$; one example, nothing masked.
+#
+# 1. `maps_gib`: the GiB of one head's $n \times n$ map in float32, and of the maps of all $h$ heads in half
+#    precision (16 bits).
+# 2. `state_bytes`: linear attention needs two sums over the keys to answer any query. Their bytes
+#    in float32, for all heads.
+# 3. `madds`: multiply-adds of the matrix products of standard and of linear attention, all heads. Maps that
+#    are there already (no projections), and without the denominators, exponentials and features.
+# 4. `ratio`: the first over the second.
+#
+# Then write and measure.
+#
+# 5. `explicit_attention`, `fused_attention`, `linear_attention`: functions of tensors $(B, h, n, d)$, in any
+#    precision and on any device. For the second take the function that `torch.nn.functional` has, rather than
+#    a loop over tiles; `elu` is there too, and `x.mT` is the transpose of the last two axes.
+# 6. `report`: four rows. First four lengths $n$, each at least 1.5 times the one before; then the seconds of
+#    the explicit, the fused and the linear method at these lengths, with 8 heads of width 64. On a processor take
+#    $n = 256$ to $2048$ and float32; on a GPU $n = 2048$ to $16\,384$ and half precision, and call
+#    `torch.cuda.synchronize()` before each look at the clock. Call each function once before you time it, take
+#    the least of several runs, and write the numbers into the cell.
+#
+# How it is graded. The functions are compared with right results. Then operations, and the entries of the
+# largest tensor, are *counted* at $n = 16\,384$: that needs neither a GPU nor memory, and says how work and
+# memory grow. Where the grader has a GPU, time and peak memory are measured there as well, for the last quarter
+# of each function's points; until then that quarter waits. Of `report` it counts whether it shows two
+# different growths, in wide bands; where it shows none, a person looks at it.
+
+# %% exercise="cap_benchmark"
+import time
+
+maps_gib = None     # two numbers: one map in float32, all in half precision
+state_bytes = None  # a whole number
+madds = None        # two whole numbers: standard, linear
+ratio = None        # a number
+
+
+def explicit_attention(Q: "(B, h, n, d)", K: "(B, h, n, d)", V: "(B, h, n, d)") -> "(B, h, n, d)":
+    """Standard attention of torch tensors, by way of all weights.
+
+    >>> import torch
+    >>> Q = K = torch.zeros(1, 1, 2, 1)
+    >>> explicit_attention(Q, K, torch.tensor([[[[1.0], [2.0]]]])).flatten()
+    tensor([1.5000, 1.5000])
+    """
+    raise NotImplementedError
+
+
+def fused_attention(Q: "(B, h, n, d)", K: "(B, h, n, d)", V: "(B, h, n, d)") -> "(B, h, n, d)":
+    """The same, in a kernel that never holds all weights.
+
+    >>> import torch
+    >>> Q = K = torch.zeros(1, 1, 2, 1)
+    >>> fused_attention(Q, K, torch.tensor([[[[1.0], [2.0]]]])).flatten()
+    tensor([1.5000, 1.5000])
+    """
+    raise NotImplementedError
+
+
+def linear_attention(Q: "(B, h, n, d)", K: "(B, h, n, d)", V: "(B, h, n, d)") -> "(B, h, n, d)":
+    """Attention with the weights φ(q)·φ(k), normalised, in linear time and memory.
+
+    >>> import torch
+    >>> Q = K = torch.zeros(1, 1, 2, 1)
+    >>> linear_attention(Q, K, torch.tensor([[[[1.0], [2.0]]]])).flatten()
+    tensor([1.5000, 1.5000])
+    """
+    raise NotImplementedError
+
+
+report = None  # four rows of four: lengths, then seconds of explicit, fused, linear
+
+# %% [markdown]
+# **Measured against predicted** (150 to 250 words). How do your times differ from what multiply-adds predict,
+# and why? A person reads it and looks for three things, a point each: your own ratios beside the predicted ones, at
+# short and at long inputs, with a reason where they part; why equally many multiply-adds need not take
+# equally long; and what the fused kernel changes, in memory and in time, and what it does not.
+
+# %% [markdown] exercise="cap_benchmark" part="essay"
+# *Your text.*
+
+# %% [markdown]
 # **What you can do now:** build an encoder–decoder from nothing but NumPy; name and count all that it
 # learns; go back through it, and show that the gradients are right; train it, and measure what it
-# has learned where it can't have learned it by heart.
+# has learned where it can't have learned it by heart; say where its heads look; predict what attention costs, and measure it.
 #
 # **To read on**
 #
@@ -334,3 +542,6 @@ def train_classifier(seed: int) -> "dictionary of arrays":
 # - Rumelhart, Hinton and Williams (1986), *Learning representations by back-propagating errors*: the
 #   way back.
 # - Kingma and Ba (2015), *Adam: a method for stochastic optimization*: the optimiser, and why it divides.
+# - Clark et al. (2019), *What does BERT look at?*: the same questions for a large model.
+# - Dao et al. (2022), *FlashAttention: fast and memory-efficient exact attention with IO-awareness*: why bytes
+#   that move count more than products.

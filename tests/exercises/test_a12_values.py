@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from autograder.exercise import Undecided
 from autograder.exercise.loading import load_module
 
 FOLDER = Path(__file__).parents[2] / "reference" / "a12_capstone"
@@ -14,6 +15,8 @@ POINTS = {
     "cap_gradcheck": 8 + 1,
     "cap_seq2seq": 12 + 2,
     "cap_classify": 4 + 8 + 2,
+    "cap_attention": 3 + 3 + 3 + 2 + 2,
+    "cap_benchmark": 4 + 2 + 3,
 }
 
 
@@ -64,3 +67,49 @@ def test_without_positions_a_sequence_and_its_mirror_image_are_the_same():
     x, _ = classify.sequences(np.random.default_rng(1), 20)
     there, back = model(x, False), model(x[:, ::-1], False)
     assert np.abs(there - back).max() < 1e-12 < np.abs(model(x) - model(x[:, ::-1])).max()
+
+
+class TestAttention:
+    def test_bounds_are_the_catalogues(self):
+        inside = module("cap_attention")
+        one, mirror = np.eye(6), np.eye(6)[::-1]
+        apart = np.stack([one, mirror])[None]
+        assert inside.head_distance(apart) == pytest.approx(3.464102, abs=1e-6)
+        assert inside.mirror_mass(apart).tolist() == [0, 1]
+        flat = np.full((1, 2, 6, 6), 1 / 6)
+        assert inside.row_entropy(flat) == pytest.approx([1.791759] * 2, abs=1e-6)
+        assert inside.mirror_mass(flat) == pytest.approx([0.1666667] * 2, abs=1e-6)
+
+    def test_a_trained_model_is_told_from_one_that_is_not(self):
+        inside, reverse = module("cap_attention"), module("cap_seq2seq")
+        src, labels = reverse.sequences(np.random.default_rng(1), 64)
+
+        def shown(steps):
+            weights, _ = reverse.trained(0, steps=steps)
+            maps = inside.collect(weights, src, reverse.shifted(labels))
+            masses = [inside.mirror_mass(maps[f"decoder.{i}.cross"]) for i in range(2)]
+            distances = [inside.head_distance(each) for each in maps.values()]
+            return inside.shown_by(np.concatenate([*masses, distances]))
+
+        assert (shown(0), shown(200)) == ("untrained", "a reversing model")
+
+
+class TestBenchmark:
+    def test_predictions_are_the_catalogues(self):
+        benchmark, given = module("cap_benchmark"), {"n": 16_384, "h": 8}
+        assert benchmark.maps_gib(**given) == [1, 4]
+        assert benchmark.state_bytes(8) == 133_120
+        madds = benchmark.madds(**given)
+        assert madds == [274_877_906_944, 1_073_741_824]
+        assert benchmark.ratio(madds) == 256
+
+    def test_times_decide_and_where_they_show_nothing_a_person_does(self):
+        benchmark = module("cap_benchmark")
+        lengths = [256, 512, 1024, 2048]
+        seconds = [[2.77, 11.88, 107.0, 420.97], [2.01, 6.89, 30.44, 115.94]]
+        measured = np.array([lengths, *seconds, [3.68, 6.58, 14.84, 38.56]])
+        measured[1:] /= 1000  # one core of a busy machine, milliseconds
+        assert benchmark.shown_by(measured) == "a comparison"
+        assert benchmark.shown_by(measured[[0, 3, 2, 1]]) == "rows exchanged"
+        with pytest.raises(Undecided):
+            benchmark.shown_by(measured[[0, 1, 2, 1]])
