@@ -185,7 +185,9 @@ class Grader:
         """
         if assignment not in self._tensors:
             references = (self.course.root / "reference" / assignment).glob("*.py")
-            found = set().union(*(libraries_of(path.read_text()) for path in references))
+            found = set().union(
+                *(libraries_of(path.read_text(encoding="utf-8")) for path in references)
+            )
             self._tensors[assignment] = found & {"torch"}
         return self._tensors[assignment]
 

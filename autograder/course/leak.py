@@ -65,16 +65,14 @@ def leaks(assignment: Assignment, files: Mapping[str, bytes]) -> list[str]:
     """Return a sentence for every piece of a reference that stands in the release."""
     texts = [(place, text, _dense(text)) for place, text in _texts(files)]
     # Nearly every secret stands nowhere: one search of everything tells.
-    whole, whole_packed = (
-        "\0".join(all_of) for all_of in zip(*(t[1:] for t in texts), strict=True)
-    )
+    whole = "\0".join(text for _, text, _ in texts)
+    whole_packed = "\0".join(packed for _, _, packed in texts)
     published = _published(assignment)
     found: dict[tuple[str, str], str] = {}
     for secret in _secrets(assignment):
         dense = _dense(secret.text)
-        if dense in published or not (
-            secret.text in whole if secret.word else dense in whole_packed
-        ):
+        somewhere = secret.text in whole if secret.word else dense in whole_packed
+        if dense in published or not somewhere:
             continue
         pattern = re.compile(rf"(?<!\w){re.escape(secret.text)}(?!\w)")
         for place, text, packed in texts:
