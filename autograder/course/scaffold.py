@@ -37,41 +37,6 @@ _CELLS = """
 {numbers}# %% exercise="$id"
 {stub}
 """
-_HAND_MARKED = """
-# %% [markdown] exercise="$id"
-# ## $title
-#
-{asks}
-
-# %% [markdown] exercise="$id" part="why"
-# *Your answer:*
-"""
-_NUMBERS = """\
-# %%
-your_numbers("$id")
-
-"""
-_REFERENCE = '''"""$title.
-
-Source: where the theory comes from.
-"""
-
-{imports}
-
-exercise = Exercise("$id", title="$title", source="where the theory comes from")
-
-{body}'''
-
-
-_CELLS = """
-# %% [markdown]
-# ## $title
-#
-{asks}
-
-{numbers}# %% exercise="$id"
-{stub}
-"""
 _MARKED_BY_HAND = """
 # %% [markdown] exercise="$id"
 # ## $title

@@ -28,16 +28,11 @@ from autograder.exercise.gpu import grows_on_gpu
 from autograder.exercise.labels import Labels
 from autograder.exercise.numbers import Numbers
 from autograder.exercise.ordering import Ordering
+from autograder.exercise.part import AuthoringError, Misconception, Part
 from autograder.exercise.registry import kinds
 from autograder.exercise.slips import is_nothing, is_telling, is_trivial, recognise
 from autograder.exercise.variants import Draws, draw_pool, draws, hidden_mistakes, pick, rng_for
-from autograder.exercise.vocabulary import (
-    AuthoringError,
-    Check,
-    Exercise,
-    Misconception,
-    Part,
-)
+from autograder.exercise.vocabulary import Check, Exercise
 from autograder.exercise.witness import Witness
 from autograder.exercise.work import Reading, Work, covers, grows, vectorised, within
 from autograder.student.reading import is_blank

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autograder.exercise.carried import carried
+from autograder.exercise.part import arguments
 from autograder.exercise.remember import Unfamiliar, Values, copied, remembered
-from autograder.exercise.vocabulary import arguments
 
 if TYPE_CHECKING:
-    from autograder.exercise.vocabulary import Exercise, Function, Misconception, Part
+    from autograder.exercise.part import Function, Misconception, Part
+    from autograder.exercise.vocabulary import Exercise
 
 Known = dict[str, Any]  #: a variant's numbers, functions and answers to earlier parts, by name
 

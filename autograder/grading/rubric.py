@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from autograder.exercise import Exercise, Part, apply, solve
-from autograder.exercise.vocabulary import arguments
+from autograder.exercise.part import arguments
 
 TAG = "autograder_rubric"
 

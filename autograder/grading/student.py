@@ -7,7 +7,7 @@ from typing import Any
 
 from autograder.exercise.given import portable
 from autograder.exercise.gpu import Timing
-from autograder.exercise.vocabulary import Function
+from autograder.exercise.part import Function
 from autograder.grading.gpu import Gpu
 from autograder.grading.local import Local
 from autograder.grading.objects import kind_of

@@ -55,10 +55,6 @@ def gradients(function: Callable[..., Any], args: list[Any], kwargs: dict[str, A
     }
 
 
-def _factors(torch: Any, n: int) -> Any:
-    return torch.cos(torch.arange(n, dtype=torch.float64))
-
-
 def _floating(torch: Any, value: Any) -> bool:
     return isinstance(value, torch.Tensor) and bool(value.is_floating_point())
 
