@@ -19,6 +19,7 @@ import nbformat
 
 from autograder.course.carrying import carried, carry_problems
 from autograder.course.config import CONFIG, CourseError
+from autograder.course.datafiles import data_problems, digests, written
 from autograder.course.discover import Assignment, Cell
 from autograder.course.recording import dump, record
 from autograder.course.release import SCHEMA
@@ -48,6 +49,7 @@ def build(assignment: Assignment) -> dict[str, bytes]:
     """
     if wrong := problems(assignment):
         raise CourseError("\n".join([f"{assignment.id} can't be released:", *wrong]))
+    files = written(assignment.course, assignment.id)
     data: dict[str, Any] = {
         "schema": SCHEMA,
         "course": assignment.course.id,
@@ -56,11 +58,13 @@ def build(assignment: Assignment) -> dict[str, bytes]:
             id: record(exercise, assignment.course.id) for id, exercise in assignment.sound.items()
         },
         **carried(assignment),
+        **digests(files),
     }
     answers = [part.answer for exercise in assignment.sound.values() for part in exercise.parts]
     return {
         f"{assignment.id}.ipynb": _notebook(assignment),
         **shipped({type(answer) for answer in answers}),
+        **files,
         "check.json": dump(data),
     }
 
@@ -94,6 +98,8 @@ def problems(assignment: Assignment) -> list[str]:
     found += [f"{path}: {text}" for text in _misplaced(assignment)]
     found += [f"{path}: {text}" for text in _not_only_shown(assignment)]
     found += [f"{path}: {text}" for text in carry_problems(assignment)]
+    for said in data_problems(assignment.course, assignment.id).values():
+        found += said
     for exercise in assignment.sound.values():
         found += [f"{path}: {text}" for text in _incomplete(assignment, exercise)]
     return found + [f"{CONFIG}: {text}" for text in _no_choice(assignment)]

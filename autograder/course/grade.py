@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.config import Course, CourseError
+from autograder.course.datafiles import other_files
 from autograder.course.discover import Broken, load_exercise
 from autograder.course.limits import check_limits, exercise_limits, notebook_limits
 from autograder.course.release import Release, libraries, libraries_of
@@ -73,7 +74,7 @@ class Grader:
         self._isolation = isolation
         self._releases: dict[str, Release] = {}
         self._exercises: dict[str, dict[str, Exercise | Broken]] = {}
-        self._zygotes: dict[tuple[tuple[str, ...], tuple[str, ...], Limits], Zygote] = {}
+        self._zygotes: dict[tuple[str, tuple[str, ...], tuple[str, ...], Limits], Zygote] = {}
         self._tensors: dict[str, set[str]] = {}
         self._yardstick = Yardstick()
         self._gpu: Gpu | None = None
@@ -103,7 +104,8 @@ class Grader:
         for the seconds that this takes.
         """
         more = tuple(sorted({*also}.difference(release.imports)))
-        needs = release.imports, more, limits
+        place = release.assignment if release.files else ""  # others may share a process
+        needs = place, release.imports, more, limits
         if needs not in self._zygotes:
             self._zygotes[needs] = Zygote(
                 release.imports,
@@ -111,6 +113,7 @@ class Grader:
                 isolation=self._isolation,
                 limits=limits,
                 trust=self._trust,
+                data=release.files,
             )
         return self._zygotes[needs]
 
@@ -152,13 +155,17 @@ class Grader:
         restored, notices = restore(notebook, release)
         numbers_of, notice = whose_numbers(self.course, handed.student, notebook)
         notices = [notice, *notices] if notice else notices
+        if handed.path.is_file():  # it may be in memory
+            notices = [*notices, *other_files(handed.path.parent, release.files)]
         limits, seconds = notebook_limits(self.course, release.data["exercises"])
         also = libraries(restored) | self._handed_over(handed.assignment)
         zygote = self.zygote(release, limits, also)  # imports while the references are loaded
         assigned = self.assigned(handed.assignment, numbers_of)
         needed = any(c.gpu for a in assigned if a.exercise for c in a.exercise.checks)
-        if needed and self._with_gpu and self._gpu is None:
-            self._gpu = Gpu()
+        if needed and self._with_gpu and (self._gpu is None or self._gpu.data != release.files):
+            if self._gpu is not None:
+                self._gpu.close()
+            self._gpu = Gpu(data=release.files)
         return grade_submission(
             handed.assignment,
             handed.student,

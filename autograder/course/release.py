@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from autograder.course.config import Course, CourseError
+from autograder.course.datafiles import altered
 from autograder.course.recording import decode
 from autograder.exercise import pick
 
@@ -47,11 +48,14 @@ class Release:
         As JSON; the source of every cell is one text.
     data
         What is in check.json (docs/formats.md).
+    files
+        The data files that stand beside the notebook, by name.
     """
 
     assignment: str
     notebook: dict[str, Any]
     data: dict[str, Any]
+    files: dict[str, bytes] = field(default_factory=dict)
 
     @classmethod
     def load(cls, course: Course, id: str) -> Release:
@@ -60,7 +64,7 @@ class Release:
         Raises
         ------
         CourseError
-            If it isn't there, or was written by another version.
+            If it isn't there, was written by another version, or a data file was changed.
         """
         folder = course.folder("release") / id
         again = f"run `autograder generate {id}`"
@@ -77,7 +81,11 @@ class Release:
             )
         for cell in notebook["cells"]:
             cell["source"] = "".join(cell["source"])
-        return cls(id, notebook, data)
+        names = data.get("data", {})
+        files = {name: path.read_bytes() for name in names if (path := folder / name).is_file()}
+        if changed := altered(course, id, names, files):
+            raise CourseError("\n".join(changed))
+        return cls(id, notebook, data, files)
 
     @cached_property
     def imports(self) -> tuple[str, ...]:

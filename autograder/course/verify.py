@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from autograder.course.config import Course
+from autograder.course.datafiles import data_problems
 from autograder.course.discover import Assignment, Broken
 from autograder.course.discrimination import Hidden, Twins, part_twins
 from autograder.course.proofs.blind import blind_guess
@@ -69,10 +70,13 @@ def verify(
 ) -> list[Proof]:
     """Prove every exercise of an assignment, or those wanted; none stops the others.
 
+    Of a whole assignment its data files are proved as well.
+
     Functions are tried on the inputs that the ``secret`` of a course gives, as they are graded;
     without one on those that students see.
     """
-    return [
+    files = {} if exercises else data_problems(assignment.course, assignment.id)
+    return [Proof(assignment.id, name, problems=said) for name, said in files.items()] + [
         _proof(assignment, id, exercise, secret)
         for id, exercise in assignment.exercises.items()
         if not exercises or id in exercises

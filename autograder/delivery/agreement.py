@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autograder.course.config import Course
+from autograder.course.config import Course, CourseError
 from autograder.course.records import read_grade, recorded
+from autograder.course.release import Release
 from autograder.course.submissions import submissions
 from autograder.delivery.database import CHECK
 from autograder.delivery.marks import Marks, scores
@@ -32,6 +33,7 @@ def disagreements(course: Course, ids: Sequence[str]) -> list[str]:
     """Say where submissions, records and gradebook don't agree, one sentence each."""
     found = []
     for id in ids:
+        found += _release(course, id)
         marks = scores(course, id)
         handed = {submission.student for submission in submissions(course, id)}
         known = recorded(course, id)
@@ -46,6 +48,16 @@ def disagreements(course: Course, ids: Sequence[str]) -> list[str]:
             if reason:
                 found.append(f"{id}, {student}: {reason}")
     return found
+
+
+def _release(course: Course, id: str) -> list[str]:
+    """Say what keeps a release from being graded with, where there is one."""
+    if (course.folder("release") / id).is_dir():
+        try:
+            Release.load(course, id)
+        except CourseError as error:
+            return str(error).splitlines()
+    return []
 
 
 def _points(score: float | None) -> str:

@@ -20,6 +20,7 @@ from autograder.exercise.answers import (
 )
 from autograder.exercise.choice import Choice
 from autograder.exercise.clocks import Inconclusive, no_slower
+from autograder.exercise.datafile import data_file
 from autograder.exercise.exact import Count, Fractions, Shape
 from autograder.exercise.figure import Figure
 from autograder.exercise.follow import apply, band, evaluate, solve
@@ -78,6 +79,7 @@ __all__ = [
     "apply",
     "band",
     "covers",
+    "data_file",
     "draw_pool",
     "draws",
     "evaluate",

@@ -11,7 +11,7 @@ import importlib.util
 import math
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from autograder.exercise.gpu import Timing
@@ -47,13 +47,20 @@ class Gpu:
     ----------
     device : str
         ``cuda``; with ``cpu`` all of it runs on the processor, for a trial.
+    data
+        The files that student code finds in its folder, by name.
     """
 
-    def __init__(self, device: str = "cuda") -> None:
+    def __init__(self, device: str = "cuda", *, data: Mapping[str, bytes] | None = None) -> None:
         self._device = device
+        self.data = dict(data or {})
         limits = Limits(call_seconds=_SECONDS)
         self._zygote = Zygote(
-            ("numpy", "torch"), isolation=Isolation("C"), trust=True, limits=limits
+            ("numpy", "torch"),
+            isolation=Isolation("C"),
+            trust=True,
+            limits=limits,
+            data=self.data,
         )
 
     def __enter__(self) -> Gpu:

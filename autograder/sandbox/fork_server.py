@@ -12,14 +12,16 @@ import itertools
 import signal
 import socket
 import subprocess
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, Self
 
 from autograder.sandbox import turns
 from autograder.sandbox.allowance import Reading
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.isolation import Isolation, SandboxError, probe
-from autograder.sandbox.jails import bubblewrap, control
+from autograder.sandbox.jails import bubblewrap, control, limits
 from autograder.sandbox.results import CONTROL_SECONDS, Limits
 from autograder.sandbox.session import Session
 
@@ -44,6 +46,8 @@ class Zygote:
         Accept isolation tier C: student code can do whatever the user can who runs the grader.
     limits : Limits
         What each session may use.
+    data : mapping of str to bytes, optional
+        Files that student code finds in its folder, by name; nobody can change them.
 
     Raises
     ------
@@ -59,10 +63,13 @@ class Zygote:
         isolation: Isolation | None = None,
         trust: bool = False,
         limits: Limits = Limits(),  # noqa: B008 -- immutable
+        data: Mapping[str, bytes] | None = None,
     ) -> None:
         self.isolation = probe() if isolation is None else isolation
         self.limits = limits
         self._modules, self._also = list(modules), list(also)
+        self._data = dict(data or {})
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._numbers = itertools.count()
         self._open: set[int] = set()  # sessions
         self._process: subprocess.Popen[bytes] | None = None
@@ -128,6 +135,9 @@ class Zygote:
             self._process.wait()
         self._control = self._process = None
         self._ready = False
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
         for number in list(self._open):
             self._ended(number)
 
@@ -172,10 +182,16 @@ class Zygote:
         ours, theirs = socket.socketpair()
         self._control = ours
         wrapped = self.isolation.tier in ("A", "A-")
-        command = bubblewrap.command if wrapped else control.command
+        data = self._written()
+        module = "autograder.sandbox.inside.zygote", str(theirs.fileno())
+        if wrapped:
+            command = bubblewrap.command(*module, data=data)
+            data = data and limits.DATA
+        else:
+            command = control.command(*module)
         with theirs:
             self._process = subprocess.Popen(
-                command("autograder.sandbox.inside.zygote", str(theirs.fileno())),
+                command,
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -191,9 +207,22 @@ class Zygote:
             "scratch_mb": self.limits.scratch_mb,
             "cpu_seconds": self.limits.cpu_seconds,
             "cpus": turns.cpus(),
+            "data": data,
         }
         with contextlib.suppress(OSError):  # it is gone: whoever waits for it is told
             control.send(ours, settings)
+
+    def _written(self) -> str:
+        """Write the files of data into a folder that anybody may read, and return where it is."""
+        if not self._data:
+            return ""
+        self._folder = tempfile.TemporaryDirectory(prefix="autograder-data-")
+        folder = Path(self._folder.name)
+        for name, content in self._data.items():
+            (folder / name).write_bytes(content)
+            (folder / name).chmod(0o444)
+        folder.chmod(0o555)
+        return str(folder)
 
     def _wait(self) -> None:
         """Wait until the process has imported everything; start another one if it was closed."""

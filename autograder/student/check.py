@@ -16,7 +16,7 @@ import sys
 
 from autograder.student.answers import report_answers
 from autograder.student.carrying import NotCarried, carried_code
-from autograder.student.data import decode, find, variant_of
+from autograder.student.data import decode, file_problems, find, variant_of
 from autograder.student.functions import report_function
 from autograder.student.symbols import Numbers
 
@@ -59,7 +59,7 @@ def check(exercise: str) -> None:
     if found is None:
         print(message)
         return
-    lines = [f"{exercise}: {found['title']}"]
+    lines = [f"{exercise}: {found['title']}", *(f"  ✗ {said}" for said in file_problems())]
     if found["parts"]:
         lines += report_answers(exercise, variant_of(exercise, found, _student), notebook)
     for function in found["functions"]:

@@ -43,6 +43,20 @@ def contents() -> Any:
     return json.loads(Path(__file__).with_name("check.json").read_text(encoding="utf-8"))
 
 
+def file_problems() -> list[str]:
+    """Say which files beside the notebook are missing, or aren't those that were given."""
+    found = []
+    for name, digest in contents().get("data", {}).items():
+        path = Path(__file__).with_name(name)
+        if not path.is_file():
+            found.append(f"{name} is missing: put it beside this notebook, as you were given it.")
+        elif hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+            found.append(
+                f"{name} isn't the file that you were given, which grading uses: put that one back."
+            )
+    return found
+
+
 def find(exercise: str) -> tuple[Any, str]:
     """Return what check.json says about an exercise, or None and what to do."""
     try:

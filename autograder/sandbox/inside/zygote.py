@@ -57,7 +57,8 @@ class _Zygote:
         paths = limits.python_paths()
         self._shell, self._torch = _import(settings["modules"], settings["also"])
         _forget_ourselves(paths)
-        root.drop_root(paths)
+        data = settings["data"]
+        root.drop_root([*paths, *filter(None, [data])])
         self._confinement = None
         self._nested = settings["tier"] == "A"
         if settings["tier"] != "C":
@@ -66,13 +67,14 @@ class _Zygote:
                 settings["cpu_seconds"],
                 settings["scratch_mb"],
                 nested=self._nested,
+                data=data,
             )
         if sys.platform == "linux":
             limits.adopt_orphans()
             limits.hide_memory()
         if not self._nested and settings["tier"] != "C":
             kernel.drop_capabilities()  # bubblewrap gives one, for starting nested workers
-        os.chdir("/")
+        os.chdir(data or "/")
         # What exists now is not looked at by the workers' collectors, so its pages stay shared.
         gc.collect()
         gc.freeze()

@@ -28,8 +28,10 @@ def installed() -> str | None:
     return shutil.which("bwrap", path=os.environ.get("PATH", os.defpath) + os.pathsep + os.defpath)
 
 
-def command(module: str, *arguments: str) -> list[str]:
+def command(module: str, *arguments: str, data: str = "") -> list[str]:
     """Return a command line that calls ``main`` of one of our modules inside bubblewrap.
+
+    ``data`` is a folder whose files student code may read: inside it is `limits.DATA`.
 
     Raises
     ------
@@ -39,19 +41,19 @@ def command(module: str, *arguments: str) -> list[str]:
     program = installed()
     if program is None:
         raise FileNotFoundError("bwrap is not installed")
-    return control.command(__name__, program, module, *arguments)
+    return control.command(__name__, program, data, module, *arguments)
 
 
-def main(program: str, module: str, *arguments: str) -> None:
+def main(program: str, data: str, module: str, *arguments: str) -> None:
     """Give up root's rights, if there are any, and become ``module`` inside bubblewrap."""
     executable = os.path.realpath(sys.executable)
     shown = [*limits.python_paths(), executable, *_environment()]
     try:
-        root.drop_root([*shown, _OURS])
+        root.drop_root([*shown, _OURS, *filter(None, [data])])
     except PermissionError as error:
         sys.exit(str(error))
     inside = control.command(module, *arguments, root=_ROOT_INSIDE)
-    os.execv(program, [program, *_options(shown, executable), "--", *inside])
+    os.execv(program, [program, *_options(shown, executable, data), "--", *inside])
 
 
 def _environment() -> list[str]:
@@ -60,7 +62,7 @@ def _environment() -> list[str]:
     return [str(file)] if file.exists() else []
 
 
-def _options(shown: list[str], executable: str) -> list[str]:
+def _options(shown: list[str], executable: str, data: str) -> list[str]:
     shown = sorted({*shown, *limits.SYSTEM_LIBRARIES})  # outer folders first
     return [
         *(f"--unshare-{name}" for name in _NAMESPACES),
@@ -71,6 +73,7 @@ def _options(shown: list[str], executable: str) -> list[str]:
         # A virtual environment has a link, of which only the last target is sure to be there.
         *("--ro-bind", executable, sys.executable),
         *("--ro-bind", _OURS, f"{_ROOT_INSIDE}/autograder/sandbox"),
+        *(("--ro-bind", data, limits.DATA) if data else ()),
         # Not `--dev`, for the sake of which the zygote would not own its namespace of processes.
         *(part for path in _DEVICES for part in ("--dev-bind", path, path)),
         *("--proc", "/proc", "--tmpfs", limits.SCRATCH, "--remount-ro", "/", "--chdir", "/"),

@@ -25,6 +25,7 @@ SYSTEM_LIBRARIES = (
     "/usr/share/fonts",
 )
 SCRATCH = "/box"  # inside bubblewrap; in tier A a worker's own
+DATA = "/data"  # inside bubblewrap; the files that a release holds beside its notebook
 DEVICES = ("/dev/urandom", "/dev/zero")
 _THREADS = 256
 _OPEN_FILES = 128
@@ -48,6 +49,8 @@ class Confinement:
         The other limits, by the kernel's numbers for them.
     nested : bool
         Whether each worker has namespaces of its own.
+    data : str
+        A folder with files that it may read by their names alone, or nothing.
     """
 
     rules: landlock.Rules
@@ -56,6 +59,7 @@ class Confinement:
     memory: int
     resources: dict[int, int]
     nested: bool
+    data: str = ""
 
 
 def python_paths() -> list[str]:
@@ -69,7 +73,9 @@ def python_paths() -> list[str]:
     return sorted(folder for folder in folders if Path(folder).is_dir())
 
 
-def prepare(memory_mb: int, cpu_seconds: float, scratch_mb: int, *, nested: bool) -> Confinement:
+def prepare(
+    memory_mb: int, cpu_seconds: float, scratch_mb: int, *, nested: bool, data: str = ""
+) -> Confinement:
     """Make, once for all workers, what does not depend on the worker.
 
     ``nested`` says that workers run in namespaces of their own.
@@ -85,12 +91,15 @@ def prepare(memory_mb: int, cpu_seconds: float, scratch_mb: int, *, nested: bool
         resource.RLIMIT_MSGQUEUE: 0,
     }
     return Confinement(
-        landlock.Rules([*python_paths(), *SYSTEM_LIBRARIES, *DEVICES], [os.devnull]),
+        landlock.Rules(
+            [*python_paths(), *SYSTEM_LIBRARIES, *DEVICES, *filter(None, [data])], [os.devnull]
+        ),
         seccomp.Filter(),
         scratch_mb,
         memory_mb << 20,
         {name: _at_most(name, value) for name, value in resources.items()},
         nested,
+        data,
     )
 
 
@@ -111,6 +120,8 @@ def confine(confinement: Confinement) -> None:
         scratch = SCRATCH
         namespaces.furnish(scratch, confinement.scratch_mb)
         os.chdir(scratch)
+        for file in os.listdir(confinement.data) if confinement.data else ():  # noqa: PTH208
+            os.symlink(f"{confinement.data}/{file}", file)  # noqa: PTH211
     kernel.drop_capabilities()
     confinement.rules.restrict(scratch)
     kernel.seccomp_filter(confinement.filter.of(os.getpid()))
