@@ -37,7 +37,10 @@ def plain(value: Any, *, rounded: bool = False) -> Any:
     if hasattr(value, "texts"):  # a derivation
         return value.texts
     if isinstance(value, np.ndarray | np.generic):
+        numbers = value.dtype.kind in "iuf" and not rounded and np.isfinite(value).all()
         value = value.tolist()
+        if numbers:  # as they are, without a look at each
+            return value
     if isinstance(value, Fraction):
         return str(value)
     if isinstance(value, set | frozenset):  # letters, in an order that stays the same

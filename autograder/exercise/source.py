@@ -11,6 +11,7 @@ import builtins
 import inspect
 import sys
 from collections.abc import Callable
+from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeGuard
@@ -22,6 +23,7 @@ from autograder.exercise.names import names
 _Definition = ast.FunctionDef | ast.ClassDef
 
 
+@cache  # a check may hand the same function over many times
 def standalone(function: Callable[..., Any], name: str) -> str:
     """Return code that defines ``function`` under a name, with what it needs of its module.
 
@@ -40,6 +42,7 @@ def standalone(function: Callable[..., Any], name: str) -> str:
     return f"{renamed}\n\n{name} = {function.__name__}\n"
 
 
+@lru_cache(maxsize=32)  # right and wrong versions are written from one module
 def _statements(module: ModuleType) -> tuple[list[str], list[ast.stmt]]:
     """Return a module's imports of libraries and its definitions, bare, those of helpers first."""
     path = Path(module.__file__ or "")
