@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from autograder.cli.options import Assignments, Json, Trust, Where, output, progress
+from autograder.cli.options import Assignments, Json, Trust, Where, output, progress, working
 
 
 def add_to(app: typer.Typer) -> None:
@@ -114,9 +114,15 @@ def grade_file(
 
     found = Course.load(course)
     wanted = found.ids([assignment])[0] if assignment else None
-    graded = grade_one(
-        found, notebook, student=student, assignment=wanted, trust_students=trust_students
-    )
+    with working() as tell:
+        graded = grade_one(
+            found,
+            notebook,
+            student=student,
+            assignment=wanted,
+            trust_students=trust_students,
+            tell=tell,
+        )
     if json:
         import json as json_module
 

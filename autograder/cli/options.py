@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -44,6 +46,7 @@ def progress() -> Progress:
         MofNCompleteColumn,
         Progress,
         TextColumn,
+        TimeElapsedColumn,
         TimeRemainingColumn,
     )
 
@@ -52,7 +55,22 @@ def progress() -> Progress:
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
+        TimeElapsedColumn(),
         TimeRemainingColumn(),
         console=console,
         disable=not console.is_terminal,
     )
+
+
+@contextmanager
+def working() -> Iterator[Callable[[str, str], None]]:
+    """Show on standard error, where it is a terminal, which expensive call is being made."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    with console.status("grading") as status:
+
+        def tell(_student: str, function: str) -> None:
+            status.update(f"grading: {function}() takes a while" if function else "grading")
+
+        yield tell

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing import connection, forkserver, get_context, parent_process
 from typing import Any
 
@@ -14,6 +15,7 @@ from autograder.course.config import Course
 from autograder.course.grade import Graded, Grader
 from autograder.course.limits import check_limits
 from autograder.course.records import keep, kept, key_of, recorded_key
+from autograder.course.runs import Tell
 from autograder.course.submissions import Handed
 from autograder.grading import budget
 from autograder.sandbox import Isolation, probe
@@ -37,13 +39,15 @@ def grade_class(
     force: bool = False,
     trust_students: bool = False,
     gpu: bool = False,
+    tell: Tell | None = None,
 ) -> Iterator[Graded | Handed]:
     """Grade submissions in several processes; yield each as it is done.
 
     A submission whose record is up to date is yielded as it came, ungraded, unless ``force``; one
     that an interrupted run had graded but not saved is not run again either. The caller saves what
     is graded, and calls ``write_record`` last.  With a GPU there is one process, because times are
-    compared on it.
+    compared on it.  ``tell`` is told, in a thread of its own, when an expensive call begins and
+    ends.
     """
     check_limits(course)
     keys: dict[Handed, str] = {}
@@ -60,7 +64,7 @@ def grade_class(
     waiting.reverse()
     jobs = 1 if gpu else max(1, min(jobs or os.cpu_count() or 1, len(waiting)))
     while waiting:
-        with _graders(course, jobs, trust_students, gpu) as pool:
+        with _heard(tell) as told, _graders(course, jobs, trust_students, gpu, told) as pool:
             running: dict[Future[Graded], Handed] = {}
             try:
                 while waiting or running:
@@ -78,20 +82,43 @@ def grade_class(
                     yield _alone(course, handed, keys[handed], trust_students, gpu)
 
 
+@contextmanager
+def _heard(tell: Tell | None) -> Iterator[Any]:
+    """Return a queue for graders to say what they are doing, and tell it."""
+    if tell is None:
+        yield None
+        return
+    told = get_context("forkserver").SimpleQueue()
+
+    def listen() -> None:
+        while (heard := told.get()) is not None:
+            tell(*heard)
+
+    listener = threading.Thread(target=listen, daemon=True)
+    listener.start()
+    try:
+        yield told
+    finally:
+        told.put(None)
+        listener.join()
+
+
 def _graders(
     course: Course,
     jobs: int,
     trust_students: bool,
     gpu: bool,
+    told: Any = None,
     judging: Any = None,
     barred: Iterable[str] = (),
 ) -> ProcessPoolExecutor:
     """Return processes that grade, forked from one that has imported what they need.
 
-    What one of them is judging stands in ``judging``, for whoever finds it ended.
+    What expensive calls they make is ``told``. What one of them is judging stands in ``judging``,
+    for whoever finds it ended.
     """
     warm_up()
-    arguments = (str(course.root), trust_students, probe(), gpu, judging, tuple(barred))
+    arguments = (str(course.root), trust_students, probe(), gpu, told, judging, tuple(barred))
     return ProcessPoolExecutor(jobs, get_context("forkserver"), _start, arguments)
 
 
@@ -103,19 +130,31 @@ def _start(
     trust_students: bool,
     isolation: Isolation,
     gpu: bool,
+    told: Any,
     judging: Any,
     barred: tuple[str, ...],
 ) -> None:
     global _grader
 
-    def tell(item: str) -> None:
+    def judged(item: str) -> None:
         if judging is not None:
             judging.value = item.encode()[: len(judging) - 1]
 
-    budget.may_end(tell)
+    def tell(student: str, function: str) -> None:
+        if told is not None:
+            told.put((student, function))
+
+    budget.may_end(judged)
     budget.bar(barred)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _grader = Grader(Course.load(root), trust_students=trust_students, isolation=isolation, gpu=gpu)
+    _grader = Grader(
+        Course.load(root),
+        trust_students=trust_students,
+        isolation=isolation,
+        gpu=gpu,
+        keep_runs=True,
+        tell=tell,
+    )
 
 
 def _end_with_parent() -> None:
@@ -140,7 +179,7 @@ def _alone(course: Course, handed: Handed, key: str, trust_students: bool, gpu: 
     barred: set[str] = set()
     judging = get_context("forkserver").Array("c", 200, lock=False)
     while True:
-        with _graders(course, 1, trust_students, gpu, judging, barred) as pool:
+        with _graders(course, 1, trust_students, gpu, None, judging, barred) as pool:
             try:
                 return pool.submit(_grade_one, handed, key).result()
             except BrokenProcessPool:

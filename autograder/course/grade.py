@@ -13,6 +13,7 @@ from autograder.course.discover import Broken, load_exercise
 from autograder.course.limits import check_limits, exercise_limits, notebook_limits
 from autograder.course.release import Release, libraries, libraries_of
 from autograder.course.roster import whose_numbers
+from autograder.course.runs import KeptRuns, Tell, folder_of
 from autograder.course.secret import secret_of
 from autograder.course.submissions import (
     Handed,
@@ -59,6 +60,10 @@ class Grader:
         What the machine offers, where that is known already.
     gpu
         Run the checks that need a GPU, in processes without isolation.
+    keep_runs
+        Keep expensive calls beside the records, for the next grading.
+    tell
+        Told when an expensive call begins and ends.
     """
 
     def __init__(
@@ -68,8 +73,11 @@ class Grader:
         trust_students: bool = False,
         isolation: Isolation | None = None,
         gpu: bool = False,
+        keep_runs: bool = False,
+        tell: Tell | None = None,
     ) -> None:
         self.course = course
+        self._keep_runs, self._tell = keep_runs, tell
         self._trust = trust_students
         self._isolation = isolation
         self._releases: dict[str, Release] = {}
@@ -166,7 +174,9 @@ class Grader:
             if self._gpu is not None:
                 self._gpu.close()
             self._gpu = Gpu(data=release.files)
-        return grade_submission(
+        folder = folder_of(self.course, handed.student, handed.assignment)
+        runs = KeptRuns(folder if self._keep_runs else None, handed.student, self._tell)
+        graded = grade_submission(
             handed.assignment,
             handed.student,
             restored,
@@ -177,10 +187,13 @@ class Grader:
             seconds=seconds,
             yardstick=self._yardstick,
             gpu=self._gpu,
+            runs=runs,
             secret=secret_of(self.course),
             blank=as_released(restored, release),
             best=self._best(handed.assignment),
         )
+        runs.sweep()
+        return graded
 
     def _best(self, assignment: str) -> dict[str, int]:
         return self.course.best.get(assignment, {})
@@ -262,6 +275,7 @@ def grade_file(
     student: str | None = None,
     assignment: str | None = None,
     trust_students: bool = False,
+    tell: Tell | None = None,
 ) -> Graded:
     """Grade one notebook file; see ``grade_notebook``."""
     course.demand(probe(), trust_students=trust_students)
@@ -271,7 +285,7 @@ def grade_file(
         raise CourseError(f"{path}: {error}") from None
     assignment = assignment or _recognise(course, path, notebook)
     student = student or typed_id(notebook) or "anonymous"
-    with Grader(course, trust_students=trust_students) as grader:
+    with Grader(course, trust_students=trust_students, tell=tell) as grader:
         return grader.grade(Handed(student, assignment, path))
 
 

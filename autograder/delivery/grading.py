@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from autograder.course import runs
 from autograder.course.classroom import grade_class
 from autograder.course.config import Course, CourseError
 from autograder.course.grade import Graded
@@ -13,6 +14,7 @@ from autograder.course.lock import grading
 from autograder.course.records import read_grade, reopen, write_record
 from autograder.course.release import Release
 from autograder.course.roster import TYPED, declared
+from autograder.course.runs import Tell
 from autograder.course.submissions import STUDENT_ID, Handed, empty_folders, submissions
 from autograder.delivery import gradebook, people
 from autograder.delivery.agreement import unlike
@@ -23,7 +25,7 @@ from autograder.grading.results import Grade, Status
 from autograder.sandbox.isolation import probe
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from rich.progress import Progress, TaskID
 
 #: So many submissions are entered in one transaction; until then records/.unsaved/ has them.
 BATCH = 48
@@ -132,6 +134,7 @@ def grade_and_save(
         for id in sorted({handed.assignment for handed in work}):
             gradebook.register(course, id, Release.load(course, id).notebook)
         outcome.notes += _entered_again(course, work)
+        runs.forget(course, work if force else ())
         task = bar.add_task("grading", total=len(work)) if bar else None
         batch: list[Graded] = []
         withheld: dict[tuple[str, str], dict[str, set[str]]] = {}
@@ -142,6 +145,7 @@ def grade_and_save(
             force=force or waiting_for_gpu,
             trust_students=trust_students,
             gpu=gpu,
+            tell=None if bar is None or task is None else _describing(bar, task),
         )
         for result in done:
             if bar and task is not None:
@@ -165,6 +169,19 @@ def grade_and_save(
             gradebook.refresh_times(course, id)
     outcome.problems += [_sentence(*reason, who) for reason, who in withheld.items()]
     return outcome
+
+
+def _describing(bar: Progress, task: TaskID) -> Tell:
+    """Return what says beside the bar which expensive calls are being made."""
+    now: dict[str, str] = {}
+
+    def tell(student: str, function: str) -> None:
+        now.pop(student, None)
+        if function:
+            now[student] = f"{function}() of {student}"
+        bar.update(task, description=f"grading {', '.join(now.values())}".rstrip())
+
+    return tell
 
 
 def _entered_again(course: Course, work: list[Handed]) -> list[str]:

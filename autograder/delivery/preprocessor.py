@@ -34,7 +34,7 @@ class LockedDownExecute(NbGraderPreprocessor):  # type: ignore[misc]
         place = resources["nbgrader"]
         course = Course.load(Path.cwd())  # nbgrader's converters work in the course's folder
         course.demand(probe())
-        with grading(course), Grader(course) as grader:
+        with grading(course), Grader(course, keep_runs=True) as grader:
             graded = grader.grade_json(place["assignment"], place["student"], nb)
             place["settled"] = _marked(place) - changed(course, graded.grade, graded.notebook)
             write_record(course, graded)

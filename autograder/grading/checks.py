@@ -15,7 +15,7 @@ from autograder.exercise import (
     Mismatch,
 )
 from autograder.grading.budget import CHECK_SECONDS, TOO_MUCH, Exhausted, bounded
-from autograder.grading.recorder import Recorder, Runs
+from autograder.grading.recorder import Known, Recorder
 from autograder.grading.replay import diagnose, raising, seed_of, slipped
 from autograder.grading.results import Item, Status, hundredths, sentence
 from autograder.sandbox import StudentError
@@ -60,7 +60,7 @@ def grade_checks(
     is shown what each check recorded.
     """
     items: dict[str, Item] = {}
-    runs: Runs = {}
+    runs: Known = {}
     timed_out = False
     for check in exercise.checks:
         if check.after and not items[check.after.name].score:
@@ -127,6 +127,7 @@ def _run(
             text = "Right, given your own functions before."
             item = replace(followed, note="follow_through", feedback=text)
     call.release()
+    item = replace(item, training=asdict(call.training)) if call.training else item
     return replace(item, curve=asdict(call.curve)) if call.curve else item
 
 

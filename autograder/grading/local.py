@@ -16,6 +16,7 @@ import numpy as np
 from autograder.exercise.given import Given, portable
 from autograder.exercise.remember import Values, remembered
 from autograder.grading.objects import kind_of
+from autograder.grading.runs import Run
 from autograder.sandbox import StudentError, WireError
 from autograder.sandbox.inside.modules import gradients
 from autograder.sandbox.inside.objects import Objects, seed
@@ -151,15 +152,15 @@ class Local:
         self.warnings = tuple(warning.category.__name__ for warning in given)
 
 
-def ran(function: Callable[..., Any], asked: Values) -> Any:
-    """Return what an expensive call of a function of our own gives, which is always the same."""
+def ran(function: Callable[..., Any], asked: Values) -> Run:
+    """Make an expensive call of a function of our own, which always gives the same."""
     return _ran(inspect.unwrap(getattr(function, "compute", function)), asked)
 
 
 @remembered(size=100)
-def _ran(function: Callable[..., Any], asked: Values) -> Any:
+def _ran(function: Callable[..., Any], asked: Values) -> Run:
     args, kwargs = asked.values
-    return Local(function)(*args, **kwargs)
+    return Run(Local(function)(*args, **kwargs))
 
 
 def _as_data(value: Any) -> Any:

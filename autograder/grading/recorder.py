@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,12 +15,13 @@ from autograder.exercise.gpu import Timing
 from autograder.exercise.remember import Unfamiliar, Values
 from autograder.grading.local import Local, ran
 from autograder.grading.objects import Gradients, Object, held
+from autograder.grading.runs import Run, Training
 from autograder.sandbox import StudentError
 
 Call = Callable[..., Any]
 
-#: How expensive calls came out, by their arguments: what they returned, or the exception.
-Runs = dict[Any, Any]
+#: How expensive calls came out, by their arguments.
+Known = dict[Any, Run | StudentError | Inconclusive]
 
 _keys = itertools.count(FIRST_KEY)  # no two objects of any process have the same number
 
@@ -74,16 +75,19 @@ class Recorder:
         Notes with sentences for the student, should the check pass.
     curve
         Times that were measured for a picture.
+    training
+        What a training run was like, for a picture.
     borrowed
         Did the check ask for a function that the answer may build on?
     readings
         What was measured of the work, with the limits.
     """
 
-    def __init__(self, call: Call, *, following: bool = False, runs: Runs | None = None) -> None:
+    def __init__(self, call: Call, *, following: bool = False, runs: Known | None = None) -> None:
         self._call, self._following = call, following
-        self._runs: Runs = {} if runs is None else runs
+        self._runs: Known = {} if runs is None else runs
         self._home: Any = call if hasattr(call, "make") else Local(call)
+        self._last = Run(None)
         self.begin()
 
     def begin(self) -> None:
@@ -95,6 +99,7 @@ class Recorder:
         self.warnings: tuple[str, ...] = ()
         self.remarks: list[tuple[str, str]] = []
         self.curve: Curve | None = None
+        self.training: Training | None = None
         self.readings: list[Reading] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -222,17 +227,20 @@ class Recorder:
         found = self._runs[asked.key]
         if isinstance(found, Exception):
             raise found
-        return found
+        self._last = found
+        return found.value
 
-    def _run(self, asked: Values) -> Any:
+    def trained(self, seed: int, losses: Sequence[float] = ()) -> None:
+        """Show in feedback and report what was called last: its seed, its time, its losses."""
+        self.training = Training.of(self._last, seed, losses)
+
+    def _run(self, asked: Values) -> Run | StudentError | Inconclusive:
         args, kwargs = copy.deepcopy(asked.values)
+        once = getattr(self._call, "once", None)
         hurried = getattr(self._call, "hurried", False)
         try:
-            return (
-                self._home(*args, **kwargs)
-                if hasattr(self._call, "make")
-                else ran(self._call, asked)
-            )
+            run: Run = once(*args, **kwargs) if once else ran(self._call, asked)
+            return run
         except StudentError as error:
             if error.kind == "timeout" and hurried:
                 return Inconclusive("the notebook had too little time left for this run")

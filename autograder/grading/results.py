@@ -36,6 +36,9 @@ class Item:
     curve
         Times measured for a picture, where there are any: sizes ``n``, and ``seconds`` of
         processor time of the submission and of the ``reference``.
+    training
+        What a training run was like, where there was one: its ``seed``, ``seconds`` of processor
+        time, and the ``losses`` after so many ``steps``.
     given
         The student's own answer to a part, as text; cut where it is long.
     """
@@ -49,13 +52,14 @@ class Item:
     feedback: str = ""
     curve: dict[str, list[float]] | None = None
     given: str = ""
+    training: dict[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the entry of the record; without an answer or a curve, where there is none."""
+        """Return the entry of the record; without what only some have, where there is none."""
         return {
             name: value
             for name, value in vars(self).items()
-            if name not in ("given", "curve") or value
+            if name not in ("given", "curve", "training") or value
         }
 
 

@@ -21,6 +21,7 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
+from autograder.grading.runs import Run, Runs, key_of, packed, unpacked
 from autograder.sandbox import CellRun, Session, StudentError, Zygote
 
 _Answer = TypeVar("_Answer")
@@ -87,6 +88,8 @@ class Runner:
         For all work on the submission: what its processes take, without the time in which they had
         no processor, and what the grader's own thread takes. When they are over, nothing more is
         run.
+    runs
+        Where expensive calls are kept from one grading to the next.
 
     Attributes
     ----------
@@ -94,9 +97,16 @@ class Runner:
         What a cell or call may use from now on; at first what the zygote grants.
     """
 
-    def __init__(self, zygote: Zygote, numbers: dict[str, Any], *, seconds: float) -> None:
+    def __init__(
+        self,
+        zygote: Zygote,
+        numbers: dict[str, Any],
+        *,
+        seconds: float,
+        runs: Runs | None = None,
+    ) -> None:
         self._zygote, self._numbers = zygote, numbers
-        self._seconds = seconds
+        self._seconds, self._runs = seconds, runs
         self._began, self._spent = time.thread_time(), 0.0  # by sessions that have ended
         self._cells_run, self._shown = 0, 0
         self.limits = zygote.limits
@@ -201,6 +211,28 @@ class Runner:
             lambda session, seconds: session.call(name, *args, seconds=seconds, **kwargs)
         )
 
+    def once(self, name: str, *args: Any, **kwargs: Any) -> Run:
+        """Call something expensive, unless it is known what comes, or raise ``StudentError``.
+
+        The process has run the cells, and answered no other call: so what comes depends on nothing
+        else, and can't tell of hidden inputs.
+        """
+        runs = self._runs
+        if runs is None:
+            self.abandon()
+            return Run(*self.timed(name, *args, **kwargs))
+        cells = [cell.source for cell in self._past(self._until)]
+        key = key_of(cells, name, args, kwargs, self._numbers, self._zygote.data)
+        known = runs.find(key) if key else None
+        if known is not None and (run := unpacked(known)):
+            return run
+        self.abandon()
+        with runs.telling(name):
+            run = Run(*self.timed(name, *args, **kwargs))
+        if key and (content := packed(run)) is not None:
+            runs.keep(key, content)
+        return run
+
     def metered(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
         """Call a function and have its work counted, or raise ``StudentError``."""
         return self._calling(
@@ -260,7 +292,7 @@ class Runner:
         return self._left < self.limits.call_seconds
 
     def abandon(self) -> None:
-        """End the process for calls: it may still be answering one that nobody waits for."""
+        """Let calls have a new process: this one may know too much, or still be answering one."""
         self._end(self._calls)
 
     def settle(self, number: int = 0) -> None:

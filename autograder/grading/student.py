@@ -12,6 +12,7 @@ from autograder.grading.gpu import Gpu
 from autograder.grading.local import Local
 from autograder.grading.objects import kind_of
 from autograder.grading.runner import Runner
+from autograder.grading.runs import Run
 from autograder.grading.yardstick import Yardstick
 from autograder.sandbox import StudentError
 
@@ -57,6 +58,10 @@ class StudentCall:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call in the submission's process."""
         return self._runner.call(self._name, *args, **kwargs)
+
+    def once(self, *args: Any, **kwargs: Any) -> Run:
+        """Call something expensive, unless it is known what comes."""
+        return self._runner.once(self._name, *args, **kwargs)
 
     @property
     def hurried(self) -> bool:

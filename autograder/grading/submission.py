@@ -14,6 +14,7 @@ from autograder.grading.marking import Assigned, Marking
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 from autograder.grading.rubric import rubric_cell
 from autograder.grading.runner import Runner
+from autograder.grading.runs import Runs
 from autograder.grading.yardstick import Yardstick
 from autograder.sandbox import Limits, Zygote
 
@@ -32,6 +33,7 @@ def grade_submission(
     seconds: float = 120.0,
     yardstick: Yardstick | None = None,
     gpu: Gpu | None = None,
+    runs: Runs | None = None,
     secret: str = "",
     blank: Collection[str] = (),
     best: Mapping[str, int] | None = None,
@@ -52,6 +54,8 @@ def grade_submission(
         Times the references, where a submission is compared with them.
     gpu
         Runs the checks that need one; without it these are withheld.
+    runs
+        Where expensive calls are kept, so that no other grading repeats them.
     secret
         The course's, with which inputs are drawn.
     blank
@@ -75,7 +79,7 @@ def grade_submission(
     numbers = {a.id: dict(a.pool[a.variant]) for a in assigned if a.pool[a.variant]}
     by_hand = _by_hand(assigned)
 
-    with Runner(zygote, numbers, seconds=seconds) as runner:
+    with Runner(zygote, numbers, seconds=seconds, runs=runs) as runner:
 
         def limit(exercise: str) -> None:
             runner.limits = (limits or {}).get(exercise) or zygote.limits

@@ -68,7 +68,7 @@ class Zygote:
         self.isolation = probe() if isolation is None else isolation
         self.limits = limits
         self._modules, self._also = list(modules), list(also)
-        self._data = dict(data or {})
+        self.data = dict(data or {})
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._numbers = itertools.count()
         self._open: set[int] = set()  # sessions
@@ -214,11 +214,11 @@ class Zygote:
 
     def _written(self) -> str:
         """Write the files of data into a folder that anybody may read, and return where it is."""
-        if not self._data:
+        if not self.data:
             return ""
         self._folder = tempfile.TemporaryDirectory(prefix="autograder-data-")
         folder = Path(self._folder.name)
-        for name, content in self._data.items():
+        for name, content in self.data.items():
             (folder / name).write_bytes(content)
             (folder / name).chmod(0o444)
         folder.chmod(0o555)
