@@ -38,6 +38,7 @@ bench: $(VENV)/ready
 	$(BIN)/python bench/derivations.py --out $(RESULTS)/derivations.json
 	$(BIN)/python bench/formulas.py --out $(RESULTS)/formulas.json
 	OMP_NUM_THREADS=1 $(BIN)/python bench/training.py --out $(RESULTS)/training.json
+	OMP_NUM_THREADS=1 $(BIN)/python bench/echo.py --out $(RESULTS)/echo.json
 	$(BIN)/python bench/mutants.py --out $(RESULTS)/mutants.json
 	$(BIN)/python bench/mutation.py a01 --out $(RESULTS)/mutation_a01.json
 	$(BIN)/python bench/mutation.py a02 --out $(RESULTS)/mutation_a02.json

@@ -5,13 +5,34 @@ Source: Michel et al. (2019), "Are sixteen heads really better than one?", secti
 
 import numpy as np
 
-from autograder.exercise import Choice, Count, Exercise, Numbers
+from autograder.exercise import Choice, Count, Exercise, Numbers, data_file
+from reference.helpers import echo_pass, softmax
 
 exercise = Exercise(
     "head_pruning",
     title="Which heads matter?",
     source="Michel et al. (2019), sections 3 and 4",
 )
+
+
+WORD = np.array(["^ABCDEFGHIJ".index(letter) for letter in ("^" + 5 * "BADGE")[:24]])
+ECHO = {name: w.astype(float) for name, w in np.load(data_file("a11_theory/echo.npz")).items()}
+HEADS = [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+def costs(off=()):
+    """Return −log p of all letters (11) behind each of the 24 symbols, without some heads."""
+    return -np.log(softmax(echo_pass(ECHO, WORD, off)[0]))
+
+
+def losses_by(measure):
+    """Return a measure of the costs, of the whole model and without each head."""
+    return np.array([measure(costs(off)) for off in [(), *([head] for head in HEADS)]])
+
+
+def mean_cost(cost):
+    """Return what the letters behind ``^`` cost on average."""
+    return cost[np.arange(23), WORD[1:]].mean()
 
 
 def contributions(seed, sizes):
@@ -48,7 +69,7 @@ def is_an_order(order):
     return sorted(order) == [0, 1, 2, 3]
 
 
-@exercise.part(points=1, answer=Count(), carry_if=is_an_order)
+@exercise.part(points=0.5, answer=Count(), carry_if=is_an_order)
 def order(seed, sizes):
     """The heads by the loss without them alone, the largest loss first, counted from 0."""
     return by_loss(contributions(seed, sizes))
@@ -157,3 +178,46 @@ def nothing_goes_wrong():
 def duplicates_look_important():
     """If a head has a double, how much is missing without it?"""
     return "D"
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def losses():
+    """The loss of the trained model, and its losses without each of its four heads."""
+    return losses_by(mean_cost)
+
+
+@losses.misconception()
+def letter_itself():
+    """You looked for each letter in its own row. A row of logits is about the letter behind it."""
+    return losses_by(lambda cost: cost[np.arange(24), WORD].mean())
+
+
+@losses.misconception()
+def letters_added_up():
+    """You added up what the letters cost. The loss is their mean."""
+    return 23 * losses_by(mean_cost)
+
+
+@losses.misconception()
+def divided_by_all_symbols():
+    """You divided by 24. Nothing comes behind the last letter, so 23 letters are predicted."""
+    return losses_by(mean_cost) * 23 / 24
+
+
+@losses.misconception()
+def of_the_greatest():
+    """You took the most probable letter. The loss is about the one that really comes."""
+    return losses_by(lambda cost: cost[:23].min(axis=1).mean())
+
+
+@losses.misconception()
+def two_heads_exchanged():
+    """Two heads are exchanged. The order is layer by layer: 0.0, 0.1, 1.0, 1.1."""
+    return losses_by(mean_cost)[[0, 1, 3, 2, 4]]
+
+
+@losses.misconception()
+def others_switched_off():
+    """You kept that head and switched the others off. Switch off one at a time."""
+    kept = [[head for head in HEADS if head != one] for one in HEADS]
+    return np.array([mean_cost(costs(off)) for off in [(), *kept]])

@@ -111,6 +111,20 @@ def contents() -> Any:
     return json.loads(Path(__file__).with_name("check.json").read_text(encoding="utf-8"))
 
 
+def file_problems() -> list[str]:
+    """Say which files beside the notebook are missing, or aren't those that were given."""
+    found = []
+    for name, digest in contents().get("data", {}).items():
+        path = Path(__file__).with_name(name)
+        if not path.is_file():
+            found.append(f"{name} is missing: put it beside this notebook, as you were given it.")
+        elif hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+            found.append(
+                f"{name} isn't the file that you were given, which grading uses: put that one back."
+            )
+    return found
+
+
 def find(exercise: str) -> tuple[Any, str]:
     """Return what check.json says about an exercise, or None and what to do."""
     try:
@@ -1743,7 +1757,7 @@ def check(exercise: str) -> None:
     if found is None:
         print(message)
         return
-    lines = [f"{exercise}: {found['title']}"]
+    lines = [f"{exercise}: {found['title']}", *(f"  ✗ {said}" for said in file_problems())]
     if found["parts"]:
         lines += report_answers(exercise, variant_of(exercise, found, _student), notebook)
     for function in found["functions"]:

@@ -8,7 +8,7 @@ import numpy as np
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
 from autograder.exercise import evaluate, solve
-from autograder.exercise.loading import load_module
+from autograder.exercise.loading import load_helpers, load_module
 
 ROOT = Path(__file__).parents[2]
 ID = "a11_theory"
@@ -124,13 +124,25 @@ class TestHeadProfile:
         same(found["previous"], [0, 1, 0.29, 0.2])
         same(found["entropy"], [0, 0, 1.096542, 0])
 
-    def test_the_notebook_shows_the_maps_that_are_graded(self):
+    def test_the_notebook_s_model_is_the_one_that_is_graded(self, monkeypatch):
+        monkeypatch.chdir(ROOT / "assignments" / ID / "data")
         cells = (ROOT / "assignments" / ID / f"{ID}.py").read_text().split("# %%")
-        [maps] = [cell for cell in cells if "percent = " in cell]
         shown = {"np": np}
-        exec(maps, shown)
-        np.testing.assert_array_equal(shown["toy_maps"], module("head_profile").TOY)
-        np.testing.assert_allclose(shown["toy_maps"].sum(axis=-1), 1)
+        for cell in cells:
+            if 'np.load("echo.npz")' in cell or "toy_maps = " in cell:
+                exec(cell, shown)
+        np.testing.assert_allclose(shown["toy_maps"], module("head_profile").TOY, atol=1e-5)
+        word = "^BADGEBADGEBADGEBADGEBAD"
+        logits, _ = shown["echo"](word, off=[(1, 1)])
+        expected, _ = load_helpers(ROOT / "reference").echo_pass(
+            module("head_pruning").ECHO, module("head_pruning").WORD, [(1, 1)]
+        )
+        np.testing.assert_allclose(logits, expected, atol=1e-3)
+
+    def test_the_heads_of_the_trained_model_are_what_the_text_says(self):
+        toy = solve(module("head_profile").exercise, {})["toy"]
+        assert toy[0, 1] > 0.99
+        assert toy[1, 3] > 0.4
 
 
 class TestHeadPruning:
@@ -141,6 +153,8 @@ class TestHeadPruning:
         assert [int(head) for head in found["order"]] == [0, 1, 2, 3]
         np.testing.assert_allclose(found["explained"], [0.861, 0.995, 1, 1], atol=5e-4)
         assert (found["needed"], found["ratio"]) == (2, 2)
+        # Head 0.1 tells head 1.1 what stood before: without either the word is not repeated.
+        np.testing.assert_allclose(found["losses"], [0.5397, 1.392, 3.567, 0.694, 3.825], rtol=1e-3)
 
 
 class TestClaimAudit:
