@@ -710,6 +710,8 @@ class _Walk:
         self._count(len(raw) + 1)
         if depth >= MAX_NESTED:
             raise FormatError(f"lists are nested more than {MAX_NESTED} deep")
+        if len(raw) > _LOOKED_AT and all(type(inner) is float for inner in raw):
+            return (len(raw),), [Entry(value) for value in raw]
         found = [self.walk(inner, depth + 1) for inner in raw]
         shapes = {() if isinstance(inner, Entry) else inner[0] for inner in found}
         if len(shapes) > 1:
