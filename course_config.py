@@ -44,6 +44,9 @@ c.Course.exercise_limits = {
 # Without a GPU to grade on: leave out the checks that need one, and their points.
 # c.Course.gpu = False
 
+# What `autograder demo` shows; all assignments with --all.
+c.Course.demo = ["a02_attention_by_hand", "a05_positions", "a09_efficient", "a11_theory"]
+
 # --- nbgrader ----------------------------------------------------------------------------
 # The stubs are written by hand: nbgrader must not put its own text in their place.
 c.GenerateAssignment.preprocessors = [

@@ -64,6 +64,9 @@ def demo(
         Path | None, typer.Argument(help="A folder that does not exist yet; by default a new one.")
     ] = None,
     students: Annotated[int, typer.Option(min=1, help="Students in the simulated class.")] = 8,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All assignments, not only those of c.Course.demo.")
+    ] = False,
     course: Where = Path(),
 ) -> None:
     """Run everything on a simulated class: generate, simulate, grade, feedback, report."""
@@ -71,5 +74,5 @@ def demo(
 
     console = output()
     with progress() as bar:
-        for said in run_demo(course, folder, students, console.width, bar):
+        for said in run_demo(course, folder, students, console.width, bar, everything=everything):
             console.print(said, highlight=False)

@@ -42,6 +42,8 @@ class Course:
         Assignments whose functions are given, as code, to those who build on them later.
     best
         Of parts of one name, marked by hand, that many count: by assignment, then by name.
+    demo
+        Assignments that `autograder demo` shows, where it does not show all.
     config
         Everything in course_config.py, nbgrader's own settings included.
     """
@@ -56,6 +58,7 @@ class Course:
     gpu: bool = True
     given: tuple[str, ...] = ()
     best: dict[str, dict[str, int]] = field(default_factory=dict)
+    demo: tuple[str, ...] = ()
     config: Config = field(default_factory=Config)
 
     @classmethod
@@ -93,8 +96,9 @@ class Course:
             config.Course.get("exercise_limits", {}),
             _minimum_tier(root, config),
             _gpu(root, config),
-            _given(root, config, titles),
+            _listed(root, config, "given", titles),
             {entry["id"]: _best(root, entry) for entry in listed if entry.get("best")},
+            _listed(root, config, "demo", titles),
             config,
         )
 
@@ -182,11 +186,11 @@ def _gpu(root: Path, config: Config) -> bool:
     return wanted
 
 
-def _given(root: Path, config: Config, titles: dict[str, str]) -> tuple[str, ...]:
-    listed = config.Course.get("given", [])
+def _listed(root: Path, config: Config, name: str, titles: dict[str, str]) -> tuple[str, ...]:
+    listed = config.Course.get(name, [])
     if not isinstance(listed, list) or not titles.keys() >= {*map(str, listed)}:
         raise CourseError(
-            f"{root / CONFIG}: c.Course.given is {listed!r}; it is a list of assignments of this "
+            f"{root / CONFIG}: c.Course.{name} is {listed!r}; it is a list of assignments of this "
             f"course, which are {', '.join(titles)}"
         )
     return tuple(listed)

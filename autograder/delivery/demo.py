@@ -26,9 +26,17 @@ OWN = ("assignments", "reference", "release", "course_config.py", "nbgrader_conf
 
 
 def run_demo(
-    origin: Path, folder: Path | None, students: int, width: int, bar: Progress | None = None
+    origin: Path,
+    folder: Path | None,
+    students: int,
+    width: int,
+    bar: Progress | None = None,
+    *,
+    everything: bool = False,
 ) -> Iterator[Any]:
     """Copy the course at ``origin`` and run it on a simulated class; yield what to print.
+
+    It shows the assignments of ``c.Course.demo``, or ``everything``.
 
     Raises
     ------
@@ -37,9 +45,9 @@ def run_demo(
     """
     course = copy_course(origin, folder)
     yield f"a copy of the course in {course.root}"
-    ids = course.ids()
+    ids = course.ids(None if everything else [*course.demo])
     generate(course, ids)
-    yield f"generated and registered {len(ids)} assignments"
+    yield f"generated and registered {len(ids)} of {len(course.titles)} assignments"
     for id in ids:
         simulate(course, id, students)
     yield f"wrote the submissions of {students} simulated students to each of them"

@@ -77,6 +77,16 @@ def test_an_exercise_for_a_gpu_alone_is_none_without(tmp_path):
     assert "all of it needs a GPU" in load_exercise(tmp_path / "x.py", gpu=False).message
 
 
+def test_the_demo_shows_assignments_of_the_course(tmp_path):
+    listed = 'c = get_config()\nc.Course.assignments = [{"id": "a01", "title": "One"}]\n'
+    config = tmp_path / "course_config.py"
+    config.write_text(f'{listed}c.Course.demo = ["a01"]\n')
+    assert Course.load(tmp_path).demo == ("a01",)
+    config.write_text(f'{listed}c.Course.demo = ["a07"]\n')
+    with pytest.raises(CourseError, match=r"c\.Course\.demo is \['a07'\].* which are a01"):
+        Course.load(tmp_path)
+
+
 def test_short_names(course):
     assert course.ids(["a03"]) == ["a03_scaled_attention"]
     with pytest.raises(CourseError, match="a99 is no assignment"):
