@@ -252,10 +252,14 @@ class _Changed(Recorder):
         super().__init__(exercise.solution)
         self._number, self._change, self._modified = number, change, modified
 
+    @property
+    def modified(self) -> bool:
+        """Say what was asked for."""
+        return self._modified
+
     def record(self, asked: Recorded, ask: Callable[[], Any]) -> Any:
         """Ask the reference."""
         value = super().record(asked, ask)
-        self.modified = self._modified
         if self._number is None:
             return self._change(value) if isinstance(value, np.ndarray) else value
         return self._change(value) if len(self.calls) == self._number + 1 else value

@@ -65,8 +65,6 @@ class Recorder:
     ----------
     calls
         Every call that returned, what else was asked for of objects, and what raised an exception.
-    modified
-        Did the last call change one of its arguments in place?
     warnings
         The kinds of warnings that the last call gave, such as "RuntimeWarning".
     metered
@@ -95,7 +93,7 @@ class Recorder:
         self.borrowed = False
         self._owned: list[Recorder] = []
         self.calls: list[Recorded] = []
-        self.modified = self.metered = False
+        self.metered = False
         self.warnings: tuple[str, ...] = ()
         self.remarks: list[tuple[str, str]] = []
         self.curve: Curve | None = None
@@ -180,9 +178,22 @@ class Recorder:
             if error.type:
                 self.calls.append(replace(asked, raised=error.type))
             raise
-        self.modified, self.warnings = self._home.modified, self._home.warnings
-        self.calls.append(replace(asked, value=value, modified=self.modified))
+        self.warnings = self._home.warnings
+        self.calls.append(replace(asked, value=value, modified=self._home.modified))
         return value
+
+    @property
+    def modified(self) -> bool:
+        """Did the last call change one of its arguments in place?
+
+        Where a submission's process says no, it is asked again with arguments that the grader sees.
+        """
+        if not self.calls or self.calls[-1].modified:
+            return bool(self.calls)
+        last, leaves_alone = self.calls[-1], getattr(self._call, "leaves_alone", None)
+        if leaves_alone is None or last.do != "call" or last.raised:
+            return False
+        return not leaves_alone(*last.args, **last.kwargs)
 
     def own(self, solution: Call) -> Recorder:
         """Return an earlier function that the answer may build on, by its reference.

@@ -257,6 +257,12 @@ class Runner:
             lambda session, seconds: session.watched(name, *args, seconds=seconds, **kwargs)
         )
 
+    def leaves_alone(self, name: str, *args: Any, **kwargs: Any) -> bool:
+        """Call a function and see what becomes of its arguments, or raise ``StudentError``."""
+        return self._calling(
+            lambda session, seconds: session.leaves_alone(name, *args, seconds=seconds, **kwargs)
+        )
+
     def use(self, do: str, subject: str, **request: Any) -> dict[str, Any]:
         """Make an object, or use one (`Session.use`), or raise ``StudentError``."""
         return self._calling(

@@ -150,8 +150,12 @@ class StudentCall:
 
     @property
     def modified(self) -> bool:
-        """Did the last call change one of its arguments in place?"""
+        """Did the last call, as its process says, change one of its arguments in place?"""
         return self._runner.modified
+
+    def leaves_alone(self, *args: Any, **kwargs: Any) -> bool:
+        """Call and look at the arguments, out of reach of the submission."""
+        return self._runner.leaves_alone(self._name, *args, **kwargs)
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from autograder.sandbox.allowance import Reading
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.isolation import Isolation, SandboxError, probe
 from autograder.sandbox.jails import bubblewrap, control, limits
+from autograder.sandbox.lent import Lent
 from autograder.sandbox.results import CONTROL_SECONDS, Limits
 from autograder.sandbox.session import Session
 
@@ -115,14 +116,17 @@ class Zygote:
     def _session(self, numbers: dict[str, dict[str, Any]]) -> Session:
         number = next(self._numbers)
         ours, theirs = socket.socketpair()
+        lent = Lent.where_possible()
         cpu = turns.begin()
         self._open.add(number)
         try:
             with theirs:  # held by the worker alone, whose end is noticed by that
-                self._fork(number, theirs, cpu)
-            return Session(self, number, Channel(ours), numbers)
+                self._fork(number, [theirs.fileno(), *([lent.descriptor] if lent else ())], cpu)
+            return Session(self, number, Channel(ours), numbers, lent)
         except BaseException:
             ours.close()
+            if lent:
+                lent.close()
             self._ended(number)
             raise
 
@@ -247,10 +251,10 @@ class Zygote:
         control.send(self._control, message, descriptors)
         return control.receive(self._control)[0]
 
-    def _fork(self, number: int, connection: socket.socket, cpu: int | None) -> None:
+    def _fork(self, number: int, descriptors: list[int], cpu: int | None) -> None:
         request = {"do": "fork", "id": number, "cpu": cpu}
         try:
-            reply = self._command(request, connection.fileno())
+            reply = self._command(request, *descriptors)
         except (OSError, EOFError) as error:
             self.close()
             raise SandboxError(f"the zygote was lost ({error})") from error

@@ -10,6 +10,7 @@ from autograder.sandbox import outputs
 from autograder.sandbox.allowance import Allowance, TooBusy
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.isolation import SandboxError
+from autograder.sandbox.lent import Lent, lendable
 from autograder.sandbox.results import (
     CONTROL_SECONDS,
     CellRun,
@@ -20,7 +21,7 @@ from autograder.sandbox.results import (
     reported,
     warned,
 )
-from autograder.sandbox.wire import WireError, encode
+from autograder.sandbox.wire import WireError, encode, encode_parts
 
 if TYPE_CHECKING:
     from autograder.sandbox.fork_server import Zygote
@@ -41,11 +42,17 @@ class Session:
     """
 
     def __init__(
-        self, zygote: "Zygote", number: int, channel: Channel, numbers: dict[str, dict[str, Any]]
+        self,
+        zygote: "Zygote",
+        number: int,
+        channel: Channel,
+        numbers: dict[str, dict[str, Any]],
+        lent: Lent | None,
     ) -> None:
         self._zygote = zygote
         self._number = number
         self._channel = channel
+        self._lent = lent
         self._limits = zygote.limits
         self.spent = 0.0
         self._modified = False
@@ -76,7 +83,10 @@ class Session:
 
     @property
     def modified(self) -> bool:
-        """Whether the last call, as the worker reports it, changed its arguments in place."""
+        """Whether the last call, as the worker reports it, changed its arguments in place.
+
+        A worker that says so is believed; `leaves_alone` needs no such word.
+        """
         return self._modified
 
     @property
@@ -168,6 +178,24 @@ class Session:
             If an argument is not plain data.
         """
         return self._value(name, "returned", seconds, do="call", args=args, kwargs=kwargs)["value"]
+
+    def leaves_alone(
+        self, name: str, /, *args: Any, seconds: float | None = None, **kwargs: Any
+    ) -> bool:
+        """Call a function, and say whether its arguments are then what they were.
+
+        Arrays lie in memory that is shared with the worker, where they can be seen from here: what
+        a worker gives its function instead is a copy, and a function that works on a copy leaves
+        its arguments alone.  Of lists and dictionaries the worker tells.
+
+        Raises
+        ------
+        StudentError, WireError
+            As `call` does; also if the arguments are too large.
+        """
+        buffers = lendable(encode_parts(portable(args, kwargs))[1])
+        self._value(name, "returned", seconds, do="lend", args=args, kwargs=kwargs)
+        return not self._modified and (self._lent is None or self._lent.holds(buffers))
 
     def use(
         self, do: str, subject: str, *, seconds: float | None = None, **request: Any
@@ -295,6 +323,8 @@ class Session:
         """End the process, if it is still there, and return what it has used."""
         if self._end is None:
             self._channel.close()
+            if self._lent:
+                self._lent.close()
             self._end = self._zygote._reap(self._number)
             self._over = "the session was closed"
         return Usage(self._end["cpu_seconds"], self._end["max_rss_mb"])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from autograder.exercise import Exercise, Numbers, agree
+from autograder.exercise.properties import leaves_alone
 from autograder.grading.marking import Assigned
 from autograder.grading.submission import grade_submission
 from autograder.sandbox import Isolation, Limits, Zygote, probe
@@ -110,13 +111,18 @@ def _exercises():
             x = np.array([CANARY, CANARY - 1, 0])
             agree(call(x), softmax(x))
 
+        @exercise.check(points=1)
+        def leaves_its_argument_alone(call, rng):
+            """Does not change its argument."""
+            leaves_alone(call, rng.normal(size=4))
+
         return exercise
 
     return [answer, function("attacked"), function("last")]
 
 
 EXERCISES = _exercises()
-POINTS = {"answer": 1, "attacked": 3, "last": 3}
+POINTS = {"answer": 1, "attacked": 4, "last": 4}
 SCRATCH = "try: print(os.listdir(os.environ['HOME']))\nexcept OSError: print([])"
 
 

@@ -99,3 +99,28 @@ def test_what_a_cell_does_at_the_end_costs_no_exercise(zygote, grade, damage):
 def test_a_cell_that_damages_python_keeps_its_own_function(zygote, grade):
     marked = grade(zygote, f"import builtins\nbuiltins.sorted = None\n{HONEST}")
     assert marked.scores == POINTS
+
+
+IN_PLACE = """
+def softmax(x):
+    x -= x.max()
+    np.exp(x, out=x)
+    x /= x.sum()
+    return x
+"""
+WORKER = "import gc\n[w] = [o for o in gc.get_objects() if type(o).__name__ == 'Worker']\n"
+
+
+@pytest.mark.parametrize(
+    "deceit",
+    [
+        "",
+        f"{WORKER}w.answer.__globals__['_differs'] = lambda *_: False",
+        f"{WORKER}kind = w.answer.__globals__['decode'].__globals__['_Decoder']\n"
+        "array = kind._array\nkind._array = lambda s, c: array(s, c)",
+        f"{WORKER}w._lent = None",
+        f"{WORKER}own = w._where_the_grader_looks\nw._lent.madvise(9)",
+    ],
+)
+def test_what_becomes_of_an_argument_is_seen_by_the_grader(zygote, grade, deceit):
+    assert grade(zygote, f"{deceit}{IN_PLACE}").scores["attacked"] == POINTS["attacked"] - 1

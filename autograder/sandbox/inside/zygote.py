@@ -7,6 +7,7 @@ environment. `warm.Zygote` starts it and speaks to it over a socket that no work
 import contextlib
 import gc
 import importlib
+import mmap
 import os
 import select
 import signal
@@ -87,7 +88,7 @@ class _Zygote:
             except (EOFError, OSError):
                 break
             if request["do"] == "fork":
-                reply = self._fork(request["id"], descriptors[0], request["cpu"])
+                reply = self._fork(request["id"], descriptors, request["cpu"])
             elif request["do"] == "spent":
                 reply = self._spent(request["id"])
             elif request["do"] == "clock":
@@ -106,22 +107,24 @@ class _Zygote:
             os.kill(pid, signal.SIGKILL)
         os._exit(0)
 
-    def _fork(self, number: int, descriptor: int, cpu: int | None) -> dict[str, Any]:
+    def _fork(self, number: int, descriptors: list[int], cpu: int | None) -> dict[str, Any]:
         zygote = os.getpid()
         try:
             pid = namespaces.fork() if self._nested else os.fork()
         except OSError as error:
-            os.close(descriptor)
+            _close(descriptors)
             return {"error": str(error)}
         if pid == 0:
-            self._become_worker(zygote, descriptor, cpu)
-        os.close(descriptor)
+            self._become_worker(zygote, descriptors, cpu)
+        _close(descriptors)
         self._workers[number] = pid
         return {"pid": pid}
 
-    def _become_worker(self, zygote: int, descriptor: int, cpu: int | None) -> None:
+    def _become_worker(self, zygote: int, descriptors: list[int], cpu: int | None) -> None:
         status = 1
         try:
+            connection, *memory = descriptors
+            lent = mmap.mmap(memory[0], 0) if memory else None
             if cpu is not None:
                 os.sched_setaffinity(0, {cpu})
             # In namespaces of its own it ends with them, and sees no parent.
@@ -133,10 +136,10 @@ class _Zygote:
             # worker nor reach the terminal.
             os.dup2(0, 1)
             os.dup2(0, 2)
-            os.dup2(descriptor, 3)
+            os.dup2(connection, 3)
             os.closerange(4, 1 << 16)
             self._connection.detach()
-            worker.serve(socket.socket(fileno=3), self._shell, self._torch)
+            worker.serve(socket.socket(fileno=3), self._shell, self._torch, lent)
             status = 0
         except BaseException:
             traceback.print_exc()
@@ -190,6 +193,11 @@ class _Zygote:
             "cpu_seconds": usage.ru_utime + usage.ru_stime,
             "max_rss_mb": usage.ru_maxrss / unit,
         }
+
+
+def _close(descriptors: list[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 def _import(modules: list[str], also: list[str]) -> tuple[Shell, worker.TorchTools | None]:

@@ -61,7 +61,7 @@ def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
     """
     line, descriptors = b"", []
     while not line.endswith(b"\n"):
-        data, more, _, _ = socket.recv_fds(connection, 1 << 16, 1)
+        data, more, _, _ = socket.recv_fds(connection, 1 << 16, 2)
         descriptors += more
         if not data:
             raise EOFError

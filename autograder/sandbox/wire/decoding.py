@@ -32,7 +32,12 @@ _from_json = json.JSONDecoder().raw_decode
 
 
 def decode(
-    header: Buffer, payload: Buffer, *, torch_tensors: bool = False, copy: bool = True
+    header: Buffer,
+    payload: Buffer,
+    *,
+    torch_tensors: bool = False,
+    copy: bool = True,
+    lent: bool = False,
 ) -> Any:
     """Rebuild the value of a frame.
 
@@ -45,6 +50,9 @@ def decode(
     copy : bool
         Whether the payload is still needed. If not, and it is writable, then large arrays are
         parts of it instead of copies.
+    lent : bool
+        Whether all arrays are to be parts of the payload, for its sender to see what becomes of
+        them: small ones, unaligned ones, and truth values, of which no byte is looked at then.
 
     Returns
     -------
@@ -65,21 +73,22 @@ def decode(
         raise WireError(f"a header that is not JSON ({type(error).__name__})") from None
     if end != len(text):
         raise WireError("a header with something after it")
-    decoder = _Decoder(payload, torch_tensors, copy)
+    decoder = _Decoder(payload, torch_tensors, copy, lent)
     value = decoder.node(tree, 0)
     decoder.finish()
     return value
 
 
 class _Decoder:
-    __slots__ = ("_copy", "_nodes", "_payload", "_position", "_torch_tensors")
+    __slots__ = ("_copy", "_lent", "_nodes", "_payload", "_position", "_torch_tensors")
 
-    def __init__(self, payload: Buffer, torch_tensors: bool, copy: bool) -> None:
+    def __init__(self, payload: Buffer, torch_tensors: bool, copy: bool, lent: bool) -> None:
         self._payload = memoryview(payload)
         self._position = 0
         self._nodes = 0
         self._torch_tensors = torch_tensors
         self._copy = copy or self._payload.readonly
+        self._lent = lent
 
     def finish(self) -> None:
         if self._position != len(self._payload):
@@ -182,6 +191,8 @@ class _Decoder:
             if type(size) is not int or size < 0:
                 raise WireError("a shape that is none")
         raw = self._take(check_shape(shape) * dtype.itemsize)
+        if self._lent:
+            return np.ndarray(shape, dtype, raw)
         if code == "b1":  # a byte other than 0 and 1 would be a third truth value
             return np.ndarray(shape, np.uint8, raw).astype(bool)
         array: np.ndarray[Any, Any] = np.ndarray(shape, dtype, raw)
