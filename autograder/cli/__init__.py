@@ -15,6 +15,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="An nbgrader course that grades itself, in locked-down processes.",
 )
+_ADVICE = "make room on the disk, or change the permissions, and run the command again"
+
 for group in (authoring, grading, people, results, machine):
     group.add_to(app)
 
@@ -27,6 +29,9 @@ def main() -> None:
         from autograder.course.config import CourseError
         from autograder.sandbox import SandboxError
 
+        if isinstance(error, OSError):  # a full disk, above all: it may meet any command anywhere
+            what = error.filename or "a file"
+            error = CourseError(f"{what} can't be used ({error.strerror or error}): {_ADVICE}")
         if not isinstance(error, CourseError | SandboxError):
             raise
         print(f"error: {error}", file=sys.stderr)

@@ -52,7 +52,8 @@ def opened(course: Course) -> Iterator[Any]:
         reason = getattr(error, "orig", error)
         raise CourseError(
             f"the gradebook {course.database} can't be used ({reason}). If another program is "
-            "writing to it, try again; after an update of nbgrader, run `nbgrader db upgrade`"
+            "writing to it, try again; after an update of nbgrader, run `nbgrader db upgrade`; if "
+            "the file is damaged, restore it from a backup"
         ) from error
 
 
