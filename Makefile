@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint generate bench clean
+.PHONY: demo test lint generate lock audit bench clean
 
 demo: $(VENV)/ready
 	$(BIN)/autograder demo
@@ -22,6 +22,14 @@ lint: $(VENV)/ready
 generate: $(VENV)/ready
 	$(BIN)/autograder generate
 
+# After a change of constraints.txt: the hashes of what it pins.
+lock: $(VENV)/ready
+	$(BIN)/python .ci/lock.py
+
+# Known vulnerabilities are looked up online; where that is impossible it says so.
+audit: $(VENV)/ready
+	$(BIN)/python .ci/audit.py
+
 # For an idle machine; bench/README.md says how long each takes.
 # OTTER_PYTHON names a Python with otter-grader, ANSWER_ROWS other systems' answer tests.
 RESULTS = bench/results
@@ -31,6 +39,7 @@ bench: $(VENV)/ready
 	$(BIN)/python bench/startup.py --out $(RESULTS)/startup.json
 	$(BIN)/python bench/pipeline.py --out $(RESULTS)/pipeline.json
 	$(BIN)/python bench/isolation.py --out $(RESULTS)/isolation.json
+	$(BIN)/python bench/faults.py --out $(RESULTS)/faults.json
 	$(BIN)/python bench/memory.py --out $(RESULTS)/memory.json
 	$(BIN)/python bench/timing.py --out $(RESULTS)/timing.json
 	$(BIN)/python bench/decoder.py --out $(RESULTS)/decoder.json

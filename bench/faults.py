@@ -1,8 +1,9 @@
 """What becomes of a grading run when the disk is full, files are locked, or it is killed.
 
-Each fault must end with a sentence and an exit code, never a traceback, and the same command without
-the fault must then give the marks that an undisturbed run gives.  A run is killed at random moments,
-again and again; after each kill everything on disk must be whole.  Needs Linux and `unshare`.
+Each fault must end with a sentence and an exit code, never a traceback, and the same command
+without the fault must then give the marks that an undisturbed run gives.  A run is killed at random
+moments, again and again; after each kill everything on disk must be whole.  Needs Linux and
+`unshare`.
 """
 
 from __future__ import annotations
@@ -127,7 +128,7 @@ def _alive(pid: int) -> bool:
 
 @contextmanager
 def locked(root: Path) -> Iterator[None]:
-    """Another program writes to the gradebook all the time."""
+    """Let another program write to the gradebook all the time."""
     config = root / "course_config.py"
     before = config.read_text()
     url = f"sqlite:///{root / 'gradebook.db'}?timeout=0.2"
@@ -151,7 +152,7 @@ def cut(name: str, root: Path) -> Iterator[None]:
 
 @contextmanager
 def read_only(name: str, root: Path) -> Iterator[None]:
-    """A folder or file that nobody may write, root neither."""
+    """Let nobody write a folder or file, root neither."""
     path = str(root / name)
     inside = f"mount --bind {path!r} {path!r} && mount -o remount,ro,bind {path!r}"
     # The folder that the command was started in would be the one below the mount.
@@ -170,9 +171,9 @@ def full_disk(clean: Path, right: Marks, folder: Path, sizes: int) -> dict[str, 
     used = sum(p.stat().st_blocks for p in clean.rglob("*")) // 2 + 200  # KiB
     ends: dict[str, int] = {}
     for i in range(sizes):
-        room = used + 150 * (i + 1)
+        room = used + 40 * (i + 1)
         script = (
-            f"mount -t tmpfs -o size={room}k none {place} && cp -a {clean}/. {place} && cd {place}\n"
+            f"mount -t tmpfs -o size={room}k none {place}\ncp -a {clean}/. {place} && cd {place}\n"
             f'"$@"; echo "exit code $?"\nmount -o remount,size=1g {place}; "$@"\n'
             f"cp -a {place} {folder / 'after'}"
         )

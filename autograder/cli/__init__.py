@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from textwrap import shorten
 
 import typer
 
@@ -31,7 +32,8 @@ def main() -> None:
 
         if isinstance(error, OSError):  # a full disk, above all: it may meet any command anywhere
             what = error.filename or "a file"
-            error = CourseError(f"{what} can't be used ({error.strerror or error}): {_ADVICE}")
+            why = shorten(error.strerror or str(error), 200)
+            error = CourseError(f"{what} can't be used ({why}): {_ADVICE}")
         if not isinstance(error, CourseError | SandboxError):
             raise
         print(f"error: {error}", file=sys.stderr)

@@ -11,6 +11,7 @@ from traitlets.config import Config, PyFileConfigLoader
 from autograder.sandbox.isolation import TIERS, Isolation, Tier
 
 CONFIG = "course_config.py"
+_OF_STUDENTS = ("submitted", "autograded", "downloaded")
 
 
 class CourseError(Exception):
@@ -74,6 +75,10 @@ class Course:
         if not (root / CONFIG).is_file():
             raise CourseError(
                 f"{root} holds no {CONFIG}. Run this in a course's folder, or name it: --course DIR"
+            )
+        if course := _around(root):
+            raise CourseError(
+                f"{root / CONFIG} came with a submission, and is not run: your course is {course}"
             )
         try:
             config = PyFileConfigLoader(CONFIG, path=str(root)).load_config()
@@ -164,6 +169,14 @@ class Course:
         """The address of nbgrader's gradebook."""
         default = f"sqlite:///{self.root / 'gradebook.db'}"
         return str(self.config.CourseDirectory.get("db_url", default))
+
+
+def _around(root: Path) -> Path | None:
+    """Return the course in whose folders for what students hand in a folder lies."""
+    for parent in root.parents:
+        if (parent / CONFIG).is_file() and root.relative_to(parent).parts[0] in _OF_STUDENTS:
+            return parent
+    return None
 
 
 def _minimum_tier(root: Path, config: Config) -> Tier | None:

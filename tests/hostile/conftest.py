@@ -1,5 +1,6 @@
 """An assignment of three exercises, the second of which an attack answers."""
 
+import os
 import sqlite3
 import tempfile
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ from .attacks import CANARY, HONEST, MARK, SHM_KEY
 LIMITS = Limits(
     cell_seconds=1.0, call_seconds=1.0, memory_mb=128, cpu_seconds=20.0, payload_bytes=1 << 20
 )
+
+#: Under which tiers everything is tried; .ci/run names others as an ordinary user.
+TIERS = os.environ.get("AUTOGRADER_TIERS", "A B").split()
 
 
 def pytest_collection_modifyitems(items):
@@ -58,7 +62,7 @@ def world():
         yield root
 
 
-@pytest.fixture(scope="session", params=["A", "B"])
+@pytest.fixture(scope="session", params=TIERS)
 def tier(request):
     """A tier that this machine gives, or a weaker one."""
     order = ["A", "A-", "B", "C"]
