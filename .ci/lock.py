@@ -8,6 +8,7 @@ an older one downloads all files.  `make lock` runs it.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,9 +26,9 @@ HEADER = """\
 
 def pins() -> dict[str, str]:
     """Return the pins by the names that they have in constraints.txt."""
-    lines = (ROOT / "constraints.txt").read_text().split()
-    known = dict(line.split("==") for line in lines)
-    return {name: version for name, version in known.items() if name not in LEFT_OUT}
+    text = (ROOT / "constraints.txt").read_text()
+    known = re.findall(r"^([\w.-]+)==([\w.+]+)", text, re.MULTILINE)
+    return {name: version for name, version in known if name not in LEFT_OUT}
 
 
 def hashes(python: str, pinned: dict[str, str]) -> dict[str, str]:
