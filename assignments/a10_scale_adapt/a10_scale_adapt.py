@@ -261,9 +261,11 @@ ratio = None   # one number
 # segment: $\lceil L/s \rceil + s$ units. *An example:* 20 layers in segments of 5 take 4 + 5 = 9 units in place of 20.
 #
 # 1. `units` for $L = 64$ and $s = 1, 4, 8, 16, 64$.
-# 2. `square_steps`: which $s$ is best? No derivative is needed: a square is never negative. Let `a` be $\sqrt{L/s}$ and `b` be $\sqrt{s}$. Lead `(a - b)^2`,
+# 2. `square_steps`: which $s$ is best? A square is never negative. Let `a` be $\sqrt{L/s}$ and `b` be $\sqrt{s}$. Lead `(a - b)^2`,
 #    line by line, to $L/s + s$ less something that holds no $s$. In text, a root is `sqrt(L/s)`.
-# 3. `best_s` and `least`, formulas in `L`: the $s$ at which $L/s + s$ is smallest, and how small it is. (When is that square 0?)
+#    `best_steps`: where is it 0, or where has $L/s + s$ no slope? Solve `D(L/s + s, s) = 0` for `s`, one equation a line, each following
+#    from the one before; or begin with the equation that says that the square is 0.
+# 3. `best_s` and `least`, formulas in `L`: the $s$ at which $L/s + s$ is smallest, and how small it is.
 # 4. `hundred`: the smallest number of units for $L = 100$. `twelve`: the units for $L = 12$ and $s = 2, 3, 4, 6$.
 # 5. GPT-3 has 96 layers of width 12,288 and was trained on 2,048 tokens at a time. `all_bytes`: how many bytes does one activation for each layer take, for one such
 #    text, in half precision? `kept_bytes`: and 20 units?
@@ -271,6 +273,7 @@ ratio = None   # one number
 # %% exercise="ckpt_memory"
 units = None         # five whole numbers
 square_steps = None  # a list of lines
+best_steps = None    # a list of equations
 best_s = None        # a formula in L
 least = None         # a formula in L
 hundred = None       # a whole number

@@ -97,13 +97,16 @@ def attention_entropy(A: "(..., m)", axis: int = -1, base: float | None = None) 
 # $$ F(p) = \sum_i p_i s_i + \tau H(p) $$
 #
 # as large as possible: a good expected score, and a reward of $\tau$ for each nat of entropy. The classic way is
-# Lagrange's: with a multiplier $c$ for the sum, the derivative by $p_i$ must vanish, which gives
-# $s_i - \tau(\log p_i + 1) = c$ for every $i$.
+# Lagrange's: with a multiplier $c$ for the sum, the derivative of $F(p) - c\,(\sum_i p_i - 1)$ by each $p_j$ must vanish. Let $Z = \sum_k e^{s_k/\tau}$.
 #
-# 1. `stationary`: solve this for $p_i$. A formula in `s_i`, `c` and `tau`.
+# 1. `lagrange_steps`: solve this for $p_j$ in $s$, $\tau$ and $Z$. One equation a line, each following from the ones before; start from
 #
-# So $p_i$ is proportional to $e^{s_i/\tau}$. But a point where derivatives vanish need not be a maximum. One identity
-# settles it, without any calculus. Let $Z = \sum_k e^{s_k/\tau}$ and $q_i = e^{s_i/\tau}/Z$, and let $p$ be *any* weights:
+#    `D(sum(p_i*s_i, i) - tau*sum(p_i*log(p_i), i) - c*(sum(p_i, i) - 1), p_j) = 0`
+#
+#    with the derivative carried out. That the weights add up to 1 is an equation, too, `sum(p_k, k) = 1`: it determines $c$.
+#
+# So the weights are softmax weights. But a point where derivatives vanish need not be a maximum. One identity
+# settles it, without any calculus. Let $q_i = e^{s_i/\tau}/Z$, and let $p$ be *any* weights:
 #
 # 2. `gap_steps`: lead $F(p)$ to $\tau \log Z - \tau \sum_i p_i \log(p_i/q_i)$. In text, start with
 #
@@ -139,7 +142,7 @@ your_numbers("max_entropy")
 #    - **F** As $\tau$ grows without bound, they approach the uniform weights.
 
 # %% exercise="max_entropy"
-stationary = None    # a formula in s_i, c, tau
+lagrange_steps = None  # a list of equations
 gap_steps = None     # a list of lines
 only_maximum = None  # one of "A", "B", "C", "D", "E"
 p = None             # three numbers

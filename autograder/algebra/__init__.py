@@ -8,6 +8,7 @@ from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.texts import equivalent
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving.chain import Chain, Waypoint
+from autograder.algebra.deriving.equation_chain import EquationChain
 from autograder.algebra.deriving.examination import Examination, Finding
 from autograder.algebra.deriving.indexed_chain import IndexedChain
 from autograder.algebra.deriving.line import Line
@@ -19,6 +20,7 @@ __all__ = [
     "Chain",
     "Complexity",
     "Diff",
+    "EquationChain",
     "Examination",
     "Fact",
     "Finding",

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from autograder import algebra
-from autograder.algebra.deriving import attempts
+from autograder.algebra.deriving import attempts, equation_attempts
 from autograder.exercise.answers import (
     Answer,
     Attempt,
@@ -95,9 +95,12 @@ def steps():
     def attempts(self, right: Any) -> Iterator[Attempt]:
         """Jumps, circles, disguises and wrong lines; and the reference's lines in other clothes."""
         texts = self.read(right).texts
-        for name, lines, at_most in attempts.cheats(self.chain, texts):
+        tried: Any = attempts
+        if isinstance(self.chain, algebra.EquationChain):
+            tried = equation_attempts
+        for name, lines, at_most in tried.cheats(self.chain, texts):
             yield Attempt(name, lines, at_most=at_most)
-        for name, lines in attempts.disguises(self.chain, texts):
+        for name, lines in tried.disguises(self.chain, texts):
             yield Attempt(name, lines, at_least=1.0)
 
     def hint(self, expected: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Source: Chen et al. (2016), "Training deep nets with sublinear memory cost", sec
 
 import numpy as np
 
-from autograder.algebra import Chain, Waypoint
+from autograder.algebra import Chain, EquationChain, Waypoint
 from autograder.exercise import Count, Derivation, Exercise, Formula
 
 exercise = Exercise(
@@ -58,7 +58,7 @@ chain = Chain(
 )
 
 
-@exercise.part(points=1, answer=Derivation(chain))
+@exercise.part(points=0.5, answer=Derivation(chain))
 def square_steps():
     """The square of √(L/s) − √s is L/s + s less something in which there is no s."""
     return [
@@ -100,6 +100,33 @@ def common_denominator():
         "(L - 2*s*sqrt(L) + s^2)/s",
         "L/s - 2*sqrt(L) + s",
     ]
+
+
+stationary = EquationChain(
+    start="D(L/s + s, s) = 0",
+    target="s = sqrt(L)",
+    names=("L", "s"),
+    positive=("L", "s"),
+    where={"s": "sqrt(L)"},
+)
+
+
+@exercise.part(points=0.5, answer=Derivation(stationary))
+def best_steps():
+    """The slope of L/s + s is 0: equations, solved for s."""
+    return ["1 - L/s^2 = 0", "s^2 = L", "s = sqrt(L)"]
+
+
+@best_steps.alternative
+def root_by_root():
+    """Bring the fraction to the other side, and take roots."""
+    return ["-L/s^2 + 1 = 0", "L/s^2 = 1", "L = s*s", "sqrt(L) = s"]
+
+
+@best_steps.alternative
+def by_the_square():
+    """Where the square is 0, its root is."""
+    return ["(sqrt(L/s) - sqrt(s))^2 = 0", "sqrt(L/s) = sqrt(s)", "L/s = s", "s = L^(1/2)"]
 
 
 @exercise.part(points=0.5, answer=Formula("L", {"L": "positive"}))

@@ -5,8 +5,8 @@ Source: Boyd & Vandenberghe (2004), "Convex Optimization", section 3.3.1 (exampl
 
 import numpy as np
 
-from autograder.algebra import Fact, IndexedChain
-from autograder.exercise import Choice, Derivation, Exercise, Formula, Numbers
+from autograder.algebra import EquationChain, Fact, IndexedChain, Waypoint
+from autograder.exercise import Choice, Derivation, Exercise, Numbers
 from reference.helpers import softmax
 
 exercise = Exercise(
@@ -28,52 +28,79 @@ def entropy(p):
     return -p @ np.log(p)
 
 
-@exercise.part(points=0.5, answer=Formula("s_i c tau", assumptions={"tau": "positive"}))
-def stationary():
-    """p_i from s_i − τ (log p_i + 1) = c, in s_i, c and tau."""
-    return "exp((s_i - c)/tau - 1)"
+lagrange = EquationChain(
+    start="D(sum(p_i*s_i, i) - tau*sum(p_i*log(p_i), i) - c*(sum(p_i, i) - 1), p_j) = 0",
+    target="p_j = exp(s_j/tau)/Z",
+    names=("c", "tau", "Z"),
+    indexed=("p", "s"),
+    positive=("p", "tau", "Z"),
+    definitions={"Z": "sum(exp(s_k/tau), k)"},
+    where={"p_i": "exp(s_i/tau)/Z", "c": "tau*log(Z) - tau"},
+    waypoints=(
+        Waypoint(
+            "Carry the derivative out: what remains holds p_j, s_j, tau and c.",
+            lambda line: {"c", "p", "s"} <= line.names and not line.operators & {"D"},
+        ),
+        Waypoint(
+            "Use that the weights add up to 1: that determines c.",
+            lambda line: (
+                line.operators == {"Total"} or ("c" in line.names and "p" not in line.names)
+            ),
+        ),
+    ),
+)
 
 
-@stationary.alternative
-def factors_apart():
-    """A constant factor, and one that depends on i."""
-    return "exp(s_i/tau)*exp(-c/tau - 1)"
+@exercise.part(points=1.5, answer=Derivation(lagrange))
+def lagrange_steps():
+    """Lagrange's condition, solved for p_j: equations, each following from the one before."""
+    return [
+        "s_j - tau*(log(p_j) + 1) - c = 0",
+        "log(p_j) = (s_j - c)/tau - 1",
+        "p_j = exp(s_j/tau)*exp(-c/tau - 1)",
+        "sum(exp(s_k/tau)*exp(-c/tau - 1), k) = 1",
+        "exp(-c/tau - 1) = 1/Z",
+        "p_j = exp(s_j/tau)/Z",
+    ]
 
 
-@stationary.alternative
-def one_fraction():
-    """Everything above τ."""
-    return "e^((s_i - c - tau)/tau)"
+@lagrange_steps.alternative
+def constant_by_name():
+    """Solve for c, and put it in."""
+    return [
+        "s_j - tau*log(p_j) - tau = c",
+        "p_j = exp((s_j - c)/tau - 1)",
+        "sum(p_k, k) = 1",
+        "exp(-c/tau - 1)*Z = 1",
+        "c = tau*log(Z) - tau",
+        "p_j = exp(s_j/tau - log(Z))",
+        "p_j = exp(s_j/tau)/Z",
+    ]
 
 
-@stationary.alternative
-def as_a_quotient():
-    """The constant below the line."""
-    return "exp(s_i/tau)/exp(1 + c/tau)"
+@lagrange_steps.alternative
+def ratio_of_two_weights():
+    """Two weights have a ratio without c; add them up."""
+    return [
+        "s_j - tau*(log(p_j) + 1) = c",
+        "s_j - tau*log(p_j) = s_k - tau*log(p_k)",
+        "log(p_k/p_j) = (s_k - s_j)/tau",
+        "p_k = p_j*exp((s_k - s_j)/tau)",
+        "1 = p_j*exp(-s_j/tau)*sum(exp(s_k/tau), k)",
+        "p_j = exp(s_j/tau)/Z",
+    ]
 
 
-@stationary.misconception()
-def one_forgotten():
-    """Where did the 1 beside the logarithm go?"""
-    return "exp((s_i - c)/tau)"
-
-
-@stationary.misconception()
-def not_divided_by_tau():
-    """τ stands in front of the whole bracket: divide by it first."""
-    return "exp(s_i - c - tau)"
-
-
-@stationary.misconception()
-def sign_of_the_exponent():
-    """Larger scores got smaller weights: look at the signs when you solve for the logarithm."""
-    return "exp((c - s_i)/tau - 1)"
-
-
-@stationary.misconception()
-def one_on_the_wrong_side():
-    """The 1 changes its sign when it goes to the other side."""
-    return "exp((s_i - c)/tau + 1)"
+@lagrange_steps.alternative
+def with_latex_and_arrows():
+    """Write it as in a paper."""
+    return [
+        r"s_j - \tau (\log p_j + 1) - c = 0",
+        r"\iff \tau \log p_j = s_j - \tau - c",
+        r"\iff p_j = e^{s_j/\tau} e^{-1 - c/\tau}",
+        r"\implies 1 = \sum_k e^{s_k/\tau} e^{-1 - c/\tau}",
+        r"\implies p_j = \frac{e^{s_j/\tau}}{Z}",
+    ]
 
 
 chain = IndexedChain(
@@ -93,7 +120,7 @@ chain = IndexedChain(
 )
 
 
-@exercise.part(points=2.5, answer=Derivation(chain))
+@exercise.part(points=1.5, answer=Derivation(chain))
 def gap_steps():
     """The objective at any p, led to τ log Z minus τ times a divergence."""
     return [

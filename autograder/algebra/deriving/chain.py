@@ -208,6 +208,17 @@ class Chain:
         meanings = {name: self.expand(self.read_form(name), name) for name in names}
         return ", ".join(f"{n}={meaning.subs(values).evalf(4)}" for n, meaning in meanings.items())
 
+    def contradiction(self, verdict: Verdict, before: Line, line: Line) -> str:
+        """Say how a wrong line differs from the one before."""
+        other = f"line {before.number}" if before.number else "the given expression"
+        bound = "at least as large as" if line.relation == "<=" else "equal to"
+        message = f"Line {line.number} is not {bound} {other}"
+        if not verdict.values:
+            return message
+        left, right = verdict.values
+        point = self.point(verdict, before, line)
+        return f"{message}: at {point}, {other} is {left} and line {line.number} is {right}"
+
     def out_of_form(self, line: Line) -> str:
         """Say what the last line may not contain, if it does, or what it does not show."""
         foreign = sorted(line.names - set(self.allowed_at_end))

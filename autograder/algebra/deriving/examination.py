@@ -318,12 +318,6 @@ def _step(chain: Chain, before: Line, line: Line, right: Line | None) -> Step:
 
 
 def _wrong(step: Step) -> Finding:
-    number, before = step.line.number, step.before.number
-    other = f"line {before}" if before else "the given expression"
-    bound = "at least as large as" if step.line.relation == "<=" else "equal to"
-    message = f"Line {number} is not {bound} {other}"
-    if step.verdict.values:
-        left, right = step.verdict.values
-        point = step.line.chain.point(step.verdict, step.before, step.line)
-        message += f": at {point}, {other} is {left} and line {number} is {right}"
-    return Finding(number, "wrong" if before else "wrong_start", f"{message}.")
+    message = step.line.chain.contradiction(step.verdict, step.before, step.line)
+    kind: Kind = "wrong" if step.before.number else "wrong_start"
+    return Finding(step.line.number, kind, f"{message}.")

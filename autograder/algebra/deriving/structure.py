@@ -56,6 +56,9 @@ def structure(node: Node) -> Structure:
             return _power(_E, structure(node.children[0]))
         case "call" if word == "sqrt" and len(node.children) == 1:
             return _power(structure(node.children[0]), ("number", Fraction(1, 2)))
+        case "relation" if node.marks == ("=",):  # sides may be exchanged
+            sides = tuple(sorted(map(structure, node.children), key=repr))
+            return ("relation", "", node.marks, sides)
     children = tuple(
         structure(inner)
         for child in node.children

@@ -8,6 +8,9 @@ from typing import NamedTuple
 from autograder.algebra.reading.lexer import without_dollars
 
 _RELATION = re.compile(r"\s*&?\s*(<=|≤|\\leq?(?:slant)?(?![A-Za-z])|==?)\s*&?\s*")
+_ARROW = re.compile(
+    r"^\s*(?:<=>|=>|⇔|⟺|⇒|⟹|\\(?:iff|implies|Leftrightarrow|Rightarrow|Longrightarrow)(?![A-Za-z]))"
+)
 _ORNAMENT = re.compile(r"(?:\s|\\\\|(?<=\s)[.,;]|(?<=[)\]}\w])[.,;])*\Z")
 _ENVIRONMENT = re.compile(r"\\(?:begin|end)\{(?:align|aligned|gather|gathered|equation|split)\*?\}")
 _OPENS, _CLOSES = "([{", ")]}"
@@ -28,7 +31,7 @@ class Written(NamedTuple):
 
 
 def take_apart(text: str) -> Written:
-    r"""Return the formulas of a line and the reason behind it.
+    r"""Return the formulas of a line and the reason behind it; an arrow may stand in front.
 
     >>> sides, reason = take_apart("&= p_1 = 1/2 \\\\  # why")
     >>> [(side.relation, side.text) for side in sides], reason
@@ -36,6 +39,7 @@ def take_apart(text: str) -> Written:
     """
     formula, _, reason = text.partition("#")
     formula = _ENVIRONMENT.sub(lambda found: " " * len(found[0]), formula)
+    formula = _ARROW.sub(lambda found: " " * len(found[0]), formula)
     end = _ORNAMENT.search(formula)
     start, stop = without_dollars(formula[: end.start()] if end else formula)
     sides: list[Side] = []

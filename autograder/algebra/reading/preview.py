@@ -70,8 +70,10 @@ def look(
     return (_written(tree)[0] or " ".join(str(text).split())) + hint
 
 
-def look_line(text: str, names: Collection[str], **known: Any) -> str:
+def look_line(text: str, names: Collection[str], *, equations: bool = False, **known: Any) -> str:
     """Return how a line of a derivation is read; `known` is as for `look`.
+
+    With `equations` it must be one.
 
     Raises
     ------
@@ -86,6 +88,8 @@ def look_line(text: str, names: Collection[str], **known: Any) -> str:
     written = take_apart(text)
     if not written.sides:
         raise ParseError("there is no formula", text)
+    if equations and (len(written.sides) < 2 or any(s.relation != "=" for s in written.sides)):
+        raise ParseError("expected an equation, such as a = b", text)
     shown = []
     for place, side in enumerate(written.sides):
         sign = f"{'≤' if side.relation == '<=' else '='} " if place or side.relation != "=" else ""

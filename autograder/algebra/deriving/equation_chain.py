@@ -1,0 +1,200 @@
+"""Derivations whose lines are equations: Lagrange, stationarity, completing the square."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import sympy
+
+from autograder.algebra.comparing.equations import NO_MULTIPLE, multiples
+from autograder.algebra.comparing.equivalence import equal
+from autograder.algebra.comparing.verdict import Verdict
+from autograder.algebra.deriving.calculus import contraction, linear
+from autograder.algebra.deriving.for_every_n import equal_for_all
+from autograder.algebra.deriving.indexed_chain import IndexedChain
+from autograder.algebra.deriving.line import Line
+from autograder.algebra.deriving.premises import IndexedLine
+from autograder.algebra.deriving.rules import DERIVATIVES
+from autograder.algebra.deriving.written_out import World, rewritten, value
+from autograder.algebra.reading.errors import ParseError
+from autograder.algebra.reading.lines import take_apart
+from autograder.algebra.reading.tree import Node
+
+_KEPT = 128  # lines of which it is known whether they hold
+
+
+@dataclass(frozen=True)
+class Equation(IndexedLine):
+    """A line that is an equation; what it comes to is its left side minus its right side."""
+
+    @property
+    def sides(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """The two sides as read."""
+        left, right = (self.chain.build(side, self.text) for side in self.tree.children)
+        return left, right
+
+
+@dataclass(frozen=True)
+class EquationChain(IndexedChain):
+    """A derivation that solves an equation: each line is one that follows from the line before.
+
+    ``a = b = c`` are two of them, and an arrow may stand in front.  What the equation determines is
+    said with `where`; a line follows if it holds there, and says something: one that holds
+    whatever the names are is none.
+
+    Parameters
+    ----------
+    start, target : str
+        The given equation; and what it is solved to, a name on the left: ``"s = sqrt(L)"``.
+    where : mapping of str to str
+        What all unknowns are, the one that is asked for among them.
+    names, indexed, positive, definitions, final_names, waypoints, min_lines
+        As for `IndexedChain`.
+
+    Examples
+    --------
+    >>> chain = EquationChain(
+    ...     start="D(L/s + s, s) = 0",
+    ...     target="s = sqrt(L)",
+    ...     names=("L", "s"),
+    ...     positive=("L", "s"),
+    ...     where={"s": "sqrt(L)"},
+    ... )
+    >>> chain.examine(["1 - L/s^2 = 0", "s^2 = L", "s = sqrt(L)"])
+    Examination(findings=(), credit=1.0, review=False)
+    >>> chain.examine(["1 - L/s = 0", "s = sqrt(L)"]).findings[0].message[:48]
+    "Line 1 doesn't follow from the given expression:"
+    """
+
+    line_type: ClassVar[type[Line]] = Equation
+
+    def __post_init__(self) -> None:
+        if self.relation != "=" or self.rules or not self.where:
+            raise ValueError("equations have no rules and need `where`: what the unknowns are")
+        holds = self.follows(self.given)
+        if holds.equal is False:
+            raise ValueError(f"the given equation does not hold for `where`: {holds.how}")
+        super().__post_init__()
+
+    def read_line(self, number: int, text: object, before: Sequence[Line] = ()) -> list[Line]:  # noqa: ARG002
+        """Read the equations of one line."""
+        if not isinstance(text, str):
+            raise ParseError(f"Line {number} cannot be read: it is no text")
+        written = take_apart(text)
+        if len(written.sides) < 2 or any(side.relation != "=" for side in written.sides):
+            reason = f"Line {number} cannot be read: expected an equation, such as a = b"
+            raise ParseError(reason, text, 0)
+        first, *others = written.sides
+        lines = []
+        for side in others:
+            right = side.text.lstrip()
+            left = f"{first.text} =".ljust(len(side.text) - len(right))
+            lines.append(self._line(number, left + right, "=", text, written.reason))
+        return lines
+
+    def hint(self) -> dict[str, object]:
+        """Return what a notebook may know about a line: the names, and that it is an equation."""
+        return {**super().hint(), "equations": True}
+
+    def build(self, tree: Node, text: str) -> sympy.Expr:
+        """Return what a tree says; of an equation, its left side minus its right side."""
+        if tree.kind == "relation" and tree.marks == ("=",):
+            left, right = (super(EquationChain, self).build(side, text) for side in tree.children)
+            return left - right
+        return super().build(tree, text)
+
+    def follows(self, line: Line) -> Verdict:
+        """Whether a line holds for what the unknowns are, and not for everything."""
+        return self._holds(line.expr)
+
+    def compare(self, before: Line, line: Line) -> Verdict:
+        """Whether a line follows from an earlier one; from a wrong one, too."""
+        if self.follows(before).equal is not False:
+            return self.follows(line)
+        try:
+            return self._from_wrong(before, line)
+        except Exception as error:
+            return Verdict(None, f"undecided: {type(error).__name__}")
+
+    def contradiction(self, verdict: Verdict, before: Line, line: Line) -> str:
+        """Say where a line fails to hold."""
+        other = f"line {before.number}" if before.number else "the given expression"
+        message = f"Line {line.number} doesn't follow from {other}"
+        if "whatever" in verdict.how:
+            return f"{message}: it holds whatever the names are, so it says nothing"
+        if not verdict.values:
+            return message
+        point = self.point(verdict, before, line)
+        return f"{message}: at {point}, where that holds, its sides are {verdict.values[0]} apart"
+
+    def adds_nothing(self, before: Line, line: Line) -> bool:
+        """Whether a line is the one before with its sides exchanged, or terms moved across."""
+        return bool(before.expr in (line.expr, -line.expr)) or before.structure == line.structure
+
+    def out_of_form(self, line: Line) -> str:
+        """Say that the last line is not solved for what is asked for."""
+        asked, _ = self._sides(self.result)
+        ends = [b for a, b in (self._sides(line), self._sides(line)[::-1]) if a == asked]
+        if not ends or any(end.has(asked.func if asked.args else asked) for end in ends):
+            shown = self.target.partition("=")[0].strip()
+            return f"The last line is to be solved: {shown} = …, without {shown} on the right."
+        return super().out_of_form(line)
+
+    def is_result(self, line: Line) -> bool:
+        """Whether a line is solved for what is asked for."""
+        return not self.out_of_form(line)
+
+    @staticmethod
+    def _sides(line: Line) -> tuple[sympy.Expr, sympy.Expr]:
+        assert isinstance(line, Equation)
+        return line.sides
+
+    @functools.cached_property
+    def _holds(self) -> Callable[[sympy.Expr], Verdict]:
+        def holds(expr: sympy.Expr) -> Verdict:
+            verdict = self._differs(expr, self.world)
+            if verdict.equal is not False and self._differs(expr, self._plain).equal is True:
+                return Verdict(False, "refuted: it holds whatever the names are")
+            return verdict
+
+        return functools.lru_cache(_KEPT)(holds)  # each line is compared with those around it
+
+    @functools.cached_property
+    def _plain(self) -> World:
+        """What the lines are about where nothing is known of the unknowns."""
+        return replace(self.world, assumed={})
+
+    def _differs(self, expr: sympy.Expr, world: World) -> Verdict:
+        """Compare with 0; derivatives are taken before anything is put in for the unknowns."""
+        try:
+            opened = self._plain.put_in(expr)
+            opened = rewritten(opened, (*DERIVATIVES, linear, contraction), self._plain)
+            return equal_for_all(opened, sympy.S.Zero, world)
+        except Exception as error:
+            return Verdict(None, f"undecided: {type(error).__name__}")
+
+    def _from_wrong(self, before: Line, line: Line) -> Verdict:
+        """Compare two equations of which the first is wrong, for n = 2 and different indices."""
+        env = max(self._plain.cases(before.expr, line.expr, sizes=(2,)), key=_different)
+        one, other = (value(side.expr, env, self._plain) for side in (before, line))
+        unknown = value(self._sides(self.result)[0], env, self._plain)
+        for solved, equation in ((before, other), (line, one)):
+            for left, right in self._solved(solved, unknown, env):
+                return equal(equation.xreplace({left: right}), sympy.S.Zero)
+        verdict = multiples(one, other)
+        return Verdict(None, "undecided: perhaps") if verdict is NO_MULTIPLE else verdict
+
+    def _solved(
+        self, line: Line, unknown: sympy.Symbol, env: dict[sympy.Symbol, sympy.Integer]
+    ) -> Iterable[tuple[sympy.Symbol, sympy.Expr]]:
+        left, right = (value(side, env, self._plain) for side in self._sides(line))
+        for a, b in ((left, right), (right, left)):
+            if a == unknown and unknown not in b.free_symbols:
+                yield a, b
+
+
+def _different(env: dict[sympy.Symbol, sympy.Integer]) -> int:
+    return len(set(env.values()))
