@@ -95,5 +95,6 @@ def _environment() -> jinja2.Environment:
     environment.filters |= {"prose": prose, "blocks": blocks, "points": points, "counted": counted}
     environment.filters |= {"so_far": so_far, "earned": earned}
     environment.filters |= {"picture": picture.svg, "in_words": picture.describe}
+    environment.filters |= {"loss": picture.loss_svg, "trained": picture.describe_training}
     environment.globals |= {"STATUS": STATUS}
     return environment

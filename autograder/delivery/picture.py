@@ -1,14 +1,16 @@
-"""A picture of measured times: submissions' beside the reference's, on log-log axes."""
+"""Pictures of what was measured: times beside the reference's, and how a loss fell."""
 
 from __future__ import annotations
 
 import base64
 import io
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from autograder.exercise.clocks import exponent
 
 Curve = Mapping[str, Sequence[float]]
+Training = Mapping[str, Any]
 
 _SIZE = (5.2, 3.2)
 _YOURS, _REFERENCE = "#9a3412", "#1d4ed8"
@@ -30,31 +32,70 @@ def svg(curves: Sequence[Curve]) -> str:
 
     Of many the first one's reference stands for all of them.
     """
-    from matplotlib import rc_context
+    axes = _axes()
+    alone = len(curves) == 1
+    for number, curve in enumerate(curves):
+        label = f"yours: {_grows(curve, 'seconds')}" if alone else "" if number else "students"
+        axes.loglog(curve["n"], _in_ms(curve["seconds"]), "o-", label=label, **_style(len(curves)))
+    first = curves[0]
+    label = f"reference: {_grows(first, 'reference')}"
+    axes.loglog(first["n"], _in_ms(first["reference"]), "s--", color=_REFERENCE, label=label)
+    longest = max((curve["n"] for curve in curves), key=len)
+    axes.set_xticks(longest, [f"{int(n)}" for n in longest])
+    axes.set_xticks([], minor=True)
+    axes.set(xlabel="n", ylabel="processor time (ms)")
+    axes.legend(frameon=False)
+    return _address(axes)
+
+
+def describe_training(training: Training) -> str:
+    """Say in a sentence how a training run went.
+
+    >>> describe_training({"seed": 1, "seconds": 3.71, "steps": [1, 200], "losses": [2.2, 0.0031]})
+    'Trained with seed 1 in 3.7 s of processor time: the loss went from 2.2 to 0.0031 in 200 steps.'
+    >>> describe_training({"seed": 2, "seconds": None, "steps": [], "losses": []})
+    'Trained with seed 2.'
+    """
+    said = f"Trained with seed {training['seed']}"
+    if training["seconds"] is not None:
+        said += f" in {training['seconds']:.1f} s of processor time"
+    if losses := training["losses"]:
+        steps = training["steps"][-1]
+        said += f": the loss went from {losses[0]:.2g} to {losses[-1]:.2g} in {steps} steps"
+    return f"{said}."
+
+
+def loss_svg(trainings: Sequence[Training]) -> str:
+    """Draw how the loss fell in one submission, or in many; return an address as `svg` does."""
+    axes = _axes()
+    draw = axes.semilogy if all(min(each["losses"]) > 0 for each in trainings) else axes.plot
+    for training in trainings:
+        draw(training["steps"], training["losses"], "-", **_style(len(trainings)))
+    axes.set(xlabel="step", ylabel="loss")
+    return _address(axes)
+
+
+def _axes() -> Any:
     from matplotlib.figure import Figure
 
+    axes = Figure(figsize=_SIZE, layout="constrained").subplots()
+    axes.grid(alpha=0.3)
+    return axes
+
+
+def _address(axes: Any) -> str:
+    from matplotlib import rc_context
+
+    drawn = io.BytesIO()
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "curve"}):
-        figure = Figure(figsize=_SIZE, layout="constrained")
-        axes = figure.subplots()
-        alone = len(curves) == 1
-        for number, curve in enumerate(curves):
-            label = f"yours: {_grows(curve, 'seconds')}" if alone else "" if number else "students"
-            style = {"linewidth": 1.5} if alone else {"linewidth": 0.7, "alpha": 0.5}
-            axes.loglog(
-                curve["n"], _in_ms(curve["seconds"]), "o-", color=_YOURS, label=label, **style
-            )
-        first = curves[0]
-        label = f"reference: {_grows(first, 'reference')}"
-        axes.loglog(first["n"], _in_ms(first["reference"]), "s--", color=_REFERENCE, label=label)
-        longest = max((curve["n"] for curve in curves), key=len)
-        axes.set_xticks(longest, [f"{int(n)}" for n in longest])
-        axes.set_xticks([], minor=True)
-        axes.set(xlabel="n", ylabel="processor time (ms)")
-        axes.grid(alpha=0.3)
-        axes.legend(frameon=False)
-        drawn = io.BytesIO()
-        figure.savefig(drawn, format="svg", metadata={"Date": None})
+        axes.figure.savefig(drawn, format="svg", metadata={"Date": None})
     return f"data:image/svg+xml;base64,{base64.b64encode(drawn.getvalue()).decode()}"
+
+
+def _style(count: int) -> dict[str, Any]:
+    """Draw one submission's curve strongly, and those of many so that all are seen."""
+    thin = {"linewidth": 1.5} if count == 1 else {"linewidth": 0.7, "alpha": 0.5}
+    return {"color": _YOURS, **thin}
 
 
 def _grows(curve: Curve, key: str) -> str:

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from autograder.course.config import Course
 from autograder.delivery.pages import STATUS, write_page
-from autograder.delivery.picture import Curve
+from autograder.delivery.picture import Curve, Training
 from autograder.delivery.sheets import Section, Sheet, sheets
 from autograder.delivery.tables import scores_tables, statistics_table
 from autograder.grading.results import Status
@@ -51,6 +51,8 @@ class ExerciseResult:
         Counts students.
     curves
         Times of everybody's submission, by check.
+    trainings
+        Training runs, by check and student.
     """
 
     id: str
@@ -62,6 +64,7 @@ class ExerciseResult:
     statuses: dict[Status, int]
     notes: list[Note]
     curves: dict[str, list[Curve]]
+    trainings: dict[str, dict[str, Training]]
 
 
 @dataclass(frozen=True)
@@ -147,14 +150,15 @@ def class_result(found: Iterable[Sheet]) -> ClassResult:
 
 def exercise_results(found: Iterable[Sheet]) -> list[ExerciseResult]:
     """Return how a class did on each exercise, in the assignment's order."""
-    by_id: dict[str, list[Section]] = {}
+    by_id: dict[str, dict[str, Section]] = {}
     for sheet in found:
         for section in sheet.sections:
-            by_id.setdefault(section.grade.id, []).append(section)
-    return [_exercise_result(id, sections) for id, sections in by_id.items()]
+            by_id.setdefault(section.grade.id, {})[sheet.grade.student] = section
+    return [_exercise_result(id, of) for id, of in by_id.items()]
 
 
-def _exercise_result(id: str, sections: Sequence[Section]) -> ExerciseResult:
+def _exercise_result(id: str, of: Mapping[str, Section]) -> ExerciseResult:
+    sections = [*of.values()]
     statuses = Counter(section.status for section in sections)
     final = [section for section in sections if not section.open]
     whole = [section for section in final if not section.left_out]
@@ -163,12 +167,15 @@ def _exercise_result(id: str, sections: Sequence[Section]) -> ExerciseResult:
     notes: Counter[str] = Counter()
     told: dict[str, dict[str, None]] = {}
     curves: dict[str, list[Curve]] = {}
-    for section in sections:
+    trainings: dict[str, dict[str, Training]] = {}
+    for student, section in of.items():
         items = [item for item in section.grade.items if item.note not in _ELSEWHERE]
         notes.update({item.note for item in items})
         for item in section.grade.items:
             if item.curve:
                 curves.setdefault(item.name, []).append(item.curve)
+            if item.training:
+                trainings.setdefault(item.name, {})[student] = item.training
         for item in items:
             told.setdefault(item.note, {})[item.feedback] = None
     return ExerciseResult(
@@ -181,6 +188,7 @@ def _exercise_result(id: str, sections: Sequence[Section]) -> ExerciseResult:
         {status: statuses[status] for status in STATUS if statuses[status]},
         [Note(n, count, next(iter(told[n])), len(told[n]) > 1) for n, count in notes.most_common()],
         curves,
+        trainings,
     )
 
 

@@ -101,10 +101,10 @@ def test_what_a_notebook_imports_is_imported_beforehand():
 @pytest.mark.sandbox
 def test_assignments_with_the_same_needs_share_a_warm_process(course):
     with Grader(course) as grader:
-        release = SimpleNamespace(imports=("numpy",))
+        release = SimpleNamespace(imports=("numpy",), files={})
         limits, _ = notebook_limits(course, [])
         first = grader.zygote(release, limits)
-        assert grader.zygote(SimpleNamespace(imports=("numpy",)), limits) is first
+        assert grader.zygote(SimpleNamespace(imports=("numpy",), files={}), limits) is first
         more, _ = notebook_limits(configured(course, "c.Course.limits = {'memory_mb': 99}"), [])
         assert grader.zygote(release, more) is not first
         assert grader.zygote(release, limits, {"numpy"}) is first

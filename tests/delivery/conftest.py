@@ -45,14 +45,14 @@ def released(extra=()):
     return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
-def grade_of(student, *, qk=2.0, norm=1.0, note="", feedback="", notices=(), curve=None, given=""):
+def grade_of(student, *, qk=2.0, norm=1.0, note="", feedback="", notices=(), **more):
     """Return a grade; None for an exercise withholds it."""
 
     def item(name, rubric, score, most):
         if score is None:
             return Item(name, rubric, Status.ERRORED, None, most, "grader_error", "It broke.")
         status = Status.PASSED if score == most else Status.PARTIAL if score else Status.FAILED
-        return Item(name, rubric, status, score, most, note, feedback, curve, given)
+        return Item(name, rubric, status, score, most, note, feedback, **more)
 
     hand = Item("why", "Says why.", Status.SKIPPED, None, 3, "manual", "Marked by hand.")
     exercises = [

@@ -94,6 +94,30 @@ def test_a_picture_shows_how_the_time_grows_and_words_do_too(feedback, graded):
     assert "the reference like n^1.0, to 8 ms" in alt
 
 
+TRAINING = {"seed": 1, "seconds": 3.71, "steps": [1, 200], "losses": [2.2, 0.0031]}
+SAID = "Trained with seed 1 in 3.7 s of processor time: the loss went from 2.2 to 0.0031"
+
+
+def test_a_training_run_is_shown_with_its_seed_seconds_and_curve(feedback, graded):
+    page = feedback(graded("ada", training=TRAINING))
+    assert page.tags.count("img") == 2
+    assert SAID in page.text
+    without = feedback(graded("bob", training=TRAINING | {"steps": [], "losses": []}))
+    assert "img" not in without.tags
+    assert "Trained with seed 1 in 3.7 s" in without.text
+
+
+def test_the_report_shows_everybody_s_training_runs(tiny, save, graded):
+    slow = TRAINING | {"seconds": 9.0, "losses": [2.2, -1.0]}  # it may be anything
+    save(tiny, graded("ada", training=TRAINING), graded("bob", training=slow), graded("eve"))
+    write_report(tiny, [A])
+    page = Page(tiny.root / "reports" / f"{A}.html")
+    stands_alone(page)
+    assert "Loss against step in 2 training runs" in dict(page.attributes)["alt"]
+    assert "2 training runs in scores : 3.7 to 9.0 s of processor time" in page.text
+    assert f"ada: {SAID}" in page.text
+
+
 def test_the_report_shows_everybody_s_times(tiny, save, graded):
     save(tiny, graded("ada", curve=CURVE), graded("bob", curve=CURVE), graded("eve"))
     write_report(tiny, [A])
