@@ -12,7 +12,7 @@ from autograder.cli.options import Assignments, Where, output
 
 def add_to(app: typer.Typer) -> None:
     """Add this group's commands."""
-    for command in (feedback, report, export):
+    for command in (feedback, report, portfolio, export):
         app.command()(command)
 
 
@@ -52,6 +52,23 @@ def report(assignments: Assignments = None, course: Where = Path()) -> None:
     for table in summarise(found, ids, console.width):
         console.print(table)
     print(f"class report: {page}")
+
+
+def portfolio(
+    assignments: Assignments = None,
+    to: Annotated[Path, typer.Option(help="The folder to write to.")] = Path("portfolio"),
+    student: Annotated[
+        list[str] | None, typer.Option(help="Only this student's; repeat for more.")
+    ] = None,
+    course: Where = Path(),
+) -> None:
+    """Write a page of each student's work for others: pictures, tables, texts, and no points."""
+    from autograder.course.config import Course
+    from autograder.delivery.portfolio import write_portfolios
+
+    found = Course.load(course)
+    pages = write_portfolios(found, found.ids(assignments), to, student or ())
+    print(f"{len(pages)} portfolio pages in {to}")
 
 
 def export(

@@ -14,6 +14,7 @@ from pathlib import Path
 from autograder.course.config import Course
 from autograder.course.files import write_atomically
 from autograder.course.submissions import Handed
+from autograder.grading.runs import Run, unpacked
 
 #: Told whose submission makes an expensive call of which function, and of none once it is over.
 Tell = Callable[[str, str], None]
@@ -74,6 +75,16 @@ class KeptRuns:
 def folder_of(course: Course, student: str, assignment: str) -> Path:
     """Return where the calls of a submission are kept."""
     return course.record(student, assignment).parent / _FOLDER / assignment
+
+
+def read_runs(course: Course, student: str, assignment: str) -> dict[str, Run]:
+    """Return what is kept of a submission, by the name of the function that was called."""
+    found = {}
+    for path in sorted(folder_of(course, student, assignment).glob(f"*{_ENDING}")):
+        if known := unpacked(path.read_bytes()):
+            function, run = known
+            found[function] = run
+    return found
 
 
 def forget(course: Course, again: Iterable[Handed] = ()) -> None:

@@ -73,6 +73,15 @@ def points(value: float | None) -> str:
     return "–" if value is None else f"{round(value, 2):g}"
 
 
+def entry(value: Any) -> str:
+    """Write an entry of a table: three digits of a fraction, and what it is of everything else.
+
+    >>> entry(0.81234), entry(3), entry("B A D")
+    ('0.812', '3', 'B A D')
+    """
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
 def so_far(sheet: Sheet) -> str:
     """Write a score, and behind it the points that are not final."""
     return points(sheet.score) + (f" (+{points(sheet.open)})" if sheet.open else "")
@@ -95,6 +104,10 @@ def _environment() -> jinja2.Environment:
     environment.filters |= {"prose": prose, "blocks": blocks, "points": points, "counted": counted}
     environment.filters |= {"so_far": so_far, "earned": earned}
     environment.filters |= {"picture": picture.svg, "in_words": picture.describe}
-    environment.filters |= {"loss": picture.loss_svg, "trained": picture.describe_training}
+    environment.filters |= {
+        "entry": entry,
+        "loss": picture.loss_svg,
+        "trained": picture.describe_training,
+    }
     environment.globals |= {"STATUS": STATUS}
     return environment

@@ -5,14 +5,19 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
+import numpy as np
+
+from autograder.exercise import Curves, HeatMaps
 from autograder.exercise.clocks import exponent
 
 Curve = Mapping[str, Sequence[float]]
 Training = Mapping[str, Any]
 
 _SIZE = (5.2, 3.2)
+_ACROSS = 4  # heat maps side by side
 _YOURS, _REFERENCE = "#9a3412", "#1d4ed8"
 
 
@@ -72,6 +77,35 @@ def loss_svg(trainings: Sequence[Training]) -> str:
     for training in trainings:
         draw(training["steps"], training["losses"], "-", **_style(len(trainings)))
     axes.set(xlabel="step", ylabel="loss")
+    return _address(axes)
+
+
+def exhibit_svg(shown: Curves | HeatMaps) -> str:
+    """Draw what a portfolio shows; return an address as `svg` does."""
+    if isinstance(shown, Curves):
+        axes = _axes()
+        for (name, (x, y)), mark in zip(shown.curves.items(), cycle("os^vD"), strict=False):
+            (axes.loglog if shown.log else axes.plot)(x, y, f"{mark}-", label=name)
+            axes.set_xticks(x, [f"{value:g}" for value in x])
+        axes.set_xticks([], minor=True)
+        axes.set(xlabel=shown.x, ylabel=shown.y)
+        axes.legend(frameon=False)
+        return _address(axes)
+    from matplotlib.figure import Figure
+
+    rows = -(-len(shown.maps) // _ACROSS)
+    figure = Figure(figsize=(_SIZE[0], 1.6 * rows), layout="constrained")
+    grid = [*figure.subplots(rows, _ACROSS, squeeze=False, sharex=True, sharey=True).flat]
+    most = max(float(np.max(each)) for each in shown.maps.values())
+    for axes in grid:
+        axes.set_axis_off()
+    for (name, each), axes in zip(shown.maps.items(), grid, strict=False):
+        axes.set_axis_on()
+        axes.imshow(each, vmin=0, vmax=most, cmap="Blues")
+        axes.set_title(name, fontsize=7)
+        axes.tick_params(labelsize=6)
+    figure.supxlabel(shown.x, fontsize=8)
+    figure.supylabel(shown.y, fontsize=8)
     return _address(axes)
 
 

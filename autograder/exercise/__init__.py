@@ -22,6 +22,7 @@ from autograder.exercise.choice import Choice
 from autograder.exercise.clocks import Inconclusive, no_slower
 from autograder.exercise.datafile import data_file
 from autograder.exercise.exact import Count, Fractions, Shape
+from autograder.exercise.exhibit import Curves, Exhibit, HeatMaps, Table
 from autograder.exercise.figure import Figure
 from autograder.exercise.follow import apply, band, evaluate, solve
 from autograder.exercise.given import given, made, seeded
@@ -50,15 +51,18 @@ __all__ = [
     "Choice",
     "ComplexityClass",
     "Count",
+    "Curves",
     "Derivation",
     "Draws",
     "Essay",
     "Exercise",
+    "Exhibit",
     "Figure",
     "Form",
     "FormatError",
     "Formula",
     "Fractions",
+    "HeatMaps",
     "Inconclusive",
     "Judgement",
     "Labels",
@@ -71,6 +75,7 @@ __all__ = [
     "Reading",
     "Scaffold",
     "Shape",
+    "Table",
     "Undecided",
     "Witness",
     "Work",

@@ -8,6 +8,7 @@ from typing import Any, overload
 
 from autograder.exercise.answers import Answer
 from autograder.exercise.earlier import Carried, earlier
+from autograder.exercise.exhibit import Exhibit, Shown
 from autograder.exercise.part import AuthoringError, Function, Misconception, Part, sentences
 
 
@@ -72,6 +73,8 @@ class Exercise:
         self.alternatives: list[Function] = []
         #: What students carry here from earlier exercises.
         self.carried: list[Carried] = []
+        #: What a portfolio shows of it.
+        self.exhibits: list[Exhibit] = []
 
     def __repr__(self) -> str:
         return f"<Exercise {self.id}: {len(self.items)} items, {self.points:g} points>"
@@ -222,6 +225,12 @@ class Exercise:
         for place in (self, *self.functions[-1:]):
             place.alternatives.append(compute)
         return compute
+
+    def exhibit(self, show: Callable[..., Shown]) -> Callable[..., Shown]:
+        """Register a picture or table for portfolios, made of answers and expensive calls."""
+        self.exhibits.append(exhibit := Exhibit(show))
+        assert exhibit.caption  # raises AuthoringError where there is no docstring
+        return show
 
     def resting_on(self, part: Part) -> list[Part]:
         """Return the parts that count only where this one is right."""

@@ -224,12 +224,12 @@ class Runner:
         cells = [cell.source for cell in self._past(self._until)]
         key = key_of(cells, name, args, kwargs, self._numbers, self._zygote.data)
         known = runs.find(key) if key else None
-        if known is not None and (run := unpacked(known)):
-            return run
+        if known is not None and (found := unpacked(known)):
+            return found[1]
         self.abandon()
         with runs.telling(name):
             run = Run(*self.timed(name, *args, **kwargs))
-        if key and (content := packed(run)) is not None:
+        if key and (content := packed(name, run)) is not None:
             runs.keep(key, content)
         return run
 

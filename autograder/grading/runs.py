@@ -109,24 +109,25 @@ def key_of(
     return hashlib.sha256(b"\0".join(hashlib.sha256(p).digest() for p in parts)).hexdigest()
 
 
-def packed(run: Run) -> bytes | None:
+def packed(function: str, run: Run) -> bytes | None:
     """Return a run as bytes to be kept, if it is plain data and not too large."""
+    content = {"function": function, "value": run.value, "seconds": run.seconds}
     try:
-        pieces = encode({"value": run.value, "seconds": run.seconds}, max_payload=LARGEST)
+        pieces = encode(content, max_payload=LARGEST)
     except WireError:
         return None
     return b"".join(map(bytes, pieces))
 
 
-def unpacked(content: bytes) -> Run | None:
-    """Return what was packed, or None where the bytes are not in order."""
+def unpacked(content: bytes) -> tuple[str, Run] | None:
+    """Return a function's name and its run, or None where the bytes are not in order."""
     try:
         header, payload = frame_lengths(content[: PREFIX.size], LARGEST)
         middle = PREFIX.size + header
         if len(content) != middle + payload:
             return None
         found = decode(content[PREFIX.size : middle], content[middle:])
-        return Run(found["value"], found["seconds"])
+        return found["function"], Run(found["value"], found["seconds"])
     except (WireError, KeyError, TypeError):
         return None
 

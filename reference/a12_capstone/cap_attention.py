@@ -7,8 +7,26 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from autograder.exercise import Count, Essay, Exercise, Undecided, Witness, agree, require, seeded
-from reference.helpers import Pass, attention, initial_weights, split_heads, transformer_shapes
+from autograder.exercise import (
+    Count,
+    Essay,
+    Exercise,
+    HeatMaps,
+    Table,
+    Undecided,
+    Witness,
+    agree,
+    require,
+    seeded,
+)
+from reference.helpers import (
+    Pass,
+    attention,
+    cross_entropy,
+    initial_weights,
+    split_heads,
+    transformer_shapes,
+)
 
 exercise = Exercise(
     "cap_attention", title="Inside the trained model", source="Clark et al. (2019), sections 3 to 5"
@@ -515,3 +533,50 @@ def different_is_meaningful():
         "head has learned a role of its own: one looks at the mirrored symbol, and the others "
         "understand the rest of the sequence."
     )
+
+
+def reversal():
+    """Sequences that no model has seen: sources, inputs of the decoder, labels."""
+    src = np.random.default_rng(1).integers(1, 9, (256, N))
+    labels = src[:, ::-1]
+    return src, np.hstack([np.zeros((len(src), 1), int), labels[:, :-1]]), labels
+
+
+@exercise.exhibit
+def where_it_looks(train):
+    """Mean weights of all heads of the trained model, on 256 sequences that it has never seen."""
+    src, dec_in, _ = reversal()
+    means = heatmaps(collect(train[0], src, dec_in))
+    maps = {f"{name}, {head}": maps[head] for name, maps in means.items() for head in range(H)}
+    return HeatMaps("key", "query", maps)
+
+
+@exercise.exhibit
+def by_place(train):
+    """Of each attention: weight on the mirror, entropy, both by head, and the heads' distance."""
+    src, dec_in, _ = reversal()
+    rows = []
+    for place, maps in collect(train[0], src, dec_in).items():
+        numbers = *mirror_mass(maps), *row_entropy(maps), head_distance(maps)
+        rows.append([place, *map(float, numbers)])
+    return Table(("attention", "mirror, 0", "mirror, 1", "entropy, 0", "entropy, 1", "apart"), rows)
+
+
+@exercise.exhibit
+def without_a_head(train):
+    """The mean loss on new sequences if head 0 or head 1 of one attention is taken away."""
+    weights, data = train[0], reversal()
+
+    def loss(weights):
+        src, dec_in, labels = data
+        return float(cross_entropy(Pass(weights, H).translate(src, dec_in)[0], labels)[0])
+
+    rows = [["all heads", loss(weights), loss(weights)]]
+    for place in collect(weights, *data[:2]):
+        name, row = f"{place}.W_o", [place]
+        for columns in np.split(np.arange(len(weights[name])), H):
+            without = weights[name].copy()
+            without[columns] = 0
+            row.append(loss(weights | {name: without}))
+        rows.append(row)
+    return Table(("attention", "without 0", "without 1"), rows)

@@ -61,15 +61,16 @@ def test_an_object_that_is_changed_under_another_name_counts():
 
 def test_what_is_kept_comes_back_bit_for_bit():
     value = {"W": np.linspace(0, 1, 7, dtype=np.float32), "losses": [0.1, float("nan")]}
-    again = unpacked(packed(Run((value, "text"), 1.25)))
+    name, again = unpacked(packed("train", Run((value, "text"), 1.25)))
+    assert name == "train"
     assert again.seconds == 1.25
     assert isinstance(again.value, tuple)
     assert again.value[0]["W"].tobytes() == value["W"].tobytes()
 
 
 def test_what_is_too_large_or_not_in_order_is_worked_out_again():
-    assert packed(Run(np.zeros(LARGEST // 8 + 1))) is None
-    content = packed(Run([1, 2]))
+    assert packed("f", Run(np.zeros(LARGEST // 8 + 1))) is None
+    content = packed("f", Run([1, 2]))
     for spoiled in (b"", content[:-1], content + b"x", b"AGW1" + b"\xff" * 40):
         assert unpacked(spoiled) is None
 

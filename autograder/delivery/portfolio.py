@@ -1,0 +1,145 @@
+"""A page of a student's work for others to read: pictures, tables and texts, and no points."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from autograder.course.config import Course, CourseError
+from autograder.course.discover import Assignment, load_assignment
+from autograder.course.release import Release
+from autograder.course.runs import read_runs
+from autograder.course.submissions import Unreadable, as_released, read_notebook, texts
+from autograder.delivery.pages import write_page
+from autograder.delivery.people import people
+from autograder.delivery.picture import exhibit_svg
+from autograder.delivery.sanitise import markdown2html
+from autograder.delivery.sheets import Section, Sheet, sheets
+from autograder.exercise import Exercise, Exhibit, Table
+from autograder.grading.results import Status
+from autograder.grading.written import LONGEST
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is shown of one exercise.
+
+    Attributes
+    ----------
+    checked
+        What was checked of the student's functions and held, in sentences.
+    trainings
+        The training runs.
+    exhibits
+        Captions, with a table each, or the address of a picture.
+    written
+        The student's texts, as HTML that is safe to show.
+    """
+
+    title: str
+    source: str
+    checked: list[str]
+    trainings: list[dict[str, Any]]
+    exhibits: list[tuple[str, Table | str]]
+    written: list[Markup]
+
+
+def write_portfolios(
+    course: Course, ids: Sequence[str], to: Path, students: Sequence[str] = ()
+) -> list[Path]:
+    """Write a page for each graded submission and return the pages.
+
+    Raises
+    ------
+    CourseError
+        If an assignment isn't released, nothing of it is graded, or a student handed nothing in.
+    """
+    pages = []
+    names = {id: f"{one.first_name} {one.last_name}".strip() for id, one in people(course).items()}
+    for id in ids:
+        found = sheets(course, id)
+        if unknown := sorted({*students} - found.keys()) or ([] if found else ["anybody"]):
+            raise CourseError(
+                f"there is no graded submission of {', '.join(unknown)} to {id}: "
+                f"`autograder grade {id}` comes first"
+            )
+        assignment, release = load_assignment(course, id), Release.load(course, id)
+        for student in students or found:
+            pages.append(
+                write_page(
+                    to / student / f"{id}.html",
+                    "portfolio.html.j2",
+                    title=course.titles[id],
+                    name=names.get(student) or student,
+                    works=_works(course, assignment, release, found[student]),
+                )
+            )
+    return pages
+
+
+def _works(course: Course, assignment: Assignment, release: Release, sheet: Sheet) -> list[Work]:
+    student = sheet.grade.student
+    runs = {name: run.value for name, run in read_runs(course, student, assignment.id).items()}
+    notebook = _notebook(course, student, assignment.id)
+    blank = as_released(notebook, release)
+    written = {id: text for id, text in texts(notebook).items() if id not in blank}
+    found = []
+    for section in sheet.sections:
+        if exercise := assignment.sound.get(section.grade.id):
+            found.append(_work(exercise, section, runs, written))
+    return [one for one in found if one.checked or one.exhibits or one.written]
+
+
+def _work(
+    exercise: Exercise, section: Section, runs: Mapping[str, Any], written: Mapping[str, str]
+) -> Work:
+    items = section.grade.items
+    checks = {check.name for check in exercise.checks}
+    known = dict(runs) | {item.name: _answer(item.given) for item in items if item.given}
+    drawn = ((exhibit.caption, _drawn(exhibit, known)) for exhibit in exercise.exhibits)
+    essays = (written.get(f"{exercise.id}_{p.name}", "") for p in exercise.parts if p.manual)
+    return Work(
+        section.title,
+        exercise.source,
+        [i.rubric for i in items if i.name in checks and i.status is Status.PASSED],
+        [item.training for item in items if item.training],
+        [(caption, shown) for caption, shown in drawn if shown is not None],
+        [Markup(markdown2html({}, text)) for text in essays if text],
+    )
+
+
+def _drawn(exhibit: Exhibit, known: Mapping[str, Any]) -> Table | str | None:
+    """Return a table or a picture; nothing, where the student's data are not what it takes."""
+    if any(known.get(name) is None for name in exhibit.needs):
+        return None
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            shown = exhibit.show(**{name: known[name] for name in exhibit.needs})
+            return shown if isinstance(shown, Table) else exhibit_svg(shown)
+    except Exception:  # whatever the author's function, or drawing, raises on a wrong answer
+        return None
+
+
+def _answer(text: str) -> Any:
+    """Return an answer as an array, from the record; None where it is none, or was cut."""
+    try:
+        return np.asarray(ast.literal_eval(text)) if len(text) <= LONGEST else None
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+
+
+def _notebook(course: Course, student: str, assignment: str) -> dict[str, Any]:
+    for step in ("autograded", "submitted"):
+        try:
+            return read_notebook(course.submission(student, assignment, step))
+        except Unreadable:
+            continue
+    return {"cells": []}
