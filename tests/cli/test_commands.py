@@ -19,6 +19,7 @@ COMMANDS = [
     "grade",
     "grade-file",
     "new",
+    "portfolio",
     "release",
     "report",
     "simulate",
