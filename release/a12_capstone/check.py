@@ -830,7 +830,8 @@ def read_lines(raw: Any, hint: dict[str, Any]) -> str:
         if text is None or not str(text).strip():
             continue
         try:
-            shown = _ask_the_grammar(text, hint, "look_line", indexed=hint.get("indexed", ()))
+            how = {"indexed": hint.get("indexed", ()), "equations": hint.get("equations", False)}
+            shown = _ask_the_grammar(text, hint, "look_line", **how)
             read.append(f"line {number}: {shown.replace('read as ', '', 1)}")
         except FormatError as error:
             wrong.append(f"line {number}: {error}")
