@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from autograder.course.discover import Assignment
 from autograder.exercise.earlier import Carried
+from autograder.exercise.names import names
 from autograder.exercise.source import standalone
 
 _CALL = re.compile(r"^carry\(\s*[\"'](\w+)[\"']", re.M)
@@ -34,18 +36,39 @@ def carried(assignment: Assignment) -> dict[str, Any]:
     ``c.Course.given = ["a04_multi_head"]``.
     """
     found: dict[str, Any] = {}
+    sources = given_sources(assignment) if assignment.course.given else {}
     for exercise, each in needed(assignment).items():
         solutions = {one.name: one.solution for one in each}
         found[exercise] = {"assignment": each[0].assignment, "names": list(solutions)}
         if each[0].assignment in assignment.course.given:
-            found[exercise]["given"] = carried_source(each)
+            found[exercise]["given"] = sources[exercise]
     return {"carried": found} if found else {}
 
 
-def carried_source(each: list[Carried]) -> str:
-    """Return code that defines the references of what is carried from one exercise."""
-    solutions = {one.name: one.solution for one in each}
-    return "\n".join(standalone(solution, name) for name, solution in solutions.items())
+def given_sources(assignment: Assignment) -> dict[str, str]:
+    """Return by exercise code that defines the references of what is carried from it.
+
+    What these were built on in turn comes with them, where it has no cell of its own here.
+    """
+    wanted = needed(assignment)
+    own_cells = {one.name for each in wanted.values() for one in each}
+    return {exercise: _source(each, own_cells) for exercise, each in wanted.items()}
+
+
+def _source(each: Iterable[Carried], own_cells: set[str]) -> str:
+    found: dict[str, str] = {}
+
+    def add(one: Carried) -> None:
+        source = standalone(one.solution, one.name)
+        used = names(source).used
+        for below in one.below:
+            if below.name in used and below.name not in own_cells | found.keys():
+                add(below)
+        found[one.name] = source
+
+    for one in each:
+        add(one)
+    return "\n".join(found.values())
 
 
 def carry_problems(assignment: Assignment) -> list[str]:

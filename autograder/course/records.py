@@ -124,8 +124,7 @@ def key_of(course: Course, handed: Handed) -> str:
     best = sorted(course.best.get(handed.assignment, {}).items())
     own = {id: course.exercise_limits.get(id) for id in release.data["exercises"]}
     settings = repr((granted, best, sorted(own.items()))).encode()
-    carried = release.data.get("carried", {}).values()
-    asked = handed.assignment, *sorted({one["assignment"] for one in carried})
+    asked = _built_on(course.folder("release"), handed.assignment)
     digest = _assignment_digest(course.root, course.folder("release"), asked)
     secret = hashlib.sha256(secret_of(course).encode()).digest()
     parts = content, _numbers_of(course, handed).encode(), settings, digest, secret
@@ -147,6 +146,18 @@ def recorded_key(course: Course, handed: Handed) -> str:
         return str(json.loads(path.read_text("utf-8"))["key"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""
+
+
+@cache
+def _built_on(release: Path, assignment: str) -> tuple[str, ...]:
+    """Return an assignment and those whose code is carried into it, also by way of others."""
+    found = [assignment]
+    for one in found:
+        with contextlib.suppress(OSError, ValueError):  # not released
+            data = json.loads((release / one / "check.json").read_bytes())
+            below = {each["assignment"] for each in data.get("carried", {}).values()}
+            found += sorted(below.difference(found))
+    return tuple(found)
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.course.carrying import carried_source, carries, needed
+from autograder.course.carrying import carries, given_sources
 from autograder.course.config import Course
 from autograder.course.discover import Assignment, load_assignment
 from autograder.course.files import write_atomically
@@ -91,7 +91,7 @@ def simulate(
     release = Release.load(course, assignment)
     loaded = load_assignment(course, assignment)
     count, secret = students or _everything(loaded), secret_of(course)
-    carried = {id: carried_source(each) for id, each in needed(loaded).items()}
+    carried = given_sources(loaded)
     choices = _choices(loaded)
     outcome = {}
     for index in range(count):

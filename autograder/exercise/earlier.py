@@ -22,11 +22,14 @@ class Carried:
         Where students wrote it.
     function
         It, as an exercise of its own: reference, checks and mistakes.
+    below
+        What its exercise carried from still earlier ones.
     """
 
     assignment: str
     exercise: str
     function: Any
+    below: tuple[Carried, ...] = ()
 
     @property
     def solution(self) -> Callable[..., Any]:
@@ -58,6 +61,6 @@ def earlier(place: str, name: str) -> Carried:
         ) from error
     for function in exercise.functions:
         if function.solution.__name__ == name:
-            return Carried(assignment, id, function)
+            return Carried(assignment, id, function, tuple(exercise.carried))
     known = ", ".join(exercise.solutions) or "none"
     raise ValueError(f"{place} asks for no function or class {name!r}; it has {known}")

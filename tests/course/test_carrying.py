@@ -6,7 +6,9 @@ import sys
 
 import pytest
 
+from autograder.course import records
 from autograder.course.build import build, problems
+from autograder.course.carrying import given_sources
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import load_assignment
 from autograder.course.grade import Grader
@@ -249,6 +251,76 @@ def test_a_version_is_given_where_the_course_says_so_alone(carry, course):
 
 def test_without_a_given_version_none_is_to_be_had(carry):
     assert "your course gives no version" in carry(call='carry("scaler", given=True)')
+
+
+TOWER = '''
+"""A function on top of that."""
+from autograder.exercise import Exercise, agree
+
+exercise = Exercise("tower", title="Tower", source="none")
+stack = exercise.carries("a02_second/stack", "stack")
+
+@exercise.reference
+def tower(x, c: float):
+    """Stack twice."""
+    return stack(stack(x, c), c)
+
+@exercise.check(points=1)
+def stacks_twice(call, rng):
+    """Stacks twice."""
+    own, x = call.own(stack), rng.normal(size=3)
+    agree(call(x, 3.0), own(own(x, 3.0), 3.0))
+
+@exercise.misconception(fatal=True)
+def once(x, c):
+    """You stacked once."""
+    return stack(x, c)
+'''
+THIRD = """\
+# %% [markdown]
+# # The third
+#
+# %%
+carry("stack")
+
+# %% exercise="tower"
+def tower(x, c):
+    raise NotImplementedError
+"""
+
+
+@pytest.fixture
+def three(course, tmp_path):
+    """A course whose third assignment carries from the second, which carries from the first."""
+    places = {"reference/a03_third/tower.py": TOWER, "assignments/a03_third/a03_third.py": THIRD}
+    for place, content in places.items():
+        (tmp_path / place).parent.mkdir(parents=True)
+        (tmp_path / place).write_text(content)
+    more = '"title": "2"}, {"id": "a03_third", "title": "3"}'
+    given = 'c.Course.given = ["a02_second"]\n'
+    return course(config=CONFIG.replace('"title": "2"}', more) + given)
+
+
+def test_what_was_carried_into_earlier_code_comes_with_it(three):
+    third = load_assignment(three, "a03_third")
+    (proof,) = verify(third)
+    assert proof.problems == []
+    given = given_sources(third)["stack"]
+    found = {}
+    exec(given, found)
+    assert found["stack"](1.0, 3.0) == 4.0
+    assert given.index("class Scaler") < given.index("def stack")
+    assert json.loads(build(third)["check.json"])["carried"]["stack"]["given"] == given
+
+
+def test_a_grade_rests_on_all_that_its_code_was_built_on(three):
+    for id in ("a01_first", "a02_second", "a03_third"):
+        folder = three.folder("release") / id
+        folder.mkdir(parents=True)
+        for name, content in build(load_assignment(three, id)).items():
+            (folder / name).write_bytes(content)
+    release = three.folder("release")
+    assert records._built_on(release, "a03_third") == ("a03_third", "a02_second", "a01_first")
 
 
 @pytest.mark.sandbox
