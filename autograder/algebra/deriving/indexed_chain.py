@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import sympy
@@ -23,6 +24,7 @@ from autograder.algebra.deriving.premises import IndexedLine, Premises
 from autograder.algebra.deriving.rules import Fact
 from autograder.algebra.deriving.written_out import free_indices, rewritten, value
 
+_REMEMBERED = 256  # steps that were decided
 TRIED = (2, 3)  # numbers n for which a step is held against its rule
 
 
@@ -120,7 +122,25 @@ class IndexedChain(Premises):
     def _compared(
         self, a: sympy.Expr, b: sympy.Expr, relation: str, *, given: bool = True
     ) -> Verdict:
-        """Compare two lines; `given` is whether the facts may be used for that."""
+        """Compare two lines; `given` is whether the facts may be used for that.
+
+        A class writes the same steps again and again, so what was decided is remembered.
+        """
+        asked = (a, b, relation, given)
+        if asked in self._decided:
+            return self._decided[asked]
+        verdict = self._decide(*asked)
+        if verdict.equal is not None:  # else there may have been too little time
+            if len(self._decided) >= _REMEMBERED:
+                self._decided.clear()
+            self._decided[asked] = verdict
+        return verdict
+
+    @cached_property
+    def _decided(self) -> dict[tuple[Any, ...], Verdict]:
+        return {}
+
+    def _decide(self, a: sympy.Expr, b: sympy.Expr, relation: str, given: bool) -> Verdict:
         compare = at_most if relation == "<=" else equal_for_all
         try:
             if relation == "=" and matrix_lines.are_about_matrices(a, b):
