@@ -22,12 +22,17 @@ from autograder.exercise import (
     Count,
     Derivation,
     Exercise,
+    Figure,
     Formula,
     Fractions,
+    Labels,
     Matrix,
     Numbers,
+    Ordering,
     Shape,
+    Witness,
 )
+from autograder.exercise.registry import kinds
 from autograder.grading import budget
 from autograder.grading.budget import TOO_MUCH
 from autograder.grading.parts import grade_parts
@@ -92,6 +97,8 @@ ANSWERS = {
     "None within": [None, [None, 1]],
 }
 SQUARE = Chain("(x+1)**2", "x**2 + 2*x + 1", names=("x",))
+TEA = Ordering(["boil", ["pour", "wait"], "drink"], {"cold": ("cool", "It is not.")})
+LINE = np.linspace(0, 1, 21)
 KINDS = {
     "numbers": (Numbers(), [0.25, 0.75]),
     "digits": (Numbers(figures=2), 0.25),
@@ -103,6 +110,10 @@ KINDS = {
     "formula": (Formula("x y z"), "x**2"),
     "matrix": (Matrix("x y"), [["x", "y"], ["y", "x"]]),
     "complexity": (ComplexityClass("n x"), "n**2"),
+    "labels": (Labels("T F"), {"C1": "T", "C2": "F", "C3": "F"}),
+    "ordering": (TEA, TEA.order(TEA.shuffled(np.random.default_rng(0)))),
+    "figure": (Figure(), {"square": (LINE, LINE**2), "cube": (LINE, LINE**3)}),
+    "witness": (Witness(lambda pair: bool(pair[0] < 0 < pair[1])), np.array([-1.0, 2.0])),
     "derivation": (Derivation(SQUARE), ["(x+1)**2", "(x+1)*x + (x+1)", "x**2 + 2*x + 1"]),
 }
 
@@ -143,6 +154,7 @@ def test_it_earns_nothing_and_takes_little(kind, what):
 
 def test_there_are_forty_for_every_kind():
     assert len(ANSWERS) >= 40
+    assert {kind.kind for kind, _ in KINDS.values()} | {"essay"} == set(kinds())
 
 
 def test_what_takes_memory_is_stopped(monkeypatch):

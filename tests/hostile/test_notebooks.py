@@ -13,7 +13,7 @@ from autograder.course.submissions import Handed
 from autograder.delivery.demo import copy_course
 from autograder.grading.results import Grade, Status
 
-ASSIGNMENT = "a03_scaled_attention"
+ASSIGNMENT = "a02_attention_by_hand"
 SCRIPT = "<script>alert(1)</script>"
 
 
@@ -43,11 +43,11 @@ def of(notebook, id):
 
 
 def forged_points(notebook):
-    of(notebook, "check_sdpa")["metadata"]["nbgrader"]["points"] = 1e9
+    of(notebook, "check_attn_hand")["metadata"]["nbgrader"]["points"] = 1e9
 
 
 def forged_outputs(notebook):
-    of(notebook, "check_sdpa")["outputs"] = [
+    of(notebook, "check_attn_hand")["outputs"] = [
         {
             "output_type": "execute_result",
             "execution_count": 1,
@@ -58,19 +58,19 @@ def forged_outputs(notebook):
 
 
 def an_edited_check(notebook):
-    of(notebook, "check_sdpa")["source"] = "1000.0"
+    of(notebook, "check_attn_hand")["source"] = "1000.0"
 
 
 def a_check_as_answer(notebook):
-    of(notebook, "check_sdpa")["metadata"]["nbgrader"].update(grade=False, solution=True)
+    of(notebook, "check_attn_hand")["metadata"]["nbgrader"].update(grade=False, solution=True)
 
 
 def duplicated_checks(notebook):
-    notebook["cells"] += [deepcopy(of(notebook, "check_sdpa")) for _ in range(50)]
+    notebook["cells"] += [deepcopy(of(notebook, "check_attn_hand")) for _ in range(50)]
 
 
 def a_check_of_nothing(notebook):
-    cell = deepcopy(of(notebook, "check_sdpa"))
+    cell = deepcopy(of(notebook, "check_attn_hand"))
     cell["metadata"]["nbgrader"]["grade_id"] = "check_no_such_exercise"
     notebook["cells"].append(cell)
 

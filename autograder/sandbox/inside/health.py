@@ -7,7 +7,7 @@ this. It is not there to protect the grader, but so that a cell costs its own ex
 import builtins
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 _LEAST_RECURSION = 200
@@ -29,14 +29,15 @@ class Vitals:
 
     Parameters
     ----------
-    worker
-        The object that answers the grader.
+    answering
+        The objects that answer the grader.
     *own
-        The names in the modules and classes that it takes for this.
+        The names in the modules and classes that they take for this.
     """
 
-    def __init__(self, worker: object, *own: Mapping[str, Any]) -> None:
-        self._worker = worker
+    def __init__(self, answering: Iterable[object], *own: Mapping[str, Any]) -> None:
+        self._answering = tuple(answering)
+        own = (*own, *(vars(type(each)) for each in self._answering))
         watched = [vars(builtins), vars(json.JSONEncoder), vars(json.JSONDecoder), *own]
         watched += [vars(sys.modules[name]) for name in _COMMON if name in sys.modules]
         self._names = [(names, dict(names)) for names in watched]
@@ -57,7 +58,7 @@ class Vitals:
                 and sys.getprofile() is None
                 and sys.getrecursionlimit() >= _LEAST_RECURSION
                 and len(sys.modules) >= self._modules
-                and vars(self._worker).keys().isdisjoint(vars(type(self._worker)))
+                and all(vars(o).keys().isdisjoint(vars(type(o))) for o in self._answering)
                 and all(now.items() >= before.items() for now, before in self._names)
             )
         except BaseException:  # there may not even be a `len`

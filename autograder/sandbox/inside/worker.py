@@ -73,9 +73,11 @@ class Worker:
         seed(0)
         self._objects = Objects()
         self._moments = Moments(self._namespace)
-        own = (serve, encode, decode, describe, Shell.run)
+        own = (serve, encode, decode, describe, Shell.run, seed, Moments.recall)
         self._vitals = Vitals(
-            self, *map(vars, (Worker, Shell, Output)), *(part.__globals__ for part in own)
+            (self, self._objects, self._moments),
+            *map(vars, (Shell, Output)),
+            *(part.__globals__ for part in own),
         )
 
     def answer(self, request: dict[str, Any], frame: Frame) -> list[Buffer]:
