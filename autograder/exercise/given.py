@@ -37,11 +37,16 @@ class Given:
     function: Callable[..., Any]
     args: tuple[Any, ...] | None = None
 
+    @property
+    def ours(self) -> bool:
+        """Is it a function of ours, and not one of a library that everybody has?"""
+        return self.function.__module__.partition(".")[0] not in _LIBRARIES
+
     @cached_property
     def source(self) -> str:
         """Code that defines the function under the name ``given``."""
         module, name = self.function.__module__, self.function.__name__
-        if module.partition(".")[0] in _LIBRARIES:
+        if not self.ours:
             return f"from {module} import {name} as {_NAME}\n"
         return standalone(self.function, _NAME)
 
@@ -82,6 +87,11 @@ def made(function: Callable[..., Any], *args: Any) -> Given:
 def seeded(seed: int) -> Given:
     """Hand over ``numpy.random.default_rng(seed)``, which no data can be."""
     return Given(np.random.default_rng, (seed,))
+
+
+def tells(args: Iterable[Any], kwargs: dict[str, Any]) -> bool:
+    """Tell whether a function of ours is among arguments: who keeps it might use it elsewhere."""
+    return any(isinstance(value, Given) and value.ours for value in (*args, *kwargs.values()))
 
 
 def portable(args: Iterable[Any], kwargs: dict[str, Any]) -> dict[str, Any]:

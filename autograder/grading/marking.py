@@ -122,6 +122,7 @@ class Marking:
                         item.name: item
                         for item in grade_checks(function, call, secret=self._secret)
                     }
+                runner.forget()
             if any(item.note == TOO_MUCH for item in self._items.values()):
                 runner.abandon()
 

@@ -301,6 +301,11 @@ class Runner:
         """Let calls have a new process: this one may know too much, or still be answering one."""
         self._end(self._calls)
 
+    def forget(self) -> None:
+        """Let no function that was handed over help another one of the submission's."""
+        if self._calls.session is not None and self._calls.session.informed:
+            self.abandon()
+
     def settle(self, number: int = 0) -> None:
         """Let nothing that an exercise has done to Python reach the next one, from a cell on."""
         calls = self._calls.session

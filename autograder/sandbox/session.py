@@ -5,7 +5,7 @@ import signal
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
-from autograder.exercise.given import portable
+from autograder.exercise.given import portable, tells
 from autograder.sandbox import outputs
 from autograder.sandbox.allowance import Allowance, TooBusy
 from autograder.sandbox.channel import Channel
@@ -39,6 +39,8 @@ class Session:
     ----------
     spent
         Seconds that its requests have taken, without those for which it had no processor.
+    informed
+        Whether a function of the grader's was handed over, which its code may have kept.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class Session:
         self._lent = lent
         self._limits = zygote.limits
         self.spent = 0.0
+        self.informed = False
         self._modified = False
         self._warnings: tuple[str, ...] = ()
         self._partial: Any = []
@@ -356,6 +359,7 @@ class Session:
         self._modified, self._warnings = False, ()
         request = {"name": called} | request
         if "args" in request:
+            self.informed |= tells(request["args"], request["kwargs"])
             request |= portable(request["args"], request["kwargs"])
         reply = self._ask(subject, seconds, max_payload, **request)
         try:
