@@ -77,6 +77,7 @@ def verify(
         for id in found.ids([assignment]):
             wanted.setdefault(id, []).extend([exercise] if exercise else [])
     proofs: list[Proof] = [] if wanted else verify_helpers(found)
+    choices: list[str] = []
     for id in wanted or found.ids():
         loaded = load_assignment(found, id)
         if unknown := set(wanted.get(id, [])) - loaded.exercises.keys():
@@ -85,12 +86,15 @@ def verify(
                 f"it has {', '.join(loaded.exercises)}"
             )
         proofs += prove(loaded, wanted.get(id), secret=secret)
+        choices += [] if wanted.get(id) else loaded.choices
     if json:
         import json as json_module
 
         print(json_module.dumps([asdict(proof) for proof in proofs], indent=1))
     else:
         _show(proofs)
+        for line in choices:
+            print(line)
     if any(proof.problems for proof in proofs):
         raise typer.Exit(1)
 
@@ -139,10 +143,15 @@ def generate(
 ) -> None:
     """Build the students' notebooks in release/ and enter them in the gradebook."""
     from autograder.course.config import Course
+    from autograder.course.discover import load_assignment
     from autograder.delivery.release import generate as build
 
     found = Course.load(course)
-    drift = build(found, found.ids(assignments), check=check)
+    ids = found.ids(assignments)
+    drift = build(found, ids, check=check)
+    for id in (id for id in ids if id in found.best):
+        for line in load_assignment(found, id).choices:
+            print(line)
     for change in drift:
         print(change)
     if not drift:

@@ -58,6 +58,20 @@ class Assignment:
         return {id: e for id, e in self.exercises.items() if isinstance(e, Exercise)}
 
     @property
+    def choices(self) -> list[str]:
+        """Say of how many parts of a name the best count, and how many points that leaves."""
+        total = sum(exercise.points for exercise in self.sound.values())
+        found = []
+        for name, count in self.course.best.get(self.id, {}).items():
+            parts = [p.points for e in self.sound.values() for p in e.parts if p.name == name]
+            earned = total - sum(sorted(parts)[:-count])
+            found.append(
+                f"{self.id}: {total:g} points in all, of which {earned:g} can be earned: "
+                f"the best {count} of {len(parts)} `{name}` count"
+            )
+        return found
+
+    @property
     def broken(self) -> list[Broken]:
         """The exercises that could not."""
         return [e for e in self.exercises.values() if isinstance(e, Broken)]

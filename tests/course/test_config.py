@@ -135,3 +135,10 @@ def test_two_solution_cells_for_one_exercise(course):
     path.write_text(path.read_text() + '\n# %% exercise="sdpa"\nx = 1\n')
     with pytest.raises(CourseError, match="two cells are the solution of sdpa"):
         load_assignment(course, "a03_scaled_attention")
+
+
+def test_both_numbers_are_said_where_only_the_best_texts_count(course):
+    assert load_assignment(course, "a12_capstone").choices == []
+    assert load_assignment(course, "a11_theory").choices == [
+        "a11_theory: 135 points in all, of which 103 can be earned: the best 4 of 8 `essay` count"
+    ]
