@@ -8,6 +8,7 @@ import pytest
 
 from autograder.exercise import Undecided
 from autograder.exercise.loading import load_module
+from autograder.grading.recorder import Recorder
 
 FOLDER = Path(__file__).parents[2] / "reference" / "a12_capstone"
 POINTS = {
@@ -49,6 +50,54 @@ class TestForward:
         moved = np.abs(model.decode(memory, tgt) - model.decode(memory, other)).max((0, 2)) > 1e-9
         assert moved.astype(int).tolist() == module("cap_forward").touched()
         assert model.decode(memory, tgt).shape == (3, 6, 9)
+
+
+def in_torch(weights, src, tgt, h):
+    """Memory and logits by torch's own layers, which our references know nothing of."""
+    torch = pytest.importorskip("torch")
+    w = {name: torch.tensor(array) for name, array in weights.items()}
+    d, f = w["source"].shape[1], w["encoder.0.b1"].shape[0]
+    sizes = {"dropout": 0.0, "batch_first": True, "layer_norm_eps": 1e-5, "dtype": torch.float64}
+
+    def fill(place, layer, looks):
+        for kind, attention in looks.items():
+            own = {n: w[f"{place}.{kind}.{n}"] for k in "qkvo" for n in (f"W_{k}", f"b_{k}")}
+            attention.in_proj_weight.data = torch.cat([own[f"W_{k}"].T for k in "qkv"])
+            attention.in_proj_bias.data = torch.cat([own[f"b_{k}"] for k in "qkv"])
+            attention.out_proj.weight.data, attention.out_proj.bias.data = own["W_o"].T, own["b_o"]
+        for i in (1, 2):
+            linear = getattr(layer, f"linear{i}")
+            linear.weight.data, linear.bias.data = w[f"{place}.W{i}"].T, w[f"{place}.b{i}"]
+        for i in range(1, len(looks) + 2):
+            norm = getattr(layer, f"norm{i}")
+            norm.weight.data, norm.bias.data = w[f"{place}.gamma{i}"], w[f"{place}.beta{i}"]
+        return layer.eval()
+
+    def embedded(name, ids):
+        places = torch.tensor(module("cap_forward").positional_encoding(ids.shape[1], d))
+        return w[name][torch.tensor(ids)] * d**0.5 + places
+
+    memory, y = embedded("source", src), embedded("target", tgt)
+    causal = torch.nn.Transformer.generate_square_subsequent_mask(tgt.shape[1], dtype=torch.float64)
+    with torch.no_grad():
+        for i in range(2):
+            layer = torch.nn.TransformerEncoderLayer(d, h, f, **sizes)
+            memory = fill(f"encoder.{i}", layer, {"self": layer.self_attn})(memory)
+        for i in range(2):
+            layer = torch.nn.TransformerDecoderLayer(d, h, f, **sizes)
+            looks = {"self": layer.self_attn, "cross": layer.multihead_attn}
+            y = fill(f"decoder.{i}", layer, looks)(y, memory, tgt_mask=causal)
+    return memory.numpy(), (y @ w["out.W"] + w["out.b"]).numpy()
+
+
+def test_torch_s_own_layers_compute_what_the_reference_does():
+    forward, rng = module("cap_forward"), np.random.default_rng(3)
+    weights = forward.drawn(rng)
+    src, tgt = forward.sentences(rng)
+    model = forward.built(Recorder(forward.Transformer), weights)
+    memory, logits = in_torch(weights, src, tgt, forward.H)
+    assert np.abs(model.encode(src) - memory).max() < 1e-10
+    assert np.abs(model.decode(memory, tgt) - logits).max() < 1e-10
 
 
 def test_the_key_bias_of_the_small_model_gets_no_gradient():
