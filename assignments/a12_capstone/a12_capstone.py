@@ -258,6 +258,9 @@ def loss_and_grads(
 # share of them before. The last two are for the losses: they begin near $\log 9 = 2.197$, fall, and
 # end where the loss on new sequences is.
 #
+# Your feedback shows the curve of your losses, and the seed and the seconds of the run. It is trained anew
+# only if you hand in again and what `train` uses has changed.
+#
 # Train here with few steps, as long as you look for mistakes. Leave no training in a cell of this
 # notebook when you hand in: what is graded is the function.
 
@@ -329,7 +332,7 @@ def train_classifier(seed: int) -> "dictionary of arrays":
 #
 # ### Inside the trained model
 #
-# *45 minutes, and 20 for the text.* Your model reverses. How? Its attention maps are the part that can be
+# *40 minutes, and 20 for the text.* Your model reverses. How? Its attention maps are the part that can be
 # looked at: two heads in each of six attentions, the encoder's to itself, the decoder's to itself and the
 # decoder's to the encoder, in two layers each.
 #
