@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from autograder.exercise import Mismatch, confirm
+from autograder.grading.budget import bounded
 from autograder.sandbox import Isolation, StudentError, Zygote, probe
 
 from .test_clocks import Simulated, linear, make, quadratic, rows
@@ -133,3 +134,8 @@ def test_a_process_that_ends_while_it_is_watched_is_no_harm(zygote):
     with zygote.session() as session:
         session.execute(HOLDS)
         assert session.watched("holds", np.ones(3), 4)[0] == 1
+
+
+def test_an_operation_takes_time_while_a_timer_runs_on_the_process():
+    # Judging runs on one, and then the clock of the process stands still for milliseconds.
+    assert all(bounded("", confirm._operation) > 0 for _ in range(5))
