@@ -1,7 +1,7 @@
 """The warm process: imports the libraries once and forks a worker for each submission.
 
 It is trusted, but holds nothing worth taking: no reference, no expected value, no grader's
-environment. `warm.Zygote` starts it and speaks to it over a socket that no worker inherits.
+environment. `fork_server.Zygote` starts it and speaks to it over a socket that no worker inherits.
 """
 
 import contextlib
