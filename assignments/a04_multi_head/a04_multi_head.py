@@ -382,6 +382,9 @@ your_numbers("mha_sum_form")
 
 # %% [markdown]
 # 1. `order`: the letters of the right steps, in an order in which each follows from those before it.
+#    `block_steps`: for two heads the same is two lines with block matrices. Let $C = [H_1\ H_2]$ be the heads side by side and $W$ the
+#    two blocks of $W_O$ below each other, with $H_t = A_t X V_t$. Lead `C*W` to a sum of two products of these single matrices. In text,
+#    `[H_1, H_2]` are blocks side by side and `[W_1; W_2]` blocks below each other. Rules: *definition* (of $C$, $W$, $H_1$, $H_2$), *product of blocks*.
 # 2. `tied`: suppose that all heads had the same weights $A$. What would the layer compute?
 #    - **A** Zero: the contributions cancel.
 #    - **B** The same as a single head with the weights $A$ and value and output matrices of the full width $d$.
@@ -391,9 +394,10 @@ your_numbers("mha_sum_form")
 #    $W_V^{(t)} W_O^{(t)}$. Two whole numbers.
 
 # %% exercise="mha_sum_form"
-order = None  # letters, such as "C A F B"
-tied = None   # one of "A", "B", "C", "D"
-ranks = None  # two whole numbers
+order = None        # letters, such as "C A F B"
+block_steps = None  # a list of lines
+tied = None         # one of "A", "B", "C", "D"
+ranks = None        # two whole numbers
 
 # %% [markdown]
 # ### Low-rank scores, full-rank attention

@@ -4,7 +4,8 @@ Source: Vaswani et al. (2017), section 3.2.2; Elhage et al. (2021), "A mathemati
 transformer circuits".
 """
 
-from autograder.exercise import Choice, Count, Exercise, Ordering
+from autograder.algebra import IndexedChain
+from autograder.exercise import Choice, Count, Derivation, Exercise, Ordering
 
 exercise = Exercise(
     "mha_sum_form",
@@ -61,10 +62,53 @@ def draw(rng):
     }
 
 
-@exercise.part(points=3, answer=proof)
+@exercise.part(points=2, answer=proof)
 def order(steps):
     """The layer is the sum of A X W_V W_O over the heads: the proof in order."""
     return proof.order(steps)
+
+
+two_heads = IndexedChain(
+    start="C*W",
+    target="A_1*X*V_1*W_1 + A_2*X*V_2*W_2",
+    matrices=("C", "W", "H_1", "H_2", "W_1", "W_2", "A_1", "A_2", "X", "V_1", "V_2"),
+    definitions={
+        "C": "[H_1, H_2]",
+        "W": "[W_1; W_2]",
+        "H_1": "A_1*X*V_1",
+        "H_2": "A_2*X*V_2",
+    },
+    rules=("definition", "product of blocks"),
+)
+
+
+@exercise.part(points=1, answer=Derivation(two_heads))
+def block_steps():
+    """The same for two heads, with block matrices: C W as a sum of two products."""
+    return [
+        "[H_1, H_2]*[W_1; W_2]  # definition",
+        "H_1*W_1 + H_2*W_2  # product of blocks",
+        "A_1*X*V_1*W_1 + A_2*X*V_2*W_2  # definition",
+    ]
+
+
+@block_steps.alternative
+def heads_put_in_first():
+    """Put in the heads before multiplying."""
+    return [
+        "[A_1*X*V_1, A_2*X*V_2]*[[W_1], [W_2]]",
+        "A_1*X*V_1*W_1 + A_2*X*V_2*W_2",
+    ]
+
+
+@block_steps.alternative
+def in_latex():
+    """Blocks between brackets."""
+    return [
+        r"\begin{pmatrix} H_1 & H_2 \end{pmatrix} \begin{pmatrix} W_1 \\ W_2 \end{pmatrix}",
+        "= H_1 W_1 + H_2 W_2",
+        "= A_1 X V_1 W_1 + A_2 X V_2 W_2",
+    ]
 
 
 @exercise.part(points=1, answer=Choice("ABCD"))

@@ -27,6 +27,7 @@ from autograder.algebra.reading.tree import Node
 
 MAX_LINES = 40
 _CALLS = frozenset(CALLS)
+_BECAUSE = "refuted: "  # a verdict that gives a reason in place of numbers
 
 
 @dataclass(frozen=True)
@@ -213,6 +214,8 @@ class Chain:
         other = f"line {before.number}" if before.number else "the given expression"
         bound = "at least as large as" if line.relation == "<=" else "equal to"
         message = f"Line {line.number} is not {bound} {other}"
+        if verdict.how.startswith(_BECAUSE):
+            return f"{message}: {verdict.how.removeprefix(_BECAUSE)}"
         if not verdict.values:
             return message
         left, right = verdict.values

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import sympy
 
+from autograder.algebra.building.block import Misfit, block
 from autograder.algebra.building.functions import Max, Permutation, RowWise
 from autograder.algebra.deadlines.guard import within
 from autograder.algebra.reading.errors import ParseError
@@ -190,7 +191,21 @@ def read_indexed(text: str, names: Names) -> sympy.Expr:
 
 def tree_of(text: object, names: Names, *, latex: bool = False) -> Node:
     """Read a formula with indexed names as a tree, by the one grammar that there is."""
-    return read_tree(text, implicit=True, functions=names.calls, words=names.words, latex=latex)
+    tree = read_tree(text, implicit=True, functions=names.calls, words=names.words, latex=latex)
+    return _with_columns(tree, str(text)) if names.all_matrices and ";" in str(text) else tree
+
+
+def _with_columns(node: Node, text: str) -> Node:
+    """Make of a list ``[A; B]`` what ``[[A], [B]]`` is."""
+    children = tuple(_with_columns(child, text) for child in node.children)
+    if node.kind == "list" and len(children) > 1:
+        places = [child.token.position for child in node.children]
+        if ";" in text[places[0] : places[1]]:
+            children = tuple(
+                child if child.kind == "list" else Node("list", child.token, (child,))
+                for child in children
+            )
+    return node._replace(children=children)
 
 
 @within(_late)
@@ -236,6 +251,19 @@ class _Builder:
 
     def _transpose(self, node: Node) -> sympy.Expr:
         return Transposed(self.build(node.children[0]))
+
+    def _list(self, node: Node) -> sympy.Expr:
+        """Build a block matrix: a row ``[A, B]``, a column ``[A; B]``, or rows of rows."""
+        if not self.names.all_matrices or not node.children:
+            self.fail("expected one expression", node)
+        rows = [child.children if child.kind == "list" else () for child in node.children]
+        rows = rows if all(rows) else [node.children]
+        try:
+            return block([[self.build(entry) for entry in row] for row in rows])
+        except Misfit as error:
+            return self.fail(str(error), node)
+
+    _matrix = _list
 
     def _chain(self, node: Node) -> sympy.Expr:
         value = self.build(node.children[0])

@@ -7,14 +7,16 @@ are as assumed, of several sizes, is refuted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import sympy
 
+from autograder.algebra.building.block import Block, Misfit
 from autograder.algebra.building.functions import Permutation, RowWise, Transpose
 from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.matrices import is_identity
 from autograder.algebra.comparing.verdict import Verdict
+from autograder.algebra.deriving import blocks
 from autograder.algebra.deriving.indexed import Inert, Transposed
 from autograder.algebra.deriving.written_out import World, rewritten
 
@@ -28,7 +30,11 @@ def are_about_matrices(*lines: sympy.Expr) -> bool:
 
 
 def compare(a: sympy.Expr, b: sympy.Expr, known: Iterable[Rewrite], world: World) -> Verdict:
-    """Compare two lines, where `known` is what is assumed."""
+    """Compare two lines, where `known` is what is assumed; block matrices block by block."""
+    known = tuple(known)
+    opened = [world.put_definitions_in(side) for side in (a, b)]
+    if any(side.has(Block) for side in opened):
+        return _in_blocks(opened[0], opened[1], known, world)
     if same(a, b, (transposed, definition, permuted, *known), world):
         return Verdict(True, "proved for matrices of every size")
     a, b = (_opened(world.put_in(side)) for side in (a, b))
@@ -36,6 +42,21 @@ def compare(a: sympy.Expr, b: sympy.Expr, known: Iterable[Rewrite], world: World
     if verdict.equal is not True:
         return verdict
     return Verdict(True, "numeric for random matrices of several sizes")
+
+
+def _in_blocks(a: sympy.Expr, b: sympy.Expr, known: Sequence[Rewrite], world: World) -> Verdict:
+    try:
+        left, right = (blocks.worked_out(side) for side in (a, b))
+    except Misfit as error:
+        return Verdict(False, f"refuted: {error}")
+    shapes = [s.args[:2] if isinstance(s, Block) else (1, 1) for s in (left, right)]
+    if shapes[0] != shapes[1]:
+        return Verdict(False, "refuted: the numbers of blocks differ")
+    if not isinstance(left, Block):
+        return compare(left, right, known, world)
+    entries = zip(left.args[2:], right.args[2:], strict=True)
+    verdicts = [compare(*pair, known, world) for pair in entries]
+    return next((v for v in verdicts if v.equal is not True), verdicts[0])
 
 
 def same(a: sympy.Expr, b: sympy.Expr, rewrites: Iterable[Rewrite], world: World) -> bool:

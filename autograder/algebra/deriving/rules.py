@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import sympy
 
-from autograder.algebra.deriving import bounds, calculus, matrix_lines, probability
+from autograder.algebra.deriving import blocks, bounds, calculus, matrix_lines, probability
 from autograder.algebra.deriving.calculus import Rewrite
 from autograder.algebra.deriving.indexed import Inert, Total
 
@@ -78,6 +78,7 @@ _KNOWN = (
     Rule("variance of a multiple", (probability.variance_of_multiple,)),
     Rule("normal expectation", (probability.normal_exponential,)),
     Rule("transpose of a product", (matrix_lines.transposed,)),
+    Rule("product of blocks", (blocks.multiplied,)),
     Rule("permutations pass through", (matrix_lines.permuted,)),
     Rule("addition theorem", (calculus.addition,)),
     Rule("norm of a multiple", (bounds.norm_of_multiple,)),
