@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,6 +83,20 @@ def unlocked():
     """What student code could do if nothing held it back."""
     with Zygote(isolation=Isolation("C"), trust=True, limits=Limits(cell_seconds=30)) as zygote:
         yield zygote
+
+
+_USED = []  # by the processes of student code
+
+
+@pytest.fixture(autouse=True)
+def measured(record_property):
+    """Note, for bench/hostile.py, what a test has taken: the grader and student code together."""
+    _USED.clear()
+    before = time.process_time()
+    yield
+    students = sum(used["cpu_seconds"] for used in _USED)
+    record_property("cpu_seconds", time.process_time() - before + students)
+    record_property("peak_mb", max((used["peak_mb"] for used in _USED), default=0.0))
 
 
 def _exercises():
@@ -174,7 +189,9 @@ def grade(world):
 
     def grade(zygote, attack, at_the_end=""):
         source = notebook(attack.replace("@WORLD", str(world)), at_the_end)
-        return Marked(*grade_submission("a00", "eve", source, assigned, zygote))
+        marked = Marked(*grade_submission("a00", "eve", source, assigned, zygote))
+        _USED.append(marked.grade.runtime)
+        return marked
 
     return grade
 

@@ -60,14 +60,15 @@ def marked(zygote, names):
     return Marked(*grade_submission("a00", "eve", source, assigned, zygote, seconds=600))
 
 
-def test_none_earns_its_points(marked, names):
+@pytest.mark.parametrize("name", ATTACKS)
+def test_what_is_handed_over_earns_nothing(marked, names, name):
+    [id] = [id for id, known in names.items() if known == name]
+    assert marked.scores[id] == 0
+
+
+def test_honest_answers_beside_them_lose_nothing(marked, names):
     full = {names.get(id, id) for id, score in marked.scores.items() if score == 2}
     assert full == {"first", "between", "last"}
-
-
-def test_none_earns_anything(marked, names):
-    some = {names[id] for id, score in marked.scores.items() if id in names and score}
-    assert some == set()
 
 
 def test_the_notebook_tells_nothing(marked, tier):
