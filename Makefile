@@ -4,13 +4,17 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint generate lock audit bench clean
+.PHONY: demo test hostile lint generate lock audit bench clean
 
 demo: $(VENV)/ready
 	$(BIN)/autograder demo
 
 test: lint
 	$(BIN)/pytest -n auto --dist loadgroup
+
+# Once more where it may differ: newer Pythons, an ordinary user, tier A-.
+hostile:
+	.ci/hostile
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .
@@ -39,6 +43,7 @@ bench: $(VENV)/ready
 	$(BIN)/python bench/startup.py --out $(RESULTS)/startup.json
 	$(BIN)/python bench/pipeline.py --out $(RESULTS)/pipeline.json
 	$(BIN)/python bench/isolation.py --out $(RESULTS)/isolation.json
+	$(BIN)/python bench/hostile.py --out $(RESULTS)/hostile.json
 	$(BIN)/python bench/faults.py --out $(RESULTS)/faults.json
 	$(BIN)/python bench/memory.py --out $(RESULTS)/memory.json
 	$(BIN)/python bench/timing.py --out $(RESULTS)/timing.json

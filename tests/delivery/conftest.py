@@ -95,7 +95,11 @@ def template(tmp_path_factory):
     root = tmp_path_factory.mktemp("tiny")
     for name in ("course_config.py", "nbgrader_config.py"):
         shutil.copy(ROOT / name, root)
-    configure(root, f'c.Course.assignments = [{{"id": "{A}", "title": "Tiny & small"}}]')
+    configure(
+        root,
+        "c.Course.demo = []",
+        f'c.Course.assignments = [{{"id": "{A}", "title": "Tiny & small"}}]',
+    )
     notebook = gradebook.seal(released())
     folder = root / "release" / A
     folder.mkdir(parents=True)

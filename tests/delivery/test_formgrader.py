@@ -99,7 +99,8 @@ def marked(tmp_path_factory):
     root = copy_course(ROOT, tmp_path_factory.mktemp("formgrader") / "course").root
     config = root / "course_config.py"
     config.write_text(
-        f"{config.read_text()}\nc.Course.assignments = [{{'id': '{A}', 'title': 'By hand'}}]\n"
+        f"{config.read_text()}\nc.Course.demo = []\n"
+        f"c.Course.assignments = [{{'id': '{A}', 'title': 'By hand'}}]\n"
     )
     for folder, name, content in (("assignments", A, TEXT), ("reference", "line", REFERENCE)):
         path = root / folder / A / f"{name}.py"

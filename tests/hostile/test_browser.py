@@ -83,7 +83,8 @@ def shown(tmp_path_factory):
     root = copy_course(ROOT, tmp_path_factory.mktemp("shown") / "course").root
     config = root / "course_config.py"
     config.write_text(
-        f"{config.read_text()}\nc.Course.assignments = [{{'id': '{A}', 'title': 'Shown'}}]\n"
+        f"{config.read_text()}\nc.Course.demo = []\n"
+        f"c.Course.assignments = [{{'id': '{A}', 'title': 'Shown'}}]\n"
     )
     for folder, name, content in (("assignments", A, TEXT), ("reference", "shown", REFERENCE)):
         path = root / folder / A / f"{name}.py"

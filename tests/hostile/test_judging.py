@@ -235,7 +235,8 @@ def test_what_nothing_else_stops_costs_its_item_alone(tmp_path):
     root = copy_course(ROOT, tmp_path / "course").root
     config = root / "course_config.py"
     config.write_text(
-        f"{config.read_text()}\nc.Course.assignments = [{{'id': '{A}', 'title': 'Counted'}}]\n"
+        f"{config.read_text()}\nc.Course.demo = []\n"
+        f"c.Course.assignments = [{{'id': '{A}', 'title': 'Counted'}}]\n"
     )
     files = {f"assignments/{A}/{A}.py": TEXT}
     files |= {f"reference/{A}/{name}.py": text for name, text in REFERENCES.items()}

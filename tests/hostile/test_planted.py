@@ -67,7 +67,8 @@ def planted(tmp_path_factory):
     course = copy_course(ROOT, root / "course").root
     config = course / "course_config.py"
     config.write_text(
-        f"{config.read_text()}\nc.Course.assignments = [{{'id': '{A}', 'title': 'Planted'}}]\n"
+        f"{config.read_text()}\nc.Course.demo = []\n"
+        f"c.Course.assignments = [{{'id': '{A}', 'title': 'Planted'}}]\n"
         f"c.Exchange.root = {str(root / 'exchange')!r}\n"
     )
     for name, text in {
