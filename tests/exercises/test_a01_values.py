@@ -1,18 +1,16 @@
 """The exercises of a01 give the catalogue's figures on its fixed data, and so do the mistakes."""
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 import sympy
 
-from autograder.course.config import Course
-from autograder.course.discover import load_assignment
 from autograder.exercise import apply, draw_pool, evaluate, solve
 from autograder.exercise.loading import load_module
 
-ROOT = Path(__file__).parents[2]
+from ..loaded import ROOT, assigned
+
 ID = "a01_softmax"
 
 POINTS = {
@@ -68,7 +66,7 @@ def at(formula, **numbers):
 
 
 def test_points_and_their_order_are_the_catalogues():
-    loaded = load_assignment(Course.load(ROOT), ID)
+    loaded = assigned(ID)
     assert list(loaded.sound) == list(POINTS)
     for id, exercise in loaded.sound.items():
         assert exercise.points == sum(POINTS[id]), id
@@ -287,7 +285,7 @@ class TestJacobianSums:
         assert wrong("jacobian_sums", "rows", "reason_of_the_columns") == "A"
 
     def test_the_other_map_separates_the_causes(self):
-        loaded = load_assignment(Course.load(ROOT), ID)
+        loaded = assigned(ID)
         (source,) = (c.source for c in loaded.cells if "def other_map" in c.source)
         names = {"np": np, "print": lambda *_: None}
         exec(source, names)

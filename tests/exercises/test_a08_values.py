@@ -1,17 +1,15 @@
 """a08: the references give the catalogue's figures on its fixed data, and so do the mistakes."""
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from autograder.course.config import Course
-from autograder.course.discover import load_assignment
 from autograder.exercise import Undecided, draw_pool, evaluate, solve
 from autograder.exercise.loading import load_module
 
-ROOT = Path(__file__).parents[2]
+from ..loaded import ROOT, assigned
+
 ID = "a08_cost"
 POINTS = {  # the catalogue's parts, in its order; a function with its checks is one of them
     "cost_classes": [2, 1, 1],
@@ -61,7 +59,7 @@ def points(exercise, *names):
 
 
 def test_points_and_their_order():
-    loaded = load_assignment(Course.load(ROOT), ID)
+    loaded = assigned(ID)
     assert list(loaded.sound) == list(POINTS)
     for id, exercise in loaded.sound.items():
         assert exercise.points == sum(POINTS[id]), id

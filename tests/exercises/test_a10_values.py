@@ -2,17 +2,15 @@
 
 from functools import cache
 from itertools import combinations, pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from autograder.course.config import Course
-from autograder.course.discover import load_assignment
 from autograder.exercise import evaluate, solve
 from autograder.exercise.loading import load_module
 
-ROOT = Path(__file__).parents[2]
+from ..loaded import ROOT, assigned
+
 ID = "a10_scale_adapt"
 #: Points of the catalogue's rows; a row may be several parts.
 POINTS = {
@@ -62,7 +60,7 @@ def same(value, figures):
 
 
 def test_points_and_their_order():
-    loaded = load_assignment(Course.load(ROOT), ID)
+    loaded = assigned(ID)
     assert list(loaded.sound) == list(POINTS)
     for id, exercise in loaded.sound.items():
         assert exercise.points == pytest.approx(sum(POINTS[id])), id

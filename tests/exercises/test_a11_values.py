@@ -1,16 +1,14 @@
 """a11: the references give the catalogue's figures on its fixed data, and so do the mistakes."""
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
-from autograder.course.config import Course
-from autograder.course.discover import load_assignment
 from autograder.exercise import evaluate, solve
 from autograder.exercise.loading import load_helpers, load_module
 
-ROOT = Path(__file__).parents[2]
+from ..loaded import ROOT, assigned
+
 ID = "a11_theory"
 POINTS = {
     "row_entropy": [2, 1, 1, 3],
@@ -46,7 +44,7 @@ def wrong(name, part, mistake, numbers=()):
 
 
 def test_points_and_their_order():
-    loaded = load_assignment(Course.load(ROOT), ID)
+    loaded = assigned(ID)
     assert [id for id in loaded.sound if id in POINTS] == list(POINTS)
     for id, points in POINTS.items():
         assert loaded.sound[id].points == sum(points), id

@@ -1,20 +1,18 @@
 """Every exercise of the course proves itself, and keeps the shapes it promises."""
 
 import inspect
-from pathlib import Path
 
 import pytest
 from beartype import beartype
 from jaxtyping import jaxtyped
 
-from autograder.course.config import Course
-from autograder.course.discover import load_assignment
 from autograder.course.verify import verify
 from autograder.grading.checks import NO_GPU, grade_checks
 from autograder.grading.results import Status
 
-COURSE = Course.load(Path(__file__).resolve().parents[2])
-ASSIGNMENTS = {id: load_assignment(COURSE, id) for id in COURSE.ids()}
+from ..loaded import COURSE, assigned
+
+ASSIGNMENTS = {id: assigned(id) for id in COURSE.ids()}
 EXERCISES = [(a, id) for a, loaded in ASSIGNMENTS.items() for id in loaded.exercises]
 
 

@@ -3,16 +3,13 @@
 import html
 import re
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
 
-from autograder.course.config import Course
-from autograder.course.discover import load_assignment
+from ..loaded import COURSE, assigned
 
-COURSE = Course.load(Path(__file__).parents[2])
-ASSIGNMENTS = [load_assignment(COURSE, id) for id in COURSE.ids() if id.startswith(("a01", "a02"))]
+ASSIGNMENTS = [assigned(id) for id in COURSE.ids() if id.startswith(("a01", "a02"))]
 pytestmark = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.id)
 
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.S)

@@ -1,20 +1,17 @@
 """Slips that the engine knows of are not seen where nobody made one."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from autograder.course.config import Course
-from autograder.course.discover import load_assignment
 from autograder.exercise import Count, Numbers, apply, draw_pool, recognise, solve
 from autograder.exercise.slips import SLIPS
 
-COURSE = Course.load(Path(__file__).parents[2])
+from ..loaded import COURSE, assigned
+
 EXERCISES = {
     id: exercise
     for assignment in COURSE.ids()
-    for id, exercise in load_assignment(COURSE, assignment).sound.items()
+    for id, exercise in assigned(assignment).sound.items()
     if exercise.parts
 }
 

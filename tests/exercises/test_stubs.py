@@ -2,18 +2,15 @@
 
 import doctest
 import inspect
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from autograder.course.config import Course
-from autograder.course.discover import load_assignment
+from ..loaded import COURSE, assigned
 
-COURSE = Course.load(Path(__file__).parents[2])
 FUNCTIONS = [
     pytest.param(cell.source, function, id=f"{id}.{function.solution.__name__}")
-    for assignment in (load_assignment(COURSE, name) for name in COURSE.ids())
+    for assignment in map(assigned, COURSE.ids())
     for id, exercise in assignment.sound.items()
     for function in exercise.functions
     for cell in assignment.cells

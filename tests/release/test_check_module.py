@@ -8,8 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autograder.course.config import Course
-from autograder.course.discover import load_assignment
 from autograder.course.recording import record
 from autograder.course.shipping import formulas_module
 from autograder.course.sources import typed
@@ -18,9 +16,10 @@ from autograder.student.functions import _difference as difference
 from autograder.student.readers import read as read_answer
 from autograder.student.symbols import Numbers
 
-ROOT = Path(__file__).resolve().parents[2]
 NORM = """
 import numpy as np
+
+from ..loaded import COURSE, ROOT, assigned
 def norm(x, axis=-1, *, keep=False):
     {}
 check("norm")
@@ -428,11 +427,10 @@ def test_without_check_formulas_a_formula_is_taken_as_it_is(released, as_student
     assert "formula: 'a + (c' (put check_formulas.py beside check.py" in report
 
 
-@pytest.mark.parametrize("id", Course.load(ROOT).ids())
+@pytest.mark.parametrize("id", COURSE.ids())
 def test_what_the_grader_reads_check_reads_too(id):
     """Right answers and mistakes, as students type them."""
-    assignment = load_assignment(Course.load(ROOT), id)
-    for exercise in assignment.sound.values():
+    for exercise in assigned(id).sound.values():
         entry = record(exercise, "course")
         variant = draws(exercise, "course").pool[0]
         known = solve(exercise, variant)

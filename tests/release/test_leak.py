@@ -4,11 +4,10 @@ from pathlib import Path
 import pytest
 
 from autograder.course.build import build
-from autograder.course.config import Course
-from autograder.course.discover import load_assignment
 from autograder.course.leak import leaks
 
-ROOT = Path(__file__).resolve().parents[2]
+from ..loaded import COURSE, ROOT, assigned
+
 
 
 def with_cell(files, text):
@@ -18,7 +17,7 @@ def with_cell(files, text):
     return {**files, name: json.dumps(notebook).encode()}
 
 
-@pytest.mark.parametrize("id", Course.load(ROOT).ids())
+@pytest.mark.parametrize("id", COURSE.ids())
 def test_the_release_of_the_course_holds_nothing_of_its_references(id):
     # What is committed is up to date: `generate --check` says so before the tests.
     files = {
@@ -26,7 +25,7 @@ def test_the_release_of_the_course_holds_nothing_of_its_references(id):
         for path in (ROOT / "release" / id).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    assert leaks(load_assignment(Course.load(ROOT), id), files) == []
+    assert leaks(assigned(id), files) == []
 
 
 def test_the_small_release_holds_nothing(mini):

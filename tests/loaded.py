@@ -1,0 +1,16 @@
+"""The course as it stands, loaded once for all tests that only look at it."""
+
+from functools import cache
+from pathlib import Path
+
+from autograder.course.config import Course
+from autograder.course.discover import load_assignment
+
+ROOT = Path(__file__).resolve().parents[1]
+COURSE = Course.load(ROOT)
+
+
+@cache
+def assigned(id):
+    """Return an assignment with its references; whoever changes anything loads its own."""
+    return load_assignment(COURSE, id)
