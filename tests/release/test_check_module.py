@@ -16,10 +16,10 @@ from autograder.student.functions import _difference as difference
 from autograder.student.readers import read as read_answer
 from autograder.student.symbols import Numbers
 
+from ..loaded import COURSE, ROOT, assigned
+
 NORM = """
 import numpy as np
-
-from ..loaded import COURSE, ROOT, assigned
 def norm(x, axis=-1, *, keep=False):
     {}
 check("norm")
