@@ -40,6 +40,7 @@ NAMES = [
     "x/Ada Lovelace_7_assignsubmission_file_/a01_tiny.ipynb",
     "Ada Lovelace/a01_tiny.ipynb",
     "ada (1).ipynb",
+    "a01_tiny/ada_1_2_a01_tiny.ipynb",
 ]
 INSIDE = [
     *(f"{MOODLE}/{name}" for name in NAMES),
