@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
@@ -65,8 +66,8 @@ def verify(
     from autograder.course.discover import load_assignment
     from autograder.course.limits import check_limits
     from autograder.course.secret import FILE, secret_of
+    from autograder.course.verify import guessed, verify_helpers
     from autograder.course.verify import verify as prove
-    from autograder.course.verify import verify_helpers
 
     found = Course.load(course)
     check_limits(found)
@@ -95,7 +96,10 @@ def verify(
         _show(proofs)
         for line in choices:
             print(line)
-    if any(proof.problems for proof in proofs):
+    too_easy = guessed([proof for proof in proofs if not wanted.get(proof.assignment)])
+    for text in too_easy:
+        print(text, file=sys.stderr)
+    if too_easy or any(proof.problems for proof in proofs):
         raise typer.Exit(1)
 
 

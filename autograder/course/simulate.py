@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,12 +30,17 @@ from autograder.exercise import (
     solve,
 )
 from autograder.grading.checks import NO_GPU, grade_checks
+from autograder.grading.local import Local
+from autograder.grading.parts import grade_parts
 from autograder.grading.results import hundredths
 
 TRUTH = "simulated.json"
 
 #: What a student does who makes no mistake.
 RIGHT = ("right", "right_other_style")
+
+#: A mistake that an earlier one explains.
+FOLLOWS = "follows from an earlier function"
 
 HOSTILE = """\
 import os, signal, socket, sys
@@ -100,7 +105,7 @@ def simulate(
             id: _answer(exercise, release, student, index, place, seed, secret)
             for place, (id, exercise) in enumerate(loaded.sound.items())
         }
-        _leave_out_what_builds_on_mistakes(loaded, answered)
+        _build_on_mistakes(loaded, release, student, answered)
         left = {
             cell
             for cells, best in choices
@@ -123,17 +128,41 @@ def _choices(assignment: Assignment) -> list[tuple[list[str], int]]:
     return [([f"{id}_{n}" for id, n in parts if n == name], best[name]) for name in best]
 
 
-def _leave_out_what_builds_on_mistakes(
-    assignment: Assignment, answered: dict[str, Answered]
+def _build_on_mistakes(
+    assignment: Assignment, release: Release, student: str, answered: dict[str, Answered]
 ) -> None:
-    """Leave the stub where another exercise of the notebook is built on and isn't right.
+    """Look again at what builds on another exercise of the notebook that isn't right.
 
-    What a slip there costs in the end `autograder verify` proves.
+    A function stays a stub: what a slip there costs in the end `autograder verify` proves. A wrong
+    number may be right by the student's own function.
     """
     for id, exercise in assignment.sound.items():
-        built_on = {c.exercise for c in exercise.carried if c.assignment == assignment.id}
-        if any(answered[each].scenario not in RIGHT for each in built_on):
+        built_on = [c for c in exercise.carried if c.assignment == assignment.id]
+        own = {
+            carried.name: Local(wrong)
+            for carried in built_on
+            for wrong in carried.function.misconceptions
+            if answered[carried.exercise].scenario == wrong.name
+        }
+        if all(answered[c.exercise].scenario in RIGHT for c in built_on):
+            continue
+        if exercise.functions:
             answered[id] = Answered("untouched", None, 0.0)
+        elif own and ":" in answered[id].scenario:
+            variant = release.pool(id)[release.variant(id, student)]
+            answered[id] = _by_own_functions(exercise, variant, answered[id], own)
+
+
+def _by_own_functions(
+    exercise: Exercise, variant: dict[str, Any], given: Answered, own: dict[str, Local]
+) -> Answered:
+    """Return what answers are worth beside functions of the student's own that are wrong."""
+    values: dict[str, Any] = {}
+    exec(given.source or "", values)
+    with np.errstate(all="ignore"):
+        items = grade_parts(exercise, variant, values.get, earlier=own)
+    score = sum(item.score or 0.0 for item in items)
+    return replace(given, scenario=FOLLOWS, score=score) if score > given.score else given
 
 
 def expected_scores(course: Course) -> dict[str, dict[str, dict[str, Any]]]:

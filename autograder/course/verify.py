@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 
 from autograder.course.config import Course
@@ -13,6 +14,7 @@ from autograder.course.datafiles import data_problems
 from autograder.course.discover import Assignment, Broken
 from autograder.course.discrimination import Hidden, Twins, part_twins
 from autograder.course.proofs.blind import blind_guess
+from autograder.course.proofs.building import building_problems
 from autograder.course.proofs.carried import carried_problems
 from autograder.course.proofs.distances import Distance
 from autograder.course.proofs.functions import as_student, function_problems
@@ -23,6 +25,9 @@ from autograder.exercise import Draws, Exercise, draws, hidden_mistakes
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import hundredths
+
+#: Answers without a thought earn a smaller share of a whole assignment's points.
+GUESSED = 0.03
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,22 @@ def verify(
     ]
 
 
+def guessed(proofs: Sequence[Proof]) -> list[str]:
+    """Say of which assignments answers without a thought earn too much, if all were proved."""
+    found = []
+    for id, own in groupby(proofs, key=lambda proof: proof.assignment):
+        every = list(own)
+        blind, points = sum(p.blind for p in every), sum(p.points for p in every)
+        if blind >= GUESSED * points:
+            worst = sorted(every, key=lambda proof: -proof.blind)[:5]
+            told = ", ".join(f"{proof.exercise} {proof.blind:g}" for proof in worst)
+            found.append(
+                f"{id}: answers without a thought earn {blind:g} of {points:g} points; "
+                f"{GUESSED:.0%} is too much: ask for more than what is guessed, first in {told}"
+            )
+    return found
+
+
 def verify_helpers(course: Course) -> list[Proof]:
     """Prove the module of helpers that references share, where the course has one."""
     path = helpers_path(course)
@@ -124,10 +145,11 @@ def _examine(
     problems += _stub_earns(assignment, exercise, pool[0])
     for function in exercise.functions:
         problems += function_problems(function, secret, proof.twins, proof.distances, proof.prices)
-    problems += carried_problems(exercise)
+    problems += carried_problems(exercise, pool[0])
+    problems += building_problems(assignment, exercise, pool[0])
     if dear := [price for price in proof.prices if price.too_dear]:
         told = ", ".join(f"`{price.misconception}` {price.share:.0%}" for price in dear)
-        proof.notes.append(
+        problems.append(
             f"over {DEAREST:.0%} of a function's points for one mistake: {told}; check what it "
             "leaves right by itself, or declare it fatal"
         )

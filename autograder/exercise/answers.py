@@ -141,6 +141,10 @@ class Answer:
         """Judge an answer; kinds with partial credit say more than right or wrong."""
         return Judgement(float(self.same(given, expected, slack=slack)))
 
+    def says_much(self, right: Any) -> bool:
+        """Tell whether so little counts as right that a wrong value beside it is no chance."""
+        return True
+
     def rounding(self, raw: Any) -> Array | None:
         """Return how far each number may be from what the student meant, from its digits."""
         return None

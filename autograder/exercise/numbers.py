@@ -24,6 +24,7 @@ from autograder.student.readers import DIGITS, read_numbers
 from autograder.student.units import UNITS
 
 RELATIVE = 1e-3  # of a number: four significant digits always suffice
+LOOSE = 0.05  # of a single number: with such a tolerance slips are met by chance
 SMALL = 10.0  # times the number, where it is below a tenth: the tolerance has no cliff there
 FLOOR = 1e-6
 _WORTH = 0.05  # of the largest number: a last digit worth more says nothing
@@ -176,6 +177,10 @@ def not_divided(x):
             return Judgement(0.0, note, advice)
         found = judged_by_entries(credits, expected)
         return Judgement(found.credit, note, advice or found.feedback)
+
+    def says_much(self, right: Any) -> bool:
+        """Deny it of a single number where the author's tolerance is a large share of it."""
+        return np.size(right) > 1 or bool((self.tolerance or 0) <= LOOSE * np.max(np.abs(right)))
 
     def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
         """Compare entry by entry; arrays of different shapes are different."""

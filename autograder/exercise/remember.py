@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from autograder.exercise.standing_in import replaced
+
 Result = TypeVar("Result")
 
 #: How many results of a function are kept; those not asked for the longest are dropped first.
@@ -49,6 +51,8 @@ def remembered(
         @wraps(function)
         def remembering(*args: Hashable) -> Result:
             # 1, 1.0 and True are equal, and yet not the same question.
+            if replaced():  # what comes is one student's
+                return function(*args)
             key = tuple(arg.key if isinstance(arg, Values) else (type(arg), arg) for arg in args)
             if key in known:
                 known.move_to_end(key)

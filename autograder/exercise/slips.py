@@ -22,9 +22,6 @@ Slip = Callable[[Any, Any], Iterator[Any]]
 #: Below this, whole numbers meet by chance too often to conclude anything from them.
 SMALL = 5
 
-#: Beyond this share of a single number, what is right says too little about what is wrong.
-LOOSE = 0.05
-
 
 def opposite_sign(right: Any, given: Any) -> Iterator[Any]:
     """The size is right, the sign is not."""
@@ -148,7 +145,7 @@ _IMPOSSIBLE = (Undecided, ArithmeticError, ValueError, TypeError)
 
 def recognise(answer: Answer, given: Any, right: Any) -> Slip | None:
     """Return the slip that leads from the right answer to the one that was given, if any."""
-    if answer.free or _is_loose(answer, right):
+    if answer.free or not answer.says_much(right):
         return None
     for slip in SLIPS:
         with np.errstate(all="ignore"), contextlib.suppress(*_IMPOSSIBLE):
@@ -156,12 +153,6 @@ def recognise(answer: Answer, given: Any, right: Any) -> Slip | None:
                 if answer.same(given, wrong) and not answer.same(wrong, right, widen=DISTANCE):
                     return slip
     return None
-
-
-def _is_loose(answer: Answer, right: Any) -> bool:
-    """Tell whether so much is right that a wrong number looks like a slip by chance."""
-    tolerance = getattr(answer, "tolerance", None) or 0
-    return bool(_is_numbers(right) and right.size == 1 and tolerance > LOOSE * abs(right.item()))
 
 
 def is_telling(value: Any) -> bool:
@@ -191,6 +182,8 @@ def _entries(value: Any) -> Any:
     """Return the numbers or formulas in an answer; nothing of what is neither."""
     if _is_numbers(value):
         return value.ravel()
+    if isinstance(value, dict):
+        return np.concatenate([np.empty(0), *map(_entries, value.values())])
     if hasattr(value, "free_symbols"):
         return np.array(value.flat() if hasattr(value, "flat") else [value], dtype=object)
     return np.empty(0)

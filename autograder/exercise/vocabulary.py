@@ -10,6 +10,7 @@ from autograder.exercise.answers import Answer
 from autograder.exercise.earlier import Carried, earlier
 from autograder.exercise.exhibit import Exhibit, Shown
 from autograder.exercise.part import AuthoringError, Function, Misconception, Part, sentences
+from autograder.exercise.standing_in import replaceable
 
 
 @dataclass(eq=False)
@@ -147,7 +148,7 @@ class Exercise:
         if name in (function.solution.__name__ for function in self.functions if function.solution):
             raise AuthoringError(f"{self.id} has two references called `{name}`")
         own = Exercise(self.id, title=self.title, source=self.source)
-        own.solution = solution
+        own.solution, own.carried = solution, self.carried
         if not self.functions:
             self.solution = solution
             own.items += self.checks
@@ -160,10 +161,11 @@ class Exercise:
         """Let answers build on the student's own function or class of an earlier exercise.
 
         ``place`` is assignment and exercise, ``"a04_multi_head/mha_numpy"``. What comes is its
-        reference; ``call.own(…)`` of it is the student's.
+        reference. What is wrong by it is looked at once more with the student's own in its place,
+        wherever it is called; of a class, and within a check, ``call.own(…)`` is the student's.
         """
         self.carried.append(carried := earlier(place, name))
-        return carried.solution
+        return replaceable(carried.solution, name)
 
     def check(
         self,

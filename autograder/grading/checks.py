@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
@@ -14,9 +15,18 @@ from autograder.exercise import (
     Misconception,
     Mismatch,
 )
+from autograder.exercise.standing_in import standing_in
 from autograder.grading.budget import CHECK_SECONDS, TOO_MUCH, Exhausted, bounded
 from autograder.grading.recorder import Known, Recorder
-from autograder.grading.replay import diagnose, raising, seed_of, slipped
+from autograder.grading.replay import (
+    answers_like_the_reference,
+    diagnose,
+    idle,
+    raising,
+    repeating,
+    seed_of,
+    slipped,
+)
 from autograder.grading.results import Item, Status, hundredths, sentence
 from autograder.sandbox import StudentError
 
@@ -121,11 +131,6 @@ def _run(
     if item.note == _LOST:  # its objects went with a process that something else had spoiled
         call.begin()
         item = _outcome(exercise, check, call, secret, mistakes)
-    if call.borrowed and item.status in (Status.FAILED, Status.PARTIAL):
-        followed = _outcome(exercise, check, call.following(), secret, mistakes)
-        if followed.status is Status.PASSED:
-            text = "Right, given your own functions before."
-            item = replace(followed, note="follow_through", feedback=text)
     call.release()
     item = replace(item, training=asdict(call.training)) if call.training else item
     return replace(item, curve=asdict(call.curve)) if call.curve else item
@@ -138,52 +143,120 @@ def _outcome(
     secret: str,
     mistakes: Sequence[Misconception],
 ) -> Item:
+    failure = _attempt(exercise, check, call, secret)
+    wrong = isinstance(failure, Mismatch | StudentError)
+    if wrong and (call.borrowed or exercise.carried):
+        found = _followed(exercise, check, call, failure, secret, mistakes)
+        if found:
+            return found
+    return _judged(exercise, check, call, failure, secret, mistakes)
+
+
+def _attempt(exercise: Exercise, check: Check, call: Recorder, secret: str) -> Exception | None:
+    """Run a check, and return what it raises."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             place, rng = f"{exercise.id}.{check.name}", seed_of(exercise, check, secret)
             bounded(place, lambda: check.run(call, rng), CHECK_SECONDS)
-    except Exhausted as error:
-        return _item(check, Status.FAILED, TOO_MUCH, str(error))
-    except Inconclusive as unclear:
-        return _item(
-            check,
-            Status.ERRORED,
-            "inconclusive",
-            f"Nothing is decided: {unclear}. The score is withheld; a person will look at it.",
-        )
-    except Mismatch as mismatch:
-        note, credit = "", mismatch.credit
-        text = sentence(mismatch.detail if _open(check, secret) else mismatch.message)
-        known = None if check.gpu else diagnose(exercise, check, call, mismatch, mistakes, secret)
-        if known:
-            note, text = known.name, known.feedback
-            credit = max(credit, known.credit)
-        elif slip := None if check.gpu else slipped(exercise, call):
-            note, text = slip.__name__, f"{text} {' '.join((slip.__doc__ or '').split())}"
-        return _item(check, _earned(credit), note, text, credit=credit)
-    except StudentError as error:
-        note = str(error.kind) if error.kind in ("timeout", _LOST) else "student_error"
-        if error.type == "NotImplementedError" or error.kind == "missing":
-            note = "blank"
-        text = sentence(error.message if _open(check, secret) else _without_details(error))
-        if known := None if note == "blank" or check.gpu else raising(exercise, call, mistakes):
-            note, text = known.name, f"{known.feedback} ({text})"
-        credit = known.credit if known else 0.0
-        return _item(check, _earned(credit), note, text, credit=credit)
-    except Exception as error:  # a bug in the check: never the student's loss
-        return _item(
-            check,
-            Status.ERRORED,
-            "grader_error",
-            f"The check itself failed ({type(error).__name__}); a person will look at it.",
-        )
-    note, feedback = call.remarks[0] if call.remarks else ("", "")
-    return _item(check, Status.PASSED, note, feedback)
+    except Exception as error:
+        return error
+    return None
 
 
-def _earned(credit: float) -> Status:
-    return Status.PARTIAL if credit else Status.FAILED
+def _followed(
+    exercise: Exercise,
+    check: Check,
+    call: Recorder,
+    first: Exception | None,
+    secret: str,
+    mistakes: Sequence[Misconception],
+) -> Item | None:
+    """Run a check that failed once more, on top of the student's own earlier functions.
+
+    What the reference answers on top of them is right, even where the check has no eye for it; a
+    mistake may be known there.
+    """
+    if answers_like_the_reference(exercise, call):
+        return None
+    again = call.following()
+    with contextlib.ExitStack() as open_:
+        open_.callback(again.release)
+        own = {one.name: again.own(one.solution) for one in exercise.carried}
+        open_.enter_context(standing_in(own))
+        failure = _attempt(exercise, check, again, secret)
+        follows = failure is None or answers_like_the_reference(exercise, again)
+        if follows and idle(exercise, again):
+            return None
+        if follows:
+            text = "Right, given your own functions before."
+            return _item(check, Status.PASSED, "follow_through", text)
+        if vars(failure) == vars(first) and str(failure) == str(first):  # they made no difference
+            return None
+        item = _judged(exercise, check, again, failure, secret, mistakes)
+    return item if item.note in {wrong.name for wrong in mistakes} else None
+
+
+def _judged(
+    exercise: Exercise,
+    check: Check,
+    call: Recorder,
+    failure: Exception | None,
+    secret: str,
+    mistakes: Sequence[Misconception],
+) -> Item:
+    """Say what came of a check, and which mistake explains it."""
+    match failure:
+        case None if idle(exercise, call):
+            text = "Your function returns the same number everywhere, whatever it is given."
+            known = repeating(call, mistakes)
+            return _failed(check, known, "idle", known.feedback if known else text)
+        case None:
+            note, feedback = call.remarks[0] if call.remarks else ("", "")
+            return _item(check, Status.PASSED, note, feedback)
+        case Exhausted():
+            return _item(check, Status.FAILED, TOO_MUCH, str(failure))
+        case Inconclusive():
+            return _item(
+                check,
+                Status.ERRORED,
+                "inconclusive",
+                f"Nothing is decided: {failure}. The score is withheld; a person will look at it.",
+            )
+        case Mismatch():
+            text = sentence(failure.detail if _open(check, secret) else failure.message)
+            if check.gpu:
+                return _failed(check, None, "", text, failure.credit)
+            if known := diagnose(exercise, check, call, failure, mistakes, secret):
+                return _failed(check, known, "", known.feedback, failure.credit)
+            note = ""
+            if slip := slipped(exercise, call):
+                note, text = slip.__name__, f"{text} {' '.join((slip.__doc__ or '').split())}"
+            return _failed(check, None, note, text, failure.credit)
+        case StudentError():
+            note = str(failure.kind) if failure.kind in ("timeout", _LOST) else "student_error"
+            if failure.type == "NotImplementedError" or failure.kind == "missing":
+                note = "blank"
+            text = sentence(failure.message if _open(check, secret) else _without_details(failure))
+            silent = note == "blank" or check.gpu
+            if known := None if silent else raising(exercise, call, mistakes):
+                text = f"{known.feedback} ({text})"
+            return _failed(check, known, note, text)
+    return _item(  # a bug in the check: never the student's loss
+        check,
+        Status.ERRORED,
+        "grader_error",
+        f"The check itself failed ({type(failure).__name__}); a person will look at it.",
+    )
+
+
+def _failed(
+    check: Check, known: Misconception | None, note: str, text: str, credit: float = 0.0
+) -> Item:
+    """Return a failed item, by the name of a mistake where that is known."""
+    if known:
+        note, credit = known.name, max(credit, known.credit)
+    return _item(check, Status.PARTIAL if credit else Status.FAILED, note, text, credit=credit)
 
 
 def _item(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from autograder.exercise import (
     is_trivial,
     recognise,
 )
+from autograder.exercise.standing_in import standing_in
 from autograder.sandbox import StudentError
 
 Slack = Any  #: what rounding of carried values allows, entry by entry
@@ -39,7 +40,9 @@ class Own:
     wrong
         The answers, and functions, that may not be the true ones.
     trivial
-        Those of them that take no work, such as ones everywhere, and are no known mistake.
+        Those of them that may take no work, such as ones everywhere, and are no known mistake.
+    earlier
+        The student's functions of earlier exercises, by name.
     """
 
     known: dict[str, Any]
@@ -47,6 +50,7 @@ class Own:
     rounding: dict[str, Any] = field(default_factory=dict)
     wrong: set[str] = field(default_factory=set)
     trivial: set[str] = field(default_factory=set)
+    earlier: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
 
 def judge(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> Judgement:
@@ -60,15 +64,18 @@ def judge(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> Judgeme
     first = part.answer.judge(answer, true[part.name])
     if first.credit == 1:
         return first
+    if np.size(answer) > 1 and is_trivial(answer, true[part.name]):
+        first = replace(first, credit=0.0, feedback="")  # entries that are right by themselves
     rights = [true[part.name]]
     needs = set(part.needs)
-    if needs & (own.wrong | own.rounding.keys()):
-        with np.errstate(all="ignore"):
+    if needs & (own.wrong | own.rounding.keys()) or own.earlier:
+        with np.errstate(all="ignore"), standing_in(own.earlier) as cast:
             expected, slack = _from_own(part, part, own)
         if expected is not None:
             followed = part.answer.judge(answer, expected, slack=slack)
-            idle = needs & own.trivial and is_trivial(answer, true[part.name])
-            if followed.credit == 1 and not needs & own.wrong:
+            free = needs & own.trivial or cast.called
+            idle = free and is_trivial(answer, true[part.name])
+            if followed.credit == 1 and not (needs & own.wrong or cast.called):
                 return followed  # right: the earlier answers were only rounded
             if followed.credit == 1 and not idle:
                 return Judgement(1, "follow_through", "Right, given your earlier answers.")
@@ -116,7 +123,9 @@ def _ways(
 ) -> Iterator[tuple[Any, Slack]]:
     """Evaluate on the true answers, then on the student's own."""
     yield _evaluate(part, compute, true), 0.0
-    yield _from_own(part, compute, own)
+    with standing_in(own.earlier):
+        found = _from_own(part, compute, own)
+    yield found
 
 
 def _slipped(part: Part, answer: Any, rights: list[Any], first: Judgement) -> Judgement:

@@ -11,6 +11,7 @@ from autograder.exercise import Exercise
 from autograder.grading.budget import TOO_MUCH
 from autograder.grading.checks import grade_checks
 from autograder.grading.gpu import Gpu
+from autograder.grading.own import OwnFunction
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import ExerciseGrade, Item, Status
 from autograder.grading.runner import Runner
@@ -86,6 +87,8 @@ class Marking:
                 self._values = values
             else:
                 self._grade_parts(exercise, values)
+                if exercise.carried and any(map(_may_follow, self._items.values())):
+                    self._values = values
             if exercise.solutions:
                 runner.keep(number, exercise.solutions)
 
@@ -93,7 +96,8 @@ class Marking:
         self,
         exercise: Exercise,
         values: Mapping[str, Any],
-        functions: Mapping[str, StudentCall] | None = None,
+        functions: Mapping[str, OwnFunction] | None = None,
+        earlier: Mapping[str, OwnFunction] | None = None,
     ) -> None:
         pool, variant = self._assigned.pool, self._assigned.variant
 
@@ -102,19 +106,39 @@ class Marking:
                 raise values[name]
             return values[name]
 
-        found = grade_parts(exercise, pool[variant], read, pool=pool, functions=functions)
+        found = grade_parts(
+            exercise, pool[variant], read, pool=pool, functions=functions, earlier=earlier
+        )
         self._items |= {item.name: item for item in found}
 
-    def call(self, runner: Runner, yardstick: Yardstick | None, gpu: Gpu | None) -> None:
-        """Check the functions, as they were before that cell; the last cell must have been run."""
+    def call(
+        self,
+        runner: Runner,
+        yardstick: Yardstick | None,
+        gpu: Gpu | None,
+        places: Mapping[str, int],
+    ) -> None:
+        """Check the functions, as they were before that cell; the last cell must have been run.
+
+        What answers build on is taken as it was where it was graded: the check cells of other
+        exercises are at these ``places``.
+        """
         exercise = self.exercise
-        if exercise is None or self._fault or not exercise.functions:
+        if exercise is None or self._fault:
             return
         with self._withholding():
-            runner.turn_back(self._number)
-            if exercise.calling:
-                functions = {n: StudentCall(runner, s) for n, s in exercise.solutions.items()}
-                self._grade_parts(exercise, self._values, functions)
+            if self._values:
+                own = exercise.solutions if exercise.calling else {}
+                functions = {n: OwnFunction(runner, s, self._number) for n, s in own.items()}
+                earlier = {
+                    one.name: OwnFunction(
+                        runner, one.solution, places.get(one.exercise, self._number)
+                    )
+                    for one in exercise.carried
+                }
+                self._grade_parts(exercise, self._values, functions, earlier)
+            if exercise.functions:
+                runner.turn_back(self._number)
             for function in exercise.functions:
                 assert function.solution
                 with StudentCall(runner, function.solution, yardstick, gpu) as call:
@@ -125,6 +149,11 @@ class Marking:
                 runner.forget()
             if any(item.note == TOO_MUCH for item in self._items.values()):
                 runner.abandon()
+
+    @property
+    def place(self) -> int:
+        """The number of its check cell."""
+        return self._number
 
     def lasting(self, runner: Runner) -> bool:
         """Say whether the functions can be called without running cells again."""
@@ -155,3 +184,8 @@ class Marking:
         note = "timeout" if self.stopped.kind == "timeout" else "cell_error"
         text = f"There is no answer to read, because the cell stopped: {self.stopped.message}"
         return replace(item, note=note, feedback=text.rstrip(".") + ".")
+
+
+def _may_follow(item: Item) -> bool:
+    """Tell whether an answer is there that may be right by the student's own earlier functions."""
+    return item.status in (Status.FAILED, Status.PARTIAL) and bool(item.given)

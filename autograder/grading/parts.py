@@ -35,6 +35,7 @@ def grade_parts(
     *,
     pool: Sequence[Mapping[str, Any]] = (),
     functions: Mapping[str, Callable[..., Any]] | None = None,
+    earlier: Mapping[str, Callable[..., Any]] | None = None,
 ) -> list[Item]:
     """Grade every part, first against the true earlier answers, then against the student's own.
 
@@ -48,9 +49,12 @@ def grade_parts(
         All variants of the release, to recognise an answer to somebody else's numbers.
     functions
         The student's own functions by name, where parts are computed with them.
+    earlier
+        Those of earlier exercises, that the exercise builds on.
     """
     true = solve(exercise, variant)
-    own = Own({**true, **(functions or {})}, wrong=set(functions or ()))
+    asked = functions or {}
+    own = Own({**true, **asked}, wrong=set(asked), trivial=set(asked), earlier=earlier or {})
     items: list[Item] = []
     for part in exercise.parts:
         item = replace(_bounded(exercise, part, read, true, own), given=_given(part, read))

@@ -20,6 +20,7 @@ from autograder.exercise import (
 )
 from autograder.exercise.remember import Unfamiliar, Values, remembered
 from autograder.exercise.slips import FUNCTION_SLIPS, Slip
+from autograder.exercise.standing_in import standing_in
 from autograder.grading.recorder import Recorded, Recorder
 from autograder.grading.repeat import answers, renumbered, repeats
 
@@ -73,9 +74,19 @@ def raising(
     """
     if not call.raised:
         return None
+    return None if answers_like_the_reference(exercise, call) else repeating(call, mistakes)
+
+
+def answers_like_the_reference(exercise: Exercise, call: Recorder) -> bool:
+    """Tell whether every recorded call was answered as the reference answers it."""
+    if exercise.solution is None or not call.calls:
+        return False
+    return repeats(call)(exercise.solution, False)
+
+
+def repeating(call: Recorder, mistakes: Sequence[Misconception]) -> Misconception | None:
+    """Return the first misconception that answers every recorded call as the submission did."""
     replays = repeats(call)
-    if exercise.solution and replays(exercise.solution, False):
-        return None
     return next((wrong for wrong in mistakes if replays(wrong, False)), None)
 
 
@@ -88,6 +99,40 @@ def slipped(exercise: Exercise, call: Recorder) -> Slip | None:
     except Unfamiliar:
         return None
     return _slipped(exercise.solution, values)
+
+
+def idle(exercise: Exercise, call: Recorder) -> bool:
+    """Tell whether all answers are the same number everywhere, where the reference's are not.
+
+    Properties may hold of them, and they may follow from another such function; they took no work.
+    """
+    given = [each.value for each in call.calls if each.do == "call"]
+    if exercise.solution is None or len(given) < len(call.calls) or not _effortless(given):
+        return False
+    try:
+        with standing_in({}):  # right by themselves, not by the student's earlier functions
+            right = answers(exercise.solution, call.calls)
+    except Exception:  # what the reference can't answer is not looked at here
+        return False
+    return not _effortless(right)
+
+
+def _effortless(values: list[Any]) -> bool:
+    """Tell whether each answer, or all of them together, are one number alone."""
+    if all(map(_even, values)):
+        return True
+    alone = [np.asarray(value) for value in values if not isinstance(value, tuple | list)]
+    return len(alone) == len(values) and _even(np.concatenate([np.ravel(each) for each in alone]))
+
+
+def _even(value: Any) -> bool:
+    """Tell whether an array holds one number alone."""
+    if isinstance(value, tuple | list):
+        return bool(value) and all(map(_even, value))
+    entries = np.asarray(value)
+    if entries.dtype.kind not in "biuf" or entries.size < 2:
+        return False
+    return bool(np.all(entries == entries.flat[0]))
 
 
 @remembered()

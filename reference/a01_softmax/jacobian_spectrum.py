@@ -13,6 +13,8 @@ exercise = Exercise(
     title="How much gradient gets through",
     source="Gao & Pavel (2017), section 3",
 )
+softmax = exercise.carries("a01_softmax/softmax_stable", "softmax")
+softmax_jacobian = exercise.carries("a01_softmax/jacobian_code", "softmax_jacobian")
 
 
 @exercise.variant
@@ -24,18 +26,6 @@ def draw(rng):
             return {"z": z}
 
 
-def softmax(z):
-    """Of one vector."""
-    e = np.exp(z - np.max(z))
-    return e / e.sum()
-
-
-def jacobian(z):
-    """diag(p) − p pᵀ."""
-    p = softmax(z)
-    return np.diag(p) - np.outer(p, p)
-
-
 def eigenvalues(A):
     """In ascending order; what rounding makes of 0 becomes 0 again."""
     return np.linalg.eigvalsh(A).round(12) + 0.0
@@ -44,7 +34,7 @@ def eigenvalues(A):
 @exercise.part(points=1, answer=Numbers())
 def eig0():
     """The eigenvalues of J at z = (0, 0, 0), in ascending order."""
-    return eigenvalues(jacobian(np.zeros(3)))
+    return eigenvalues(softmax_jacobian(np.zeros(3)))
 
 
 @eig0.misconception()
@@ -62,13 +52,13 @@ def read_off_the_diagonal():
 @eig0.misconception()
 def from_the_largest_down():
     """The right numbers from the largest down; they are asked for from the smallest up."""
-    return eigenvalues(jacobian(np.zeros(3)))[::-1]
+    return eigenvalues(softmax_jacobian(np.zeros(3)))[::-1]
 
 
 @exercise.part(points=1, answer=Numbers())
 def eig1(z):
     """The eigenvalues of J at your z, in ascending order."""
-    return eigenvalues(jacobian(z))
+    return eigenvalues(softmax_jacobian(z))
 
 
 @eig1.misconception()
@@ -80,13 +70,13 @@ def own_outer_product_forgotten(z):
 @eig1.misconception()
 def own_diagonal(z):
     """You read the diagonal. Eigenvalues stand there only if the rest of the matrix is 0."""
-    return np.sort(np.diag(jacobian(z)))
+    return np.sort(np.diag(softmax_jacobian(z)))
 
 
 @eig1.misconception()
 def descending(z):
     """The right numbers from the largest down; they are asked for from the smallest up."""
-    return eigenvalues(jacobian(z))[::-1]
+    return eigenvalues(softmax_jacobian(z))[::-1]
 
 
 def square_is_shown(line):
@@ -225,13 +215,13 @@ def in_latex():
 @exercise.part(points=1, answer=Numbers())
 def norms():
     """The spectral norm of J at z = (0, 0) and at z = (10, 0), two numbers."""
-    return np.array([np.linalg.norm(jacobian(np.array([gap, 0])), 2) for gap in (0, 10)])
+    return np.array([np.linalg.norm(softmax_jacobian(np.array([gap, 0])), 2) for gap in (0, 10)])
 
 
 @norms.misconception()
 def one_entry():
     """You gave the entry p₁p₂. All four entries are as large: what does J do with (1, −1)?"""
-    return np.array([jacobian(np.array([gap, 0]))[0, 0] for gap in (0, 10)])
+    return np.array([softmax_jacobian(np.array([gap, 0]))[0, 0] for gap in (0, 10)])
 
 
 @norms.misconception()

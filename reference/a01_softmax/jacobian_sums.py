@@ -87,7 +87,7 @@ general_chain = IndexedChain(
 )
 
 
-@exercise.part(points=1, answer=Derivation(general_chain))
+@exercise.part(points=2, answer=Derivation(general_chain))
 def general():
     """Any row of J for n logits added up, down to 0, with the reason of each step."""
     return [
@@ -134,7 +134,7 @@ def general_in_latex():
     ]
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def columns():
     """What makes the entries of a column, ∂p_i/∂z_j over all i, add up to 0?"""
     return "A"
@@ -158,7 +158,7 @@ def order_says_nothing_of_columns():
     return "D"
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def rows():
     """What makes the entries of a row, ∂p_i/∂z_j over all j, add up to 0?"""
     return "B"

@@ -14,6 +14,7 @@ exercise = Exercise(
     title="Expected index is not a maximum",
     source="Boyd & Vandenberghe (2004), section 3.1.5",
 )
+softmax = exercise.carries("a01_softmax/softmax_stable", "softmax")
 
 
 @exercise.variant
@@ -23,12 +24,6 @@ def draw(rng):
         z = rng.integers(0, 6, 5)
         if np.count_nonzero(z == z.max()) == 1 and z.argmax() != 2 and np.ptp(z) >= 2:
             return {"z": z, "a": int(rng.integers(3, 7))}
-
-
-def softmax(z):
-    """Of one vector."""
-    e = np.exp(z - z.max())
-    return e / e.sum()
 
 
 def both(z, a):
@@ -66,7 +61,7 @@ def logits_as_weights(z, a):
     return np.array([v @ np.arange(len(v)) / v.sum() for v in both(z, a)])
 
 
-@exercise.part(points=1, answer=Numbers())
+@exercise.part(points=1.25, answer=Numbers())
 def lse(z):
     """log Σ exp(z_i) for your z, one number."""
     return np.log(np.exp(z).sum())
@@ -146,7 +141,7 @@ chain = Chain(
 )
 
 
-@exercise.part(points=1, answer=Derivation(chain))
+@exercise.part(points=1.5, answer=Derivation(chain))
 def bound_steps():
     """From log Σ exp(z_i) to a form in the differences z_i − m, one equality a line."""
     return [
@@ -189,7 +184,7 @@ def in_latex():
     ]
 
 
-@exercise.part(points=0.5, answer=Formula("n", {"n": "positive integer"}))
+@exercise.part(points=0.25, answer=Formula("n", {"n": "positive integer"}))
 def at_least():
     """The best lower bound of Σ exp(z_i − m) for n logits whose largest is m."""
     return "1"
@@ -231,7 +226,7 @@ def logarithm_too_early():
     return "log(n)"
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def why():
     """Why can't the expected index of (a, 0, a) be read as the index of the maximum?"""
     return "B"

@@ -10,6 +10,7 @@ from autograder.exercise import Choice, Exercise, Formula, Numbers
 exercise = Exercise(
     "softmax_temperature", title="Cold, warm, hot", source="Hinton et al. (2015), eq. 1"
 )
+softmax = exercise.carries("a01_softmax/softmax_stable", "softmax")
 
 
 @exercise.variant
@@ -21,13 +22,7 @@ def draw(rng):
             return {"z": z, "tau": rng.permutation([0.5, 3.0, 5.0])}
 
 
-def softmax(z):
-    """Along the last axis."""
-    e = np.exp(z - z.max(axis=-1, keepdims=True))
-    return e / e.sum(axis=-1, keepdims=True)
-
-
-@exercise.part(points=3, answer=Numbers())
+@exercise.part(points=3.5, answer=Numbers())
 def p(z, tau):
     """softmax(z/τ), a row for each of your temperatures, shape (3, 4)."""
     return softmax(z / tau[:, None])
@@ -78,7 +73,7 @@ def limits_exchanged_cold():
     return np.full(4, 0.25)
 
 
-@exercise.part(points=1, answer=Numbers())
+@exercise.part(points=0.25, answer=Numbers())
 def hot():
     """The limit of the same for τ → ∞, four exact numbers."""
     return np.full(4, 1 / len(tied))
@@ -103,7 +98,7 @@ def proportional_to_the_logits():
 
 
 @exercise.part(
-    points=2, answer=Formula("z_i zbar n tau", {"tau": "positive", "n": "positive integer"})
+    points=2.75, answer=Formula("z_i zbar n tau", {"tau": "positive", "n": "positive integer"})
 )
 def first_order():
     """softmax(z/τ)_i for large τ, up to the term in 1/τ."""
@@ -140,7 +135,7 @@ def correction_reversed():
     return "1/n - (z_i - zbar)/(n*tau)"
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def application():
     """Which of these uses the temperature as a device of training?"""
     return "C"

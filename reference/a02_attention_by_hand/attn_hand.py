@@ -13,7 +13,7 @@ exercise = Exercise(
 
 query = np.array([1, 0, 1])
 keys = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 0]])
-values = np.array([[2, 0], [0, 2], [1, 1]])
+values = np.array([[2, 0], [0, 5], [1, 1]])
 
 
 @exercise.variant
@@ -23,7 +23,7 @@ def draw(rng):
     return {"q": query[features], "K": keys[key][:, features], "V": values[value]}
 
 
-@exercise.part(points=1, answer=Numbers(), carry_if=np.any)
+@exercise.part(points=0.5, answer=Numbers(), carry_if=np.any)
 def scores(q, K):
     """The scores K q, one for each key, shape (3,)."""
     return K @ q
@@ -41,7 +41,7 @@ def query_left_out(K):
     return K.sum(axis=1)
 
 
-@exercise.part(points=1, answer=Numbers(), carry_if=np.any)
+@exercise.part(points=0.5, answer=Numbers(), carry_if=np.any)
 def weights(scores):
     """The attention weights softmax(s), shape (3,), adding up to 1."""
     e = np.exp(scores - scores.max())
@@ -66,7 +66,7 @@ def one_winner(scores):
     return np.eye(len(scores))[np.argmax(scores)]
 
 
-@exercise.part(points=1, answer=Numbers())
+@exercise.part(points=2.5, answer=Numbers())
 def out(weights, V):
     """The output Σ w_i v_i, shape (2,)."""
     return weights @ V
@@ -96,7 +96,7 @@ def keys_averaged(weights, K):
     return weights @ K
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def large_weight():
     """What does a large weight w_i mean?"""
     return "C"

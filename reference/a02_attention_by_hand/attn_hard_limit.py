@@ -27,7 +27,7 @@ def jacobian(z):
     return np.diag(p) - np.outer(p, p)
 
 
-@exercise.part(points=1, answer=Numbers())
+@exercise.part(points=1.5, answer=Numbers())
 def p():
     """The leading weight of softmax(s/τ) at the four temperatures, shape (4,)."""
     return np.array([softmax(s / t)[0] for t in temperatures])
@@ -93,7 +93,7 @@ def spectral_norm():
     return np.array([np.linalg.norm(jacobian(s / t), 2) / t for t in temperatures])
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def tie():
     """The limit of the output for τ → 0 when the two best keys tie."""
     return "D"

@@ -37,7 +37,7 @@ bound_chain = Chain(
 )
 
 
-@exercise.part(points=1, answer=Derivation(bound_chain))
+@exercise.part(points=1.5, answer=Derivation(bound_chain))
 def bound():
     """From M minus the output to a sum of terms, none of which is negative."""
     return [
@@ -184,7 +184,7 @@ def pressed_into_weights():
     return np.array([0, 0.5, 0.5])
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def reachable():
     """Which of (1, 1) and (3, 3) can be an output for the values (0, 0), (4, 0), (0, 4)?"""
     return "B"

@@ -34,7 +34,7 @@ def scale(X):
     return np.sqrt(X.shape[1])
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def projections():
     """What does "each word is query, key and value" say about W_Q, W_K and W_V?"""
     return "B"
@@ -63,13 +63,13 @@ def is_weighting(row):
     return np.ptp(row) > 0
 
 
-@exercise.part(points=1, answer=Numbers(), carry_if=is_weighting)
+@exercise.part(points=1.5, answer=Numbers(), carry_if=is_weighting)
 def row(X):
     """The weights with which "cat" looks at The, cat, sat, without a scale, shape (3,)."""
     return softmax(X @ X[CAT])
 
 
-@exercise.part(points=1, answer=Numbers(), carry_if=is_weighting)
+@exercise.part(points=1.5, answer=Numbers(), carry_if=is_weighting)
 def row_scaled(X):
     """The same with scores divided by √d_k, shape (3,)."""
     return softmax(X @ X[CAT] / scale(X))
@@ -123,7 +123,7 @@ def scaled_over_the_matrix(X):
     return softmax(X @ X.T / scale(X), axis=None)[CAT]
 
 
-@exercise.part(points=1, answer=Choice("ABC", multiple=True))
+@exercise.part(points=0.25, answer=Choice("ABC", multiple=True))
 def most(X):
     """The words that "cat" gives most weight to: all that share the first place."""
     scores = X @ X[CAT]
@@ -142,7 +142,7 @@ def others_alone(X):
     return most.compute(X).replace("B", "")
 
 
-@exercise.part(points=1, answer=Choice("ABCDEF", multiple=True))
+@exercise.part(points=0.5, answer=Choice("ABCDEF", multiple=True))
 def window():
     """What distinguishes self-attention from a fixed window with fixed weights?"""
     return "ACEF"
@@ -196,7 +196,7 @@ def scaled_favourite_only(X):
     return X[np.argmax(X @ X[CAT])]
 
 
-@exercise.part(points=2, answer=Numbers())
+@exercise.part(points=2.75, answer=Numbers())
 def A(X):
     """All attention weights without a scale, shape (3, 3), row by row."""
     return softmax(X @ X.T)

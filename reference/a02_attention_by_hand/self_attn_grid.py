@@ -38,7 +38,7 @@ def tells_apart(A):
     return np.ptp(A, axis=1).min() > 0
 
 
-@exercise.part(points=3, answer=Numbers(), carry_if=tells_apart)
+@exercise.part(points=4, answer=Numbers(), carry_if=tells_apart)
 def A(X):
     """The weights softmax(X Xᵀ / √d_k), shape (4, 4)."""
     return softmax(scores(X))
@@ -93,7 +93,7 @@ def always_itself(A):
     return np.arange(len(A))
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def itself():
     """When does every word surely attend most to itself?"""
     return "B"
@@ -167,7 +167,7 @@ def mean_share(A):
     return A.mean(axis=0)
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def vertical():
     """What stands beside the vertical axis of the heatmap, and which fields add up to 1?"""
     return "A"

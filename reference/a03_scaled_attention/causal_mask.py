@@ -114,7 +114,7 @@ def additive_mask(n):
     return np.where(causal_mask(n), 0.0, -inf)
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)  # what it returns is no mask
 def nothing_blocked(n):
     """Every pair is allowed. A key that comes after its query has to be blocked."""
     return np.ones((n, n), dtype=bool)
@@ -144,7 +144,7 @@ def empty_loses_an_axis(n):
     return np.array([[j <= i for j in range(n)] for i in range(n)], dtype=bool)
 
 
-@exercise.part(points=3, answer=Numbers())
+@exercise.part(points=4, answer=Numbers())
 def A(S):
     """The weights softmax(S) under the causal mask, shape (4, 4)."""
     return softmax(np.where(causal_mask(len(S)), S, -inf))
@@ -186,7 +186,7 @@ def mask_added(S):
     return softmax(S + causal_mask(len(S)))
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def after_softmax():
     """What goes wrong when the mask is multiplied onto the weights, after the softmax?"""
     return "B"
@@ -210,7 +210,7 @@ def nothing_wrong():
     return "D"
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def repair():
     """When can weights that were masked after the softmax be repaired without the scores?"""
     return "C"

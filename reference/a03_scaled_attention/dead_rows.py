@@ -24,7 +24,7 @@ def draw(rng):
             return {"s": rng.permutation(s)}
 
 
-@exercise.part(points=1, answer=Numbers())
+@exercise.part(points=0.25, answer=Numbers())
 def filled():
     """The weights if every score is replaced by −1e9."""
     return np.full(3, 1 / 3)
@@ -36,7 +36,7 @@ def filled_is_zero():
     return np.zeros(3)
 
 
-@exercise.part(points=1, answer=Numbers())
+@exercise.part(points=3, answer=Numbers())
 def added(s):
     """The weights if −1e9 is added to every score, in float64."""
     return softmax(s)
@@ -54,7 +54,7 @@ def added_is_zero(s):
     return np.zeros(3)
 
 
-@exercise.part(points=1, answer=Numbers())
+@exercise.part(points=0.25, answer=Numbers())
 def added32():
     """The same in float32."""
     return np.full(3, 1 / 3)
@@ -203,7 +203,7 @@ def overflowing(s, mask):
         return np.where(total == 0, 0, e / total)
 
 
-@exercise.part(points=2, answer=Choice("ABCDE", multiple=True))
+@exercise.part(points=1.5, answer=Choice("ABCDE", multiple=True))
 def risks():
     """What else speaks against large finite numbers in place of −∞?"""
     return "ABD"

@@ -38,7 +38,7 @@ def measured(*powers):
     return largest, trace
 
 
-@exercise.part(points=3, answer=Numbers(tolerance=BAND))
+@exercise.part(points=3.5, answer=Numbers(tolerance=BAND))
 def max_w():
     """The mean largest weight, unscaled and scaled, for the five widths, shape (2, 5)."""
     return measured(0, 0.5)[0]
@@ -56,7 +56,7 @@ def never_scaled():
     return measured(0, 0)[0]
 
 
-@exercise.part(points=2, answer=Numbers(tolerance=BAND))
+@exercise.part(points=2.5, answer=Numbers(tolerance=BAND))
 def trace():
     """The mean trace Σ p_i (1 − p_i) of the Jacobian, in the same order, shape (2, 5)."""
     return measured(0, 0.5)[1]
@@ -74,7 +74,7 @@ def trace_never_scaled():
     return measured(0, 0)[1]
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def threshold():
     """What becomes of the claim that gradients vanish beyond d_k = 64?"""
     return "C"
@@ -98,7 +98,7 @@ def also_scaled():
     return "D"
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def best_scale():
     """What is known about the temperature √d_k?"""
     return "B"

@@ -17,7 +17,7 @@ exercise = Exercise(
 )
 
 
-@exercise.part(points=1, answer=Shape())
+@exercise.part(points=1.25, answer=Shape())
 def scores_shape():
     """The shape of the scores for Q and K of shape (2, 3, 4)."""
     return (2, 3, 3)
@@ -29,7 +29,7 @@ def transposed_everything():
     return (2, 4, 4)
 
 
-@exercise.part(points=1, answer=Numbers())
+@exercise.part(points=0.25, answer=Numbers())
 def scale():
     """The factor 1/√d_k for d_k = 4."""
     return 0.5
@@ -47,7 +47,7 @@ def root_not_inverted():
     return 2.0
 
 
-@exercise.part(points=1, answer=Shape())
+@exercise.part(points=1.5, answer=Shape())
 def out_shape():
     """The shape of the output for V of shape (2, 3, 8)."""
     return (2, 3, 8)

@@ -9,11 +9,11 @@ from numpy import ndarray
 
 from autograder.algebra import Fact, IndexedChain
 from autograder.exercise import Derivation, Exercise, Numbers, agree, require
-from reference.helpers import attention
 
 exercise = Exercise(
     "sdpa_grad", title="Backward pass of attention", source="Dao et al. (2022), appendix B.2"
 )
+attention = exercise.carries("a03_scaled_attention/sdpa", "attention")
 
 chain = IndexedChain(
     start="sum(g_k*D(p_k, s_j), k)",

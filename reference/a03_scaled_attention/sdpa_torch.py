@@ -69,7 +69,7 @@ def evaluating(call, p=0.5):
     return module
 
 
-@exercise.check(points=1.5, visible=True)
+@exercise.check(points=2, visible=True)
 def agrees_with_the_library(call, rng):
     """In evaluation mode the output is that of torch's own function, and the weights are right."""
     q, k, v = qkv(rng, 2)
@@ -107,7 +107,7 @@ def masks_broadcast(call, rng):
         agree(out, right, rtol=1e-5, atol=1e-6, what="the output")
 
 
-@exercise.check(points=1, after=agrees_with_the_library)
+@exercise.check(points=1.5)
 def drops_weights_while_training(call, rng):
     """In training each weight is dropped or doubled (p = ½); what is returned is not dropped."""
     q, k, _ = qkv(rng, 40)
@@ -136,7 +136,7 @@ def half_stays_half(call, rng):
         agree(out, right, rtol=2e-2, atol=2e-2, what="the output")
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.25)
 class NoScale(Attention):
     """The factor 1/√d is missing: without it wide keys make the softmax nearly one-hot."""
 
@@ -144,7 +144,7 @@ class NoScale(Attention):
         return super()._weights(q * q.shape[-1] ** 0.5, k, mask)
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)  # no row of weights is one any more
 class SoftmaxOverQueries(Attention):
     """Softmax is over the wrong axis: for each query the weights of the keys add up to 1."""
 
@@ -152,7 +152,7 @@ class SoftmaxOverQueries(Attention):
         return (q @ k.mT / q.shape[-1] ** 0.5).softmax(dim=-2)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.25)
 class DropsAlways(Attention):
     """Dropout is active in evaluation mode, too. It depends on `self.training`."""
 
@@ -247,7 +247,7 @@ class AlwaysFloat32(Attention):
         return super().forward(q.float(), k.float(), v.float(), mask)
 
 
-@exercise.part(points=2, answer=Choice("ABCD"))
+@exercise.part(points=1, answer=Choice("ABCD"))
 def row_sums():
     """What the rows of the weights add up to after dropout with p = 0.1."""
     return "C"

@@ -12,6 +12,7 @@ from reference.helpers import softmax
 exercise = Exercise(
     "self_attn_proj", title="Projections first", source="Vaswani et al. (2017), section 3.2"
 )
+attention = exercise.carries("a03_scaled_attention/sdpa", "attention")
 
 
 @exercise.variant
@@ -69,7 +70,7 @@ def values_from_columns(X, W_V):
 @exercise.part(points=2, answer=Numbers(), carry_if=can_be_compared)
 def A(Q, K):
     """The weights softmax(Q Kᵀ / √d_k), shape (3, 3)."""
-    return softmax(Q @ K.T / np.sqrt(Q.shape[1]))
+    return attention(Q, K, K)[1]
 
 
 @A.misconception()

@@ -89,7 +89,7 @@ def entries_counted():
     return np.array([1.0, 18.0])
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def symptom():
     """What would one notice with nearly equal scores of shape (1, 2, 4, 4)?"""
     return "B"
@@ -113,7 +113,7 @@ def not_a_number():
     return "D"
 
 
-@exercise.part(points=2, answer=Numbers())
+@exercise.part(points=2.5, answer=Numbers())
 def leak(seed):
     """The total faulty weight of example 0, before and after 5 is added to example 1's scores."""
     S = scores(seed)

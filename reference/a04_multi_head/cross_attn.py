@@ -7,12 +7,14 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
-from autograder.exercise import Choice, Count, Exercise, Shape, agree
-from reference.helpers import attention, merge_heads, split_heads
+from autograder.exercise import Choice, Count, Exercise, Shape, agree, alike, require
+from reference.helpers import attention
 
 exercise = Exercise(
     "cross_attn", title="Two sequences", source="Vaswani et al. (2017), section 3.2.3"
 )
+split_heads = exercise.carries("a04_multi_head/mha_split", "split_heads")
+merge_heads = exercise.carries("a04_multi_head/mha_split", "merge_heads")
 
 
 @exercise.variant
@@ -24,7 +26,7 @@ def draw(rng):
             return {"B": B, "n": n, "m": m, "d": h * k, "h": h}
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def origins():
     """Where do queries, keys and values come from in the decoder's cross-attention?"""
     return "A"
@@ -48,7 +50,7 @@ def all_joined():
     return "D"
 
 
-@exercise.part(points=1, answer=Shape())
+@exercise.part(points=1.25, answer=Shape())
 def weights_shape(B, n, m, h):
     """The shape of the weights."""
     return (B, h, n, m)
@@ -66,7 +68,7 @@ def no_axis_of_heads(B, n, m):
     return (B, n, m)
 
 
-@exercise.part(points=1, answer=Shape())
+@exercise.part(points=1.25, answer=Shape())
 def out_shape(B, n, d):
     """The shape of the output."""
     return (B, n, d)
@@ -152,10 +154,12 @@ def matches_the_formula(call, rng):
 
 @exercise.check(points=0.5)
 def order_of_the_source(call, rng):
-    """Permuting the source tokens changes nothing."""
+    """Permuting the source tokens changes nothing, but another source does."""
     dec, enc, W = fixture(rng)
     order = np.roll(rng.permutation(6), 1)
-    agree(call(dec, enc[:, order], W, 2), np.asarray(call(dec, enc, W, 2)))
+    found = np.asarray(call(dec, enc, W, 2))
+    agree(call(dec, enc[:, order], W, 2), found)
+    require(not alike(call(dec, 2 * enc, W, 2), found), "another source gives the same")
 
 
 @exercise.check(points=1.5)
@@ -227,7 +231,7 @@ def causal_over_the_source(dec, enc, W, h, src_mask=None):
     return merge_heads(attention(q, k, v, mask)[0]) @ W[3]
 
 
-@exercise.part(points=1, answer=Choice("ABCD", multiple=True))
+@exercise.part(points=0.5, answer=Choice("ABCD", multiple=True))
 def uses():
     """For which tasks does it fit?"""
     return "ABD"
@@ -245,7 +249,7 @@ def texts_only():
     return "AB"
 
 
-@exercise.part(points=1, answer=Count())
+@exercise.part(points=1.5, answer=Count())
 def entries(n, m):
     """The scores per head and example: the decoder's self-attention, and its cross-attention."""
     return [n * n, n * m]

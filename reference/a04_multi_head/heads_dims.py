@@ -57,7 +57,7 @@ def averaged_heads(d_k, h):
     return d_k * d_k
 
 
-@exercise.part(points=2, answer=Choice("ABCDE", multiple=True))
+@exercise.part(points=1, answer=Choice("ABCDE", multiple=True))
 def reasons():
     """What speaks for several heads?"""
     return "AC"
@@ -81,7 +81,7 @@ def guaranteed():
     return "ACE"
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def differ():
     """Do heads have to become different?"""
     return "D"
@@ -105,7 +105,7 @@ def always_the_same():
     return "C"
 
 
-@exercise.part(points=2, answer=Count())
+@exercise.part(points=3, answer=Count())
 def costs(d, d_k, h, n):
     """Madds of the scores with h heads and with one; weights with h heads and with one."""
     return [h * n * n * d_k, n * n * d, h * n * n, n * n]
@@ -129,7 +129,7 @@ def scores_of_one_head(d, d_k, h, n):
     return [n * n * d_k, n * n * d, h * n * n, n * n]
 
 
-@exercise.part(points=1, answer=Numbers())
+@exercise.part(points=1.5, answer=Numbers())
 def scale(d_k):
     """The factor by which the scores of a head are multiplied."""
     return 1 / float(d_k) ** 0.5

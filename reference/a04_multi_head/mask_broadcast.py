@@ -16,7 +16,7 @@ exercise = Exercise(
 )
 
 
-@exercise.part(points=1, answer=Numbers())
+@exercise.part(points=1.25, answer=Numbers())
 def wrong():
     """weights[:, :, 0, 0] if the mask (B, n, n) meets the scores (B, h, n, n) as it is."""
     return np.array([[1, 1 / 3], [1, 1 / 3]])
@@ -34,7 +34,7 @@ def never_masked():
     return np.full((2, 2), 1 / 3)
 
 
-@exercise.part(points=1, answer=Numbers())
+@exercise.part(points=1.25, answer=Numbers())
 def right():
     """weights[:, :, 0, 0] as they should be."""
     return np.array([[1, 1], [1 / 3, 1 / 3]])
@@ -52,7 +52,7 @@ def all_restricted():
     return np.ones((2, 2))
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def when():
     """When does it go unnoticed, with more than one example?"""
     return "C"

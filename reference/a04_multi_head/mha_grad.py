@@ -8,13 +8,15 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from autograder.exercise import Exercise, agree, given, made, require
-from reference.helpers import attention, merge_heads, split_heads
+from reference.helpers import attention
 
 exercise = Exercise(
     "mha_grad",
     title="The gradient of the whole layer",
     source="Vaswani et al. (2017), section 3.2.2",
 )
+split_heads = exercise.carries("a04_multi_head/mha_split", "split_heads")
+merge_heads = exercise.carries("a04_multi_head/mha_split", "merge_heads")
 
 
 def backward(X, W, h, dY, mask=None, *, scaled=True, summed=(0, 1, 2), through=None):
@@ -293,9 +295,10 @@ def layer(part):
 
 @exercise.check(points=0.25)
 def accepts_what_is_right(call, rng):
-    """A right gradient comes out below 1e-6."""
+    """A right gradient comes out below 1e-6, a wrong one doesn't."""
     x = rng.normal(size=(2, 3))
     agree(call(given(cubes), x) < 1e-6, True, what="whether the error is small")
+    agree(call(made(claiming, 2.0), x) < 1e-6, False, what="whether the error is small")
 
 
 @exercise.check(points=1.25)

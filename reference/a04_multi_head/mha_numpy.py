@@ -9,13 +9,15 @@ from numpy import ndarray
 
 from autograder.exercise import Exercise, agree, require, seeded
 from autograder.exercise.properties import causal, rows_sum_to_one
-from reference.helpers import attention, merge_heads, softmax, split_heads
+from reference.helpers import attention, softmax
 
 exercise = Exercise(
     "mha_numpy",
     title="Multi-head attention in NumPy",
     source="Vaswani et al. (2017), section 3.2.2",
 )
+split_heads = exercise.carries("a04_multi_head/mha_split", "split_heads")
+merge_heads = exercise.carries("a04_multi_head/mha_split", "merge_heads")
 
 
 @exercise.reference
@@ -62,7 +64,9 @@ def one_head_gets_everything(call, rng):
 def examples_keep_apart(call, rng):
     """Examples of a batch don't mix."""
     x, W = rng.normal(size=(3, 4, 6)), rng.normal(size=(6, 6))
-    agree(call(x, W, 2)[1:2], call(x[1:2], W, 2), what="the second of three examples")
+    found = np.asarray(call(x, W, 2))
+    require(found.ndim == 4, "the result should have the axes example, head, token and width")
+    agree(found[1:2], call(x[1:2], W, 2), what="the second of three examples")
 
 
 @exercise.misconception

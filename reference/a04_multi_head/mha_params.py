@@ -54,7 +54,7 @@ def full_width_in(d, h):
     return h * d * d
 
 
-@exercise.part(points=1, answer=Count())
+@exercise.part(points=1.5, answer=Count())
 def total(d):
     """Parameters of the layer without biases."""
     return 4 * d * d
@@ -114,7 +114,7 @@ def biases_times_h(d, h):
     return 4 * (d * d + d) * h
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def compared():
     """How does the layer compare with one that has a single head of width d?"""
     return "D"

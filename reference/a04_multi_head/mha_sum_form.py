@@ -111,7 +111,7 @@ def in_latex():
     ]
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def tied():
     """What if all heads had the same weights A?"""
     return "B"
@@ -135,7 +135,7 @@ def becomes_an_average():
     return "D"
 
 
-@exercise.part(points=1, answer=Count())
+@exercise.part(points=1.5, answer=Count())
 def ranks(d, h):
     """The largest rank of W_Q W_Kᵀ of one head, and that of its W_V W_O."""
     return [d // h, d // h]

@@ -103,7 +103,7 @@ def one_is_lost(x):
     return [1, 2]
 
 
-@exercise.part(points=1, answer=Numbers())
+@exercise.part(points=1.5, answer=Numbers())
 def det(A):
     """The determinant of A."""
     return np.linalg.det(A)
@@ -127,7 +127,7 @@ def order(steps):
     return proof.order(steps)
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def statement():
     """Which statement is right?"""
     return "B"

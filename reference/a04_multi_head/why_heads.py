@@ -15,7 +15,7 @@ exercise = Exercise(
 )
 
 
-@exercise.part(points=1, answer=Numbers())
+@exercise.part(points=0.25, answer=Numbers())
 def blended():
     """The output for equal weights on the first and the last of the values 0, 1, 4."""
     return 2.0
@@ -33,7 +33,7 @@ def mean_of_all():
     return 5 / 3
 
 
-@exercise.part(points=1, answer=Count())
+@exercise.part(points=1.75, answer=Count())
 def needed():
     """The rank of the 4 × 4 identity after each row's mean was subtracted."""
     return int(np.linalg.matrix_rank(np.eye(4) - 0.25))

@@ -185,7 +185,7 @@ def one_off_the_diagonal(n, slopes, m=None):
     return alibi(n, slopes, m) - np.asarray(slopes).reshape(-1, 1, 1)
 
 
-@exercise.part(points=2, answer=Numbers())
+@exercise.part(points=2.75, answer=Numbers())
 def weights(n, slope, row):
     """The weights of your query and of the last one, with equal scores, shape (2, n)."""
     return of_two_rows(penalties(n, slope), row)
@@ -215,7 +215,7 @@ def even_weights(n, slope, row):
     return of_two_rows(penalties(n, 0), row)
 
 
-@exercise.part(points=1, answer=Count())
+@exercise.part(points=0.25, answer=Count())
 def parameters():
     """How many parameters are learned for it?"""
     return 0

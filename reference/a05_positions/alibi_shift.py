@@ -75,7 +75,7 @@ def divided_by_the_factor():
     ]
 
 
-@exercise.part(points=1, answer=Numbers())
+@exercise.part(points=1.5, answer=Numbers())
 def weight_ratio(slope, steps):
     """Equal scores: the weight of a key over that of one which is so many steps nearer."""
     return np.exp(-slope * steps)
@@ -99,7 +99,7 @@ def linear_decay(slope, steps):
     return -slope * steps
 
 
-@exercise.part(points=1, answer=Choice("ABC"))
+@exercise.part(points=0.5, answer=Choice("ABC"))
 def without_mask():
     """Does the rewriting hold for the penalty −m |i − j| without a mask?"""
     return "C"

@@ -43,7 +43,7 @@ def nowhere(n):
     return np.zeros((n, 4))
 
 
-@exercise.part(points=2, answer=Numbers())
+@exercise.part(points=2.5, answer=Numbers())
 def plain(X):
     """The output at "cat" in both sentences without positions, shape (2, 4)."""
     return at_cat(X, nowhere)
@@ -61,7 +61,7 @@ def first_word_of_both(X):
     return np.stack([attended(X)[0], attended(X[::-1])[0]])
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def property_name():
     """What is the property called that you have just seen?"""
     return "B"

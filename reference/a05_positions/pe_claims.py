@@ -10,6 +10,7 @@ from autograder.exercise import Choice, Exercise, Numbers
 exercise = Exercise(
     "pe_claims", title="Six claims on trial", source="Vaswani et al. (2017), section 3.5"
 )
+positional_encoding = exercise.carries("a05_positions/pe_code", "positional_encoding")
 
 
 @exercise.variant
@@ -21,18 +22,12 @@ def draw(rng):
     }
 
 
-def encodings(n, d, base=10000):
-    """Return the table of encodings of the positions 0 … n − 1."""
-    angle = np.arange(n)[:, None] / base ** (np.arange(0, d, 2) / d)
-    return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(n, d)
-
-
 def cosine(x, y):
     """Return the cosine of the angle between two vectors."""
     return x @ y / np.sqrt(x @ x * (y @ y))
 
 
-@exercise.part(points=2, answer=Choice("ABCDEF", multiple=True))
+@exercise.part(points=1.5, answer=Choice("ABCDEF", multiple=True))
 def true_set():
     """Which of the six claims are true?"""
     return "ABEF"
@@ -56,31 +51,31 @@ def both_accepted():
     return "ABCDEF"
 
 
-@exercise.part(points=1, answer=Numbers())
+@exercise.part(points=1.5, answer=Numbers())
 def columns(n):
     """The cosines of columns 0 and 1 and of columns 5 and 7, for d = 8 and your n positions."""
-    table = encodings(n, 8)
+    table = positional_encoding(n, 8)
     return np.array([cosine(table[:, 0], table[:, 1]), cosine(table[:, 5], table[:, 7])])
 
 
 @columns.misconception()
 def rows_compared(n):
     """You compared rows. A column is one entry of the encoding at all positions."""
-    table = encodings(n, 8)
+    table = positional_encoding(n, 8)
     return np.array([cosine(table[0], table[1]), cosine(table[5], table[7])])
 
 
 @columns.misconception()
 def products_of_columns(n):
     """These are inner products. For a cosine divide by both lengths."""
-    table = encodings(n, 8)
+    table = positional_encoding(n, 8)
     return np.array([table[:, 0] @ table[:, 1], table[:, 5] @ table[:, 7]])
 
 
 @columns.misconception()
 def correlations(n):
     """You subtracted the means first: these are correlations. The claim is about the columns."""
-    table = encodings(n, 8)
+    table = positional_encoding(n, 8)
     table -= table.mean(axis=0)
     return np.array([cosine(table[:, 0], table[:, 1]), cosine(table[:, 5], table[:, 7])])
 
@@ -88,25 +83,30 @@ def correlations(n):
 @exercise.part(points=1, answer=Numbers())
 def step(d):
     """The length of the step from one encoding to the next, at your wide d."""
-    first, second = encodings(2, d)
+    first, second = positional_encoding(2, d)
     return np.linalg.norm(second - first)
 
 
 @step.misconception()
 def step_squared(d):
     """That is the square of the length."""
-    first, second = encodings(2, d)
+    first, second = positional_encoding(2, d)
     return np.sum((second - first) ** 2)
 
 
 @step.misconception()
 def step_of_the_doubled_exponent(d):
     """Your pairs are too slow: the exponent of the pair i is 2i/d."""
-    first, second = encodings(2, d, 10000**2)
+    first, second = positional_encoding(2, d, 10000**2)
     return np.linalg.norm(second - first)
 
 
-@exercise.part(points=0.5, answer=Numbers())
+def longer_than_one(length):
+    """Every pair adds 1 to the square of the length."""
+    return length > 1
+
+
+@exercise.part(points=0.5, answer=Numbers(), carry_if=longer_than_one)
 def norm(d):
     """The length of every row at your wide d."""
     return np.sqrt(d / 2)

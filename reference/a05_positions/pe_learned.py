@@ -22,7 +22,7 @@ def draw(rng):
     }
 
 
-@exercise.part(points=1, answer=Count())
+@exercise.part(points=0.25, answer=Count())
 def fixed():
     """How many parameters has the sinusoidal table?"""
     return 0
@@ -34,7 +34,7 @@ def the_base():
     return 1
 
 
-@exercise.part(points=1, answer=Count())
+@exercise.part(points=1.75, answer=Count())
 def learned(d, short, long):
     """The parameters of a learned table for each of your two lengths, two whole numbers."""
     return [short * d, long * d]
@@ -58,7 +58,7 @@ def a_matrix_per_pair(d, short, long):
     return [short * short, long * long]
 
 
-@exercise.part(points=2, answer=Essay())
+@exercise.part(points=2.5, answer=Essay())
 def advantages():
     """Two advantages of the fixed table, two of a learned one.
 
@@ -75,7 +75,7 @@ def advantages():
     )
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABCD"))
 def original():
     """What did the authors of the original transformer use, and why?"""
     return "C"

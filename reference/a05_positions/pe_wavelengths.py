@@ -10,6 +10,7 @@ from autograder.exercise import Count, Exercise, Figure, Numbers
 exercise = Exercise(
     "pe_wavelengths", title="From 6 to 60 thousand", source="Vaswani et al. (2017), section 3.5"
 )
+positional_encoding = exercise.carries("a05_positions/pe_code", "positional_encoding")
 
 
 @exercise.variant
@@ -129,16 +130,10 @@ def index_of_the_last(limit):
     return int((waves(512) < limit).sum()) - 1
 
 
-def encodings(n, d, base=10000):
-    """Return the table of encodings of the positions 0 … n − 1."""
-    angle = np.arange(n)[:, None] / base ** (np.arange(0, d, 2) / d)
-    return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(n, d)
-
-
 @exercise.part(points=1, answer=Figure())
 def heatmap():
     """The encodings of the positions 0 … 99 at d = 128, an array of shape (100, 128)."""
-    return {"heatmap": encodings(100, 128)}
+    return {"heatmap": positional_encoding(100, 128)}
 
 
 @heatmap.alternative
@@ -152,13 +147,13 @@ def heatmap_by_columns():
 @heatmap.misconception()
 def heatmap_exponent_doubled():
     """Your exponent is twice too large: half of the picture stands still."""
-    return {"heatmap": encodings(100, 128, 10000**2)}
+    return {"heatmap": positional_encoding(100, 128, 10000**2)}
 
 
 @heatmap.misconception()
 def heatmap_sines_first():
     """All sines are on the left. Sine and cosine alternate, a pair at a time."""
-    drawn = encodings(100, 128)
+    drawn = positional_encoding(100, 128)
     return {"heatmap": np.hstack([drawn[:, 0::2], drawn[:, 1::2]])}
 
 

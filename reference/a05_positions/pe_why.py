@@ -46,13 +46,13 @@ def draw(rng):
     return {"steps": proof.shuffled(rng)}
 
 
-@exercise.part(points=3, answer=proof)
+@exercise.part(points=3.5, answer=proof)
 def order(steps):
     """No two positions have the same row: the proof in order."""
     return proof.order(steps)
 
 
-@exercise.part(points=2, answer=Choice("ABCDE", multiple=True))
+@exercise.part(points=1.5, answer=Choice("ABCDE", multiple=True))
 def holds():
     """Which statements about sinusoidal encodings hold?"""
     return "ABD"

@@ -54,13 +54,13 @@ def draw(rng):
     return {"steps": proof.shuffled(rng)}
 
 
-@exercise.part(points=4, answer=proof)
+@exercise.part(points=4.5, answer=proof)
 def proof_order(steps):
     """f(PX) = P f(X) for self-attention f and any permutation matrix P: the proof in order."""
     return proof.order(steps)
 
 
-@exercise.part(points=2, answer=Choice("ABCDEF", multiple=True))
+@exercise.part(points=1.5, answer=Choice("ABCDEF", multiple=True))
 def true_statements():
     """Which statements about permuted queries, keys, values and masks hold?"""
     return "ABE"

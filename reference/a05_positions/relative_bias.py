@@ -164,7 +164,7 @@ def the_factors_behind():
     ]
 
 
-@exercise.part(points=2, answer=Count())
+@exercise.part(points=2.5, answer=Count())
 def counts(clip, width, length):
     """Offsets with clipping; their parameters, a vector each; offsets without clipping."""
     return [2 * clip + 1, (2 * clip + 1) * width, 2 * length - 1]
@@ -194,7 +194,7 @@ def pairs_counted(clip, width, length):
     return [2 * clip + 1, (2 * clip + 1) * width, length**2]
 
 
-@exercise.part(points=1, answer=Choice("ABC"))
+@exercise.part(points=0.5, answer=Choice("ABC"))
 def inside():
     """Is the location term divided by √d_k as well?"""
     return "C"

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Real
 from numpy import ndarray
 
-from autograder.exercise import Exercise, agree, require
+from autograder.exercise import Exercise, agree, alike, require
 from autograder.exercise.properties import refuses
 
 exercise = Exercise("rope_apply", title="Rotate pairs", source="Su et al. (2021), section 3.2")
@@ -83,11 +83,12 @@ def turns_each_pair(call, rng):
 
 @exercise.check(points=0.5)
 def lengths_are_kept(call, rng):
-    """Every row keeps its length, and a row at position 0 stays as it is."""
+    """Every row keeps its length; at position 0 it stays as it is, and elsewhere it doesn't."""
     x = rng.normal(size=(6, 8))
     y = np.asarray(call(x, np.arange(6)))
     agree(np.linalg.norm(y, axis=-1), np.linalg.norm(x, axis=-1), what="the length of a row")
     agree(y[0], x[0], what="the row at position 0")
+    require(not alike(y[1:], x[1:]), "rows at other positions should be turned")
 
 
 @exercise.check(points=0.5)

@@ -15,6 +15,7 @@ exercise = Exercise(
     title="Measure the relative information",
     source="Su et al. (2021), section 3.2; Ke et al. (2021), section 3.1",
 )
+positional_encoding = exercise.carries("a05_positions/pe_code", "positional_encoding")
 
 d, n = 32, 64
 
@@ -31,12 +32,6 @@ def contents(seed):
     return rng.normal(size=d), rng.normal(size=d)
 
 
-def encodings(n):
-    """Return the table of encodings of the positions 0 … n − 1."""
-    angle = np.arange(n)[:, None] / 10000 ** (np.arange(0, d, 2) / d)
-    return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(n, d)
-
-
 def rotated(x, positions):
     """Return x at every position, shape (n, d)."""
     angle = np.asarray(positions)[:, None] / 10000 ** (np.arange(0, d, 2) / d)
@@ -44,11 +39,11 @@ def rotated(x, positions):
     return np.stack([a * c - b * s, a * s + b * c], axis=-1).reshape(-1, d)
 
 
-@exercise.part(points=1, answer=Numbers())
+@exercise.part(points=1.75, answer=Numbers())
 def added(seed, offset):
     """The standard deviation of the 64 scores with encodings added to x and y."""
     x, y = contents(seed)
-    P = encodings(n + offset)
+    P = positional_encoding(n + offset, d)
     return np.std([(x + P[m + offset]) @ (y + P[m]) for m in range(n)])
 
 
@@ -56,7 +51,7 @@ def added(seed, offset):
 def divided_by_n_less_one(seed, offset):
     """You divided by n − 1. np.std, as asked for, divides by n."""
     x, y = contents(seed)
-    P = encodings(n + offset)
+    P = positional_encoding(n + offset, d)
     return np.std([(x + P[m + offset]) @ (y + P[m]) for m in range(n)], ddof=1)
 
 
@@ -64,14 +59,14 @@ def divided_by_n_less_one(seed, offset):
 def without_offset(seed):
     """Query and key stand at the same position in yours."""
     x, y = contents(seed)
-    return np.std((x + encodings(n)) @ (y + encodings(n)).T.diagonal())
+    return np.std((x + positional_encoding(n, d)) @ (y + positional_encoding(n, d)).T.diagonal())
 
 
 @added.misconception()
 def variance_instead(seed, offset):
     """That is the variance. Asked for is its root."""
     x, y = contents(seed)
-    P = encodings(n + offset)
+    P = positional_encoding(n + offset, d)
     return np.var([(x + P[m + offset]) @ (y + P[m]) for m in range(n)])
 
 
@@ -79,11 +74,11 @@ def variance_instead(seed, offset):
 def key_ahead(seed, offset):
     """The key is ahead of the query in yours. Query m + offset meets key m."""
     x, y = contents(seed)
-    P = encodings(n + offset)
+    P = positional_encoding(n + offset, d)
     return np.std([(x + P[m]) @ (y + P[m + offset]) for m in range(n)])
 
 
-@exercise.part(points=1, answer=Numbers(tolerance=1e-9))
+@exercise.part(points=0.25, answer=Numbers(tolerance=1e-9))
 def turned():
     """The same with rotations instead: a number so small that only rounding is left."""
     return 0.0
@@ -142,8 +137,10 @@ def of_a_small_table(call, rng):
 
 @exercise.check(points=1)
 def one_for_a_toeplitz_table(call, rng):
-    """A table that is constant along its diagonals is explained wholly."""
+    """A table that is constant along its diagonals is explained wholly, others aren't."""
     b, n = rng.normal(size=15), 8
+    S = rng.normal(size=(n, n))
+    agree(call(S), offset_r2(S))
     i, j = np.indices((n, n))
     agree(call(b[j - i + n - 1]), 1.0)
 

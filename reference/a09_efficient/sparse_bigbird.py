@@ -16,11 +16,12 @@ from autograder.exercise import (
     require,
     seeded,
 )
-from reference.helpers import global_mask, layers_to_reach, local_mask
+from reference.helpers import global_mask, layers_to_reach
 
 exercise = Exercise(
     "sparse_bigbird", title="Some keys by chance", source="Zaheer et al. (2020), section 2"
 )
+local_mask = exercise.carries("a09_efficient/sparse_local", "local_mask")
 
 SIZES = {64: 320, 256: 80, 1024: 20}  # tokens, and graphs over which a share is averaged
 BAND = 0.007  # five standard deviations of that average: 0.00140 at most

@@ -8,11 +8,12 @@ from jaxtyping import Bool, Int
 from numpy import ndarray
 
 from autograder.exercise import Count, Exercise, Formula, agree, require
-from reference.helpers import global_mask, local_mask
+from reference.helpers import global_mask
 
 exercise = Exercise(
     "sparse_global", title="Window plus global tokens", source="Beltagy et al. (2020), section 3.1"
 )
+local_mask = exercise.carries("a09_efficient/sparse_local", "local_mask")
 
 
 @exercise.variant

@@ -8,13 +8,14 @@ from jaxtyping import Bool
 from numpy import ndarray
 
 from autograder.exercise import ComplexityClass, Count, Exercise, agree, require
-from reference.helpers import global_mask, layers_to_reach, local_mask
+from reference.helpers import global_mask, layers_to_reach
 
 exercise = Exercise(
     "sparse_hops",
     title="How many layers to reach everyone?",
     source="Child et al. (2019), section 4; Li et al. (2019), section 4.2",
 )
+local_mask = exercise.carries("a09_efficient/sparse_local", "local_mask")
 
 
 @exercise.variant

@@ -6,11 +6,11 @@ Source: Child et al. (2019), "Generating long sequences with sparse transformers
 import numpy as np
 
 from autograder.exercise import ComplexityClass, Count, Exercise
-from reference.helpers import local_mask
 
 exercise = Exercise(
     "sparse_strided", title="Every s-th position", source="Child et al. (2019), section 4"
 )
+local_mask = exercise.carries("a09_efficient/sparse_local", "local_mask")
 
 
 @exercise.variant

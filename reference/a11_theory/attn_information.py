@@ -13,14 +13,10 @@ exercise = Exercise(
     title="Mutual information of position and key",
     source="Cover & Thomas (2006), section 2.4",
 )
+attention_entropy = exercise.carries("a11_theory/row_entropy", "attention_entropy")
 
 words = np.array([[1, 0], [0, 1], [1, 1]])
 A = softmax(words @ words.T)
-
-
-def entropy(p):
-    """Return −Σ p log p along the last axis."""
-    return -np.sum(p * np.log(p), axis=-1)
 
 
 def is_distribution(p):
@@ -55,31 +51,31 @@ def last_row():
 @exercise.part(points=1, answer=Numbers())
 def conditional():
     """The mean entropy of a row."""
-    return entropy(A).mean()
+    return attention_entropy(A).mean()
 
 
 @conditional.misconception()
 def rows_added_up():
     """You added up the rows. Each query has the probability 1/3."""
-    return entropy(A).sum()
+    return attention_entropy(A).sum()
 
 
 @conditional.misconception()
 def joint_entropy():
     """That is the entropy of query and key together. How much of it is left once i is known?"""
-    return entropy(A).mean() + np.log(3)
+    return attention_entropy(A).mean() + np.log(3)
 
 
 @conditional.misconception()
 def entropy_of_the_marginal():
     """That is the entropy of the key when nothing is known about the query."""
-    return entropy(A.mean(axis=0))
+    return attention_entropy(A.mean(axis=0))
 
 
 @exercise.part(points=1, answer=Numbers())
 def information(marginal, conditional):
     """The mutual information of query and key, in nats."""
-    return entropy(marginal) - conditional
+    return attention_entropy(marginal) - conditional
 
 
 @information.misconception()
@@ -91,13 +87,13 @@ def uniform_marginal(conditional):
 @information.misconception()
 def added(marginal, conditional):
     """You added the two entropies. What is known about i takes uncertainty away."""
-    return entropy(marginal) + conditional
+    return attention_entropy(marginal) + conditional
 
 
 @information.misconception(credit=0.3)
 def information_in_bits(marginal, conditional):
     """These are bits. Nats come from the natural logarithm."""
-    return (entropy(marginal) - conditional) / np.log(2)
+    return (attention_entropy(marginal) - conditional) / np.log(2)
 
 
 @information.misconception()

@@ -47,7 +47,7 @@ def multiplies(call, rng):
     x = rng.normal(size=3)
     agree(call.make(3.0)(x), 3 * x)
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 class Divides(Scaler):
     """You divided. Multiply."""
 
@@ -177,7 +177,7 @@ def test_exercises_that_build_on_earlier_ones_prove_themselves(course):
 def test_a_check_that_charges_for_an_earlier_slip_is_no_proof(course):
     text = STACK.replace("call.own(Scaler).make(3.0)(x) + 1", "3 * x + 1")
     (proof,) = verify(load_assignment(course(stack=text), "a02_second"))
-    assert "built on `Scaler` with the mistake `Divides`, and fails `adds_one`" in proof.problems[0]
+    assert "built on `Scaler` with the mistake `Divides`, fails `adds_one`" in proof.problems[0]
 
 
 @pytest.mark.parametrize(

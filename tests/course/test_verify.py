@@ -205,7 +205,7 @@ def halves(call, rng):
     agree(call(double(x)), x)
 """
 ROOTS = """
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def roots(x):
     "You took the root."
     return np.sqrt(abs(x))
@@ -284,8 +284,8 @@ def cuts(x):
 def test_what_one_mistake_costs(proof, credit, fatal, says):
     head = HEAD.replace("Numbers, agree", "Numbers, agree, require")
     found = proof(DEAR.replace("{credit}", str(credit)).replace("{fatal}", fatal), head=head)
-    assert not found.problems
-    assert " | ".join(found.notes).startswith(says) if says else not found.notes
+    assert not found.notes
+    assert " | ".join(found.problems).startswith(says) if says else not found.problems
     assert found.dearest.misconception == "cuts"
     assert [price.lost for price in found.prices if price.misconception == "squares"] == [1]
 

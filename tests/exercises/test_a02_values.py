@@ -12,38 +12,38 @@ from autograder.exercise.loading import load_module
 FOLDER = Path(__file__).parents[2] / "reference" / "a02_attention_by_hand"
 THIRD = 1 / 3
 POINTS = {  # by exercise and part, or checks together
-    "attn_hand": {"scores": 1, "weights": 1, "out": 1, "large_weight": 1},
+    "attn_hand": {"scores": 0.5, "weights": 0.5, "out": 2.5, "large_weight": 0.5},
     "attn_hand_scaled": {"scores": 1, "scaled": 1, "weights": 2, "out": 2},
     "soft_lookup": {"sims": 1, "w": 1, "mix": 2, "soft_vs_hard": 3},
     "self_attn_cat": {
-        "projections": 1,
-        "row": 1,
-        "row_scaled": 1,
-        "most": 1,
-        "window": 1,
+        "projections": 0.5,
+        "row": 1.5,
+        "row_scaled": 1.5,
+        "most": 0.25,
+        "window": 0.5,
         "out": 0.5,
         "out_scaled": 0.5,
-        "A": 2,
+        "A": 2.75,
     },
     "self_attn_grid": {
-        "A": 3,
+        "A": 4,
         "most_attended": 1,
-        "itself": 1,
+        "itself": 0.5,
         "unit_diagonal": 1,
         "received": 1,
-        "vertical": 1,
+        "vertical": 0.5,
     },
     "self_preference": {"gap": 1.5, "equality": 0.5, "pair": 1, "W_K": 1},
     "attn_single_query": {"attend_one": 3},
     "attn_rect": {"S": 1, "A": 2, "O": 2, "A_demo": 1},
     "attn_hull": {
-        "bound": 1,
+        "bound": 1.5,
         "length": 1,
         "weights_11": 0.5,
         "weights_33": 0.5,
-        "reachable": 1,
+        "reachable": 0.5,
     },
-    "attn_hard_limit": {"p": 1, "g": 2, "tie": 1},
+    "attn_hard_limit": {"p": 1.5, "g": 2, "tie": 0.5},
 }
 DATA = {
     "attn_hand": {

@@ -201,7 +201,7 @@ def test_rotations():
 def test_what_the_offset_explains():
     m = module("rope_vs_pe")
     x, y = m.contents(0)
-    P = m.encodings(64)
+    P = m.positional_encoding(64, 32)
     assert m.offset_r2((x + P) @ (y + P).T) == pytest.approx(0.5027096, rel=1e-6)
     turned = m.rotated(x, range(64)) @ m.rotated(y, range(64)).T
     assert m.offset_r2(turned) == pytest.approx(1)

@@ -1,0 +1,145 @@
+"""What a reference computes with, although students have written that themselves before."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from types import CodeType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autograder.course.discover import Assignment
+from autograder.course.proofs.functions import as_student
+from autograder.exercise import Exercise, Mismatch, solve
+from autograder.exercise.standing_in import standing_in
+from autograder.grading.checks import grade_checks
+from autograder.grading.recorder import Recorder
+from autograder.grading.repeat import repeats
+from autograder.grading.replay import seed_of
+from autograder.sandbox import StudentError
+
+Function = Callable[..., Any]
+
+
+class _Helper(NamedTuple):
+    """A function that is called, and by which name in which module."""
+
+    name: str
+    function: Function
+    names: dict[str, Any]
+
+
+def building_problems(
+    assignment: Assignment, exercise: Exercise, variant: Mapping[str, Any]
+) -> list[str]:
+    """Find what answers are computed with that an earlier exercise of the notebook asks for.
+
+    A student may call the function written there, and would pay for its mistake again. It is found
+    by its name, or by what it returns; and what comes out is the same with the earlier one.
+    """
+    carried = {one.name for one in exercise.carried}
+    own = {*exercise.solutions, *carried}
+    helpers = _helpers(exercise)
+    problems = []
+    for id, earlier in assignment.sound.items():
+        if id == exercise.id:
+            break
+        for function in earlier.functions:
+            assert function.solution
+            name = function.solution.__name__
+            if name in own or isinstance(function.solution, type):
+                continue
+            for helper in helpers:
+                alike = helper.name == name or _does_the_same(function, helper)
+                if alike and _serves(function.solution, helper, exercise, variant):
+                    call = f'`{name} = exercise.carries("{assignment.id}/{id}", "{name}")`'
+                    problems.append(
+                        f"answers are computed with `{helper.name}`, which students have from "
+                        f"{id}: {call} lets what follows from their own count"
+                    )
+    return problems
+
+
+def _helpers(exercise: Exercise) -> list[_Helper]:
+    """Return the functions of a module that right answers are computed with."""
+    computes = [part.compute for part in exercise.parts if not part.manual]
+    computes += [f for f in exercise.solutions.values() if inspect.isfunction(f)]
+    found: dict[Function, _Helper] = {}
+    waiting = list(computes)
+    while waiting:
+        for helper in _called(inspect.unwrap(waiting.pop())):
+            if helper.function not in found and helper.function not in computes:
+                found[helper.function] = helper
+                waiting.append(helper.function)
+    return list(found.values())
+
+
+def _called(function: Function) -> Iterator[_Helper]:
+    """Yield the functions among the globals that a function names."""
+    for name in _named(function.__code__):
+        value = function.__globals__.get(name)
+        if inspect.isfunction(value) and value.__module__.startswith("reference."):
+            yield _Helper(name, value, function.__globals__)
+
+
+def _named(code: CodeType) -> set[str]:
+    """Return the names of globals and attributes in a function, and in those within it."""
+    inner = [const for const in code.co_consts if isinstance(const, CodeType)]
+    return set(code.co_names).union(*map(_named, inner))
+
+
+@cache
+def _asked(function: Exercise) -> Recorder:
+    """Return the calls of the first check that calls a function for what it returns."""
+    assert function.solution
+    recorder = Recorder(function.solution)
+    for check in function.checks:
+        if check.gpu:
+            continue
+        recorder = Recorder(function.solution)
+        try:
+            check.run(recorder, seed_of(function, check))
+        except (Mismatch, StudentError):
+            continue
+        if recorder.calls and not recorder.metered:
+            break
+    return recorder
+
+
+def _serves(
+    solution: Function, helper: _Helper, exercise: Exercise, variant: Mapping[str, Any]
+) -> bool:
+    """Tell whether an earlier function returns the same wherever the helper is called."""
+    alike: list[bool] = []
+
+    def both(*args: Any, **kwargs: Any) -> Any:
+        value = helper.function(*args, **kwargs)
+        with contextlib.suppress(Exception):
+            alike.append(_same(value, solution(*args, **kwargs)))
+            return value
+        alike.append(False)
+        return value
+
+    helper.names[helper.name] = both
+    try:
+        with standing_in({solution.__name__: solution}), np.errstate(all="ignore"):
+            solve(exercise, variant)
+            for function in exercise.functions:
+                assert function.solution
+                grade_checks(function, as_student(function.solution))
+    finally:
+        helper.names[helper.name] = helper.function
+    return bool(alike) and all(alike)
+
+
+def _same(a: Any, b: Any) -> bool:
+    a, b = np.asarray(a), np.asarray(b)
+    return a.dtype == b.dtype and a.shape == b.shape and bool(np.allclose(a, b, equal_nan=True))
+
+
+def _does_the_same(function: Exercise, helper: _Helper) -> bool:
+    asked = _asked(function)
+    return bool(asked.calls) and not asked.metered and repeats(asked)(helper.function, True)

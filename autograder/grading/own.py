@@ -1,0 +1,44 @@
+"""The student's own functions, as parts that are computed with them call them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograder.exercise.part import Function
+from autograder.exercise.remember import Unfamiliar, Values
+from autograder.grading.runner import Runner
+from autograder.sandbox import StudentError
+
+
+class OwnFunction:
+    """A function as the notebook has it before a cell.
+
+    That is where it is graded itself: nobody gains by defining it anew behind that.  What it
+    returns is remembered, and one that hangs does so once.
+    """
+
+    def __init__(self, runner: Runner, solution: Function, number: int) -> None:
+        self._runner, self._name, self._number = runner, solution.__name__, number
+        self._known: dict[Any, Any] = {}
+        self._lost: StudentError | None = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call in the submission's process."""
+        if self._lost:
+            raise self._lost
+        try:
+            key = Values((args, kwargs)).key
+        except Unfamiliar:
+            return self._called(args, kwargs)
+        if key not in self._known:
+            self._known[key] = self._called(args, kwargs)
+        return self._known[key]
+
+    def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        self._runner.turn_back(self._number)
+        try:
+            return self._runner.call(self._name, *args, **kwargs)
+        except StudentError as error:
+            if error.kind in ("timeout", "missing"):
+                self._lost = error
+            raise

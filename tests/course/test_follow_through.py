@@ -1,0 +1,193 @@
+"""What follows from one's own earlier function counts, and `verify` finds where it does not."""
+
+import json
+
+import pytest
+
+from autograder.course.config import Course
+from autograder.course.discover import load_assignment
+from autograder.course.grade import Grader
+from autograder.course.simulate import simulate
+from autograder.course.submissions import Handed
+from autograder.course.verify import verify
+from autograder.delivery.release import generate
+
+CONFIG = """
+c = get_config()
+c.CourseDirectory.course_id = "following"
+c.Course.assignments = [{"id": "a01_all", "title": "1"}]
+"""
+DOUBLE = '''
+"""A function."""
+from autograder.exercise import Exercise, agree
+
+exercise = Exercise("double", title="Double", source="none")
+
+@exercise.reference
+def doubled(x):
+    """Return 2 x."""
+    return 2 * x
+
+@exercise.check(points=1)
+def doubles(call, rng):
+    """Doubles."""
+    for x in rng.normal(size=(2, 3)):
+        agree(call(x), doubled(x))
+
+@exercise.misconception(fatal=True)
+def squared(x):
+    """You squared."""
+    return x**2
+'''
+TOTAL = '''
+"""Numbers that it helps to find, and a function."""
+import numpy as np
+from autograder.exercise import Exercise, Numbers, agree
+
+exercise = Exercise("total", title="Total", source="none")
+doubled = exercise.carries("a01_all/double", "doubled")
+values = np.array([1.5, 2.5, 5.0])
+
+@exercise.part(points=2, answer=Numbers())
+def entries():
+    """The doubled numbers."""
+    return doubled(values)
+
+@entries.misconception()
+def one_too_many():
+    """You added 1."""
+    return doubled(values) + 1
+
+@exercise.part(points=2, answer=Numbers())
+def sum_of(entries):
+    """Their sum."""
+    return entries.sum()
+
+@exercise.reference
+def doubled_sum(x):
+    """Return the sum of the doubled numbers."""
+    return doubled(x).sum()
+
+@exercise.check(points=2)
+def adds_up(call, rng):
+    """Is the sum."""
+    for x in rng.normal(size=(2, 3)):
+        agree(call(x), doubled_sum(x))
+
+@exercise.misconception(fatal=True)
+def difference(x):
+    """You subtracted."""
+    return -doubled(x).sum()
+'''
+TEXT = """\
+# %% [markdown]
+# # All
+#
+# %% exercise="double"
+def doubled(x):
+    raise NotImplementedError
+
+# %% exercise="total"
+entries = None
+sum_of = None
+
+def doubled_sum(x):
+    raise NotImplementedError
+"""
+SQUARED = "def doubled(x):\n    return x**2\n"
+SUM = "def doubled_sum(x):\n    return doubled(x).sum()\n"
+
+
+@pytest.fixture
+def course(tmp_path):
+    """Return a function that makes the course with another text of the second exercise."""
+
+    def make(total=TOTAL):
+        files = {
+            "course_config.py": CONFIG,
+            "reference/a01_all/double.py": DOUBLE,
+            "reference/a01_all/total.py": total,
+            "assignments/a01_all/a01_all.py": TEXT,
+        }
+        for place, content in files.items():
+            path = tmp_path / place
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, encoding="utf-8")
+        return Course.load(tmp_path)
+
+    return make
+
+
+def test_an_exercise_that_builds_on_another_one_proves_itself(course):
+    assert [proof.problems for proof in verify(load_assignment(course(), "a01_all"))] == [[], []]
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        "def doubled(x):\n    return 2 * x\n",
+        "def twice(x):\n    return x + x\ndoubled = twice\n",
+    ],
+)
+def test_what_is_computed_with_a_function_of_the_authors_own_is_found(course, own):
+    total = TOTAL.replace('doubled = exercise.carries("a01_all/double", "doubled")\n', own)
+    proof = verify(load_assignment(course(total), "a01_all"))[1]
+    assert "which students have from double" in proof.problems[0]
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    ("double", "total", "scores", "notes"),
+    [
+        pytest.param(
+            SQUARED,
+            f"entries = [2.25, 6.25, 25]\nsum_of = 33.5\n{SUM}",
+            [2, 2, 2],
+            ["follow_through"] * 3,
+            id="it follows",
+        ),
+        pytest.param(
+            SQUARED,
+            f"entries = [3.25, 7.25, 26]\nsum_of = 36.5\n{SUM.replace('return ', 'return -')}",
+            [0, 2, 0],
+            ["one_too_many", "follow_through", "difference"],
+            id="a mistake beside it is known",
+        ),
+        pytest.param(
+            SQUARED.replace("x**2", "2 * x"),
+            f"{SQUARED}entries = [2.25, 6.25, 25]\nsum_of = 33.5\n",
+            [0, 2, 0],
+            ["", "follow_through", "blank"],
+            id="the function as it was graded",
+        ),
+        pytest.param(
+            SQUARED.replace("x**2", "0 * x"),
+            f"entries = [0, 0, 0]\nsum_of = 0\n{SUM}",
+            [0, 0, 0],
+            ["", "", ""],
+            id="what takes no work",
+        ),
+        pytest.param(
+            SQUARED.replace("return x**2", "while True: pass"),
+            f"entries = [2.25, 6.25, 25]\nsum_of = 33.5\n{SUM}",
+            [0, 2, 0],
+            ["", "follow_through", "timeout"],
+            id="it hangs",
+        ),
+    ],
+)
+def test_one_slip_in_a_function_is_paid_for_once(course, double, total, scores, notes):
+    made = course()
+    generate(made, ["a01_all"])
+    simulate(made, "a01_all", 1)
+    path = made.submission("student_001", "a01_all")
+    notebook = json.loads(path.read_text())
+    for cell in notebook["cells"]:
+        id = cell["metadata"].get("nbgrader", {}).get("grade_id")
+        cell["source"] = {"double": double, "total": total}.get(id, cell["source"])
+    path.write_text(json.dumps(notebook))
+    with Grader(made) as grader:
+        grade = grader.grade(Handed("student_001", "a01_all", path)).grade
+    items = grade.exercises[1].items
+    assert [item.score for item in items] == scores
+    assert [item.note for item in items] == notes
