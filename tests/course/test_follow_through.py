@@ -168,6 +168,13 @@ def test_what_is_computed_with_a_function_of_the_authors_own_is_found(course, ow
             id="what takes no work",
         ),
         pytest.param(
+            SQUARED.replace("return x**2", "raise NotImplementedError"),
+            f"entries = None\nsum_of = None\n{SUM}",
+            [0, 0, 0],
+            ["blank"] * 3,
+            id="nothing is there",
+        ),
+        pytest.param(
             SQUARED.replace("return x**2", "while True: pass"),
             f"entries = [2.25, 6.25, 25]\nsum_of = 33.5\n{SUM}",
             [0, 2, 0],
