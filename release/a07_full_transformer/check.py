@@ -111,6 +111,20 @@ def contents() -> Any:
     return json.loads(Path(__file__).with_name("check.json").read_text(encoding="utf-8"))
 
 
+def file_problems() -> list[str]:
+    """Say which files beside the notebook are missing, or aren't those that were given."""
+    found = []
+    for name, digest in contents().get("data", {}).items():
+        path = Path(__file__).with_name(name)
+        if not path.is_file():
+            found.append(f"{name} is missing: put it beside this notebook, as you were given it.")
+        elif hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+            found.append(
+                f"{name} isn't the file that you were given, which grading uses: put that one back."
+            )
+    return found
+
+
 def find(exercise: str) -> tuple[Any, str]:
     """Return what check.json says about an exercise, or None and what to do."""
     try:
@@ -696,6 +710,8 @@ class _Walk:
         self._count(len(raw) + 1)
         if depth >= MAX_NESTED:
             raise FormatError(f"lists are nested more than {MAX_NESTED} deep")
+        if len(raw) > _LOOKED_AT and all(type(inner) is float for inner in raw):
+            return (len(raw),), [Entry(value) for value in raw]
         found = [self.walk(inner, depth + 1) for inner in raw]
         shapes = {() if isinstance(inner, Entry) else inner[0] for inner in found}
         if len(shapes) > 1:
@@ -814,7 +830,8 @@ def read_lines(raw: Any, hint: dict[str, Any]) -> str:
         if text is None or not str(text).strip():
             continue
         try:
-            shown = _ask_the_grammar(text, hint, "look_line", indexed=hint.get("indexed", ()))
+            how = {"indexed": hint.get("indexed", ()), "equations": hint.get("equations", False)}
+            shown = _ask_the_grammar(text, hint, "look_line", **how)
             read.append(f"line {number}: {shown.replace('read as ', '', 1)}")
         except FormatError as error:
             wrong.append(f"line {number}: {error}")
@@ -1743,7 +1760,7 @@ def check(exercise: str) -> None:
     if found is None:
         print(message)
         return
-    lines = [f"{exercise}: {found['title']}"]
+    lines = [f"{exercise}: {found['title']}", *(f"  ✗ {said}" for said in file_problems())]
     if found["parts"]:
         lines += report_answers(exercise, variant_of(exercise, found, _student), notebook)
     for function in found["functions"]:

@@ -1420,6 +1420,9 @@ def _without_bracket(tokens: list[Token], functions: Container[str]) -> frozense
 
 
 _RELATION = re.compile(r"\s*&?\s*(<=|≤|\\leq?(?:slant)?(?![A-Za-z])|==?)\s*&?\s*")
+_ARROW = re.compile(
+    r"^\s*(?:<=>|=>|⇔|⟺|⇒|⟹|\\(?:iff|implies|Leftrightarrow|Rightarrow|Longrightarrow)(?![A-Za-z]))"
+)
 _ORNAMENT = re.compile(r"(?:\s|\\\\|(?<=\s)[.,;]|(?<=[)\]}\w])[.,;])*\Z")
 _ENVIRONMENT = re.compile(r"\\(?:begin|end)\{(?:align|aligned|gather|gathered|equation|split)\*?\}")
 _OPENS, _CLOSES = "([{", ")]}"
@@ -1440,7 +1443,7 @@ class Written(NamedTuple):
 
 
 def take_apart(text: str) -> Written:
-    r"""Return the formulas of a line and the reason behind it.
+    r"""Return the formulas of a line and the reason behind it; an arrow may stand in front.
 
     >>> sides, reason = take_apart("&= p_1 = 1/2 \\\\  # why")
     >>> [(side.relation, side.text) for side in sides], reason
@@ -1448,6 +1451,7 @@ def take_apart(text: str) -> Written:
     """
     formula, _, reason = text.partition("#")
     formula = _ENVIRONMENT.sub(lambda found: " " * len(found[0]), formula)
+    formula = _ARROW.sub(lambda found: " " * len(found[0]), formula)
     end = _ORNAMENT.search(formula)
     start, stop = without_dollars(formula[: end.start()] if end else formula)
     sides: list[Side] = []
@@ -1523,8 +1527,10 @@ def look(
     return (_written(tree)[0] or " ".join(str(text).split())) + hint
 
 
-def look_line(text: str, names: Collection[str], **known: Any) -> str:
+def look_line(text: str, names: Collection[str], *, equations: bool = False, **known: Any) -> str:
     """Return how a line of a derivation is read; `known` is as for `look`.
+
+    With `equations` it must be one.
 
     Raises
     ------
@@ -1539,6 +1545,8 @@ def look_line(text: str, names: Collection[str], **known: Any) -> str:
     written = take_apart(text)
     if not written.sides:
         raise ParseError("there is no formula", text)
+    if equations and (len(written.sides) < 2 or any(s.relation != "=" for s in written.sides)):
+        raise ParseError("expected an equation, such as a = b", text)
     shown = []
     for place, side in enumerate(written.sides):
         sign = f"{'≤' if side.relation == '<=' else '='} " if place or side.relation != "=" else ""
