@@ -125,7 +125,9 @@ def test_a_broken_module_is_named_with_its_line(tmp_path, text, says):
 def test_a_missing_module_is_named(course):
     (course.root / "reference/a03_scaled_attention/sdpa.py").unlink()
     assignment = load_assignment(course, "a03_scaled_attention")
-    assert [b.id for b in assignment.broken] == ["sdpa"]
+    missing, *others = assignment.broken
+    assert missing.id == "sdpa"
+    assert all("sdpa" in broken.message for broken in others)  # they carry it on
     assert "causal_mask" in assignment.sound
     assert "sdpa" not in assignment.sound
 

@@ -180,7 +180,8 @@ class Search:
         first = last_index if self.survey.indices else 1
         if not far:
             return _random.randint(first, 9)
-        return first + _random.randint(1, FAR_NESTED if self.survey.nested else FAR_END)
+        end = FAR_NESTED if self.survey.nested else FAR_END
+        return first + _random.randint((end + 1) // 2, end)  # what is near is met at other points
 
     def _value(self, exact: _Exact) -> Value:
         real = self.context.ldexp(self.context.mpf(exact[0]), exact[1])
