@@ -30,6 +30,7 @@ from autograder.exercise import (
     solve,
 )
 from autograder.grading.checks import NO_GPU, grade_checks
+from autograder.grading.diagnosis import by_itself
 from autograder.grading.local import Local
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import hundredths
@@ -277,7 +278,7 @@ def _wrong_part(
 def _credit(part: Part, raw: Any, right: Any) -> float:
     """Return what a wrong answer earns by what is right in it."""
     try:
-        return part.answer.judge(part.answer.read(raw, like=right), right).credit
+        return by_itself(part, part.answer.read(raw, like=right), right).credit
     except (FormatError, Undecided):
         return 0.0
 

@@ -61,29 +61,39 @@ def judge(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> Judgeme
     Undecided
         If it can't be settled whether it is right.
     """
-    first = part.answer.judge(answer, true[part.name])
+    first = by_itself(part, answer, true[part.name])
     if first.credit == 1:
         return first
-    if np.size(answer) > 1 and is_trivial(answer, true[part.name]):
-        first = replace(first, credit=0.0, feedback="")  # entries that are right by themselves
     rights = [true[part.name]]
     needs = set(part.needs)
-    if needs & (own.wrong | own.rounding.keys()) or own.earlier:
-        with np.errstate(all="ignore"), standing_in(own.earlier) as cast:
+    # First by the references' functions: what those of the student's own give may be worth less.
+    for earlier in ({}, own.earlier):
+        if not earlier and not needs & (own.wrong | own.rounding.keys()):
+            continue
+        with np.errstate(all="ignore"), standing_in(earlier) as cast:
             expected, slack = _from_own(part, part, own)
-        if expected is not None:
-            followed = part.answer.judge(answer, expected, slack=slack)
-            free = needs & own.trivial or cast.called
-            idle = free and is_trivial(answer, true[part.name])
-            if followed.credit == 1 and not (needs & own.wrong or cast.called):
-                return followed  # right: the earlier answers were only rounded
-            if followed.credit == 1 and not idle:
-                return Judgement(1, "follow_through", "Right, given your earlier answers.")
-            if followed.credit > first.credit and not idle:
-                first = followed
-            rights.append(expected)
+        if expected is None or (earlier and not cast.called):
+            continue
+        followed = part.answer.judge(answer, expected, slack=slack)
+        free = needs & own.trivial or cast.called
+        idle = free and is_trivial(answer, true[part.name])
+        if followed.credit == 1 and not (needs & own.wrong or cast.called):
+            return followed  # right: the earlier answers were only rounded
+        if followed.credit == 1 and not idle:
+            return Judgement(1, "follow_through", "Right, given your earlier answers.")
+        if followed.credit > first.credit and not idle:
+            first = followed
+        rights.append(expected)
     with np.errstate(all="ignore"):
         return _mistaken(part, answer, true, own, first) or _slipped(part, answer, rights, first)
+
+
+def by_itself(part: Part, answer: Any, right: Any) -> Judgement:
+    """Judge an answer by the right one alone; what takes no work earns nothing in part."""
+    found = part.answer.judge(answer, right)
+    if found.credit < 1 and np.size(answer) > 1 and is_trivial(answer, right):
+        return replace(found, credit=0.0, feedback="")
+    return found
 
 
 def misshapen(part: Part, raw: Any, true: Mapping[str, Any], own: Own) -> Judgement | None:
