@@ -78,10 +78,10 @@ def raising(
 
 
 def answers_like_the_reference(exercise: Exercise, call: Recorder) -> bool:
-    """Tell whether every recorded call was answered as the reference answers it."""
+    """Tell whether every recorded call was answered as by the reference, types included."""
     if exercise.solution is None or not call.calls:
         return False
-    return repeats(call)(exercise.solution, False)
+    return repeats(call)(exercise.solution, True)
 
 
 def repeating(call: Recorder, mistakes: Sequence[Misconception]) -> Misconception | None:

@@ -272,7 +272,7 @@ def mask_forgotten(Q, K, V, Pk, Pv, causal=True):
     return prefix_attention(Q, K, V, Pk, Pv, False)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def always_masked(Q, K, V, Pk, Pv, causal=True):
     """You mask even if `causal` is False."""
     return prefix_attention(Q, K, V, Pk, Pv, True)
