@@ -26,7 +26,7 @@ from autograder.grading.repeat import renumbered
 from autograder.grading.replay import seed_of
 from autograder.sandbox import Tensor
 from autograder.student.data import decode
-from autograder.student.functions import TOLERANCE
+from autograder.student.functions import TOLERANCE, effortless
 
 __all__ = ["decode", "dump", "encode", "record"]
 
@@ -81,7 +81,7 @@ def _function(exercise: Exercise) -> dict[str, Any]:
                 "name": check.name,
                 "rubric": check.rubric,
                 "points": check.points,
-                "calls": _calls(exercise, check),
+                **_recorded(exercise, check),
             }
             for check in visible
         ],
@@ -164,8 +164,8 @@ def _plain(nested: Any) -> Any:
     return nested
 
 
-def _calls(exercise: Exercise, check: Check) -> list[dict[str, Any]]:
-    """Run a visible check with the reference and return the calls that it made."""
+def _recorded(exercise: Exercise, check: Check) -> dict[str, Any]:
+    """Run a visible check with the reference; return its calls, and whether results vary."""
     name = f"{exercise.id}: the visible check `{check.name}`"
     assert exercise.solution
     call = Recorder(exercise.solution)
@@ -191,7 +191,10 @@ def _calls(exercise: Exercise, check: Check) -> list[dict[str, Any]]:
             f"{name} takes {size:,} characters to record, and at most {MAX_RECORDING:,} are "
             "shipped: call with smaller arrays, or hide it"
         )
-    return recorded
+    varied = all(made.do == "call" for made in call.calls) and not effortless(
+        [made.value for made in call.calls]
+    )
+    return {"calls": recorded} | ({"varied": True} if varied else {})
 
 
 def _target(made: Recorded) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from autograder.exercise.slips import FUNCTION_SLIPS, Slip
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.recorder import Recorded, Recorder
 from autograder.grading.repeat import answers, renumbered, repeats
+from autograder.student.functions import effortless
 
 Call = Callable[..., Any]
 
@@ -107,32 +108,14 @@ def idle(exercise: Exercise, call: Recorder) -> bool:
     Properties may hold of them, and they may follow from another such function; they took no work.
     """
     given = [each.value for each in call.calls if each.do == "call"]
-    if exercise.solution is None or len(given) < len(call.calls) or not _effortless(given):
+    if exercise.solution is None or len(given) < len(call.calls) or not effortless(given):
         return False
     try:
         with standing_in({}):  # right by themselves, not by the student's earlier functions
             right = answers(exercise.solution, call.calls)
     except Exception:  # what the reference can't answer is not looked at here
         return False
-    return not _effortless(right)
-
-
-def _effortless(values: list[Any]) -> bool:
-    """Tell whether each answer, or all of them together, are one number alone."""
-    if all(map(_even, values)):
-        return True
-    alone = [np.asarray(value) for value in values if not isinstance(value, tuple | list)]
-    return len(alone) == len(values) and _even(np.concatenate([np.ravel(each) for each in alone]))
-
-
-def _even(value: Any) -> bool:
-    """Tell whether an array holds one number alone."""
-    if isinstance(value, tuple | list):
-        return bool(value) and all(map(_even, value))
-    entries = np.asarray(value)
-    if entries.dtype.kind not in "biuf" or entries.size < 2:
-        return False
-    return bool(np.all(entries == entries.flat[0]))
+    return not effortless(right)
 
 
 @remembered()

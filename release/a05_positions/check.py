@@ -1437,7 +1437,10 @@ def report_function(found: Any, notebook: dict[str, Any]) -> list[str]:
     lines: list[str] = []
     for recorded in checks:
         try:
-            trouble = _run(function, name, recorded["calls"], notebook)
+            came: list[Any] = []
+            trouble = _run(function, name, recorded["calls"], notebook, came)
+            if not trouble and recorded.get("varied") and effortless(came):
+                trouble = [f"{name} returns the same number everywhere, whatever it is given"]
         except NotImplementedError as error:  # of this function, or of one that it calls
             stub = [frame.f_code.co_name for frame, _ in _own(error, notebook)] or [name]
             return [*lines, f"  – blank      `{stub[-1]}` is not written yet"]
@@ -1446,8 +1449,35 @@ def report_function(found: Any, notebook: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _run(function: Any, name: str, calls: Any, notebook: dict[str, Any]) -> list[str]:
-    """Repeat the recorded calls; return what is wrong with the first that isn't as it should."""
+def effortless(values: list[Any]) -> bool:
+    """Tell whether each result, or all of them together, are one number alone."""
+    if all(map(_even, values)):
+        return True
+    alone = [
+        np.ravel(np.asarray(_numbers_of(value)))
+        for value in values
+        if not isinstance(value, (tuple, list))
+    ]
+    return len(alone) == len(values) and _even(np.concatenate(alone))
+
+
+def _even(value: Any) -> bool:
+    """Tell whether an array holds one number alone."""
+    if isinstance(value, (tuple, list)):
+        return bool(value) and all(map(_even, value))
+    entries = np.asarray(_numbers_of(value))
+    if entries.dtype.kind not in "biuf" or entries.size < 2:
+        return False
+    return bool(np.all(entries == entries.flat[0]))
+
+
+def _run(
+    function: Any, name: str, calls: Any, notebook: dict[str, Any], results: list[Any]
+) -> list[str]:
+    """Repeat the recorded calls; return what is wrong with the first that isn't as it should.
+
+    What came of the others is added to ``results``.
+    """
     objects: dict[int, Any] = {}
     for number, call in enumerate(calls, 1):
         args, kwargs = _arguments(call, objects)
@@ -1456,6 +1486,7 @@ def _run(function: Any, name: str, calls: Any, notebook: dict[str, Any]) -> list
         try:
             asked = _asked(function, call, objects)
             came = _quietly(asked, args, kwargs)
+            results.append(came)
             wrong = []
             if call.get("do") == "make":
                 objects[call["object"]] = came
