@@ -74,7 +74,7 @@ def judge(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> Judgeme
             expected, slack = _from_own(part, part, own)
         if expected is None or (earlier and not cast.called):
             continue
-        followed = part.answer.judge(answer, expected, slack=slack)
+        followed = by_itself(part, answer, expected, slack)
         free = needs & own.trivial or cast.called
         idle = free and is_trivial(answer, true[part.name])
         if followed.credit == 1 and not (needs & own.wrong or cast.called):
@@ -88,9 +88,9 @@ def judge(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> Judgeme
         return _mistaken(part, answer, true, own, first) or _slipped(part, answer, rights, first)
 
 
-def by_itself(part: Part, answer: Any, right: Any) -> Judgement:
+def by_itself(part: Part, answer: Any, right: Any, slack: Slack = 0.0) -> Judgement:
     """Judge an answer by the right one alone; what takes no work earns nothing in part."""
-    found = part.answer.judge(answer, right)
+    found = part.answer.judge(answer, right, slack=slack)
     if found.credit < 1 and np.size(answer) > 1 and is_trivial(answer, right):
         return replace(found, credit=0.0, feedback="")
     return found
