@@ -18,6 +18,10 @@ from autograder.exercise.names import Unparsable, names
 _OPAQUE = frozenset(
     (
         "__builtins__",
+        "__code__",
+        "__defaults__",
+        "__dict__",
+        "__globals__",
         "__import__",
         "__main__",
         "builtins",
@@ -50,7 +54,8 @@ class _Statement:
     made
         Names that it binds.
     touched
-        All names in it, those among them, and the packages that it imports.
+        All names in it, those among them, the packages that it imports, and the attributes
+        through which any name can be reached.
     quiet
         Does it bind names and do nothing else?
     """
@@ -126,6 +131,8 @@ def _statement(node: ast.stmt) -> _Statement:
     source = ast.unparse(node)
     used, made = names(source)
     imported: set[str] = set()
+    attributes = {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
+    hidden = {name for name in attributes & _OPAQUE if name.startswith("__")}  # not model.eval
     for each in ast.walk(node):
         if isinstance(each, ast.Import):
             imported |= {alias.name.partition(".")[0] for alias in each.names}
@@ -133,7 +140,7 @@ def _statement(node: ast.stmt) -> _Statement:
             imported.add((each.module or "").partition(".")[0])
             if any(alias.name == "*" for alias in each.names):
                 raise Unparsable("names that are not written")
-    return _Statement(source, made, used | made | imported, _quiet(node))
+    return _Statement(source, made, used | made | imported | hidden, _quiet(node))
 
 
 def _quiet(node: ast.stmt) -> bool:

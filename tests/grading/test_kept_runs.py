@@ -32,6 +32,7 @@ def test_what_other_exercises_answer_changes_nothing():
         [*CELLS, "import numpy\nnumpy.seterr(all='raise')"],
         [*CELLS, "def configure():\n    global size\n    size = 9", "configure()"],
         [*CELLS, "exec('size = 5')"],
+        [*CELLS, "def other(x):\n    return x", "other.__globals__['size'] = 5"],
         [*CELLS, "from math import *"],
         [*CELLS, "range = lambda n: []"],
         [*CELLS, "%run other.py"],

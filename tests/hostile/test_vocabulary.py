@@ -160,7 +160,8 @@ ATTACKS = {
         "    def spin():\n        while True: weights[0] += 1\n"
         "    for _ in range(8): threading.Thread(target=spin, daemon=True).start()\n"
         "    return np.array([3.0])\n",
-        "True",
+        "(began := [], t := threading.Thread(target=began.append, args=(1,)), t.start(), t.join(),"
+        " began == [1])[-1]",
         1,
     ),
     "patches_the_library": (
