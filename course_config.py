@@ -2,7 +2,6 @@
 
 c = get_config()
 
-# --- the course --------------------------------------------------------------------------
 c.CourseDirectory.course_id = "attention"
 
 c.Course.assignments = [
@@ -46,30 +45,3 @@ c.Course.exercise_limits = {
 
 # What `autograder demo` shows; all assignments with --all.
 c.Course.demo = ["a02_attention_by_hand", "a05_positions", "a09_efficient", "a11_theory"]
-
-# --- nbgrader ----------------------------------------------------------------------------
-# The stubs are written by hand: nbgrader must not put its own text in their place.
-c.GenerateAssignment.preprocessors = [
-    "nbgrader.preprocessors.CheckCellMetadata",
-    "nbgrader.preprocessors.ComputeChecksums",
-    "nbgrader.preprocessors.SaveCells",
-]
-# `nbgrader autograde` and formgrader's Autograde button run this project's engine.
-c.Autograde.autograde_preprocessors = [
-    "autograder.delivery.preprocessor.LockedDownExecute",
-    "nbgrader.preprocessors.LimitOutput",
-    "nbgrader.preprocessors.SaveAutoGrades",
-    "autograder.delivery.preprocessor.WithholdErrored",
-    "nbgrader.preprocessors.AssignLatePenalties",
-    "nbgrader.preprocessors.CheckCellMetadata",
-]
-# Links in what students put into the exchange are not followed.
-c.ExchangeFactory.collect = "autograder.delivery.exchange.CollectFiles"
-c.GenerateFeedback.preprocessors = [
-    "nbgrader.preprocessors.GetGrades",
-    "autograder.delivery.preprocessor.ClearRubrics",
-    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
-]
-# What a student wrote is shown in formgrader and feedback; nothing of it may run there.
-c.HTMLExporter.sanitize_html = True
-c.HTMLExporter.filters = {"markdown2html": "autograder.delivery.sanitise.markdown2html"}

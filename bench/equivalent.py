@@ -37,6 +37,7 @@ from autograder.exercise import Exercise, Part, solve
 from autograder.grading.demonstrations import tagged
 from autograder.grading.recorder import Recorder
 from autograder.grading.replay import seed_of
+from autograder.sandbox.wire.requests import Call
 
 MOST_NUMBERS = 10_000
 
@@ -192,7 +193,8 @@ class Equivalents:
                 for check in function.checks:
                     call = Recorder(function.solution)
                     check.run(call, seed_of(function, check))
-                    asked += [(function.solution.__name__, c.args, c.kwargs) for c in call.calls]
+                    called = [c.request for c in call.calls if isinstance(c.request, Call)]
+                    asked += [(function.solution.__name__, c.args, c.kwargs) for c in called]
         return asked
 
     def _first(self, students: int) -> list[Handed]:
@@ -254,9 +256,11 @@ def _calls(exercise: Exercise) -> list[Any]:
             with np.errstate(all="ignore"):
                 check.run(call, seed_of(function, check))
             for recorded in call.calls:
-                size = _numbers([*recorded.args, recorded.value])
-                if not recorded.kwargs and size <= MOST_NUMBERS:
-                    data = (plain(list(recorded.args)), plain(recorded.value))
+                asked = recorded.request
+                if not isinstance(asked, Call) or asked.kwargs:
+                    continue
+                if _numbers([*asked.args, recorded.value]) <= MOST_NUMBERS:
+                    data = (plain(list(asked.args)), plain(recorded.value))
                     calls.append([function.solution.__name__, *map(_json, data)])
     return calls
 

@@ -27,7 +27,7 @@ from pipeline import prepare
 from autograder.course.config import Course
 from autograder.course.grade import Grader
 from autograder.course.submissions import submissions
-from autograder.sandbox import Session
+from autograder.sandbox.conversation import Conversation
 from autograder.sandbox.inside import zygote
 from autograder.sandbox.inside.serving import Frame
 from autograder.sandbox.inside.worker import Worker
@@ -41,17 +41,17 @@ Asked = tuple[Request, list[tuple[str, Frame]]]  # a session: its start, and wha
 def written_down() -> Iterator[list[Request]]:
     """Write down every request that a session makes, that for its start among them."""
     asked: list[Request] = []
-    usual = Session._ask
+    usual = Conversation.ask
 
-    def ask(session: Session, subject: str, seconds: float, most: int, **request: Any) -> Any:
-        asked.append(request)
-        return usual(session, subject, seconds, most, **request)
+    def ask(session: Conversation, subject: str, seconds: float, most: int, request: Any) -> Any:
+        asked.append({**request, "id": ""})
+        return usual(session, subject, seconds, most, request)
 
-    Session._ask = ask  # type: ignore[method-assign]
+    Conversation.ask = ask  # type: ignore[method-assign]
     try:
         yield asked
     finally:
-        Session._ask = usual  # type: ignore[method-assign]
+        Conversation.ask = usual  # type: ignore[method-assign]
 
 
 def graded(course: Course, ids: list[str]) -> tuple[list[Request], float, int, set[str]]:
@@ -70,7 +70,7 @@ class Unguarded:
     """Answers what sessions were asked, as a worker does, in this process."""
 
     def __init__(self, modules: list[str]) -> None:
-        self._shell, self._torch = zygote._import(modules)
+        self._shell, self._torch = zygote._import(modules, [])
         self.kinds: Counter[str] = Counter()
 
     def answer(self, start: Request, frames: list[tuple[str, Frame]]) -> float:

@@ -21,3 +21,11 @@ def descendants(pid):
         found |= children
         todo += children
     return found
+
+
+def gone(pid):
+    """Tell whether a process has ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return True

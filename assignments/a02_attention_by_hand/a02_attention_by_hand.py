@@ -262,25 +262,28 @@ if plt and np.shape(A) == (4, 4):
 #
 # *25 minutes.* Your matrix has shown that a word need not prefer itself: a long vector that points
 # roughly the same way gives a larger score than the word's own. With all lengths equal that can't
-# happen. You prove it for two coordinates; with more of them only the sums grow longer.
+# happen, in any number of dimensions.
 #
-# Let $x = (x_1, x_2)$ and $y = (y_1, y_2)$ have the same length $r$. The claim is that $x \cdot y$
-# never exceeds $x \cdot x$. So look at the difference, and transform it until its sign can be
-# seen. (This is the Cauchy–Schwarz inequality $x \cdot y \le \lVert x \rVert \lVert y \rVert$ in
-# the one case that is needed here.) Two good routes:
-#
-# - $x \cdot x$ is $y \cdot y$, so it is also the mean of the two; what you get smells of a square;
-# - with angles, $x = (r \cos s, r \sin s)$ and $y = (r \cos t, r \sin t)$; use a formula for cosines.
+# Let $x$ and $y$ have $n$ coordinates and the same length, $\sum_i x_i^2 = \sum_i y_i^2$. The claim is
+# that $x \cdot y$ never exceeds $x \cdot x$. So look at the difference, and transform it until its
+# sign can be seen. (This is the Cauchy–Schwarz inequality $x \cdot y \le \lVert x \rVert \lVert y \rVert$
+# in the one case that is needed here.) A hint: $x \cdot x$ is $y \cdot y$, so it is also the mean of the
+# two; what you get smells of a square.
 #
 # Write the derivation as a list of lines of text, each equal to the one before, as you would type
-# formulas in Python: **every product with a `*`** (`2*x1*y1`, not `2 x1 y1`), powers as `**` or `^`.
-# Known are `x1`, `x2`, `y1`, `y2`, `r`, `s`, `t`, and `sin` and `cos`. The first line is given:
+# formulas in Python, with **a `*` for every product**; a sum over all $i$ is `sum(…, i)`. Behind a `#`
+# each line says **why** it follows from the one before: *equal lengths*, *linearity of sums* (a sum of
+# sums is one sum, a common factor comes out) or *algebra*. One step at a time: a line that needs two of the
+# reasons is two lines. For another sum, with $\sum_i a_i^2 = \sum_i b_i^2$:
 #
 # ```python
-# gap = ["x1*x1 + x2*x2 - (x1*y1 + x2*y2)", …]
+# ["3*sum(a_i^2, i) - sum(a_i, i)",
+#  "3*sum(b_i^2, i) - sum(a_i, i)  # equal lengths",
+#  "sum(3*b_i^2 - a_i, i)  # linearity of sums"]
 # ```
 #
-# 1. `gap`: at least two steps, to a form that obviously can't be negative.
+# 1. `gap`: from `sum(x_i^2, i) - sum(x_i*y_i, i)` to `sum((x_i - y_i)^2, i)/2`, half of a squared
+#    distance.
 # 2. `equality`: for which $y$ of the same length is $x \cdot y$ as large as $x \cdot x$?
 #    - **A** For every $y$ that is parallel to $x$.
 #    - **B** For $y = x$ alone.
@@ -293,7 +296,7 @@ if plt and np.shape(A) == (4, 4):
 #    with which token 0 prefers token 1.
 
 # %% exercise="self_preference"
-gap = None       # a list of lines, the first is "x1*x1 + x2*x2 - (x1*y1 + x2*y2)"
+gap = None       # a list of lines, the first is "sum(x_i^2, i) - sum(x_i*y_i, i)"
 equality = None  # one of "A", "B", "C", "D"
 pair = None      # two rows: x and y
 W_K = None       # two rows of two numbers

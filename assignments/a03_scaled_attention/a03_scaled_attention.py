@@ -528,10 +528,7 @@ your_numbers("dead_rows")
 # 2. `added`, `added32`: the weights if $-10^9$ is *added* to each score, in float64 and in float32. (Next
 #    to $10^9$, two neighbouring float32 numbers are 64 apart.)
 # 3. `plain`: and if each is replaced by $-\infty$, with a softmax that subtracts the largest score first?
-#    - **A** Zeros.
-#    - **B** One third each.
-#    - **C** NaN.
-#    - **D** An exception.
+#    Where a computer gets infinity or no number at all, write `np.inf` or `np.nan`.
 # 4. `masked_softmax(s, mask)`: the house rule. A dead row is 0, no warning is raised, and other rows are
 #    not touched.
 # 5. `risks`: what else speaks against finite numbers in place of $-\infty$?
@@ -548,7 +545,7 @@ import numpy as np
 filled = None   # three numbers
 added = None    # three numbers
 added32 = None  # three numbers
-plain = None    # one of "A", "B", "C", "D"
+plain = None    # three numbers
 risks = None    # letters
 
 

@@ -96,13 +96,16 @@ your_numbers("perm_equivariance")
 
 # %% [markdown]
 # 1. `proof_order`: the letters of the right steps, in an order in which each follows from those before it.
-# 2. `true_statements`: now in general, with queries, keys and values that may come from different tokens. Which statements hold, for all inputs?
-#    - **A** If keys and values are permuted alike, the output stays as it is.
-#    - **B** If the queries are permuted, the rows of the output are permuted in the same way.
-#    - **C** If the keys are permuted, and nothing else, the output stays as it is.
-#    - **D** Self-attention with a causal mask is permutation equivariant.
-#    - **E** Self-attention with any mask $M$ gives $P f(X)$ for $PX$, if it is given the mask $P M P^\top$ with it.
-#    - **F** If each row gets the encoding of its place added before $f$, then a sentence in another order gives the outputs in that order.
+#    `in_symbols`: the core of it once more, in equations. With $P$ for the permutation and without the scale, lead
+#    `softmax(P*X*W_Q*(P*X*W_K)^T)*P*X*W_V` to $P \operatorname{softmax}(X W_Q W_K^\top X^\top)\, X W_V$, one rule a line. Rules: *transpose of a product*;
+#    *permutations pass through* softmax, as the rows and columns of a table do; *P^T P = I*.
+# 2. `effects`: what becomes of the output, for all inputs? It `"stays"` as it is, it `"moves"` (its rows are permuted in the same way), or `"neither"` is true in general.
+#    - `keys_and_values`: keys and values, which may come from other tokens than the queries, are permuted alike.
+#    - `queries`: the queries are permuted.
+#    - `keys`: the keys are permuted, and nothing else.
+#    - `causal`: in self-attention with a causal mask, the rows of $X$ are permuted.
+#    - `mask`: in self-attention with any mask $M$, the rows of $X$ are permuted, and the mask becomes $P M P^\top$.
+#    - `places`: the rows of $X$ are permuted; then each gets the encoding of its place added before $f$.
 # 3. `is_equivariant(f, n, d, rng)`: a tester. It gets a function `f` of arrays of shape $(n, d)$ whose results have $n$ rows, and says whether
 #    `f(PX)` is `P f(X)` up to rounding. Let `rng` draw the rows, and think about which orders have to be tried:
 #    $n$ is at most 5.
@@ -110,8 +113,16 @@ your_numbers("perm_equivariance")
 # %% exercise="perm_equivariance"
 import numpy as np
 
-proof_order = None      # letters, such as "C A F B"
-true_statements = None  # letters
+proof_order = None  # letters, such as "C A F B"
+in_symbols = None   # a list of lines
+effects = {  # "stays", "moves" or "neither"
+    "keys_and_values": None,
+    "queries": None,
+    "keys": None,
+    "causal": None,
+    "mask": None,
+    "places": None,
+}
 
 
 def is_equivariant(f: "function of an (n, d) array", n: int, d: int, rng: np.random.Generator) -> bool:

@@ -279,17 +279,15 @@ your_numbers("ffn_code")
 # 1. `pre`, `hidden`, `y`: what the first map gives, what the ReLU leaves of it, and the output.
 # 2. Write `ffn(x, W1, b1, W2, b2)` for arrays with any number of axes in front. float32 gives float32; the arguments stay as
 #    they were.
-# 3. `input_shape`, `hidden_shape`, `output_shape`: a batch of one sequence of 10 tokens, $d = 512$, $f = 2048$.
+# 3. `shapes` of input, hidden layer and output, for a batch of one sequence of 10 tokens, $d = 512$, $f = 2048$.
 
 # %% exercise="ffn_code"
 import numpy as np
 
-pre = None           # three numbers
-hidden = None        # three numbers
-y = None             # two numbers
-input_shape = None   # a tuple
-hidden_shape = None  # a tuple
-output_shape = None  # a tuple
+pre = None     # three numbers
+hidden = None  # three numbers
+y = None       # two numbers
+shapes = {"input": None, "hidden": None, "output": None}  # tuples
 
 
 def ffn(
@@ -582,9 +580,9 @@ def deep(depth, pre_norm, seed):
 #    its parameters: the root of the sum of all squares. If `pre_norm` is true, the final norm is needed: apply
 #    `torch.nn.functional.layer_norm(y, y.shape[-1:])` to the output before the loss. Gradients that the blocks hold from before
 #    must not count.
-# 4. Take the mean of `gradient_norms` over the seeds 0, 1, 2, 3, for depth 2 and for depth 32. `pre_ratio`: in pre-norm, the
-#    **last** block's mean at depth 32, divided by the last block's mean at depth 2. `post_ratio`: the same in post-norm. (That takes
-#    some seconds. Once you have the numbers, you may write them down in place of the computation.)
+# 4. `last_block`: for the depths 2, 4, 8, 16 and 32, the **last** block's entry of `gradient_norms`, a mean over the seeds
+#    0, 1, 2, 3. Draw it against the depth, in pre-norm and in post-norm, and hand in the data of both curves. (That takes some
+#    seconds. Once you have the numbers, you may write them down in place of the computation.)
 
 # %% exercise="pre_post_norm"
 import torch
@@ -592,8 +590,7 @@ import torch
 path = None                # a formula in L
 path_of_six_blocks = None  # one number
 stream = None              # four numbers
-pre_ratio = None           # one number
-post_ratio = None          # one number
+last_block = None          # {"pre": (depths, norms), "post": (depths, norms)}
 
 
 def gradient_norms(

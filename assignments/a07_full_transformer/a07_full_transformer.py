@@ -278,7 +278,8 @@ your_numbers("teacher_forcing")
 #    - **B** Masked self-attention is in every layer, cross-attention once, behind the last.
 #    - **C** Both are in each of the six layers.
 #    - **D** Three layers have one of them, three the other.
-# 4. `logits`: the shape of what comes out at the end. `row_predicts`: row $t$ of the
+# 4. `logits`: the shape of what comes out at the end, where `V` stands for the number of tokens in
+#    the vocabulary, as in `(8, "V")`. `row_predicts`: row $t$ of the
 #    probabilities, counted from 0,
 #    - **A** is a distribution of the token that went in at position $t$;
 #    - **B** is a distribution of the target token that translates source token $t$;
@@ -296,7 +297,7 @@ decoder_input = None       # a tuple
 self_weights = None        # a tuple
 cross_weights = None       # a tuple
 where_attention_is = None  # one of "A", "B", "C", "D"
-logits = None              # a tuple
+logits = None              # a tuple, with "V" in it
 row_predicts = None        # one of "A", "B", "C", "D"
 order = None               # letters
 

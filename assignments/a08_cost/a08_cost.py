@@ -30,6 +30,7 @@
 # - Where *how* something is computed counts, the grader doesn't trust a clock, which any busy machine
 #   could disturb. It counts the arithmetic your function does, the largest array it makes and the
 #   memory it holds, for several $n$. A slow machine costs you nothing.
+# - A slip is paid for once: what follows rightly from your own earlier answer counts in full.
 # - KiB, MiB and GiB are powers of 1024, kB, MB and GB powers of 1000.
 
 # %% [markdown]
@@ -414,18 +415,23 @@ def fit_exponent(n: "(k,)", t: "(k,)", n_min: float = 0) -> float:
 #   and two products with what is in the cache: work that grows linearly with $t$. Nothing but keys and
 #   values is kept. Both are measured, for up to 432 tokens.
 #
-# `without_mask`: may a layer *without* causal mask, in which every token sees all the others, be
-# decoded in this way?
-# - **A** Yes. The cache holds all keys and values, so nothing is missing.
-# - **B** No: a new token changes the keys of the earlier ones.
-# - **C** No: each new token would change the earlier rows, which have been given out already.
-#   Only the newest row is what the whole pass gives.
-# - **D** No: without a mask not even the newest row agrees.
+# `without_mask`: a layer *without* causal mask, in which every token sees all the others, is decoded in
+# this way. Which rows are those of one pass over the whole text?
+# - **A** All of them.
+# - **B** None of them.
+# - **C** The last one alone.
+#
+# `because`: why? (It counts only behind the right answer to `without_mask`.)
+# - **A** A new token changes the keys of the earlier ones.
+# - **B** Earlier rows were given out before later tokens, which they should have seen, were there.
+# - **C** A new token changes the queries of the earlier ones.
+# - **D** The cache lacks keys or values that are needed.
 
 # %% exercise="kv_equivalence"
 import numpy as np
 
-without_mask = None  # one of "A", "B", "C", "D"
+without_mask = None  # one of "A", "B", "C"
+because = None       # one of "A", "B", "C", "D"
 
 
 def rotate(x: "(…, t, d_h)", positions: "(t,)") -> "(…, t, d_h)":

@@ -72,6 +72,11 @@ except ImportError:
 #    and end with $\sum_a q_a S_a \big/ \sum_a q_a z_a$, one equality a line. Rules: *linearity of sums*
 #    (a factor that doesn't depend on the index goes in or out), *order of sums*, *definition*. One rule a
 #    line, please, above and below at once if you like. You may add the reason: `…  # order of sums`.
+#
+#    `chunk_steps`: sums need not be begun anew when more keys come. Let now $Q$, $K$ be whole matrices of features, and let keys and
+#    values come in two chunks, one below the other, with $S_t = K_t^\top V_t$. Lead `Q*K^T*V` to $Q S_1 + Q S_2$. In text,
+#    `[K_1; K_2]` are blocks below each other, `[A, B]` blocks side by side, and `K^T` is a transpose. Rules: *definition*
+#    (of $K$, $V$, $S_1$, $S_2$), *product of blocks*; put the blocks in first.
 # 2. `weights_first`, `keys_first`: the madds of $\bigl(\varphi(Q)\, \varphi(K)^\top\bigr) V$ and of
 #    $\varphi(Q) \bigl(\varphi(K)^\top V\bigr)$, without the denominator and without the feature map itself,
 #    for $n$ queries, $m$ keys, $D$ features and values of width $d_v$. Formulas in `n`, `m`, `D`, `d_v`.
@@ -91,6 +96,7 @@ your_numbers("lin_assoc")
 
 # %% exercise="lin_assoc"
 row_steps = None      # a list of lines
+chunk_steps = None    # a list of lines
 weights_first = None  # a formula in n, m, D, d_v
 keys_first = None     # a formula in n, m, D, d_v
 counts = None         # two whole numbers: weights first, keys first

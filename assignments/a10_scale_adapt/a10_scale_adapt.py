@@ -563,7 +563,8 @@ halved = None         # letters, "AB" for example
 your_numbers("lora_shapes")
 
 # %% [markdown]
-# 1. `B` and `A`: the shapes of the factors for $\Delta W$ of shape $(4d, d)$, the first matrix of a feed-forward network, with your $d$ and $r$.
+# 1. `factors`: the shapes of the factors $B$ and $A$ of rank $r$ for $\Delta W$ of shape $(4d, d)$, the first matrix of a feed-forward network. Write them with the letters $d$ and $r$, such as
+#    `("2*d", "r")`.
 # 2. `counts`, five whole numbers: the numbers in a $d \times d$ matrix, and in its factors of rank $r$; in a $D \times D$ matrix, and in its factors of rank $R$; and in
 #    the factors of rank $r$ for the matrix of item 1.
 # 3. `ratios`: factors divided by the full square matrix, for $(d, r)$, $(d, R)$, $(D, r)$, $(D, R)$.
@@ -571,8 +572,7 @@ your_numbers("lora_shapes")
 #    for a $d \times d$ matrix and for a $D \times D$ one.
 
 # %% exercise="lora_shapes"
-B = None          # a shape, such as (2, 3)
-A = None          # a shape
+factors = {"B": None, "A": None}  # shapes in d and r
 counts = None     # five whole numbers
 ratios = None     # four numbers
 reduction = None  # one number
@@ -695,10 +695,14 @@ if plt:
 #    12 layers; `share`, the fraction of the 109,482,240 parameters of BERT-base which that is.
 # 3. `Adapter(d, r)` as a module, with biases, with two `nn.Linear` called `down` and `up`. It starts as the identity, and a gradient other than 0 reaches `up.weight` from the start.
 # 4. `mergeable`: can a trained adapter be merged into the matrix before it, as LoRA can?
-#    - **A** Yes, in the same way.
-#    - **B** No: there is a non-linearity in between.
-#    - **C** Yes, if the bottleneck is as wide as the model.
-#    - **D** No: there is a residual connection around it.
+#    - **A** Yes, always.
+#    - **B** No.
+#    - **C** If the bottleneck is as wide as the model.
+# 5. `because`: what decides that? (It counts only behind the right answer to item 4.)
+#    - **A** The residual connection around it.
+#    - **B** That it consists of two matrices.
+#    - **C** The width of the bottleneck.
+#    - **D** What stands between the two matrices.
 
 # %% exercise="adapter"
 import torch
@@ -726,7 +730,8 @@ class Adapter(nn.Module):
         raise NotImplementedError
 
 
-mergeable = None  # one of "A", "B", "C", "D"
+mergeable = None  # one of "A", "B", "C"
+because = None    # one of "A", "B", "C", "D"
 
 # %% [markdown]
 # ### Extra keys and values

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from textwrap import shorten
+from typing import Any
 
 import typer
 
@@ -16,7 +18,13 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="An nbgrader course that grades itself, in locked-down processes.",
 )
-_ADVICE = "make room on the disk, or change the permissions, and run the command again"
+_ADVICE = {
+    errno.ENOSPC: "make room on the disk",
+    errno.EDQUOT: "make room on the disk",
+    errno.EACCES: "change the permissions",
+    errno.EPERM: "change the permissions",
+    errno.EROFS: "make the disk writable",
+}
 
 for group in (authoring, grading, people, results, machine):
     group.add_to(app)
@@ -24,6 +32,10 @@ for group in (authoring, grading, people, results, machine):
 
 def main() -> None:
     """Run a command; what is wrong is said in one sentence, without a traceback."""
+    # nbgrader imports jsonschema, which imports this if it is there and then compiles 38 grammars
+    # for kinds of text that notebooks don't contain: a second for every command. It does without.
+    modules: dict[str, Any] = sys.modules
+    modules.setdefault("rfc3987_syntax", None)
     try:
         app()
     except Exception as error:
@@ -33,7 +45,10 @@ def main() -> None:
         if isinstance(error, OSError):  # a full disk, above all: it may meet any command anywhere
             what = error.filename or "a file"
             why = shorten(error.strerror or str(error), 200)
-            error = CourseError(f"{what} can't be used ({why}): {_ADVICE}")
+            advice = _ADVICE.get(error.errno or 0, "see what is there")
+            error = CourseError(
+                f"{what} can't be used ({why}): {advice}, and run the command again"
+            )
         if not isinstance(error, CourseError | SandboxError):
             raise
         print(f"error: {error}", file=sys.stderr)

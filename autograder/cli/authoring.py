@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autograder.cli.options import Assignments, Json, Where
+from autograder.cli.options import Assignments, Json, Trust, Where
 
 if TYPE_CHECKING:
     from autograder.course.verify import Proof
@@ -19,8 +19,26 @@ if TYPE_CHECKING:
 
 def add_to(app: typer.Typer) -> None:
     """Add this group's commands."""
-    for command in (new, verify, generate, release, simulate):
+    for command in (init, new, verify, generate, release, gradescope, simulate):
         app.command()(command)
+
+
+def init(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A new folder, or a course's that lacks a file.")
+    ],
+) -> None:
+    """Start a course of your own, with one exercise that proves itself."""
+    from autograder.delivery.new_course import start_course
+
+    written = start_course(folder)
+    for path in written:
+        print(path.relative_to(folder.resolve()))
+    print(
+        "next: `autograder verify`, `autograder generate` and `autograder demo` in that folder"
+        if written
+        else "nothing is missing"
+    )
 
 
 def new(
@@ -180,6 +198,32 @@ def release(
 
     found = Course.load(course)
     for line in hand_out(found, found.ids(assignments), to):
+        print(line)
+
+
+def gradescope(
+    assignment: str,
+    to: Annotated[Path, typer.Option(help="The .zip file to write.")],
+    visibility: Annotated[
+        str,
+        typer.Option(
+            help="When students see scores and feedback: visible (at once), after_due_date, "
+            "after_published or hidden."
+        ),
+    ] = "after_due_date",
+    trust_students: Trust = False,
+    course: Where = Path(),
+) -> None:
+    """Pack an assignment and this engine as an autograder for Gradescope.
+
+    The zip holds references and the class list: upload it there, and give it to nobody else.
+    """
+    from autograder.course.config import Course
+    from autograder.delivery.gradescope.package import pack
+
+    found = Course.load(course)
+    (id,) = found.ids([assignment])
+    for line in pack(found, id, to, visibility=visibility, trust=trust_students):
         print(line)
 
 

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from autograder.cli.options import Where, output, progress
+from autograder.cli.options import Tls, Where, cluster, output, progress
 
 
 def add_to(app: typer.Typer) -> None:
     """Add this group's commands."""
-    for command in (doctor, demo):
+    for command in (doctor, demo, worker):
         app.command()(command)
 
 
@@ -76,3 +76,23 @@ def demo(
     with progress() as bar:
         for said in run_demo(course, folder, students, console.width, bar, everything=everything):
             console.print(said, highlight=False)
+
+
+def worker(
+    scheduler: Annotated[
+        str, typer.Argument(metavar="URL", help="A Dask scheduler: tcp://host:port or tls://….")
+    ],
+    processes: Annotated[
+        int | None,
+        typer.Option(min=1, help="Submissions at the same time; by default one per core."),
+    ] = None,
+    tls: Tls = None,
+) -> None:
+    """Grade on this machine for whoever asks `autograder grade --scheduler URL`, until Ctrl-C.
+
+    It takes the course from the one who asks, and keeps nothing of it. Both sides have the same
+    long random text in the environment variable AUTOGRADER_CLUSTER_SECRET.
+    """
+    import os
+
+    cluster().serve(scheduler, processes or os.cpu_count() or 1, tls)

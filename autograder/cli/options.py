@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from rich.console import Console
     from rich.progress import Progress
 
@@ -28,6 +30,28 @@ Trust = Annotated[
         help="Run student code without isolation where this machine offers none.",
     ),
 ]
+Tls = Annotated[
+    Path | None,
+    typer.Option(
+        "--tls",
+        metavar="FOLDER",
+        help="For tls:// addresses: a folder with ca.pem, cert.pem and key.pem.",
+    ),
+]
+
+
+def cluster() -> ModuleType:
+    """Return the module of graders on other machines, which takes what not everybody installs."""
+    from autograder.course.config import CourseError
+
+    try:
+        from autograder.course.graders import cluster
+    except ModuleNotFoundError as error:
+        raise CourseError(
+            f"other machines are reached through Dask, and {error.name} is missing: "
+            "pip install 'attention-course[cluster]'"
+        ) from None
+    return cluster
 
 
 def output() -> Console:

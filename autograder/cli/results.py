@@ -12,7 +12,7 @@ from autograder.cli.options import Assignments, Where, output
 
 def add_to(app: typer.Typer) -> None:
     """Add this group's commands."""
-    for command in (feedback, report, portfolio, export):
+    for command in (feedback, report, copies, portfolio, export):
         app.command()(command)
 
 
@@ -40,18 +40,40 @@ def feedback(
             print(line)
 
 
-def report(assignments: Assignments = None, course: Where = Path()) -> None:
-    """Write the class report and print the table of scores."""
+def report(
+    assignments: Assignments = None,
+    before: Annotated[
+        Path | None,
+        typer.Option(help="The course's folder of an earlier class, to be compared with."),
+    ] = None,
+    course: Where = Path(),
+) -> None:
+    """Write the class report and print the table of scores, and how good each test was."""
     from autograder.course.config import Course
-    from autograder.delivery.report import summarise, write_report
+    from autograder.delivery.report import quality_in_short, summarise, write_report
 
     found = Course.load(course)
     ids = found.ids(assignments)
-    page = write_report(found, ids)
+    page = write_report(found, ids, before)
     console = output()
     for table in summarise(found, ids, console.width):
         console.print(table)
+    for line in quality_in_short(found, ids):
+        print(line)
     print(f"class report: {page}")
+
+
+def copies(assignments: Assignments = None, course: Where = Path()) -> None:
+    """Write a page of work that is alike: answers to another's numbers, functions side by side.
+
+    It is for the instructor, proves nothing, and changes no score.
+    """
+    from autograder.course.config import Course
+    from autograder.delivery.copies import write_copies
+
+    found = Course.load(course)
+    for line in write_copies(found, found.ids(assignments)):
+        print(line)
 
 
 def portfolio(

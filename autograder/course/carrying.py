@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from autograder.course.discover import Assignment
-from autograder.exercise.earlier import Carried
+from autograder.exercise.checked import Carried
 from autograder.exercise.names import names
 from autograder.exercise.source import standalone
 

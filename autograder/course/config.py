@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from traitlets.config import Config, PyFileConfigLoader
 
-from autograder.sandbox.isolation import TIERS, Isolation, Tier
+from autograder.course.settings import check_settings
+from autograder.sandbox.isolation import Isolation, Tier
 
 CONFIG = "course_config.py"
 _OF_STUDENTS = ("submitted", "autograded", "downloaded")
@@ -43,10 +45,20 @@ class Course:
         Assignments whose functions are given, as code, to those who build on them later.
     best
         Of parts of one name, marked by hand, that many count: by assignment, then by name.
+    hint_cost
+        The share of an exercise's automatic points that each hint costs which was taken.
     demo
         Assignments that `autograder demo` shows, where it does not show all.
+    solutions
+        Whether students see the right answers after the due date and its last extension.
+    typed_ids
+        Whether the id that a student typed says whose numbers a submission is graded with.
+    watch_feedback
+        When `watch` publishes feedback, one of ``settings.WHEN``.
+    students
+        The file with the class list, or the list itself; None for students.csv.
     config
-        Everything in course_config.py, nbgrader's own settings included.
+        Everything in course_config.py, settings of nbgrader's included.
     """
 
     root: Path
@@ -57,9 +69,14 @@ class Course:
     exercise_limits: dict[str, dict[str, Any]] = field(default_factory=dict)
     minimum_tier: Tier | None = None
     gpu: bool = True
-    given: tuple[str, ...] = ()
+    given: Sequence[str] = ()
     best: dict[str, dict[str, int]] = field(default_factory=dict)
-    demo: tuple[str, ...] = ()
+    hint_cost: float = 0.0
+    demo: Sequence[str] = ()
+    solutions: bool = False
+    typed_ids: bool = False
+    watch_feedback: str = "due"
+    students: str | list[str] | dict[str, str] | None = None
     config: Config = field(default_factory=Config)
 
     @classmethod
@@ -84,27 +101,20 @@ class Course:
             config = PyFileConfigLoader(CONFIG, path=str(root)).load_config()
         except Exception as error:
             raise CourseError(f"{root / CONFIG} can't be read: {error}") from error
-        listed = config.Course.get("assignments", [])
+        settings = config.Course
         try:
-            titles = {entry["id"]: entry["title"] for entry in listed}
-        except (TypeError, KeyError):
-            raise CourseError(
-                f"{root / CONFIG}: c.Course.assignments is a list of "
-                '{"id": ..., "title": ...}, and every entry needs both'
-            ) from None
+            check_settings(settings)
+        except ValueError as error:
+            raise CourseError(f"{root / CONFIG}: {error}") from None
+        listed = settings.get("assignments", [])
         return cls(
             root,
             str(config.CourseDirectory.get("course_id", "") or root.name),
-            titles,
-            {entry["id"]: str(entry["due"]) for entry in listed if entry.get("due")},
-            config.Course.get("limits", {}),
-            config.Course.get("exercise_limits", {}),
-            _minimum_tier(root, config),
-            _gpu(root, config),
-            _listed(root, config, "given", titles),
-            {entry["id"]: _best(root, entry) for entry in listed if entry.get("best")},
-            _listed(root, config, "demo", titles),
-            config,
+            {entry["id"]: entry["title"] for entry in listed},
+            due={entry["id"]: entry["due"] for entry in listed if entry.get("due")},
+            best={entry["id"]: entry["best"] for entry in listed if "best" in entry},
+            config=config,
+            **{name: value for name, value in settings.items() if name != "assignments"},
         )
 
     def ids(self, wanted: list[str] | None = None) -> list[str]:
@@ -121,14 +131,14 @@ class Course:
             )
         if not wanted:
             return list(self.titles)
-        found = []
+        found: list[str] = []
         for name in wanted:
             hits = [id for id in self.titles if id == name or id.split("_")[0] == name]
             if not hits:
                 raise CourseError(
                     f"{name} is no assignment of this course; it has {', '.join(self.titles)}"
                 )
-            found += hits
+            found += [id for id in hits if id not in found]
         return found
 
     def folder(self, step: str) -> Path:
@@ -177,43 +187,3 @@ def _around(root: Path) -> Path | None:
         if (parent / CONFIG).is_file() and root.relative_to(parent).parts[0] in _OF_STUDENTS:
             return parent
     return None
-
-
-def _minimum_tier(root: Path, config: Config) -> Tier | None:
-    wanted = config.Course.get("minimum_tier", None)
-    for tier in TIERS[:-1]:
-        if wanted == tier:
-            return tier
-    if wanted is None:
-        return None
-    raise CourseError(
-        f"{root / CONFIG}: c.Course.minimum_tier is {wanted!r}; it is one of "
-        f"{', '.join(map(repr, TIERS[:-1]))}, or left out"
-    )
-
-
-def _gpu(root: Path, config: Config) -> bool:
-    wanted = config.Course.get("gpu", True)
-    if not isinstance(wanted, bool):
-        raise CourseError(f"{root / CONFIG}: c.Course.gpu is {wanted!r}; it is True or False")
-    return wanted
-
-
-def _listed(root: Path, config: Config, name: str, titles: dict[str, str]) -> tuple[str, ...]:
-    listed = config.Course.get(name, [])
-    if not isinstance(listed, list) or not titles.keys() >= {*map(str, listed)}:
-        raise CourseError(
-            f"{root / CONFIG}: c.Course.{name} is {listed!r}; it is a list of assignments of this "
-            f"course, which are {', '.join(titles)}"
-        )
-    return tuple(listed)
-
-
-def _best(root: Path, entry: dict[str, Any]) -> dict[str, int]:
-    wanted = entry["best"]
-    if isinstance(wanted, dict) and all(type(k) is int and k > 0 for k in wanted.values()):
-        return {str(name): k for name, k in wanted.items()}
-    raise CourseError(
-        f'{root / CONFIG}: "best" of {entry["id"]} is {wanted!r}; it says how many of the parts of '
-        'a name count, {"essay": 4}'
-    )

@@ -136,6 +136,7 @@ def load_exercise(path: Path, *, gpu: bool = True) -> Exercise | Broken:
         exercise.leave_out_gpu()
         if not exercise.items:
             return Broken(path.stem, f"{path}: all of it needs a GPU, and c.Course.gpu is False")
+    exercise.freeze()
     return exercise
 
 

@@ -1,11 +1,12 @@
-"""Write files so that nobody ever sees half of one."""
+"""Write files so that nobody ever sees half of one, and change the environment for a while."""
 
 from __future__ import annotations
 
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -79,3 +80,18 @@ def sweep(paths: Iterable[Path]) -> None:
     for path in paths:
         if path.name.startswith(".") and path.suffix == _PART:
             path.unlink(missing_ok=True)
+
+
+@contextmanager
+def environment(**variables: str) -> Iterator[None]:
+    """Set environment variables for programs that are started meanwhile."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

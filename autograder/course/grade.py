@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from autograder.course.config import Course, CourseError
-from autograder.course.datafiles import other_files
 from autograder.course.discover import Broken, load_exercise
+from autograder.course.job import Job, job_of
 from autograder.course.limits import check_limits, exercise_limits, notebook_limits
 from autograder.course.release import Release, libraries, libraries_of
 from autograder.course.roster import whose_numbers
-from autograder.course.runs import KeptRuns, Tell, folder_of
+from autograder.course.runs import KeptRuns, Tell
 from autograder.course.secret import secret_of
 from autograder.course.submissions import (
     Handed,
     Unreadable,
     as_released,
+    parse_notebook,
     read_notebook,
     restore,
     typed_id,
 )
 from autograder.exercise import Exercise
+from autograder.grading import budget
 from autograder.grading.gpu import Gpu
 from autograder.grading.marking import Assigned
 from autograder.grading.results import Grade
@@ -42,11 +44,14 @@ class Graded:
         The autograded notebook as JSON.
     key
         What the grade was made from; equal keys need no second run.
+    runs
+        Expensive calls that it rests on, to be kept for the next grading.
     """
 
     grade: Grade
     notebook: dict[str, Any]
     key: str = ""
+    runs: Mapping[str, bytes] = field(default_factory=dict)
 
 
 class Grader:
@@ -60,8 +65,6 @@ class Grader:
         What the machine offers, where that is known already.
     gpu
         Run the checks that need a GPU, in processes without isolation.
-    keep_runs
-        Keep expensive calls beside the records, for the next grading.
     tell
         Told when an expensive call begins and ends.
     """
@@ -73,11 +76,10 @@ class Grader:
         trust_students: bool = False,
         isolation: Isolation | None = None,
         gpu: bool = False,
-        keep_runs: bool = False,
         tell: Tell | None = None,
     ) -> None:
         self.course = course
-        self._keep_runs, self._tell = keep_runs, tell
+        self._tell = tell
         self._trust = trust_students
         self._isolation = isolation
         self._releases: dict[str, Release] = {}
@@ -125,46 +127,58 @@ class Grader:
             )
         return self._zygotes[needs]
 
-    def grade(self, handed: Handed, *, key: str = "") -> Graded:
+    def grade(self, handed: Handed) -> Graded:
         """Grade a file; nothing that is wrong with it raises."""
+        return self.grade_job(job_of(handed, self.release(handed.assignment)))
+
+    def grade_job(self, job: Job) -> Graded:
+        """Grade what was handed in; nothing that is wrong with it raises."""
+        budget.bar(job.barred)
+        if job.failure:
+            return self.lose(job, f"The grader failed on this submission ({job.failure}).")
         try:
-            return Graded(*self._graded(handed, read_notebook(handed.path)), key)
+            if job.unreadable:
+                raise Unreadable(job.unreadable)
+            return self._graded(job, parse_notebook(job.content))
         except Unreadable as error:
-            return self.lose(handed, str(error), note="unreadable_submission", key=key)
+            return self.lose(job, str(error), note="unreadable_submission")
         except Exception as error:  # ours: withhold, and go on with the next one
             reason = f"The grader failed on this submission ({type(error).__name__}: {error})."
-            return self.lose(handed, reason, key=key)
+            return self.lose(job, reason)
 
-    def lose(
-        self, handed: Handed, reason: str, *, note: str = "grader_error", key: str = ""
-    ) -> Graded:
+    def lose(self, job: Job, reason: str, *, note: str = "grader_error") -> Graded:
         """Return what a submission gets that could not be run; our fault withholds its scores."""
-        assigned = self.assigned(handed.assignment, handed.student)
+        assigned = self.assigned(job.assignment, job.student)
         ours = note == "grader_error"
         grade = lost(
-            handed.assignment,
-            handed.student,
+            job.assignment,
+            job.student,
             assigned,
             note=note,
             reason=reason,
             errored=ours,
-            best=self._best(handed.assignment),
+            best=self._best(job.assignment),
         )
-        release = self.release(handed.assignment)
-        notebook = _handed_in(handed, release) if ours else release.notebook
-        return Graded(grade, _explained(notebook, reason), key)
+        release = self.release(job.assignment)
+        notebook = _handed_in(job, release) if ours else release.notebook
+        return Graded(grade, _explained(notebook, reason), job.key, job.runs)
 
-    def grade_json(self, assignment: str, student: str, notebook: dict[str, Any]) -> Graded:
+    def grade_json(
+        self,
+        assignment: str,
+        student: str,
+        notebook: dict[str, Any],
+        runs: Mapping[str, bytes] | None = None,
+    ) -> Graded:
         """Grade a notebook that is in memory (nbgrader's own autograde hands one over)."""
-        return Graded(*self._graded(Handed(student, assignment, Path()), notebook))
+        return self._graded(Job(student, assignment, runs=runs or {}), notebook)
 
-    def _graded(self, handed: Handed, notebook: dict[str, Any]) -> tuple[Grade, dict[str, Any]]:
+    def _graded(self, handed: Job, notebook: dict[str, Any]) -> Graded:
         release = self.release(handed.assignment)
         restored, notices = restore(notebook, release)
         numbers_of, notice = whose_numbers(self.course, handed.student, notebook)
         notices = [notice, *notices] if notice else notices
-        if handed.path.is_file():  # it may be in memory
-            notices = [*notices, *other_files(handed.path.parent, release.files)]
+        notices = [*notices, *handed.notices]
         limits, seconds = notebook_limits(self.course, release.data["exercises"])
         also = libraries(restored) | self._handed_over(handed.assignment)
         zygote = self.zygote(release, limits, also)  # imports while the references are loaded
@@ -174,8 +188,7 @@ class Grader:
             if self._gpu is not None:
                 self._gpu.close()
             self._gpu = Gpu(data=release.files)
-        folder = folder_of(self.course, handed.student, handed.assignment)
-        runs = KeptRuns(folder if self._keep_runs else None, handed.student, self._tell)
+        runs = KeptRuns(handed.student, handed.runs, self._tell)
         graded = grade_submission(
             handed.assignment,
             handed.student,
@@ -191,9 +204,9 @@ class Grader:
             secret=secret_of(self.course),
             blank=as_released(restored, release),
             best=self._best(handed.assignment),
+            hint_cost=self.course.hint_cost,
         )
-        runs.sweep()
-        return graded
+        return Graded(*graded, handed.key, runs.asked)
 
     def _best(self, assignment: str) -> dict[str, int]:
         return self.course.best.get(assignment, {})
@@ -297,10 +310,10 @@ def _as_released(exercise: Exercise | Broken, released: dict[str, Any]) -> Exerc
     return Broken(exercise.id, f"{message}: run `autograder generate`")
 
 
-def _handed_in(handed: Handed, release: Release) -> dict[str, Any]:
+def _handed_in(job: Job, release: Release) -> dict[str, Any]:
     """Return what was handed in, for a person to mark; as released where it can't be read."""
     try:
-        return restore(read_notebook(handed.path), release)[0]
+        return restore(parse_notebook(job.content), release)[0]
     except Exception:
         return release.notebook
 

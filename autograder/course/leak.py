@@ -21,7 +21,8 @@ Not searched for is what is published on purpose: signatures of functions, impor
 sources, the sentences of parts and visible checks, the line that a derivation starts from, the
 docstring of the reference.  That authors wrote a statement into assignments/ themselves is no
 excuse.  A function that students are given says so on its first line, ``def softmax(z):  # given``,
-and its body is then left out.
+and its body is then left out.  What is said of a mistake to those who practise stands in help.json,
+and nowhere else.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.course.discover import Assignment
+from autograder.course.practising import HELP, practisable
 from autograder.exercise import Exercise
 
 SHORTEST = 20
@@ -67,7 +69,7 @@ def leaks(assignment: Assignment, files: Mapping[str, bytes]) -> list[str]:
     # Nearly every secret stands nowhere: one search of everything tells.
     whole = "\0".join(text for _, text, _ in texts)
     whole_packed = "\0".join(packed for _, _, packed in texts)
-    published = _published(assignment)
+    published, practised = _published(assignment), _practised(assignment)
     found: dict[tuple[str, str], str] = {}
     for secret in _secrets(assignment):
         dense = _dense(secret.text)
@@ -76,6 +78,8 @@ def leaks(assignment: Assignment, files: Mapping[str, bytes]) -> list[str]:
             continue
         pattern = re.compile(rf"(?<!\w){re.escape(secret.text)}(?!\w)")
         for place, text, packed in texts:
+            if place == HELP and not secret.word and dense in practised:
+                continue
             if pattern.search(text) if secret.word else dense in packed:
                 shown = " ".join(secret.text.split())
                 shown = shown if len(shown) <= 70 else f"{shown[:67]}..."
@@ -129,9 +133,15 @@ def _published(assignment: Assignment) -> set[str]:
         for text in (text for part in exercise.parts for text in part.answer.published()):
             said |= {text, *_sentences(text)}
         for function in exercise.functions:
-            assert function.solution
-            said |= {function.solution.__name__, *_sentences(function.solution.__doc__ or "")}
+            said |= {function.name, *_sentences(function.solution.__doc__ or "")}
     return {_dense(text) for text in said}
+
+
+def _practised(assignment: Assignment) -> str:
+    """Return what may be said to those who practise, without blanks."""
+    parts = [part for exercise in assignment.sound.values() for part in practisable(exercise)]
+    told = [wrong.feedback for part in parts for wrong in part.misconceptions]
+    return "\0".join(map(_dense, told))
 
 
 def _secrets(assignment: Assignment) -> Iterator[Secret]:

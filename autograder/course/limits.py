@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any
 
 from autograder.course.config import Course, CourseError
+from autograder.course.settings import meant
 from autograder.sandbox import Limits
 
 #: Time for all cells and calls of a notebook.
@@ -31,7 +31,7 @@ def check_limits(course: Course) -> None:
         if exercise not in known:
             raise CourseError(
                 f"c.Course.exercise_limits: there is no exercise {exercise!r}"
-                f"{_meant(exercise, known)}"
+                f"{meant(exercise, known)}"
             )
 
 
@@ -63,7 +63,7 @@ def _check(limits: Any, where: str) -> None:
     for name, value in limits.items():
         if name not in _DEFAULTS:
             raise CourseError(
-                f"{where}: {name!r} is no limit{_meant(str(name), _DEFAULTS)}; "
+                f"{where}: {name!r} is no limit{meant(str(name), _DEFAULTS)}; "
                 f"there are {', '.join(_DEFAULTS)}"
             )
         whole = isinstance(_DEFAULTS[name], int)
@@ -71,8 +71,3 @@ def _check(limits: Any, where: str) -> None:
         if not isinstance(value, kinds) or isinstance(value, bool) or not 0 < value < 1e12:
             number = "whole number" if whole else "number"
             raise CourseError(f"{where}: {name} is {value!r}, and must be a {number} above 0")
-
-
-def _meant(name: str, known: Iterable[str]) -> str:
-    close = get_close_matches(name, list(known), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -1,4 +1,4 @@
-"""One grader at a time on a course."""
+"""One grader at a time on a course, and one watch."""
 
 from __future__ import annotations
 
@@ -15,14 +15,36 @@ from autograder.course.files import sweep, unwritable
 def grading(course: Course) -> Iterator[None]:
     """Keep other graders away from the course, and clear away what a killed one left half done.
 
-    The lock is the kernel's and ends with the process, however that ends.
-
     Raises
     ------
     CourseError
         If somebody else is grading, or the folder can't be written.
     """
-    path = course.root / "records" / ".lock"
+    said = "is grading this course: wait until it is done, then run this again"
+    with _alone(course, ".lock", said):
+        sweep(course.root.iterdir())
+        for folder in (course.root / "records", course.folder("autograded")):
+            sweep(folder.rglob(".*"))
+        yield
+
+
+@contextmanager
+def watching(course: Course) -> Iterator[None]:
+    """Keep other watches away from the course.
+
+    Raises
+    ------
+    CourseError
+        If there is one already, or the folder can't be written.
+    """
+    with _alone(course, ".watch", "watches this course already: let it work, or end it first"):
+        yield
+
+
+@contextmanager
+def _alone(course: Course, name: str, said: str) -> Iterator[None]:
+    """Hold a lock of the course: the kernel's, which ends with the process, however that ends."""
+    path = course.root / "records" / name
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("a+")
@@ -34,8 +56,7 @@ def grading(course: Course) -> Iterator[None]:
         except BlockingIOError:
             file.seek(0)
             raise CourseError(
-                f"another process ({file.read().strip() or 'just started'}) is grading this "
-                "course: wait until it is done, then run this again"
+                f"another process ({file.read().strip() or 'just started'}) {said}"
             ) from None
         try:
             file.truncate(0)
@@ -43,7 +64,4 @@ def grading(course: Course) -> Iterator[None]:
             file.flush()
         except OSError as error:
             raise unwritable(path.parent, error) from error
-        sweep(course.root.iterdir())
-        for folder in (path.parent, course.folder("autograded")):
-            sweep(folder.rglob(".*"))
         yield

@@ -9,7 +9,6 @@ that it lets pass are neither compared nor shipped.
 from __future__ import annotations
 
 import json
-import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -18,17 +17,25 @@ from typing import Any
 import numpy as np
 
 from autograder.course.config import CourseError
-from autograder.exercise import Check, Exercise, Part, draw_pool, solve
-from autograder.exercise.agree import numbers_of
+from autograder.course.plain_json import encode
+from autograder.exercise import Check, CheckedFunction, Exercise, Part, draw_pool, solve
 from autograder.exercise.given import FIRST_KEY, Given, Held
-from autograder.grading.recorder import Recorded, Recorder
+from autograder.grading.recorder import Recorder
 from autograder.grading.repeat import renumbered
 from autograder.grading.replay import seed_of
 from autograder.sandbox import Tensor
-from autograder.student.data import decode
+from autograder.sandbox.wire.requests import (
+    Call,
+    CallMethod,
+    Differentiate,
+    GetAttribute,
+    Make,
+    Request,
+    Seed,
+    SetAttribute,
+    WithArguments,
+)
 from autograder.student.functions import TOLERANCE, effortless
-
-__all__ = ["decode", "dump", "encode", "record"]
 
 Change = Callable[[Any], Any]
 
@@ -36,21 +43,29 @@ Change = Callable[[Any], Any]
 MAX_RECORDING = 500_000
 
 
-def record(exercise: Exercise, course: str) -> dict[str, Any]:
-    """Return the entry of an exercise in check.json.
+def drawn(exercise: Exercise, course: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return the variants of a release, each with the same and the right answers by name.
 
     Raises
     ------
     CourseError
-        If the reference fails a visible check, a check can't be recorded, or there aren't
-        enough variants.
+        If there aren't enough variants, or no answers.
     """
     try:
-        pool = draw_pool(exercise, course)
-        solved = [solve(exercise, variant) for variant in pool]
+        return [(variant, solve(exercise, variant)) for variant in draw_pool(exercise, course)]
     except Exception as error:  # whatever an author's function raises
         text = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         raise CourseError(f"{exercise.id}: {text.removeprefix(f'{exercise.id}: ')}") from error
+
+
+def record(exercise: Exercise, variants: Sequence[tuple[Any, Any]]) -> dict[str, Any]:
+    """Return the entry of an exercise in check.json; `drawn` gives the variants.
+
+    Raises
+    ------
+    CourseError
+        If the reference fails a visible check, or a check can't be recorded.
+    """
     if exercise.checks and not exercise.functions:
         raise CourseError(f"{exercise.id}: its checks have no function: add an @exercise.reference")
     return {
@@ -62,114 +77,37 @@ def record(exercise: Exercise, course: str) -> dict[str, Any]:
                 "name": part.name,
                 "rubric": part.asks,
                 "points": part.points,
-                "hint": _hint(part, [known[part.name] for known in solved]),
+                "hint": hint_of(part, [known[part.name] for _, known in variants]),
             }
             for part in exercise.parts
         ],
-        "pool": [_encode_variant(exercise, variant) for variant in pool],
+        "pool": [encode_variant(exercise, variant) for variant, _ in variants],
     }
 
 
-def _function(exercise: Exercise) -> dict[str, Any]:
+def _function(function: CheckedFunction) -> dict[str, Any]:
     """Return what a notebook may know of a function: its name, and the visible checks."""
-    assert exercise.solution
-    visible = [check for check in exercise.checks if check.visible]
+    visible = [check for check in function.checks if check.visible]
     return {
-        "name": exercise.solution.__name__,
+        "name": function.name,
         "checks": [
             {
                 "name": check.name,
                 "rubric": check.rubric,
                 "points": check.points,
-                **_recorded(exercise, check),
+                **_recorded(function, check),
             }
             for check in visible
         ],
-        "hidden_checks": len(exercise.checks) - len(visible),
+        "hidden_checks": len(function.checks) - len(visible),
     }
 
 
-def encode(value: Any) -> Any:
-    """Turn a value into JSON that ``decode`` turns back exactly.
-
-    Text, whole numbers, booleans, None, lists and finite floats are themselves; the rest is
-
-    ======================================================  =============================
-    ``{"array": [[0.5]], "dtype": "float64", "shape": …}``  array (``"nan"``, ``"inf"``)
-    ``{"scalar": 0.5, "dtype": "float32"}``                 numpy scalar
-    ``{"tensor": {"array": …}, "dtype": "bfloat16"}``       tensor of torch
-    ``{"tuple": […]}``, ``{"dict": [[key, value], …]}``     tuple, dictionary
-    ``{"float": "nan"}``                                    NaN, ∞, −∞
-    ======================================================  =============================
-
-    Raises
-    ------
-    TypeError
-        If the value, or something in it, is anything else.
-    """
-    if value is None or isinstance(value, bool | str):
-        return value
-    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufU":
-        dtype = "str" if value.dtype.kind == "U" else value.dtype.name
-        plain = _plain(value.tolist())
-        if isinstance(value, np.generic):
-            return {"scalar": plain, "dtype": dtype}
-        return {"array": plain, "dtype": dtype, "shape": list(value.shape)}
-    if isinstance(value, Tensor) or hasattr(value, "detach"):
-        dtype = str(value.dtype).removeprefix("torch.")
-        return {"tensor": encode(np.asarray(numbers_of(value))), "dtype": dtype}
-    if isinstance(value, int):
-        return int(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else {"float": str(value)}
-    if isinstance(value, list):
-        return [encode(entry) for entry in value]
-    if isinstance(value, tuple):
-        return {"tuple": [encode(entry) for entry in value]}
-    if isinstance(value, dict):
-        return {"dict": [[encode(k), encode(v)] for k, v in value.items()]}
-    kind = f"{value.dtype} array" if isinstance(value, np.ndarray) else type(value).__name__
-    raise TypeError(f"a value of type {kind} can't be written to check.json")
-
-
-def dump(data: Any) -> bytes:
-    """Return JSON with one array or one short entry to a line, so that a change shows as one."""
-
-    def lines(value: Any, indent: str) -> str:
-        flat = json.dumps(value, ensure_ascii=False, allow_nan=False)
-        array = isinstance(value, dict) and "array" in value
-        if array or len(indent) + len(flat) <= 98 or not isinstance(value, dict | list):
-            return flat
-        inner = indent + " "
-        if isinstance(value, list):
-            if not any(isinstance(entry, dict) for entry in value):
-                return flat
-            return f"[\n{_joined([inner + lines(v, inner) for v in value])}\n{indent}]"
-        entries = [f"{inner}{json.dumps(k)}: {lines(v, inner)}" for k, v in value.items()]
-        return f"{{\n{_joined(entries)}\n{indent}}}"
-
-    return lines(data, "").encode() + b"\n"
-
-
-def _joined(entries: Sequence[str]) -> str:
-    return ",\n".join(entries)
-
-
-def _plain(nested: Any) -> Any:
-    """Write NaN and infinities as text, which numpy reads back; JSON has no word for them."""
-    if isinstance(nested, list):
-        return [_plain(entry) for entry in nested]
-    if isinstance(nested, float) and not math.isfinite(nested):
-        return str(nested)
-    return nested
-
-
-def _recorded(exercise: Exercise, check: Check) -> dict[str, Any]:
+def _recorded(function: CheckedFunction, check: Check) -> dict[str, Any]:
     """Run a visible check with the reference; return its calls, and whether results vary."""
-    name = f"{exercise.id}: the visible check `{check.name}`"
-    assert exercise.solution
-    call = Recorder(exercise.solution)
-    if error := _fails(exercise, check, call):
+    name = f"{function.id}: the visible check `{check.name}`"
+    call = Recorder(function.solution)
+    if error := _fails(function, check, call):
         reason = f"{type(error).__name__}: {error}"
         raise CourseError(f"{name} fails with the reference itself ({reason})") from error
     if not call.calls:
@@ -177,10 +115,9 @@ def _recorded(exercise: Exercise, check: Check) -> dict[str, Any]:
     try:
         recorded = [
             {
-                **_target(made),
-                "args": [_argument(value) for value in made.args],
-                "kwargs": {key: _argument(value) for key, value in made.kwargs.items()},
-                **({} if made.value is None else _expected(exercise, check, made.value, number)),
+                **_target(made.request),
+                **_arguments(made.request),
+                **({} if made.value is None else _expected(function, check, made.value, number)),
             }
             for number, made in enumerate(renumbered(call.calls))
         ]
@@ -191,17 +128,43 @@ def _recorded(exercise: Exercise, check: Check) -> dict[str, Any]:
             f"{name} takes {size:,} characters to record, and at most {MAX_RECORDING:,} are "
             "shipped: call with smaller arrays, or hide it"
         )
-    varied = all(made.do == "call" for made in call.calls) and not effortless(
+    varied = all(isinstance(made.request, Call) for made in call.calls) and not effortless(
         [made.value for made in call.calls]
     )
     return {"calls": recorded} | ({"varied": True} if varied else {})
 
 
-def _target(made: Recorded) -> dict[str, Any]:
+def _target(request: Request) -> dict[str, Any]:
     """Return what is not a plain call: which object is made or used, and how."""
-    if made.do == "call":
-        return {}
-    return {"do": made.do, "object": made.key} | ({"name": made.name} if made.name else {})
+    match request:
+        case Call():
+            return {}
+        case Make(_, _, key):
+            return {"do": "make", "object": key}
+        case CallMethod(_, _, key, name):
+            return {"do": "method", "object": key, "name": name}
+        case GetAttribute(key, name):
+            return {"do": "get", "object": key, "name": name}
+        case SetAttribute(_, _, key, name):
+            return {"do": "set", "object": key, "name": name}
+        case Differentiate(_, _, key):
+            return {"do": "gradients", "object": -1 if key is None else key}
+        case Seed():
+            return {"do": "seed", "object": -1}
+    raise TypeError(f"it asks for more than can be shown: {type(request).__name__}")
+
+
+def _arguments(request: Request) -> dict[str, Any]:
+    args: Sequence[Any] = ()
+    kwargs: dict[str, Any] = {}
+    if isinstance(request, WithArguments):
+        args, kwargs = request.args, request.kwargs
+    elif isinstance(request, Seed):
+        args = (request.number,)
+    return {
+        "args": [_argument(value) for value in args],
+        "kwargs": {key: _argument(value) for key, value in kwargs.items()},
+    }
 
 
 def _argument(value: Any) -> Any:
@@ -216,43 +179,54 @@ def _argument(value: Any) -> Any:
     return encode(value)
 
 
-def _fails(exercise: Exercise, check: Check, call: Callable[..., Any]) -> Exception | None:
+def _fails(function: CheckedFunction, check: Check, call: Callable[..., Any]) -> Exception | None:
     """Run a check; return what it raises."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            check.run(call, seed_of(exercise, check))
+            check.run(call, seed_of(function, check))
     except Exception as error:
         return error
     return None
 
 
-def _expected(exercise: Exercise, check: Check, value: Any, number: int) -> dict[str, Any]:
-    """Return the answer to a call and in which respects the check looks at it."""
+def _expected(function: CheckedFunction, check: Check, value: Any, number: int) -> dict[str, Any]:
+    """Return the answer to a call and in which respects the check looks at it.
+
+    Of a dictionary, entries that it does not look at are left out; "more" says that there are such.
+    """
 
     def matters(change: Change) -> bool:
-        if not _fails(exercise, check, _Changed(exercise, number, change)):
+        if not _fails(function, check, _Changed(function, number, change)):
             return False
         # Of several answers that are put together one may not have another type than the others.
-        retyped = _Changed(exercise, None, change)
-        return change is not _other_dtype or bool(_fails(exercise, check, retyped))
+        retyped = _Changed(function, None, change)
+        return change is not _other_dtype or bool(_fails(function, check, retyped))
 
     compare = _respects(value, matters)
+    if isinstance(value, dict):
+        looked_at = {key: value[key] for key in value if matters(_without(key))}
+        if len(looked_at) < len(value):
+            value, compare = looked_at, [*compare, "more"]
     found = {"value": encode(_known(value, compare)), "compare": compare}
     if loose := _looseness(value, matters):
         found["rtol"] = loose
-    changed = _Changed(exercise, number, lambda value: value, modified=True)
-    return found | ({"unchanged": True} if _fails(exercise, check, changed) else {})
+    changed = _Changed(function, number, lambda value: value, modified=True)
+    return found | ({"unchanged": True} if _fails(function, check, changed) else {})
 
 
 class _Changed(Recorder):
     """The reference, except that one of its answers is changed, or each that is an array."""
 
     def __init__(
-        self, exercise: Exercise, number: int | None, change: Change, *, modified: bool = False
+        self,
+        function: CheckedFunction,
+        number: int | None,
+        change: Change,
+        *,
+        modified: bool = False,
     ) -> None:
-        assert exercise.solution
-        super().__init__(exercise.solution)
+        super().__init__(function.solution)
         self._number, self._change, self._modified = number, change, modified
 
     @property
@@ -260,9 +234,9 @@ class _Changed(Recorder):
         """Say what was asked for."""
         return self._modified
 
-    def record(self, asked: Recorded, ask: Callable[[], Any]) -> Any:
+    def record(self, request: Request) -> Any:
         """Ask the reference."""
-        value = super().record(asked, ask)
+        value = super().record(request)
         if self._number is None:
             return self._change(value) if isinstance(value, np.ndarray) else value
         return self._change(value) if len(self.calls) == self._number + 1 else value
@@ -320,6 +294,10 @@ def _at(i: int, change: Change) -> Change:
     return lambda value: (*value[:i], change(value[i]), *value[i + 1 :])
 
 
+def _without(key: Any) -> Change:
+    return lambda value: {other: value[other] for other in value if other != key}
+
+
 def _other_value(value: Any) -> Any:
     array = np.nan_to_num(np.asarray(value))
     other = ~array if array.dtype.kind == "b" else array + array.dtype.type(1)
@@ -349,7 +327,7 @@ def _known(value: Any, compare: list[Any]) -> Any:
     return np.zeros_like(value) if isinstance(value, np.ndarray) else type(value)(0)
 
 
-def _hint(part: Part, answers: Sequence[Any]) -> dict[str, Any]:
+def hint_of(part: Part, answers: Sequence[Any]) -> dict[str, Any]:
     """Return the form of an answer; what of it depends on the variant, one by variant."""
     if part.manual:
         return {"kind": "manual"}
@@ -361,7 +339,7 @@ def _hint(part: Part, answers: Sequence[Any]) -> dict[str, Any]:
     return common | {"varies": [{key: hint.get(key) for key in sorted(varies)} for hint in hints]}
 
 
-def _encode_variant(exercise: Exercise, variant: Mapping[str, Any]) -> dict[str, Any]:
+def encode_variant(exercise: Exercise, variant: Mapping[str, Any]) -> dict[str, Any]:
     """Encode a student's numbers; a numpy scalar is shown and used as a plain number."""
     try:
         return {

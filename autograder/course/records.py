@@ -6,24 +6,16 @@ no grader has to run it a second time, whatever ends the first one.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import stat
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import autograder
 from autograder.course.config import Course
 from autograder.course.files import by_lines, write_atomically
 from autograder.course.grade import Graded
-from autograder.course.limits import notebook_limits
-from autograder.course.release import Release
-from autograder.course.roster import whose_numbers
-from autograder.course.secret import secret_of
-from autograder.course.submissions import MAX_BYTES, Handed, Unreadable, read_notebook, texts
+from autograder.course.submissions import Handed, texts
 from autograder.grading.results import Grade
 
 
@@ -111,34 +103,6 @@ def read_grade(course: Course, student: str, assignment: str) -> Grade | None:
         return None
 
 
-def key_of(course: Course, handed: Handed) -> str:
-    """Return a hash of everything that a grade depends on, and of nothing else.
-
-    That is the submission, its exercises and what they share, the released assignment, the
-    engine, what the course grants these exercises and how many of them count, and its secret.
-    """
-    path = handed.path
-    content = str(path.readlink()).encode() if path.is_symlink() else _hash_file(path, MAX_BYTES)
-    release = Release.load(course, handed.assignment)
-    granted = notebook_limits(course, release.data["exercises"]), course.gpu
-    best = sorted(course.best.get(handed.assignment, {}).items())
-    own = {id: course.exercise_limits.get(id) for id in release.data["exercises"]}
-    settings = repr((granted, best, sorted(own.items()))).encode()
-    asked = _built_on(course.folder("release"), handed.assignment)
-    digest = _assignment_digest(course.root, course.folder("release"), asked)
-    secret = hashlib.sha256(secret_of(course).encode()).digest()
-    parts = content, _numbers_of(course, handed).encode(), settings, digest, secret
-    return hashlib.sha256(b"\0".join(parts)).hexdigest()
-
-
-def _numbers_of(course: Course, handed: Handed) -> str:
-    """Return whose numbers a submission is graded with."""
-    if course.config.Course.get("typed_ids", False) is True:
-        with contextlib.suppress(Unreadable):
-            return whose_numbers(course, handed.student, read_notebook(handed.path))[0]
-    return handed.student
-
-
 def recorded_key(course: Course, handed: Handed) -> str:
     """Return the key of the record that is there, or an empty text."""
     try:
@@ -146,43 +110,3 @@ def recorded_key(course: Course, handed: Handed) -> str:
         return str(json.loads(path.read_text("utf-8"))["key"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""
-
-
-@cache
-def _built_on(release: Path, assignment: str) -> tuple[str, ...]:
-    """Return an assignment and those whose code is carried into it, also by way of others."""
-    found = [assignment]
-    for one in found:
-        with contextlib.suppress(OSError, ValueError):  # not released
-            data = json.loads((release / one / "check.json").read_bytes())
-            below = {each["assignment"] for each in data.get("carried", {}).values()}
-            found += sorted(below.difference(found))
-    return tuple(found)
-
-
-@cache
-def _assignment_digest(root: Path, release: Path, assignments: tuple[str, ...]) -> bytes:
-    """Hash an assignment, its references and the engine; once a run, they don't change in it.
-
-    Behind it come the assignments whose code is carried into it.
-    """
-    files = sorted((root / "reference").glob("*.py"))
-    for assignment in assignments:
-        files += sorted((root / "reference" / assignment).glob("*.py"))
-    files += sorted((release / assignments[0]).glob("*"))
-    files += sorted(Path(autograder.__file__).parent.rglob("*.py"))
-    return b"".join(_hash_file(path) for path in files)
-
-
-def _hash_file(path: Path, most: int | None = None) -> bytes:
-    """Hash a file; of one that can't be read, or is larger than is read, say so."""
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):  # a pipe would be waited for
-            return b"no file"
-        if most is not None and status.st_size > most:
-            return b"%d bytes" % status.st_size
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").digest()
-    except OSError as error:
-        return repr(error).encode()

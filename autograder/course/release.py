@@ -10,8 +10,8 @@ from typing import Any
 
 from autograder.course.config import Course, CourseError
 from autograder.course.datafiles import altered
-from autograder.course.recording import decode
 from autograder.exercise import pick
+from autograder.student.data import decode
 
 SCHEMA = 1
 

@@ -49,8 +49,7 @@ class Person:
 
 def roster_file(course: Course) -> Path:
     """Return where the class list is or would be."""
-    named = course.config.Course.get("students", FILE)
-    return course.root / (named if isinstance(named, str) else FILE)
+    return course.root / (course.students if isinstance(course.students, str) else FILE)
 
 
 def declared(course: Course) -> list[Person]:
@@ -65,7 +64,7 @@ def declared(course: Course) -> list[Person]:
     CourseError
         If a list can't be read, or there is a file beside a list in course_config.py.
     """
-    listed = course.config.Course.get("students", None)
+    listed = course.students
     path = roster_file(course)
     if isinstance(listed, str) and not path.is_file():
         raise CourseError(
@@ -78,15 +77,10 @@ def declared(course: Course) -> list[Person]:
         )
     if listed is None or isinstance(listed, str):
         found = read_roster(path) if path.is_file() else []
-    elif isinstance(listed, Mapping):
+    elif isinstance(listed, dict):
         found = [Person(str(id), *split_name(name)) for name, id in listed.items()]
-    elif isinstance(listed, Iterable):
-        found = [Person(str(id)) for id in listed]
     else:
-        raise CourseError(
-            f"{course.root / CONFIG}: c.Course.students is {listed!r}; it is the name of a file "
-            f'like "{FILE}", a list of ids, or a dictionary from names to ids'
-        )
+        found = [Person(str(id)) for id in listed]
     for entry in course.config.CourseDirectory.get("db_students", []):
         found.append(_person(str(entry["id"]), {k: str(v or "") for k, v in entry.items()}))
     return found
@@ -177,7 +171,12 @@ def _person(
 
 
 def write_roster(path: Path, people: Iterable[Person]) -> None:
-    """Write a class list, by id, as ``read_roster`` reads it."""
+    """Write a class list as ``read_roster`` reads it."""
+    write_atomically(path, roster_table(people))
+
+
+def roster_table(people: Iterable[Person]) -> bytes:
+    """Return a class list as a table, by id."""
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")
     table.writerow(COLUMNS)
@@ -185,7 +184,7 @@ def write_roster(path: Path, people: Iterable[Person]) -> None:
         texts = [getattr(person, name) for name in _TEXTS]
         numbers = [" ".join(person.numbers.get(platform, ())) for platform in PLATFORMS]
         table.writerow([person.id, *texts, *numbers])
-    write_atomically(path, text.getvalue().encode("utf-8-sig"))
+    return text.getvalue().encode("utf-8-sig")
 
 
 def whose_numbers(course: Course, student: str, notebook: dict[str, Any]) -> tuple[str, str]:
@@ -197,8 +196,7 @@ def whose_numbers(course: Course, student: str, notebook: dict[str, Any]) -> tup
     typed = typed_id(notebook)
     if typed in ("", student):
         return student, ""
-    allowed = course.config.Course.get("typed_ids", False) is True
-    taken = typed if allowed and typed in {p.id for p in declared(course)} else student
+    taken = typed if course.typed_ids and typed in {p.id for p in declared(course)} else student
     said = f'{TYPED}student("{typed}"), and it was handed in as {student}.'
     if taken == typed:
         return typed, f"{said} It was graded with the numbers of {typed}."

@@ -65,7 +65,7 @@ def import_roster(course: Course, source: Path) -> Imported:
         If the export is of none of the known platforms, or a list can't be read.
     """
     path = roster_file(course)
-    if not isinstance(course.config.Course.get("students", ""), str):
+    if not isinstance(course.students, str | None):
         raise CourseError(
             f"the class stands in c.Course.students of course_config.py: take it away there, and "
             f"{path} will be the class list"

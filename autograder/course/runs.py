@@ -7,7 +7,7 @@ which it came from the student's process, and no student's process can read or w
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,34 +24,37 @@ _ENDING = ".run"
 
 
 class KeptRuns:
-    """The expensive calls of one submission.
+    """The expensive calls of one submission, while it is graded.
 
     Parameters
     ----------
-    folder
-        Where they are kept; without one they are not.
+    known
+        What an earlier grading has kept, by its keys.
     tell
         Told when one begins and ends.
+
+    Attributes
+    ----------
+    asked
+        What this grading has asked for and may be kept: the others nobody asks for any more.
     """
 
-    def __init__(self, folder: Path | None, student: str, tell: Tell | None = None) -> None:
-        self._folder, self._student, self._tell = folder, student, tell
-        self._asked: set[Path] = set()
+    def __init__(
+        self, student: str, known: Mapping[str, bytes] | None = None, tell: Tell | None = None
+    ) -> None:
+        self._student, self._tell = student, tell
+        self._known = dict(known or {})
+        self.asked: dict[str, bytes] = {}
 
     def find(self, key: str) -> bytes | None:
         """Return what was kept under a key, if anything was."""
-        if self._folder is None:
-            return None
-        self._asked.add(path := self._folder / f"{key}{_ENDING}")
-        try:
-            return path.read_bytes()
-        except OSError:
-            return None
+        if key in self._known:
+            self.asked[key] = self._known[key]
+        return self._known.get(key)
 
     def keep(self, key: str, content: bytes) -> None:
         """Keep it for the next grading."""
-        if self._folder is not None:
-            write_atomically(self._folder / f"{key}{_ENDING}", content)
+        self._known[key] = self.asked[key] = content
 
     @contextmanager
     def telling(self, function: str) -> Iterator[None]:
@@ -65,11 +68,20 @@ class KeptRuns:
         finally:
             self._tell(self._student, "")
 
-    def sweep(self) -> None:
-        """Forget what this grading has not asked for: nothing asks for it any more."""
-        if self._folder is not None:
-            for path in {*self._folder.glob(f"*{_ENDING}")} - self._asked:
-                path.unlink(missing_ok=True)
+
+def kept_runs(folder: Path) -> dict[str, bytes]:
+    """Return what is kept in a folder, by its keys."""
+    return {path.stem: path.read_bytes() for path in sorted(folder.glob(f"*{_ENDING}"))}
+
+
+def keep_runs(folder: Path, runs: Mapping[str, bytes]) -> None:
+    """Keep these in a folder, and nothing else."""
+    there = kept_runs(folder)
+    for key, content in runs.items():
+        if there.get(key) != content:
+            write_atomically(folder / f"{key}{_ENDING}", content)
+    for key in there.keys() - runs.keys():
+        (folder / f"{key}{_ENDING}").unlink(missing_ok=True)
 
 
 def folder_of(course: Course, student: str, assignment: str) -> Path:
@@ -80,8 +92,8 @@ def folder_of(course: Course, student: str, assignment: str) -> Path:
 def read_runs(course: Course, student: str, assignment: str) -> dict[str, Run]:
     """Return what is kept of a submission, by the name of the function that was called."""
     found = {}
-    for path in sorted(folder_of(course, student, assignment).glob(f"*{_ENDING}")):
-        if known := unpacked(path.read_bytes()):
+    for content in kept_runs(folder_of(course, student, assignment)).values():
+        if known := unpacked(content):
             function, run = known
             found[function] = run
     return found

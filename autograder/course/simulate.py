@@ -19,6 +19,7 @@ from autograder.course.release import Release
 from autograder.course.secret import secret_of
 from autograder.course.sources import assignments_source, function_source, typed
 from autograder.exercise import (
+    CheckedFunction,
     Exercise,
     FormatError,
     Misconception,
@@ -176,14 +177,14 @@ def _everything(assignment: Assignment) -> int:
     return 6 + max((len(_mistakes(e)) for e in assignment.sound.values()), default=0)
 
 
-def _mistakes(exercise: Exercise) -> list[tuple[Part | Exercise, Misconception]]:
+def _mistakes(exercise: Exercise) -> list[tuple[Part | CheckedFunction, Misconception]]:
     """Return each mistake with the part or the function that it is made in."""
-    places: list[Part | Exercise] = [*exercise.parts, *exercise.functions]
+    places: list[Part | CheckedFunction] = [*exercise.parts, *exercise.functions]
     return [(place, wrong) for place in places for wrong in place.misconceptions]
 
 
 def _can_be_made(
-    exercise: Exercise, variant: dict[str, Any], place: Part | Exercise, wrong: Misconception
+    exercise: Exercise, variant: dict[str, Any], place: Part | CheckedFunction, wrong: Misconception
 ) -> bool:
     """Tell whether a mistake gives an answer at all with these numbers."""
     if isinstance(place, Part):
@@ -226,12 +227,12 @@ def _answer(
 
 
 def _right(exercise: Exercise, variant: dict[str, Any], *, style: int) -> Answered:
-    answers = _typed(exercise, right_answers(exercise, variant))
-    if style == 1:
-        known = solve(exercise, variant)
-        for part in exercise.parts:
-            if part.alternatives:
-                answers[part.name] = typed(part, apply(part.alternatives[0], known))
+    known, answers = dict(variant) | exercise.solutions, dict[str, Any]()
+    for part in exercise.parts:
+        route = part.alternatives[0] if style == 1 and part.alternatives else part
+        known[part.name] = evaluate(part, route, known)
+        answers[part.name] = typed(part, apply(route, known))
+    answers = _typed(exercise, answers)
     rounded = {
         part.name for part in exercise.parts if style == 1 and isinstance(part.answer, Numbers)
     }
@@ -246,7 +247,11 @@ def _right(exercise: Exercise, variant: dict[str, Any], *, style: int) -> Answer
 
 
 def _wrong_function(
-    exercise: Exercise, variant: dict[str, Any], place: Exercise, wrong: Misconception, secret: str
+    exercise: Exercise,
+    variant: dict[str, Any],
+    place: CheckedFunction,
+    wrong: Misconception,
+    secret: str,
 ) -> Answered:
     answers = _typed(exercise, right_answers(exercise, variant))
     source = assignments_source(answers)
@@ -290,7 +295,7 @@ def _typed(exercise: Exercise, answers: dict[str, Any]) -> dict[str, Any]:
 
 
 def _endless(exercise: Exercise) -> str:
-    names = [f.solution.__name__ for f in exercise.functions if f.solution]
+    names = [function.name for function in exercise.functions]
     if names and not exercise.parts:
         return "".join(f"def {name}(*_, **__):\n    while True:\n        pass\n" for name in names)
     return "while True:\n    pass\n"

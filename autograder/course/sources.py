@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise import Exercise, Part
+from autograder.exercise import CheckedFunction, Part
+from autograder.exercise.part import computation
 from autograder.exercise.source import standalone
 
 
-def function_source(exercise: Exercise, function: Any) -> str:
+def function_source(checked: CheckedFunction, function: Any) -> str:
     """Return code that defines ``function`` under the name that students must use."""
-    assert exercise.solution
-    return standalone(getattr(function, "compute", function), exercise.solution.__name__)
+    return standalone(computation(function), checked.name)
 
 
 def assignments_source(values: Mapping[str, Any], *, rounded: bool = False) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from autograder.course.config import Course
 from autograder.course.release import Release
-from autograder.exercise.remember import copied
+from autograder.exercise.cache import copied
 from autograder.grading.demonstrations import TAG, tagged, unneeded
 
 MAX_BYTES = 20 * 2**20
@@ -68,6 +68,17 @@ def read_notebook(path: Path) -> dict[str, Any]:
     Unreadable
         If it is a link, too large, not JSON or not a notebook.
     """
+    return parse_notebook(read_content(path))
+
+
+def read_content(path: Path) -> bytes:
+    """Read the file alone.
+
+    Raises
+    ------
+    Unreadable
+        If it is a link, or too large.
+    """
     if path.is_symlink():
         raise Unreadable("The file is a symbolic link; hand in the notebook itself.")
     if not path.is_file():
@@ -78,8 +89,19 @@ def read_notebook(path: Path) -> dict[str, Any]:
             f"The notebook has {size / 2**20:.0f} MB and at most {MAX_BYTES // 2**20} are read; "
             "clear its outputs and hand it in again."
         )
+    return path.read_bytes()
+
+
+def parse_notebook(content: bytes) -> dict[str, Any]:
+    """Return the notebook that a file holds.
+
+    Raises
+    ------
+    Unreadable
+        If it is not JSON or not a notebook.
+    """
     try:
-        notebook = json.loads(path.read_bytes())
+        notebook = json.loads(content)
     except (ValueError, RecursionError):
         raise Unreadable("The file is not a notebook: it does not hold JSON.") from None
     if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):

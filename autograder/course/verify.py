@@ -19,6 +19,7 @@ from autograder.course.proofs.carried import carried_problems
 from autograder.course.proofs.distances import Distance
 from autograder.course.proofs.functions import as_student, function_problems
 from autograder.course.proofs.helpers import helpers_path, helpers_problems, imports_problems
+from autograder.course.proofs.helping import helping_problems
 from autograder.course.proofs.parts import needed, part_problems, sample_problems
 from autograder.course.proofs.prices import DEAREST, Price, part_prices
 from autograder.exercise import Draws, Exercise, draws, hidden_mistakes
@@ -163,6 +164,7 @@ def _examine(
         drawn = bool(needed(exercise, part) & pool[0].keys())
         problems += part_problems(exercise, part, pool if drawn else pool[:1])
         proof.twins.extend(part_twins(exercise, part, pool if drawn else pool[:1]))
+    problems += helping_problems(assignment, exercise, pool)
     for distance in proof.distances:
         (problems if distance.narrow else proof.notes).append(str(distance))
     problems += [str(hidden) for hidden in proof.hidden if hidden.released]
@@ -198,7 +200,7 @@ def _stub_earns(
     except Exception as error:
         return [f"the stub does not run: {type(error).__name__}: {error}"]
     answers = [part.name for part in exercise.parts if not part.manual]
-    functions = {f.solution.__name__: f for f in exercise.functions if f.solution}
+    functions = {function.name: function for function in exercise.functions}
     wanted = [*answers, *functions]
     problems = [f"the stub does not define `{name}`" for name in wanted if name not in names]
     if problems:

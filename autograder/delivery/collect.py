@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -17,9 +17,9 @@ from autograder.course.release import Release
 from autograder.course.roster import roster_file
 from autograder.delivery.database import submitted_at, time_zone
 from autograder.delivery.exchange import NOT_COLLECTED, run
-from autograder.delivery.hand_in import HandIn, hand_in, keep_hand_in
-from autograder.delivery.handed import File, Problem, opened_source
+from autograder.delivery.hand_in import HandIn, hand_in, keep_hand_in, keep_origin
 from autograder.delivery.layouts import Origin, origin
+from autograder.delivery.lms_files import File, Problem, opened_source
 from autograder.delivery.owners import identify
 from autograder.delivery.people import people, roster
 
@@ -57,7 +57,13 @@ class Collection:
         return [*map(str, [*self.left, *self.problems]), *self.notes, counts]
 
 
-def collect(course: Course, ids: Sequence[str], source: str | Path = "exchange") -> Collection:
+def collect(
+    course: Course,
+    ids: Sequence[str],
+    source: str | Path = "exchange",
+    *,
+    only: Container[str] | None = None,
+) -> Collection:
     """Bring submissions into submitted/<student>/<assignment>/.
 
     An earlier submission is replaced by a later one, never the other way round.  Where
@@ -68,6 +74,8 @@ def collect(course: Course, ids: Sequence[str], source: str | Path = "exchange")
     source
         ``"exchange"`` for nbgrader's, or a folder or zip file of a learning platform
         (``layouts`` says which are known).
+    only
+        Paths of notebooks in the folder, where others are passed over.
 
     Raises
     ------
@@ -81,7 +89,8 @@ def collect(course: Course, ids: Sequence[str], source: str | Path = "exchange")
         collector.result.problems += contents.refused
         collector.result.left += contents.others
         for file in contents.files:
-            collector.take(file)
+            if only is None or file.path in only:
+                collector.take(file)
         collector.store()
     return collector.result
 
@@ -157,6 +166,7 @@ class _Collector:
         try:
             content = file.read()
             named, stem = origin(file.path, list(self.cells))
+            named = file.recorded.owner if file.recorded else named
             student = identify(named, self.known)
             assignment = self._assignment(stem, content)
             if assignment not in self.ids:
@@ -234,6 +244,8 @@ class _Collector:
                 write_atomically(path, found.file.read())
             if found.time or not same:
                 keep_hand_in(path, found.known, found.time)
+            elif hand_in(self.course, student, assignment) != found.known:  # killed in between
+                keep_origin(path, found.known)
             done = self.result
             (done.unchanged if same else done.updated if there else done.new).append(place)
         self.result.notes += self._about_times()

@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import DatabaseError, NoSuchModuleError
 
 from autograder.course.config import Course, CourseError
-from autograder.course.files import write_atomically
+from autograder.course.files import environment, write_atomically
 
 #: What the grade_id of an exercise's check cell begins with.
 CHECK = "check_"
@@ -34,14 +34,11 @@ def opened(course: Course) -> Iterator[Any]:
     CourseError
         If the database is locked, can't be written or is of another nbgrader.
     """
-    if not shutil.which("alembic"):
-        # nbgrader runs this program to make a database; it is installed beside this Python.
-        os.environ["PATH"] = os.pathsep.join(
-            [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
-        )
     try:
-        _make(course)
-        with api.Gradebook(course.database, course.id) as gradebook:
+        with _finding_alembic():
+            _make(course)
+            opening = api.Gradebook(course.database, course.id)
+        with opening as gradebook:
             yield gradebook
     except (ModuleNotFoundError, NoSuchModuleError) as error:
         raise CourseError(
@@ -55,6 +52,14 @@ def opened(course: Course) -> Iterator[Any]:
             "writing to it, try again; after an update of nbgrader, run `nbgrader db upgrade`; if "
             "the file is damaged, restore it from a backup"
         ) from error
+
+
+def _finding_alembic() -> AbstractContextManager[None]:
+    """Let nbgrader find the program that it runs to make a database: beside this Python."""
+    if shutil.which("alembic"):
+        return nullcontext()
+    folders = str(Path(sys.executable).parent), os.environ.get("PATH", "")
+    return environment(PATH=os.pathsep.join(folders))
 
 
 def _make(course: Course) -> None:

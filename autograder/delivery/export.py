@@ -1,9 +1,10 @@
 """Export scores, points given by hand and late penalties included, for other programs.
 
 ``csv``
-    A row per student and assignment: ``student, name, assignment, submitted, score, max_score,
-    late_penalty, waiting, <exercise>…``.  ``waiting`` counts cells that a person has yet to look
-    at; the columns of other assignments' exercises are empty.
+    A row per student and assignment: ``student, name, assignment, submitted, late, score,
+    max_score, late_penalty, waiting, <exercise>…``.  ``late`` says by how much, or which platform
+    says so without; ``waiting`` counts cells that a person has yet to look at; the columns of other
+    assignments' exercises are empty.
 ``canvas``
     Canvas's gradebook import: ``Student, ID, SIS Login ID, Section, <assignment>…``, and the
     points possible in the second row.  The id here is the login; ``ID`` is Canvas's own
@@ -37,7 +38,8 @@ from autograder.delivery.marks import Mark, Marks, scores
 from autograder.delivery.people import people
 
 Rows = list[list[Any]]
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+#: What a spreadsheet takes for the beginning of a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ def export(
     book = {id: found for id in assignments or course.ids() if (found := scores(course, id))}
     rows = FORMATS[to](course, people(course), Book(book, partial))
     text = io.StringIO(newline="")
-    csv.writer(text).writerows([list(map(_harmless, row)) for row in rows])
+    csv.writer(text).writerows([list(map(harmless, row)) for row in rows])
     notes = [_not_final(id, own.values(), partial) for id, own in book.items()]
     if path.exists():
         notes.insert(0, f"{path} was there before and has been replaced")
@@ -96,13 +98,13 @@ def export(
     return Exported(len(rows) - 1, [note for note in notes if note])
 
 
-def _harmless(cell: Any) -> Any:
+def harmless(cell: Any) -> Any:
     """Quote a text that a spreadsheet would take for a formula.
 
-    >>> _harmless("=HYPERLINK(1)"), _harmless("Ada"), _harmless(-1.5)
+    >>> harmless("=HYPERLINK(1)"), harmless("Ada"), harmless(-1.5)
     ("'=HYPERLINK(1)", 'Ada', -1.5)
     """
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
 def _not_final(assignment: str, class_marks: Iterable[Marks], partial: bool) -> str:
@@ -123,8 +125,8 @@ def _not_final(assignment: str, class_marks: Iterable[Marks], partial: bool) -> 
 def _csv(course: Course, class_list: dict[str, Person], book: Book) -> Rows:
     exercises = {id: list(Release.load(course, id).data["exercises"]) for id in book.marks}
     columns = [exercise for own in exercises.values() for exercise in own]
-    head = ["student", "name", "assignment", "submitted", "score", "max_score", "late_penalty"]
-    rows: Rows = [[*head, "waiting", *columns]]
+    head = ["student", "name", "assignment", "submitted", "late", "score", "max_score"]
+    rows: Rows = [[*head, "late_penalty", "waiting", *columns]]
     for id, marks in book.marks.items():
         for student, person in sorted(class_list.items()):
             row: list[Any] = [student, person.name, id]
@@ -135,8 +137,9 @@ def _csv(course: Course, class_list: dict[str, Person], book: Book) -> Rows:
                     e: book.shown(sum(m.score for m in cells if not m.left_out), cells)
                     for e, cells in by_exercise.items()
                 }
-                row += [own.submitted or "", book.score(id, student), _plain(own.max_score)]
-                row += [_plain(own.late_penalty), len(own.pending)]
+                late = _lateness(own.seconds_late) if own.seconds_late > 0 else own.lateness
+                row += [own.submitted or "", late, book.score(id, student)]
+                row += [_plain(own.max_score), _plain(own.late_penalty), len(own.pending)]
                 row += [points.get(e, "") for e in columns]
             rows.append(row + [""] * (len(rows[0]) - len(row)))
     return rows

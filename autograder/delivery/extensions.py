@@ -30,8 +30,8 @@ def extensions(course: Course) -> dict[str, dict[str, datetime]]:
     found: dict[str, dict[str, datetime]] = {}
     for line, row in enumerate(_rows(course), 2):
         if row.keys() < set(_COLUMNS):
-            raise CourseError(f"{_path(course)}: its columns are {', '.join(_COLUMNS)}")
-        until = zoned(row["until"], f"{_path(course)}, line {line}: the date")
+            raise CourseError(f"{path_of(course)}: its columns are {', '.join(_COLUMNS)}")
+        until = zoned(row["until"], f"{path_of(course)}, line {line}: the date")
         found.setdefault(row["assignment"], {})[row["student"]] = until
     return found
 
@@ -88,12 +88,13 @@ def _write(course: Course, rows: list[dict[str, str]]) -> None:
     table = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
     table.writeheader()
     table.writerows(rows)
-    write_atomically(_path(course), text.getvalue().encode())
+    write_atomically(path_of(course), text.getvalue().encode())
 
 
 def _rows(course: Course) -> list[dict[str, str]]:
-    return read_table(_path(course)) if _path(course).is_file() else []
+    return read_table(path_of(course)) if path_of(course).is_file() else []
 
 
-def _path(course: Course) -> Path:
+def path_of(course: Course) -> Path:
+    """Return where extensions are."""
     return course.root / FILE

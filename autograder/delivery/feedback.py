@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path, PurePosixPath
 
 from autograder.course.config import Course, CourseError
@@ -21,8 +21,15 @@ from autograder.delivery.sheets import sheets, with_solutions
 from autograder.delivery.solutions import solutions
 
 
-def write_feedback(course: Course, ids: Sequence[str]) -> list[Path]:
-    """Write the feedback of every graded submission and return the pages.
+def page_of(course: Course, student: str, assignment: str) -> Path:
+    """Return where the feedback of a submission is."""
+    return course.folder("feedback") / student / assignment / f"{assignment}.html"
+
+
+def write_feedback(
+    course: Course, ids: Sequence[str], students: Collection[str] | None = None
+) -> list[Path]:
+    """Write the feedback of graded submissions, of all or these students, and return the pages.
 
     Raises
     ------
@@ -33,9 +40,11 @@ def write_feedback(course: Course, ids: Sequence[str]) -> list[Path]:
     for id in ids:
         allowed = solutions(course, id)
         for student, sheet in sheets(course, id).items():
+            if students is not None and student not in students:
+                continue
             if allowed:
                 sheet = with_solutions(sheet, allowed)
-            path = course.folder("feedback") / student / id / f"{id}.html"
+            path = page_of(course, student, id)
             pages.append(write_page(path, "feedback.html.j2", title=course.titles[id], sheet=sheet))
             for name in ("timestamp.txt", "submission_secret.txt"):  # for release_feedback
                 beside = course.submission(student, id, "autograded").with_name(name)

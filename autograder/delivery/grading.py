@@ -10,6 +10,7 @@ from autograder.course import runs
 from autograder.course.classroom import grade_class
 from autograder.course.config import Course, CourseError
 from autograder.course.grade import Graded
+from autograder.course.graders import Open
 from autograder.course.lock import grading
 from autograder.course.records import read_grade, reopen, write_record
 from autograder.course.release import Release
@@ -19,6 +20,7 @@ from autograder.course.submissions import STUDENT_ID, Handed, empty_folders, sub
 from autograder.delivery import gradebook, people
 from autograder.delivery.agreement import unlike
 from autograder.delivery.marks import scores
+from autograder.delivery.nbgrader_settings import nbgrader_config
 from autograder.grading.checks import NO_GPU
 from autograder.grading.gpu import missing
 from autograder.grading.results import Grade, Status
@@ -80,6 +82,7 @@ def grade_and_save(
     gpu: bool = False,
     waiting_for_gpu: bool = False,
     bar: Progress | None = None,
+    opened: Open | None = None,
 ) -> Outcome:
     """Grade submissions and save each in gradebook, autograded/ and records/.
 
@@ -89,15 +92,20 @@ def grade_and_save(
         Run the checks that need a GPU, if there is one.
     waiting_for_gpu
         Grade only submissions with a check that was withheld for want of a GPU.
+    opened
+        Opens graders; by default processes of this machine.
 
     Raises
     ------
     CourseError
         If there is nothing to grade, somebody else is grading, this machine isolates too
-        little, or a folder can't be written; if a GPU is wanted without trust, or a class that
+        little, a folder can't be written, or nbgrader's own commands would run submissions
+        unprotected; if a GPU is wanted without trust, or a class that
         waits for one is graded without.
     """
-    course.demand(probe(), trust_students=trust_students)
+    if opened is None:
+        course.demand(probe(), trust_students=trust_students)
+    nbgrader_config(course)  # refused before its own commands could be used
     outcome = Outcome(course)
     if gpu and (reason := _without_gpu(trust_students)):
         if waiting_for_gpu or not trust_students:
@@ -146,6 +154,7 @@ def grade_and_save(
             trust_students=trust_students,
             gpu=gpu,
             tell=None if bar is None or task is None else _describing(bar, task),
+            opened=opened,
         )
         for result in done:
             if bar and task is not None:

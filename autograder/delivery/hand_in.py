@@ -61,4 +61,9 @@ def keep_hand_in(notebook: Path, known: HandIn, time: datetime | None) -> None:
     """Write what is known of a hand-in beside its notebook."""
     stamp = f"{time:%Y-%m-%d %H:%M:%S.%f} UTC" if time else ""
     write_atomically(notebook.with_name("timestamp.txt"), stamp.encode())
+    keep_origin(notebook, known)
+
+
+def keep_origin(notebook: Path, known: HandIn) -> None:
+    """Write where a notebook came from, and leave alone when."""
     write_atomically(notebook.with_name(_FILE), json.dumps(asdict(known)).encode())

@@ -10,6 +10,7 @@ Known layouts:
 ``<name>_<n>_assignsubmission_file_/<a>.ipynb``        Moodle; also with the file's name behind
 ``<n>-<n> - <name> - <time>/<a>.ipynb``                Brightspace
 ``<title>_<student>_attempt_<time>_<a>.ipynb``         Blackboard
+``submission_<n>/<a>.ipynb``                           Gradescope, with submission_metadata.yml
 =====================================================  =========================================
 
 ``<a> (1).ipynb``, as browsers rename, is ``<a>.ipynb``; any other file name will do where the
@@ -59,6 +60,8 @@ class Origin:
         When it was handed in, on the platform's clock; None where the name doesn't tell.
     late
         Does the platform say that it is late?
+    email
+        Empty where it gives none.
     """
 
     who: str
@@ -66,6 +69,7 @@ class Origin:
     platform: str = ""
     time: datetime | None = None
     late: bool = False
+    email: str = ""
 
 
 def origin(path: str, assignments: Sequence[str]) -> tuple[Origin, str]:

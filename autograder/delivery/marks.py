@@ -1,9 +1,9 @@
-"""Read scores from nbgrader's gradebook, with what people gave by hand."""
+"""Read scores from nbgrader's gradebook, with what people gave by hand; enter what they give."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -12,6 +12,7 @@ from nbgrader import api
 from autograder.course.config import Course
 from autograder.course.release import Release
 from autograder.delivery.database import CHECK, opened
+from autograder.delivery.hand_in import said_late
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,17 @@ class Mark:
 
 @dataclass
 class Marks:
-    """What the gradebook holds for one submission; cells and comments by grade_id."""
+    """What the gradebook holds for one submission; cells and comments by grade_id.
+
+    ``said_late`` is the platform that calls it late and doesn't say by how much, if one does.
+    """
 
     cells: dict[str, Mark] = field(default_factory=dict)
     comments: dict[str, str] = field(default_factory=dict)
     late_penalty: float = 0.0
     submitted: datetime | None = None
     seconds_late: float = 0.0
+    said_late: str = ""
 
     @property
     def score(self) -> float:
@@ -63,6 +68,17 @@ class Marks:
     def max_score(self) -> float:
         """Points that could be had."""
         return sum(mark.max_score for mark in self.counting)
+
+    @property
+    def lateness(self) -> str:
+        """How late it is, or who says that it is; nothing where it is in time.
+
+        >>> Marks(seconds_late=3661).lateness, Marks(said_late="canvas").lateness
+        ('61 min', 'says canvas')
+        """
+        if self.seconds_late > 0:
+            return _how_long(self.seconds_late)
+        return f"says {self.said_late}" if self.said_late else ""
 
     @property
     def counting(self) -> list[Mark]:
@@ -161,6 +177,7 @@ def scores(course: Course, assignment: str) -> dict[str, Marks]:
         for submission, notebook in submissions:
             marks = found[submission.student_id]
             marks.submitted = submission.timestamp
+            marks.said_late = said_late(course, submission.student_id, assignment)
             marks.late_penalty = notebook.late_submission_penalty or 0.0
             if submission.assignment.duedate:  # nbgrader fails on an extension without one
                 marks.seconds_late = submission.total_seconds_late
@@ -169,3 +186,50 @@ def scores(course: Course, assignment: str) -> dict[str, Marks]:
         for marks in found.values():
             marks.leave_out(cells, best)
     return dict(found)
+
+
+@dataclass(frozen=True)
+class ByHand:
+    """What a person gives to a cell; None leaves what is there."""
+
+    points: float | None = None
+    comment: str | None = None
+
+
+def enter(course: Course, assignment: str, given: Mapping[tuple[str, str], ByHand]) -> None:
+    """Enter points and comments by student and grade_id in one transaction, as formgrader does.
+
+    Raises
+    ------
+    CourseError
+        If the gradebook can't be written.
+    """
+    with opened(course) as gradebook:
+        for kind in (api.Grade, api.Comment):
+            rows = (
+                gradebook.db.query(kind, api.BaseCell.name, api.SubmittedAssignment.student_id)
+                .join(api.BaseCell, api.BaseCell.id == kind.cell_id)
+                .join(api.SubmittedNotebook, api.SubmittedNotebook.id == kind.notebook_id)
+                .join(api.SubmittedAssignment)
+                .join(api.Assignment)
+                .filter(api.Assignment.name == assignment)
+            )
+            for row, cell, student in rows:
+                by_hand = given.get((student, cell), ByHand())
+                if kind is api.Comment and by_hand.comment is not None:
+                    row.manual_comment = by_hand.comment
+                elif kind is api.Grade and by_hand.points is not None:
+                    row.manual_score, row.needs_manual_grade = by_hand.points, False
+        gradebook.db.commit()
+
+
+def _how_long(seconds: float) -> str:
+    """Say how long something took, in the unit that fits.
+
+    >>> _how_long(30), _how_long(5400), _how_long(200_000)
+    ('1 min', '90 min', '2.3 days')
+    """
+    minutes = max(1, round(seconds / 60))
+    if minutes < 120:
+        return f"{minutes} min"
+    return f"{minutes / 60:.0f} h" if minutes < 48 * 60 else f"{minutes / 1440:.1f} days"

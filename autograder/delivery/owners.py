@@ -34,6 +34,14 @@ def identify(origin: Origin, known: Mapping[str, Person]) -> str:
     numbered = [p.id for p in known.values() if origin.number in p.numbers.get(platform, ())]
     if origin.number and numbered:
         return numbered[0]
+    mail = origin.email.casefold()
+    if mailed := [p.id for p in known.values() if mail and p.email.casefold() == mail]:
+        return mailed[0]
+    if platform == "gradescope":  # its numbers and addresses are people's own
+        own = [id for id in (origin.number, origin.email) if id]
+        who = next((id for id in own if id in known), who)
+        if who not in known and not any(_keys(who) & _names(p) for p in known.values()):
+            who = next(iter(own), who)
     if platform == "blackboard":  # <title>_<id>: both may hold the sign between them
         pieces = who.split("_")
         ends = ("_".join(pieces[i:]) for i in range(1, len(pieces)))

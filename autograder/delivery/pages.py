@@ -1,7 +1,9 @@
-"""Render pages that stand alone: no scripts, nothing from the network."""
+"""Render pages that stand alone: nothing from the network, and no script but one of ours."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from functools import cache
 from itertools import groupby
@@ -30,10 +32,14 @@ STATUS = {
 
 def write_page(path: Path, template: str, **values: Any) -> Path:
     """Write a page from a template in templates/ and return its path."""
-    page = _environment().get_template(template).render(values)
     # Student text may hold lone surrogates, which UTF-8 can't.
-    write_atomically(path, page.encode(errors="replace"))
+    write_atomically(path, rendered(template, **values).encode(errors="replace"))
     return path
+
+
+def rendered(template: str, **values: Any) -> str:
+    """Return a page, or a piece of one, from a template in templates/."""
+    return _environment().get_template(template).render(values)
 
 
 def prose(text: str) -> Markup:
@@ -92,6 +98,20 @@ def earned(section: Section) -> str:
     return points(section.score) + "°" * section.left_out
 
 
+def digest(script: str) -> str:
+    """Return what a page's policy calls a script that may run: its hash.
+
+    >>> digest("")
+    'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='
+    """
+    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
+
+
+def script(name: str) -> Markup:
+    """Return a script of ours from templates/, to stand in a page."""
+    return Markup((Path(__file__).parent / "templates" / name).read_text("utf-8"))
+
+
 @cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
@@ -102,12 +122,12 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"prose": prose, "blocks": blocks, "points": points, "counted": counted}
-    environment.filters |= {"so_far": so_far, "earned": earned}
+    environment.filters |= {"so_far": so_far, "earned": earned, "digest": digest}
     environment.filters |= {"picture": picture.svg, "in_words": picture.describe}
     environment.filters |= {
         "entry": entry,
         "loss": picture.loss_svg,
         "trained": picture.describe_training,
     }
-    environment.globals |= {"STATUS": STATUS}
+    environment.globals |= {"STATUS": STATUS, "script": script}
     return environment

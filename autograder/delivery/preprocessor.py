@@ -1,4 +1,4 @@
-"""What nbgrader's own commands do through this project; course_config.py names the classes.
+"""What nbgrader's own commands do through this project; `nbgrader_settings` names the classes.
 
 `nbgrader autograde` and formgrader's Autograde button run the engine; `nbgrader generate_feedback`
 leaves out what is for the marker alone.
@@ -29,13 +29,17 @@ class LockedDownExecute(NbGraderPreprocessor):  # type: ignore[misc]
         from autograder.course.grade import Grader
         from autograder.course.lock import grading
         from autograder.course.records import changed, write_record
+        from autograder.course.runs import folder_of, keep_runs, kept_runs
         from autograder.sandbox.isolation import probe
 
         place = resources["nbgrader"]
         course = Course.load(Path.cwd())  # nbgrader's converters work in the course's folder
         course.demand(probe())
-        with grading(course), Grader(course, keep_runs=True) as grader:
-            graded = grader.grade_json(place["assignment"], place["student"], nb)
+        with grading(course), Grader(course) as grader:
+            folder = folder_of(course, place["student"], place["assignment"])
+            known = kept_runs(folder)
+            graded = grader.grade_json(place["assignment"], place["student"], nb, known)
+            keep_runs(folder, graded.runs)
             place["settled"] = _marked(place) - changed(course, graded.grade, graded.notebook)
             write_record(course, graded)
         place["withheld"] = [e.id for e in graded.grade.exercises if e.status is Status.ERRORED]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -22,7 +21,9 @@ from autograder.course.leak import leaks
 from autograder.course.roster import declared
 from autograder.delivery.exchange import run
 from autograder.delivery.gradebook import register, seal
+from autograder.delivery.nbgrader_settings import nbgrader_config
 from autograder.delivery.people import add_students
+from autograder.delivery.zips import zipped
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,10 @@ def generate(
     Raises
     ------
     CourseError
-        If an exercise can't be loaded, something of the reference would leak, or the gradebook
-        refuses the notebook.
+        If an exercise can't be loaded, something of the reference would leak, the gradebook
+        refuses the notebook, or nbgrader's own commands would run submissions unprotected.
     """
+    nbgrader_config(course)
     drifts = []
     for id in ids:
         files = _built(course, id)
@@ -127,13 +129,12 @@ def hand_out(course: Course, ids: Sequence[str], to: str | Path) -> list[str]:
         return lines
     if Path(to).suffix != ".zip":
         raise CourseError(f"assignments go to `exchange` or to a .zip file, not to {to}")
-    with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:
-        for id, folder in folders.items():
-            for path in sorted(folder.glob("[!._]*")):
-                # A fixed time and mode: the same release gives the same zip, bit for bit.
-                entry = zipfile.ZipInfo(f"{id}/{path.name}", (1980, 1, 1, 0, 0, 0))
-                entry.external_attr = 0o644 << 16
-                archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
+    files = {
+        f"{id}/{path.name}": path.read_bytes()
+        for id, folder in folders.items()
+        for path in sorted(folder.glob("[!._]*"))
+    }
+    write_atomically(Path(to), zipped(files))
     return [f"{', '.join(ids)}: written to {to}"]
 
 

@@ -4,103 +4,35 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean, median
 
 from rich.table import Table
 
 from autograder.course.config import Course
-from autograder.delivery.pages import STATUS, write_page
-from autograder.delivery.picture import Curve, Training
+from autograder.delivery.class_results import class_result, exercise_results
+from autograder.delivery.entries import entries, waiting
+from autograder.delivery.pages import write_page
+from autograder.delivery.people import people
+from autograder.delivery.quality.assess import assess
+from autograder.delivery.quality.page import earlier, in_short, write_quality
 from autograder.delivery.sheets import Section, Sheet, sheets
 from autograder.delivery.tables import scores_tables, statistics_table
-from autograder.grading.results import Status
-
-#: Notes that name no mistake in the work itself; they are reported elsewhere.
-_ELSEWHERE = {"", "manual", "skipped", "follow_through", "other_variant"}
-_BINS = 10
 
 
-@dataclass(frozen=True)
-class Note:
-    """A diagnosis and how many students got it.
-
-    Attributes
-    ----------
-    feedback
-        What they were told; one example of it where that ``varies``.
-    """
-
-    name: str
-    count: int
-    feedback: str
-    varies: bool
-
-
-@dataclass(frozen=True)
-class ExerciseResult:
-    """How a class did on one exercise.
-
-    Attributes
-    ----------
-    mean
-        Of those whose points are final and all count; ``open`` counts those that are not final,
-        ``left_out`` those of whom something is beyond the best that count.
-    statuses
-        Counts students.
-    curves
-        Times of everybody's submission, by check.
-    trainings
-        Training runs, by check and student.
-    """
-
-    id: str
-    title: str
-    max_score: float
-    mean: float | None
-    open: int
-    left_out: int
-    statuses: dict[Status, int]
-    notes: list[Note]
-    curves: dict[str, list[Curve]]
-    trainings: dict[str, dict[str, Training]]
-
-
-@dataclass(frozen=True)
-class ClassResult:
-    """How a class did on one assignment.
-
-    Attributes
-    ----------
-    mean, median, lowest, highest
-        Of the submissions whose points are all final; None where there is none.
-    final
-        How many these are.
-    bins
-        Counts them by tenths of the points.
-    """
-
-    count: int
-    final: int
-    max_score: float
-    mean: float | None
-    median: float | None
-    lowest: float | None
-    highest: float | None
-    bins: list[int]
-    waiting: int
-    withheld: int
-
-
-def write_report(course: Course, ids: Sequence[str]) -> Path:
+def write_report(course: Course, ids: Sequence[str], before: Path | None = None) -> Path:
     """Write a report for each assignment that has grades; return reports/class.html over all.
+
+    Parameters
+    ----------
+    before
+        The folder of the course as it was given earlier, to be compared.
 
     Raises
     ------
     CourseError
         If an assignment isn't released.
     """
+    compared = earlier(before, ids)
     folder = course.root / "reports"
     classes = {id: found for id in ids if (found := sheets(course, id))}
     results = {id: class_result(found.values()) for id, found in classes.items()}
@@ -108,13 +40,17 @@ def write_report(course: Course, ids: Sequence[str]) -> Path:
         write_page(
             folder / f"{id}.html",
             "report.html.j2",
+            id=id,
             title=course.titles[id],
             sheets=found,
             result=results[id],
             exercises=exercise_results(found.values()),
             others=_others(found),
+            entries=entries(course, id, found),
+            waiting=waiting(found.values()),
             tiers=Counter(sheet.grade.isolation for sheet in found.values()),
         )
+        write_quality(course, id, found, results[id], compared.get(id))
     return write_page(
         folder / "class.html",
         "class.html.j2",
@@ -122,74 +58,16 @@ def write_report(course: Course, ids: Sequence[str]) -> Path:
         titles=course.titles,
         classes=classes,
         results=results,
-        students=sorted({student for found in classes.values() for student in found}),
+        students=_named(course, classes.values()),
     )
 
 
-def class_result(found: Iterable[Sheet]) -> ClassResult:
-    """Return a class's scores in numbers; a score that is not final is in none of them."""
-    all_of = list(found)
-    scores = [sheet.score for sheet in all_of if not sheet.open]
-    most = max(sheet.grade.max_score for sheet in all_of)
-    bins = [0] * _BINS
-    for score in scores:
-        bins[max(0, min(int(_BINS * score / most) if most else 0, _BINS - 1))] += 1
-    return ClassResult(
-        len(all_of),
-        len(scores),
-        most,
-        mean(scores) if scores else None,
-        median(scores) if scores else None,
-        min(scores, default=None),
-        max(scores, default=None),
-        bins,
-        sum(sheet.waiting > 0 for sheet in all_of),
-        sum(bool(sheet.withheld) for sheet in all_of),
-    )
-
-
-def exercise_results(found: Iterable[Sheet]) -> list[ExerciseResult]:
-    """Return how a class did on each exercise, in the assignment's order."""
-    by_id: dict[str, dict[str, Section]] = {}
-    for sheet in found:
-        for section in sheet.sections:
-            by_id.setdefault(section.grade.id, {})[sheet.grade.student] = section
-    return [_exercise_result(id, of) for id, of in by_id.items()]
-
-
-def _exercise_result(id: str, of: Mapping[str, Section]) -> ExerciseResult:
-    sections = [*of.values()]
-    statuses = Counter(section.status for section in sections)
-    final = [section for section in sections if not section.open]
-    whole = [section for section in final if not section.left_out]
-    scores = [section.score for section in whole if section.score is not None]
-    # A note counts once a student, however many checks it explains.
-    notes: Counter[str] = Counter()
-    told: dict[str, dict[str, None]] = {}
-    curves: dict[str, list[Curve]] = {}
-    trainings: dict[str, dict[str, Training]] = {}
-    for student, section in of.items():
-        items = [item for item in section.grade.items if item.note not in _ELSEWHERE]
-        notes.update({item.note for item in items})
-        for item in section.grade.items:
-            if item.curve:
-                curves.setdefault(item.name, []).append(item.curve)
-            if item.training:
-                trainings.setdefault(item.name, {})[student] = item.training
-        for item in items:
-            told.setdefault(item.note, {})[item.feedback] = None
-    return ExerciseResult(
-        id,
-        sections[0].title,
-        sections[0].grade.max_score,
-        mean(scores) if scores else None,
-        len(sections) - len(final),
-        sum(section.left_out for section in sections),
-        {status: statuses[status] for status in STATUS if statuses[status]},
-        [Note(n, count, next(iter(told[n])), len(told[n]) > 1) for n, count in notes.most_common()],
-        curves,
-        trainings,
-    )
+def _named(course: Course, classes: Iterable[Mapping[str, Sheet]]) -> dict[str, str]:
+    """Return the names of all who handed in, by id; empty where the id is all that is known."""
+    known = people(course)
+    ids = sorted({student for found in classes for student in found})
+    names = {id: known[id].name if id in known else "" for id in ids}
+    return {id: "" if name == id else name for id, name in names.items()}
 
 
 def _others(found: Mapping[str, Sheet]) -> list[tuple[str, list[Section]]]:
@@ -216,3 +94,10 @@ def summarise(course: Course, ids: Sequence[str], width: int) -> Iterator[Table]
             yield from scores_tables(course.titles[id], exercises, found, width)
     if results:
         yield statistics_table(results)
+
+
+def quality_in_short(course: Course, ids: Sequence[str]) -> Iterator[str]:
+    """Say of each assignment that has grades how good the test was."""
+    for id in ids:
+        if found := sheets(course, id):
+            yield from in_short(id, assess(found))

@@ -1,9 +1,10 @@
 """Show Markdown that a student wrote: formulas, pictures and tables stay, nothing of it runs.
 
 nbgrader's templates print what Markdown becomes as it is, and Markdown may hold any HTML. So it is
-sanitised where it becomes HTML: course_config.py puts `markdown2html` in the place of nbconvert's
-filter, for formgrader's pages and `nbgrader generate_feedback` alike. Everything else of a notebook
-is made by the engine: outputs of text and PNG pictures, metadata as released.
+sanitised where it becomes HTML: `nbgrader_settings` puts `markdown2html` in the place of
+nbconvert's filter, for formgrader's pages and `nbgrader generate_feedback` alike.
+Everything else of a notebook is made by the engine: outputs of text and PNG pictures, and metadata
+as released.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
-from autograder.course.config import Course, CourseError
+from autograder.course.config import Course
 from autograder.course.discover import load_assignment
 from autograder.course.proofs.parts import right_answers
 from autograder.course.release import Release
@@ -40,6 +40,11 @@ class Solutions:
             }
         return self._known[exercise, variant]
 
+    def varies(self, exercise: str, part: str) -> bool:
+        """May the right answer to a part depend on a student's numbers?"""
+        found = self.exercises.get(exercise)
+        return any(p.name == part and p.needs for p in found.parts) if found else False
+
     def functions(self, exercise: str) -> dict[str, str]:
         """Return what each reference says of itself, by the function's name."""
         found = self.exercises.get(exercise)
@@ -55,21 +60,13 @@ def solutions(course: Course, assignment: str) -> Solutions | None:
     """Return the right answers, or None while students may not see them.
 
     ``c.Course.solutions = True`` shows them after the due date and the last extension of it.
-
-    Raises
-    ------
-    CourseError
-        If the setting is neither True nor False.
     """
-    wanted = course.config.Course.get("solutions", False)
-    if wanted not in (True, False):
-        raise CourseError(f"c.Course.solutions is True or False, not {wanted!r}")
-    if not wanted or not _over(course, assignment):
+    if not course.solutions or not over(course, assignment):
         return None
     return Solutions(load_assignment(course, assignment).sound, Release.load(course, assignment))
 
 
-def _over(course: Course, assignment: str) -> bool:
+def over(course: Course, assignment: str) -> bool:
     """Tell whether nobody can hand in on time any more; never where there is no due date."""
     with opened(course) as gradebook:
         found = next((a for a in gradebook.assignments if a.name == assignment), None)

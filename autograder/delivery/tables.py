@@ -12,7 +12,7 @@ from rich.table import Table
 from autograder.delivery.pages import STATUS, earned, points, so_far
 
 if TYPE_CHECKING:  # sheets need nbgrader, which a single notebook's table can do without
-    from autograder.delivery.report import ClassResult, ExerciseResult
+    from autograder.delivery.class_results import ClassResult, ExerciseResult
     from autograder.delivery.sheets import Section, Sheet
     from autograder.grading.results import Grade
 

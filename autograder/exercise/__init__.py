@@ -18,13 +18,14 @@ from autograder.exercise.answers import (
     Scaffold,
     Undecided,
 )
+from autograder.exercise.checked import Check, CheckedFunction
 from autograder.exercise.choice import Choice
 from autograder.exercise.clocks import Inconclusive, no_slower
 from autograder.exercise.datafile import data_file
+from autograder.exercise.dependencies import apply, band, evaluate, solve
 from autograder.exercise.exact import Count, Fractions, Shape
 from autograder.exercise.exhibit import Curves, Exhibit, HeatMaps, Table
 from autograder.exercise.figure import Figure
-from autograder.exercise.follow import apply, band, evaluate, solve
 from autograder.exercise.given import given, made, seeded
 from autograder.exercise.gpu import grows_on_gpu
 from autograder.exercise.labels import Labels
@@ -34,7 +35,7 @@ from autograder.exercise.part import AuthoringError, Misconception, Part
 from autograder.exercise.registry import kinds
 from autograder.exercise.slips import is_nothing, is_telling, is_trivial, recognise
 from autograder.exercise.variants import Draws, draw_pool, draws, hidden_mistakes, pick, rng_for
-from autograder.exercise.vocabulary import Check, Exercise
+from autograder.exercise.vocabulary import Exercise
 from autograder.exercise.witness import Witness
 from autograder.exercise.work import Reading, Work, covers, grows, vectorised, within
 from autograder.student.reading import is_blank
@@ -48,6 +49,7 @@ __all__ = [
     "Attempt",
     "AuthoringError",
     "Check",
+    "CheckedFunction",
     "Choice",
     "ComplexityClass",
     "Count",

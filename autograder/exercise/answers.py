@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from autograder.student.errors import FormatError as FormatError
+from autograder.student.judgement import Judgement as Judgement
 from autograder.student.reading import Reading as Reading
 
 Array = np.ndarray[Any, Any]
@@ -26,15 +27,6 @@ Array = np.ndarray[Any, Any]
 
 class Undecided(Exception):
     """The grader could not decide; a person must."""
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """How good an answer is: ``credit`` from 0 to 1, a stable ``note`` and a sentence."""
-
-    credit: float
-    note: str = ""
-    feedback: str = ""
 
 
 @dataclass(frozen=True)
@@ -183,6 +175,11 @@ class Answer:
         Without a right value it says nothing of the shape.
         """
         return {"kind": self.kind}
+
+    @property
+    def rule(self) -> dict[str, Any]:
+        """What its judge in `autograder.student.judging` has to know; plain data."""
+        return {}
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,15 @@
-"""What a later part gets of an earlier one: its value, or a formula that can be called."""
+"""What a part gets of what it names: a value, or a formula or function that can be called."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from types import FunctionType
 from typing import Any
 
 import numpy as np
+
+from autograder.exercise.given import Given
 
 Array = np.ndarray[Any, Any]
 
@@ -59,6 +64,30 @@ class CallableFormula:
         return float(found) if np.ndim(found) == 0 else found
 
 
+def taking_given(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a reference that is called as a student's function is, with a ``seeded(3)`` say.
+
+    Examples
+    --------
+    >>> from autograder.exercise import seeded
+    >>> draw = taking_given(lambda rng: int(rng.integers(10)))
+    >>> draw(seeded(3)) == int(np.random.default_rng(3).integers(10))
+    True
+    """
+
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return function(*map(_here, args), **{name: _here(v) for name, v in kwargs.items()})
+
+    return called
+
+
+def _here(value: Any) -> Any:
+    return value.here() if isinstance(value, Given) else value
+
+
 def carried(value: Any) -> Any:
-    """Return what the parts behind an answer are given of it."""
+    """Return what a part is given of a value, an answer or a function that it names."""
+    if isinstance(value, FunctionType):
+        return taking_given(value)
     return CallableFormula(value) if hasattr(value, "free_symbols") else value

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.exercise.answers import Answer, Attempt, Judgement, Scaffold
+from autograder.student.judging import judge_choice
 from autograder.student.letters import read_choice
 
 
@@ -84,14 +85,13 @@ def first_statement():
 
     def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
         """Right or wrong; of several letters, credit for those that apply."""
-        apply, others = set(expected), set(self.options) - set(expected)
-        if given == expected or not self.multiple or not apply or not others:
-            return Judgement(float(given == expected))
-        right, wrong = len(apply & set(given)), len(others & set(given))
-        credit = max(0.0, right / len(apply) - wrong / (self.false or len(others)))
-        # How many letters are right, not which.
-        found = f"Letters that apply: {right} of {len(apply)} marked; wrong letters: {wrong}."
-        return Judgement(credit, feedback=found)
+        return judge_choice(given, expected, self.rule)
+
+    @property
+    def rule(self) -> dict[str, Any]:
+        """The letters, and how many of them are asked for."""
+        several = {"multiple": True, "false": self.false} if self.multiple else {}
+        return {"options": self.options} | several
 
     def attempts(self, right: Any) -> Iterable[Attempt]:
         """Try what takes no thought, and the letters in other clothes."""

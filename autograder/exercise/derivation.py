@@ -17,7 +17,7 @@ from autograder.exercise.answers import (
     Scaffold,
     Undecided,
 )
-from autograder.exercise.remember import remembered
+from autograder.exercise.cache import remembered
 from autograder.exercise.symbolic import settled, text_of
 from autograder.student.formulas import lines_of
 

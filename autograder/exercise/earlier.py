@@ -2,45 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
+from autograder.exercise.checked import Carried
 from autograder.exercise.loading import load_earlier
 
 #: The method of an exercise that says so; what it returns stands in the students' notebook.
 METHOD = "carries"
-
-
-@dataclass(frozen=True)
-class Carried:
-    """A function or class of an earlier exercise.
-
-    Attributes
-    ----------
-    assignment, exercise
-        Where students wrote it.
-    function
-        It, as an exercise of its own: reference, checks and mistakes.
-    below
-        What its exercise carried from still earlier ones.
-    """
-
-    assignment: str
-    exercise: str
-    function: Any
-    below: tuple[Carried, ...] = ()
-
-    @property
-    def solution(self) -> Callable[..., Any]:
-        """The reference."""
-        found: Callable[..., Any] = self.function.solution
-        return found
-
-    @property
-    def name(self) -> str:
-        """The name that it has in notebooks."""
-        return self.solution.__name__
 
 
 def earlier(place: str, name: str) -> Carried:
@@ -60,7 +26,7 @@ def earlier(place: str, name: str) -> Carried:
             '"a04_multi_head/mha_numpy"'
         ) from error
     for function in exercise.functions:
-        if function.solution.__name__ == name:
-            return Carried(assignment, id, function, tuple(exercise.carried))
+        if function.name == name:
+            return Carried(assignment, id, function, exercise.carried)
     known = ", ".join(exercise.solutions) or "none"
     raise ValueError(f"{place} asks for no function or class {name!r}; it has {known}")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise.answers import Answer, Judgement, Scaffold, with_shape
-from autograder.exercise.entrywise import judged_by_entries
+from autograder.student.judging import judge_exact, judge_shape
 from autograder.student.readers import read_count, read_fractions
 from autograder.student.shapes import PRIMES, read_shape
 
@@ -27,11 +27,12 @@ class _Exact(Answer):
 
     def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
         """Right, or the share of right entries where at least half are right."""
-        if self.same(given, expected):
-            return Judgement(1.0)
-        if self.whole or np.shape(given) != np.shape(expected):
-            return Judgement(0.0)
-        return judged_by_entries(np.equal(given, expected).astype(float), expected)
+        return judge_exact(given, expected, self.rule)
+
+    @property
+    def rule(self) -> dict[str, Any]:
+        """Must all entries be right?"""
+        return {"whole": True} if self.whole else {}
 
     def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
         """Exact equality."""
@@ -196,11 +197,7 @@ def inner_axis_kept():
 
     def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
         """Right, or the share of right shapes where several are asked for."""
-        if given == expected or not isinstance(expected, dict) or len(expected) < 2:
-            return Judgement(float(given == expected))
-        shapes = list(expected.values())
-        right = np.array([given[name] == shape for name, shape in expected.items()], float)
-        return judged_by_entries(right, np.array([shapes.index(shape) for shape in shapes]))
+        return judge_shape(given, expected, self.rule)
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Names of sizes, and which shapes are asked for."""

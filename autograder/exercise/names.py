@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from autograder.exercise.remember import remembered
+from autograder.exercise.cache import remembered
 from autograder.student import names as reading
 from autograder.student.names import Unparsable
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,16 +19,12 @@ from autograder.exercise.answers import (
     from_author,
     with_shape,
 )
-from autograder.exercise.entrywise import judged_by_entries
-from autograder.student.arithmetic import Entry
+from autograder.student.judging import close, half_units, is_loose, judge_numbers
+from autograder.student.literals import Entry
 from autograder.student.readers import DIGITS, read_numbers
 from autograder.student.units import UNITS
 
-RELATIVE = 1e-3  # of a number: four significant digits always suffice
 LOOSE = 0.05  # of a single number: with such a tolerance slips are met by chance
-SMALL = 10.0  # times the number, where it is below a tenth: the tolerance has no cliff there
-FLOOR = 1e-6
-_WORTH = 0.05  # of the largest number: a last digit worth more says nothing
 _MANY = 50  # numbers that nobody types
 
 
@@ -146,9 +143,13 @@ def not_divided(x):
 
     def read(self, raw: Any, like: Any = None) -> Array:
         """Accept numbers, nested lists, arrays and text such as ``"0.25 1/3 1e-3"``."""
+        if like is None and isinstance(raw, np.ndarray | np.generic) and raw.dtype.kind in "iuf":
+            plain = np.array(raw, float)
+            if self.special or np.isfinite(plain).all():
+                return plain  # a reference's, without a digit that anybody wrote
         reading = read_numbers(raw if like is not None else from_author(raw), self.hint(like))
         value: Array = reading.value
-        if like is None and not isinstance(raw, str):  # a reference's: nobody wrote it
+        if like is None and not isinstance(raw, str):
             return value
         written = value.view(Written)
         written.entries = reading.entries
@@ -156,27 +157,8 @@ def not_divided(x):
 
     def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
         """Right or wrong, entry by entry; half for a right number with too few digits."""
-        if np.shape(given) != np.shape(expected):
-            return Judgement(0.0)
-        right = self._close(given, expected, slack)
-        entries = getattr(given, "entries", ())
-        credits, note, advice = right.astype(float), "", ""
-        if entries and (asked := self._digits_asked):
-            other = np.reshape([not self._has_digits(entry) for entry in entries], right.shape)
-            credits = np.where(right & other, 0.5, credits)
-            if (right & other).any():
-                note, advice = "precision", f"Right as far as it goes: write {asked}."
-        elif entries and not self._loose:
-            coarse, cut = _too_coarse(entries, given, expected)
-            credits = np.where(~right & coarse, 0.5, credits)
-            if (right | coarse | cut).all() and not right.all():
-                note, advice = "too_coarse", "Right as far as it goes: write more digits."
-        if np.all(credits):
-            return Judgement(float(np.mean(credits)) if credits.size else 1.0, note, advice)
-        if self.whole:
-            return Judgement(0.0, note, advice)
-        found = judged_by_entries(credits, expected)
-        return Judgement(found.credit, note, advice or found.feedback)
+        written = getattr(given, "entries", ())
+        return judge_numbers(given, expected, self.rule, slack=slack, written=written)
 
     def says_much(self, right: Any) -> bool:
         """Deny it of a single number where the author's tolerance is a large share of it."""
@@ -186,7 +168,7 @@ def not_divided(x):
         """Compare entry by entry; arrays of different shapes are different."""
         if np.shape(given) != np.shape(expected):
             return False
-        return bool(np.all(self._close(given, expected, slack, widen)))
+        return bool(np.all(close(given, expected, self.rule, slack, widen)))
 
     def typed(self, value: Any) -> Any:
         """Write as many figures as are asked for, and the unit."""
@@ -198,8 +180,7 @@ def not_divided(x):
     def rounding(self, raw: Any) -> Array:
         """Half a unit of the last written digit, never more than the tolerance."""
         reading = read_numbers(from_author(raw), self.hint(None))
-        half = np.reshape([entry.half for entry in reading.entries], reading.value.shape)
-        return np.asarray(np.minimum(half, self._tolerance(reading.value)))
+        return np.asarray(half_units(reading.value, reading.entries, self.rule))
 
     def attempts(self, right: Any) -> Iterable[Attempt]:
         """Try what everybody may write: four digits, rounded either way, in any form."""
@@ -217,55 +198,18 @@ def not_divided(x):
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and shape, and what is asked for beside."""
-        asked = {"unit": self.unit, "special": self.special, "loose": self._loose}
+        asked = {"unit": self.unit, "special": self.special, "loose": is_loose(self.rule)}
         found = {name: value for name, value in asked.items() if value}
         digits = {"places": self.places, "figures": self.figures}
         found |= {name: value for name, value in digits.items() if value is not None}
         return with_shape({"kind": "numbers", **found}, expected)
 
-    @property
-    def _loose(self) -> bool:
-        """Does the number of digits not matter?"""
-        return self.tolerance is not None or self.between is not None
-
-    @property
-    def _digits_asked(self) -> str:
-        if self.places is not None:
-            return f"{self.places} decimal{'s' * (self.places != 1)}"
-        if self.figures is not None:
-            return f"{self.figures} significant figure{'s' * (self.figures != 1)}"
-        return ""
-
-    def _has_digits(self, entry: Entry) -> bool:
-        if not entry.typed or entry.last is None:
-            return True
-        if self.places is not None:
-            return -entry.last >= self.places
-        return self.figures is None or entry.figures[0] <= self.figures <= entry.figures[1]
-
-    def _close(self, given: Any, expected: Any, slack: Any, widen: float = 1.0) -> Array:
-        with np.errstate(all="ignore"):
-            given, expected = np.asarray(given, float), np.asarray(expected, float)
-            near = np.abs(given - expected) <= widen * self._tolerance(expected) + slack
-            near &= np.isfinite(expected)  # everything is near to ∞, relative to it
-            if self.between is not None:
-                low, high = self.between
-                within = (low <= expected) & (expected <= high)
-                near = np.where(within, (low - slack <= given) & (given <= high + slack), near)
-            equal = (given == expected) | (np.isnan(given) & np.isnan(expected))  # ±∞, NaN
-            return np.asarray(near | equal)
-
-    def _tolerance(self, expected: Any) -> Array:
-        size = np.abs(np.asarray(expected, float))
-        if self.tolerance is not None:
-            return np.full(size.shape, self.tolerance)
-        if self.places is not None:
-            return np.full(size.shape, 0.5 * 10.0**-self.places * (1 + 1e-9))
-        if self.figures is not None:
-            top = np.floor(np.log10(np.where(size == 0, 1.0, size)))
-            return np.asarray(0.5 * 10.0 ** (top - self.figures + 1) * (1 + 1e-9))
-        usual = RELATIVE * np.maximum(size, np.minimum(1, SMALL * size))
-        return np.asarray(np.maximum(usual, FLOOR))
+    @cached_property
+    def rule(self) -> dict[str, Any]:
+        """How far off it may be, which digits are asked for, and whether all must be right."""
+        names = ("tolerance", "places", "figures", "between", "whole")
+        asked = {name: getattr(self, name) for name in names}
+        return {n: value for n, value in asked.items() if value is not None and value is not False}
 
     def _rounded(self, number: float, rounding: str) -> str:
         if not np.isfinite(number):
@@ -273,20 +217,3 @@ def not_divided(x):
         exact = Decimal(repr(float(number)))
         last = exact.adjusted() - DIGITS + 1 if self.places is None else -self.places
         return f"{exact.quantize(Decimal(1).scaleb(last), rounding):f}" if exact else "0"
-
-
-def _too_coarse(entries: Any, given: Any, expected: Any) -> tuple[Array, Array]:
-    """Tell which numbers are right as far as they are written, rounded there or cut off.
-
-    The last digit must be worth something beside the numbers: who writes 1 for 0.8 knows nothing.
-    """
-    given, expected = np.asarray(given, float), np.asarray(expected, float)
-    half = np.reshape([entry.half for entry in entries], given.shape)
-    if not half.size:
-        return np.zeros(given.shape, bool), np.zeros(given.shape, bool)
-    with np.errstate(all="ignore"):
-        difference = np.abs(given - expected)
-        worth = 2 * half <= _WORTH * np.max(np.abs(expected))
-        inward = np.abs(given) <= np.abs(expected)
-        cut = worth & inward & (difference < 2 * half * (1 - 1e-9))
-        return worth & (difference <= half * (1 + 1e-9)), cut

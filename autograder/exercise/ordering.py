@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -59,13 +58,13 @@ class Ordering(Answer):
     >>> tea = Ordering(["boil", ("pour", "warm the cup"), "drink"], {"cold": ("cool", "It is.")})
     >>> steps = tea.shuffled(np.random.default_rng(1))
     >>> steps
-    {'A': 'drink', 'B': 'boil', 'C': 'pour', 'D': 'cool', 'E': 'warm the cup'}
+    {'A': 'warm the cup', 'B': 'drink', 'C': 'cool', 'D': 'pour', 'E': 'boil'}
     >>> right = tea.order(steps)
     >>> " ".join(right)
-    'B C E A'
-    >>> tea.judge(tea.read("B E C A", like=right), right).credit
+    'E D A B'
+    >>> tea.judge(tea.read("E A D B", like=right), right).credit
     1.0
-    >>> tea.judge(tea.read("B E C A D", like=right), right).credit
+    >>> tea.judge(tea.read("E A D B C", like=right), right).credit
     0.0
     """
 
@@ -130,10 +129,10 @@ def order(steps):
             )
         if len(set(wrong)) < len(wrong) or set(wrong) & set(self._texts):
             raise ValueError("a wrong step has the text of another step")
-        if self._by_chance >= number:
+        if self._by_chance > number - 1:
             raise ValueError(
-                f"of these {number} steps a shuffle has {self._by_chance} in order: ask for more "
-                "steps, or for fewer that may stand anywhere"
+                f"of these {number} steps a shuffle has {self._by_chance:.1f} in order: ask for "
+                "more steps, or for fewer that may stand anywhere"
             )
 
     def shuffled(self, rng: np.random.Generator) -> dict[str, str]:
@@ -176,7 +175,7 @@ def order(steps):
         said = [self.distractors[name][1] for name in wrong]
         if misplaced:
             said.append(f"Of {len(own)} right steps {len(kept)} stand in a right order.")
-        if missing and credit:
+        if missing and 2 * len(own) > number:
             said.append(f"{missing} step{'s are' if missing > 1 else ' is'} missing.")
         notes = [*wrong, *["wrong_order"] * bool(misplaced), *["missing_step"] * bool(missing)]
         note = notes[0] if notes and (wrong or credit) else ""
@@ -238,14 +237,14 @@ def order(steps):
         return frozenset(_pairs(self._nested))
 
     @cached_property
-    def _by_chance(self) -> int:
-        """How long the chain of shuffled steps is on average, rounded up."""
+    def _by_chance(self) -> float:
+        """How long the chain of shuffled steps is on average."""
         number = len(self._texts)
         rng = np.random.default_rng(0)
         shuffles: Iterable[Any] = (rng.permutation(number).tolist() for _ in range(_SHUFFLES))
         if number <= _ENUMERATED:
             shuffles = permutations(range(number))
-        return math.ceil(np.mean([len(self._longest(tuple(order))) for order in shuffles]))
+        return float(np.mean([len(self._longest(tuple(order))) for order in shuffles]))
 
     def _key(self, steps: Mapping[str, str]) -> str:
         """Return the letters of the author's steps in the author's order."""

@@ -68,6 +68,11 @@ class Misconception:
         return self.compute(*args, **kwargs)
 
 
+def computation(function: Function | Misconception | Part) -> Function:
+    """Return the function itself, where it is declared as a misconception or a part."""
+    return function.compute if isinstance(function, Misconception | Part) else function
+
+
 @dataclass(frozen=True)
 class Sample:
     """What a student may write where a person marks it; its docstring says why it is worth that."""
@@ -136,6 +141,11 @@ class Part:
     def needs(self) -> tuple[str, ...]:
         """Names of the variant's numbers and of the earlier parts it is computed from."""
         return arguments(self.compute)
+
+    @property
+    def routes(self) -> tuple[Function, ...]:
+        """The computation and its alternatives: whichever a student took is followed."""
+        return self.compute, *self.alternatives
 
     @property
     def manual(self) -> bool:

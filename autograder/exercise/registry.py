@@ -12,6 +12,8 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
 
 from autograder.exercise.answers import Answer
 
@@ -54,3 +56,16 @@ def kinds() -> dict[str, type[Answer]]:
             )
         found[kind.kind] = kind
     return dict(sorted(found.items()))
+
+
+def brought() -> list[Path]:
+    """Return the source files of the packages that bring kinds of answer."""
+    files: list[Path] = []
+    for package in sorted({entry.module.partition(".")[0] for entry in entry_points(group=GROUP)}):
+        spec = find_spec(package)
+        if spec and spec.submodule_search_locations:
+            folders = spec.submodule_search_locations
+            files += sorted(path for folder in folders for path in Path(folder).rglob("*.py"))
+        elif spec and spec.origin:
+            files.append(Path(spec.origin))
+    return files

@@ -20,7 +20,7 @@ from autograder.exercise.answers import (
     Scaffold,
     Undecided,
 )
-from autograder.exercise.remember import remembered
+from autograder.exercise.cache import remembered
 
 _Assumptions = tuple[tuple[str, str], ...]
 

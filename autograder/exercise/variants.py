@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autograder.exercise.answers import FormatError
-from autograder.exercise.follow import evaluate, solve
+from autograder.exercise.dependencies import evaluate, solve
 
 if TYPE_CHECKING:
     from autograder.exercise.vocabulary import Exercise

@@ -2,49 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from typing import Any, overload
 
 from autograder.exercise.answers import Answer
-from autograder.exercise.earlier import Carried, earlier
+from autograder.exercise.checked import Carried, Check, CheckedFunction
+from autograder.exercise.earlier import earlier
 from autograder.exercise.exhibit import Exhibit, Shown
-from autograder.exercise.part import AuthoringError, Function, Misconception, Part, sentences
+from autograder.exercise.part import (
+    AuthoringError,
+    Function,
+    Misconception,
+    Part,
+    arguments,
+)
 from autograder.exercise.standing_in import replaceable
 
-
-@dataclass(eq=False)
-class Check:
-    """One property of a submitted function.  Its docstring is the rubric item.
-
-    ``run(call, rng)`` calls the submission through ``call`` and raises ``Mismatch`` where it
-    is wrong.  ``call`` may be the sandboxed student, the reference or a misconception.
-
-    Attributes
-    ----------
-    visible
-        Students run a recording of it in their notebook.
-    after
-        Run only if that check passed.
-    gpu
-        Run only on a machine with a GPU; elsewhere its score is withheld.
-    """
-
-    run: Callable[..., None]
-    points: float
-    visible: bool = False
-    after: Check | None = None
-    gpu: bool = False
-
-    @property
-    def name(self) -> str:
-        """The name under which the check is reported."""
-        return self.run.__name__
-
-    @property
-    def rubric(self) -> str:
-        """The property, in a sentence."""
-        return sentences(self.run, "check")
+MOST_HINTS = 3
 
 
 class Exercise:
@@ -61,21 +37,55 @@ class Exercise:
         Shown to students; where the theory comes from.
     pool
         How many variants a release holds.  Without a ``variant`` function there is one.
+    practice
+        How many sets of numbers there are to practise with; 0 where the answers are an
+        experiment's.
+    hints
+        Up to three sentences or two that help on, one after the other, for who asks.
     """
 
-    def __init__(self, id: str, *, title: str, source: str, pool: int = 64) -> None:
+    _frozen = False
+
+    def __init__(
+        self,
+        id: str,
+        *,
+        title: str,
+        source: str,
+        pool: int = 64,
+        practice: int = 8,
+        hints: Sequence[str] = (),
+    ) -> None:
+        if isinstance(hints, str) or len(hints) > MOST_HINTS:
+            raise AuthoringError(f"{id}: hints are a list of at most {MOST_HINTS} texts")
         self.id, self.title, self.source, self._pool = id, title, source, pool
+        self.practice, self.hints = practice, list(hints)
+        #: What is practised in place of it.
+        self.twin: Exercise | None = None
         self.draw: Callable[..., Mapping[str, Any]] | None = None
-        self.solution: Function | None = None
-        #: The same for each function that students write: its reference, checks and mistakes.
-        self.functions: list[Exercise] = []
-        self.items: list[Part | Check] = []
-        self.misconceptions: list[Misconception] = []
-        self.alternatives: list[Function] = []
+        #: The functions that students write: references, checks and mistakes of each.
+        self.functions: tuple[CheckedFunction, ...] = ()
+        self.items: tuple[Part | Check, ...] = ()
+        self.misconceptions: tuple[Misconception, ...] = ()
+        self.alternatives: tuple[Function, ...] = ()
         #: What students carry here from earlier exercises.
-        self.carried: list[Carried] = []
+        self.carried: tuple[Carried, ...] = ()
         #: What a portfolio shows of it.
-        self.exhibits: list[Exhibit] = []
+        self.exhibits: tuple[Exhibit, ...] = ()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._frozen:
+            raise AuthoringError(
+                f"{self.id} is loaded, and can't be changed any more: declare what belongs to it "
+                "in its own module"
+            )
+        super().__setattr__(name, value)
+
+    def freeze(self) -> None:
+        """Let nothing be changed from now on: its module is loaded."""
+        if self.twin is not None:
+            self.twin.freeze()
+        self._frozen = True
 
     def __repr__(self) -> str:
         return f"<Exercise {self.id}: {len(self.items)} items, {self.points:g} points>"
@@ -93,13 +103,13 @@ class Exercise:
     @property
     def solutions(self) -> dict[str, Function]:
         """The references of the functions that students write, by name."""
-        found = (function.solution for function in self.functions)
-        return {solution.__name__: solution for solution in found if solution}
+        return {function.name: function.solution for function in self.functions}
 
     @property
     def calling(self) -> bool:
         """Is there a part that is computed with a function of the student's own?"""
-        return any(self.solutions.keys() & set(part.needs) for part in self.parts)
+        routes = [route for part in self.parts for route in part.routes]
+        return any(self.solutions.keys() & set(arguments(route)) for route in routes)
 
     @property
     def pool(self) -> int:
@@ -120,6 +130,16 @@ class Exercise:
         """Register ``draw(rng)``, which returns one student's numbers by name."""
         self.draw = draw
         return draw
+
+    def for_practice(self, *parts: Part) -> Exercise:
+        """Return an exercise that is practised in place of this one: give it a `variant`.
+
+        It has these parts of this one, and those that are declared with it; their points and
+        their docstrings are as of any part, and further paragraphs are shown as well.
+        """
+        self.twin = Exercise(self.id, title=self.title, source=self.source, pool=self.practice)
+        self.twin.items = tuple(parts)
+        return self.twin
 
     def part(
         self,
@@ -144,17 +164,17 @@ class Exercise:
 
     def reference(self, solution: Function) -> Function:
         """Register the right implementation of a function that students write."""
-        name = solution.__name__
-        if name in (function.solution.__name__ for function in self.functions if function.solution):
+        if (name := solution.__name__) in self.solutions:
             raise AuthoringError(f"{self.id} has two references called `{name}`")
-        own = Exercise(self.id, title=self.title, source=self.source)
-        own.solution, own.carried = solution, self.carried
-        if not self.functions:
-            self.solution = solution
-            own.items += self.checks
-            own.misconceptions += self.misconceptions
-            own.alternatives += self.alternatives
-        self.functions.append(own)
+        function = CheckedFunction(self.id, solution, carried=self.carried)
+        if not self.functions:  # what was declared before is about the first one
+            function = replace(
+                function,
+                checks=tuple(self.checks),
+                misconceptions=self.misconceptions,
+                alternatives=self.alternatives,
+            )
+        self.functions = (*self.functions, function)
         return solution
 
     def carries(self, place: str, name: str) -> Function:
@@ -164,7 +184,8 @@ class Exercise:
         reference. What is wrong by it is looked at once more with the student's own in its place,
         wherever it is called; of a class, and within a check, ``call.own(…)`` is the student's.
         """
-        self.carried.append(carried := earlier(place, name))
+        self.carried = (*self.carried, carried := earlier(place, name))
+        self.functions = tuple(replace(each, carried=self.carried) for each in self.functions)
         return replaceable(carried.solution, name)
 
     def check(
@@ -185,14 +206,13 @@ class Exercise:
                     f"{self.id}: `{run.__name__}` comes after `{after.name}`, so it needs a GPU too"
                 )
             check = Check(run, points, visible, after, gpu)
-            if self.functions and after and after not in self.functions[-1].items:
+            if self.functions and after and after not in self.functions[-1].checks:
                 raise AuthoringError(
                     f"{self.id}: `{check.name}` comes after `{after.name}`, which checks another "
                     "function"
                 )
             self._add(check)
-            for function in self.functions[-1:]:
-                function.items.append(check)
+            self._of_last(lambda function: replace(function, checks=(*function.checks, check)))
             return check
 
         return register
@@ -216,21 +236,25 @@ class Exercise:
 
         def register(compute: Function) -> Misconception:
             wrong = Misconception(compute, credit, fatal)
-            for place in (self, *self.functions[-1:]):
-                place.misconceptions.append(wrong)
+            self.misconceptions = (*self.misconceptions, wrong)
+            self._of_last(
+                lambda function: replace(function, misconceptions=(*function.misconceptions, wrong))
+            )
             return wrong
 
         return register(compute) if compute else register
 
     def alternative(self, compute: Function) -> Function:
         """Register another right implementation, written in another style."""
-        for place in (self, *self.functions[-1:]):
-            place.alternatives.append(compute)
+        self.alternatives = (*self.alternatives, compute)
+        self._of_last(
+            lambda function: replace(function, alternatives=(*function.alternatives, compute))
+        )
         return compute
 
     def exhibit(self, show: Callable[..., Shown]) -> Callable[..., Shown]:
         """Register a picture or table for portfolios, made of answers and expensive calls."""
-        self.exhibits.append(exhibit := Exhibit(show))
+        self.exhibits = (*self.exhibits, exhibit := Exhibit(show))
         assert exhibit.caption  # raises AuthoringError where there is no docstring
         return show
 
@@ -241,11 +265,25 @@ class Exercise:
             found += [other] * (other.after in found)
         return found[1:]
 
+    def only(self, names: Collection[str]) -> Exercise:
+        """Return the same with no items but the parts of these names."""
+        other = copy(self)
+        vars(other)["items"] = tuple(part for part in self.parts if part.name in names)
+        return other
+
     def leave_out_gpu(self) -> None:
         """Do without the checks that need a GPU, and without their points."""
-        for place in (self, *self.functions):
-            place.items = [i for i in place.items if not (isinstance(i, Check) and i.gpu)]
-        self.functions = [function for function in self.functions if function.items]
+        self.items = tuple(i for i in self.items if not (isinstance(i, Check) and i.gpu))
+        without = (
+            replace(each, checks=tuple(check for check in each.checks if not check.gpu))
+            for each in self.functions
+        )
+        self.functions = tuple(function for function in without if function.checks)
+
+    def _of_last(self, changed: Callable[[CheckedFunction], CheckedFunction]) -> None:
+        """Change the function that was declared last, if there is one."""
+        if self.functions:
+            self.functions = (*self.functions[:-1], changed(self.functions[-1]))
 
     def _add(self, item: Part | Check) -> None:
         if item.name in (other.name for other in self.items):
@@ -253,4 +291,4 @@ class Exercise:
         if not item.points > 0:
             raise AuthoringError(f"{self.id}: `{item.name}` is worth {item.points} points")
         assert item.rubric  # raises AuthoringError where there is no docstring
-        self.items.append(item)
+        self.items = (*self.items, item)

@@ -202,8 +202,12 @@ def _decide(
         if not confirm.memory(call, make, at_most, rows, sizes[-1], work.peak):
             raise Inconclusive("far more memory was in use than was counted")
     else:
-        if not confirm.growth(call, make, at_most, rows, (sizes[0], sizes[-1])):
+        ends = sizes[0], sizes[-1]
+        if not confirm.growth(call, make, at_most, rows, ends):
             clocks.decide(call, make, at_most, rows)
+            # It passed up to the sizes that it looks at; what takes over only beyond them, doesn't.
+            if not confirm.growth(call, make, at_most, rows, ends):
+                raise Inconclusive("its time grows faster for large n than what was counted")
         if work.steps >= _LOOPED * sizes[-1]:
             call.remark(
                 "slow_constant",

@@ -10,13 +10,16 @@ from typing import Any
 
 from autograder.exercise import (
     Check,
-    Exercise,
+    CheckedFunction,
     Inconclusive,
     Misconception,
     Mismatch,
 )
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.budget import CHECK_SECONDS, TOO_MUCH, Exhausted, bounded
+from autograder.grading.callee import Callee
+from autograder.grading.earlier_code import explained
+from autograder.grading.local import Local
 from autograder.grading.recorder import Known, Recorder
 from autograder.grading.replay import (
     answers_like_the_reference,
@@ -29,8 +32,9 @@ from autograder.grading.replay import (
 )
 from autograder.grading.results import Item, Status, hundredths, sentence
 from autograder.sandbox import StudentError
+from autograder.student.functions import effortless
 
-Call = Callable[..., Any]
+Function = Callable[..., Any]
 
 #: The note of checks that wait for a GPU.
 NO_GPU = "no_gpu"
@@ -55,8 +59,8 @@ _EXCEPTIONS = (
 
 
 def grade_checks(
-    exercise: Exercise,
-    call: Call,
+    function: CheckedFunction,
+    call: Callee | Function,
     *,
     secret: str = "",
     watch: Callable[[Check, Recorder], None] | None = None,
@@ -70,29 +74,30 @@ def grade_checks(
     is shown what each check recorded.
     """
     items: dict[str, Item] = {}
+    callee = call if isinstance(call, Callee) else Local(call)
     runs: Known = {}
     timed_out = False
-    for check in exercise.checks:
+    for check in function.checks:
         if check.after and not items[check.after.name].score:
             items[check.name] = _item(
                 check, Status.SKIPPED, "skipped", f"Not run: it builds on “{check.after.rubric}”"
             )
-        elif check.gpu and not getattr(call, "has_gpu", False):
+        elif check.gpu and not callee.has_gpu:
             items[check.name] = _item(check, Status.ERRORED, NO_GPU, _LATER)
         elif timed_out:
             items[check.name] = _item(
                 check, Status.FAILED, "timeout", "Not run after a call that ran out of time."
             )
         else:
-            recorder = Recorder(call, runs=runs)
+            recorder = Recorder(callee, runs=runs)
             named = {item.note for item in items.values()}
             # Where several explain a failure, it is the one that explained others before.
-            mistakes = sorted(exercise.misconceptions, key=lambda wrong: wrong.name not in named)
-            items[check.name] = _run(exercise, check, recorder, secret, mistakes)
+            mistakes = sorted(function.misconceptions, key=lambda wrong: wrong.name not in named)
+            items[check.name] = _run(function, check, recorder, secret, mistakes)
             timed_out = items[check.name].note in ("timeout", TOO_MUCH)
             if watch:
                 watch(check, recorder)
-    return list(items.values())
+    return explained(function, callee, list(items.values()), secret)
 
 
 def _open(check: Check, secret: str) -> bool:
@@ -121,43 +126,45 @@ def _without_details(error: StudentError) -> str:
 
 
 def _run(
-    exercise: Exercise,
+    function: CheckedFunction,
     check: Check,
     call: Recorder,
     secret: str,
     mistakes: Sequence[Misconception],
 ) -> Item:
-    item = _outcome(exercise, check, call, secret, mistakes)
+    item = _outcome(function, check, call, secret, mistakes)
     if item.note == _LOST:  # its objects went with a process that something else had spoiled
         call.begin()
-        item = _outcome(exercise, check, call, secret, mistakes)
+        item = _outcome(function, check, call, secret, mistakes)
     call.release()
     item = replace(item, training=asdict(call.training)) if call.training else item
     return replace(item, curve=asdict(call.curve)) if call.curve else item
 
 
 def _outcome(
-    exercise: Exercise,
+    function: CheckedFunction,
     check: Check,
     call: Recorder,
     secret: str,
     mistakes: Sequence[Misconception],
 ) -> Item:
-    failure = _attempt(exercise, check, call, secret)
+    failure = _attempt(function, check, call, secret)
     wrong = isinstance(failure, Mismatch | StudentError)
-    if wrong and (call.borrowed or exercise.carried):
-        found = _followed(exercise, check, call, failure, secret, mistakes)
+    if wrong and (call.borrowed or function.carried):
+        found = _followed(function, check, call, failure, secret, mistakes)
         if found:
             return found
-    return _judged(exercise, check, call, failure, secret, mistakes)
+    return _judged(function, check, call, failure, secret, mistakes)
 
 
-def _attempt(exercise: Exercise, check: Check, call: Recorder, secret: str) -> Exception | None:
+def _attempt(
+    function: CheckedFunction, check: Check, call: Recorder, secret: str
+) -> Exception | None:
     """Run a check, and return what it raises."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            place, rng = f"{exercise.id}.{check.name}", seed_of(exercise, check, secret)
+            place, rng = f"{function.id}.{check.name}", seed_of(function, check, secret)
             bounded(place, lambda: check.run(call, rng), CHECK_SECONDS)
     except Exception as error:
         return error
@@ -165,7 +172,7 @@ def _attempt(exercise: Exercise, check: Check, call: Recorder, secret: str) -> E
 
 
 def _followed(
-    exercise: Exercise,
+    function: CheckedFunction,
     check: Check,
     call: Recorder,
     first: Exception | None,
@@ -177,29 +184,46 @@ def _followed(
     What the reference answers on top of them is right, even where the check has no eye for it; a
     mistake may be known there.
     """
-    if answers_like_the_reference(exercise, call):
+    if answers_like_the_reference(function, call):
         return None
     again = call.following()
     with contextlib.ExitStack() as open_:
         open_.callback(again.release)
-        own = {one.name: again.own(one.solution) for one in exercise.carried}
+        own = {one.name: again.own(one.solution) for one in function.carried}
         open_.enter_context(standing_in(own))
-        failure = _attempt(exercise, check, again, secret)
-        answered = not any(each.raised for each in again.calls)  # from an exception nothing follows
-        follows = failure is None or (answered and answers_like_the_reference(exercise, again))
-        if follows and idle(exercise, again):
+        failure = _attempt(function, check, again, secret)
+        # From an exception nothing follows, nor from a check that could not go on with what came.
+        decided = isinstance(failure, Mismatch)
+        answered = decided and not any(each.raised for each in again.calls)
+        follows = failure is None or (answered and answers_like_the_reference(function, again))
+        given = [*call.returned, *again.returned]
+        if follows and (idle(function, again) or _took_no_work(function, check, given, secret)):
             return None
         if follows:
             text = "Right, given your own functions before."
             return _item(check, Status.PASSED, "follow_through", text)
         if vars(failure) == vars(first) and str(failure) == str(first):  # they made no difference
             return None
-        item = _judged(exercise, check, again, failure, secret, mistakes)
+        item = _judged(function, check, again, failure, secret, mistakes)
     return item if item.note in {wrong.name for wrong in mistakes} else None
 
 
+def _took_no_work(function: CheckedFunction, check: Check, given: list[Any], secret: str) -> bool:
+    """Tell whether one number was returned whatever came in, where the right ones are others.
+
+    The student's own earlier functions may ask for no more, such as masks of ones alone.
+    """
+    if not effortless(given):
+        return False
+    right = Recorder(function.solution)
+    with standing_in({}):
+        _attempt(function, check, right, secret)
+    right.release()
+    return not effortless(right.returned)
+
+
 def _judged(
-    exercise: Exercise,
+    function: CheckedFunction,
     check: Check,
     call: Recorder,
     failure: Exception | None,
@@ -208,7 +232,7 @@ def _judged(
 ) -> Item:
     """Say what came of a check, and which mistake explains it."""
     match failure:
-        case None if idle(exercise, call):
+        case None if idle(function, call):
             text = "Your function returns the same number everywhere, whatever it is given."
             known = repeating(call, mistakes)
             return _failed(check, known, "idle", known.feedback if known else text)
@@ -228,10 +252,10 @@ def _judged(
             text = sentence(failure.detail if _open(check, secret) else failure.message)
             if check.gpu:
                 return _failed(check, None, "", text, failure.credit)
-            if known := diagnose(exercise, check, call, failure, mistakes, secret):
+            if known := diagnose(function, check, call, failure, mistakes, secret):
                 return _failed(check, known, "", known.feedback, failure.credit)
             note = ""
-            if slip := slipped(exercise, call):
+            if slip := slipped(function, call):
                 note, text = slip.__name__, f"{text} {' '.join((slip.__doc__ or '').split())}"
             return _failed(check, None, note, text, failure.credit)
         case StudentError():
@@ -240,7 +264,7 @@ def _judged(
                 note = "blank"
             text = sentence(failure.message if _open(check, secret) else _without_details(failure))
             silent = note == "blank" or check.gpu
-            if known := None if silent else raising(exercise, call, mistakes):
+            if known := None if silent else raising(function, call, mistakes):
                 text = f"{known.feedback} ({text})"
             return _failed(check, known, note, text)
     return _item(  # a bug in the check: never the student's loss

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from autograder.exercise import (
     is_trivial,
     recognise,
 )
+from autograder.exercise.part import arguments
 from autograder.exercise.standing_in import standing_in
 from autograder.sandbox import StudentError
 
@@ -41,6 +43,8 @@ class Own:
         The answers, and functions, that may not be the true ones.
     trivial
         Those of them that may take no work, such as ones everywhere, and are no known mistake.
+    examples
+        Witnesses: what the reference has there is one of many, and nothing follows from it.
     earlier
         The student's functions of earlier exercises, by name.
     """
@@ -50,6 +54,7 @@ class Own:
     rounding: dict[str, Any] = field(default_factory=dict)
     wrong: set[str] = field(default_factory=set)
     trivial: set[str] = field(default_factory=set)
+    examples: frozenset[str] = frozenset()
     earlier: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
 
@@ -62,23 +67,25 @@ def judge(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> Judgeme
         If it can't be settled whether it is right.
     """
     first = by_itself(part, answer, true[part.name])
+    for name in own.examples & set(part.needs):
+        first = Judgement(0, feedback=f"This has to follow from your own `{name}`.")
     if first.credit == 1:
         return first
     rights = [true[part.name]]
-    needs = set(part.needs)
     # First by the references' functions: what those of the student's own give may be worth less.
-    for earlier in ({}, own.earlier):
-        if not earlier and not needs & (own.wrong | own.rounding.keys()):
+    for compute, earlier in product(part.routes, ({}, own.earlier)):
+        needs = set(arguments(compute))
+        if not earlier and not needs & (own.wrong | own.rounding.keys() | own.examples):
             continue
         with np.errstate(all="ignore"), standing_in(earlier) as cast:
-            expected, slack = _from_own(part, part, own)
+            expected, slack = _from_own(part, compute, own)
         if expected is None or (earlier and not cast.called):
             continue
         followed = by_itself(part, answer, expected, slack)
         free = needs & own.trivial or cast.called
         idle = free and is_trivial(answer, true[part.name])
         if followed.credit == 1 and not (needs & own.wrong or cast.called):
-            return followed  # right: the earlier answers were only rounded
+            return followed  # right: the earlier answers were only rounded, or are a witness
         if followed.credit == 1 and not idle:
             return Judgement(1, "follow_through", "Right, given your earlier answers.")
         if followed.credit > first.credit and not idle:
@@ -92,7 +99,7 @@ def by_itself(part: Part, answer: Any, right: Any, slack: Slack = 0.0) -> Judgem
     """Judge an answer by the right one alone; what takes no work earns nothing in part."""
     found = part.answer.judge(answer, right, slack=slack)
     if found.credit < 1 and np.size(answer) > 1 and is_trivial(answer, right):
-        return replace(found, credit=0.0, feedback="")
+        return found._replace(credit=0.0, feedback="")
     return found
 
 
@@ -145,7 +152,8 @@ def _slipped(part: Part, answer: Any, rights: list[Any], first: Judgement) -> Ju
     for right in rights:
         if slip := recognise(part.answer, answer, right):
             text = " ".join((slip.__doc__ or "").split())
-            return replace(first, note=slip.__name__, feedback=f"{first.feedback} {text}".strip())
+            feedback = f"{first.feedback} {text}".strip()
+            return first._replace(note=slip.__name__, feedback=feedback)
     return first
 
 
@@ -160,7 +168,7 @@ def _evaluate(part: Part, compute: Any, known: Mapping[str, Any]) -> Any:
     """Evaluate, or return None where a carried value makes that impossible."""
     try:
         return evaluate(part, compute, known)
-    except (FormatError, ArithmeticError, ValueError, IndexError, TypeError, StudentError):
+    except (FormatError, ArithmeticError, LookupError, ValueError, TypeError, StudentError):
         return None
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from autograder.exercise.gpu import Timing
 from autograder.grading.runner import Runner
 from autograder.sandbox import Isolation, Limits, StudentError, Zygote
+from autograder.sandbox.wire import requests
 
 _BLOCK_SECONDS = 0.02  # of calls that the grader's clock is read around
 _MOST_CALLS = 100
@@ -81,24 +82,21 @@ class Gpu:
         self, runner: Runner, name: str, shape: tuple[int, ...], dtype: str, rows: Any
     ) -> Timing | None:
         """Time a submission's function; None if the memory does not do."""
-        seeds = _seeds()
+        seeds, seconds = _seeds(), self._zygote.limits.call_seconds
+
+        def take(step: str, **options: Any) -> Any:
+            return runner.ask(name, requests.Bench(step, options), seconds=seconds).value
+
         try:
-            runner.bench(
-                name,
-                step="prepare",
+            take(
+                "prepare",
                 shape=shape,
                 count=_ARGUMENTS,
                 dtype=dtype,
                 seeds=seeds,
                 device=self._device,
             )
-            return self._timed(
-                lambda step, **more: runner.bench(name, step=step, **more),
-                shape,
-                dtype,
-                seeds,
-                rows,
-            )
+            return self._timed(take, shape, dtype, seeds, rows)
         except StudentError as error:
             if error.type in ("OutOfMemoryError", "MemoryError"):
                 return None
@@ -113,9 +111,7 @@ class Gpu:
         seeds, own = _seeds(), torch.nn.functional.scaled_dot_product_attention
         try:
             bench = Bench(own, shape, _ARGUMENTS, dtype, seeds, self._device)
-            return self._timed(
-                lambda step, **more: getattr(bench, step)(**more), shape, dtype, seeds, rows
-            )
+            return self._timed(bench.take, shape, dtype, seeds, rows)
         except torch.cuda.OutOfMemoryError:
             return None
 

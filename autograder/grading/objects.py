@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from autograder.exercise.given import Held
+from autograder.exercise.part import computation
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ class Object:
 
 def kind_of(function: Callable[..., Any]) -> type | None:
     """Return the class of what a function makes, as far as that is written down."""
-    function = inspect.unwrap(getattr(function, "compute", function))
+    function = inspect.unwrap(computation(function))
     if isinstance(function, type):
         return function
     if not callable(function):

@@ -40,10 +40,13 @@ def others_named(
     off = [part for part in told if not _is_right(part, given[part.name], true[part.name])]
     if sum(int(np.size(given[part.name])) for part in off) < TELLING:
         return items
-    for known in (solve(exercise, other) for other in pool):
+    fits = []
+    for variant_of_others, known in enumerate(solve(exercise, other) for other in pool):
         if all(_is_right(part, given[part.name], known[part.name]) for part in told):
-            return [_of_others(item) if item.name in puzzling else item for item in items]
-    return items
+            fits.append(variant_of_others)
+    if not fits:
+        return items
+    return [_of_others(item, fits) if item.name in puzzling else item for item in items]
 
 
 def _personal(exercise: Exercise, variant: Mapping[str, Any]) -> set[str]:
@@ -62,6 +65,6 @@ def _is_right(part: Part, answer: Any, expected: Any) -> bool:
         return False
 
 
-def _of_others(item: Item) -> Item:
+def _of_others(item: Item, fits: list[int]) -> Item:
     text = "This answers other numbers than yours. Is the id in the first cell your own?"
-    return replace(item, note="other_variant", feedback=text)
+    return replace(item, note="other_variant", feedback=text, fits=fits)

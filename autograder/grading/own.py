@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from autograder.exercise.cache import Unfamiliar, Values
 from autograder.exercise.part import Function
-from autograder.exercise.remember import Unfamiliar, Values
 from autograder.grading.runner import Runner
 from autograder.sandbox import StudentError
+from autograder.sandbox.wire.requests import Call
 
 
 class OwnFunction:
@@ -37,7 +38,7 @@ class OwnFunction:
     def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self._runner.turn_back(self._number)
         try:
-            return self._runner.call(self._name, *args, **kwargs)
+            return self._runner.ask(self._name, Call(args, kwargs)).value
         except StudentError as error:
             if error.kind in ("timeout", "missing"):
                 self._lost = error

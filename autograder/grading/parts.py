@@ -12,6 +12,7 @@ from autograder.exercise import (
     Judgement,
     Part,
     Undecided,
+    evaluate,
     is_blank,
     is_nothing,
     is_trivial,
@@ -25,6 +26,7 @@ from autograder.grading.written import as_written
 from autograder.sandbox import StudentError
 
 _OUT = (MemoryError, RecursionError)  # of the budget: the answer's fault
+Known = dict[str, Any]
 Read = Callable[[str], Any]  #: reads one of the student's variables, or raises StudentError
 
 
@@ -54,7 +56,14 @@ def grade_parts(
     """
     true = solve(exercise, variant)
     asked = functions or {}
-    own = Own({**true, **asked}, wrong=set(asked), trivial=set(asked), earlier=earlier or {})
+    examples = frozenset(part.name for part in exercise.parts if part.answer.free)
+    own = Own(
+        {name: value for name, value in {**true, **asked}.items() if name not in examples},
+        wrong=set(asked),
+        trivial=set(asked),
+        examples=examples,
+        earlier=earlier or {},
+    )
     items: list[Item] = []
     for part in exercise.parts:
         item = replace(_bounded(exercise, part, read, true, own), given=_given(part, read))
@@ -80,7 +89,7 @@ def _resting(part: Part, item: Item, before: Sequence[Item]) -> Item:
     return replace(item, status=Status.SKIPPED, score=0.0, note="skipped", feedback=text)
 
 
-def _bounded(exercise: Exercise, part: Part, read: Read, true: Mapping[str, Any], own: Own) -> Item:
+def _bounded(exercise: Exercise, part: Part, read: Read, true: Known, own: Own) -> Item:
     """Judge an answer; one that can't be judged in reasonable time and memory is failed."""
     try:
         place = f"{exercise.id}.{part.name}"
@@ -90,7 +99,7 @@ def _bounded(exercise: Exercise, part: Part, read: Read, true: Mapping[str, Any]
         return _result(part, Judgement(0, TOO_MUCH, str(error)))
 
 
-def _item(exercise: Exercise, part: Part, read: Read, true: Mapping[str, Any], own: Own) -> Item:
+def _item(exercise: Exercise, part: Part, read: Read, true: Known, own: Own) -> Item:
     if part.manual:
         return Item(
             part.name, part.rubric, Status.SKIPPED, None, part.points, "manual", "Marked by hand."
@@ -125,12 +134,24 @@ def _item(exercise: Exercise, part: Part, read: Read, true: Mapping[str, Any], o
         own.wrong.add(part.name)
         if not judgement.note and is_trivial(answer, true[part.name]):
             own.trivial.add(part.name)
+    if part.answer.free and judgement.credit == 1:
+        _take_example(exercise, part, answer, true, own)
     if carries(part, answer, true[part.name]):
         own.known[part.name] = answer
         rounding = part.answer.rounding(raw)
         if rounding is not None:
             own.rounding[part.name] = rounding
     return _result(part, judgement)
+
+
+def _take_example(exercise: Exercise, part: Part, answer: Any, true: Known, own: Own) -> None:
+    """Let what follows from an example follow from the student's: it is as right as any other."""
+    true[part.name] = answer
+    changed = {part.name}
+    for later in exercise.parts[exercise.parts.index(part) + 1 :]:
+        if changed & set(later.needs):
+            true[later.name] = own.known[later.name] = evaluate(later, later, true)
+            changed.add(later.name)
 
 
 def _given(part: Part, read: Read) -> str:

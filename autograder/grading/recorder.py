@@ -5,20 +5,39 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from autograder.exercise import Inconclusive, Reading, Work
+from autograder.exercise.cache import Unfamiliar, Values
 from autograder.exercise.clocks import Curve
 from autograder.exercise.given import FIRST_KEY
 from autograder.exercise.gpu import Timing
-from autograder.exercise.remember import Unfamiliar, Values
-from autograder.grading.local import Local, ran
+from autograder.grading.callee import Callee
+from autograder.grading.local import Local
 from autograder.grading.objects import Gradients, Object, held
 from autograder.grading.runs import Run, Training
 from autograder.sandbox import StudentError
+from autograder.sandbox.wire.requests import (
+    Call,
+    CallMethod,
+    Count,
+    CountMethod,
+    Differentiate,
+    Drop,
+    GetAttribute,
+    IsMethod,
+    Lend,
+    Make,
+    Outline,
+    Request,
+    Seed,
+    SetAttribute,
+    Time,
+    Watch,
+)
 
-Call = Callable[..., Any]
+Function = Callable[..., Any]
 
 #: How expensive calls came out, by their arguments.
 Known = dict[Any, Run | StudentError | Inconclusive]
@@ -32,20 +51,12 @@ class Recorded:
 
     Attributes
     ----------
-    do
-        call, make, method, gradients, get, set or seed.
-    key, name
-        The number of the object that was made or used, and which method or attribute.
     modified
         Was an argument changed in place?
     """
 
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    value: Any
-    do: str = "call"
-    key: int = -1
-    name: str = ""
+    request: Request
+    value: Any = None
     modified: bool = False
     raised: str = ""
 
@@ -81,10 +92,12 @@ class Recorder:
         What was measured of the work, with the limits.
     """
 
-    def __init__(self, call: Call, *, following: bool = False, runs: Known | None = None) -> None:
-        self._call, self._following = call, following
+    def __init__(
+        self, call: Callee | Function, *, following: bool = False, runs: Known | None = None
+    ) -> None:
+        self._callee = call if isinstance(call, Callee) else Local(call)
+        self._following = following
         self._runs: Known = {} if runs is None else runs
-        self._home: Any = call if hasattr(call, "make") else Local(call)
         self._last = Run(None)
         self.begin()
 
@@ -102,29 +115,24 @@ class Recorder:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call and record."""
-        args, kwargs = held(args, kwargs)
-        return self.record(Recorded(args, kwargs, None), lambda: self._home(*args, **kwargs))
+        return self.record(Call(*held(args, kwargs)))
 
     def make(self, *args: Any, **kwargs: Any) -> Object:
         """Call, and leave what comes where it is: an object, to be used from here.
 
         Of a class that students write, it makes an instance.
         """
-        args, kwargs = held(args, kwargs)
         key = next(_keys)
-        asked = Recorded(args, kwargs, None, "make", key)
-        self.record(asked, lambda: self._home.make(key, args, kwargs))
-        return Object(self, key, self._home.kind)
+        self.record(Make(*held(args, kwargs), key))
+        return Object(self, key, self._callee.kind)
 
     def seed(self, number: int) -> None:
         """Seed the generators that random, numpy and torch have in common for all code."""
-        self.record(Recorded((number,), {}, None, "seed"), lambda: self._home.seed(number))
+        self.record(Seed(number))
 
     def method(self, key: int, name: str, args: Any, kwargs: Any) -> Any:
         """Call a method of an object that was made."""
-        args, kwargs = held(args, kwargs)
-        asked = Recorded(args, kwargs, None, "method", key, name)
-        return self.record(asked, lambda: self._home.method(key, name, args, kwargs))
+        return self.record(CallMethod(*held(args, kwargs), key, name))
 
     def gradients(self, *args: Any, **kwargs: Any) -> Gradients:
         """Call a function of torch tensors, and differentiate what it returns."""
@@ -132,55 +140,48 @@ class Recorder:
 
     def differentiated(self, key: int | None, args: Any, kwargs: Any) -> Gradients:
         """Do the same with an object that is a module."""
-        args, kwargs = held(args, kwargs)
-        asked = Recorded(args, kwargs, None, "gradients", -1 if key is None else key)
-        found = self.record(asked, lambda: self._home.gradients(key, args, kwargs))
+        found = self.record(Differentiate(*held(args, kwargs), key))
         if not isinstance(found, dict) or found.keys() != Gradients.__annotations__.keys():
             raise StudentError("protocol", "gradients that are none")
         return Gradients(**found)
 
     def get(self, key: int, name: str) -> Any:
         """Return what an attribute of an object holds."""
-        asked = Recorded((), {}, None, "get", key, name)
-        return self.record(asked, lambda: self._home.get(key, name))
+        return self.record(GetAttribute(key, name))
 
     def set(self, key: int, name: str, value: Any) -> None:
         """Give an attribute of an object a value."""
-        asked = Recorded((value,), {}, None, "set", key, name)
-        self.record(asked, lambda: self._home.set(key, name, value))
+        self.record(SetAttribute((value,), {}, key, name))
 
     def is_method(self, key: int, name: str) -> bool:
         """Say whether an attribute of an object is something to call."""
-        return bool(self._home.is_method(key, name))
+        return self._callee.ask(IsMethod(key, name)).value is True
 
     def measured(self, key: int, name: str, args: Any, kwargs: Any) -> Work:
         """Call a method of a copy of an object, and count the work."""
         args, kwargs = held(args, kwargs)
-        return self._work(
-            lambda: self._home.measured(key, name, args, kwargs),
-            lambda: self._home.method(key, name, *copy.deepcopy((args, kwargs))),
-        )
+        return self._work(CountMethod(args, kwargs, key, name), CallMethod(args, kwargs, key, name))
 
     def release(self) -> None:
         """Forget the objects that were made."""
-        if keys := [each.key for each in self.calls if each.do == "make"]:
-            self._home.drop(keys)
+        made = (each.request for each in self.calls)
+        if keys := [request.key for request in made if isinstance(request, Make)]:
+            self._callee.ask(Drop(keys))
         for other in self._owned:
             other.release()
 
-    def record(self, asked: Recorded, ask: Callable[[], Any]) -> Any:
+    def record(self, request: Request) -> Any:
         """Ask, and remember what was asked and what came."""
-        args, kwargs = copy.deepcopy((asked.args, asked.kwargs))
-        asked = replace(asked, args=args, kwargs=kwargs)
+        asked = copy.deepcopy(request)
         try:
-            value = ask()
+            answer = self._callee.ask(request)
         except StudentError as error:
             if error.type:
-                self.calls.append(replace(asked, raised=error.type))
+                self.calls.append(Recorded(asked, raised=error.type))
             raise
-        self.warnings = self._home.warnings
-        self.calls.append(replace(asked, value=value, modified=self._home.modified))
-        return value
+        self.warnings = answer.warnings
+        self.calls.append(Recorded(asked, answer.value, answer.modified))
+        return answer.value
 
     @property
     def modified(self) -> bool:
@@ -190,20 +191,20 @@ class Recorder:
         """
         if not self.calls or self.calls[-1].modified:
             return bool(self.calls)
-        last, leaves_alone = self.calls[-1], getattr(self._call, "leaves_alone", None)
-        if leaves_alone is None or last.do != "call" or last.raised:
+        last = self.calls[-1]
+        if not self._callee.isolated or not isinstance(last.request, Call) or last.raised:
             return False
-        return not leaves_alone(*last.args, **last.kwargs)
+        return self._callee.ask(Lend(last.request.args, last.request.kwargs)).modified
 
-    def own(self, solution: Call) -> Recorder:
+    def own(self, solution: Function) -> Recorder:
         """Return an earlier function that the answer may build on, by its reference.
 
         It is the reference itself. Where the check then fails it runs once more, and gets the
         student's own: what is right given that passes.
         """
         self.borrowed = True
-        own = getattr(self._call, "own", None)
-        self._owned.append(Recorder(own(solution) if own and self._following else solution))
+        own = self._callee.own(solution) if self._following else None
+        self._owned.append(Recorder(own or solution))
         return self._owned[-1]
 
     @property
@@ -211,9 +212,14 @@ class Recorder:
         """Did the last call raise an exception?"""
         return bool(self.calls and self.calls[-1].raised)
 
+    @property
+    def returned(self) -> list[Any]:
+        """What the function returned, call by call."""
+        return [each.value for each in self.calls if isinstance(each.request, Call)]
+
     def following(self) -> Recorder:
         """Return a fresh recorder that hands out the student's own functions."""
-        return Recorder(self._call, following=True, runs=self._runs)
+        return Recorder(self._callee, following=True, runs=self._runs)
 
     def once(self, *args: Any, **kwargs: Any) -> Any:
         """Call something expensive, such as a training run, once for all checks that look at it.
@@ -246,14 +252,10 @@ class Recorder:
         self.training = Training.of(self._last, seed, losses)
 
     def _run(self, asked: Values) -> Run | StudentError | Inconclusive:
-        args, kwargs = copy.deepcopy(asked.values)
-        once = getattr(self._call, "once", None)
-        hurried = getattr(self._call, "hurried", False)
         try:
-            run: Run = once(*args, **kwargs) if once else ran(self._call, asked)
-            return run
+            return self._callee.once(*copy.deepcopy(asked.values))
         except StudentError as error:
-            if error.kind == "timeout" and hurried:
+            if error.kind == "timeout" and self._callee.hurried:
                 return Inconclusive("the notebook had too little time left for this run")
             return error
 
@@ -267,23 +269,18 @@ class Recorder:
         Inconclusive
             If it fails with the meter alone, or takes too long or too much memory.
         """
-        return self._work(
-            lambda: self._home.metered(*args, **kwargs),
-            lambda: self._home(*copy.deepcopy(args), **copy.deepcopy(kwargs)),
-        )
+        return self._work(Count(args, kwargs), Call(args, kwargs))
 
-    def _work(
-        self, meter: Callable[[], tuple[Any, dict[str, Any]]], plain: Callable[[], Any]
-    ) -> Work:
+    def _work(self, metered: Request, plain: Request) -> Work:
         self.metered = True
         try:
-            value, counts = meter()
+            answer = self._callee.ask(metered)
         except StudentError as error:
-            if error.kind == "timeout" or error.type == "MemoryError":
+            if _too_much(error):
                 raise Inconclusive("counting the work took too long, or too much memory") from error
-            plain()
+            self._callee.ask(copy.deepcopy(plain))
             raise Inconclusive(f"the work could not be counted ({error.kind})") from error
-        return Work(value, **counts)
+        return Work(answer.value, **answer.work)
 
     def outline(self, *shapes: tuple[int, ...], dtype: str = "float32") -> Work:
         """Count the work of a call with torch tensors of these shapes that hold no numbers.
@@ -297,22 +294,21 @@ class Recorder:
             If the call fails.
         """
         self.metered = True
-        return Work(None, **self._home.outlined(*shapes, dtype=dtype))
+        return Work(None, **self._callee.ask(Outline(shapes, dtype)).work)
 
     @property
     def clocked(self) -> bool:
         """Is this a submission, in a process whose time can be read?"""
-        return hasattr(self._call, "timed")
+        return self._callee.isolated
 
     def seconds(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
         """Call and return the processor time; None for a function of our own."""
-        timed = getattr(self._call, "timed", None)
-        return timed(*args, **kwargs) if timed else (self._home(*args, **kwargs), None)
+        answer = self._callee.ask(Time(args, kwargs))
+        return answer.value, answer.reading
 
     def reference_seconds(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
         """Do the same with the reference; only a submission is compared with it."""
-        timed = getattr(self._call, "reference_timed", None)
-        return timed(*args, **kwargs) if timed else (None, None)
+        return self._callee.reference_seconds(args, kwargs)
 
     def grown(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
         """Call and return by how many bytes the process grew; None for a function of our own.
@@ -322,24 +318,25 @@ class Recorder:
         Inconclusive
             If it takes too long, or too much memory.
         """
-        watched = getattr(self._call, "watched", None)
-        if watched is None:
-            return self._home(*args, **kwargs), None
         try:
-            found: tuple[Any, float | None] = watched(*args, **kwargs)
+            answer = self._callee.ask(Watch(args, kwargs))
         except StudentError as error:
-            if error.kind == "timeout" or error.type == "MemoryError":
+            if self._callee.isolated and _too_much(error):
                 raise Inconclusive("the memory in use could not be seen") from error
             raise
-        return found
+        return answer.value, answer.reading
 
     def on_gpu(
         self, shape: tuple[int, ...], dtype: str, rows: Any, *, sdpa: bool = False
     ) -> Timing | None:
         """Time calls on a GPU; of a submission alone."""
-        timing: Timing | None = self._call.on_gpu(shape, dtype, rows, sdpa=sdpa)  # type: ignore[attr-defined]
-        return timing
+        return self._callee.on_gpu(shape, dtype, rows, sdpa=sdpa)
 
     def remark(self, note: str, feedback: str) -> None:
         """Say something beside the verdict."""
         self.remarks.append((note, feedback))
+
+
+def _too_much(error: StudentError) -> bool:
+    """Tell whether a call took too long, or too much memory."""
+    return error.kind == "timeout" or error.type == "MemoryError"

@@ -7,98 +7,109 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.exercise import alike
+from autograder.exercise.cache import Unfamiliar, Values, remembered
 from autograder.exercise.given import Held
-from autograder.exercise.remember import Unfamiliar, Values, remembered
 from autograder.grading.local import Local
 from autograder.grading.recorder import Recorded, Recorder
 from autograder.sandbox import StudentError
+from autograder.sandbox.wire.requests import (
+    CallMethod,
+    Differentiate,
+    GetAttribute,
+    Make,
+    Request,
+    SetAttribute,
+    WithArguments,
+)
 
-Call = Callable[..., Any]
+Function = Callable[..., Any]
 
 
-def repeats(call: Recorder) -> Callable[[Call, bool], bool]:
+class Calls(Values):
+    """Recorded requests, known again where the same was asked and answered."""
+
+    def __init__(self, calls: Sequence[Recorded]) -> None:
+        super().__init__(
+            [
+                (type(c.request).__name__, vars(c.request), c.value, c.modified, c.raised)
+                for c in calls
+            ]
+        )
+        self.calls = calls
+
+
+def repeats(call: Recorder) -> Callable[[Function, bool], bool]:
     """Return what tells whether a function answers the recorded requests as the submission did.
 
     Where it is to be strict, types and changed arguments count as well.
     """
-    calls = renumbered(call.calls)
+    recorded = renumbered(call.calls)
     try:
-        values = Values([list(vars(each).values()) for each in calls])
+        calls = Calls(recorded)
     except Unfamiliar:  # then every comparison is made anew
-        return lambda function, strict: _answers(function, calls, strict)
-    return lambda function, strict: _known(function, values, strict)
+        return lambda function, strict: _answers(function, recorded, strict)
+    return lambda function, strict: _known(function, calls, strict)
 
 
 def renumbered(calls: Sequence[Recorded]) -> list[Recorded]:
     """Give objects numbers in their order, so that the same requests are known again."""
-    numbers = {key: i for i, key in enumerate(e.key for e in calls if e.do == "make")}
+    made = (each.request.key for each in calls if isinstance(each.request, Make))
+    numbers = {key: i for i, key in enumerate(made)}
 
     def known(value: Any) -> Any:
         return Held(numbers.get(value.key, value.key)) if isinstance(value, Held) else value
 
-    return [
-        replace(
-            each,
-            args=tuple(map(known, each.args)),
-            kwargs={name: known(value) for name, value in each.kwargs.items()},
-            key=numbers.get(each.key, -1),
-        )
-        for each in calls
-    ]
+    def again(request: Request) -> Request:
+        if isinstance(request, WithArguments):
+            named = {name: known(value) for name, value in request.kwargs.items()}
+            request = replace(request, args=tuple(map(known, request.args)), kwargs=named)
+        match request:
+            case Make() | CallMethod() | GetAttribute() | SetAttribute():
+                return replace(request, key=numbers.get(request.key, -1))
+            case Differentiate(_, _, int(key)):
+                return replace(request, key=numbers.get(key, -1))
+        return request
+
+    return [replace(each, request=again(each.request)) for each in calls]
 
 
 @remembered()
-def _known(function: Call, calls: Values, strict: bool) -> bool:
-    return _answers(function, [Recorded(*each) for each in calls.values], strict)
+def _known(function: Function, calls: Calls, strict: bool) -> bool:
+    return _answers(function, calls.calls, strict)
 
 
-def _answers(function: Call, calls: Sequence[Recorded], strict: bool) -> bool:
+def _answers(function: Function, calls: Sequence[Recorded], strict: bool) -> bool:
     other = Local(function)
     try:
         for each in calls:
             if each.raised:
-                if _raised(other, each) != each.raised:
+                if _raised(other, each.request) != each.raised:
                     return False
                 continue
-            value = _ask(other, each)
-            if not _alike(each.value, value):
+            answer = other.ask(each.request)
+            if not _alike(each.value, answer.value):
                 return False
-            if strict and (_dtypes(value), other.modified) != (_dtypes(each.value), each.modified):
+            now, before = (_dtypes(answer.value), answer.modified), _dtypes(each.value)
+            if strict and now != (before, each.modified):
                 return False
     except Exception:  # a function that can't answer did not make this mistake
         return False
     return True
 
 
-def answers(function: Call, calls: Sequence[Recorded]) -> list[Any]:
+def answers(function: Function, calls: Sequence[Recorded]) -> list[Any]:
     """Return what a function answers to each request."""
     other = Local(function)
-    return [_ask(other, each) for each in calls]
+    return [other.ask(each.request).value for each in calls]
 
 
-def _raised(other: Local, each: Recorded) -> str:
+def _raised(other: Local, request: Request) -> str:
     """Return the name of the exception that a request raises; empty if it raises none."""
     try:
-        _ask(other, each)
+        other.ask(request)
     except StudentError as error:
         return error.type
     return ""
-
-
-def _ask(other: Local, each: Recorded) -> Any:
-    if each.do == "call":
-        return other(*each.args, **each.kwargs)
-    if each.do == "make":
-        return other.make(each.key, each.args, each.kwargs)
-    if each.do == "method":
-        return other.method(each.key, each.name, each.args, each.kwargs)
-    if each.do == "gradients":
-        return other.gradients(None if each.key == -1 else each.key, each.args, each.kwargs)
-    if each.do == "get":
-        return other.get(each.key, each.name)
-    return (
-        other.set(each.key, each.name, *each.args) if each.do == "set" else other.seed(*each.args)
-    )
 
 
 def _alike(a: Any, b: Any) -> bool:

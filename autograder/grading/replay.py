@@ -11,30 +11,30 @@ import numpy as np
 
 from autograder.exercise import (
     Check,
-    Exercise,
+    CheckedFunction,
     Inconclusive,
     Misconception,
     Mismatch,
     alike,
     rng_for,
 )
-from autograder.exercise.remember import Unfamiliar, Values, remembered
+from autograder.exercise.cache import Unfamiliar, remembered
 from autograder.exercise.slips import FUNCTION_SLIPS, Slip
 from autograder.exercise.standing_in import standing_in
-from autograder.grading.recorder import Recorded, Recorder
-from autograder.grading.repeat import answers, renumbered, repeats
+from autograder.grading.recorder import Recorder
+from autograder.grading.repeat import Calls, answers, renumbered, repeats
 from autograder.student.functions import effortless
 
-Call = Callable[..., Any]
+Function = Callable[..., Any]
 
 
-def seed_of(exercise: Exercise, check: Check, secret: str = "") -> np.random.Generator:
+def seed_of(function: CheckedFunction, check: Check, secret: str = "") -> np.random.Generator:
     """Return the generator of a check's inputs: the same for every student and every run."""
-    return rng_for(*filter(None, [secret]), exercise.id, check.name)
+    return rng_for(*filter(None, [secret]), function.id, check.name)
 
 
 def diagnose(
-    exercise: Exercise,
+    function: CheckedFunction,
     check: Check,
     call: Recorder,
     mismatch: Mismatch,
@@ -47,13 +47,13 @@ def diagnose(
     the check complained about.  A misconception that passes the check is not what failed it,
     nor is one that fails it in another way.
     """
-    if exercise.solution is None or not (call.calls or call.metered):
+    if not (call.calls or call.metered):
         return None
     replays = repeats(call)
-    strict = bool(call.calls) and replays(exercise.solution, False)
+    strict = bool(call.calls) and replays(function.solution, False)
     for wrong in mistakes:
         if replays(wrong, strict):
-            failed = _failure(exercise, check, wrong, secret)
+            failed = _failure(function, check, wrong, secret)
             if failed and _alike(failed, mismatch, by_message=not call.calls):
                 return wrong
     return None
@@ -67,7 +67,7 @@ def _alike(one: Mismatch, other: Mismatch, *, by_message: bool) -> bool:
 
 
 def raising(
-    exercise: Exercise, call: Recorder, mistakes: Sequence[Misconception]
+    function: CheckedFunction, call: Recorder, mistakes: Sequence[Misconception]
 ) -> Misconception | None:
     """Return the first misconception that raises what the submission raised, at the same call.
 
@@ -75,14 +75,14 @@ def raising(
     """
     if not call.raised:
         return None
-    return None if answers_like_the_reference(exercise, call) else repeating(call, mistakes)
+    return None if answers_like_the_reference(function, call) else repeating(call, mistakes)
 
 
-def answers_like_the_reference(exercise: Exercise, call: Recorder) -> bool:
+def answers_like_the_reference(function: CheckedFunction, call: Recorder) -> bool:
     """Tell whether every recorded call was answered as by the reference, types included."""
-    if exercise.solution is None or not call.calls:
+    if not call.calls:
         return False
-    return repeats(call)(exercise.solution, True)
+    return repeats(call)(function.solution, True)
 
 
 def repeating(call: Recorder, mistakes: Sequence[Misconception]) -> Misconception | None:
@@ -91,41 +91,40 @@ def repeating(call: Recorder, mistakes: Sequence[Misconception]) -> Misconceptio
     return next((wrong for wrong in mistakes if replays(wrong, False)), None)
 
 
-def slipped(exercise: Exercise, call: Recorder) -> Slip | None:
+def slipped(function: CheckedFunction, call: Recorder) -> Slip | None:
     """Return the slip that leads from the reference's answers to the submission's, if any."""
-    if exercise.solution is None or not call.calls or call.raised:
+    if not call.calls or call.raised:
         return None
     try:
-        values = Values([list(vars(each).values()) for each in renumbered(call.calls)])
+        calls = Calls(renumbered(call.calls))
     except Unfamiliar:
         return None
-    return _slipped(exercise.solution, values)
+    return _slipped(function.solution, calls)
 
 
-def idle(exercise: Exercise, call: Recorder) -> bool:
+def idle(function: CheckedFunction, call: Recorder) -> bool:
     """Tell whether all answers are the same number everywhere, where the reference's are not.
 
     Properties may hold of them, and they may follow from another such function; they took no work.
     """
-    given = [each.value for each in call.calls if each.do == "call"]
-    if exercise.solution is None or len(given) < len(call.calls) or not effortless(given):
+    given = call.returned
+    if len(given) < len(call.calls) or not effortless(given):
         return False
     try:
         with standing_in({}):  # right by themselves, not by the student's earlier functions
-            right = answers(exercise.solution, call.calls)
+            right = answers(function.solution, call.calls)
     except Exception:  # what the reference can't answer is not looked at here
         return False
     return not effortless(right)
 
 
 @remembered()
-def _slipped(solution: Call, calls: Values) -> Slip | None:
-    asked = [Recorded(*each) for each in calls.values]
+def _slipped(solution: Function, calls: Calls) -> Slip | None:
     try:
-        right = answers(solution, asked)
+        right = answers(solution, calls.calls)
     except Exception:  # what the reference can't answer, no slip explains
         return None
-    pairs = [(r, each.value) for r, each in zip(right, asked, strict=True) if r is not None]
+    pairs = [(r, each.value) for r, each in zip(right, calls.calls, strict=True) if r is not None]
     if all(alike(given, right) for right, given in pairs):
         return None
     for slip in FUNCTION_SLIPS:
@@ -144,14 +143,14 @@ def _leads(slip: Slip, right: Any, given: Any) -> bool:
 
 @remembered()
 def _failure(
-    exercise: Exercise, check: Check, wrong: Misconception, secret: str
+    function: CheckedFunction, check: Check, wrong: Misconception, secret: str
 ) -> Mismatch | None:
     """Return how a misconception fails a check; None if it passes, or can't be run there."""
     call = Recorder(wrong)
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            check.run(call, seed_of(exercise, check, secret))
+            check.run(call, seed_of(function, check, secret))
     except Mismatch as mismatch:
         return mismatch
     except Inconclusive:

@@ -41,6 +41,8 @@ class Item:
         time, and the ``losses`` after so many ``steps``.
     given
         The student's own answer to a part, as text; cut where it is long.
+    fits
+        Where the answer is right for other numbers (note ``other_variant``): which variants.
     """
 
     name: str
@@ -53,13 +55,14 @@ class Item:
     curve: dict[str, list[float]] | None = None
     given: str = ""
     training: dict[str, Any] | None = None
+    fits: list[int] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the entry of the record; without what only some have, where there is none."""
         return {
             name: value
             for name, value in vars(self).items()
-            if name not in ("given", "curve", "training") or value
+            if name not in ("given", "curve", "training", "fits") or value
         }
 
 

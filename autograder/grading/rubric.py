@@ -1,13 +1,14 @@
-"""The rubric of an answer that is marked by hand, as a cell above it for the marker.
+"""The rubric of an answer that is marked by hand: its points, and a cell above it for the marker.
 
-It stands in autograded/ alone, which formgrader shows.  It is tagged, so that delivery can keep it
-out of feedback.
+The cell stands in autograded/ alone, which formgrader shows.  It is tagged, so that delivery can
+keep it out of feedback.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from autograder.exercise import Exercise, Part, apply, solve
@@ -17,6 +18,39 @@ TAG = "autograder_rubric"
 
 _MARKUP = re.compile(r"([\\*_<>|#$\[\]~])")
 _POINT = re.compile(r"(?m)^(?=\((?:\d+|[a-z])\)\s)")
+_NAMED = re.compile(r"(\((?:\d+|[a-z])\))\s+(?:([\d.]+) points?\.\s+)?(.*)", re.S)
+
+
+@dataclass(frozen=True)
+class RubricPoint:
+    """One of the things that a marker looks for.
+
+    Attributes
+    ----------
+    name
+        As the rubric calls it: ``(1)``.
+    most
+        What it is worth; None where the rubric leaves that to the marker.
+    """
+
+    name: str
+    text: str
+    most: float | None
+
+
+def rubric_points(part: Part) -> list[RubricPoint]:
+    """Return the points (1), (2), … of a rubric, in its order.
+
+    What they are worth counts only where it adds up to what the part is worth.
+    """
+    pieces = (piece for paragraph in part.scheme for piece in _pieces(paragraph))
+    named = [found.groups() for piece in pieces if (found := _NAMED.fullmatch(piece))]
+    worth = [float(points or 0) for _, points, _ in named]
+    told = sum(worth) == part.points
+    return [
+        RubricPoint(name, text, most if told else None)
+        for (name, _, text), most in zip(named, worth, strict=True)
+    ]
 
 
 def rubric_cell(exercise: Exercise, part: Part, variant: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,12 +83,15 @@ def _text(exercise: Exercise, compute: Callable[..., Any], variant: Mapping[str,
 
 def _listed(paragraph: str) -> str:
     """Turn the points (1), (2), … of a rubric into a list."""
-    pieces = [" ".join(piece.split()) for piece in _POINT.split(paragraph)]
     return "\n".join(
         f"- {_plain(piece)}" if _POINT.match(piece) else f"{_plain(piece)}\n"
-        for piece in pieces
-        if piece
+        for piece in _pieces(paragraph)
     )
+
+
+def _pieces(paragraph: str) -> list[str]:
+    """Split a paragraph of a rubric before each of its points."""
+    return [" ".join(piece.split()) for piece in _POINT.split(paragraph) if piece.strip()]
 
 
 def _plain(text: str) -> str:

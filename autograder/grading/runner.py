@@ -15,56 +15,33 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from operator import attrgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
+from autograder.grading.history import Cell, History
 from autograder.grading.runs import Run, Runs, key_of, packed, unpacked
-from autograder.sandbox import CellRun, Session, StudentError, Zygote
+from autograder.sandbox import Answer, CellRun, Session, StudentError, Zygote, outputs
+from autograder.sandbox.wire.requests import Bench, Request, Time
 
-_Answer = TypeVar("_Answer")
+_Given = TypeVar("_Given")
 
 #: With these a process is over.
 _ENDS = ("timeout", "died", "protocol")
 
-_DAMAGED = {
-    "output_type": "stream",
-    "name": "stderr",
-    "text": "This cell changed Python itself, for example a built-in function. "
-    "What comes after its exercise runs without it.\n",
-}
-
-_FULL = {
-    "output_type": "stream",
-    "name": "stderr",
-    "text": "What this cell shows is left out: the notebook's cells show too much in all.\n",
-}
+_DAMAGED = outputs.said(
+    "This cell changed Python itself, for example a built-in function. "
+    "What comes after its exercise runs without it.\n"
+)
+_FULL = outputs.said(
+    "What this cell shows is left out: the notebook's cells show too much in all.\n"
+)
 
 _CELLS = 5000  # of code, in a notebook: none that a course hands out has a tenth of it
 _LEAST = 0.1  # seconds in which a process can say how it is
 
-#: So often a process with threads is asked whether it is healthy. One that takes requests away may
-#: miss some of them.
+#: So often a process with threads is asked whether it is healthy: one may take requests away.
 _PINGS, _PAUSE = 40, 0.005
-
-
-class _Cell(NamedTuple):
-    """A cell that a fresh process runs again."""
-
-    number: int
-    source: str
-    seconds: float
-
-
-def _size(outputs: Any) -> int:
-    """Return how many characters outputs hold."""
-    if isinstance(outputs, list):
-        return sum(map(_size, outputs))
-    if isinstance(outputs, dict):
-        return sum(map(_size, outputs.values()))
-    return len(outputs) if isinstance(outputs, str) else 0
 
 
 class _Replica:
@@ -110,9 +87,7 @@ class Runner:
         self._began, self._spent = time.thread_time(), 0.0  # by sessions that have ended
         self._cells_run, self._shown = 0, 0
         self.limits = zygote.limits
-        self._history: list[_Cell] = []
-        self._damaging: set[int] = set()  # cells in it after which Python was not as it was
-        self._gone: dict[int, int] = {}  # those that have been settled, and from which cell on
+        self._history = History()
         self._cells, self._calls = _Replica(), _Replica()
         self._kept: dict[int, Session] = {}  # after which cell one can turn back to that
         self._until = math.inf  # cells from here on are not there for calls
@@ -143,14 +118,14 @@ class Runner:
             )
         except StudentError as error:
             return CellRun(outputs=[], error=error)
-        self._shown += _size(run.outputs)
+        self._shown += outputs.size(run.outputs)
         if self._shown > most:
             run = replace(run, outputs=[_FULL])
         if run.error is None or run.error.kind not in _ENDS:
-            self._history.append(_Cell(number, source, seconds))
+            self._history.add(Cell(number, source, seconds))
             self._cells.last = number
             if not run.healthy:
-                self._damaging.add(number)
+                self._history.damaging.add(number)
                 return replace(run, outputs=[*run.outputs, _DAMAGED])
         return run
 
@@ -205,13 +180,22 @@ class Runner:
         except StudentError:  # `read` tells which one it is
             return {}
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """Call a function with plain data, or raise ``StudentError``."""
-        return self._calling(
-            lambda session, seconds: session.call(name, *args, seconds=seconds, **kwargs)
+    def ask(self, name: str, request: Request | Bench, *, seconds: float | None = None) -> Answer:
+        """Ask something of a function in the process for calls.
+
+        Raises
+        ------
+        StudentError, WireError
+            As `Session` does; also if the time of the whole notebook is over.
+        """
+        self._called = True
+        most = self.limits.call_seconds if seconds is None else seconds
+        return self._asked(
+            self._calls,
+            lambda session: session.ask(name, request, seconds=self._within(most)),
         )
 
-    def once(self, name: str, *args: Any, **kwargs: Any) -> Run:
+    def once(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
         """Call something expensive, unless it is known what comes, or raise ``StudentError``.
 
         The process has run the cells, and answered no other call: so what comes depends on nothing
@@ -219,78 +203,28 @@ class Runner:
         """
         runs = self._runs
         if runs is None:
-            self.abandon()
-            return Run(*self.timed(name, *args, **kwargs))
-        cells = [cell.source for cell in self._past(self._until)]
+            return self._run(name, args, kwargs)
+        cells = [cell.source for cell in self._history.past(self._until)]
         key = key_of(cells, name, args, kwargs, self._numbers, self._zygote.data)
         known = runs.find(key) if key else None
         if known is not None and (found := unpacked(known)):
             return found[1]
-        self.abandon()
         with runs.telling(name):
-            run = Run(*self.timed(name, *args, **kwargs))
+            run = self._run(name, args, kwargs)
         if key and (content := packed(name, run)) is not None:
             runs.keep(key, content)
         return run
 
-    def metered(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
-        """Call a function and have its work counted, or raise ``StudentError``."""
-        return self._calling(
-            lambda session, seconds: session.metered(name, *args, seconds=seconds, **kwargs)
-        )
-
-    def outlined(self, name: str, *shapes: tuple[int, ...], dtype: str) -> dict[str, Any]:
-        """Count the work of a call with tensors without numbers, or raise ``StudentError``."""
-        return self._calling(
-            lambda session, seconds: session.outlined(name, *shapes, dtype=dtype, seconds=seconds)
-        )
-
-    def timed(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
-        """Call a function and read the processor time of that, or raise ``StudentError``."""
-        return self._calling(
-            lambda session, seconds: session.timed(name, *args, seconds=seconds, **kwargs)
-        )
-
-    def watched(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
-        """Call a function and see how much memory that takes, or raise ``StudentError``."""
-        return self._calling(
-            lambda session, seconds: session.watched(name, *args, seconds=seconds, **kwargs)
-        )
-
-    def leaves_alone(self, name: str, *args: Any, **kwargs: Any) -> bool:
-        """Call a function and see what becomes of its arguments, or raise ``StudentError``."""
-        return self._calling(
-            lambda session, seconds: session.leaves_alone(name, *args, seconds=seconds, **kwargs)
-        )
-
-    def use(self, do: str, subject: str, **request: Any) -> dict[str, Any]:
-        """Make an object, or use one (`Session.use`), or raise ``StudentError``."""
-        return self._calling(
-            lambda session, seconds: session.use(do, subject, seconds=seconds, **request)
-        )
-
-    def bench(self, name: str, **options: Any) -> Any:
-        """Take a step of timing a function on a device, or raise ``StudentError``."""
-        most = self._zygote.limits.call_seconds
-        return self._calling(
-            lambda session, _: session.bench(name, seconds=self._within(most), **options)
-        )
+    def _run(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
+        self.abandon()
+        answer = self.ask(name, Time(args, kwargs))
+        return Run(answer.value, answer.reading)
 
     def beside(self, zygote: Zygote) -> Runner:
         """Return a runner of the same cells in processes of another zygote."""
         other = Runner(zygote, self._numbers, seconds=self._seconds)
-        other._history = self._past(self._until)
+        other._history = History(self._history.past(self._until))
         return other
-
-    @property
-    def modified(self) -> bool:
-        """Did the last call change one of its arguments in place?"""
-        return self._calls.session is not None and self._calls.session.modified
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """The kinds of warnings that the last call gave."""
-        return self._calls.session.warnings if self._calls.session is not None else ()
 
     @property
     def hurried(self) -> bool:
@@ -314,18 +248,11 @@ class Runner:
             if not (now.healthy and now.alone):
                 self._end(self._calls)
         self._called = False
-        if self._damaging:
-            self._gone |= dict.fromkeys(self._damaging, number)
-            self._damaging.clear()
+        if self._history.settle(number):
             self._end(self._cells)
             self._end(self._calls)
 
-    def _calling(self, request: Callable[[Session, float], _Answer]) -> _Answer:
-        self._called = True
-        seconds = self.limits.call_seconds
-        return self._asked(self._calls, lambda session: request(session, self._within(seconds)))
-
-    def _asked(self, replica: _Replica, request: Callable[[Session], _Answer]) -> _Answer:
+    def _asked(self, replica: _Replica, request: Callable[[Session], _Given]) -> _Given:
         """Ask a process; ask again where it was spoiled by a cell that ran before.
 
         What ends the process is at fault itself, unless the process was no longer in order.
@@ -362,7 +289,7 @@ class Runner:
             session = replica.session
             culprit, spoiled = None, False
             until = self._until if replica is self._calls else math.inf
-            for cell in self._past(until, after=replica.last):
+            for cell in self._history.past(until, after=replica.last):
                 seconds = self._within(cell.seconds)
                 session.execute(cell.source, number=cell.number, seconds=seconds, output_bytes=0)
                 replica.last = cell.number
@@ -374,17 +301,9 @@ class Runner:
             if culprit is None:
                 return session
             self._history.remove(culprit)
-            self._damaging.discard(culprit.number)
             # The other process has run it as well; one that merely hung does it no harm.
             for each in (self._cells, self._calls) if spoiled else (replica,):
                 self._end(each)
-
-    def _past(self, until: float, *, after: float = -math.inf) -> list[_Cell]:
-        """Return the cells that have been run for what comes at cell ``until``."""
-        number = attrgetter("number")
-        first = bisect_right(self._history, after, key=number)
-        cells = self._history[first : bisect_left(self._history, until, key=number)]
-        return [c for c in cells if until <= self._gone.get(c.number, math.inf)]
 
     def _healthy(self, session: Session) -> bool:
         now = self._state(session)

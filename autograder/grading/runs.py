@@ -7,7 +7,6 @@ import platform
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import autograder.sandbox
-from autograder.exercise.remember import Unfamiliar, Values
+from autograder.exercise.cache import Unfamiliar, Values
 from autograder.grading.depends import behind
 from autograder.sandbox import WireError
 from autograder.sandbox.wire import PREFIX, decode, encode, frame_lengths
@@ -132,7 +131,6 @@ def unpacked(content: bytes) -> tuple[str, Run] | None:
         return None
 
 
-@cache
 def _environment() -> str:
     """Describe what runs student code: Python, its libraries, and our part of that process."""
     digest = hashlib.sha256()

@@ -10,6 +10,7 @@ from autograder.exercise import Exercise
 from autograder.exercise.names import Unparsable, names
 from autograder.grading.demonstrations import tagged
 from autograder.grading.gpu import Gpu
+from autograder.grading.hints import hints_taken, with_hints
 from autograder.grading.marking import Assigned, Marking
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 from autograder.grading.rubric import rubric_cell
@@ -37,6 +38,7 @@ def grade_submission(
     secret: str = "",
     blank: Collection[str] = (),
     best: Mapping[str, int] | None = None,
+    hint_cost: float = 0.0,
 ) -> tuple[Grade, Notebook]:
     """Run a restored notebook and grade every exercise.
 
@@ -62,6 +64,8 @@ def grade_submission(
         The grade_ids of cells that are as they were released: no rubric stands above them.
     best
         Of the items of such a name, that many count.
+    hint_cost
+        The share of an exercise's automatic points that a hint costs.
 
     Returns
     -------
@@ -121,7 +125,11 @@ def grade_submission(
             limit(id)
             markings[id].call(runner, yardstick, gpu, places)
             runner.settle()
-    grades = {id: marking.grade for id, marking in markings.items()}
+    taken = hints_taken(notebook)
+    grades = {
+        id: with_hints(marking.grade, taken.get(id, 0), marking.hints, hint_cost)
+        for id, marking in markings.items()
+    }
     for id, cell in checks.items():
         cell["outputs"] = _report(grades[id], cell["execution_count"])
     runtime = {

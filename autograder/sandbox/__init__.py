@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from autograder.sandbox.fork_server import Zygote
     from autograder.sandbox.isolation import Isolation, SandboxError, probe
-    from autograder.sandbox.results import CellRun, Limits, StudentError, Usage
+    from autograder.sandbox.results import Answer, CellRun, Limits, StudentError, Usage
     from autograder.sandbox.session import Session
     from autograder.sandbox.wire import Tensor, WireError
 
@@ -19,6 +19,7 @@ _HOMES = {
     "Isolation": "isolation",
     "SandboxError": "isolation",
     "probe": "isolation",
+    "Answer": "results",
     "CellRun": "results",
     "Limits": "results",
     "Session": "session",
@@ -30,6 +31,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Answer",
     "CellRun",
     "Isolation",
     "Limits",

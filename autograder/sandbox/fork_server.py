@@ -17,14 +17,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from autograder.sandbox import turns
+from autograder.sandbox import affinity
 from autograder.sandbox.allowance import Reading
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.isolation import Isolation, SandboxError, probe
 from autograder.sandbox.jails import bubblewrap, control, limits
-from autograder.sandbox.lent import Lent
 from autograder.sandbox.results import CONTROL_SECONDS, Limits
 from autograder.sandbox.session import Session
+from autograder.sandbox.shared_memory import Lent
 
 _IMPORT_SECONDS = 120.0
 
@@ -117,7 +117,7 @@ class Zygote:
         number = next(self._numbers)
         ours, theirs = socket.socketpair()
         lent = Lent.where_possible()
-        cpu = turns.begin()
+        cpu = affinity.begin()
         self._open.add(number)
         try:
             with theirs:  # held by the worker alone, whose end is noticed by that
@@ -148,9 +148,9 @@ class Zygote:
     def _ended(self, number: int) -> None:
         if number in self._open:
             self._open.remove(number)
-            turns.end()
+            affinity.end()
 
-    def _reap(self, number: int) -> dict[str, Any]:
+    def reap(self, number: int) -> dict[str, Any]:
         """Kill a session's process and return its exit status and what it used."""
         self._ended(number)
         try:
@@ -159,7 +159,7 @@ class Zygote:
             self.close()
             return {"status": -signal.SIGKILL, "cpu_seconds": 0.0, "max_rss_mb": 0.0}
 
-    def _reading(self, what: str, number: int) -> float | None:
+    def reading(self, what: str, number: int) -> float | None:
         """Return what the zygote sees of a session's process, if it can be read.
 
         That is its processor time (``clock``) or the memory that it holds (``watch``), and the most
@@ -171,7 +171,7 @@ class Zygote:
             return None
         return None if reading is None else float(reading)
 
-    def _spent(self, number: int) -> Reading | None:
+    def spent(self, number: int) -> Reading | None:
         """Return the clocks of a session's process, if they can be read."""
         try:
             spent = self._command({"do": "spent", "id": number})["spent"]
@@ -210,7 +210,7 @@ class Zygote:
             "memory_mb": self.limits.memory_mb,
             "scratch_mb": self.limits.scratch_mb,
             "cpu_seconds": self.limits.cpu_seconds,
-            "cpus": turns.cpus(),
+            "cpus": affinity.cpus(),
             "data": data,
         }
         with contextlib.suppress(OSError):  # it is gone: whoever waits for it is told

@@ -1,6 +1,6 @@
 """What the grader grants a session, and what it gets from one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from autograder.sandbox.wire import WireError
@@ -91,6 +91,32 @@ class CellRun:
     error: StudentError | None
     healthy: bool = True
     alone: bool = True
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of a request.
+
+    Attributes
+    ----------
+    value
+        What was returned, or is held.
+    modified
+        Whether an argument was changed in place.
+    warnings
+        The kinds of warnings that were given, such as "RuntimeWarning".
+    work
+        The counts of what was metered, by the names of ``autograder.exercise.Work``.
+    reading
+        Seconds of processor time, or the bytes by which the process grew, read from outside where
+        that was asked for and can be read.
+    """
+
+    value: Any = None
+    modified: bool = False
+    warnings: tuple[str, ...] = ()
+    work: dict[str, Any] = field(default_factory=dict)
+    reading: float | None = None
 
 
 @dataclass(frozen=True)

@@ -7,37 +7,21 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from autograder.student.errors import FormatError
+from autograder.student.literals import LITERAL, Entry, literal, plain
 from autograder.student.shown import brief
 from autograder.student.units import UNITS
 
 MAX_TEXT = 20_000  # characters of an answer in numbers
 MAX_DEPTH = 40  # brackets in brackets, signs before signs
 MAX_BITS = 4096  # of a number that is worked out exactly
-MAX_EXPONENT = 400  # beyond what a float can hold, either way
 
-_LITERAL = re.compile(r"(\d+(?:_\d+)*)?(?:\.(\d*))?(?:[eE]([+-]?\d+))?")
 _NAME = re.compile(r"(?:(?:np|numpy|math)\.)?([A-Za-zπ]+\d*)")
 _UNIT = re.compile(r"[ \t]*([A-Za-zμ%]+(?:/s)?)(?![\w/])")
-# A factor 10^k behind a number: its exponent.
-_POWER = re.compile(
-    r"(\d[\d_]*\.?\d*|\.\d+)\s*\*\s*10\s*(?:\^|\*\*)\s*(?:\(\s*([+-]?\d+)\s*\)|([+-]?\d+))"
-    r"(?!\s*(?:\^|\*\*)|[\d.])"
-)
-_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
-_SIGNS = {
-    **dict.fromkeys("−–—‒﹣－", "-"),
-    **dict.fromkeys("×·⋅∙∗", "*"),
-    **dict.fromkeys("÷⁄∕", "/"),
-    "∞": "inf",
-    "{": "(",
-    "}": ")",
-}
 _FUNCTIONS: dict[str, Callable[[float], float]] = {
     "exp": math.exp,
     "log": math.log,
@@ -53,41 +37,6 @@ _FUNCTIONS: dict[str, Callable[[float], float]] = {
 }
 _CONSTANTS = {"pi": math.pi, "π": math.pi, "e": math.e}
 _SPECIAL = {"inf": math.inf, "infinity": math.inf, "oo": math.inf, "nan": math.nan}
-
-
-class Entry(NamedTuple):
-    """One number of an answer, and how it was written.
-
-    Attributes
-    ----------
-    value
-        Exactly, where it is a fraction of whole numbers.
-    last
-        The place of the last digit that was written, as a power of 10; None where it was worked
-        out.
-    figures
-        The least and the largest number of significant figures that it may have been given with.
-    typed
-        Did it come as text?
-    unit
-        What stands behind it.
-    scale
-        What it was multiplied by since.
-    """
-
-    value: Fraction | float
-    last: int | None = None
-    figures: tuple[int, int] = (17, 17)
-    typed: bool = False
-    unit: str = ""
-    scale: float = 1.0
-
-    @property
-    def half(self) -> float:
-        """Half a unit of the last digit, as a number; 0 where none was written."""
-        if self.last is None:
-            return 0.0
-        return 0.5 * self.scale * 10.0 ** max(min(self.last, 300), -300)
 
 
 Nested = Any  # an Entry, or a list of these
@@ -113,56 +62,7 @@ def read_text(text: str, *, units: bool = False) -> Nested:
         raise FormatError(
             f"a text of {len(text)} characters is too long; {MAX_TEXT} are the most here"
         )
-    return _Parser(_plain(text), text, units).answer()
-
-
-def literal(text: str) -> Entry | None:
-    """Return a number that is written without a sign, None if the text is none.
-
-    >>> literal("0.0250").figures, literal("1500").figures, literal("1.5e3").last
-    ((3, 3), (2, 4), 2)
-    """
-    match = _LITERAL.fullmatch(text)
-    if not match or not (match[1] or match[2]):
-        return None
-    whole, after = (match[1] or "").replace("_", ""), match[2]
-    digits = (whole + (after or "")).lstrip("0")
-    most = max(len(digits), 1)
-    least = most if after is not None else max(len(digits.rstrip("0")), 1)
-    exponent = int(match[3] or 0) if len(match[3] or "") < 9 else 10**9
-    last = exponent - len(after or "")
-    value: Fraction | float
-    if not digits:
-        value = Fraction(0)
-    elif abs(last + len(digits)) > MAX_EXPONENT or len(digits) > 1000:
-        value = math.inf if last + len(digits) > 0 else 0.0
-    else:
-        value = Fraction(int(digits)) * Fraction(10) ** last
-    return Entry(value, max(min(last, 10**6), -(10**6)), (least, most), typed=True)
-
-
-def _plain(text: str) -> str:
-    """Write what looks alike alike."""
-    text = re.sub("[⁺⁻⁰¹²³⁴-⁹]+", lambda m: f"^({m[0].translate(_RAISED)})", text)
-
-    def vulgar(match: Any) -> str:  # ½, 1½
-        above, _, below = unicodedata.normalize("NFKC", match[2]).partition("⁄")
-        return f"({match[1] or 0}+{above}/{below or 1})"
-
-    text = re.sub("(\\d*)([¼-¾⅐-⅞])", vulgar, text)
-    text = unicodedata.normalize("NFKC", text)
-    text = "".join(_SIGNS.get(sign, sign) for sign in text)
-
-    def exponent(match: Any) -> str:
-        # Behind a power or a quotient, signs aside, a product is no number by itself: 2^-14*10^8.
-        before = match.string[: match.start()]
-        if before.rstrip(" \t+-")[-1:] in tuple("^*/.") or before[-1:].isalnum():
-            return str(match[0])
-        if re.search(r"[\d.][eE][+-]?$", before):  # 1e-3*10^2
-            return str(match[0])
-        return f"{match[1]}e{match[2] or match[3]}"
-
-    return _POWER.sub(exponent, text)
+    return _Parser(plain(text), text, units).answer()
 
 
 class _Parser:
@@ -274,7 +174,7 @@ class _Parser:
         found: Nested
         if self._text[self._at : self._at + 1] in ("(", "["):
             found = self._bracket()
-        elif match := _LITERAL.match(self._text, self._at):
+        elif match := LITERAL.match(self._text, self._at):
             entry = literal(match[0])
             found = self._named() if entry is None else entry
             self._at = self._at if entry is None else match.end()

@@ -71,6 +71,14 @@ def find(exercise: str) -> tuple[Any, str]:
     return None, f"There is no exercise {exercise!r} here. Did you mean {' or '.join(near)}?"
 
 
+def help_with(exercise: str, what: str) -> Any:
+    """Return the ``"practice"`` or the ``"hints"`` of an exercise, None where there is none."""
+    path = Path(__file__).with_name("help.json")
+    if not path.is_file():
+        return None
+    return json.loads(path.read_text(encoding="utf-8")).get(exercise, {}).get(what)
+
+
 def variant_of(exercise: str, found: Any, student: str) -> int | None:
     """Return which variant is a student's, or None where that can't be known yet."""
     if len(found["pool"]) == 1:

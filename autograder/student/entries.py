@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.student.arithmetic import Entry, literal, read_text
+from autograder.student.arithmetic import read_text
 from autograder.student.errors import FormatError
+from autograder.student.literals import Entry, literal
 from autograder.student.shown import brief, counted
 
 MAX_ENTRIES = 100_000

@@ -175,14 +175,16 @@ def _difference(
     """Return in what way a result isn't the expected one; nothing where it is.
 
     ``compare`` says whether values (or else the shape) and exact dtypes count, for each entry of a
-    tuple; ``loose`` is the relative tolerance of a check that allows for more than rounding.
+    tuple, and "more" that a dictionary may have other entries; ``loose`` is the relative tolerance
+    of a check that allows for more than rounding.
     """
     if isinstance(expected, (tuple, list, dict)) and not _is_numeric(expected):
         kind = type(expected).__name__
         fits = (tuple, list) if kind == "tuple" else type(expected)
         if kind == "tuple" and isinstance(came, np.ndarray) and came.ndim:
             came = tuple(came)  # it is unpacked like one
-        if not isinstance(came, fits) or len(came) != len(expected):
+        fitting = isinstance(came, fits) and (len(came) == len(expected) or "more" in compare)
+        if not fitting:
             return [f"{what} should be a {kind} of {len(expected)}, not {kind_of(came)}"]
         for key in expected if kind == "dict" else range(len(expected)):
             if kind == "dict" and key not in came:

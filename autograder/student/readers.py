@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from autograder.student.arithmetic import Entry
 from autograder.student.entries import (
     as_float,
     as_fraction,
@@ -21,6 +20,7 @@ from autograder.student.entries import (
 from autograder.student.errors import FormatError
 from autograder.student.formulas import read_formula, read_lines, read_matrix
 from autograder.student.letters import read_choice, read_labels, read_ordering
+from autograder.student.literals import Entry
 from autograder.student.reading import Reading as Reading
 from autograder.student.shapes import read_shape
 from autograder.student.shown import brief, listed

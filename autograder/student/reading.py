@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from autograder.student.arithmetic import Entry
 from autograder.student.entries import MAX_NESTED
+from autograder.student.literals import Entry
 
 
 class Reading(NamedTuple):

@@ -8,7 +8,16 @@ import numpy as np
 from autograder.exercise import Exercise, Formula, Numbers
 
 exercise = Exercise(
-    "distillation", title="A softened teacher", source="Hinton et al. (2015), section 2.1"
+    "distillation",
+    title="A softened teacher",
+    source="Hinton et al. (2015), section 2.1",
+    hints=[
+        "Both teacher and student are softened with the same τ: divide all logits by it "
+        "before the softmax.",
+        "The logit z_i enters as z_i/τ. The chain rule has a factor for that; differentiate "
+        "the cross-entropy by u = z/τ first.",
+        "For the limit, expand both softmaxes to first order in 1/τ: the constant terms cancel.",
+    ],
 )
 softmax = exercise.carries("a01_softmax/softmax_stable", "softmax")
 

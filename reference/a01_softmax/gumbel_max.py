@@ -10,7 +10,17 @@ from numpy import inf, ndarray
 from autograder.exercise import Exercise, agree, require
 
 exercise = Exercise(
-    "gumbel_max", title="Sampling by adding noise", source="Maddison et al. (2014), section 2"
+    "gumbel_max",
+    title="Sampling by adding noise",
+    source="Maddison et al. (2014), section 2",
+    hints=[
+        "The distribution function of Gumbel noise is exp(−e^{−g}). Set it equal to a uniform"
+        " number u and solve for g.",
+        "Each sample needs noise for every logit: draw an array of shape (size, n) and look "
+        "for the largest entry of each row.",
+        "−∞ plus a finite number stays −∞, so blocked logits need no special care if you add "
+        "the noise to the logits themselves.",
+    ],
 )
 
 

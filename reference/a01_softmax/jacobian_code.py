@@ -13,6 +13,14 @@ exercise = Exercise(
     "jacobian_code",
     title="Jacobian, JVP and VJP without the matrix",
     source="Bishop (2006), eq. 4.106",
+    hints=[
+        "The matrix has two terms: one lies on the diagonal alone, the other is an outer "
+        "product. `p[..., :, None] * p[..., None, :]` is how an outer product looks for any "
+        "batch.",
+        "For the product with v, multiply the two terms with v on paper first: one becomes a "
+        "product entry by entry, the other a mean.",
+        "Start from a softmax that shifts its logits, and sum along the last axis alone.",
+    ],
 )
 softmax = exercise.carries("a01_softmax/softmax_stable", "softmax")
 

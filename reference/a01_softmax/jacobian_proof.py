@@ -9,7 +9,16 @@ from autograder.algebra import Chain, Diff, IndexedChain, Waypoint, equal
 from autograder.exercise import Derivation, Exercise, Matrix
 
 exercise = Exercise(
-    "jacobian_proof", title="The softmax Jacobian", source="Bishop (2006), eq. 4.106"
+    "jacobian_proof",
+    title="The softmax Jacobian",
+    source="Bishop (2006), eq. 4.106",
+    hints=[
+        "Write p₁ as a fraction and say which of numerator and denominator depend on the "
+        "logit that you differentiate by.",
+        "Use the quotient rule as it stands in one line, and only simplify in the next: the "
+        "step must be seen.",
+        "At the end, look for p₁ and p₂ as factors: the fraction splits into two of them.",
+    ],
 )
 
 names = ("z1", "z2", "z3", "Z", "p1", "p2", "p3")

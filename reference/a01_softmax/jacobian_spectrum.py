@@ -12,6 +12,13 @@ exercise = Exercise(
     "jacobian_spectrum",
     title="How much gradient gets through",
     source="Gao & Pavel (2017), section 3",
+    hints=[
+        "At equal logits all p_i are equal: J is then a multiple of a projection. What does "
+        "it do to (1, 1, 1), and to vectors that add up to 0?",
+        "For vᵀ J v multiply J with v first; means under p appear, and a variance is a mean "
+        "of squares minus a squared mean.",
+        "The trace is the sum of the diagonal alone; remember what the probabilities add up to.",
+    ],
 )
 softmax = exercise.carries("a01_softmax/softmax_stable", "softmax")
 softmax_jacobian = exercise.carries("a01_softmax/jacobian_code", "softmax_jacobian")

@@ -10,6 +10,13 @@ exercise = Exercise(
     "jacobian_sums",
     title="Why rows and columns add to zero",
     source="Bishop (2006), eq. 4.106",
+    hints=[
+        "Write the entries of the row next to each other before you add: each of them has p₁ "
+        "as a factor.",
+        "Which sum do you know without any calculation? Try to make it appear.",
+        "For rows and columns ask what is varied: all logits by the same amount, or a single "
+        "one while all probabilities are watched.",
+    ],
 )
 
 

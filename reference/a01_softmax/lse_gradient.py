@@ -12,6 +12,13 @@ exercise = Exercise(
     "lse_gradient",
     title="Log-sum-exp and cross-entropy",
     source="Boyd & Vandenberghe (2004), section 3.1.5",
+    hints=[
+        "Differentiate the logarithm from the outside in: 1 over the sum, times the "
+        "derivative of the sum. Which terms of the sum contain z_j?",
+        "The first derivative is a quantity that you have met under another name. For the "
+        "second one you can use what you know about that.",
+        "Write −log p_y as a difference of two terms before you differentiate it.",
+    ],
 )
 softmax = exercise.carries("a01_softmax/softmax_stable", "softmax")
 

@@ -13,6 +13,13 @@ exercise = Exercise(
     "soft_argmax",
     title="Expected index is not a maximum",
     source="Boyd & Vandenberghe (2004), section 3.1.5",
+    hints=[
+        "An expected index weights each index by its probability; indices begin with 0 here.",
+        "Take the largest logit out of the sum: what is left are exponentials of numbers that"
+        " are 0 or negative.",
+        "For the bounds ask which term of the sum is known exactly, and how large the others "
+        "can be at most.",
+    ],
 )
 softmax = exercise.carries("a01_softmax/softmax_stable", "softmax")
 

@@ -12,6 +12,13 @@ exercise = Exercise(
     "softmax_invariance",
     title="What softmax cannot see",
     source="Goodfellow et al. (2016), 6.2.2.3",
+    hints=[
+        "An exponential of a sum is a product of exponentials. One factor then stands in "
+        "every term, above and below.",
+        "For the ratio, write both probabilities with the same denominator before you simplify.",
+        "What happens to each e^{z_i} if the logits are multiplied by k? Say it as something "
+        "done to e^{z_i} itself.",
+    ],
 )
 
 

@@ -6,7 +6,15 @@ Source: Gao & Pavel (2017), "On the properties of the softmax function", arXiv:1
 from autograder.exercise import Choice, Exercise
 
 exercise = Exercise(
-    "softmax_props", title="True or false about softmax", source="Gao & Pavel (2017), section 2"
+    "softmax_props",
+    title="True or false about softmax",
+    source="Gao & Pavel (2017), section 2",
+    hints=[
+        "Try each statement with two or three small vectors in NumPy; one counterexample "
+        "settles a false one.",
+        "Read twice where a statement says *always*, *only* or *all*: extreme logits are the "
+        "first thing to try.",
+    ],
 )
 
 letters = "ABCDEFGHIJKLMN"

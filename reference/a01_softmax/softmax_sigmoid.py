@@ -9,7 +9,14 @@ import sympy
 from autograder.exercise import Exercise, Form, Formula, Numbers
 
 exercise = Exercise(
-    "softmax_sigmoid", title="Two logits are one sigmoid", source="Bishop (2006), eq. 4.57"
+    "softmax_sigmoid",
+    title="Two logits are one sigmoid",
+    source="Bishop (2006), eq. 4.57",
+    hints=[
+        "Divide numerator and denominator by the numerator: a single exponential is left.",
+        "The result depends on the difference of the two logits alone, so work that out "
+        "before anything else.",
+    ],
 )
 
 

@@ -8,7 +8,16 @@ import numpy as np
 from autograder.exercise import Choice, Exercise, Formula, Numbers
 
 exercise = Exercise(
-    "softmax_temperature", title="Cold, warm, hot", source="Hinton et al. (2015), eq. 1"
+    "softmax_temperature",
+    title="Cold, warm, hot",
+    source="Hinton et al. (2015), eq. 1",
+    hints=[
+        "Divide all logits by τ first; the softmax itself stays what it is.",
+        "Near τ = 0 only the distance to the largest logit matters. How many logits are the "
+        "largest?",
+        "For large τ all exponents are small: use e^x ≈ 1 + x above and below, and keep what "
+        "has one factor 1/τ.",
+    ],
 )
 softmax = exercise.carries("a01_softmax/softmax_stable", "softmax")
 

@@ -11,6 +11,12 @@ exercise = Exercise(
     "temperature_figure",
     title="Plot the two temperature pictures",
     source="Hinton et al. (2015), eq. 1",
+    hints=[
+        "Compute one row of probabilities for each τ, in a loop or with broadcasting, and "
+        "keep it in the dictionary under τ.",
+        "For the curves, let x be an array of points and build the logits for all of them at "
+        "once, one row to a point.",
+    ],
 )
 softmax = exercise.carries("a01_softmax/softmax_stable", "softmax")
 

@@ -8,7 +8,15 @@ import numpy as np
 from autograder.exercise import Choice, Exercise, Numbers
 
 exercise = Exercise(
-    "attn_hand", title="One query, three keys", source="Bahdanau et al. (2015), eq. 5 and 6"
+    "attn_hand",
+    title="One query, three keys",
+    source="Bahdanau et al. (2015), eq. 5 and 6",
+    hints=[
+        "One key is one row of K. Its score is the product with q, entry by entry, added up.",
+        "Look at the scores before you reach for the exponential: what must hold for the "
+        "weights of keys whose scores are equal?",
+        "The output has as many numbers as a *value* has, not as many as there are keys.",
+    ],
 )
 
 query = np.array([1, 0, 1])
@@ -118,3 +126,41 @@ def property_of_the_key():
 def property_of_the_value():
     """The values have not been looked at when the weights are computed."""
     return "D"
+
+
+other = exercise.for_practice(scores, weights, out)
+
+
+@other.variant
+def draw_other(rng):
+    """q: (3,), K: (3, 3), V: (3, 2): numbers of which two scores tie, and the third is smaller."""
+    while True:
+        q, K, V = rng.integers(-1, 3, 3), rng.integers(-1, 3, (3, 3)), rng.integers(0, 6, (3, 2))
+        low, tied, high = np.sort(K @ q)
+        if tied == high and 1 <= high - low <= 2 and high <= 3 and len(np.unique(K, axis=0)) == 3:
+            return {"q": q, "K": K, "V": V}
+
+
+@other.part(points=1, answer=Choice("ABC"))
+def doubled_query():
+    """If the query is doubled, what becomes of the weights?
+
+    A  Nothing: they still add up to 1.
+
+    B  They are doubled, too.
+
+    C  The large weights grow, the small ones shrink.
+    """
+    return "C"
+
+
+@doubled_query.misconception()
+def sum_decides():
+    """That they add up to 1 leaves room: compare e² : e¹ with e⁴ : e²."""
+    return "A"
+
+
+@doubled_query.misconception()
+def weights_are_linear():
+    """The scores are doubled. The weights can't be: they would add up to 2."""
+    return "B"

@@ -11,6 +11,13 @@ exercise = Exercise(
     "attn_hand_scaled",
     title="The same with a scale that matters",
     source="Vaswani et al. (2017), eq. 1",
+    hints=[
+        "Go in four steps and write each down: scores, scaled, weights, out. A slip is then "
+        "found where it was made.",
+        "The scale depends on how many entries a key has, not on how many keys there are.",
+        "The weights must add up to 1, and every number of the output lies between the "
+        "smallest and the largest of its column of V.",
+    ],
 )
 
 

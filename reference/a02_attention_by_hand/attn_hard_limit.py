@@ -8,7 +8,16 @@ import numpy as np
 from autograder.exercise import Choice, Exercise, Numbers
 
 exercise = Exercise(
-    "attn_hard_limit", title="From soft to hard", source="Hinton et al. (2015), eq. 1"
+    "attn_hard_limit",
+    title="From soft to hard",
+    source="Hinton et al. (2015), eq. 1",
+    hints=[
+        "Divide by the largest exponential: the weight depends on the gaps to the best score,"
+        " divided by τ.",
+        "The derivative with respect to s is the softmax Jacobian at s/τ times the inner "
+        "derivative. The Frobenius norm squares all entries, adds them up and takes the root.",
+        "If two keys tie, no temperature can tell them apart. What is left to share between them?",
+    ],
 )
 
 s = np.array([2, 1, 0])

@@ -9,7 +9,16 @@ from autograder.algebra import Chain, Fact, IndexedChain, Waypoint
 from autograder.exercise import Choice, Derivation, Exercise, Numbers
 
 exercise = Exercise(
-    "attn_hull", title="Outputs are averages", source="Boyd & Vandenberghe (2004), section 2.1.4"
+    "attn_hull",
+    title="Outputs are averages",
+    source="Boyd & Vandenberghe (2004), section 2.1.4",
+    hints=[
+        "M is M times 1, and 1 is what the weights add up to. Bring both terms under one sum.",
+        "For the length, the triangle inequality takes a sum apart; then each length is at "
+        "most the longest.",
+        "Write Σ w_j v_j = (x, y) out: two equations, and the third one is the sum of the "
+        "weights. Then ask which of the solutions are weights.",
+    ],
 )
 
 names = ("w1", "w2", "w3", "v1", "v2", "v3", "M")

@@ -11,6 +11,13 @@ exercise = Exercise(
     "attn_rect",
     title="Two queries, three keys, wider values",
     source="Vaswani et al. (2017), eq. 1",
+    hints=[
+        "Decide the shapes first: queries stand in rows, keys in columns, and the outputs "
+        "have the width of V.",
+        "The softmax belongs to a query: every *row* of A adds up to 1.",
+        "Under the root stands the width of the keys, which is neither of the two counts, nor"
+        " the width of the values.",
+    ],
 )
 
 

@@ -8,9 +8,22 @@ from jaxtyping import Float, Num
 from numpy import ndarray
 
 from autograder.exercise import Exercise, agree, require
+from autograder.exercise.properties import (
+    keeps_dtype,
+    permutation_equivariant,
+    permutation_invariant,
+    rows_sum_to_one,
+)
 
 exercise = Exercise(
-    "attn_single_query", title="Code for one query", source="Bahdanau et al. (2015), eq. 5 and 6"
+    "attn_single_query",
+    title="Code for one query",
+    source="Bahdanau et al. (2015), eq. 5 and 6",
+    hints=[
+        "`K @ q` has one number for each key, `w @ V` one for each column of V. Compare with "
+        "the shapes that are asked for.",
+        "Take the largest score off before the exponential, so that large scores stay finite.",
+    ],
 )
 
 
@@ -110,7 +123,7 @@ def one_pair(call, rng):
 def weights_add_up(call, rng):
     """The weights are positive and add up to 1."""
     _, weights = both(call, *pairs(rng))
-    agree(np.sum(weights), 1.0, what="the sum of the weights")
+    rows_sum_to_one(weights)
     require(np.all(np.asarray(weights) > 0), "a weight is not positive")
 
 
@@ -127,9 +140,15 @@ def equal_values(call, rng):
 def order_of_pairs(call, rng):
     """Another order of the pairs gives the same output, and the weights in that order."""
     q, K, V = pairs(rng)
-    order = np.roll(np.arange(5), 2)
-    out, weights = both(call, q, K, V)
-    agree(both(call, q, K[order], V[order]), (np.asarray(out), np.asarray(weights)[order]))
+    pairs_in_rows = np.hstack([K, V])
+
+    def answer(rows):
+        return both(call, q, rows[:, :3], rows[:, 3:])
+
+    permutation_invariant(lambda x: answer(x)[0], pairs_in_rows, rng, what="the output")
+    permutation_equivariant(
+        lambda x: answer(x)[1], pairs_in_rows, rng, axis=0, what="the vector of weights"
+    )
 
 
 @exercise.check(points=0.5)
@@ -152,10 +171,8 @@ def integers(call, rng):
 def float32(call, rng):
     """Single-precision inputs give single-precision answers."""
     q, K, V = (x.astype(np.float32) for x in pairs(rng))
-    out, weights = both(call, q, K, V)
-    agree((out, weights), attend_one(q, K, V))
-    kinds = {np.asarray(out).dtype, np.asarray(weights).dtype}
-    require(kinds == {np.dtype(np.float32)}, "float32 inputs give a float64 result")
+    agree(both(call, q, K, V), attend_one(q, K, V))
+    keeps_dtype(lambda *pair: both(call, *pair), q, K, V)
 
 
 @exercise.misconception(fatal=True)

@@ -8,7 +8,15 @@ import numpy as np
 from autograder.exercise import Choice, Exercise, Numbers
 
 exercise = Exercise(
-    "self_attn_cat", title='"cat" looks around', source="Vaswani et al. (2017), section 3.2.3"
+    "self_attn_cat",
+    title='"cat" looks around',
+    source="Vaswani et al. (2017), section 3.2.3",
+    hints=[
+        "If each word simply is its own query, what does W_Q do to a vector?",
+        '"cat" is the second row of X. Its scores are that row times every row, itself included.',
+        "A smaller spread of the scores makes the weights more even; so check that the scaled"
+        " weights are closer to each other than the unscaled ones.",
+    ],
 )
 
 CAT = 1  # its row

@@ -8,7 +8,16 @@ import numpy as np
 from autograder.exercise import Choice, Count, Exercise, Numbers
 
 exercise = Exercise(
-    "self_attn_grid", title="A 4 × 4 attention matrix", source="Vaswani et al. (2017), eq. 1"
+    "self_attn_grid",
+    title="A 4 × 4 attention matrix",
+    source="Vaswani et al. (2017), eq. 1",
+    hints=[
+        "X Xᵀ is symmetric, but the weights aren't: every row is divided by a sum of its own.",
+        "What a word *receives* is added up over those who look at it: decide whether that is"
+        " a row or a column.",
+        "After dividing each row of X by its length, every diagonal score is the same number,"
+        " and no score is larger.",
+    ],
 )
 
 

@@ -5,78 +5,79 @@ Source: Strang (2016), "Introduction to Linear Algebra", section 1.2 (Schwarz in
 
 import numpy as np
 
-from autograder.algebra import Chain, Waypoint
+from autograder.algebra import Fact, IndexedChain
 from autograder.exercise import Choice, Derivation, Exercise, Witness
 
 exercise = Exercise(
     "self_preference",
     title="When does a token prefer itself?",
     source="Strang (2016), section 1.2",
+    hints=[
+        "Write the squared distance |x − y|² as a product and multiply it out; then use that "
+        "the lengths are equal.",
+        "The score x·y is |x| times the length of y's shadow on x. For a token to prefer "
+        "another one, that shadow has to be longer than x itself.",
+        "For W_K, write down the keys X W_K for X = I: what are the rows, and which of them "
+        "should fit the first query best?",
+    ],
 )
 
 
-def length_is_used(line):
-    """Is there the length, or something of y that cancels against x?"""
-    return line.contains("y1**2", "r", "x1 + y1") or line.has_sum("0")
+GAP = "sum(x_i^2, i) - sum(x_i*y_i, i)"
 
-
-def sign_can_be_seen(line):
-    """Is there a square of a difference, or one minus a cosine, or a sine squared?"""
-    squares = ("(x1 - y1)**2", "(y1 - x1)**2", "sin((s - t)/2)")
-    return line.contains(*squares, "1 - cos(s - t)", "cos(s - t) - 1")
-
-
-gap_chain = Chain(
-    start="x1*x1 + x2*x2 - (x1*y1 + x2*y2)",
-    target="((x1 - y1)**2 + (x2 - y2)**2)/2",
-    names=("x1", "x2", "y1", "y2", "r", "s", "t"),
-    definitions={"x1": "r*cos(s)", "x2": "r*sin(s)", "y1": "r*cos(t)", "y2": "r*sin(t)"},
-    final_names=("x1", "x2", "y1", "y2", "r", "s", "t"),
-    waypoints=(Waypoint("Use that x and y have the same length.", length_is_used),),
-    ends=Waypoint("End in a form whose sign can be seen.", sign_can_be_seen),
-    assumptions={"r": "positive"},
+gap_chain = IndexedChain(
+    start=GAP,
+    target="sum((x_i - y_i)^2, i)/2",
+    indexed=("x", "y"),
+    where={"x_i": "u_i*sqrt(sum(v_j^2, j))", "y_i": "v_i*sqrt(sum(u_j^2, j))"},
+    hidden=("u_i", "v_i"),
+    rules=("linearity of sums", Fact("equal lengths", "sum(x_i^2, i)", "sum(y_i^2, i)")),
+    reasons=True,
 )
 
 
 @exercise.part(points=1.5, answer=Derivation(gap_chain))
 def gap():
-    """From x·x − x·y, for x and y of equal length, to a form that cannot be negative."""
+    """From x·x − x·y, for x and y of equal length, to half the square of the distance."""
     return [
-        "x1*x1 + x2*x2 - (x1*y1 + x2*y2)",
-        "(x1**2 + x2**2 + y1**2 + y2**2)/2 - x1*y1 - x2*y2",
-        "((x1**2 - 2*x1*y1 + y1**2) + (x2**2 - 2*x2*y2 + y2**2))/2",
-        "((x1 - y1)**2 + (x2 - y2)**2)/2",
+        GAP,
+        "sum(x_i^2, i)/2 + sum(y_i^2, i)/2 - sum(x_i*y_i, i)  # equal lengths",
+        "sum((x_i^2 + y_i^2 - 2*x_i*y_i)/2, i)  # linearity of sums",
+        "sum((x_i - y_i)^2, i)/2  # algebra",
     ]
 
 
 @gap.alternative
-def with_the_angle():
-    """Put in length and angles."""
+def backwards_from_the_distance():
+    """Take the half out at the end."""
     return [
-        "x1*x1 + x2*x2 - (x1*y1 + x2*y2)",
-        "r**2 - r**2*(cos(s)*cos(t) + sin(s)*sin(t))",
-        "r**2*(1 - cos(s - t))",
+        GAP,
+        "sum(x_i^2, i)/2 + sum(y_i^2, i)/2 - sum(x_i*y_i, i)  # equal lengths",
+        "1/2*(sum(x_i^2, i) + sum(y_i^2, i) - 2*sum(x_i*y_i, i))  # algebra",
+        "1/2*sum(x_i^2 + y_i^2 - 2*x_i*y_i, i)  # linearity of sums",
+        "1/2*sum((y_i - x_i)^2, i)  # algebra",
     ]
 
 
 @gap.alternative
-def with_half_the_angle():
-    """Go on to a square of a sine."""
+def one_sum_first():
+    """Write one sum, and exchange half of the squares by what they come to."""
     return [
-        "r^2*cos(s)^2 + r^2*sin(s)^2 - r^2*(cos(s)*cos(t) + sin(s)*sin(t))",
-        "r^2 - r^2*cos(s - t)",
-        "2*r^2*sin((s - t)/2)^2",
+        "sum(x_i^2 - x_i*y_i, i)  # linearity of sums",
+        "sum(x_i^2/2 - x_i*y_i, i) + sum(x_i^2, i)/2  # linearity of sums",
+        "sum(x_i^2/2 - x_i*y_i, i) + sum(y_i^2, i)/2  # equal lengths",
+        "sum((x_i - y_i)^2/2, i)  # linearity of sums",
     ]
 
 
 @gap.alternative
-def squares_first():
-    """Put the square of the length in for the sums of squares."""
+def gap_in_latex():
+    """Write the sums with their sign."""
     return [
-        "x1*x1 + x2*x2 - (x1*y1 + x2*y2)",
-        "r^2 - x1*y1 - x2*y2",
-        "(r^2 + r^2 - 2*x1*y1 - 2*x2*y2)/2",
-        "(y1 - x1)^2/2 + (y2 - x2)^2/2",
+        r"\frac{1}{2} \sum_{i=1}^{n} x_i^2 + \frac{1}{2} \sum_{i=1}^{n} y_i^2"
+        r" - \sum_{i=1}^{n} x_i y_i  # equal lengths",
+        r"\frac{1}{2} \sum_{i=1}^{n} (x_i^2 - 2 x_i y_i + y_i^2)  # linearity of sums",
+        r"\frac{1}{2} \sum_{i=1}^{n} (x_i - y_i)^2  # algebra",
     ]
 
 

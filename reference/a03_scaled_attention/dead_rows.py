@@ -7,11 +7,21 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import inf, ndarray
 
-from autograder.exercise import Choice, Exercise, Numbers, agree
+from autograder.exercise import Choice, Exercise, Numbers, agree, require
 from reference.helpers import softmax
 
 exercise = Exercise(
-    "dead_rows", title="When nothing may be attended", source="IEEE 754-2019, sections 6.1 and 7.2"
+    "dead_rows",
+    title="When nothing may be attended",
+    source="IEEE 754-2019, sections 6.1 and 7.2",
+    hints=[
+        "The softmax of equal scores is even, however small they are: does replacing tell a "
+        "dead row from a living one?",
+        "If a number is *added*, the differences between the scores stay, as far as the type "
+        "has digits for them. How many digits has float32 at 10⁹?",
+        "In code, find the rows without an allowed key first, give them a finite maximum, and"
+        " see to the division at the end.",
+    ],
 )
 
 
@@ -72,28 +82,28 @@ def added32_is_zero():
     return np.zeros(3)
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=1, answer=Numbers(special=True))
 def plain():
-    """What does a plain softmax give if every score is replaced by −∞?"""
-    return "C"
+    """The weights of a plain softmax if every score is replaced by −∞."""
+    return np.full(3, np.nan)
 
 
 @plain.misconception()
 def plain_is_zero():
     """The numerators are 0, or would be. Which denominator do they meet?"""
-    return "A"
+    return np.zeros(3)
 
 
 @plain.misconception()
 def plain_is_even():
     """Finite scores that are equal would share the weight. What is −∞ − (−∞)?"""
-    return "B"
+    return np.full(3, 1 / 3)
 
 
 @plain.misconception()
-def plain_raises():
-    """NumPy warns, as a rule, and goes on computing."""
-    return "D"
+def plain_is_infinite():
+    """The largest score is subtracted before anything is divided. What is −∞ − (−∞)?"""
+    return np.full(3, inf)
 
 
 @exercise.reference
@@ -153,6 +163,7 @@ def dead_rows_are_zero(call, rng):
     mask[..., 1, :] = False
     mask[0, 0, 2] = True
     agree(call(s, mask), masked_softmax(s, mask))
+    require(not call.warnings, "the weights are right, but a warning is raised", credit=0.5)
 
 
 @exercise.check(points=0.5)
@@ -169,6 +180,14 @@ def not_a_number(s, mask):
     right = masked_softmax(s, mask)
     dead = ~np.broadcast_to(mask, s.shape).any(axis=-1, keepdims=True)
     return np.where(dead, np.nan, right)
+
+
+@exercise.misconception(credit=0.5)
+def repaired_afterwards(s, mask):
+    """You replace NaN by 0 at the end. On the way there 0 is divided by 0, and NumPy warns."""
+    allowed = np.where(mask, s, -inf)
+    e = np.exp(allowed - allowed.max(axis=-1, keepdims=True))
+    return np.nan_to_num(e / e.sum(axis=-1, keepdims=True))
 
 
 @exercise.misconception

@@ -14,6 +14,12 @@ exercise = Exercise(
     "mask_forms",
     title="Four dialects of one mask",
     source="PyTorch documentation, scaled_dot_product_attention and MultiheadAttention",
+    hints=[
+        "Decide for each form what 'allowed' looks like: True, False, 0, or 1. Then translate"
+        " into one form and from it into the others.",
+        "`np.where` chooses between two values; multiplying by ∞ turns zeros into NaN.",
+        "With fewer queries than keys, query i stands at position i + (m − n) of the text.",
+    ],
 )
 
 

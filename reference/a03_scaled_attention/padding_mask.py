@@ -13,6 +13,13 @@ exercise = Exercise(
     "padding_mask",
     title="Ragged batches",
     source="Vaswani et al. (2017), section 3.2.3; Devlin et al. (2019), appendix A",
+    hints=[
+        "A padding mask is about keys, so it hides columns: each row of an example allows as "
+        "many as the example is long.",
+        "For the causal pairs draw the 5 × 5 square of one example and hatch what is left of "
+        "the column where the padding begins.",
+        "Give the mask an axis for the queries, of length 1, so that it meets every row.",
+    ],
 )
 attention = exercise.carries("a03_scaled_attention/sdpa", "attention")
 

@@ -8,7 +8,17 @@ import numpy as np
 from autograder.exercise import Essay, Exercise, Mismatch, Numbers, require
 
 exercise = Exercise(
-    "score_growth", title="Scores in 64 dimensions", source="Vaswani et al. (2017), section 3.2.1"
+    "score_growth",
+    title="Scores in 64 dimensions",
+    source="Vaswani et al. (2017), section 3.2.1",
+    hints=[
+        "The scale is the one number for this width: work out the root of 64 in your head and"
+        " check the ratio of your two answers.",
+        "A variance grows like d. How does its root grow, and which slope has that on "
+        "logarithmic axes?",
+        "Draw queries *and* keys anew for every pair: arrays of shape (pairs, d), multiplied "
+        "entry by entry and added along the last axis.",
+    ],
 )
 
 

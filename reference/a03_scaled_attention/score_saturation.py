@@ -14,6 +14,14 @@ exercise = Exercise(
     "score_saturation",
     title="How fast does an unscaled softmax saturate?",
     source="Vaswani et al. (2017), section 3.2.1",
+    hints=[
+        "Draw queries and keys, form all scores, and take the softmax twice: once as they are"
+        " and once scaled.",
+        "The trace needs the probabilities alone: add p (1 − p) along a row, then average "
+        "over the rows.",
+        "Judge the claims by your numbers: does something happen at one width, or little by "
+        "little at all of them?",
+    ],
 )
 
 widths = (4, 16, 64, 256, 1024)

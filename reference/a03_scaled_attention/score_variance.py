@@ -12,6 +12,14 @@ exercise = Exercise(
     "score_variance",
     title="Variance of a dot product",
     source="Vaswani et al. (2017), section 3.2.1, footnote 4",
+    hints=[
+        "A product of independent factors has E[q²k²] = E[q²] E[k²], and E[q²] holds a mean "
+        "and a variance.",
+        "The terms of different entries are independent, so their variances add up: work out "
+        "one entry.",
+        "If a random number is divided by c, what becomes of its variance? Choose c so that 1 "
+        "is left.",
+    ],
 )
 
 

@@ -14,6 +14,14 @@ exercise = Exercise(
     "sdpa",
     title="Scaled dot-product attention for any batch shape",
     source="Vaswani et al. (2017), eq. 1",
+    hints=[
+        "Exchange the last two axes of K alone (`np.swapaxes(K, -1, -2)`): axes in front "
+        "belong to the batch.",
+        "Put −∞ where nothing may be seen *before* the softmax, and subtract the largest "
+        "allowed score of each row.",
+        "A row without an allowed key has −∞ as its largest score. Replace that maximum by a "
+        "finite number, and its sum by one that may stand below a line.",
+    ],
 )
 
 

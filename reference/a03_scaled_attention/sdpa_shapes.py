@@ -8,7 +8,15 @@ import numpy as np
 from autograder.exercise import Exercise, Shape
 
 exercise = Exercise(
-    "sdpa_shapes", title="Shapes only", source="Vaswani et al. (2017), section 3.2.1"
+    "sdpa_shapes",
+    title="Shapes only",
+    source="Vaswani et al. (2017), section 3.2.1",
+    hints=[
+        "In Q Kᵀ the width is summed over and disappears; the number of queries and the "
+        "number of keys stay.",
+        "The weights have a column for each key, and the output has for each query one vector"
+        " as wide as a value. Axes in front stay as they are.",
+    ],
 )
 
 

@@ -15,6 +15,13 @@ exercise = Exercise(
     "sdpa_torch",
     title="Attention as a torch module",
     source="Vaswani et al. (2017), sections 3.2.1 and 5.4",
+    hints=[
+        "What is dropped becomes 0, and what is left is divided by 1 − p: so that the mean "
+        "stays. What does that do to one single row?",
+        "`self.training` says whether dropout is on; `torch.nn.functional.dropout` takes it "
+        "as an argument.",
+        "Return the weights as they are before dropout, and use the dropped ones for the output.",
+    ],
 )
 
 

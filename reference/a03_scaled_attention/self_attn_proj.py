@@ -10,7 +10,15 @@ from autograder.exercise import Derivation, Exercise, Numbers
 from reference.helpers import softmax
 
 exercise = Exercise(
-    "self_attn_proj", title="Projections first", source="Vaswani et al. (2017), section 3.2"
+    "self_attn_proj",
+    title="Projections first",
+    source="Vaswani et al. (2017), section 3.2",
+    hints=[
+        "Tokens are rows, so the matrix stands to their right: X W.",
+        "Under the root stands the width of the *projected* keys, not that of X.",
+        "For the last part put the changed projections in and look at what stands between W_Q"
+        " and W_Kᵀ.",
+    ],
 )
 attention = exercise.carries("a03_scaled_attention/sdpa", "attention")
 

@@ -8,7 +8,15 @@ import numpy as np
 from autograder.exercise import Choice, Count, Exercise, Numbers
 
 exercise = Exercise(
-    "heads_dims", title="Splitting a width", source="Vaswani et al. (2017), section 3.2.2"
+    "heads_dims",
+    title="Splitting a width",
+    source="Vaswani et al. (2017), section 3.2.2",
+    hints=[
+        "The heads share the width: h heads of d/h columns each.",
+        "For the scores of one head multiply rows, columns and the width that is summed over;"
+        " then there are h of them.",
+        "The scale belongs to the vectors that are multiplied: those of a head.",
+    ],
 )
 
 

@@ -13,6 +13,13 @@ exercise = Exercise(
     "mask_broadcast",
     title="A mask that lands on the wrong axis",
     source="NumPy documentation, broadcasting",
+    hints=[
+        "NumPy lines shapes up from the right: write (B, n, n) below (B, h, n, n) and see "
+        "which axes meet.",
+        "It can only go unnoticed where sizes let it pass: which two numbers have to be equal?",
+        "Put in the missing axes right after the first one, as many as the scores have more "
+        "than the mask.",
+    ],
 )
 
 

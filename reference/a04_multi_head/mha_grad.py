@@ -14,6 +14,13 @@ exercise = Exercise(
     "mha_grad",
     title="The gradient of the whole layer",
     source="Vaswani et al. (2017), section 3.2.2",
+    hints=[
+        "Keep everything from the way forwards that the way back needs: Q, K, V, the weights,"
+        " the joined heads.",
+        "X enters three times, through queries, keys and values; the three gradients are added.",
+        "A gradient has the shape of what it is for. Where shapes fit in two ways, compare "
+        "with difference quotients.",
+    ],
 )
 split_heads = exercise.carries("a04_multi_head/mha_split", "split_heads")
 merge_heads = exercise.carries("a04_multi_head/mha_split", "merge_heads")

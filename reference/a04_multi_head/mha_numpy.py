@@ -8,13 +8,19 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from autograder.exercise import Exercise, agree, require, seeded
-from autograder.exercise.properties import causal, rows_sum_to_one
+from autograder.exercise.properties import causal, keeps_dtype, rows_sum_to_one
 from reference.helpers import attention, softmax
 
 exercise = Exercise(
     "mha_numpy",
     title="Multi-head attention in NumPy",
     source="Vaswani et al. (2017), section 3.2.2",
+    hints=[
+        "Multiply with the whole matrix first and deal the columns out afterwards: h small "
+        "products aren't needed.",
+        "With heads as an axis before the tokens, one `@` does all heads and examples at once.",
+        "A mask for all heads needs an axis where the heads are, of length 1.",
+    ],
 )
 split_heads = exercise.carries("a04_multi_head/mha_split", "split_heads")
 merge_heads = exercise.carries("a04_multi_head/mha_split", "merge_heads")
@@ -308,9 +314,8 @@ def biases_are_added(call, rng):
 @exercise.check(points=0.5)
 def single_precision(call, rng):
     """float32 gives float32, output and weights."""
-    x, W = rng.normal(size=(1, 3, 4)).astype(np.float32), drawn(rng, 4).astype(np.float32)
-    out, weights = layer(call, W, 2)(x, x, x)
-    require(out.dtype == weights.dtype == np.float32, "the result is not float32")
+    x, W = rng.normal(size=(1, 3, 4)), drawn(rng, 4).astype(np.float32)
+    keeps_dtype(layer(call, W, 2), x, x, x)
 
 
 @exercise.check(points=2)

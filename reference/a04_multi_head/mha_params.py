@@ -7,7 +7,15 @@ from autograder.algebra import Chain
 from autograder.exercise import Choice, Count, Derivation, Exercise
 
 exercise = Exercise(
-    "mha_params", title="Counting one attention layer", source="Vaswani et al. (2017), 3.2.2"
+    "mha_params",
+    title="Counting one attention layer",
+    source="Vaswani et al. (2017), 3.2.2",
+    hints=[
+        "All heads together have the width d again: count one W_Q for the whole layer.",
+        "A bias has one number for each *column* that comes out.",
+        "For a single narrow head, W_O begins with the width of that head and ends with the "
+        "width of the model.",
+    ],
 )
 
 

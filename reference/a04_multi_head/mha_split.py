@@ -11,7 +11,16 @@ from autograder.exercise import Exercise, Shape, agree
 from autograder.exercise.properties import refuses
 
 exercise = Exercise(
-    "mha_split", title="Reshape, then transpose", source="Vaswani et al. (2017), section 3.2.2"
+    "mha_split",
+    title="Reshape, then transpose",
+    source="Vaswani et al. (2017), section 3.2.2",
+    hints=[
+        "Two moves are needed: the last axis becomes two, and then two axes change places.",
+        "Merging undoes the moves in the opposite order. Try both with an array of whole "
+        "numbers in a row, `np.arange`, and look at one head.",
+        "Which axis holds the tokens must not change its order: a reshape that joins or cuts "
+        "it mixes tokens.",
+    ],
 )
 
 

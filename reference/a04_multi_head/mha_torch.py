@@ -10,7 +10,15 @@ from autograder.exercise import Count, Exercise, agree, made, require
 from autograder.exercise.properties import rows_sum_to_one
 
 exercise = Exercise(
-    "mha_torch", title="The same as the library", source="Vaswani et al. (2017), section 3.2.2"
+    "mha_torch",
+    title="The same as the library",
+    source="Vaswani et al. (2017), section 3.2.2",
+    hints=[
+        "A map from d to d has d² weights; count how many maps there are, then the biases.",
+        "The library keeps a matrix for x Wᵀ, and the three of query, key and value one below"
+        " the other: `chunk(3)` takes them apart.",
+        "Its mask says who is blocked, yours who is allowed.",
+    ],
 )
 
 

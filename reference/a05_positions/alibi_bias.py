@@ -11,7 +11,15 @@ from autograder.exercise import Count, Exercise, Numbers, agree
 from reference.helpers import softmax
 
 exercise = Exercise(
-    "alibi_bias", title="Linear distance penalties", source="Press et al. (2022), section 3"
+    "alibi_bias",
+    title="Linear distance penalties",
+    source="Press et al. (2022), section 3",
+    hints=[
+        "The slopes form a geometric sequence: each is the one before times the same factor, "
+        "which depends on the number of heads.",
+        "Equal scores drop out of a softmax, so the weights depend on the penalties alone.",
+        "With n queries and m keys, the last query stands at the last key.",
+    ],
 )
 
 

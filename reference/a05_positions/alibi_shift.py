@@ -8,7 +8,15 @@ import numpy as np
 from autograder.algebra import IndexedChain
 from autograder.exercise import Choice, Derivation, Exercise, Numbers
 
-exercise = Exercise("alibi_shift", title="A rewriting", source="Press et al. (2022), section 3")
+exercise = Exercise(
+    "alibi_shift",
+    title="A rewriting",
+    source="Press et al. (2022), section 3",
+    hints=[
+        "In a row of the weights i is fixed. Which part of −m (i − j) does not depend on the key?",
+        "What is added to all scores of a row changes nothing: softmax can't see it.",
+    ],
+)
 
 
 @exercise.variant

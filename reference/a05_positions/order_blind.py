@@ -9,7 +9,15 @@ from autograder.exercise import Choice, Exercise, Numbers
 from reference.helpers import attention
 
 exercise = Exercise(
-    "order_blind", title="Two sentences, one bag", source="Vaswani et al. (2017), section 3.5"
+    "order_blind",
+    title="Two sentences, one bag",
+    source="Vaswani et al. (2017), section 3.5",
+    hints=[
+        "Attention adds up over the words of a sentence. Does a sum know in which order its "
+        "terms came?",
+        "With encodings, the same word stands at another position in the second sentence: add"
+        " the row of the position that it has *there*.",
+    ],
 )
 
 

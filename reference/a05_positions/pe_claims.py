@@ -8,7 +8,14 @@ import numpy as np
 from autograder.exercise import Choice, Exercise, Numbers
 
 exercise = Exercise(
-    "pe_claims", title="Six claims on trial", source="Vaswani et al. (2017), section 3.5"
+    "pe_claims",
+    title="Six claims on trial",
+    source="Vaswani et al. (2017), section 3.5",
+    hints=[
+        "Test each claim with a small table of encodings before you believe or refuse it.",
+        "A row is made of pairs, each of which has the length that sin² + cos² gives; the "
+        "number of pairs depends on the width.",
+    ],
 )
 positional_encoding = exercise.carries("a05_positions/pe_code", "positional_encoding")
 

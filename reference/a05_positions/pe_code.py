@@ -10,7 +10,14 @@ from numpy import ndarray
 from autograder.exercise import Choice, Exercise, agree, require, vectorised
 
 exercise = Exercise(
-    "pe_code", title="Encodings of any width", source="Vaswani et al. (2017), section 3.5"
+    "pe_code",
+    title="Encodings of any width",
+    source="Vaswani et al. (2017), section 3.5",
+    hints=[
+        "Make the positions a column and the pairs a row; one product gives all angles.",
+        "`out[:, 0::2]` are the even columns. With an odd width there is one sine more than "
+        "there are cosines.",
+    ],
 )
 
 

@@ -8,7 +8,13 @@ import numpy as np
 from autograder.exercise import Choice, Exercise, Figure, Formula, Numbers
 
 exercise = Exercise(
-    "pe_dot", title="Inner products know the distance", source="Vaswani et al. (2017), section 3.5"
+    "pe_dot",
+    title="Inner products know the distance",
+    source="Vaswani et al. (2017), section 3.5",
+    hints=[
+        "Each pair contributes sin a sin b + cos a cos b. Is there a name for that?",
+        "The position p drops out; what is left is a sum over pairs that depends on k alone.",
+    ],
 )
 
 

@@ -8,7 +8,14 @@ import numpy as np
 from autograder.exercise import Exercise, Misconception, Numbers
 
 exercise = Exercise(
-    "pe_hand", title="The first three rows", source="Vaswani et al. (2017), section 3.5"
+    "pe_hand",
+    title="The first three rows",
+    source="Vaswani et al. (2017), section 3.5",
+    hints=[
+        "Columns come in pairs: a sine and the cosine of the same angle. The second pair "
+        "turns more slowly than the first.",
+        "At position 0 every angle is the same. What are sine and cosine of it?",
+    ],
 )
 
 

@@ -9,6 +9,10 @@ exercise = Exercise(
     "pe_learned",
     title="Table or formula",
     source="Vaswani et al. (2017), section 3.5 and table 3 (E)",
+    hints=[
+        "Ask of each table which numbers training changes.",
+        "A learned table has one vector for each position up to the longest length.",
+    ],
 )
 
 

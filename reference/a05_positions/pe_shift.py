@@ -9,7 +9,16 @@ from autograder.algebra import Chain, IndexedChain, Waypoint
 from autograder.exercise import Derivation, Exercise, Matrix, Numbers
 
 exercise = Exercise(
-    "pe_shift", title="Shifting is rotating", source="Vaswani et al. (2017), section 3.5"
+    "pe_shift",
+    title="Shifting is rotating",
+    source="Vaswani et al. (2017), section 3.5",
+    hints=[
+        "Use the addition theorems for w t + w k. The shift k alone decides what stands in "
+        "the matrix.",
+        "Tᵀ T: the entries off the diagonal cancel, those on it are known from Pythagoras.",
+        "For width 4 there are two pairs with frequencies of their own. What is between "
+        "different pairs?",
+    ],
 )
 
 

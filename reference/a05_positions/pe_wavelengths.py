@@ -8,7 +8,14 @@ import numpy as np
 from autograder.exercise import Count, Exercise, Figure, Numbers
 
 exercise = Exercise(
-    "pe_wavelengths", title="From 6 to 60 thousand", source="Vaswani et al. (2017), section 3.5"
+    "pe_wavelengths",
+    title="From 6 to 60 thousand",
+    source="Vaswani et al. (2017), section 3.5",
+    hints=[
+        "A wavelength is how far p has to go until the angle p/base^(2i/d) has grown by 2π.",
+        "Each wavelength is the one before times a constant: which exponent grows from i to i + 1?",
+        "For the count solve the inequality for i, and remember that counting begins with i = 0.",
+    ],
 )
 positional_encoding = exercise.carries("a05_positions/pe_code", "positional_encoding")
 

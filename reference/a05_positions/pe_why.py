@@ -8,7 +8,15 @@ import numpy as np
 from autograder.exercise import Choice, Count, Exercise, Ordering
 
 exercise = Exercise(
-    "pe_why", title="Why these functions?", source="Vaswani et al. (2017), section 3.5"
+    "pe_why",
+    title="Why these functions?",
+    source="Vaswani et al. (2017), section 3.5",
+    hints=[
+        "Suppose that two positions have the same row, and look at the first pair alone: what"
+        " do equal sine *and* cosine say of the two angles?",
+        "The angles of the first pair are whole numbers, and a full turn is 2π: you look for "
+        "whole k close to a multiple of that.",
+    ],
 )
 
 

@@ -7,13 +7,20 @@ from itertools import permutations
 
 import numpy as np
 
-from autograder.exercise import Choice, Exercise, Ordering, agree, given, made, seeded
+from autograder.algebra import Fact, IndexedChain
+from autograder.exercise import Derivation, Exercise, Labels, Ordering, agree, given, made, seeded
 from reference.helpers import attention
 
 exercise = Exercise(
     "perm_equivariance",
     title="The precise statement",
     source="Vaswani et al. (2017), section 3.5; Lee et al. (2019), section 3",
+    hints=[
+        "Apply P to X first and follow it through queries, keys and values: on which side of "
+        "each does it stand?",
+        "A permutation matrix has P Pᵀ = I, and a softmax that goes row by row doesn't care "
+        "in which order rows and columns stand.",
+    ],
 )
 
 proof = Ordering(
@@ -54,34 +61,89 @@ def draw(rng):
     return {"steps": proof.shuffled(rng)}
 
 
-@exercise.part(points=4.5, answer=proof)
+@exercise.part(points=3, answer=proof)
 def proof_order(steps):
     """f(PX) = P f(X) for self-attention f and any permutation matrix P: the proof in order."""
     return proof.order(steps)
 
 
-@exercise.part(points=1.5, answer=Choice("ABCDEF", multiple=True))
-def true_statements():
-    """Which statements about permuted queries, keys, values and masks hold?"""
-    return "ABE"
+chain = IndexedChain(
+    start="softmax(P*X*W_Q*(P*X*W_K)^T)*P*X*W_V",
+    target="P*softmax(X*W_Q*W_K^T*X^T)*X*W_V",
+    matrices=("X", "W_Q", "W_K", "W_V"),
+    permutations=("P",),
+    by_rows=("softmax",),
+    rules=(
+        "transpose of a product",
+        "permutations pass through",
+        Fact("P^T P = I", "P^T*P", "I"),
+    ),
+)
 
 
-@true_statements.misconception()
-def keys_alone():
-    """If the keys move alone, each value is weighted by the score of another token's key."""
-    return "ABCE"
+@exercise.part(points=1.5, answer=Derivation(chain))
+def in_symbols():
+    """The same as equations between matrices."""
+    return [
+        "softmax(P*X*W_Q*W_K^T*X^T*P^T)*P*X*W_V  # transpose of a product",
+        "P*softmax(X*W_Q*W_K^T*X^T)*P^T*P*X*W_V  # permutations pass through",
+        "P*softmax(X*W_Q*W_K^T*X^T)*X*W_V  # P^T P = I",
+    ]
 
 
-@true_statements.misconception()
-def causal_mask_harmless():
-    """A causal mask asks who stands before whom: that is a position."""
-    return "ABDE"
+@in_symbols.alternative
+def in_latex():
+    """Without signs between the matrices, with an identity that is left out in the end."""
+    return [
+        r"\operatorname{softmax}(P X W_Q W_K^\top X^\top P^\top) P X W_V",
+        r"P \operatorname{softmax}(X W_Q W_K^\top X^\top) P^\top P X W_V",
+        r"P \operatorname{softmax}(X W_Q W_K^\top X^\top) I X W_V",
+        r"P \operatorname{softmax}(X W_Q W_K^\top X^\top) X W_V",
+    ]
 
 
-@true_statements.misconception()
-def positions_harmless():
-    """One of yours brings positions in: a word gets another vector at another place."""
-    return "ABEF"
+labels = Labels(
+    "stays moves neither",
+    wrong={
+        "keys_alone": (
+            {"keys": "stays"},
+            "If the keys move alone, each value is weighted by the score of another token's key.",
+        ),
+        "queries_do_not_matter": (
+            {"queries": "stays"},
+            "Each row of the output belongs to a query.",
+        ),
+        "pairs_seem_to_have_an_order": (
+            {"keys_and_values": "moves"},
+            "The rows of the output belong to queries, which stay where they are.",
+        ),
+        "causal_mask_harmless": (
+            {"causal": "moves"},
+            "A causal mask asks who stands before whom: that is a position.",
+        ),
+        "mask_left_behind": (
+            {"mask": "neither"},
+            "The mask moves with the tokens: each pair of them is allowed or not, as before.",
+        ),
+        "positions_harmless": (
+            {"places": "moves"},
+            "With encodings of its place a word gets another vector at another place.",
+        ),
+    },
+)
+
+
+@exercise.part(points=1.5, answer=labels)
+def effects():
+    """What becomes of the output when queries, keys, values, masks or whole sentences move?"""
+    return {
+        "keys_and_values": "stays",
+        "queries": "moves",
+        "keys": "neither",
+        "causal": "neither",
+        "mask": "moves",
+        "places": "neither",
+    }
 
 
 @exercise.reference

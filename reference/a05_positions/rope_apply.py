@@ -9,9 +9,19 @@ from jaxtyping import Float, Real
 from numpy import ndarray
 
 from autograder.exercise import Exercise, agree, alike, require
-from autograder.exercise.properties import refuses
+from autograder.exercise.properties import leaves_alone, refuses
 
-exercise = Exercise("rope_apply", title="Rotate pairs", source="Su et al. (2021), section 3.2")
+exercise = Exercise(
+    "rope_apply",
+    title="Rotate pairs",
+    source="Su et al. (2021), section 3.2",
+    hints=[
+        "A pair (a, b) turned by an angle becomes (a cos − b sin, a sin + b cos): write it "
+        "for the even and the odd columns at once.",
+        "The angle of a pair is the position, divided by a power of the base; compute a table"
+        " of angles, positions down and pairs across.",
+    ],
+)
 
 
 def turns(positions, d, base=10000.0):
@@ -106,7 +116,7 @@ def batches_and_heads(call, rng):
         x, positions = rng.normal(size=(*front, 5, 4)), rng.integers(0, 50, 5)
         right = rope(x, positions)
         agree(call(x, positions), right)
-        require(not call.modified, "the input was changed")
+        leaves_alone(call, x, positions)
 
 
 @exercise.check(points=0.5)

@@ -12,6 +12,11 @@ exercise = Exercise(
     "rope_relative",
     title="Only the difference counts",
     source="Su et al. (2021), eq. 12 to 16",
+    hints=[
+        "A turn keeps scalar products: move one of the two rotations over to the other side "
+        "as a transpose.",
+        "Rᵀ turns back. What do a turn back by m and a turn by n make together?",
+    ],
 )
 
 

@@ -14,6 +14,12 @@ exercise = Exercise(
     "rope_vs_pe",
     title="Measure the relative information",
     source="Su et al. (2021), section 3.2; Ke et al. (2021), section 3.1",
+    hints=[
+        "Compute all 64 scores for the 8 × 8 positions; then ask how much they differ along "
+        "one diagonal.",
+        "The mean of a diagonal explains the part of the variance that depends on the offset:"
+        " compare the variance of these means with that of all scores.",
+    ],
 )
 positional_encoding = exercise.carries("a05_positions/pe_code", "positional_encoding")
 
@@ -78,7 +84,7 @@ def key_ahead(seed, offset):
     return np.std([(x + P[m]) @ (y + P[m + offset]) for m in range(n)])
 
 
-@exercise.part(points=0.25, answer=Numbers(tolerance=1e-9))
+@exercise.part(points=0.25, answer=Numbers(between=(0, 1e-12)))
 def turned():
     """The same with rotations instead: a number so small that only rounding is left."""
     return 0.0

@@ -6,7 +6,14 @@ Source: Vaswani et al. (2017), sections 3.1 to 3.3.
 from autograder.exercise import Count, Exercise, Numbers
 
 exercise = Exercise(
-    "block_params", title="Three million weights", source="Vaswani et al. (2017), 3.1 to 3.3"
+    "block_params",
+    title="Three million weights",
+    source="Vaswani et al. (2017), 3.1 to 3.3",
+    hints=[
+        "Four matrices with their biases for attention, two for the feed-forward layer; and the "
+        "norms learn as well.",
+        "A bias is as long as the output of its map, a norm has two numbers for each feature.",
+    ],
 )
 
 d, f = 512, 2048

@@ -13,6 +13,12 @@ exercise = Exercise(
     "encoder_block",
     title="One post-norm block",
     source="Vaswani et al. (2017), section 3.1 and figure 1",
+    hints=[
+        "A block gives back what it was given, as far as shapes go; only inside are there "
+        "others. Follow the width.",
+        "Order in the original encoder: a sublayer, then the sum with what went in, then the norm.",
+        "Ask of each step whether it looks at one token alone, or at one head alone.",
+    ],
 )
 
 MultiHead = exercise.carries("a04_multi_head/mha_numpy", "MultiHead")

@@ -13,7 +13,16 @@ from autograder.exercise import Exercise, Numbers, agree
 from autograder.exercise.properties import keeps_dtype
 
 exercise = Exercise(
-    "ffn_gelu", title="The other activation", source="Hendrycks & Gimpel (2016), section 2"
+    "ffn_gelu",
+    title="The other activation",
+    source="Hendrycks & Gimpel (2016), section 2",
+    hints=[
+        "Φ(x) = (1 + erf(x/√2))/2, and `math.erf` knows erf.",
+        "Differentiate x Φ(x) as a product; the derivative of Φ is the density of the normal "
+        "distribution.",
+        "At the minimum the derivative is 0: look for its zero by halving an interval in "
+        "which it changes sign.",
+    ],
 )
 
 erf = np.vectorize(math.erf, otypes=[float])

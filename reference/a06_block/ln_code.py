@@ -7,12 +7,19 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from autograder.exercise import Exercise, Numbers, agree, require
-from autograder.exercise.properties import keeps_dtype
+from autograder.exercise import Exercise, Numbers, agree
+from autograder.exercise.properties import each_by_itself, keeps_dtype, leaves_alone
 from reference.helpers import layer_norm as normalised
 
 exercise = Exercise(
-    "ln_code", title="Layer norm for any shape", source="Ba et al. (2016), section 3"
+    "ln_code",
+    title="Layer norm for any shape",
+    source="Ba et al. (2016), section 3",
+    hints=[
+        "`keepdims=True` lets mean and variance meet the entries that they belong to, "
+        "whatever axes stand in front.",
+        "ε belongs under the root, beside the variance.",
+    ],
 )
 
 TINY = np.array([0.001, 0.007, 0.009, 0.015])
@@ -86,8 +93,7 @@ def any_number_of_axes(call, rng):
     """One vector alone, or four axes: each vector is normalised as if it were alone."""
     for shape in ((5, 4), (2, 2, 3, 4)):
         x = rng.normal(size=shape) * np.array([1, 5, 2, 3]) + 1
-        right = [call(row, *plain(4)) for row in x.reshape(-1, 4)]
-        agree(call(x, *plain(4)), np.reshape(right, shape))
+        each_by_itself(lambda x: call(x, *plain(4)), x)
 
 
 @exercise.check(points=1, after=rows_are_normalised)
@@ -119,8 +125,7 @@ def constant_rows(call, rng):
 def type_is_kept(call, rng):
     """float32 comes out as float32; the input is left alone."""
     x, gamma, beta = rng.normal(size=(3, 4)), *plain(4)
-    call(x, gamma, beta)
-    require(not call.modified, "the input was changed")
+    leaves_alone(call, x, gamma, beta)
     keeps_dtype(call, x, gamma, beta)
 
 

@@ -8,7 +8,16 @@ import numpy as np
 from autograder.exercise import Exercise, Numbers
 
 exercise = Exercise(
-    "ln_hand", title="Layer norm with round numbers", source="Ba et al. (2016), section 3"
+    "ln_hand",
+    title="Layer norm with round numbers",
+    source="Ba et al. (2016), section 3",
+    hints=[
+        "The variance is the mean of the *squared* deviations from the mean: divide by how "
+        "many there are.",
+        "Divide the deviations by the root of the variance; a check: the result has mean 0 "
+        "and mean square 1.",
+        "Scale and shift come last, entry by entry.",
+    ],
 )
 
 # deviations ±a and ±b whose mean square is s²: a² + b² = 2s²

@@ -9,7 +9,14 @@ from autograder.algebra import Chain
 from autograder.exercise import Derivation, Exercise, Formula, Numbers
 
 exercise = Exercise(
-    "ln_invariance", title="Shift, scale, sign, epsilon", source="Ba et al. (2016), section 5.1"
+    "ln_invariance",
+    title="Shift, scale, sign, epsilon",
+    source="Ba et al. (2016), section 5.1",
+    hints=[
+        "Write down the mean of a x + b first: a mean is a sum, and a constant factor comes out.",
+        "Deviations from the mean lose b; squares of them get a twice.",
+        "With ε, put both denominators next to each other and take a² out of the one that has it.",
+    ],
 )
 
 

@@ -10,7 +10,16 @@ from autograder.algebra import Chain
 from autograder.exercise import Count, Derivation, Exercise, Formula, Numbers
 
 exercise = Exercise(
-    "ln_jacobian", title="The derivative of normalisation", source="Xu et al. (2019), section 3"
+    "ln_jacobian",
+    title="The derivative of normalisation",
+    source="Xu et al. (2019), section 3",
+    hints=[
+        "The mean depends on every entry, with the slope 1/d. Keep that term in every derivative.",
+        "Differentiate σ² first, and then the root; deviations add up to 0, which makes one "
+        "sum vanish.",
+        "For the rank look for directions in which the output doesn't change: what does layer"
+        " norm not see?",
+    ],
 )
 
 # One entry t of x varies; R and Q are the sums of the other entries and of their squares, u is one

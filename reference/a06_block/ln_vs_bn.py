@@ -8,7 +8,15 @@ import numpy as np
 from autograder.exercise import Choice, Count, Essay, Exercise, Numbers
 
 exercise = Exercise(
-    "ln_vs_bn", title="Which axis?", source="Ioffe & Szegedy (2015), Ba et al. (2016)"
+    "ln_vs_bn",
+    title="Which axis?",
+    source="Ioffe & Szegedy (2015), Ba et al. (2016)",
+    hints=[
+        "Layer norm looks at one token at a time, batch norm at one feature at a time: count "
+        "how many tokens and how many features there are.",
+        "If a number of another sequence is changed, which of the two means that the first "
+        "sequence uses can notice?",
+    ],
 )
 
 

@@ -9,7 +9,15 @@ from autograder.algebra import IndexedChain, Waypoint
 from autograder.exercise import Choice, Count, Derivation, Exercise, Formula, Numbers
 
 exercise = Exercise(
-    "residual_grad", title="The identity in the gradient", source="He et al. (2016), section 2"
+    "residual_grad",
+    title="The identity in the gradient",
+    source="He et al. (2016), section 2",
+    hints=[
+        "The derivative of x + F(x) has one term that does not depend on F at all.",
+        "Layers behind each other multiply their slopes.",
+        "Each bracket offers two ways: through the shortcut or through the layer. How many "
+        "ways are there through all of them?",
+    ],
 )
 
 

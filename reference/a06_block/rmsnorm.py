@@ -7,7 +7,15 @@ import numpy as np
 
 from autograder.exercise import Choice, Count, Exercise, Numbers
 
-exercise = Exercise("rmsnorm", title="Leaving the mean in", source="Zhang & Sennrich (2019), eq. 4")
+exercise = Exercise(
+    "rmsnorm",
+    title="Leaving the mean in",
+    source="Zhang & Sennrich (2019), eq. 4",
+    hints=[
+        "The root mean square takes no mean off: square, average, take the root.",
+        "When does the variance equal the mean of the squares?",
+    ],
+)
 
 x = np.array([1, 7, 9, 15])
 

@@ -13,6 +13,11 @@ exercise = Exercise(
     "encoder_stack",
     title="A sentence through the layers",
     source="Vaswani et al. (2017), sections 3.1 and 3.4",
+    hints=[
+        "Shapes change in the scores alone: everything else has the width of the model.",
+        "Count per layer first: how many times attention, how many norms, and for each head a"
+        " weight for every pair.",
+    ],
 )
 
 EncoderBlock = exercise.carries("a06_block/encoder_block", "EncoderBlock")

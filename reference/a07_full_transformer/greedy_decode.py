@@ -12,6 +12,12 @@ exercise = Exercise(
     "greedy_decode",
     title="Step by step equals all at once",
     source="Vaswani et al. (2017), section 3.1; Sutskever et al. (2014), section 3.2",
+    hints=[
+        "Greedy looks one step ahead: it takes the best first token and never comes back. "
+        "Follow both first tokens to the end.",
+        "The probability of a sequence is a product; a modest first factor can be made up for"
+        " by the second one.",
+    ],
 )
 
 

@@ -10,6 +10,13 @@ exercise = Exercise(
     "params_families",
     title="Two known models",
     source="Radford et al. (2019), table 2; Devlin et al. (2019), section 3",
+    hints=[
+        "Go from the bottom to the top: embeddings (tokens, positions, segments where there "
+        "are any), layers, what stands above them.",
+        "A tied matrix is counted once.",
+        "The rule of thumb leaves out biases and norms; see how little that is beside the "
+        "matrices.",
+    ],
 )
 
 D, F, LAYERS = 768, 3072, 12

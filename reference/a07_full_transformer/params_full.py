@@ -6,7 +6,15 @@ Source: Vaswani et al. (2017), "Attention is all you need", sections 3.3, 3.4 an
 from autograder.exercise import Count, Exercise, Formula, agree
 
 exercise = Exercise(
-    "params_full", title="Everything counted", source="Vaswani et al. (2017), sections 3.3 and 3.4"
+    "params_full",
+    title="Everything counted",
+    source="Vaswani et al. (2017), sections 3.3 and 3.4",
+    hints=[
+        "Add to the matrices: a bias for each map, as long as what comes out, and two numbers"
+        " per feature for each norm.",
+        "Count the norms: an encoder layer has one behind each of its sublayers, and so has a"
+        " decoder layer.",
+    ],
 )
 
 

@@ -9,6 +9,11 @@ exercise = Exercise(
     "params_layers",
     title="Counting without biases",
     source="Vaswani et al. (2017), section 3 and table 3",
+    hints=[
+        "An attention sublayer has four square matrices, whatever the number of heads.",
+        "A decoder layer has one attention sublayer more than an encoder layer.",
+        "For f = 4d the feed-forward layer has twice 4d² entries.",
+    ],
 )
 
 

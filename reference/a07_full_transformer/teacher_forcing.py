@@ -13,6 +13,11 @@ exercise = Exercise(
     "teacher_forcing",
     title="A source, a target, one pass",
     source="Vaswani et al. (2017), sections 3.1 and 3.2.3",
+    hints=[
+        "The decoder gets the right words, one place later, so its input is as long as its output.",
+        "Cross-attention has rows for the target and columns for the source.",
+        "Row t has seen everything up to its own input: which word comes next?",
+    ],
 )
 
 WIDTH, HEADS = 512, 8
@@ -41,12 +46,11 @@ one_pass = Ordering(
 
 @exercise.variant
 def draw(rng):
-    """s: source tokens; t: target tokens; V: tokens in the vocabulary; steps: by their letters."""
+    """s: source tokens; t: target tokens; steps: by their letters."""
     s, t = (int(size) for size in rng.choice(range(2, 10), 2, replace=False))
     if s == t + 1:  # the decoder's input would be as long as the source
         s = t + 2
-    V = int(rng.choice([8000, 10000, 16000, 20000, 30000]))
-    return {"s": s, "t": t, "V": V, "steps": one_pass.shuffled(rng)}
+    return {"s": s, "t": t, "steps": one_pass.shuffled(rng)}
 
 
 @exercise.part(points=0.5, answer=Shape())
@@ -298,16 +302,16 @@ def layers_divided():
     return "D"
 
 
-@exercise.part(points=0.5, answer=Shape())
-def logits(decoder_input, V):
+@exercise.part(points=0.5, answer=Shape(names="V"))
+def logits(decoder_input):
     """The shape of the logits."""
-    return (1, decoder_input[1], V)
+    return (1, decoder_input[1], "V")
 
 
 @logits.misconception()
-def last_position_only(V):
+def last_position_only():
     """In training every position predicts, not the last one alone."""
-    return (1, V)
+    return (1, "V")
 
 
 @logits.misconception()
@@ -317,9 +321,9 @@ def still_as_wide_as_the_model(decoder_input):
 
 
 @logits.misconception()
-def no_logits_for_the_end(t, V):
+def no_logits_for_the_end(t):
     """There is one prediction for each token that went in, and the start token went in, too."""
-    return (1, t, V)
+    return (1, t, "V")
 
 
 @exercise.part(points=0.5, answer=Choice("ABCD"))

@@ -10,7 +10,14 @@ import numpy as np
 from autograder.exercise import Count, Exercise, Numbers, agree, require
 
 exercise = Exercise(
-    "attn_memory", title="A quarter of a gibibyte", source="Rabe & Staats (2021), section 1"
+    "attn_memory",
+    title="A quarter of a gibibyte",
+    source="Rabe & Staats (2021), section 1",
+    hints=[
+        "Count numbers first, then bytes: how many of these has a number of each type?",
+        "Mi and Gi are powers of 2, M and G are powers of 10.",
+        "For the largest n turn the inequality round, take the root, and round down.",
+    ],
 )
 
 BYTES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}

@@ -8,7 +8,14 @@ import numpy as np
 from autograder.exercise import Choice, Exercise, Numbers
 
 exercise = Exercise(
-    "bench_hygiene", title="Measuring honestly", source="Chen & Revels (2016), sections 3 and 4"
+    "bench_hygiene",
+    title="Measuring honestly",
+    source="Chen & Revels (2016), sections 3 and 4",
+    hints=[
+        "What does a first run do that no later one does? And who else uses the machine?",
+        "If the work grows like n², ask by what n itself has grown.",
+        "One very slow run moves the mean; does it move the median?",
+    ],
 )
 
 TRUE = "ACDFG"

@@ -6,7 +6,15 @@ Source: Vaswani et al. (2017), "Attention is all you need", section 4, table 1.
 from autograder.exercise import ComplexityClass, Count, Exercise, Formula
 
 exercise = Exercise(
-    "cost_classes", title="The table of costs", source="Vaswani et al. (2017), table 1"
+    "cost_classes",
+    title="The table of costs",
+    source="Vaswani et al. (2017), table 1",
+    hints=[
+        "The time of a matrix product is rows times columns times what is summed over.",
+        "A whole layer has products with the weights as well; keep both kinds in the class, "
+        "since either may be the larger one.",
+        "What is stored for each pair of positions, and how many times if there are heads?",
+    ],
 )
 
 

@@ -13,6 +13,11 @@ exercise = Exercise(
     "cost_curves",
     title="Measured against predicted",
     source="Katharopoulos et al. (2020), figure 1",
+    hints=[
+        "A power law is a straight line between logarithms; its exponent is the slope.",
+        "A reference line goes through one known point: that fixes its constant.",
+        "Where both predictions are equal, powers of d that they share cancel.",
+    ],
 )
 
 lengths = np.array([100, 500, 1000, 2000, 5000])

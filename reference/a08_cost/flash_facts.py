@@ -9,6 +9,11 @@ exercise = Exercise(
     "flash_facts",
     title="What is saved, what is not",
     source="Dao et al. (2022), theorems 1 and 2",
+    hints=[
+        "Ask of each statement whether it speaks of operations, of memory, or of traffic "
+        "between memories.",
+        "Put the numbers into both formulas before you divide them; the ratio depends on d and M.",
+    ],
 )
 
 TRUE = "ACEFG"

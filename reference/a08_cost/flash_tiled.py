@@ -25,6 +25,13 @@ exercise = Exercise(
     "flash_tiled",
     title="Attention without the matrix",
     source="Dao et al. (2022), algorithm 1",
+    hints=[
+        "Count the blocks along one side, then square; with causal skipping, those on and "
+        "below the diagonal stay.",
+        "The running statistics have two numbers for each row.",
+        "In the proof write the output gradient's product out entry by entry, and exchange "
+        "the two sums.",
+    ],
 )
 
 

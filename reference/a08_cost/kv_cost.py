@@ -10,6 +10,11 @@ exercise = Exercise(
     title="What a step costs",
     source="Pope et al. (2022), section 2",
     pool=16,
+    hints=[
+        "A step with a cache projects one token and lets it look at all t keys; sum that over t.",
+        "Without a cache every step does the work of a whole prefix: the sum has squares in it.",
+        "1 + 2 + … + n and 1 + 4 + … + n² have closed forms.",
+    ],
 )
 
 
@@ -53,6 +58,12 @@ def one_product_of_two():
 
 
 @cached.misconception()
+def one_position_a_step():
+    """You let each step look at one position. Step t looks at t of them: add up."""
+    return "4*n*d**2 + 2*n*d"
+
+
+@cached.misconception()
 def own_token_left_out():
     """Step t sees t positions, its own among them."""
     return "4*n*d**2 + n*(n - 1)*d"
@@ -68,6 +79,12 @@ def recomputed():
 def as_two_sums():
     """Keep the two sums apart."""
     return "4*d**2*(n*(n + 1)/2) + 2*d*(n*(n + 1)*(2*n + 1)/6)"
+
+
+@recomputed.misconception(credit=0.5)
+def one_product_of_each_prefix():
+    """Scores and weighted sums both take t² d madds: the sum of squares counts twice."""
+    return "2*n*(n + 1)*d**2 + n*(n + 1)*(2*n + 1)*d/6"
 
 
 @recomputed.misconception()

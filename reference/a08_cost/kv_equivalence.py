@@ -11,7 +11,15 @@ from autograder.exercise import Choice, Exercise, agree, covers, within
 from reference.helpers import attention, merge_heads, split_heads
 
 exercise = Exercise(
-    "kv_equivalence", title="A cache changes nothing", source="Pope et al. (2022), section 2"
+    "kv_equivalence",
+    title="A cache changes nothing",
+    source="Pope et al. (2022), section 2",
+    hints=[
+        "A cached step sees the keys that have come so far. Which rows of the whole matrix "
+        "see no others?",
+        "Append the new key and value first, then let the new query look at all of them, its "
+        "own included.",
+    ],
 )
 
 
@@ -156,9 +164,9 @@ class InSinglePrecision(KVCache):
         return super().step(x.astype(np.float32)).astype(np.float32)
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABC"))
 def without_mask():
-    """May a layer without causal mask be decoded with a cache?"""
+    """Which rows are right if a layer without causal mask is decoded with a cache?"""
     return "C"
 
 
@@ -169,14 +177,32 @@ def cache_is_always_right():
 
 
 @without_mask.misconception()
-def keys_would_change():
-    """A key is a projection of its own token: in this layer none of them changes."""
+def nothing_would_agree():
+    """The newest query sees everything there is, with a mask or without. Is its row wrong?"""
     return "B"
 
 
-@without_mask.misconception()
-def nothing_would_agree():
-    """The newest query sees everything there is, with a mask or without. Is its row wrong?"""
+@exercise.part(points=0.5, answer=Choice("ABCD"), after=without_mask)
+def because():
+    """Why?"""
+    return "B"
+
+
+@because.misconception()
+def keys_would_change():
+    """A key is a projection of its own token: in this layer none of them changes."""
+    return "A"
+
+
+@because.misconception()
+def queries_would_change():
+    """A query is a projection of its own token, too: it stays what it was."""
+    return "C"
+
+
+@because.misconception()
+def cache_would_lack_something():
+    """The cache holds the keys and values of all tokens, with a mask or without."""
     return "D"
 
 
@@ -420,7 +446,7 @@ class WindowOfKeys(KVCache):
         return offset_mask(t, total) & ~np.tril(np.ones((t, total), bool), total - t - 32)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(credit=0.4)
 class TopLeftMask(KVCache):
     """In a chunk your mask starts at the first key. Row i of it is position (cached + i)."""
 
@@ -480,6 +506,16 @@ class ValuesRotatedToo(KVCache):
     def _heads(self, x, i, positions=None):
         """Rotate values as well."""
         return super()._heads(x, i, self._positions(x) if i == 2 else positions)
+
+
+@exercise.misconception(credit=0.4)
+class WholeWidthUnderTheRoot(KVCache):
+    """You divided the scores by √d. A head's keys have the width d/h."""
+
+    def _heads(self, x, i, positions=None):
+        """Make the queries too short."""
+        found = super()._heads(x, i, positions)
+        return found / np.sqrt(self.h) if i == 0 else found
 
 
 @exercise.misconception

@@ -6,7 +6,14 @@ Source: Shazeer (2019), "Fast transformer decoding: one write-head is all you ne
 from autograder.exercise import Count, Exercise, Numbers
 
 exercise = Exercise(
-    "kv_memory", title="What the cache weighs", source="Shazeer (2019), sections 2 and 3"
+    "kv_memory",
+    title="What the cache weighs",
+    source="Shazeer (2019), sections 2 and 3",
+    hints=[
+        "Keys *and* values are kept, for every layer and every token.",
+        "How many bytes has a number in half precision?",
+        "A shared head changes the width that is kept for a token, and nothing else.",
+    ],
 )
 
 

@@ -14,7 +14,19 @@ exercise = Exercise(
     title="How different are the outputs?",
     source="Katharopoulos et al. (2020), section 3.2",
     pool=4,  # n = 5000 takes its time
+    practice=0,  # it is an experiment
+    hints=[
+        "No whole matrix of weights is needed: go through the rows in blocks, add up the "
+        "squares of the differences, and take the root at the end.",
+        "Both outputs are weighted means of the same values. What can the inputs look like so "
+        "that the weights agree, whatever the similarity is?",
+        "For the reading follow `rel` from the first n to the last, and ask of the feature map "
+        "what more tokens could improve about it.",
+    ],
 )
+
+standard_attention = exercise.carries("a08_cost/time_attention", "standard_attention")
+linear_attention = exercise.carries("a08_cost/time_attention", "linear_attention")
 
 lengths = (100, 500, 1000, 2000, 5000)
 width = 64
@@ -59,15 +71,17 @@ def relu1(x):
     return np.maximum(x, 0) + 1
 
 
+def linear_of(Q, K, V, phi=elu1, normalised=True):
+    """Linear attention."""
+    q, k = phi(Q), phi(K)
+    above = q @ (k.T @ V)
+    return above / (q @ k.sum(axis=0))[:, None] if normalised else above
+
+
 @cache
 def linear(seed, phi=elu1, normalised=True):
     """Linear attention for all lengths."""
-    outputs = []
-    for Q, K, V in inputs(seed):
-        q, k = phi(Q), phi(K)
-        above = q @ (k.T @ V)
-        outputs.append(above / (q @ k.sum(axis=0))[:, None] if normalised else above)
-    return outputs
+    return [linear_of(*qkv, phi, normalised) for qkv in inputs(seed)]
 
 
 def norms(matrices):
@@ -112,10 +126,34 @@ def l2_from_all_entries(seed):
     return np.array([np.sqrt(np.sum(gap**2)) for gap in gaps(seed)])
 
 
+def outputs(seed):
+    """What the functions of the race give for each length, five hundred queries at a time.
+
+    Single precision is exact enough here.
+    """
+    for qkv in inputs(seed):
+        Q, K, V = qkv.astype(np.float32)
+        parts = [standard_attention(Q[i : i + 500], K, V) for i in range(0, len(Q), 500)]
+        yield np.concatenate(parts), np.asarray(linear_attention(Q, K, V))
+
+
+@l2.alternative
+def l2_by_the_functions(seed):
+    """With the functions of the race."""
+    return np.array([np.linalg.norm(slow - fast) for slow, fast in outputs(seed)])
+
+
 @l2.misconception()
 def scale_forgotten(seed):
     """Your softmax attention lacks the scale 1/√d."""
     return gap_norms(seed, scale=1.0)
+
+
+@l2.misconception()
+def seeded_anew(seed):
+    """You made a new generator for each n. All inputs come from one, one n after the other."""
+    fresh = [np.random.default_rng(seed).normal(size=(3, n, width)) for n in lengths]
+    return norms([rows_of(*qkv, 0.125) - linear_of(*qkv) for qkv in fresh])
 
 
 @l2.misconception()
@@ -158,6 +196,13 @@ def spectral_norm(seed):
 def rel(seed):
     """The same, divided by the norm of the standard output."""
     return gap_norms(seed) / softmax_norms(seed)
+
+
+@rel.alternative
+def rel_by_the_functions(seed):
+    """With the functions of the race."""
+    found = [np.linalg.norm(slow - fast) / np.linalg.norm(slow) for slow, fast in outputs(seed)]
+    return np.array(found)
 
 
 @rel.misconception()

@@ -12,6 +12,13 @@ exercise = Exercise(
     title="When is attention the bottleneck?",
     source="Kaplan et al. (2020), section 2.1",
     pool=24,
+    hints=[
+        "Set both counts equal and divide by what they have in common: one power of n, and "
+        "one of d.",
+        "An attention layer has four products with square matrices; a feed-forward layer has "
+        "two that are four times as large.",
+        "One multiply–add is two floating-point operations.",
+    ],
 )
 
 

@@ -15,6 +15,14 @@ exercise = Exercise(
     title="One pass, two blocks",
     source="Milakov & Gimelshein (2018), algorithm 3",
     pool=32,
+    hints=[
+        "A state is the largest score so far, the sum of exponentials relative to it, and the"
+        " values weighted with these.",
+        "When the maximum grows, everything that was summed relative to the old one is too "
+        "large by one and the same factor.",
+        "For the proof write each state with its maximum as a common factor: it cancels when "
+        "states are merged.",
+    ],
 )
 
 

@@ -22,6 +22,12 @@ exercise = Exercise(
     "time_attention",
     title="Race of two kernels",
     source="Katharopoulos et al. (2020), section 4.1",
+    hints=[
+        "In linear attention bring keys and values together first: the result no longer knows n.",
+        "Warm up before you measure, repeat, and take the median for each n.",
+        "For the letters ask of each whether it makes the one side slower or the other side "
+        "faster.",
+    ],
 )
 
 lengths = np.array([100, 500, 1000, 2000, 5000])
@@ -99,17 +105,31 @@ def softmax_row_by_row(Q, K, V):
     return np.array(A) @ V
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(credit=0.4)
 def not_shifted(Q, K, V):
     """exp overflows for large scores: subtract the maximum of each row first."""
     A = np.exp(Q @ K.T / np.sqrt(Q.shape[1]))
     return A @ V / A.sum(axis=1, keepdims=True)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(credit=0.4)
 def not_scaled(Q, K, V):
     """The scores are not divided by √d."""
     return standard_attention(Q * np.sqrt(Q.shape[1]), K, V)
+
+
+@exercise.misconception(credit=0.4)
+def divided_by_the_width(Q, K, V):
+    """You divided the scores by d. It is its root that keeps their variance near 1."""
+    return standard_attention(Q / np.sqrt(Q.shape[1]), K, V)
+
+
+@exercise.misconception(credit=0.4)
+def softmax_over_queries(Q, K, V):
+    """Your columns add up to 1. The weights of a query stand in a row: sum over the other axis."""
+    S = Q @ K.T / np.sqrt(Q.shape[1])
+    A = np.exp(S - S.max(axis=1, keepdims=True))
+    return A / A.sum(axis=0, keepdims=True) @ V
 
 
 @exercise.reference
@@ -172,11 +192,18 @@ def linear_through_the_matrix(Q, K, V):
     return A @ V / A.sum(axis=1, keepdims=True)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(credit=0.4)
 def relu_plus_one(Q, K, V):
     """Your feature map is max(x, 0) + 1. Below 0, elu + 1 is the exponential."""
     q, k = np.maximum(Q, 0) + 1, np.maximum(K, 0) + 1
     return q @ (k.T @ V) / (q @ k.sum(axis=0))[:, None]
+
+
+@exercise.misconception(credit=0.4)
+def keys_left_out_below(Q, K, V):
+    """Your denominator adds up the query's features. Each counts with the sum of the keys'."""
+    q, k = elu1(Q), elu1(K)
+    return q @ (k.T @ V) / q.sum(axis=1)[:, None]
 
 
 @exercise.misconception(fatal=True)
@@ -241,15 +268,24 @@ def torch_sums_over_heads(Q, K, V):
     return q @ (k.mT @ V) / (q * k.sum(dim=1, keepdim=True)).sum(dim=-1, keepdim=True)
 
 
-def exponent(times):
-    """The slope on log–log axes from n = 1000 on."""
-    return np.polyfit(np.log(lengths[2:]), np.log(times[2:]), 1)[0]
+BEYOND = 0.2  # by which one of two slopes may leave its band
+
+
+def grows_like(times, low, high):
+    """Is the slope on log–log axes in this band?
+
+    Fixed costs bend the short lengths, and other programs the long ones. So one of two slopes,
+    over all lengths or from n = 1000 on, is enough, if the other is near the band.
+    """
+    slopes = [np.polyfit(np.log(lengths[i:]), np.log(times[i:]), 1)[0] for i in (0, 2)]
+    near = low - BEYOND <= min(slopes) and max(slopes) <= high + BEYOND
+    return near and any(low <= slope <= high for slope in slopes)
 
 
 def race(slow, fast):
     """Do these look like a quadratic and a linear method?"""
     apart = slow[-1] >= 8 * fast[-1]
-    return apart and 1.6 <= exponent(slow) <= 2.6 and 0.5 <= exponent(fast) <= 1.5
+    return apart and grows_like(slow, 1.6, 2.6) and grows_like(fast, 0.5, 1.5)
 
 
 def shown_by(times):

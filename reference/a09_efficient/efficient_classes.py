@@ -8,7 +8,15 @@ import numpy as np
 from autograder.exercise import Choice, ComplexityClass, Count, Exercise, Numbers
 
 exercise = Exercise(
-    "efficient_classes", title="Match method and cost", source="Tay et al. (2022), table 1"
+    "efficient_classes",
+    title="The table",
+    source="Tay et al. (2022), table 1",
+    hints=[
+        "Ask in every row of the table how many keys a token meets, or what comes in their "
+        "place, and what one such meeting costs; then multiply by the number of tokens.",
+        "A theorem has a proof with all its assumptions: that something was seen in experiments "
+        "is not enough. What would each statement have to assume?",
+    ],
 )
 
 

@@ -13,6 +13,14 @@ exercise = Exercise(
     "favor_derive",
     title="The missing Gaussian factor",
     source="Choromanski et al. (2021), lemma 1",
+    hints=[
+        "For the constant multiply the square out and compare with ωz − ω²/2. What is left over "
+        "holds no ω.",
+        "In `mean_steps` bring both exponentials under one sum first, so that the rule meets a "
+        "single vector in the place of z.",
+        "The mean has a factor of q and a factor of k that softmax doesn't need. Each feature "
+        "can see to its own; and how do two features share the m?",
+    ],
 )
 
 
@@ -148,6 +156,12 @@ def divided_by_m():
 def whole_square_taken_off():
     """The factor that is too much is exp(‖x‖²/2)."""
     return "exp(w*x - norm(x)^2)/sqrt(m)"
+
+
+@feature.misconception(credit=0.5)
+def norm_not_squared():
+    """The factor that is too much is exp(‖x‖²/2): the norm comes in squared."""
+    return "exp(w*x - norm(x)/2)/sqrt(m)"
 
 
 @feature.misconception(credit=0.3)

@@ -10,8 +10,16 @@ from autograder.exercise import Choice, Derivation, Exercise, Formula, Numbers
 
 exercise = Exercise(
     "favor_variance",
-    title="Variance in closed form",
+    title="How far off?",
     source="Choromanski et al. (2021), lemma 2",
+    hints=[
+        "The square of an exponential is an exponential again. Of which vector, if the mean "
+        "that you found is to be used once more?",
+        "For the formula multiply ‖x + y‖² out: it tells what ‖x‖² + ‖y‖², which stands in the "
+        "factors in front, is in N and p.",
+        "Every relative error here begins with a variance for the m that is asked for. Mind in "
+        "which order you divide by m, take the root, and divide by e^(x·y).",
+    ],
 )
 
 x, y = np.array([0.6, 0.2, -0.4]), np.array([0.3, -0.2, 0.2])
@@ -103,7 +111,12 @@ def squared_mean_first():
     ]
 
 
-@exercise.part(points=1, answer=Formula("m N p"))
+def of_both(formula):
+    """Does it depend on the vectors at all? From one that doesn't no number follows."""
+    return {"N", "p"} <= {str(symbol) for symbol in formula.free_symbols}
+
+
+@exercise.part(points=1, answer=Formula("m N p"), carry_if=of_both)
 def var_formula():
     """The variance of the positive estimate, in m, N = ‖x + y‖² and p = x · y."""
     return "exp(2*p)*(exp(N) - 1)/m"
@@ -125,6 +138,24 @@ def for_one_feature():
 def m_squared():
     """The mean has 1/m² in front of a variance, but m terms are added up."""
     return "exp(2*p)*(exp(N) - 1)/m^2"
+
+
+@var_formula.misconception(credit=0.5)
+def root_of_m():
+    """A mean of m independent terms has 1/m of the variance. The root belongs to the deviation."""
+    return "exp(2*p)*(exp(N) - 1)/sqrt(m)"
+
+
+@var_formula.misconception(credit=0.5)
+def square_of_the_mean_left_in():
+    """That is the mean of the square, over m: subtract the square of the mean."""
+    return "exp(2*p)*exp(N)/m"
+
+
+@var_formula.misconception(credit=0.5)
+def exponential_not_squared():
+    """exp(x · y) is a factor of what varies. In a variance a factor is squared."""
+    return "exp(p)*(exp(N) - 1)/m"
 
 
 @var_formula.misconception()
@@ -161,6 +192,12 @@ def gaussian_kernel():
 def var_positive():
     """The variance of the positive estimate with m = 1."""
     return positive(x, y)
+
+
+@var_positive.alternative
+def by_the_formula(var_formula):
+    """Put the numbers into the formula."""
+    return var_formula(m=1, N=(x + y) @ (x + y), p=x @ y)
 
 
 @var_positive.misconception()
@@ -237,6 +274,12 @@ def opposite():
     return np.array([np.exp(-far @ far), 0])
 
 
+@opposite.alternative
+def opposite_by_the_formula(var_formula):
+    """Put N = 0 into the formula."""
+    return np.array([np.exp(-far @ far), var_formula(m=1, N=0, p=-far @ far)])
+
+
 @opposite.misconception()
 def sign_of_the_product():
     """x and y point away from each other: x · y is negative."""
@@ -259,6 +302,13 @@ def second_moment_of_opposites():
 def opposite_relative():
     """For them the relative standard deviation of the trigonometric estimate, m = 1000."""
     return np.sqrt(trigonometric(far, -far) / 1000) / np.exp(-far @ far)
+
+
+@opposite_relative.alternative
+def with_the_same_constant(var_trigonometric):
+    """With the constant in front that the first pair's variance has."""
+    constant = var_trigonometric / trigonometric(x, y)
+    return np.sqrt(constant * trigonometric(far, -far) / 1000) / np.exp(-far @ far)
 
 
 @opposite_relative.misconception()

@@ -13,6 +13,14 @@ exercise = Exercise(
     title="Where the brackets go",
     source="Katharopoulos et al. (2020), eq. 4 to 6",
     pool=16,
+    hints=[
+        "Which factors know the index j? Those that don't may leave the sum over j, as soon as "
+        "it is the inner one.",
+        "Write the shapes of all four products down before you count: a product of a × b with b "
+        "× c takes a · b · c madds.",
+        "For the letter put the equal sizes into both counts, and try a short text with long "
+        "vectors, then a long text with short ones.",
+    ],
 )
 
 
@@ -38,7 +46,7 @@ chain = IndexedChain(
 )
 
 
-@exercise.part(points=3, answer=Derivation(chain))
+@exercise.part(points=2, answer=Derivation(chain))
 def row_steps():
     """One row of the output, from sums over keys of products to a product of sums over keys."""
     return [
@@ -61,6 +69,53 @@ def numerator_before_denominator():
         "sum(q_a*S_a, a, 1, r)/sum(sum(q_a*k_ja, j), a, 1, r)",
         "sum(q_a*S_a, a, 1, r)/sum(q_a*sum(k_ja, j), a, 1, r)",
         "sum(q_a*S_a, a, 1, r)/sum(q_a*z_a, a, 1, r)",
+    ]
+
+
+chunks = IndexedChain(
+    start="Q*K^T*V",
+    target="Q*S_1 + Q*S_2",
+    matrices=("Q", "K", "V", "K_1", "K_2", "V_1", "V_2", "S_1", "S_2"),
+    definitions={
+        "K": "[K_1; K_2]",
+        "V": "[V_1; V_2]",
+        "S_1": "K_1^T*V_1",
+        "S_2": "K_2^T*V_2",
+    },
+    rules=("definition", "product of blocks"),
+)
+
+
+@exercise.part(points=1, answer=Derivation(chunks))
+def chunk_steps():
+    """Keys that come in two chunks: the numerator as a sum, with block matrices."""
+    return [
+        "Q*[K_1; K_2]^T*[V_1; V_2]  # definition",
+        "Q*[K_1^T, K_2^T]*[V_1; V_2]",
+        "Q*(K_1^T*V_1 + K_2^T*V_2)  # product of blocks",
+        "Q*(S_1 + S_2)  # definition",
+        "Q*S_1 + Q*S_2",
+    ]
+
+
+@chunk_steps.alternative
+def query_first():
+    """Multiply the queries with the keys first, and out at once."""
+    return [
+        "Q*[K_1; K_2]^T*[V_1; V_2]",
+        "[Q*K_1^T, Q*K_2^T]*[V_1; V_2]",
+        "Q*K_1^T*V_1 + Q*K_2^T*V_2",
+        "Q*S_1 + Q*S_2",
+    ]
+
+
+@chunk_steps.alternative
+def in_latex():
+    """Blocks between brackets."""
+    return [
+        r"Q \begin{pmatrix} K_1 \\ K_2 \end{pmatrix}^\top \begin{pmatrix} V_1 \\ V_2 \end{pmatrix}",
+        r"= Q (K_1^\top V_1 + K_2^\top V_2)",
+        "= Q S_1 + Q S_2",
     ]
 
 

@@ -7,12 +7,19 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from autograder.exercise import Choice, Exercise, Numbers, agree, given, grows
+from autograder.exercise import Choice, Exercise, Numbers, agree, given, grows, require
 
 exercise = Exercise(
     "lin_attn",
     title="Linear attention in code",
     source="Katharopoulos et al. (2020), section 3.2",
+    hints=[
+        "Which sums over the keys do all queries share? Compute those first: their sizes hold "
+        "neither n nor m.",
+        "With batches and heads only the last two axes are those of a matrix. `np.swapaxes` "
+        "exchanges these and leaves the others where they are.",
+        "For the single key work its weight out first, and see how ε compares with that in size.",
+    ],
 )
 
 
@@ -110,7 +117,10 @@ def rows_are_means(call, rng):
     """Values of 1 give outputs of 1; adding 1 to all keys does change the outputs."""
     Q, K, V = qkv(rng, n=5, m=9)
     agree(call(Q, K, np.ones_like(V)), np.ones((5, 2)), rtol=1e-4)
-    agree(call(Q, K + 1, V), linear_attention(Q, K + 1, V), rtol=1e-4)
+    before, after = (np.asarray(call(Q, keys, V), dtype=float) for keys in (K, K + 1))
+    require(before.shape == after.shape == (5, 2), f"the outputs have shape {before.shape}")
+    require(np.ptp(before, axis=0).min() > 1e-6, "all outputs are the same")
+    require(abs(after - before).max() > 1e-6, "adding 1 to all keys changes nothing")
 
 
 @exercise.check(points=0.5)
@@ -219,7 +229,21 @@ def keys_added_up_as_they_are(Q, K, V, phi=elu1, eps=0.0):
     return q @ (np.swapaxes(phi(K), -1, -2) @ V) / (q @ K.sum(axis=-2)[..., None] + eps)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(credit=0.4)
+def mean_for_the_sum(Q, K, V, phi=elu1, eps=0.0):
+    """Your denominator takes the mean of the keys' features, the numerator their sum."""
+    q, k = phi(Q), phi(K)
+    z = k.mean(axis=-2)[..., None]
+    return q @ (np.swapaxes(k, -1, -2) @ V) / (q @ z + eps)
+
+
+@exercise.misconception(credit=0.4)
+def queries_scaled(Q, K, V, phi=elu1, eps=0.0):
+    """You divided the queries by √d_k before the feature map. Here φ acts on them as they are."""
+    return linear_attention(Q / np.sqrt(Q.shape[-1]), K, V, phi, eps)
+
+
+@exercise.misconception(credit=0.4)
 def scaled_like_softmax(Q, K, V, phi=elu1, eps=0.0):
     """You divided by √d_k before the feature map. Here φ acts on queries and keys as they are."""
     root = Q.shape[-1] ** 0.25
@@ -244,6 +268,12 @@ def width_taken_for_features(Q, K, V, phi=elu1, eps=0.0):
 def always_an_epsilon(Q, K, V, phi=elu1, eps=0.0):
     """You always add a small ε below. Beside small features it is not small."""
     return linear_attention(Q, K, V, phi, eps + 1e-6)
+
+
+@exercise.misconception
+def epsilon_on_the_output(Q, K, V, phi=elu1, eps=0.0):
+    """You add `eps` to the output. It belongs to the denominator: mind the brackets."""
+    return linear_attention(Q, K, V, phi) + eps
 
 
 @exercise.misconception

@@ -7,12 +7,19 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from autograder.exercise import Count, Exercise, Numbers, agree, covers, grows, within
+from autograder.exercise import Count, Exercise, Numbers, agree, covers, grows, require, within
 
 exercise = Exercise(
     "lin_causal",
     title="A transformer that is a recurrence",
     source="Katharopoulos et al. (2020), section 3.3",
+    hints=[
+        "Write S and z down for the first three tokens. When does a token's own term come in: "
+        "before the sums are read, or after?",
+        "In a chunk every output has two contributions, from the state that was brought along "
+        "and from a small triangle. That holds above and below the fraction bar.",
+        "For `break_even` write both sizes as formulas in t, set them equal, and solve.",
+    ],
 )
 
 
@@ -102,7 +109,11 @@ def first_output_is_the_first_value(call, rng):
     """The first token sees itself alone: o_0 = v_0, also for a single token."""
     for n in (1, 2):
         Q, K, V = qkv(rng, n)
-        agree(call(Q, K, V)[0], V[0], what="the first output")
+        out = np.asarray(call(Q, K, V))
+        require(out.shape == V.shape, f"the outputs have shape {out.shape}")
+        agree(out[0], V[0], what="the first output")
+        alone = n > 1 and abs(out[1] - V[1]).max() < 1e-6
+        require(not alone, "the second token sees itself alone, too")
         agree(call(Q - 9, K - 9, V)[0], V[0], what="the first output")
 
 
@@ -141,6 +152,13 @@ def sums_over_all_keys(Q, K, V):
 
 
 @exercise.misconception(fatal=True)
+def upper_triangle(Q, K, V):
+    """Your triangle is the upper one: a token sees itself and what comes later."""
+    A = np.triu(elu1(Q) @ elu1(K).T)
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
+@exercise.misconception(credit=0.4)
 def own_key_left_out(Q, K, V):
     """Your sums stop before the token itself. Then nothing is left for the first one: 0/0."""
     A = np.tril(elu1(Q) @ elu1(K).T, -1)
@@ -269,7 +287,21 @@ def step_keeps_all_keys(state, q, k, v):
     return (K, V), a @ V / a.sum()
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(credit=0.4)
+def step_without_features(state, q, k, v):
+    """Query and key come in as they are: the feature map is missing."""
+    S, z = state[0] + np.outer(k, v), state[1] + k
+    return (S, z), q @ S / (q @ z)
+
+
+@exercise.misconception(credit=0.4)
+def step_with_bare_keys(state, q, k, v):
+    """You apply the feature map to the query, but not to the key."""
+    S, z = state[0] + np.outer(k, v), state[1] + k
+    return (S, z), elu1(q) @ S / (elu1(q) @ z)
+
+
+@exercise.misconception(credit=0.4)
 def step_reads_too_early(state, q, k, v):
     """You read the sums before the token is in them. It sees its own key, too."""
     S, z = state
@@ -337,6 +369,12 @@ def keys_alone(D, t):
 def weights_cached(t):
     """Weights aren't kept: each is used in one step alone."""
     return t**2
+
+
+@cached_numbers.misconception()
+def products_cached(D, d_v, t):
+    """You multiplied the widths. A key and a value are stored side by side."""
+    return t * D * d_v
 
 
 @cached_numbers.misconception()

@@ -10,8 +10,14 @@ from reference.helpers import softmax
 
 exercise = Exercise(
     "lin_hand",
-    title="Linear attention by hand",
+    title="By hand",
     source="Katharopoulos et al. (2020), eq. 5 and 6",
+    hints=[
+        "Follow the worked example with vectors in place of numbers: each key gives a small "
+        "table, its features down and its value across.",
+        "For the weights go the slow way, from the query's product with each key. They have to "
+        "lead to your output: use that as a check.",
+    ],
 )
 
 

@@ -10,8 +10,16 @@ from autograder.exercise import Count, Exercise, Numbers, Ordering
 
 exercise = Exercise(
     "lin_rank",
-    title="What D features cannot express",
+    title="What few features can't express",
     source="Eckart & Young (1936); Bhojanapalli et al. (2020), section 3",
+    hints=[
+        "Of which few rows are all rows of the product made? And is a row still made of them "
+        "when it has been divided by a number?",
+        "The singular values of the identity are all alike: count those that have to go, and "
+        "mind which norm is asked for.",
+        "For `rest` write one row of the softmax out: there are three exponentials, and two of "
+        "them are the same.",
+    ],
 )
 
 
@@ -124,6 +132,12 @@ def softmax_rank():
 def rank_of_the_scores():
     """That is the rank of the scores. The exponential acts on every entry."""
     return 3
+
+
+@softmax_rank.misconception()
+def a_little_more_than_the_scores():
+    """Entry by entry the exponential keeps no rank near that of the scores. Try it."""
+    return 4
 
 
 @softmax_rank.misconception()

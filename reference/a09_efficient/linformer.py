@@ -10,7 +10,19 @@ from numpy import ndarray
 from autograder.exercise import Count, Exercise, agree, grows
 from reference.helpers import attention, softmax
 
-exercise = Exercise("linformer", title="Fewer keys", source="Wang et al. (2020), eq. 7")
+exercise = Exercise(
+    "linformer",
+    title="Linformer",
+    source="Wang et al. (2020), eq. 7",
+    hints=[
+        "Where do the brackets go so that E and F meet keys and values before any query does? "
+        "From then on nothing has the size m.",
+        "Count a product by its entries and the terms in each. Which of the four products don't "
+        "know how many queries there are?",
+        "For `moved` follow the last value: into which rows of F V does it go, and who looks at "
+        "those?",
+    ],
+)
 
 
 @exercise.variant
@@ -145,7 +157,7 @@ def unscaled(Q, K, V, E, F):
     return linformer(Q * np.sqrt(Q.shape[1]), K, V, E, F)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(credit=0.4)
 def scaled_by_the_keys_left(Q, K, V, E, F):
     """You divided by √r. A score is still a product of vectors of width d."""
     return linformer(Q * np.sqrt(Q.shape[1] / len(E)), K, V, E, F)

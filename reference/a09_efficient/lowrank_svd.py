@@ -10,8 +10,16 @@ from reference.helpers import softmax
 
 exercise = Exercise(
     "lowrank_svd",
-    title="Best low-rank weights",
+    title="The best low-rank weights",
     source="Eckart & Young (1936); Wang et al. (2020), section 3",
+    hints=[
+        "Compute A first, row by row; then `np.linalg.svd` gives U, the singular values and Vᵀ "
+        "at once.",
+        "A Frobenius distance is the root of a sum of squares. Which squares are left when the "
+        "largest singular values are kept?",
+        "A matrix of rank one is a column times a row, times a number: all three stand in the "
+        "decomposition.",
+    ],
 )
 
 X = np.array([[1, 0], [0, 1], [1, 1]])

@@ -19,7 +19,17 @@ from autograder.exercise import (
 from reference.helpers import global_mask, layers_to_reach
 
 exercise = Exercise(
-    "sparse_bigbird", title="Some keys by chance", source="Zaheer et al. (2020), section 2"
+    "sparse_bigbird",
+    title="Some keys by chance",
+    source="Zaheer et al. (2020), section 2",
+    hints=[
+        "The mask is a union: begin with the window, open rows and columns for the global "
+        "tokens, then let one query after the other draw its keys.",
+        "For the layers let a function count where chance plays a part. For the window alone "
+        "ask which two tokens have the longest way.",
+        "What is the chance that one query misses a given token, and how many queries might "
+        "have seen it? Then let n grow.",
+    ],
 )
 local_mask = exercise.carries("a09_efficient/sparse_local", "local_mask")
 
@@ -85,7 +95,7 @@ def mask_of(call, *sizes, seed=0):
 @exercise.check(points=1, visible=True)
 def window_and_global_tokens(call, rng):
     """Without random keys it is the window and the rows and columns of the first g tokens."""
-    for n, w, g in ((10, 1, 2), (9, 2, 0)):
+    for n, w, g in ((10, 2, 2), (9, 3, 0)):
         agree(mask_of(call, n, w, g, 0), local_mask(n, w) | global_mask(n, np.arange(g)))
 
 
@@ -166,6 +176,20 @@ def window_missing(n, w, g, r, rng):
     return bigbird_mask(n, -1, g, r, rng) | np.eye(n, dtype=bool)
 
 
+@exercise.misconception(credit=0.5)
+def ends_left_out(n, w, g, r, rng):
+    """Keys exactly w away belong to the window."""
+    return bigbird_mask(n, w - 1, g, r, rng) | np.eye(n, dtype=bool)
+
+
+@exercise.misconception(credit=0.5)
+def global_columns_alone(n, w, g, r, rng):
+    """All see your global tokens, but those don't see all."""
+    mask = bigbird_mask(n, w, 0, r, rng)
+    mask[:, :g] = True
+    return mask
+
+
 @exercise.misconception
 def patterns_added(n, w, g, r, rng):
     """You added the patterns: where they overlap stands 2 or 3. A pair is allowed or it isn't."""
@@ -173,15 +197,10 @@ def patterns_added(n, w, g, r, rng):
     return local_mask(n, w) + global_mask(n, np.arange(g)).astype(int) + drawn
 
 
-def pattern(seed, w=1, g=2, r=3, n=64):
-    """The mask of the numbers that are asked for."""
-    return bigbird_mask(n, w, g, r, np.random.default_rng(seed))
-
-
 @exercise.part(points=0.5, answer=Count())
-def edges(seed):
+def edges(bigbird_mask, seed):
     """The allowed pairs for n = 64, w = 1, g = 2, r = 3 and your seed."""
-    return int(pattern(seed).sum())
+    return int(np.sum(bigbird_mask(64, 1, 2, 3, seeded(seed))))
 
 
 @edges.misconception()
@@ -208,23 +227,35 @@ def bound_of_the_queries():
     return 64 * (3 + 3 + 2)
 
 
+@bound.misconception()
+def window_on_one_side():
+    """A window of w reaches to both sides, so it holds 2w + 1 keys."""
+    return 64 * (2 + 3 + 2) + 2 * 64
+
+
 @exercise.part(points=2, answer=Count())
-def layers(seed):
+def layers(bigbird_mask, seed):
     """Layers to reach everyone: this mask; the same without global tokens; the window alone."""
-    return [2, layers_to_reach(pattern(seed, g=0)), 63]
+    masks = [bigbird_mask(64, 1, g, 3, seeded(seed)) for g in (2, 0)]
+    return [*(layers_to_reach(np.asarray(mask) != 0) for mask in masks), 63]
 
 
 @layers.misconception(credit=0.5)
-def logarithm_with_a_global_token(seed):
+def logarithm_with_a_global_token(bigbird_mask, seed):
     """Through a global token two layers are enough, whatever n is."""
-    without = layers_to_reach(pattern(seed, g=0))
-    return [6, without, 63]
+    return [6, *layers.compute(bigbird_mask, seed)[1:]]
 
 
 @layers.misconception(credit=0.5)
-def window_from_the_middle(seed):
+def window_from_the_middle(bigbird_mask, seed):
     """You started in the middle. The two ends are the farthest apart."""
-    return [2, layers_to_reach(pattern(seed, g=0)), 32]
+    return [*layers.compute(bigbird_mask, seed)[:2], 32]
+
+
+@layers.misconception(credit=0.5)
+def tokens_for_steps(bigbird_mask, seed):
+    """From the first token to the last of 64 it is one step fewer than there are tokens."""
+    return [*layers.compute(bigbird_mask, seed)[:2], 64]
 
 
 @layers.misconception(credit=0.5)
@@ -258,6 +289,12 @@ def one_key_each():
 
 
 @unattended.misconception()
+def two_keys_each():
+    """That is what two random keys give. Each query has three."""
+    return np.array([(1 - 2 / n) ** (n - 1) for n in SIZES])
+
+
+@unattended.misconception()
 def queries_without_keys():
     """You looked along rows: every query has its keys. Who is seen stands in the columns."""
     return np.zeros(3)
@@ -267,6 +304,12 @@ def queries_without_keys():
 def limit():
     """The share to which it tends for n → ∞ with r keys, as a formula."""
     return "exp(-r)"
+
+
+@limit.misconception()
+def attended_in_the_limit():
+    """That is the share of tokens to which somebody attends."""
+    return "1 - exp(-r)"
 
 
 @limit.misconception()

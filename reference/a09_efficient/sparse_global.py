@@ -11,7 +11,15 @@ from autograder.exercise import Count, Exercise, Formula, agree, require
 from reference.helpers import global_mask
 
 exercise = Exercise(
-    "sparse_global", title="Window plus global tokens", source="Beltagy et al. (2020), section 3.1"
+    "sparse_global",
+    title="Window plus global tokens",
+    source="Beltagy et al. (2020), section 3.1",
+    hints=[
+        "Begin with the window's mask, then open whole rows and whole columns. An array of "
+        "positions can be used as an index, empty or not.",
+        "Count every pair once: split them into those with a global token and those without. "
+        "What does the window still add to the second kind?",
+    ],
 )
 local_mask = exercise.carries("a09_efficient/sparse_local", "local_mask")
 
@@ -66,7 +74,7 @@ def mask_of(call, n, w, tokens):
 @exercise.check(points=0.75, visible=True)
 def union_of_three_patterns(call, rng):
     """True within the window, for global queries and for global keys."""
-    agree(mask_of(call, 9, 1, [0, 1]), longformer_mask(9, 1, [0, 1]))
+    agree(mask_of(call, 9, 2, [0, 1]), longformer_mask(9, 2, [0, 1]))
 
 
 @exercise.check(points=0.5)
@@ -123,6 +131,12 @@ def first_tokens_taken(n, w, global_idx):
 def window_forgotten(n, w, global_idx):
     """The window is missing."""
     return global_mask(n, global_idx) | np.eye(n, dtype=bool)
+
+
+@exercise.misconception(credit=0.5)
+def ends_left_out(n, w, global_idx):
+    """Keys exactly w away belong to the window."""
+    return local_mask(n, max(w - 1, 0)) | global_mask(n, global_idx)
 
 
 @exercise.misconception(credit=0.5)
@@ -191,6 +205,12 @@ def count(edges, n, w, g):
     return edges(n=n, w=w, g=g)
 
 
+@count.alternative
+def counted_in_the_mask(longformer_mask, n, w, g):
+    """Add up the mask itself."""
+    return int(np.sum(longformer_mask(n, w, np.arange(g))))
+
+
 @count.misconception()
 def count_with_overlaps(n, w, g):
     """You counted pairs twice that are in the window and in the global pattern."""
@@ -199,7 +219,7 @@ def count_with_overlaps(n, w, g):
 
 @count.misconception()
 def count_of_rows(n, w, g):
-    """You counted what global tokens see. Being seen counts as well."""
+    """You counted global queries or global keys, not both: they see all, and all see them."""
     return int(global_queries_alone.compute(n, w, np.arange(g)).sum())
 
 

@@ -14,6 +14,13 @@ exercise = Exercise(
     "sparse_hops",
     title="How many layers to reach everyone?",
     source="Child et al. (2019), section 4; Li et al. (2019), section 4.2",
+    hints=[
+        "Keep a table of who depends on whom, and let a layer be one step with it: what a query "
+        "learns is what its keys knew before, and what it knew itself.",
+        "Stop in two cases: everybody depends on everybody, or a layer has brought nothing new.",
+        "In the last pattern each layer goes back by a power of two. With which powers do you "
+        "get over the whole distance in the fewest steps?",
+    ],
 )
 local_mask = exercise.carries("a09_efficient/sparse_local", "local_mask")
 
@@ -131,6 +138,13 @@ def one_layer_too_many(mask):
 
 
 @exercise.misconception(credit=0.4)
+def one_layer_too_few(mask):
+    """One too few: before the first layer each token knows nothing but itself."""
+    layers = layers_to_reach(mask)
+    return max(layers - 1, 0) if layers > 0 else layers
+
+
+@exercise.misconception(credit=0.4)
 def from_the_first_token(mask):
     """You followed the first query. The slowest one counts."""
     n = len(mask)
@@ -196,7 +210,7 @@ def whole_width_per_layer(n, w):
 
 
 @exercise.part(points=0.5, answer=Count())
-def patterns():
+def patterns(hops):
     """Layers for 16 tokens: all; stride 4; that and window 4; a global token and window 1."""
     i, j = np.indices((16, 16))
     stride = (i - j) % 4 == 0
@@ -206,7 +220,13 @@ def patterns():
         stride | local_mask(16, 4),
         local_mask(16, 1) | global_mask(16, [0]),
     )
-    return [layers_to_reach(mask) for mask in masks]
+    return [hops(mask) for mask in masks]
+
+
+@patterns.alternative
+def all_at_a_glance(hops):
+    """Where everyone sees everyone there is nothing to compute."""
+    return [1, *patterns.compute(hops)[1:]]
 
 
 @patterns.misconception()

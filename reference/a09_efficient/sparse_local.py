@@ -15,6 +15,14 @@ exercise = Exercise(
     "sparse_local",
     title="Windows",
     source="Beltagy et al. (2020), section 3.1; Child et al. (2019)",
+    hints=[
+        "Make a table of the differences i − j: a window is a condition on it, and blocks are "
+        "one on the numbers of the blocks.",
+        "No query needs more than 2w + 1 scores. Index keys and values by a table of positions, "
+        "and decide what happens with positions outside the text.",
+        "For `edges` count as if no window were cut off, and then what the first w queries "
+        "lose, one after the other.",
+    ],
 )
 
 
@@ -305,7 +313,7 @@ def some_rows(i, Q, K, V, w):
 def matches_the_masked_form(call, rng):
     """Equals attention under the mask of the window, at both ends, too."""
     Q, K, V = qkv(rng, 9)
-    for w in (1, 3):
+    for w in (2, 3):
         agree(call(Q, K, V, w), attention(Q, K, V, window(9, w))[0], rtol=1e-4)
 
 
@@ -346,10 +354,17 @@ def ends_wrap_around(Q, K, V, w):
     return np.einsum("nk,nkv->nv", softmax(scores), V[key])
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(credit=0.4)
 def not_scaled(Q, K, V, w):
     """The scores are not divided by √d."""
     return window_attention(Q * np.sqrt(Q.shape[1]), K, V, w)
+
+
+@exercise.misconception(credit=0.4)
+def last_key_missed(Q, K, V, w):
+    """The last key of each window is missing: a slice ends before its end."""
+    i, j = np.indices((len(Q), len(K)))
+    return attention(Q, K, V, (j >= i - w) & ((j < i + w) | (j == 0)))[0]
 
 
 @exercise.misconception(fatal=True)
@@ -374,6 +389,12 @@ def diagonal_by_diagonal():
 def cut_ends_forgotten():
     """Near the ends of the text windows are cut off. How many pairs are lost there?"""
     return "n*(2*w + 1)"
+
+
+@edges.misconception(credit=0.5)
+def lost_pairs_from_zero():
+    """Of the first w queries the first one loses w keys and the last one loses 1."""
+    return "n*(2*w + 1) - w*(w - 1)"
 
 
 @edges.misconception()
@@ -414,6 +435,12 @@ def causal(n, w):
 def counts(n, w):
     """The allowed pairs for your n and w, without and with a causal mask."""
     return [pairs(n, w), causal(n, w)]
+
+
+@counts.alternative
+def counted_in_the_mask(local_mask, n, w):
+    """Add up the masks themselves."""
+    return [int(np.sum(local_mask(n, w, causal=c))) for c in (False, True)]
 
 
 @counts.misconception()
@@ -468,6 +495,18 @@ def density_of_the_causal_half(long_edges):
 def dilated(d):
     """For 16 tokens, w = 2 and your dilation: the pairs; positions seen through 3 layers."""
     return [pairs(16, 2, d), 2 * 3 * 2 * d + 1]
+
+
+@dilated.alternative
+def dilated_in_the_mask(local_mask, d):
+    """Add up the mask itself."""
+    return [int(np.sum(local_mask(16, 2, dilation=d))), 2 * 3 * 2 * d + 1]
+
+
+@dilated.misconception()
+def three_single_fields(d):
+    """Three fields side by side would be as wide. A layer adds to the field below, not its own."""
+    return [pairs(16, 2, d), 3 * (2 * 2 * d + 1)]
 
 
 @dilated.misconception()

@@ -8,7 +8,17 @@ import numpy as np
 from autograder.exercise import ComplexityClass, Count, Exercise
 
 exercise = Exercise(
-    "sparse_strided", title="Every s-th position", source="Child et al. (2019), section 4"
+    "sparse_strided",
+    title="Every s-th position",
+    source="Child et al. (2019), section 4",
+    hints=[
+        "Sort the tokens by their remainder modulo s. Who sees whom among those with the same "
+        "one, and who sees a token with another?",
+        "List how many tokens each remainder has, also for the length that s doesn't divide, "
+        "and count the pairs of each list by itself.",
+        "For the classes multiply what one query sees by the number of queries. What happens to "
+        "the first factor as the text grows?",
+    ],
 )
 local_mask = exercise.carries("a09_efficient/sparse_local", "local_mask")
 
@@ -56,6 +66,18 @@ def causal_halved(n, s, odd):
 
 
 @edges.misconception()
+def causal_without_itself(n, s, odd):
+    """Causal means up to and including the token itself."""
+    return [pairs(n, s), causal(n, s) - n, pairs(odd, s)]
+
+
+@edges.misconception()
+def evenly_for_the_odd_length(n, s, odd):
+    """In the last case the classes of remainders differ in size: n²/s holds for equal ones."""
+    return [pairs(n, s), causal(n, s), odd**2 // s]
+
+
+@edges.misconception()
 def rounded_down(n, s, odd):
     """In the last case some queries see one key more than others: count by residues."""
     return [pairs(n, s), causal(n, s), odd * (odd // s)]
@@ -81,7 +103,13 @@ def edges_class():
 
 @edges_class.misconception()
 def taken_for_linear():
-    """Often said. But a query sees n/s keys, and not s of them."""
+    """Often said. But with s fixed, a query sees the more keys the longer the text is."""
+    return "n"
+
+
+@edges_class.misconception()
+def s_keys_for_a_query():
+    """A query sees n/s keys, and not s of them."""
     return "n*s"
 
 
@@ -105,8 +133,14 @@ def at_the_root():
 
 @at_the_root.misconception()
 def linear_at_the_root():
-    """Put s = √n into your class: one power of √n is left over."""
+    """With s = √n a query sees √n keys, and there are n queries."""
     return "n"
+
+
+@at_the_root.misconception()
+def keys_of_one_query_at_the_root():
+    """That is what one query sees."""
+    return "sqrt(n)"
 
 
 @at_the_root.misconception()

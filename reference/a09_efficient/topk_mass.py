@@ -10,7 +10,15 @@ from autograder.exercise import Count, Derivation, Exercise, Numbers
 from reference.helpers import softmax
 
 exercise = Exercise(
-    "topk_mass", title="Keep the largest weights", source="Gupta et al. (2021), section 3"
+    "topk_mass",
+    title="Keep the largest weights",
+    source="Gupta et al. (2021), section 3",
+    hints=[
+        "Take one softmax over the whole row: everything about the row, the entropy as well, is "
+        "made of these weights.",
+        "In the proof split the first sum at m. What is kept then stands in two terms: write "
+        "the factor 1 − 1/M with R before you take absolute values apart.",
+    ],
 )
 
 logits = np.array([4.0, 3, 1, 0, 0, 0, 0, 0])

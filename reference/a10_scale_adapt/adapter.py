@@ -10,7 +10,17 @@ from torch import nn
 from autograder.exercise import Choice, Count, Exercise, Numbers, agree, require
 
 exercise = Exercise(
-    "adapter", title="Bottleneck modules", source="Houlsby et al. (2019), section 2.1"
+    "adapter",
+    title="Bottleneck modules",
+    source="Houlsby et al. (2019), section 2.1",
+    hints=[
+        "The identity at the start means that nothing is added yet. Which of the two linear "
+        "layers can see to that, and still get a gradient?",
+        "A linear layer has inputs times outputs weights, and as many biases as it has outputs: "
+        "count the two layers one by one.",
+        "What can be merged is a matrix. Compare what a trained adapter, biases aside, does to "
+        "x and to −x.",
+    ],
 )
 
 X = np.array([1.0, 2, -1])
@@ -259,7 +269,7 @@ class NormAdded(Adapter):
         return x + self.scale * self.up(torch.relu(self.down(x)))
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=Choice("ABC"))
 def mergeable():
     """Can a trained adapter be merged into the matrix before it?"""
     return "B"
@@ -272,12 +282,30 @@ def like_lora():
 
 
 @mergeable.misconception()
-def small_enough():
+def wide_enough():
     """Between the two matrices stands something that no width of the bottleneck removes."""
     return "C"
 
 
-@mergeable.misconception()
+@exercise.part(points=0.5, answer=Choice("ABCD"), after=mergeable)
+def because():
+    """Why?"""
+    return "D"
+
+
+@because.misconception()
 def because_of_residual():
     """The residual is linear: it would only add the identity to a matrix."""
-    return "D"
+    return "A"
+
+
+@because.misconception()
+def because_of_two_matrices():
+    """A product of two matrices is a matrix. LoRA has two as well."""
+    return "B"
+
+
+@because.misconception()
+def because_of_the_width():
+    """A product through a narrow middle is still a matrix, of small rank."""
+    return "C"

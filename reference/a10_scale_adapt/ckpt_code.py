@@ -12,7 +12,17 @@ from torch.utils.checkpoint import checkpoint, checkpoint_sequential
 from autograder.exercise import Count, Exercise, agree, made, require, within
 
 exercise = Exercise(
-    "ckpt_code", title="Checkpointing in PyTorch", source="Chen et al. (2016), section 4"
+    "ckpt_code",
+    title="Checkpointing in PyTorch",
+    source="Chen et al. (2016), section 4",
+    hints=[
+        "Cut the list into consecutive parts first. What `checkpoint` needs is a function that "
+        "runs one part.",
+        "If the parts can't be equally long, `divmod` tells how long they are at least, and how "
+        "many of them get one block more.",
+        "For `calls` follow a block of the first segment and a block of the last one through a "
+        "whole training step.",
+    ],
 )
 
 

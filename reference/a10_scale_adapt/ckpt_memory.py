@@ -9,7 +9,17 @@ from autograder.algebra import Chain, EquationChain, Waypoint
 from autograder.exercise import Count, Derivation, Exercise, Formula
 
 exercise = Exercise(
-    "ckpt_memory", title="Store every √L-th layer", source="Chen et al. (2016), section 4"
+    "ckpt_memory",
+    title="Store every √L-th layer",
+    source="Chen et al. (2016), section 4",
+    hints=[
+        "Count two things and add them: one input for every segment, and the layers of a single "
+        "segment.",
+        "In `square_steps` multiply out first, and see what becomes of the product of a and b "
+        "under one root.",
+        "For the bytes ask how many numbers one layer's array holds, then how many bytes a "
+        "number takes, and last how many layers there are.",
+    ],
 )
 
 LAYERS, TOKENS, WIDTH = 96, 2048, 12288

@@ -12,7 +12,17 @@ import numpy as np
 from autograder.exercise import Choice, Count, Exercise, agree, require, within
 
 exercise = Exercise(
-    "ckpt_plan", title="Better plans", source="Griewank & Walther (2000); Chen et al. (2016)"
+    "ckpt_plan",
+    title="Better plans",
+    source="Griewank & Walther (2000); Chen et al. (2016)",
+    hints=[
+        "Draw a chain whose last segment is shorter than the others, and mark what is stored, "
+        "what is alive, and what is run again.",
+        "For `reversible` fill a table: its first row and column are given, and every other "
+        "entry is the sum of two neighbours.",
+        "For `smallest_part` ask where the last cut lies: what stands before it is the same "
+        "question, with fewer layers and one cut less. Keep the answers.",
+    ],
 )
 
 

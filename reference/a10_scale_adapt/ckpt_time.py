@@ -7,7 +7,16 @@ import numpy as np
 
 from autograder.exercise import Count, Exercise, Numbers
 
-exercise = Exercise("ckpt_time", title="The price", source="Chen et al. (2016), section 4.2")
+exercise = Exercise(
+    "ckpt_time",
+    title="The price",
+    source="Chen et al. (2016), section 4.2",
+    hints=[
+        "Write down how long each pass takes, and ask of each whether it is run again.",
+        "A segment that is still alive is spared: which share of all layers is left to be run "
+        "again?",
+    ],
+)
 
 
 @exercise.part(points=1, answer=Count())

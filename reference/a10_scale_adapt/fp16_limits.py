@@ -7,7 +7,19 @@ import numpy as np
 
 from autograder.exercise import Count, Exercise, Numbers
 
-exercise = Exercise("fp16_limits", title="Sixteen bits", source="IEEE 754-2019, section 3")
+exercise = Exercise(
+    "fp16_limits",
+    title="Sixteen bits",
+    source="IEEE 754-2019, section 3",
+    hints=[
+        "Do as in the example: first the bias, then the smallest and the largest exponent that "
+        "aren't reserved, then the fraction with all bits 0 or all bits 1.",
+        "From one power of two to the next all steps are equally long. How many of them do the "
+        "bits of the fraction make?",
+        "For `rounded` write the two neighbours of the exact result down, counted in steps: is "
+        "one of them nearer, and if not, which one is even?",
+    ],
+)
 
 
 def limits(exponent_bits, fraction_bits, bias=None):

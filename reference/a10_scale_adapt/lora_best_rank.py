@@ -8,7 +8,16 @@ import numpy as np
 from autograder.exercise import Count, Exercise, Numbers, Ordering
 
 exercise = Exercise(
-    "lora_best_rank", title="When is low rank enough?", source="Eckart & Young (1936)"
+    "lora_best_rank",
+    title="When is low rank enough?",
+    source="Eckart & Young (1936)",
+    hints=[
+        "List the squares of the singular values and their running sums, from both ends: errors "
+        "and energies can be read off there.",
+        "The proof bounds the error of any X from below, and then shows who reaches the bound. "
+        "What has to be introduced before it can be used?",
+        "The identity has equal singular values: which share of the squares is left out?",
+    ],
 )
 
 SIGMA = np.array([5, 3, 1, 0.5])

@@ -10,7 +10,17 @@ from autograder.exercise import Choice, Count, Exercise, agree, require
 from autograder.exercise.properties import refuses
 
 exercise = Exercise(
-    "lora_layer", title="Adapt, merge, undo", source="Hu et al. (2022), section 4.1"
+    "lora_layer",
+    title="Adapt, merge, undo",
+    source="Hu et al. (2022), section 4.1",
+    hints=[
+        "Which factor meets x first, and which shapes follow from that? The path goes through r "
+        "numbers, so no large matrix is formed on the way.",
+        "Let the layer remember whether it is merged: `forward`, `weight`, `merge` and "
+        "`unmerge` all depend on it.",
+        "For the start write the derivatives by A and by B down. With what is each of them "
+        "multiplied?",
+    ],
 )
 
 

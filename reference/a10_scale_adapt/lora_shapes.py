@@ -8,7 +8,15 @@ import numpy as np
 from autograder.exercise import Count, Exercise, Numbers, Shape
 
 exercise = Exercise(
-    "lora_shapes", title="Two thin matrices", source="Hu et al. (2022), section 4.1"
+    "lora_shapes",
+    title="Two thin matrices",
+    source="Hu et al. (2022), section 4.1",
+    hints=[
+        "A product has the rows of its left factor and the columns of its right one. What do "
+        "the two factors share?",
+        "For the largest rank write the condition as an inequality in r, and round to the side "
+        "on which it still holds.",
+    ],
 )
 
 
@@ -23,46 +31,34 @@ def draw(rng):
     }
 
 
-@exercise.part(points=0.5, answer=Shape())
-def B(d, r):
-    """The shape of B for ΔW of shape (4d, d) and rank r."""
-    return (4 * d, r)
+@exercise.part(points=1, answer=Shape(names="d r"))
+def factors():
+    """The shapes of B and A for ΔW of shape (4d, d) and rank r."""
+    return {"B": ("4*d", "r"), "A": ("r", "d")}
 
 
-@B.misconception()
-def B_transposed(d, r):
+@factors.misconception()
+def both_transposed():
     """Then B A would have no shape at all. Which axis of ΔW does B bring?"""
-    return (r, 4 * d)
+    return {"B": ("r", "4*d"), "A": ("d", "r")}
 
 
-@B.misconception()
-def B_takes_the_input(d, r):
-    """The rows of ΔW are as many as the outputs: that axis is B's."""
-    return (d, r)
+@factors.misconception()
+def ends_exchanged():
+    """The rows of ΔW are as many as the outputs: that axis is B's, and the inputs' is A's."""
+    return {"B": ("d", "r"), "A": ("r", "4*d")}
 
 
-@B.misconception()
-def B_square(d):
+@factors.misconception()
+def B_is_not_thin():
     """B is thin: its other axis is the rank."""
-    return (4 * d, d)
+    return {"B": ("4*d", "d"), "A": ("r", "d")}
 
 
-@exercise.part(points=0.5, answer=Shape())
-def A(d, r):
-    """The shape of A."""
-    return (r, d)
-
-
-@A.misconception()
-def A_transposed(d, r):
+@factors.misconception()
+def A_transposed():
     """That is the shape of A in the product B Aᵀ. Here the product is B A."""
-    return (d, r)
-
-
-@A.misconception()
-def A_gives_the_output(d, r):
-    """The columns of ΔW are as many as the inputs: that axis is A's."""
-    return (r, 4 * d)
+    return {"B": ("4*d", "r"), "A": ("d", "r")}
 
 
 @exercise.part(points=2, answer=Count())

@@ -13,6 +13,13 @@ exercise = Exercise(
     "loss_scale",
     title="Lifting small gradients",
     source="Micikevicius et al. (2018), section 3.2",
+    hints=[
+        "Below the normal numbers half precision counts in steps of 2⁻²⁴. How many steps is "
+        "each gradient, before and after rounding?",
+        "Each bound on S is a limit of the format, divided by a gradient.",
+        "In `dynamic_scale` count good steps in a row beside S, and ask what sets the count "
+        "back. In `scaled_step` look at all gradients before you touch a weight.",
+    ],
 )
 
 half = np.float16

@@ -11,6 +11,12 @@ exercise = Exercise(
     "mixed_memory",
     title="Does half precision halve the memory?",
     source="Micikevicius et al. (2018); Rajbhandari et al. (2020), section 3.1",
+    hints=[
+        "Make a table: a row for each thing that is held, a column for each way of training. "
+        "Which precision has each entry?",
+        "For the letters compare the columns, line by line and in sum. What isn't in the table "
+        "needs a thought of its own: in which precision is it, and what limits it?",
+    ],
 )
 
 PARAMETERS = 44_138_496

@@ -12,7 +12,15 @@ from autograder.exercise.properties import differences
 from reference.helpers import softmax
 
 exercise = Exercise(
-    "moe_balance", title="Keep the experts busy", source="Fedus et al. (2022), eq. 4 to 6"
+    "moe_balance",
+    title="Keep the experts busy",
+    source="Fedus et al. (2022), eq. 4 to 6",
+    hints=[
+        "f and P have an entry for each expert: f counts tokens by their largest logit, P "
+        "averages the rows of gates.",
+        "With f held constant the loss is a weighted sum of gates, each row a softmax of its "
+        "own. Which logits does a gate depend on, and what does the mean divide by?",
+    ],
 )
 
 f = np.array([0.5, 0.25, 0.25, 0])

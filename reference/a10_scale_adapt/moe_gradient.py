@@ -15,6 +15,13 @@ exercise = Exercise(
     "moe_gradient",
     title="Is the selection differentiable?",
     source="Shazeer et al. (2017), section 2.1; Fedus et al. (2022), section 2.1",
+    hints=[
+        "While the choice is held fixed, the output is an ordinary function of the logits. "
+        "Which of them stand in it with plain gates, and which with renormalised ones?",
+        "A change of one logit moves all gates of its softmax. Find the derivatives of the "
+        "gates first, then weight them with the outputs of the chosen experts.",
+        "With one expert write the renormalised gate down before you differentiate.",
+    ],
 )
 
 Z = np.array([2.0, 1, 0, -1])

@@ -5,7 +5,17 @@ Source: Fedus, Zoph & Shazeer (2022), "Switch Transformers", section 1.
 
 from autograder.exercise import Count, Exercise, Numbers
 
-exercise = Exercise("moe_params", title="Total and active", source="Fedus et al. (2022), section 1")
+exercise = Exercise(
+    "moe_params",
+    title="Total and active",
+    source="Fedus et al. (2022), section 1",
+    hints=[
+        "A linear map has inputs times outputs weights, and with a bias as many more as there "
+        "are outputs. An expert is two such maps, one behind the other.",
+        "How often is the gate there, and how much of it does a token meet on its way to the "
+        "experts?",
+    ],
+)
 
 
 @exercise.variant

@@ -10,9 +10,20 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from autograder.exercise import Count, Exercise, agree, require
+from autograder.exercise.properties import permutation_equivariant
 from reference.helpers import softmax
 
-exercise = Exercise("moe_route", title="Routing a batch", source="Fedus et al. (2022), section 2.2")
+exercise = Exercise(
+    "moe_route",
+    title="Routing a batch",
+    source="Fedus et al. (2022), section 2.2",
+    hints=[
+        "To sort downwards, sort the negatives upwards. Which kind of sort leaves equal entries "
+        "in their order?",
+        "`np.take_along_axis` picks from each row what your indices name, and `np.bincount` "
+        "counts how often each index was named.",
+    ],
+)
 
 LOGITS = np.array(
     [
@@ -113,12 +124,10 @@ def one_or_all(call, rng):
 def tokens_keep_to_themselves(call, rng):
     """Another order of the tokens is another order of the rows: no token depends on others."""
     logits = batch(rng, T=7)
-    order = np.roll(rng.permutation(7), 1)
-    plain, moved = pair(call(logits, 2)), pair(call(logits[order], 2))
-    for a, b, what in zip(plain, moved, ("the indices", "the gates"), strict=True):
-        agree(np.asarray(b), np.asarray(a)[order], what=what)
-    alone = pair(call(logits[:1], 2))[1]
-    agree(np.asarray(alone), np.asarray(plain[1])[:1], what="the gates of a token by itself")
+    for which, what in enumerate(("the array of indices", "the array of gates")):
+        permutation_equivariant(lambda x, i=which: pair(call(x, 2))[i], logits, rng, what=what)
+    alone, together = pair(call(logits[:1], 2))[1], pair(call(logits, 2))[1]
+    agree(np.asarray(alone), np.asarray(together)[:1], what="the gates of a token by itself")
 
 
 @exercise.check(points=0.5)

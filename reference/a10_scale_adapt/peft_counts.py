@@ -11,6 +11,14 @@ exercise = Exercise(
     "peft_counts",
     title="Compare the budgets",
     source="Lester et al. (2021); Li & Liang (2021); Hu et al. (2022); Houlsby et al. (2019)",
+    hints=[
+        "Write down what is trained in one layer, then ask how many layers have it: all of "
+        "them, or is it there once?",
+        "For `full` make a list for one layer: the matrices of attention and of the feed- "
+        "forward network with their shapes, a bias for each, and the norms.",
+        "With LoRA some numbers are frozen and some are trained. Both need memory, not equally "
+        "much.",
+    ],
 )
 
 GPT2 = [(768, 12), (1024, 24), (1280, 36), (1600, 48)]

@@ -16,6 +16,14 @@ exercise = Exercise(
     "prefix_attn",
     title="Extra keys and values",
     source="Li & Liang (2021); He et al. (2022), eq. 5",
+    hints=[
+        "Put the learned keys and values in front of the others, and compute attention as "
+        "always: it is the mask that needs a thought.",
+        "The mask has two parts side by side, the columns of the prefix and those of the "
+        "tokens. Which of them is a triangle?",
+        "In `mixture_steps` multiply the definitions of x and y by P and S: what you get stands "
+        "in the numerator.",
+    ],
 )
 
 

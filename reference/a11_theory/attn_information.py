@@ -10,8 +10,14 @@ from reference.helpers import softmax
 
 exercise = Exercise(
     "attn_information",
-    title="Mutual information of position and key",
+    title="What a position says about the key",
     source="Cover & Thomas (2006), section 2.4",
+    hints=[
+        "How probable is it that the first query is drawn *and* looks at the first key? Add such "
+        "products up over the queries.",
+        "For the extremes ask two things: how uncertain is the key before i is known, and how "
+        "uncertain is it afterwards?",
+    ],
 )
 attention_entropy = exercise.carries("a11_theory/row_entropy", "attention_entropy")
 

@@ -12,6 +12,14 @@ exercise = Exercise(
     "claim_audit",
     title="True, false, empirical",
     source="Vaswani et al. (2017); Yun et al. (2020)",
+    hints=[
+        "Ask of each claim what would settle it: a proof for all cases, one example against it, "
+        "or many runs of training.",
+        "With width 1 the scores are a multiplication table. Compute its rank, and that of its "
+        "softmax, for a few queries and keys.",
+        "For the scale try a right key that leads and one that lags. For ten layers look at the "
+        "number by which a single one multiplies the gradient.",
+    ],
 )
 
 claims = Labels(

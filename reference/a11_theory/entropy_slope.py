@@ -13,6 +13,14 @@ exercise = Exercise(
     "entropy_slope",
     title="Sharper means less entropy",
     source="Cover & Thomas (2006), chapter 12",
+    hints=[
+        "Put the logarithm of p_i in before anything else: the sum falls into two, and each of "
+        "them has a name or a value.",
+        "m depends on b as well, so the product b m gives two terms. Look for what cancels before "
+        "you write m as a sum.",
+        "For the slopes compute the weights at each β first: both factors of your last line "
+        "depend on β.",
+    ],
 )
 
 scores = np.array([0.0, 1, 3])

@@ -8,8 +8,15 @@ from autograder.exercise import Count, Essay, Exercise
 
 exercise = Exercise(
     "essay_architectures",
-    title="Essay: encoder, decoder, both",
+    title="Encoder, decoder, both",
     source="Vaswani et al. (2017); Devlin et al. (2019); Raffel et al. (2020)",
+    hints=[
+        "Draw the tables of scores for three tokens of the source and two of the target, and "
+        "shade what a mask hides.",
+        "For the essay compare the areas of your drawings: which grow with the source, which with "
+        "the target, which with both? Then let the target grow by a token: which keys and values "
+        "are new?",
+    ],
 )
 
 

@@ -10,8 +10,15 @@ from autograder.exercise import Count, Essay, Exercise
 
 exercise = Exercise(
     "essay_depth",
-    title="Essay: depth and width",
+    title="Depth and width",
     source="Kaplan et al. (2020); Hoffmann et al. (2022)",
+    hints=[
+        "L and d of your two models differ by simple factors. Follow these through each formula "
+        "before you multiply large numbers.",
+        "For the essay look at your own fit again: how large is the error of its exponent, and "
+        "what would change within that error? Ask of each sentence that you write whether it is "
+        "proved, measured or customary.",
+    ],
 )
 
 

@@ -10,8 +10,16 @@ from autograder.exercise import Count, Essay, Exercise
 
 exercise = Exercise(
     "essay_heads",
-    title="Essay: heads and their width",
+    title="Heads and their width",
     source="Vaswani et al. (2017), section 3.2.2; Bhojanapalli et al. (2020)",
+    hints=[
+        "All heads share one width. Go through your numbers: what shrinks as h grows, what grows, "
+        "and what doesn't notice?",
+        "For the ranks multiply a table whose rows have lost their means by a column of ones. "
+        "What does that say about its columns?",
+        "Before you write, try it out: take queries and keys of width 1, and compare the rank of "
+        "their scores with that of their weights.",
+    ],
 )
 
 
@@ -44,6 +52,12 @@ def output_projection_forgotten(d, h):
 def every_head_whole(d, h):
     """Every head has projections of its own, but to a part of the width only."""
     return 4 * d * d * h
+
+
+@parameters.misconception()
+def divided_among_the_heads(d, h):
+    """That is one head's share. All heads of the layer count."""
+    return 4 * d * d // h
 
 
 @exercise.part(points=0.5, answer=Count())

@@ -11,8 +11,15 @@ from autograder.exercise import Essay, Exercise, Numbers
 
 exercise = Exercise(
     "essay_lora",
-    title="Essay: low-rank adaptation",
+    title="Low-rank adaptation",
     source="Eckart and Young (1936); Hu et al. (2022); Aghajanyan et al. (2021)",
+    hints=[
+        "Which singular values does the best matrix of that rank keep, by Eckart and Young? The "
+        "error and the whole norm are made of the others, and of all.",
+        "An identity has singular values, too: how many are there, and how large are they?",
+        "For the essay compare your two errors: what in a spectrum makes a small rank enough? And "
+        "what do you know of that spectrum before you have trained?",
+    ],
 )
 
 

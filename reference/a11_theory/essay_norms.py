@@ -9,8 +9,16 @@ from autograder.exercise import Count, Essay, Exercise
 
 exercise = Exercise(
     "essay_norms",
-    title="Essay: normalisation",
+    title="Normalisation",
     source="Ba et al. (2016); Santurkar et al. (2018); Xiong et al. (2020)",
+    hints=[
+        "Take a single mean: which numbers of the batch go into it? Then count how many such "
+        "groups there are.",
+        "For the essay add a constant to a token's vector, or double it: what comes out of a "
+        "norm, and what does that say about its slopes along these two directions?",
+        "Draw the residual stream through two blocks, once for either place of the norm. What "
+        "stands on the direct way from the loss back to the input?",
+    ],
 )
 
 

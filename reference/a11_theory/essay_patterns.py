@@ -10,8 +10,16 @@ from autograder.exercise import Count, Essay, Exercise
 
 exercise = Exercise(
     "essay_patterns",
-    title="Essay: full, sparse, linear",
+    title="Full, sparse, linear",
     source="Yun et al. (2020); Zaheer et al. (2020); Katharopoulos et al. (2020)",
+    hints=[
+        "Draw each pattern for eight tokens, and check your formula by counting. What is missing "
+        "at the corners, and what would be counted twice?",
+        "Follow one token: from whom has it heard after one layer, and after two? See for each "
+        "pattern whether the circle keeps growing.",
+        "For the essay write the weights of linear attention as a product of two matrices. What "
+        "does that bound, and which tables of weights lie beyond?",
+    ],
 )
 
 

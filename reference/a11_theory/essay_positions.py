@@ -8,8 +8,14 @@ from autograder.exercise import Count, Essay, Exercise
 
 exercise = Exercise(
     "essay_positions",
-    title="Essay: absolute, relative, rotary",
+    title="Absolute, relative, rotary",
     source="Shaw et al. (2018); Su et al. (2021); Press et al. (2022)",
+    hints=[
+        "Ask of each scheme whether training changes any of its numbers. For the relative vectors "
+        "write down all offsets with K = 2 before you count.",
+        "For the essay move both tokens on by the same number of places: which terms of the score "
+        "stay as they are? Then let the two change places: which schemes notice?",
+    ],
 )
 
 

@@ -9,8 +9,16 @@ from autograder.exercise import Count, Essay, Exercise
 
 exercise = Exercise(
     "essay_training",
-    title="Essay: an efficient training plan",
+    title="An efficient training plan",
     source="Rajbhandari et al. (2020); Micikevicius et al. (2018); Chen et al. (2016)",
+    hints=[
+        "Make a table of the bytes of one parameter, a row for each kind. From one case to the "
+        "next one more row is divided.",
+        "In the ring follow a single device: in how many steps does it send, and how large is "
+        "what it sends?",
+        "Begin the essay with what you want to reach and what limits you. Then ask of each "
+        "measure what it saves, what it costs, and whether it changes what is computed.",
+    ],
 )
 
 

@@ -8,12 +8,20 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from autograder.algebra import IndexedChain
-from autograder.exercise import Choice, Derivation, Exercise, Numbers, agree
+from autograder.exercise import Choice, Derivation, Exercise, Numbers, agree, alike, require
 
 exercise = Exercise(
     "head_metrics",
     title="Specialisation and diversity",
     source="Li et al. (2018), section 3",
+    hints=[
+        "The mean head is a matrix like the others. Form the difference first; a distance is the "
+        "norm of that.",
+        "In the derivation multiply the square out, and ask of each term which of the two indices "
+        "it knows: a sum over the other one only counts.",
+        "Try each weakness out on small heads: multiply them all, exchange two, take one twice. "
+        "And which matrix do heads still go through?",
+    ],
 )
 
 heads = np.array([np.eye(2), np.eye(2), np.diag([4.0, 5])])
@@ -238,11 +246,13 @@ def distances_of_pairs(call, rng):
 def normalised_outputs(call, rng):
     """With `normalise`, S and D stay as they are when all outputs are multiplied by 10."""
     H = outputs(rng)
-    S, D = head_metrics(H, normalise=True)
+    S, D = call(H / np.sqrt((H**2).sum() / len(H)))  # by what comes for outputs of that size
+    require(np.shape(S) == (len(H),), "S has one number for each head")
+    require(not alike(call(H)[0], S), "S doesn't depend on how large the outputs are")
     for scale in (1, 10):
         found = call(scale * H, normalise=True)
-        agree(found[0], S, what="S", credit=0.3)
-        agree(found[1], D, rtol=1e-6, what="D", credit=0.3)
+        agree(found[0], S, what="S")
+        agree(found[1], D, rtol=1e-6, what="D")
 
 
 @exercise.misconception
@@ -277,18 +287,26 @@ def from_the_other_heads(H, normalise=False):
 
 
 @exercise.misconception
+def mean_of_all_entries(H, normalise=False):
+    """For S you subtract one number, the mean of all entries. The mean head has n × d of them."""
+    _, D = head_metrics(H, normalise)
+    scale = np.sqrt((H**2).sum() / len(H)) if normalise else 1
+    return size(H - H.mean()) / scale, D
+
+
+@exercise.misconception
 def never_normalised(H, normalise=False):
     """`normalise` has no effect."""
     return head_metrics(H)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.3)
 def each_head_by_itself(H, normalise=False):
     """You scale each head to the norm 1. One common factor is asked for, or the sizes are lost."""
     return head_metrics(H / size(H)[:, None, None] if normalise else H)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.3)
 def not_averaged(H, normalise=False):
     """You divide by the norm of all heads together. The mean of the squared norms is needed."""
     return head_metrics(H / np.linalg.norm(H) if normalise else H)

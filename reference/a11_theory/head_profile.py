@@ -7,13 +7,20 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from autograder.exercise import Exercise, Mismatch, Numbers, agree, data_file, require
+from autograder.exercise import Exercise, Mismatch, Numbers, agree, alike, data_file, require
 from reference.helpers import echo_pass, softmax
 
 exercise = Exercise(
     "head_profile",
     title="Local, previous-token, uniform, first-token",
     source="Clark et al. (2019), section 3",
+    hints=[
+        "Draw the four maps as tables of six rows. What stands in row 0 of each, and over how "
+        "many rows does each average go?",
+        "The numbers |i − j| are a table of their own, to be multiplied with the map entry by "
+        "entry. `np.diagonal` lets you choose an offset and two axes, so that axes in front "
+        "survive.",
+    ],
 )
 
 N = 6
@@ -52,10 +59,29 @@ def mean_entropy(A):
     return -np.sum(A * np.log(np.where(A > 0, A, 1)), axis=-1).mean(axis=-1)
 
 
+def averages(A):
+    """Return all five."""
+    return {
+        "distance": mean_distance(A),
+        "previous": mean_previous(A),
+        "first": A[..., 0].mean(axis=-1),
+        "entropy": mean_entropy(A),
+        "diagonal": np.diagonal(A, 0, -2, -1).mean(axis=-1),
+    }
+
+
+def followed(head_profile, name):
+    """Return an entry for the four maps, if the function has most of them right."""
+    found, right = head_profile(MAPS), averages(MAPS)
+    if sum(alike(found.get(each), right[each]) for each in right) < 3:
+        raise ValueError("from such a function nothing follows")
+    return np.asarray(found[name])
+
+
 @exercise.part(points=1, answer=Numbers())
-def distance():
+def distance(head_profile):
     """The mean attention distances of the four maps."""
-    return mean_distance(MAPS)
+    return followed(head_profile, "distance")
 
 
 @distance.misconception()
@@ -83,9 +109,9 @@ def squared_distances():
 
 
 @exercise.part(points=0.5, answer=Numbers())
-def previous():
+def previous(head_profile):
     """The mean weights on the previous token, over rows 1 to 5."""
-    return mean_previous(MAPS)
+    return followed(head_profile, "previous")
 
 
 @previous.misconception()
@@ -107,9 +133,9 @@ def own_token():
 
 
 @exercise.part(points=0.5, answer=Numbers())
-def entropy():
+def entropy(head_profile):
     """The mean row entropies of the four maps, in nats."""
-    return mean_entropy(MAPS)
+    return followed(head_profile, "entropy")
 
 
 @entropy.misconception()
@@ -133,13 +159,7 @@ def of_the_mean_row():
 @exercise.reference
 def head_profile(A: Float[ndarray, "*b n n"]) -> dict[str, Float[ndarray, "*b"] | float]:
     """Return averages over the rows, one number for each head of each example."""
-    return {
-        "distance": mean_distance(A),
-        "previous": mean_previous(A),
-        "first": A[..., 0].mean(axis=-1),
-        "entropy": mean_entropy(A),
-        "diagonal": np.diagonal(A, 0, -2, -1).mean(axis=-1),
-    }
+    return averages(A)
 
 
 @exercise.alternative
@@ -212,10 +232,22 @@ def distances(call, rng):
     profile(call, weights(rng, 7, 7), "distance")
 
 
-@exercise.check(points=0.75, visible=True)
-def places(call, rng):
-    """`previous`, `first` and `diagonal` are mean weights on the token before, token 0, itself."""
-    profile(call, weights(rng, 5, 5), "diagonal", "first", "previous")
+@exercise.check(points=0.25, visible=True)
+def on_the_previous(call, rng):
+    """`previous` is the mean weight on the token before, over the rows that have one."""
+    profile(call, weights(rng, 5, 5), "previous")
+
+
+@exercise.check(points=0.25, visible=True)
+def on_the_first(call, rng):
+    """`first` is the mean weight on token 0."""
+    profile(call, weights(rng, 5, 5), "first")
+
+
+@exercise.check(points=0.25, visible=True)
+def on_itself(call, rng):
+    """`diagonal` is the mean weight of a token on itself."""
+    profile(call, weights(rng, 5, 5), "diagonal")
 
 
 @exercise.check(points=0.5)
@@ -227,8 +259,17 @@ def entropies(call, rng):
 
 @exercise.check(points=0.5)
 def batches_and_heads(call, rng):
-    """Maps of shape (batch, heads, n, n) give entries of shape (batch, heads)."""
-    profile(call, weights(rng, 2, 3, 4, 4), "distance", "previous", "first", "entropy", "diagonal")
+    """Maps of shape (batch, heads, n, n) give entries of shape (batch, heads), each its own."""
+    A = weights(rng, 2, 3, 4, 4)
+    found, each = call(A), [[call(X) for X in heads] for heads in A]
+    require(isinstance(found, dict), "a dictionary is asked for")
+    differing = 0
+    for name in averages(A):
+        require(name in found, f"the dictionary has no entry {name!r}")
+        alone = np.array([[one[name] for one in heads] for heads in each])
+        agree(found[name], alone, what=f"the entry {name!r}", atol=1e-7)
+        differing += np.ptp(alone) > 1e-6
+    require(differing >= 3, "most entries are the same for all maps")
 
 
 @exercise.misconception
@@ -255,6 +296,12 @@ def previous_over_all_rows(A):
 def following_token(A):
     """You took the diagonal above: that is the token after. Rows are queries."""
     return head_profile(A) | {"previous": np.diagonal(A, 1, -2, -1).mean(-1)}
+
+
+@exercise.misconception
+def largest_weight(A):
+    """You took the largest weight of each row. `diagonal` is the one on the token itself."""
+    return head_profile(A) | {"diagonal": A.max(-1).mean(-1)}
 
 
 @exercise.misconception

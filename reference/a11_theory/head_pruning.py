@@ -12,6 +12,14 @@ exercise = Exercise(
     "head_pruning",
     title="Which heads matter?",
     source="Michel et al. (2019), sections 3 and 4",
+    hints=[
+        "The output is a sum, so without a head just its contribution is missing. For the shares "
+        "add contributions up in your order, and square afterwards.",
+        "Imagine a layer whose second head is a copy of the first. What is lost without one of "
+        "them, and what without both?",
+        "In the trained model a row of logits is about the letter that comes next: write letters "
+        "and rows below each other, and see which pairs belong together.",
+    ],
 )
 
 
@@ -190,6 +198,12 @@ def losses():
 def letter_itself():
     """You looked for each letter in its own row. A row of logits is about the letter behind it."""
     return losses_by(lambda cost: cost[np.arange(24), WORD].mean())
+
+
+@losses.misconception()
+def one_row_too_late():
+    """You left out the first row of logits. The last one is about nothing that comes."""
+    return losses_by(lambda cost: cost[np.arange(1, 24), WORD[1:]].mean())
 
 
 @losses.misconception()

@@ -13,6 +13,15 @@ exercise = Exercise(
     "max_entropy",
     title="What softmax optimises",
     source="Boyd & Vandenberghe (2004), example 3.25",
+    hints=[
+        "The derivative by p_j meets one term of each sum. Solve what remains for p_j first; c "
+        "comes last, from the sum of all weights.",
+        "In the second derivation write s_i as the definition of q has it, and look for a sum in "
+        "which nothing but weights is left.",
+        "Compare F at your p, at the uniform weights and at the corner: the last line of your "
+        "derivation says by how much they must differ. Ask of each claim whether one of these "
+        "points would do better.",
+    ],
 )
 
 
@@ -44,7 +53,8 @@ lagrange = EquationChain(
         Waypoint(
             "Use that the weights add up to 1: that determines c.",
             lambda line: (
-                line.operators == {"Total"} or ("c" in line.names and "p" not in line.names)
+                (line.operators == {"Total"} and "s" in line.names)
+                or ("c" in line.names and "p" not in line.names)
             ),
         ),
     ),

@@ -3,6 +3,8 @@
 Source: Vaswani et al. (2017), "Attention is all you need", section 4.
 """
 
+import math
+
 import numpy as np
 
 from autograder.exercise import ComplexityClass, Count, Exercise
@@ -11,10 +13,33 @@ exercise = Exercise(
     "rnn_cnn_compare",
     title="Against recurrence and convolution",
     source="Vaswani et al. (2017), section 4",
+    hints=[
+        "What does one pair of tokens cost, one step, one output of a convolution? Then count how "
+        "many of them there are.",
+        "Without dilation the view grows by the same amount in every layer, with dilation by the "
+        "same factor. How many layers until it holds all tokens?",
+        "From the first token to the last there are fewer steps than tokens; and a layer that is "
+        "needed in part is needed.",
+    ],
 )
 
 n, d, k = 100, 512, 3
 CLASSES = ComplexityClass("n d k")
+
+
+def exponents(cost):
+    """By symbol its exponent in a class of one product of powers."""
+    (term,) = cost.terms
+    found = {symbol: power for symbol, (rate, power, log) in term.powers if not (rate or log)}
+    if not found or len(found) < len(term.powers):
+        raise ValueError("nothing follows from a constant, nor from a logarithm")
+    return found
+
+
+def worth(cost):
+    """What such a class is for the numbers of this exercise, with the factor 1."""
+    sizes = {"n": n, "d": d, "k": k}
+    return math.prod(sizes[symbol] ** power for symbol, power in exponents(cost).items())
 
 
 @exercise.part(points=0.5, answer=CLASSES)
@@ -150,9 +175,9 @@ def base_forgotten():
 
 
 @exercise.part(points=1, answer=Count())
-def madds():
+def madds(attention_work, recurrent_work, convolution_work):
     """The madds of self-attention, recurrence and convolution."""
-    return np.array([n * n * d, n * d * d, k * n * d * d])
+    return [worth(work) for work in (attention_work, recurrent_work, convolution_work)]
 
 
 @madds.misconception()
@@ -210,9 +235,13 @@ def rounded_down():
 
 
 @exercise.part(points=0.5, answer=Count())
-def crossover():
+def crossover(attention_work, recurrent_work):
     """The length from which attention is no longer the cheaper one of the two."""
-    return d
+    one, other = exponents(attention_work), exponents(recurrent_work)
+    n_power, d_power = (one.get(name, 0) - other.get(name, 0) for name in "nd")
+    if not n_power:
+        raise ValueError("the two meet at no length")
+    return d ** (-d_power / n_power)
 
 
 @crossover.misconception()
@@ -228,9 +257,11 @@ def width_squared():
 
 
 @exercise.part(points=0.5, answer=Count())
-def layers():
+def layers(paths):
     """The layers of kernel-3 convolutions that link both ends of the sequence."""
-    return -(-(n - 1) // (k - 1))
+    if np.ptp(paths) == 0:
+        raise ValueError("nothing follows from the same number everywhere")
+    return paths[2]
 
 
 @layers.misconception()

@@ -11,7 +11,17 @@ from autograder.exercise import Exercise, Numbers, agree, require
 from reference.helpers import softmax
 
 exercise = Exercise(
-    "row_entropy", title="How focused is a row?", source="Shannon (1948), section 6"
+    "row_entropy",
+    title="How focused is a row?",
+    source="Shannon (1948), section 6",
+    hints=[
+        "Which row over three keys leaves you most in doubt about where it looks? Under a mask "
+        "ask the same for as many keys as the row may see.",
+        "Logarithms to two bases differ by a constant factor. You can find it from two equal "
+        "weights, which have 1 bit.",
+        "A weight of 0 is to add nothing. Whatever harmless number you let the logarithm have "
+        "there, the product with 0 removes it.",
+    ],
 )
 
 words = np.array([[1, 0], [0, 1], [1, 1]])

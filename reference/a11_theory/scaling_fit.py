@@ -8,7 +8,16 @@ import numpy as np
 from autograder.exercise import Count, Exercise, Numbers
 
 exercise = Exercise(
-    "scaling_fit", title="Fit a power law", source="Kaplan et al. (2020), sections 1 and 3"
+    "scaling_fit",
+    title="Fit a power law",
+    source="Kaplan et al. (2020), sections 1 and 3",
+    hints=[
+        "`np.polyfit` fits a line. Take both logarithms to the same base, and look at the sign of "
+        "the slope before you call it α.",
+        "For the factor put two computes into the power law, one ten times the other, and divide: "
+        "what cancels?",
+        "With d = 4L the weights are a number times a power of L. Which power is it?",
+    ],
 )
 
 exponents = np.arange(18, 23)
@@ -55,9 +64,10 @@ def slope_of_the_other_axis(loss):
 
 
 @exercise.part(points=0.5, answer=Numbers())
-def error(loss):
+def error(loss, alpha):
     """The standard error of α."""
-    return line(np.log10(loss))[1]
+    natural = np.isclose(alpha, -line(np.log(loss))[0], rtol=1e-2)
+    return line(np.log(loss) if natural else np.log10(loss))[1]
 
 
 @error.misconception()
@@ -166,9 +176,9 @@ def depth_over_width():
 
 
 @exercise.part(points=0.5, answer=Numbers())
-def depth():
+def depth(weights):
     """The depth with the budget of these shapes if d = 4 L; it needn't be a whole number."""
-    return np.cbrt(12 * 6 * 512**2 / 192)
+    return np.cbrt(weights[0] / 192)
 
 
 @depth.misconception()

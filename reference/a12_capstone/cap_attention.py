@@ -29,7 +29,18 @@ from reference.helpers import (
 )
 
 exercise = Exercise(
-    "cap_attention", title="Inside the trained model", source="Clark et al. (2019), sections 3 to 5"
+    "cap_attention",
+    title="Inside the trained model",
+    source="Clark et al. (2019), sections 3 to 5",
+    hints=[
+        "Give a model of yours these weights and run it once: afterwards its maps lie where part "
+        "1 has put them. All sizes but the number of heads can be read from shapes.",
+        "Mind the order: to measure a mean map is one thing, to average what was measured on each "
+        "map another. Read for every function which of the two is asked for.",
+        "See that the model reverses before you measure it. A head that knows nothing treats all "
+        "six keys alike: hold your masses against that, and put both seeds side by side before "
+        "you write.",
+    ],
 )
 
 Transformer = exercise.carries("a12_capstone/cap_forward", "Transformer")
@@ -412,21 +423,38 @@ def shown_by(table):
         return "nothing"
     if masses.max() >= 0.5 and distances.max() > 0.3:
         return "a reversing model"
+    if masses.max() < 0.1:
+        return "another place"
     if masses.max() < 0.3:
         return "untrained"
     raise Undecided("the model looks partly at the mirror; a person decides")
 
 
+def looking(share):
+    """Maps of two heads with this share on the mirror, and the rest on all other keys alike."""
+    mirror = np.eye(N)[::-1]
+    return np.tile(share * mirror + (1 - share) / (N - 1) * (1 - mirror), (1, H, 1, 1))
+
+
 @exercise.part(points=1, answer=Witness(shown_by))
-def mirror():
+def mirror(mirror_mass):
     """Of your own model: four masses on the mirror, and six distances between heads."""
-    return np.array([0.62, 0.65, 0.8, 0.8, 0.3, 0.38, 0.81, 0.69, 0.19, 0.11])
+    masses = np.ravel([mirror_mass(looking(share)) for share in (0.65, 0.8)])
+    if not masses.any():
+        raise ValueError("no masses")
+    return np.array([*masses, 0.3, 0.38, 0.81, 0.69, 0.19, 0.11])
 
 
 @mirror.misconception()
 def untrained_model():
     """No head looks at the mirror: train the model first, and collect with its weights."""
     return np.array([0.16, 0.17, 0.18, 0.16, 0.05, 0.06, 0.08, 0.04, 0.1, 0.12])
+
+
+@mirror.misconception()
+def mass_of_another_place():
+    """A model that reverses looks away from the place that you measured: is it the mirror?"""
+    return np.array([0.04, 0.04, 0.02, 0.01, 0.3, 0.38, 0.81, 0.69, 0.19, 0.11])
 
 
 @mirror.misconception()
@@ -443,22 +471,33 @@ def nothing_measured():
 
 def plausible(table):
     """Are these entropies of six positions?"""
-    if np.any(table < 0) or np.any(table > np.log(N) + 1e-6) or np.any(table[2:4] > 1.0966):
+    bits = np.any(table > np.log(N) + 1e-6) or np.any(table[2:4] > 1.0966)
+    highest = table * np.log(2) if bits else table
+    if np.any(table < 0) or np.any(highest > np.log(N) + 1e-6) or np.any(highest[2:4] > 1.0966):
         return "impossible"
-    return "entropies" if np.ptp(table) > 1e-3 else "nothing"
+    if np.ptp(table) <= 1e-3:
+        return "nothing"
+    return "bits" if bits else "entropies"
 
 
 @exercise.part(points=0.5, answer=Witness(plausible))
-def entropies():
+def entropies(row_entropy):
     """Of your own model, rows of two heads: encoder, decoder to itself, decoder to encoder."""
-    rows = [[1.5, 1.45], [1.18, 1.39], [0.74, 0.92], [0.89, 0.73], [0.82, 0.77], [0.54, 0.54]]
-    return np.array(rows)
+    rows = [[1.7, 1.6], [1.18, 1.39], [0.74, 0.92], [0.89, 0.73], [0.82, 0.77], [0.54, 0.54]]
+    unit = np.mean(row_entropy(np.full((1, H, N, N), 1 / N))) / np.log(N)
+    return unit * np.array(rows)
+
+
+@entropies.misconception()
+def table_in_bits():
+    """Six weights have at most log 6 nats, row i of a causal map log i: are these bits?"""
+    return np.array([[2.2, 2.1], [2.0, 1.8], [1.1, 1.2], [1.2, 1.1], [1.2, 1.1], [0.8, 0.8]])
 
 
 @entropies.misconception()
 def beyond_the_bound():
     """Six weights have an entropy of at most log 6, and row i of a causal map one of log i."""
-    return entropies.compute() * 1.5
+    return np.full((6, 2), 3.0) - np.eye(6, 2)
 
 
 @entropies.misconception()

@@ -25,6 +25,14 @@ exercise = Exercise(
     "cap_benchmark",
     title="Linear against standard attention",
     source="Katharopoulos et al. (2020), section 3; Dao et al. (2022), section 3",
+    hints=[
+        "Count for one head first: which products are there, and what shapes have their factors? "
+        "Heads and bytes come in at the end.",
+        "Neither of the two sums over the keys has an axis of length n: what shapes are left? In "
+        "your function these sums come first.",
+        "For the text put measured and predicted ratios in one table, and begin where they differ "
+        "most: what takes time there that multiply-adds don't count?",
+    ],
 )
 
 B, H, D = 1, 8, 64

@@ -18,7 +18,17 @@ from reference.helpers import (
 )
 
 exercise = Exercise(
-    "cap_classify", title="Which came first?", source="Vaswani et al. (2017), section 3.5"
+    "cap_classify",
+    title="Which came first?",
+    source="Vaswani et al. (2017), section 3.5",
+    hints=[
+        "The block is a layer of your encoder under another name. Its steps and their ways back "
+        "are there already; new is the mean over positions alone.",
+        "By how much does the mean change if one position changes a little? That is its way back, "
+        "and it is the same at every position.",
+        "For the sequences choose two different places first, then fill the rest. A loss that "
+        "stays near log 2 is that of a guess: look at the positions before you take more steps.",
+    ],
 )
 
 
@@ -113,7 +123,8 @@ def logits(call, rng):
     """Embedding, positions, one block, the mean over positions, and the map to two logits."""
     made, right = model(call, rng)
     x = rng.integers(0, V, (3, 5))
-    agree(made(x), right(x), rtol=1e-8, atol=1e-8)
+    found, _ = made(x), made(x, False)  # what comes of the second one tells mistakes apart
+    agree(found, right(x), rtol=1e-8, atol=1e-8)
 
 
 @exercise.check(points=2)
@@ -121,6 +132,7 @@ def blind_without_positions(call, rng):
     """With positions=False nothing is added: whatever the order, the logits are the same."""
     made, _ = model(call, rng)
     x = np.stack([rng.permutation(V) for _ in range(4)])
+    made(x)  # what comes of it tells mistakes apart
     there, back = (np.asarray(made(each, False)) for each in (x, x[:, ::-1]))
     agree(there.shape, (4, 2), what="the shape of the logits")
     require(np.allclose(there, back), "the order still changes the logits")
@@ -177,7 +189,7 @@ class MaximumTaken(Classifier):
 
 @exercise.misconception
 class AlwaysWithPositions(Classifier):
-    """`positions` has no effect: they are always added."""
+    """With positions=False they are added all the same."""
 
     def _encoded(self, x, positions):
         return super()._encoded(x, True)
@@ -185,10 +197,28 @@ class AlwaysWithPositions(Classifier):
 
 @exercise.misconception
 class NeverWithPositions(Classifier):
-    """Positions are never added, so that no order can be seen."""
+    """With positions=True none are added, so that no order can be seen."""
 
     def _encoded(self, x, positions):
         return super()._encoded(x, False)
+
+
+@exercise.misconception(credit=0.5)
+class PositionsTurnedRound(Classifier):
+    """You add positions with positions=False, and none with True: turn the condition round."""
+
+    def _encoded(self, x, positions):
+        return super()._encoded(x, not positions)
+
+
+@exercise.misconception(credit=0.5)
+class NotEnlarged(Classifier):
+    """The embedding is multiplied by √d before the positions are added."""
+
+    def _encoded(self, x, positions):
+        d = self.weights["embed"].shape[1]
+        inner = self.weights["embed"][x] + (sinusoids(x.shape[1], d) if positions else 0)
+        return Pass(self.weights, self.h).encode(inner, "block")[0]
 
 
 @exercise.misconception

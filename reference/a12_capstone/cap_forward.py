@@ -20,6 +20,14 @@ exercise = Exercise(
     "cap_forward",
     title="A complete transformer in NumPy",
     source="Vaswani et al. (2017), section 3 and figure 1",
+    hints=[
+        "Write a small method for each kind of step: embed, look, feed forward, add and "
+        "normalise. A layer is then a short list of calls.",
+        "All names of one attention begin alike: pick the arrays that begin with its place, and "
+        "cut that beginning off. The dictionary that remains is what `multi_head` takes.",
+        "You can ask your own model for `touched` and `parameters`: change one input and compare, "
+        "and add up the sizes of the arrays.",
+    ],
 )
 
 positional_encoding = exercise.carries("a05_positions/pe_code", "positional_encoding")
@@ -168,6 +176,14 @@ def heads_not_side_by_side(x, y, weights, h, mask=None):
     )
     out, maps = attention(q, k, v, mask)
     return out.reshape(x.shape) @ weights["W_o"] + weights["b_o"], maps
+
+
+@exercise.misconception(fatal=True)
+def heads_interleaved(x, y, weights, h, mask=None):
+    """Your heads take every h-th column. Each has columns that stand side by side."""
+    order = np.arange(x.shape[-1]).reshape(-1, h).T.ravel()
+    sorted_ = {f"{kind}_{n}": weights[f"{kind}_{n}"][..., order] for kind in "Wb" for n in "qkv"}
+    return multi_head(x, y, weights | sorted_ | {"W_o": weights["W_o"][order]}, h, mask)
 
 
 @exercise.misconception(fatal=True)
@@ -507,6 +523,18 @@ class SourceMaskedAsWell(Transformer):
         if place.startswith("encoder"):
             mask = np.tri(x.shape[1], dtype=bool)
         return super()._look(place, x, y, mask)
+
+
+@exercise.misconception(credit=0.3)
+class MemoryMasked(Transformer):
+    """You masked the look at the memory, too. Every target token sees the whole source."""
+
+    def _decoder(self, place, y, memory):
+        causal = np.tri(y.shape[1], dtype=bool)
+        y = self._norm(place, 1, y, self._look(f"{place}.self", y, y, causal))
+        mask = np.tri(y.shape[1], memory.shape[1], dtype=bool)
+        y = self._norm(place, 2, y, self._look(f"{place}.cross", y, memory, mask))
+        return self._norm(place, 3, y, self._forward(place, y))
 
 
 @exercise.misconception

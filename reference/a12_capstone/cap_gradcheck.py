@@ -15,6 +15,14 @@ exercise = Exercise(
     "cap_gradcheck",
     title="Trust your gradients",
     source="Rumelhart, Hinton and Williams (1986)",
+    hints=[
+        "Work from the loss to the front, and compare with differences after each step: first the "
+        "map to the logits alone, then a norm more, a feed-forward layer more, an attention more.",
+        "Count for every result how many times it is used further on: so many gradients come back "
+        "to it. Where ids pick rows of a table, see what `np.add.at` does that `+=` doesn't.",
+        "For the bias write down what each adds to the score of a query and a key. Which changes "
+        "of a whole row does softmax not see?",
+    ],
 )
 
 Transformer = exercise.carries("a12_capstone/cap_forward", "Transformer")
@@ -93,6 +101,13 @@ def batch(rng, B=3, n=5, m=4):
     return tuple(rng.integers(0, V, (B, size)) for size in (n, m, m))
 
 
+def centred(weights):
+    """The same in which nothing on the way back has a mean: the share of means can't be missed."""
+    gammas = {name: np.full_like(array, 1.3) for name, array in weights.items() if ".gamma" in name}
+    matrices = {n: a - a.mean(axis=0) for n, a in weights.items() if a.ndim == 2 and "." in n}
+    return weights | gammas | matrices
+
+
 def silent(weights, *looks):
     """The same with attention that adds nothing at these places."""
     none = [name for name in weights if name.endswith("W_o") and name.split(".")[2] in looks]
@@ -112,9 +127,18 @@ def answered(call, weights, data):
     return loss, grads
 
 
+def counts_as_loss(call, weights, data):
+    """Require a −log p, be it of another model: the probabilities of all labels add up to 1."""
+    src, dec_in, _ = (ids[:1, :1] for ids in data)
+    of_each = [answered(call, weights, (src, dec_in, np.array([[v]])))[0] for v in range(V)]
+    total = np.exp(-np.array(of_each, dtype=float)).sum()
+    require(abs(total - 1) < 1e-6, "the probabilities in your losses do not add up to 1")
+
+
 def slopes(call, rng, weights, data, places, step=1e-5):
     """Require that gradients at these places agree with differences of the loss that came."""
     grads = answered(call, weights, data)[1]
+    counts_as_loss(call, weights, data)
     for place in places:
         names = [name for name in weights if name.startswith(place)]
         for name in names:
@@ -130,6 +154,7 @@ def slopes(call, rng, weights, data, places, step=1e-5):
         )
         numeric = (here - there) / (2 * step)
         own = sum(float((np.asarray(grads[name]) * way[name]).sum()) for name in names)
+        require(abs(numeric) > 1e-7, f"your loss does not depend on the arrays of {place!r}")
         near = abs(own - numeric) <= 1e-6 * (abs(own) + abs(numeric)) + 1e-9
         require(near, f"the gradient does not agree with differences of your loss at {place!r}")
 
@@ -161,15 +186,18 @@ def of_norms_and_feed_forward(call, rng):
 @exercise.check(points=1.5)
 def of_self_attention(call, rng):
     """Where the source adds nothing: the decoder's attention to itself."""
-    weights = silent(model(rng), "cross")
-    slopes(call, rng, weights, batch(rng), ("decoder.1.self", "decoder.0.self", "target"))
+    weights = centred(silent(model(rng), "cross"))
+    slopes(call, rng, weights, batch(rng), ("decoder.1.self", "decoder.0.self"))
 
 
 @exercise.check(points=1.5)
 def of_the_encoder(call, rng):
     """Through the attention to the source, back to the encoder and its table."""
-    places = ("decoder.1.cross", "decoder.0.cross", "encoder.1", "encoder.0", "source")
-    slopes(call, rng, model(rng), batch(rng), places)
+    weights = centred(model(rng))
+    places = ("decoder.1.cross", "decoder.0.cross", "encoder.1", "encoder.0")
+    slopes(call, rng, weights, batch(rng), places)
+    once = rng.permutation(V)[None]  # every token comes once
+    slopes(call, rng, weights, (once, *(ids[:1] for ids in batch(rng)[1:])), ("source",))
 
 
 @exercise.check(points=1.5, after=of_the_output)
@@ -204,6 +232,27 @@ class NormAsScale(Pass):
 def norm_as_a_scale(weights, h, src, dec_in, labels):
     """Mean and deviation depend on the input as well: the way back through a norm says so."""
     return through(NormAsScale(weights, h), src, dec_in, labels)
+
+
+class NormWithoutMean(Pass):
+    """See `mean_forgotten`."""
+
+    def norm(self, x, place, number):
+        """Leave out the share of the mean on the way back."""
+        out, back = super().norm(x, place, number)
+        scale = 1 / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)
+
+        def wrong(g):
+            share = (g * self.w[f"{place}.gamma{number}"]).mean(axis=-1, keepdims=True)
+            return back(g) + share * scale
+
+        return out, wrong
+
+
+@exercise.misconception
+def mean_forgotten(weights, h, src, dec_in, labels):
+    """The mean that a norm subtracts depends on every entry: it has a share of the way back."""
+    return through(NormWithoutMean(weights, h), src, dec_in, labels)
 
 
 class NoShortcut(Pass):
@@ -360,7 +409,7 @@ def pointing_down(weights, h, src, dec_in, labels):
 def by_differences(weights, h, src, dec_in, labels):
     """These are differences, a way there for each number. Go back through the model once."""
     found = loss_and_grads(weights, h, src, dec_in, labels)
-    if len(src) > 1:  # for a batch they would come to the same, minutes later
+    if weights["source"].shape[1] > 2:  # of a larger model they would come minutes later
         return found
 
     def difference(name, i):

@@ -15,6 +15,14 @@ exercise = Exercise(
     "cap_seq2seq",
     title="Learn to reverse",
     source="Vaswani et al. (2017), section 5; Kingma and Ba (2015)",
+    hints=[
+        "Train on the same few sequences in every step first: their loss should come near 0. As "
+        "long as it doesn't, more steps on new ones won't help.",
+        "Print a source, the decoder's input and the labels below each other, and read them "
+        "column by column: what is known at each position, and what is to be said?",
+        "If the loss stays where it began, see whether Adam changes the very arrays that the "
+        "model looks up: `W -= step` does, `W = W - step` makes a new one.",
+    ],
 )
 
 START, V, LENGTH, H = 0, 9, 6, 2
@@ -117,10 +125,18 @@ class Trained:
 
     def symptom(self, written):
         """Say what the model has learned instead."""
+        right = shifted(self.labels)
+        own = np.ravel(self.losses)[-np.size(self.losses) // 20 :].mean()
         if (written == self.src).mean() > 0.5:
             return "copies", "the model repeats the source as it is; it should come out reversed"
-        if self.loss(self.labels) < 0.5 * self.loss(shifted(self.labels)):
+        if self.loss(self.labels) < 0.5 * self.loss(right):
             return "leak", "the model has learned to repeat its input: shift it to the right"
+        if 4 * own < self.loss(right) > 1:
+            return "other", (
+                "your losses end low, and on sequences to reverse this model's is high: it has "
+                "learned something else. Are its labels the source, reversed, and does your model "
+                "compute as the one of this notebook should?"
+            )
         if (written == self.labels).mean() > BEGUN:
             return "short", "the model has begun to learn, and is not there yet"
         return "nothing", "the model is no better than chance: do its own arrays change?"
@@ -189,7 +205,7 @@ def never_changed(seed):
     return trained(seed, steps=25, rate=0.0)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(credit=0.3, fatal=True)
 def copied_not_reversed(seed):
     """Your model learns to copy. The labels are the source, reversed."""
     return trained(seed, steps=110, copied=True)

@@ -4,15 +4,19 @@
     your_numbers("exercise")     the numbers that are yours
     check("exercise")            what is filled in, and what the visible checks say
     carry("exercise")            your own code of an earlier notebook, in place of this cell
+    practice("exercise")         other numbers; with answers, at once what is right
+    solution()                   the right answers to these other numbers
+    hint("exercise")             something to help you on
 
-There are no solutions in this file or in those beside it, and grading uses none of them.  It
-needs numpy and nothing else.
+There are no solutions of graded answers in this file or in those beside it, and grading uses none
+of them.  It needs numpy and nothing else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Iterator
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
@@ -139,6 +143,14 @@ def find(exercise: str) -> tuple[Any, str]:
     return None, f"There is no exercise {exercise!r} here. Did you mean {' or '.join(near)}?"
 
 
+def help_with(exercise: str, what: str) -> Any:
+    """Return the ``"practice"`` or the ``"hints"`` of an exercise, None where there is none."""
+    path = Path(__file__).with_name("help.json")
+    if not path.is_file():
+        return None
+    return json.loads(path.read_text(encoding="utf-8")).get(exercise, {}).get(what)
+
+
 def variant_of(exercise: str, found: Any, student: str) -> int | None:
     """Return which variant is a student's, or None where that can't be known yet."""
     if len(found["pool"]) == 1:
@@ -151,6 +163,110 @@ def variant_of(exercise: str, found: Any, student: str) -> int | None:
 
 class FormatError(ValueError):
     """The answer can't be read; the message is shown to the student."""
+
+
+MAX_EXPONENT = 400  # beyond what a float can hold, either way
+
+LITERAL = re.compile(r"(\d+(?:_\d+)*)?(?:\.(\d*))?(?:[eE]([+-]?\d+))?")
+# A factor 10^k behind a number: its exponent.  A number begins in one place and is read in one
+# way, or a thousand digits take seconds.
+_POWER = re.compile(
+    r"((?<![\d_])\d[\d_]*(?:\.\d*)?|(?<!\d)\.\d+)\s*\*\s*10\s*(?:\^|\*\*)\s*(?:\(\s*([+-]?\d+)\s*\)|([+-]?\d+))"
+    r"(?!\s*(?:\^|\*\*)|[\d.])"
+)
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
+_SIGNS = {
+    **dict.fromkeys("−–—‒﹣－", "-"),
+    **dict.fromkeys("×·⋅∙∗", "*"),
+    **dict.fromkeys("÷⁄∕", "/"),
+    "∞": "inf",
+    "{": "(",
+    "}": ")",
+}
+
+
+class Entry(NamedTuple):
+    """One number of an answer, and how it was written.
+
+    Attributes
+    ----------
+    value
+        Exactly, where it is a fraction of whole numbers.
+    last
+        The place of the last digit that was written, as a power of 10; None where it was worked
+        out.
+    figures
+        The least and the largest number of significant figures that it may have been given with.
+    typed
+        Did it come as text?
+    unit
+        What stands behind it.
+    scale
+        What it was multiplied by since.
+    """
+
+    value: Fraction | float
+    last: int | None = None
+    figures: tuple[int, int] = (17, 17)
+    typed: bool = False
+    unit: str = ""
+    scale: float = 1.0
+
+    @property
+    def half(self) -> float:
+        """Half a unit of the last digit, as a number; 0 where none was written."""
+        if self.last is None:
+            return 0.0
+        return 0.5 * self.scale * 10.0 ** max(min(self.last, 300), -300)
+
+
+def literal(text: str) -> Entry | None:
+    """Return a number that is written without a sign, None if the text is none.
+
+    >>> literal("0.0250").figures, literal("1500").figures, literal("1.5e3").last
+    ((3, 3), (2, 4), 2)
+    """
+    match = LITERAL.fullmatch(text)
+    if not match or not (match[1] or match[2]):
+        return None
+    whole, after = (match[1] or "").replace("_", ""), match[2]
+    digits = (whole + (after or "")).lstrip("0")
+    most = max(len(digits), 1)
+    least = most if after is not None else max(len(digits.rstrip("0")), 1)
+    exponent = int(match[3] or 0) if len(match[3] or "") < 9 else 10**9
+    last = exponent - len(after or "")
+    value: Fraction | float
+    if not digits:
+        value = Fraction(0)
+    elif abs(last + len(digits)) > MAX_EXPONENT or len(digits) > 1000:
+        value = math.inf if last + len(digits) > 0 else 0.0
+    else:
+        value = Fraction(int(digits)) * Fraction(10) ** last
+    return Entry(value, max(min(last, 10**6), -(10**6)), (least, most), typed=True)
+
+
+def plain(text: str) -> str:
+    """Write what looks alike alike."""
+    text = re.sub("[⁺⁻⁰¹²³⁴-⁹]+", lambda m: f"^({m[0].translate(_RAISED)})", text)
+
+    def vulgar(match: Any) -> str:  # ½, 1½
+        above, _, below = unicodedata.normalize("NFKC", match[2]).partition("⁄")
+        return f"({match[1] or 0}+{above}/{below or 1})"
+
+    text = re.sub("((?<!\\d)\\d*)([¼-¾⅐-⅞])", vulgar, text)
+    text = unicodedata.normalize("NFKC", text)
+    text = "".join(_SIGNS.get(sign, sign) for sign in text)
+
+    def exponent(match: Any) -> str:
+        # Behind a power or a quotient, signs aside, a product is no number by itself: 2^-14*10^8.
+        before = match.string[: match.start()]
+        if before.rstrip(" \t+-")[-1:] in tuple("^*/.") or before[-1:].isalnum():
+            return str(match[0])
+        if re.search(r"[\d.][eE][+-]?$", before):  # 1e-3*10^2
+            return str(match[0])
+        return f"{match[1]}e{match[2] or match[3]}"
+
+    return _POWER.sub(exponent, text)
 
 
 _SHORT = reprlib.Repr()
@@ -253,25 +369,9 @@ def unit_factor(given: str, wanted: str) -> float | None:
 MAX_TEXT = 20_000  # characters of an answer in numbers
 MAX_DEPTH = 40  # brackets in brackets, signs before signs
 MAX_BITS = 4096  # of a number that is worked out exactly
-MAX_EXPONENT = 400  # beyond what a float can hold, either way
 
-_LITERAL = re.compile(r"(\d+(?:_\d+)*)?(?:\.(\d*))?(?:[eE]([+-]?\d+))?")
 _NAME = re.compile(r"(?:(?:np|numpy|math)\.)?([A-Za-zπ]+\d*)")
 _UNIT = re.compile(r"[ \t]*([A-Za-zμ%]+(?:/s)?)(?![\w/])")
-# A factor 10^k behind a number: its exponent.
-_POWER = re.compile(
-    r"(\d[\d_]*\.?\d*|\.\d+)\s*\*\s*10\s*(?:\^|\*\*)\s*(?:\(\s*([+-]?\d+)\s*\)|([+-]?\d+))"
-    r"(?!\s*(?:\^|\*\*)|[\d.])"
-)
-_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
-_SIGNS = {
-    **dict.fromkeys("−–—‒﹣－", "-"),
-    **dict.fromkeys("×·⋅∙∗", "*"),
-    **dict.fromkeys("÷⁄∕", "/"),
-    "∞": "inf",
-    "{": "(",
-    "}": ")",
-}
 _FUNCTIONS: dict[str, Callable[[float], float]] = {
     "exp": math.exp,
     "log": math.log,
@@ -287,41 +387,6 @@ _FUNCTIONS: dict[str, Callable[[float], float]] = {
 }
 _CONSTANTS = {"pi": math.pi, "π": math.pi, "e": math.e}
 _SPECIAL = {"inf": math.inf, "infinity": math.inf, "oo": math.inf, "nan": math.nan}
-
-
-class Entry(NamedTuple):
-    """One number of an answer, and how it was written.
-
-    Attributes
-    ----------
-    value
-        Exactly, where it is a fraction of whole numbers.
-    last
-        The place of the last digit that was written, as a power of 10; None where it was worked
-        out.
-    figures
-        The least and the largest number of significant figures that it may have been given with.
-    typed
-        Did it come as text?
-    unit
-        What stands behind it.
-    scale
-        What it was multiplied by since.
-    """
-
-    value: Fraction | float
-    last: int | None = None
-    figures: tuple[int, int] = (17, 17)
-    typed: bool = False
-    unit: str = ""
-    scale: float = 1.0
-
-    @property
-    def half(self) -> float:
-        """Half a unit of the last digit, as a number; 0 where none was written."""
-        if self.last is None:
-            return 0.0
-        return 0.5 * self.scale * 10.0 ** max(min(self.last, 300), -300)
 
 
 Nested = Any  # an Entry, or a list of these
@@ -347,56 +412,7 @@ def read_text(text: str, *, units: bool = False) -> Nested:
         raise FormatError(
             f"a text of {len(text)} characters is too long; {MAX_TEXT} are the most here"
         )
-    return _Parser(_plain(text), text, units).answer()
-
-
-def literal(text: str) -> Entry | None:
-    """Return a number that is written without a sign, None if the text is none.
-
-    >>> literal("0.0250").figures, literal("1500").figures, literal("1.5e3").last
-    ((3, 3), (2, 4), 2)
-    """
-    match = _LITERAL.fullmatch(text)
-    if not match or not (match[1] or match[2]):
-        return None
-    whole, after = (match[1] or "").replace("_", ""), match[2]
-    digits = (whole + (after or "")).lstrip("0")
-    most = max(len(digits), 1)
-    least = most if after is not None else max(len(digits.rstrip("0")), 1)
-    exponent = int(match[3] or 0) if len(match[3] or "") < 9 else 10**9
-    last = exponent - len(after or "")
-    value: Fraction | float
-    if not digits:
-        value = Fraction(0)
-    elif abs(last + len(digits)) > MAX_EXPONENT or len(digits) > 1000:
-        value = math.inf if last + len(digits) > 0 else 0.0
-    else:
-        value = Fraction(int(digits)) * Fraction(10) ** last
-    return Entry(value, max(min(last, 10**6), -(10**6)), (least, most), typed=True)
-
-
-def _plain(text: str) -> str:
-    """Write what looks alike alike."""
-    text = re.sub("[⁺⁻⁰¹²³⁴-⁹]+", lambda m: f"^({m[0].translate(_RAISED)})", text)
-
-    def vulgar(match: Any) -> str:  # ½, 1½
-        above, _, below = unicodedata.normalize("NFKC", match[2]).partition("⁄")
-        return f"({match[1] or 0}+{above}/{below or 1})"
-
-    text = re.sub("(\\d*)([¼-¾⅐-⅞])", vulgar, text)
-    text = unicodedata.normalize("NFKC", text)
-    text = "".join(_SIGNS.get(sign, sign) for sign in text)
-
-    def exponent(match: Any) -> str:
-        # Behind a power or a quotient, signs aside, a product is no number by itself: 2^-14*10^8.
-        before = match.string[: match.start()]
-        if before.rstrip(" \t+-")[-1:] in tuple("^*/.") or before[-1:].isalnum():
-            return str(match[0])
-        if re.search(r"[\d.][eE][+-]?$", before):  # 1e-3*10^2
-            return str(match[0])
-        return f"{match[1]}e{match[2] or match[3]}"
-
-    return _POWER.sub(exponent, text)
+    return _Parser(plain(text), text, units).answer()
 
 
 class _Parser:
@@ -508,7 +524,7 @@ class _Parser:
         found: Nested
         if self._text[self._at : self._at + 1] in ("(", "["):
             found = self._bracket()
-        elif match := _LITERAL.match(self._text, self._at):
+        elif match := LITERAL.match(self._text, self._at):
             entry = literal(match[0])
             found = self._named() if entry is None else entry
             self._at = self._at if entry is None else match.end()
@@ -1579,14 +1595,16 @@ def _difference(
     """Return in what way a result isn't the expected one; nothing where it is.
 
     ``compare`` says whether values (or else the shape) and exact dtypes count, for each entry of a
-    tuple; ``loose`` is the relative tolerance of a check that allows for more than rounding.
+    tuple, and "more" that a dictionary may have other entries; ``loose`` is the relative tolerance
+    of a check that allows for more than rounding.
     """
     if isinstance(expected, (tuple, list, dict)) and not _is_numeric(expected):
         kind = type(expected).__name__
         fits = (tuple, list) if kind == "tuple" else type(expected)
         if kind == "tuple" and isinstance(came, np.ndarray) and came.ndim:
             came = tuple(came)  # it is unpacked like one
-        if not isinstance(came, fits) or len(came) != len(expected):
+        fitting = isinstance(came, fits) and (len(came) == len(expected) or "more" in compare)
+        if not fitting:
             return [f"{what} should be a {kind} of {len(expected)}, not {kind_of(came)}"]
         for key in expected if kind == "dict" else range(len(expected)):
             if kind == "dict" and key not in came:
@@ -1663,6 +1681,346 @@ def _is_numeric(value: Any) -> bool:
         return isinstance(value, list) and np.asarray(value).dtype.kind in "bifuc"
     except ValueError:
         return False
+
+
+class Judgement(NamedTuple):
+    """How good an answer is: ``credit`` from 0 to 1, a stable ``note`` and a sentence."""
+
+    credit: float
+    note: str = ""
+    feedback: str = ""
+
+
+def judged_by_entries(credits: Any, expected: Any) -> Judgement:
+    """Return the share of an array's entries that are right, where at least half are.
+
+    Entries that repeat the array's commonest value come free with a guess: they count only where
+    half of the others are right, too.
+
+    Parameters
+    ----------
+    credits
+        What each entry is worth, from 0 to 1.
+
+    Examples
+    --------
+    >>> judged_by_entries(np.array([1, 1, 0]), np.array([0.2, 0.3, 0.5])).feedback
+    '2 of 3 entries are right.'
+    >>> judged_by_entries(np.array([1, 1, 0]), np.array([0.0, 0.0, 0.5])).credit
+    0.0
+    """
+    credits, expected = np.ravel(credits), np.ravel(expected)
+    right = int(np.sum(credits == 1))
+    values, places, times = np.unique(expected, return_inverse=True, return_counts=True)
+    others = places != np.argmax(times) if len(values) > 1 and times.max() > 1 else places >= 0
+    given = credits > 0
+    if credits.size < 2 or np.mean(given) < 0.5 or np.mean(given[others]) < 0.5 or not right:
+        return Judgement(0.0)
+    return Judgement(float(np.mean(credits)), feedback=entries_right(right, credits.size))
+
+
+def entries_right(right: int, size: int) -> str:
+    """Say how many entries are right."""
+    return f"{right} of {size} entries {'is' if right == 1 else 'are'} right."
+
+
+RELATIVE = 1e-3  # of a number: four significant digits always suffice
+SMALL = 10.0  # times the number, where it is below a tenth: the tolerance has no cliff there
+FLOOR = 1e-6
+_WORTH = 0.05  # of the largest number: a last digit worth more says nothing
+
+
+def judge_numbers(
+    given: Any, expected: Any, rule: Any, *, slack: Any = 0.0, written: tuple[Entry, ...] = ()
+) -> Judgement:
+    """Judge numbers entry by entry; half for a right number with too few digits.
+
+    ``rule`` holds what `Numbers` is declared with, and ``written`` how each number was.
+    """
+    if np.shape(given) != np.shape(expected):
+        return Judgement(0.0)
+    right = close(given, expected, rule, slack)
+    credits, note, advice = right.astype(float), "", ""
+    if written and (asked := _digits_asked(rule)):
+        other = np.reshape([not _has_digits(entry, rule) for entry in written], right.shape)
+        credits = np.where(right & other, 0.5, credits)
+        if (right & other).any():
+            note, advice = "precision", f"Right as far as it goes: write {asked}."
+    elif written and not is_loose(rule):
+        coarse, cut = _too_coarse(written, given, expected)
+        credits = np.where(~right & coarse, 0.5, credits)
+        if (right | coarse | cut).all() and not right.all():
+            note, advice = "too_coarse", "Right as far as it goes: write more digits."
+    if np.all(credits):
+        return Judgement(float(np.mean(credits)) if credits.size else 1.0, note, advice)
+    if rule.get("whole"):
+        return Judgement(0.0, note, advice)
+    found = judged_by_entries(credits, expected)
+    return Judgement(found.credit, note, advice or found.feedback)
+
+
+def judge_exact(given: Any, expected: Any, rule: Any) -> Judgement:
+    """Judge what is counted: right, or the share of right entries where at least half are right."""
+    if np.shape(given) != np.shape(expected):
+        return Judgement(0.0)
+    right = np.asarray(np.equal(given, expected), bool)
+    if right.all() or rule.get("whole"):
+        return Judgement(float(right.all()))
+    return judged_by_entries(right.astype(float), expected)
+
+
+def judge_shape(given: Any, expected: Any, _rule: Any) -> Judgement:
+    """Judge a shape, or the share of right shapes where several are asked for."""
+    if given == expected or not isinstance(expected, dict) or len(expected) < 2:
+        return Judgement(float(given == expected))
+    shapes = list(expected.values())
+    right = np.array([given[name] == shape for name, shape in expected.items()], float)
+    return judged_by_entries(right, np.array([shapes.index(shape) for shape in shapes]))
+
+
+def judge_choice(given: Any, expected: Any, rule: Any) -> Judgement:
+    """Judge letters: right or wrong; of several letters, credit for those that apply."""
+    apply, others = set(expected), set(rule["options"]) - set(expected)
+    if given == expected or not rule.get("multiple") or not apply or not others:
+        return Judgement(float(given == expected))
+    right, wrong = len(apply & set(given)), len(others & set(given))
+    credit = max(0.0, right / len(apply) - wrong / (rule.get("false") or len(others)))
+    # How many letters are right, not which.
+    found = f"Letters that apply: {right} of {len(apply)} marked; wrong letters: {wrong}."
+    return Judgement(credit, feedback=found)
+
+
+#: By kind: those that can be judged by values alone.
+JUDGES: dict[str, Any] = {
+    "numbers": judge_numbers,
+    "count": judge_exact,
+    "fractions": judge_exact,
+    "shape": judge_shape,
+    "choice": judge_choice,
+}
+
+
+def close(given: Any, expected: Any, rule: Any, slack: Any = 0.0, widen: float = 1.0) -> Any:
+    """Tell of each number whether it is the expected one; see `Numbers`."""
+    with np.errstate(all="ignore"):
+        given, expected = np.asarray(given, float), np.asarray(expected, float)
+        near = np.abs(given - expected) <= widen * tolerance_of(expected, rule) + slack
+        near &= np.isfinite(expected)  # everything is near to ∞, relative to it
+        if rule.get("between") is not None:
+            low, high = rule["between"]
+            within = (low <= expected) & (expected <= high)
+            near = np.where(within, (low - slack <= given) & (given <= high + slack), near)
+        equal = (given == expected) | (np.isnan(given) & np.isnan(expected))  # ±∞, NaN
+        return np.asarray(near | equal)
+
+
+def tolerance_of(expected: Any, rule: Any) -> Any:
+    """Return how far off each number may be."""
+    size = np.abs(np.asarray(expected, float))
+    if rule.get("tolerance") is not None:
+        return np.full(size.shape, rule["tolerance"])
+    if rule.get("places") is not None:
+        return np.full(size.shape, 0.5 * 10.0 ** -rule["places"] * (1 + 1e-9))
+    if rule.get("figures") is not None:
+        top = np.floor(np.log10(np.where(size == 0, 1.0, size)))
+        return np.asarray(0.5 * 10.0 ** (top - rule["figures"] + 1) * (1 + 1e-9))
+    usual = RELATIVE * np.maximum(size, np.minimum(1, SMALL * size))
+    return np.asarray(np.maximum(usual, FLOOR))
+
+
+def half_units(value: Any, written: tuple[Entry, ...], rule: Any) -> Any:
+    """Return half a unit of each last written digit, never more than the tolerance."""
+    half = np.reshape([entry.half for entry in written], np.shape(value))
+    return np.asarray(np.minimum(half, tolerance_of(value, rule)))
+
+
+def is_loose(rule: Any) -> bool:
+    """Tell whether the number of digits does not matter."""
+    return rule.get("tolerance") is not None or rule.get("between") is not None
+
+
+def _digits_asked(rule: Any) -> str:
+    for name, called in (("places", "decimal"), ("figures", "significant figure")):
+        if (number := rule.get(name)) is not None:
+            return f"{number} {called}{'s' * (number != 1)}"
+    return ""
+
+
+def _has_digits(entry: Entry, rule: Any) -> bool:
+    if not entry.typed or entry.last is None:
+        return True
+    if rule.get("places") is not None:
+        return bool(-entry.last >= rule["places"])
+    figures = rule.get("figures")
+    return figures is None or entry.figures[0] <= figures <= entry.figures[1]
+
+
+def _too_coarse(written: Any, given: Any, expected: Any) -> tuple[Any, Any]:
+    """Tell which numbers are right as far as they are written, rounded there or cut off.
+
+    The last digit must be worth something beside the numbers: who writes 1 for 0.8 knows nothing.
+    """
+    given, expected = np.asarray(given, float), np.asarray(expected, float)
+    half = np.reshape([entry.half for entry in written], given.shape)
+    if not half.size:
+        return np.zeros(given.shape, bool), np.zeros(given.shape, bool)
+    with np.errstate(all="ignore"):
+        difference = np.abs(given - expected)
+        worth = 2 * half <= _WORTH * np.max(np.abs(expected))
+        inward = np.abs(given) <= np.abs(expected)
+        cut = worth & inward & (difference < 2 * half * (1 - 1e-9))
+        return worth & (difference <= half * (1 + 1e-9)), cut
+
+
+class Said(NamedTuple):
+    """What is said of one answer: how it is, in a word, and a sentence."""
+
+    name: str
+    mark: str
+    text: str = ""
+
+
+def diagnosed(parts: Any, worked: Any, answers: dict[str, Any]) -> list[Said]:
+    """Say of each part whether its answer is right, what went wrong, or what is asked.
+
+    Parameters
+    ----------
+    parts
+        As in help.json, each with its own ``hint`` for these numbers.
+    worked
+        The right answers to these numbers, and what follows ``after`` which wrong ones.
+    answers
+        What was answered, by part.
+    """
+    own = _Own(parts, worked)
+    return [
+        own.said(part, answers[part["name"]])
+        if part["name"] in answers
+        else Said(part["name"], "blank", part["asks"][0])
+        for part in parts
+    ]
+
+
+def recorded(part: Any, value: Any) -> Reading:
+    """Read a value that is recorded, of whatever shape."""
+    return read(value, {key: asked for key, asked in part["hint"].items() if key != "shape"})
+
+
+class _Own:
+    """What somebody has answered, as far as it was looked at."""
+
+    def __init__(self, parts: Any, worked: Any) -> None:
+        self._parts = {part["name"]: part for part in parts}
+        self._right, self._after = worked["right"], worked.get("after", [])
+        self._given: dict[str, Reading] = {}
+        self._met: dict[str, list[Any]] = {}  # by part, what is recorded and was answered
+
+    def said(self, part: Any, raw: Any) -> Said:
+        """Look at the next answer."""
+        name = part["name"]
+        try:
+            answer = read(raw, part["hint"])
+        except FormatError as error:
+            return self._misshapen(part, raw) or Said(name, "form", str(error))
+        except Exception:  # nothing that anybody would take for an answer
+            return Said(name, "form", f"it can't be read, being {brief(raw)}")
+        self._given[name], met = answer, self._met.setdefault(name, [])
+        found, mistakes = [], []
+        for case, earlier in self._cases(part):
+            slack = self._slack({**self._right[name], **case}.get("reach", {}), earlier)
+            for right in case["right"]:
+                judgement = _judged(part, answer, recorded(part, right).value, slack)
+                met += [right] if judgement.credit == 1 or judgement.note == "too_coarse" else []
+                found.append((judgement, earlier if case is not self._right[name] else {}))
+            for place, wrong in case.get("wrong", []):
+                if _same(part, answer, wrong, slack):
+                    met.append(wrong)
+                    mistakes.append(part["says"][place])
+        best, earlier = max(found, key=lambda each: each[0].credit)
+        if best.credit == 1:
+            follows = f"right, given your own {' and '.join(earlier)}" if earlier else ""
+            return Said(name, "follows" if follows else "right", follows)
+        if mistakes:
+            return Said(name, "mistake", _either(mistakes))
+        return Said(name, "partly" if best.credit else "wrong", self._wrong(part, answer, best))
+
+    def _cases(self, part: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """Yield what is right, and from which earlier answers, where these were given."""
+        name, needed = part["name"], [n for n in part["from"] if n in self._given]
+        right = {n: self._right[n]["right"][0] for n in needed}
+        yield self._right[name], {n: value for n, value in right.items() if self._is(n, value)}
+        for after in self._after:
+            then = after["then"]
+            changed = {n: then[n]["right"][0] for n in needed if n in then}
+            changed |= {after["part"]: after["value"]} if after["part"] in needed else {}
+            own = {**right, **changed}
+            if name in then and changed and all(self._is(n, own[n]) for n in needed):
+                yield then[name], own
+
+    def _is(self, name: str, value: Any) -> bool:
+        return value in self._met.get(name, [])
+
+    def _slack(self, reach: Any, earlier: dict[str, Any]) -> Any:
+        """Return how far rounding of the earlier answers may move this one, entry by entry."""
+        slack: Any = 0.0
+        for name in earlier:
+            if name in reach:
+                part, own = self._parts[name], self._given[name]
+                off = np.abs(own.value - recorded(part, earlier[name]).value)
+                off = off + half_units(own.value, own.entries, part["rule"])
+                slack = slack + np.asarray(reach[name]) * np.max(off, initial=0.0)
+        return slack
+
+    def _misshapen(self, part: Any, raw: Any) -> Said | None:
+        """Recognise a known mistake that gives another shape than the right answer's."""
+        try:
+            answer = recorded(part, raw)
+        except Exception:  # it was said already why it can't be read
+            return None
+        wrong = self._right[part["name"]].get("wrong", [])
+        says = [part["says"][place] for place, value in wrong if _same(part, answer, value, 0.0)]
+        return Said(part["name"], "mistake", _either(says)) if says else None
+
+    def _wrong(self, part: Any, answer: Reading, best: Judgement) -> str:
+        """Say how much of an answer is right, and where it may come from."""
+        case = self._right[part["name"]]
+        right = recorded(part, case["right"][0]).value
+        said = [best.feedback or _how_many(part, answer, right)]
+        unknown = [n for n in part["from"] if n in self._given and not self._met[n]]
+        if unknown and not best.credit:
+            said.append(f"It may follow from your {' and '.join(unknown)}: mend that first.")
+        return " ".join(filter(None, said))
+
+
+def _judged(part: Any, answer: Reading, right: Any, slack: Any) -> Judgement:
+    kind, rule = part["hint"]["kind"], part["rule"]
+    how = {"slack": slack, "written": answer.entries} if kind == "numbers" else {}
+    found: Judgement = JUDGES[kind](answer.value, right, rule, **how)
+    return found
+
+
+def _same(part: Any, answer: Reading, value: Any, slack: Any) -> bool:
+    """Tell whether an answer is one that is recorded; with how many digits does not matter."""
+    other = recorded(part, value).value
+    if part["hint"]["kind"] != "numbers":
+        return _judged(part, answer, other, slack).credit == 1
+    same_shape = np.shape(answer.value) == np.shape(other)
+    return same_shape and bool(np.all(close(answer.value, other, part["rule"], slack)))
+
+
+def _how_many(part: Any, answer: Reading, right: Any) -> str:
+    """Say how many entries are right, where there are several."""
+    if part["hint"]["kind"] not in ("numbers", "count", "fractions") or np.size(right) < 2:
+        return ""
+    numbers = part["hint"]["kind"] == "numbers"
+    each = close(answer.value, right, part["rule"]) if numbers else np.equal(answer.value, right)
+    return entries_right(int(np.sum(each)), np.size(right))
+
+
+def _either(says: list[str]) -> str:
+    """Join what is said of mistakes that numbers can't tell apart."""
+    different = list(dict.fromkeys(says))
+    return f"Either: {' Or: '.join(different)}" if different[1:] else different[0]
 
 
 GREEK = re.findall(
@@ -1752,6 +2110,130 @@ def _latex(value: Any) -> str:
     return "{" * (text[0] == "-") + text.replace("inf", r"\infty") + "}" * (text[0] == "-")
 
 
+_rounds: dict[str, Round] = {}  # the last ones, by exercise
+
+
+class NoPractice(Exception):
+    """There is nothing to practise; the message says why."""
+
+
+class Round:
+    """One set of numbers of an exercise, and what was answered to it so far."""
+
+    def __init__(self, exercise: str, practice: Any, number: int = 0) -> None:
+        sets = practice["sets"]
+        self.exercise, self.number = exercise, number % len(sets)
+        self.worked = sets[self.number]
+        self.parts = [{**part, "hint": _hint(part, self.number)} for part in practice["parts"]]
+        self.answers: dict[str, Any] = {}
+        self.title = f"{exercise}, practice {self.number + 1} of {len(sets)}"
+
+    def asks(self) -> list[str]:
+        """Say what is asked for, and how to answer."""
+        lines = [self.title]
+        for part in self.parts:
+            first, *more = part["asks"]
+            lines += [f"  {part['name']}: {first}", *(f"    {line}" for line in more)]
+        names = "".join(f", {part['name']}=..." for part in self.parts)
+        return [*lines, "Answer some or all of them:", f'practice("{self.exercise}"{names})']
+
+    def says(self, answers: dict[str, Any]) -> list[str]:
+        """Take answers, and say of all that were given so far what is right."""
+        known = [part["name"] for part in self.parts]
+        if strange := [name for name in answers if name not in known]:
+            near = difflib.get_close_matches(strange[0], known) or known
+            return [f"There is no `{strange[0]}` to practise. Did you mean {' or '.join(near)}?"]
+        self.answers.update(answers)
+        given = {n: raw for n, raw in self.answers.items() if raw is not ... and not is_blank(raw)}
+        found = diagnosed(self.parts, self.worked, given)
+        lines = [self.title, *(line for said in found for line in _lines(said))]
+        if all(said.mark == "right" for said in found):
+            return [*lines, f'All right. practice("{self.exercise}") gives other numbers.']
+        return [*lines, "Mend what you like and run it again; solution() shows how it comes out."]
+
+    def solution(self) -> list[str]:
+        """Show the right answers."""
+        lines = [f"{self.title}, the right answers:"]
+        for part in self.parts:
+            value = self.worked["right"][part["name"]]["right"][0]
+            lines.append(f"  {part['name']}: {part['asks'][0]}")
+            lines += [f"      {line}" for line in recorded(part, value).shown.split("\n")]
+        return lines
+
+
+def next_round(exercise: str) -> Numbers:
+    """Ask for the next answers, and return the numbers."""
+    last = _rounds.pop(exercise, None)
+    now = Round(exercise, _practice(exercise), last.number + 1 if last else 0)
+    _rounds[exercise] = now  # as the last one
+    print("\n".join(now.asks()))
+    return Numbers(
+        {name: decode(value) for name, value in now.worked["numbers"].items()},
+        "" if now.worked["numbers"] else "(Everything is in the text.)",
+    )
+
+
+def this_round(exercise: str) -> Round:
+    """Return what was asked last, of an exercise or of any."""
+    if not exercise and not _rounds:
+        raise NoPractice('Practise first, practice("…"); then solution() shows the right answers.')
+    exercise = exercise or list(_rounds)[-1]
+    if exercise not in _rounds:
+        _rounds[exercise] = Round(exercise, _practice(exercise))
+    return _rounds[exercise]
+
+
+def offers(exercise: str) -> list[str]:
+    """Say what helps on with an exercise, if anything does."""
+    practice = f'practice("{exercise}") for other numbers' * bool(help_with(exercise, "practice"))
+    hints = f'hint("{exercise}") for a hint' * bool(help_with(exercise, "hints"))
+    offered = ", ".join(filter(None, [practice, hints]))
+    return [f"  There is {offered}."] if offered else []
+
+
+def hint_lines(exercise: str, number: int) -> list[str]:
+    """Return a hint, and how to get the next one."""
+    hints = help_with(exercise, "hints") or []
+    if not hints:
+        return [f"There are no hints for {exercise}."]
+    if not isinstance(number, int) or not 1 <= number <= len(hints):
+        return [f'There are hints 1 to {len(hints)}: hint("{exercise}", 1) is the first.']
+    more = f'The next one: hint("{exercise}", {number + 1})'
+    return [f"Hint {number} of {len(hints)}: {hints[number - 1]}"] + [more] * (number < len(hints))
+
+
+def _practice(exercise: str) -> Any:
+    found = help_with(exercise, "practice")
+    if found is None:
+        raise NoPractice(
+            f"{exercise} can't be practised: its answers are the same for everybody, or it asks "
+            "for what the notebook can't judge, such as a function, a proof or a text."
+        )
+    return found
+
+
+def _hint(part: Any, number: int) -> dict[str, Any]:
+    hint = part["hint"]
+    return {**hint, **hint["varies"][number]} if "varies" in hint else hint
+
+
+_MARKS = {
+    "right": "✓ right  ",
+    "follows": "✓ follows",
+    "partly": "~ partly ",
+    "mistake": "✗ mistake",
+    "wrong": "✗ wrong  ",
+    "form": "✗ form   ",
+    "blank": "– blank  ",
+}
+
+
+def _lines(said: Said) -> list[str]:
+    first, *more = said.text.split("\n")
+    line = f"  {_MARKS[said.mark]}  {said.name}" + (f": {first}" if first else "")
+    return [line, *(f"        {further}" for further in more)]
+
+
 _student = ""
 
 
@@ -1790,6 +2272,7 @@ def check(exercise: str) -> None:
     found, message = find(exercise)
     if found is None:
         print(message)
+        _tell_nbgrader([f"  ✗ {message}"])
         return
     lines = [f"{exercise}: {found['title']}", *(f"  ✗ {said}" for said in file_problems())]
     if found["parts"]:
@@ -1799,7 +2282,24 @@ def check(exercise: str) -> None:
     if hidden := sum(function["hidden_checks"] for function in found["functions"]):
         checks = f"{hidden} hidden check{'s' * (hidden > 1)}"
         lines.append(f"  Grading also runs {checks}: passing here is not yet the mark.")
+    lines += offers(exercise)
     print("\n".join(lines))
+    _tell_nbgrader(lines)
+
+
+class NotYet(Exception):
+    """Something is blank, can't be read or fails."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+def _tell_nbgrader(lines: list[str]) -> None:
+    """Let nbgrader's Validate fail, which learns by exceptions alone; you go on without."""
+    validating = os.environ.get("NBGRADER_EXECUTION") == "validate"
+    missing = [line for line in lines if line.startswith(("  ✗", "  – blank"))]
+    if validating and missing:
+        raise NotYet("\n".join(dict.fromkeys([lines[0], *missing])))
 
 
 def carry(exercise: str, notebook: str = "", *, given: bool = False) -> None:
@@ -1822,4 +2322,37 @@ def carry(exercise: str, notebook: str = "", *, given: bool = False) -> None:
     else:
         shell.set_next_input(code, replace=True)
         print("The code stands in this cell now. Save this notebook: graded is what stands here.")
+
+
+def practice(exercise: str, /, **answers: Any) -> Numbers | None:
+    """Give other numbers to practise with; with answers to these, say at once what is right.
+
+    ``practice("attn_hand")`` shows numbers that nobody is graded with and what is asked for, and
+    ``practice("attn_hand", scores=[1, 2, 3])`` looks at an answer.  Nothing of it is graded.
+    """
+    found, message = find(exercise)
+    if found is None:
+        print(message)
+        return None
+    try:
+        if not answers:
+            return next_round(exercise)
+        print("\n".join(this_round(exercise).says(answers)))
+    except NoPractice as why:
+        print(why)
+    return None
+
+
+def solution(exercise: str = "") -> None:
+    """Show the right answers to the numbers that you practise with."""
+    try:
+        print("\n".join(this_round(exercise).solution()))
+    except NoPractice as why:
+        print(why)
+
+
+def hint(exercise: str, number: int = 1) -> None:
+    """Show a hint: the first one, or the one of this number."""
+    found, message = find(exercise)
+    print(message if found is None else "\n".join(hint_lines(exercise, number)))
 

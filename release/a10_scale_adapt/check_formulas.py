@@ -539,6 +539,16 @@ def call(name: str, token: Token, *arguments: Node) -> Node:
     return Node("call", Token("name", name, token.position), arguments)
 
 
+def shares_a_name(one: Node, other: Node) -> bool:
+    """Whether a name of one tree stands in the other, alone or as an index: j in ``v_j``."""
+    return bool(_names(one) & _names(other))
+
+
+def _names(node: Node) -> set[str]:
+    own = re.findall(r"[^\W\d_]+", node.token.text) if node.kind == "name" else []
+    return {*own}.union(*map(_names, node.children))
+
+
 MAX_BRACKETS = 40
 MAX_DEPTH = 120
 
@@ -1272,9 +1282,21 @@ class Reader(Operands):
         return body
 
     def extremum(self, token: Token) -> Node:
-        """Read the largest or smallest of what an index runs through."""
+        """Read the largest or smallest of what an index runs through.
+
+        Factors behind that, in which the index doesn't stand, are no part of it: max_j |v_j| M is
+        a product.
+        """
+        name = "Largest" if token.text == "max" else "Smallest"
         under = self.script("_", token, "Sum")
-        return call("Largest" if token.text == "max" else "Smallest", token, self.product(), under)
+        body = self.product()
+        factors, marks = (body.children, body.marks) if body.kind == "chain" else ((body,), ())
+        own = 1 + max((i for i, f in enumerate(factors) if shares_a_name(f, under)), default=-1)
+        if own in (0, len(factors)):
+            return call(name, token, body, under)
+        inner = body._replace(children=factors[:own], marks=marks[: own - 1])
+        extreme = call(name, token, inner if own > 1 else factors[0], under)
+        return Node("chain", token, (extreme, *factors[own:]), marks[own - 1 :])
 
     def script(self, sign: str, token: Token, name: str) -> Node:
         """Read what stands under or over a sign: ``_{k=1}``, ``_(i≠j)``, ``_k``, ``_{i,j}``."""

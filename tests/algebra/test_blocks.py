@@ -3,6 +3,7 @@
 import pytest
 
 from autograder.algebra import IndexedChain
+from autograder.algebra.deriving.to_latex import to_latex
 
 CHAIN = IndexedChain(
     start="[A, B]*[C; D]",
@@ -56,3 +57,11 @@ def test_a_grid_of_blocks_is_compared_entry_by_entry():
 def test_ragged_rows_cannot_be_read():
     (finding,) = CHAIN.examine(["[[A, B], [C]]"]).findings[:1]
     assert "the rows have different numbers of blocks" in finding.message
+
+
+@pytest.mark.parametrize(
+    "text", ["[A, B]*[C; D]", "([C; D]^T*[A, B]^T)^T", "[[A, B], [C, D]]*[A; B]"]
+)
+def test_what_is_written_as_latex_is_read_as_the_same_blocks(text):
+    (plain,), (latex,) = (CHAIN.read([line]) for line in (text, to_latex(CHAIN.tree(text))))
+    assert latex.expr == plain.expr

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.algebra import EquationChain, ParseError
+from autograder.algebra import EquationChain, ParseError, Waypoint
 from autograder.algebra.reading.preview import look_line
 
 ROOT = EquationChain(
@@ -52,6 +52,46 @@ def test_what_follows_from_a_slip_keeps_its_credit():
     assert [f.line for f in examination.findings] == [2]
     assert not examination.review
     assert examination.credit == pytest.approx(0.8 * 2 / 3)
+
+
+LAGRANGE = EquationChain(
+    start="D(sum(p_i*s_i, i) - sum(p_i*log(p_i), i) - c*(sum(p_i, i) - 1), p_j) = 0",
+    target="p_j = exp(s_j)/Z",
+    names=("c", "Z"),
+    indexed=("p", "s"),
+    positive=("p", "Z"),
+    definitions={"Z": "sum(exp(s_k), k)"},
+    where={"p_i": "exp(s_i)/Z", "c": "log(Z) - 1"},
+    waypoints=(
+        Waypoint(
+            "Carry it out.",
+            lambda line: {"c", "p", "s"} <= line.names and not line.operators & {"D"},
+        ),
+        Waypoint("Find c.", lambda line: "c" in line.names and "p" not in line.names),
+    ),
+)
+
+
+def test_a_slip_that_is_put_into_a_right_line_is_paid_once():
+    lines = [
+        "s_j - log(p_j) - 1 - c = 0",
+        "p_j = exp(s_j - c)",  # the 1 is lost
+        "sum(p_k, k) = 1",
+        "exp(-c)*sum(exp(s_k), k) = 1",  # wrong, and follows from both lines before
+        "p_j = exp(s_j)/Z",
+    ]
+    examination = LAGRANGE.examine(lines)
+    assert [(f.line, f.kind) for f in examination.findings] == [(2, "wrong")]
+    assert examination.credit == pytest.approx(1 - 0.4 / 5)
+    lines[3] = "exp(-2*c)*sum(exp(s_k), k) = 1"
+    assert [f.line for f in LAGRANGE.examine(lines).findings if f.line] == [2, 4]
+
+
+def test_what_is_jumped_over_in_equations_counts_as_no_step():
+    full = ["s_j - log(p_j) - 1 - c = 0", "exp(-c - 1)*Z = 1", "p_j = exp(s_j)/Z"]
+    assert LAGRANGE.examine(full).credit == 1
+    assert LAGRANGE.examine(full[::2]).credit == pytest.approx(0.2 + 0.2 + 0.1)
+    assert LAGRANGE.examine(["sum(p_k, k) = 1", full[-1]]).credit == 0
 
 
 @pytest.mark.parametrize(

@@ -8,23 +8,34 @@ from typer.testing import CliRunner
 
 from autograder.cli import app, main
 
+from ..courses import EARNED, MOTION
+
 COMMANDS = [
     "collect",
+    "copies",
     "demo",
     "doctor",
+    "essays",
     "export",
     "extension",
     "feedback",
     "generate",
     "grade",
     "grade-file",
+    "gradescope",
+    "init",
     "new",
     "portfolio",
     "release",
     "report",
     "simulate",
     "verify",
+    "watch",
+    "worker",
 ]
+
+#: What needs arguments, or no course.
+TAKING_MORE = ("doctor", "essays", "extension", "grade-file", "gradescope", "init", "new", "worker")
 
 
 def run(monkeypatch, capsys, *arguments):
@@ -44,9 +55,7 @@ def test_every_command_is_listed_and_has_help():
         assert "Usage:" in result.output
 
 
-@pytest.mark.parametrize(
-    "command", [c for c in COMMANDS if c not in ("doctor", "extension", "grade-file", "new")]
-)
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c not in TAKING_MORE])
 def test_a_folder_without_a_course_is_said_in_one_line(monkeypatch, capsys, tmp_path, command):
     code, _, errors = run(monkeypatch, capsys, command, "--course", tmp_path)
     assert code == 1
@@ -63,52 +72,51 @@ def test_grading_nothing_says_how_to_get_submissions(monkeypatch, capsys, course
 
 
 def test_an_unknown_exercise_is_answered_with_the_known_ones(monkeypatch, capsys, course):
-    code, _, errors = run(monkeypatch, capsys, "verify", "a03/sdap", "--course", course.root)
+    code, _, errors = run(monkeypatch, capsys, "verify", "m01/fal", "--course", course.root)
     assert code == 1
-    assert "a03_scaled_attention has no exercise sdap; it has score_variance" in errors
+    assert "m01_motion has no exercise fal; it has fall, mean_speeds" in errors
 
 
 def test_verify_finds_a_limit_for_an_exercise_that_is_none(monkeypatch, capsys, course):
     config = course.root / "course_config.py"
-    config.write_text(config.read_text() + "\nc.Course.exercise_limits = {'sdap': {}}\n")
-    code, _, errors = run(monkeypatch, capsys, "verify", "a03/sdpa", "--course", course.root)
+    config.write_text(config.read_text() + "\nc.Course.exercise_limits = {'fal': {}}\n")
+    code, _, errors = run(monkeypatch, capsys, "verify", "m01/fall", "--course", course.root)
     assert code == 1
-    assert "there is no exercise 'sdap' (did you mean 'sdpa'?)" in errors
+    assert "there is no exercise 'fal' (did you mean 'fall'?)" in errors
 
 
 def test_a_failed_proof_fails_the_command(monkeypatch, capsys, course):
-    module = course.root / "reference/a03_scaled_attention/sdpa.py"
-    module.write_text(module.read_text().replace("return 0.5", "return 0.25"))
-    arguments = ("verify", "a03/sdpa", "--json", "--course", course.root)
+    module = course.root / "reference/m01_motion/fall.py"
+    module.write_text(module.read_text().replace('return "A"', 'return "B"'))
+    arguments = ("verify", "m01/fall", "--json", "--course", course.root)
     code, output, _ = run(monkeypatch, capsys, *arguments)
     assert code == 1
     (proof,) = json.loads(output)
-    assert any("scale_of_d_k" in problem for problem in proof["problems"])
+    assert any("weight_alone" in problem for problem in proof["problems"])
 
 
 def test_drift_fails_the_check(monkeypatch, capsys, course):
-    path = course.root / "release/a02_attention_by_hand/check.py"
+    path = course.root / "release" / MOTION / "check.py"
     path.write_text(path.read_text() + "# edited\n")
-    code, output, _ = run(
-        monkeypatch, capsys, "generate", "a02", "--check", "--course", course.root
-    )
+    arguments = ("generate", "m01", "--check", "--course", course.root)
+    code, output, _ = run(monkeypatch, capsys, *arguments)
     assert code == 1
-    assert "release/a02_attention_by_hand/check.py: differs from line" in output
+    assert f"release/{MOTION}/check.py: differs from line" in output
 
 
 @pytest.mark.sandbox
 def test_one_notebook_is_graded_without_a_class(monkeypatch, capsys, course):
     from autograder.course.simulate import simulate
 
-    simulate(course, "a02_attention_by_hand", 1)
-    path = course.submission("student_001", "a02_attention_by_hand")
+    simulate(course, MOTION, 1)
+    path = course.submission("student_001", MOTION)
     elsewhere = path.rename(course.root / "loose.ipynb")
     code, output, _ = run(
         monkeypatch, capsys, "grade-file", elsewhere, "--json", "--course", course.root
     )
     assert code == 0
     grade = json.loads(output)
-    assert (grade["student"], grade["score"], grade["schema"]) == ("student_001", 51, 1)
+    assert (grade["student"], grade["score"], grade["schema"]) == ("student_001", EARNED, 1)
     assert not (course.root / "records").exists()
 
 
@@ -123,9 +131,9 @@ def test_a_file_that_is_no_notebook_is_said_in_one_line(monkeypatch, capsys, cou
 
 def test_a_folder_that_cannot_be_written_is_named(monkeypatch, capsys, course):
     (course.root / "submitted").write_text("a file where a folder is due")
-    code, _, errors = run(monkeypatch, capsys, "simulate", "a02", "--course", course.root)
+    code, _, errors = run(monkeypatch, capsys, "simulate", "m01", "--course", course.root)
     assert code == 1
-    assert "submitted/student_001/a02_attention_by_hand can't be written" in errors
+    assert f"submitted/student_001/{MOTION} can't be written" in errors
 
 
 def test_the_demo_does_not_touch_what_is_there(monkeypatch, capsys, course, tmp_path):

@@ -2,13 +2,13 @@
 
 import pytest
 
-from autograder.course.build import problems
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
+from autograder.course.releasable import problems
 
 CONFIG = """
 c = get_config()
-c.Course.id = "toy"
+c.CourseDirectory.course_id = "toy"
 c.Course.assignments = [{"id": "toys", "title": "Toys"}]
 """
 

@@ -6,21 +6,24 @@ import sys
 
 import pytest
 
-from autograder.course import records
-from autograder.course.build import build, problems
+from autograder.course import keys
+from autograder.course.build import build
 from autograder.course.carrying import given_sources
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import load_assignment
 from autograder.course.grade import Grader
+from autograder.course.releasable import problems
 from autograder.course.simulate import simulate
 from autograder.course.submissions import Handed
 from autograder.course.verify import verify
+from autograder.delivery import nbgrader_settings
 from autograder.delivery.release import generate
 
 CONFIG = """
 c = get_config()
 c.CourseDirectory.course_id = "growing"
 c.Course.assignments = [{"id": "a01_first", "title": "1"}, {"id": "a02_second", "title": "2"}]
+c.Course.limits = {"cell_seconds": 1.0, "call_seconds": 1.0}
 """
 SCALER = '''
 """A class."""
@@ -123,8 +126,10 @@ def course(tmp_path):
 
     def make(**texts):
         files = {"config": CONFIG, "scaler": SCALER, "stack": STACK, "a01": FIRST, "a02": SECOND}
+        files["nbgrader"] = nbgrader_settings.TEXT
         places = {
             "config": "course_config.py",
+            "nbgrader": nbgrader_settings.FILE,
             "scaler": "reference/a01_first/scaler.py",
             "stack": "reference/a02_second/stack.py",
             "a01": "assignments/a01_first/a01_first.py",
@@ -301,6 +306,61 @@ def three(course, tmp_path):
     return course(config=CONFIG.replace('"title": "2"}', more) + given)
 
 
+MIDDLE = STACK.replace(
+    '''@exercise.reference
+def stack(x, c: float):
+    """Scale, then add 1."""
+    return Scaler(c)(x) + 1
+''',
+    '''@exercise.reference
+class Stack:
+    """Scale, then add 1."""
+
+    def __init__(self, c):
+        self.scaler = Scaler(c)
+
+    def __call__(self, x):
+        return self.scaler(x) + 1
+''',
+).replace("call(x, 3.0)", "call.make(3.0)(x)")
+MIDDLE = (
+    MIDDLE[: MIDDLE.index("@exercise.misconception")]
+    + '''@exercise.misconception(fatal=True)
+class Subtracts(Stack):
+    """You subtracted 1."""
+
+    def __call__(self, x):
+        return self.scaler(x) - 1
+'''
+)
+TOP = TOWER.replace('"stack")', '"Stack")').replace("stack =", "Stack =")
+TOP = TOP.replace("stack(stack(x, c), c)", "Stack(c)(Stack(c)(x))").replace(
+    "stack(x, c)", "Stack(c)(x)"
+)
+TOP = TOP.replace("call.own(stack)", "call.own(Stack).make(3.0)").replace(
+    "own(own(x, 3.0), 3.0)", "own(own(x))"
+)
+
+
+@pytest.mark.parametrize(
+    ("top", "said"),
+    [
+        (TOP, []),
+        (
+            TOP.replace("own(own(x))", "9 * x + 4"),
+            ["built on `Scaler` with the mistake `Divides`, fails `stacks_twice`"],
+        ),
+    ],
+)
+def test_a_mistake_of_two_notebooks_before_is_tried(three, tmp_path, top, said):
+    places = {"a02_second/stack.py": MIDDLE, "a03_third/tower.py": top}
+    for place, content in places.items():
+        (tmp_path / "reference" / place).write_text(content)
+    (proof,) = verify(load_assignment(three, "a03_third"))
+    assert len(proof.problems) == len(said)
+    assert all(text in problem for text, problem in zip(said, proof.problems, strict=True))
+
+
 def test_what_was_carried_into_earlier_code_comes_with_it(three):
     third = load_assignment(three, "a03_third")
     (proof,) = verify(third)
@@ -320,7 +380,7 @@ def test_a_grade_rests_on_all_that_its_code_was_built_on(three):
         for name, content in build(load_assignment(three, id)).items():
             (folder / name).write_bytes(content)
     release = three.folder("release")
-    assert records._built_on(release, "a03_third") == ("a03_third", "a02_second", "a01_first")
+    assert keys._built_on(release, "a03_third") == ["a03_third", "a02_second", "a01_first"]
 
 
 @pytest.mark.sandbox
@@ -342,3 +402,47 @@ def test_simulated_students_and_wrong_earlier_code_earn_what_they_should(course)
         grade = grader.grade(Handed("ada", "a02_second", path))
         assert grade.grade.score == 0.0
         assert "is not in this notebook: run this cell" in json.dumps(grade.notebook)
+
+
+APART = '''
+"""Apart from that."""
+from autograder.exercise import Count, Exercise
+
+exercise = Exercise("apart", title="Apart", source="none")
+
+@exercise.part(points=1, answer=Count())
+def seven():
+    """Six and one."""
+    return 7
+
+@seven.misconception()
+def six():
+    """One was forgotten."""
+    return 6
+'''
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    ("scaler", "note", "says"),
+    [
+        ("        return 0 * x", "", "returns the same number everywhere"),
+        ("        raise ValueError(1)", "student_error", "raises an exception"),
+        ("        while True: pass", "timeout", "takes too long"),
+    ],
+)
+def test_earlier_code_that_does_not_work_is_named_and_costs_nothing_else(
+    course, tmp_path, scaler, note, says
+):
+    second = f'{SECOND}\n# %% exercise="apart"\nseven = None\n'
+    made = course(a02=second)
+    (tmp_path / "reference/a02_second/apart.py").write_text(APART)
+    for assignment in ("a01_first", "a02_second"):
+        generate(made, [assignment])
+    simulate(made, "a02_second", 1)
+    path = made.submission("student_001", "a02_second")
+    path.write_text(path.read_text().replace("        return times(x, self.c)", scaler, 1))
+    with Grader(made) as grader:
+        stack, apart = grader.grade(Handed("ada", "a02_second", path)).grade.exercises
+    assert (stack.score, stack.items[0].note, apart.score) == (0.0, note, 1.0)
+    assert f"builds on your own `Scaler`, which {says}" in stack.items[0].feedback

@@ -6,6 +6,8 @@ from autograder.course.config import Course, CourseError
 from autograder.course.discover import Broken, load_assignment, load_exercise
 from autograder.course.grade import Grader
 
+from ..courses import ENERGY, MOTION
+
 
 def test_a_folder_without_a_course(tmp_path):
     with pytest.raises(CourseError, match="holds no course_config.py"):
@@ -25,41 +27,74 @@ def test_a_broken_configuration(tmp_path, text):
         Course.load(tmp_path)
 
 
-def test_an_assignment_without_a_title(tmp_path):
-    (tmp_path / "course_config.py").write_text(
-        "c = get_config()\nc.Course.assignments = [{'id': 'a01'}]\n"
-    )
-    with pytest.raises(CourseError, match="every entry needs both"):
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("assignments = [{'id': 'a01'}]", "every entry needs both; one is {'id': 'a01'}"),
+        ("assignments = ['a01']", "every entry needs both; one is 'a01'"),
+        ("assignments = {}", "c.Course.assignments is {}; it is a list of"),
+        (
+            "assignments = [{'id': 'a01', 'title': '', 'deu': ''}]",
+            r'"deu" of a01 is no setting \(did you mean \'due\'\?\); there are id, title, due',
+        ),
+        (
+            "assignments = [{'id': 'a01', 'title': '', 'due': 3}]",
+            '"due" of a01 is 3; it is a text, a time with its zone',
+        ),
+        ("assignments = 2 * [{'id': 'a01', 'title': ''}]", "has a01 twice"),
+        ("minimum_teir = 'A'", r"minimum_teir is no setting \(did you mean 'minimum_tier'\?\)"),
+        ("student = []", r"c.Course.student is no setting \(did you mean 'students'\?\)"),
+        ("students = 3", "c.Course.students is 3; it is the name of a file, a list of ids"),
+        ("gpu = 'no'", "c.Course.gpu is 'no'; it is True or False"),
+        ("solutions = 1", "c.Course.solutions is 1; it is True or False"),
+        ("limits = 3", "c.Course.limits is 3; it is names with numbers"),
+        ("minimum_tier = 'C'", "it is one of 'A', 'A-', 'B', or left out"),
+        ("given = ['a01']", r"c.Course.given is \['a01'\]; it is a list of assignments of this"),
+    ],
+)
+def test_a_setting_that_is_none_is_named(tmp_path, line, says):
+    (tmp_path / "course_config.py").write_text(f"c = get_config()\nc.Course.{line}\n")
+    with pytest.raises(CourseError, match=says):
         Course.load(tmp_path)
 
 
-def test_a_gpu_is_there_or_not(tmp_path):
-    (tmp_path / "course_config.py").write_text("c = get_config()\nc.Course.gpu = 'no'\n")
-    with pytest.raises(CourseError, match="c.Course.gpu is 'no'; it is True or False"):
-        Course.load(tmp_path)
+GPU = '''
+
+@exercise.check(points=1.5, gpu=True)
+def quick_for_many_readings(call, rng):
+    """It is quick."""
+    call(*np.ones((2, 2**20)))
+'''
 
 
-def test_a_course_without_a_gpu_leaves_out_what_needs_one(course):
-    path = course.root / "reference/a08_cost/time_attention.py"
-    with_gpu, without = load_exercise(path), load_exercise(path, gpu=False)
+@pytest.fixture
+def timed(course):
+    """The path of an exercise with a check that needs a GPU."""
+    path = course.root / "reference" / MOTION / "mean_speeds.py"
+    path.write_text(path.read_text() + GPU)
+    return path
+
+
+def test_a_course_without_a_gpu_leaves_out_what_needs_one(timed):
+    with_gpu, without = load_exercise(timed), load_exercise(timed, gpu=False)
     left_out = {check.name for check in with_gpu.checks if check.gpu}
-    assert left_out
+    assert left_out == {"quick_for_many_readings"}
     assert {item.name for item in with_gpu.items} - left_out == {i.name for i in without.items}
     for exercise in (without, *without.functions):
         assert not any(check.gpu for check in exercise.checks)
     assert with_gpu.points - without.points == 1.5
 
 
-def test_other_points_than_released_are_withheld(course):
+def test_other_points_than_released_are_withheld(course, timed):
+    fall, speeds = Grader(course).assigned(MOTION, "ada")
+    assert fall.exercise is not None
+    assert speeds.exercise is None
+    assert speeds.fault == (
+        "it is worth 5.5 points now, and 4 in release/: run `autograder generate`"
+    )
     with (course.root / "course_config.py").open("a") as file:
         file.write("\nc.Course.gpu = False\n")
-    assigned = Grader(Course.load(course.root)).assigned("a08_cost", "ada")
-    (timed,) = (each for each in assigned if each.id == "time_attention")
-    assert timed.exercise is None
-    assert timed.fault == (
-        "it is worth 5.5 points now, and 7 in release/: run `autograder generate`"
-    )
-    assert len([each for each in assigned if each.exercise is None]) == 2  # flash_tiled, too
+    assert Grader(Course.load(course.root)).assigned(MOTION, "ada")[1].exercise is not None
 
 
 def test_an_exercise_for_a_gpu_alone_is_none_without(tmp_path):
@@ -81,14 +116,15 @@ def test_the_demo_shows_assignments_of_the_course(tmp_path):
     listed = 'c = get_config()\nc.Course.assignments = [{"id": "a01", "title": "One"}]\n'
     config = tmp_path / "course_config.py"
     config.write_text(f'{listed}c.Course.demo = ["a01"]\n')
-    assert Course.load(tmp_path).demo == ("a01",)
+    assert Course.load(tmp_path).demo == ["a01"]
     config.write_text(f'{listed}c.Course.demo = ["a07"]\n')
     with pytest.raises(CourseError, match=r"c\.Course\.demo is \['a07'\].* which are a01"):
         Course.load(tmp_path)
 
 
 def test_short_names(course):
-    assert course.ids(["a03"]) == ["a03_scaled_attention"]
+    assert course.ids(["m01"]) == [MOTION]
+    assert course.ids(["m01", MOTION]) == [MOTION]
     with pytest.raises(CourseError, match="a99 is no assignment"):
         course.ids(["a99"])
 
@@ -123,24 +159,43 @@ def test_a_broken_module_is_named_with_its_line(tmp_path, text, says):
 
 
 def test_a_missing_module_is_named(course):
-    (course.root / "reference/a03_scaled_attention/sdpa.py").unlink()
-    assignment = load_assignment(course, "a03_scaled_attention")
-    missing, *others = assignment.broken
-    assert missing.id == "sdpa"
-    assert all("sdpa" in broken.message for broken in others)  # they carry it on
-    assert "causal_mask" in assignment.sound
-    assert "sdpa" not in assignment.sound
+    (course.root / "reference" / MOTION / "mean_speeds.py").unlink()
+    spring = course.root / "reference" / ENERGY / "spring.py"
+    carries = f'exercise.carries("{MOTION}/mean_speeds", "mean_speeds")'
+    spring.write_text(f"{spring.read_text()}\nmean_speeds = {carries}\n")
+    assignment = load_assignment(course, MOTION)
+    (missing,) = assignment.broken
+    assert missing.id == "mean_speeds"
+    assert assignment.sound.keys() == {"fall"}
+    (carrying,) = load_assignment(course, ENERGY).broken
+    assert carrying.id == "spring"
+    assert "mean_speeds" in carrying.message
 
 
 def test_two_solution_cells_for_one_exercise(course):
-    path = course.root / "assignments/a03_scaled_attention/a03_scaled_attention.py"
-    path.write_text(path.read_text() + '\n# %% exercise="sdpa"\nx = 1\n')
-    with pytest.raises(CourseError, match="two cells are the solution of sdpa"):
-        load_assignment(course, "a03_scaled_attention")
+    path = course.root / "assignments" / MOTION / f"{MOTION}.py"
+    path.write_text(path.read_text() + '\n# %% exercise="fall"\nx = 1\n')
+    with pytest.raises(CourseError, match="two cells are the solution of fall"):
+        load_assignment(course, MOTION)
+
+
+WHY = '''
+
+from autograder.exercise import Essay
+
+@exercise.part(points=2, answer=Essay())
+def why():
+    """Why?"""
+'''
 
 
 def test_both_numbers_are_said_where_only_the_best_texts_count(course):
-    assert load_assignment(course, "a12_capstone").choices == []
-    assert load_assignment(course, "a11_theory").choices == [
-        "a11_theory: 135 points in all, of which 103 can be earned: the best 4 of 8 `essay` count"
+    assert load_assignment(course, MOTION).choices == []
+    path = course.root / "reference" / MOTION / "mean_speeds.py"
+    path.write_text(path.read_text() + WHY)
+    config = course.root / "course_config.py"
+    listed = '"title": "Falling and driving"'
+    config.write_text(config.read_text().replace(listed, f'{listed}, "best": {{"why": 1}}'))
+    assert load_assignment(Course.load(course.root), MOTION).choices == [
+        "m01_motion: 14 points in all, of which 12 can be earned: the best 1 of 2 `why` count"
     ]

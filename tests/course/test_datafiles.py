@@ -8,14 +8,16 @@ import zipfile
 import numpy as np
 import pytest
 
-from autograder.course import records
-from autograder.course.build import build, problems
+from autograder.course.build import build
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import load_assignment
 from autograder.course.grade import Grader
+from autograder.course.keys import Keys
+from autograder.course.releasable import problems
 from autograder.course.simulate import simulate
 from autograder.course.submissions import Handed
 from autograder.course.verify import verify
+from autograder.delivery import nbgrader_settings
 from autograder.delivery.agreement import disagreements
 from autograder.delivery.release import generate, hand_out
 
@@ -71,6 +73,7 @@ words = None
 def course(tmp_path):
     files = {
         "course_config.py": CONFIG,
+        nbgrader_settings.FILE: nbgrader_settings.TEXT,
         "reference/a01_first/reading.py": REFERENCE,
         "assignments/a01_first/a01_first.py": TEXT,
         "assignments/a01_first/data/words.txt": "one two three",
@@ -120,15 +123,14 @@ def test_grading_reads_them_and_what_a_student_did_to_hers_changes_nothing(cours
             cell["source"] = "total = weights.sum()\nwords = len(text.split())"
     path.write_text(json.dumps(text))
     np.savez(path.with_name("weights.npz"), w=[0.0])
-    key = records.key_of(course, handed)
+    key = Keys(course).of(handed)
     with Grader(course) as grader:
         grade = grader.grade(handed).grade
     assert grade.score == 2
     assert [n for n in grade.notices if "weights.npz beside the notebook is not the file" in n]
     (data(course) / "words.txt").write_text("four")
     release(course)
-    records._assignment_digest.cache_clear()
-    assert records.key_of(course, handed) != key
+    assert Keys(course).of(handed) != key
 
 
 @pytest.mark.parametrize("damage", ["removed", "changed", "not generated"])

@@ -10,12 +10,14 @@ from autograder.course.grade import Grader
 from autograder.course.simulate import simulate
 from autograder.course.submissions import Handed
 from autograder.course.verify import verify
+from autograder.delivery import nbgrader_settings
 from autograder.delivery.release import generate
 
 CONFIG = """
 c = get_config()
 c.CourseDirectory.course_id = "following"
 c.Course.assignments = [{"id": "a01_all", "title": "1"}]
+c.Course.limits = {"cell_seconds": 1.0, "call_seconds": 1.0}
 """
 DOUBLE = '''
 """A function."""
@@ -105,6 +107,7 @@ def course(tmp_path):
     def make(total=TOTAL):
         files = {
             "course_config.py": CONFIG,
+            nbgrader_settings.FILE: nbgrader_settings.TEXT,
             "reference/a01_all/double.py": DOUBLE,
             "reference/a01_all/total.py": total,
             "assignments/a01_all/a01_all.py": TEXT,

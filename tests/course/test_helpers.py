@@ -109,9 +109,9 @@ def test_a_simulated_student_writes_helpers_out(write):
 
 
 def test_two_courses_keep_their_helpers_apart(write, tmp_path):
-    assert load_assignment(write(), "toys").sound["toy"].solution(3) == 6
+    assert load_assignment(write(), "toys").sound["toy"].functions[0].solution(3) == 6
     tripled = HELPERS.replace("FACTOR = 2", "FACTOR = 3")
-    assert load_assignment(write(tripled), "toys").sound["toy"].solution(3) == 9
+    assert load_assignment(write(tripled), "toys").sound["toy"].functions[0].solution(3) == 9
 
 
 def test_what_is_broken_in_helpers_is_named_where_it_is(write):

@@ -12,6 +12,8 @@ from autograder.course.release import Release
 from autograder.course.simulate import simulate
 from autograder.delivery.grading import grade_and_save
 
+from ..courses import MOTION
+
 
 def configured(course, text):
     config = course.root / "course_config.py"
@@ -28,10 +30,9 @@ def configured(course, text):
         ("c.Course.limits = {'cell_seconds': 0}", "cell_seconds is 0, and must be a number above"),
         ("c.Course.limits = {'cell_seconds': True}", "cell_seconds is True"),
         ("c.Course.limits = {'cell_seconds': float('nan')}", "cell_seconds is nan"),
-        ("c.Course.limits = 10", "must be names with numbers"),
-        ("c.Course.exercise_limits = {'spda': {}}", "no exercise 'spda' .did you mean 'sdpa'"),
-        ("c.Course.exercise_limits = {'sdpa': {'x': 1}}", r"exercise_limits\['sdpa'\]: 'x' is no"),
-        ("c.Course.exercise_limits = {'sdpa': 3}", r"exercise_limits\['sdpa'\] is 3"),
+        ("c.Course.exercise_limits = {'fal': {}}", "no exercise 'fal' .did you mean 'fall'"),
+        ("c.Course.exercise_limits = {'fall': {'x': 1}}", r"exercise_limits\['fall'\]: 'x' is no"),
+        ("c.Course.exercise_limits = {'fall': 3}", r"exercise_limits\['fall'\] is 3"),
     ],
 )
 def test_a_limit_that_is_none_is_named(course, text, says):
@@ -46,37 +47,35 @@ def test_an_exercise_overrides_what_can_change_between_cells(course):
     course = configured(
         course,
         "c.Course.limits = {'cell_seconds': 3.0, 'memory_mb': 300}\n"
-        "c.Course.exercise_limits = {'sdpa': {'call_seconds': 30, 'output_bytes': 4096},"
-        " 'causal_mask': {'memory_mb': 900, 'cell_seconds': 1}}",
+        "c.Course.exercise_limits = {'mean_speeds': {'call_seconds': 30, 'output_bytes': 4096},"
+        " 'fall': {'memory_mb': 900, 'cell_seconds': 1}}",
     )
     check_limits(course)
-    notebook, seconds = notebook_limits(course, ["sdpa", "causal_mask"])
+    notebook, seconds = notebook_limits(course, ["mean_speeds", "fall"])
     assert (notebook.memory_mb, notebook.cell_seconds, seconds) == (900, 3.0, 120.0)
-    sdpa = exercise_limits(course, "sdpa", notebook)
-    assert (sdpa.call_seconds, sdpa.output_bytes, sdpa.cell_seconds) == (30, 4096, 3.0)
-    mask = exercise_limits(course, "causal_mask", notebook)
-    assert (mask.cell_seconds, mask.memory_mb, mask.output_bytes) == (1, 900, notebook.output_bytes)
-    other, _ = notebook_limits(course, ["softmax_stable"])
+    speeds = exercise_limits(course, "mean_speeds", notebook)
+    assert (speeds.call_seconds, speeds.output_bytes, speeds.cell_seconds) == (30, 4096, 3.0)
+    fall = exercise_limits(course, "fall", notebook)
+    assert (fall.cell_seconds, fall.memory_mb, fall.output_bytes) == (1, 900, notebook.output_bytes)
+    other, _ = notebook_limits(course, ["spring"])
     assert other.memory_mb == 300
 
 
 @pytest.mark.sandbox
 def test_an_exercise_s_limits_hold_where_it_stands(course):
-    id = "a03_scaled_attention"
-    course = configured(course, "c.Course.exercise_limits = {'sdpa': {'cell_seconds': 0.5}}")
-    simulate(course, id, 1)
-    path = course.submission("student_001", id)
+    course = configured(course, "c.Course.exercise_limits = {'fall': {'cell_seconds': 0.2}}")
+    simulate(course, MOTION, 1)
+    path = course.submission("student_001", MOTION)
     notebook = json.loads(path.read_text())
     for cell in notebook["cells"]:
-        if cell["metadata"].get("nbgrader", {}).get("grade_id") in ("sdpa", "causal_mask"):
-            cell["source"] = ["print('first')\nimport time\ntime.sleep(3)\n", *cell["source"]]
+        if cell["metadata"].get("nbgrader", {}).get("grade_id") in ("fall", "mean_speeds"):
+            cell["source"] = ["print('first')\nimport time\ntime.sleep(0.7)\n", *cell["source"]]
     path.write_text(json.dumps(notebook))
-    (grade,) = grade_and_save(course, [id]).grades
-    scores = {e.id: e.score for e in grade.exercises}
-    assert (scores["sdpa"], scores["causal_mask"]) == (0, 7)
-    done = json.loads(course.submission("student_001", id, "autograded").read_text())
+    (grade,) = grade_and_save(course, [MOTION]).grades
+    assert {e.id: e.score for e in grade.exercises} == {"fall": 0, "mean_speeds": 4}
+    done = json.loads(course.submission("student_001", MOTION, "autograded").read_text())
     shown = [
-        c for c in done["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == "sdpa"
+        c for c in done["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == "fall"
     ]
     assert shown[0]["outputs"][0]["text"] == "first\n"
     assert shown[0]["outputs"][-1]["ename"] == "timeout"

@@ -44,7 +44,7 @@ def test_exercises_are_added_one_after_the_other(empty):
 @pytest.mark.parametrize(
     ("exercise", "kind", "says"),
     [
-        ("toy", "riddle", "riddle is no kind of exercise; there are choice"),
+        ("toy", "riddle", "riddle is no kind of exercise; there are band"),
         ("My Toy", "count", "small letters"),
         ("there", "count", "exists already"),
     ],

@@ -72,6 +72,11 @@ def test_a_sound_exercise_has_no_problems(problems):
     assert problems() == ""
 
 
+def test_the_sample_course_proves_itself(course):
+    proofs = [proof for id in course.ids() for proof in verify(load_assignment(course, id))]
+    assert [proof.problems for proof in proofs] == [[], [], []]
+
+
 def test_digits_and_units_are_typed_as_asked_for(problems):
     head = HEAD.replace("Numbers()", 'Numbers(figures=3, unit="MiB")')
     more = "\n@a.misconception()\ndef half():\n    'Half.'\n    return 1.0\n"

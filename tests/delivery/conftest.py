@@ -12,7 +12,7 @@ import pytest
 from autograder.course.config import Course
 from autograder.course.grade import Graded
 from autograder.course.records import write_record
-from autograder.delivery import gradebook
+from autograder.delivery import gradebook, nbgrader_settings
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -93,12 +93,10 @@ def graded(student, *, answer="Because.", changed=True, **grade):
 def template(tmp_path_factory):
     """Return the course's folder: made once, since nbgrader takes seconds to make a gradebook."""
     root = tmp_path_factory.mktemp("tiny")
-    for name in ("course_config.py", "nbgrader_config.py"):
-        shutil.copy(ROOT / name, root)
-    configure(
-        root,
-        "c.Course.demo = []",
-        f'c.Course.assignments = [{{"id": "{A}", "title": "Tiny & small"}}]',
+    (root / nbgrader_settings.FILE).write_text(nbgrader_settings.TEXT)
+    (root / "course_config.py").write_text(
+        'c = get_config()\nc.CourseDirectory.course_id = "tiny"\n'
+        f'c.Course.assignments = [{{"id": "{A}", "title": "Tiny & small"}}]\n'
     )
     notebook = gradebook.seal(released())
     folder = root / "release" / A
@@ -108,7 +106,7 @@ def template(tmp_path_factory):
     exercises = {id: {"title": t, "points": p, "pool": [{}]} for id, (t, p) in titles.items()}
     hint = {"kind": "numbers", "shape": [2]}
     exercises["qk"]["parts"] = [{"name": "scores", "hint": hint}, {"name": "why"}]
-    data = {"schema": 1, "course": "attention", "assignment": A, "exercises": exercises}
+    data = {"schema": 1, "course": "tiny", "assignment": A, "exercises": exercises}
     (folder / "check.json").write_text(json.dumps(data))
     gradebook.register(Course.load(root), A, notebook)
     return root

@@ -12,12 +12,16 @@ from autograder.course.release import Release
 from autograder.course.roster import Person
 from autograder.course.submissions import MAX_BYTES
 from autograder.delivery.collect import collect
+from autograder.delivery.export import export
 from autograder.delivery.gradebook import register
 from autograder.delivery.hand_in import said_late
 from autograder.delivery.layouts import origin
 from autograder.delivery.marks import scores
 from autograder.delivery.owners import identify
 from autograder.delivery.people import people, roster
+from autograder.delivery.report import write_report
+
+from ..courses import ENERGY, MOTION
 
 A = "a01_tiny"
 DUE = "2026-05-01 01:00 UTC"
@@ -128,12 +132,20 @@ def test_whether_canvas_s_files_are_late_canvas_says(tiny, archive, configure, g
     book = scores(course, A)
     assert [(m.submitted, m.seconds_late) for m in book.values()] == [(None, 0), (None, 0)]
     assert [said_late(course, student, A) for student in ("ada", "bob")] == ["", "canvas"]
+    assert [book[student].lateness for student in ("ada", "bob")] == ["", "says canvas"]
+    page = write_report(course, [A]).with_name(f"{A}.html").read_text()
+    assert "<li>bob: late, says canvas, and not by how much" in page
+    export(course, "csv", course.root / "grades.csv")
+    assert f"bob,bob,{A},,says canvas," in (course.root / "grades.csv").read_text()
     # somebody who knows the time writes it down, and it stays when the zip is collected again
     stamp = course.submission("bob", A).with_name("timestamp.txt")
     stamp.write_text("2026-05-01 02:00:00 UTC")
     assert collect(course, [A], archive(downloaded)).updated == []
     save(course, graded("bob"))
     assert scores(course, A)["bob"].seconds_late == 3600
+    assert scores(course, A)["bob"].lateness == "60 min"
+    page = write_report(course, [A]).with_name(f"{A}.html").read_text()
+    assert "<li>bob: 60 min</li>" in page
     assert said_late(course, "bob", A) == ""
 
 
@@ -155,10 +167,72 @@ def test_a_time_that_the_platform_writes_counts(tiny, archive, configure, path):
         collect(course, [A], archive({path: None}))
 
 
+GRADESCOPE = """\
+---
+submission_11:
+  :submitters:
+  - :name: Ada Lovelace
+    :sid: '3141'
+    :email: Ada@example.org
+  :created_at: 2026-05-01 00:30:00.123456789 Z
+  :score: 2.0
+  :results: !ruby/hash:ActiveSupport::HashWithIndifferentAccess
+    tests: []
+submission_12:
+  :submitters:
+  - :name: Emmy Noether
+    :sid:
+    :email: emmy@example.org
+  :created_at: 2026-05-01 03:00:00 +02:00
+submission_13:
+  :submitters:
+  - {":name": Bob, ":sid": "77", ":email": bob@example.org}
+  - {":name": Cy, ":sid": "78", ":email": cy@example.org}
+"""
+
+
+@pytest.mark.parametrize("around", ["", "assignment_4711_export/"])
+def test_gradescope_s_export_says_whose_a_folder_is_and_when_it_came(tiny, archive, around):
+    (tiny.root / "students.csv").write_text(
+        "id,name,email,gradescope\nada,Ada L.,ada@example.org,\nbob,Bob,,77\ncy,Cy,,78\n"
+        "emmy,Emmy Noether,,\n"
+    )
+    entries = {f"{around}submission_{n}/{A}.ipynb": None for n in (11, 12, 13)}
+    entries[f"{around}submission_12/submission_metadata.yml"] = "submission_12: a student's own"
+    source = archive({**entries, f"{around}submission_metadata.yml": GRADESCOPE})
+    result = collect(Course.load(tiny.root), [A], source)
+    assert result.new == [("ada", A), ("emmy", A)]
+    stamps = [tiny.submission(s, A).with_name("timestamp.txt").read_text() for s in ("ada", "emmy")]
+    assert stamps == ["2026-05-01 00:30:00.123456 UTC", "2026-05-01 01:00:00.000000 UTC"]
+    (problem,) = result.problems
+    assert str(problem).startswith(f"submission_13/{A}.ipynb: Bob, Cy handed it in")
+    with zipfile.ZipFile(source) as file:
+        file.extractall(source.with_suffix(""))
+    folder = source.with_suffix("") / around
+    assert len(collect(Course.load(tiny.root), [A], folder).unchanged) == 2
+
+
+def test_a_student_s_own_list_of_people_names_nobody(tiny, archive):
+    source = archive(
+        {
+            "eve/submission_11/a01_tiny.ipynb": None,
+            "eve/submission_metadata.yml": GRADESCOPE,
+        }
+    )
+    assert collect(tiny, [A], source).new == [("eve", A)]
+
+
+def test_without_a_class_list_gradescope_s_number_is_the_id(tiny, archive):
+    people = {"submission_metadata.yml": GRADESCOPE}
+    entries = {f"submission_{n}/{A}.ipynb": None for n in (11, 12)}
+    result = collect(tiny, [A], archive(people | entries))
+    assert result.new == [("3141", A), ("emmy@example.org", A)]
+    with pytest.raises(CourseError, match=r"submission_metadata.yml: it can't be read"):
+        collect(tiny, [A], archive(entries | {"submission_metadata.yml": "{"}))
+
+
 def test_all_that_is_left_is_named_with_what_to_do(tiny, archive, course):
-    other = (
-        course.folder("release") / "a02_attention_by_hand/a02_attention_by_hand.ipynb"
-    ).read_text()
+    other = (course.folder("release") / MOTION / f"{MOTION}.ipynb").read_text()
     source = archive(
         {
             f"ada/{A}.ipynb": None,
@@ -166,7 +240,7 @@ def test_all_that_is_left_is_named_with_what_to_do(tiny, archive, course):
             "ada/plot.pdf": "",
             "bob/all.zip": "",
             f"cy/{A}.ipynb.txt": None,
-            "di/a02_attention_by_hand.ipynb": other,
+            f"di/{MOTION}.ipynb": other,
         }
     )
     result = collect(tiny, [A], source)
@@ -175,21 +249,19 @@ def test_all_that_is_left_is_named_with_what_to_do(tiny, archive, course):
         "ada/plot.pdf": "no notebook: where it is the hand-in, ask for the .ipynb file.",
         "bob/all.zip": "an archive inside: unpack it and collect its notebooks.",
         f"cy/{A}.ipynb.txt": "a notebook under another name: rename it to end in .ipynb.",
-        "di/a02_attention_by_hand.ipynb": "neither its name nor its cells are of an assignment of "
-        "this course.",
+        f"di/{MOTION}.ipynb": "neither its name nor its cells are of an assignment of this course.",
     }
     assert result.lines()[-1] == "1 new, 0 updated, 0 unchanged, 4 left"
 
 
 def test_a_notebook_of_another_assignment_is_left_and_said(course, tmp_path):
-    release = course.folder("release") / "a02_attention_by_hand"
+    release = course.folder("release") / MOTION
     shutil.copytree(release, tmp_path / "lms" / "ada")
     (tmp_path / "lms" / "bob").mkdir()
-    result = collect(course, ["a03_scaled_attention"], tmp_path / "lms")
+    result = collect(course, [ENERGY], tmp_path / "lms")
     assert [str(problem) for problem in result.left] == [
         "bob/: an empty folder: nothing was handed in there.",
-        "ada/a02_attention_by_hand.ipynb: it is of a02_attention_by_hand: "
-        "`autograder collect a02_attention_by_hand` takes it.",
+        f"ada/{MOTION}.ipynb: it is of {MOTION}: `autograder collect {MOTION}` takes it.",
     ]
 
 

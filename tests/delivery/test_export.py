@@ -18,6 +18,7 @@ HEAD = [
     "name",
     "assignment",
     "submitted",
+    "late",
     "score",
     "max_score",
     "late_penalty",
@@ -55,11 +56,12 @@ def rows(course, to, path, **options):
 
 
 def test_csv_has_a_row_per_student_and_assignment(graded_course, tmp_path):
+    late = "2026-05-04 10:00:00", "01:00:00"
     assert rows(graded_course, "csv", tmp_path / "grades.csv") == [
         [*HEAD, "qk", "norm"],
-        ["ada", "Ada Lovelace", A, "2026-05-04 10:00:00", "4.8", "6.0", "0.0", "0", "3.8", "1.0"],
-        ["bob", "bob", A, "", "", "6.0", "0.0", "2", "", "1.0"],
-        ["zed", "zed", A, "", "", "", "", "", "", ""],
+        ["ada", "Ada Lovelace", A, *late, "4.8", "6.0", "0.0", "0", "3.8", "1.0"],
+        ["bob", "bob", A, "", "", "", "6.0", "0.0", "2", "", "1.0"],
+        ["zed", "zed", A, "", "", "", "", "", "", "", ""],
     ]
 
 
@@ -103,7 +105,7 @@ def test_gradescope_s_layout_has_times(graded_course, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("to", "column"), [("csv", 4), ("canvas", 4), ("moodle", 4), ("gradescope", 4)]
+    ("to", "column"), [("csv", 5), ("canvas", 4), ("moodle", 4), ("gradescope", 4)]
 )
 def test_what_is_not_final_is_sent_only_when_that_is_said(graded_course, tmp_path, to, column):
     def of(read):

@@ -9,16 +9,14 @@ from html.parser import HTMLParser
 
 import pytest
 
-from autograder.course.config import Course
 from autograder.course.release import Release
-from autograder.delivery.demo import copy_course
 from autograder.delivery.feedback import write_feedback
 from autograder.delivery.grading import grade_and_save
 from autograder.delivery.marks import scores
 from autograder.delivery.release import generate
 
+from ..courses import one_assignment
 from ..servers import page_of, serving
-from .conftest import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 
@@ -96,17 +94,8 @@ ANSWERS = {
 @pytest.fixture(scope="module")
 def marked(tmp_path_factory):
     """A course in which ada answered everything and bob nothing, graded."""
-    root = copy_course(ROOT, tmp_path_factory.mktemp("formgrader") / "course").root
-    config = root / "course_config.py"
-    config.write_text(
-        f"{config.read_text()}\nc.Course.demo = []\n"
-        f"c.Course.assignments = [{{'id': '{A}', 'title': 'By hand'}}]\n"
-    )
-    for folder, name, content in (("assignments", A, TEXT), ("reference", "line", REFERENCE)):
-        path = root / folder / A / f"{name}.py"
-        path.parent.mkdir(parents=True)
-        path.write_text(content)
-    course = Course.load(root)
+    folder = tmp_path_factory.mktemp("formgrader") / "course"
+    course = one_assignment(folder, A, TEXT, {"line": REFERENCE})
     generate(course, [A])
     notebook = Release.load(course, A).notebook
     for student, answers in (("ada", ANSWERS), ("bob", {})):

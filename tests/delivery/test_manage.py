@@ -4,19 +4,16 @@ import json
 
 import pytest
 
-from autograder.course.config import Course
 from autograder.course.simulate import simulate
-from autograder.delivery.demo import copy_course
 from autograder.delivery.marks import scores
-from autograder.delivery.release import generate
 
 from ..chromium import browsing
+from ..courses import EARNED
+from ..courses import MOTION as A
 from ..servers import serving
-from .conftest import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox, pytest.mark.browser]
 
-A = "a02_attention_by_hand"
 CLICK = "document.querySelector('td.{} a').click() || true"
 DIALOGUE = "(document.querySelector('#success-modal, #error-modal') || {}).innerText"
 
@@ -28,14 +25,11 @@ def closed(tab, button):
     return tab.wait(DIALOGUE)
 
 
-def test_assignments_are_listed_released_and_autograded_from_there(tmp_path):
-    root = copy_course(ROOT, tmp_path / "course").root
-    config = root / "course_config.py"
-    config.write_text(f"{config.read_text()}\nc.Exchange.root = {str(tmp_path / 'exchange')!r}\n")
-    course = Course.load(root)
-    generate(course, [A])
+def test_assignments_are_listed_released_and_autograded_from_there(course, configure, tmp_path):
+    course = configure(course.root, f"c.Exchange.root = {str(tmp_path / 'exchange')!r}")
     simulate(course, A, 1)
-    files = {path.name: path.read_bytes() for path in (root / "release" / A).glob("*.*")}
+    release = course.folder("release") / A
+    files = {path.name: path.read_bytes() for path in release.glob("*.*")}
     home, exchange = tmp_path / "home", tmp_path / "exchange"
     for folder in (home, exchange):
         folder.mkdir()
@@ -46,11 +40,11 @@ def test_assignments_are_listed_released_and_autograded_from_there(tmp_path):
         assert tab.ask("document.querySelector('td.name').innerText").strip() == A
         assert tab.ask("document.querySelector('td.num-submissions').innerText").strip() == "1"
         assert "Success" in closed(tab, "assign")
-        assert {p.name: p.read_bytes() for p in (root / "release" / A).glob("*.*")} == files
+        assert {p.name: p.read_bytes() for p in release.glob("*.*")} == files
         tab.open(f"{server}/formgrader/manage_assignments?again")
         assert "Success" in closed(tab, "release")
         handed_out = exchange / course.id / "outbound" / A
         assert json.loads((handed_out / f"{A}.ipynb").read_text())["cells"]
         tab.open(f"{server}/formgrader/manage_submissions/{A}")
         assert "Success" in closed(tab, "autograde")
-        assert scores(course, A)["student_001"].score == 51
+        assert scores(course, A)["student_001"].score == EARNED

@@ -13,7 +13,9 @@ from autograder.delivery.collect import collect
 from autograder.delivery.feedback import write_feedback
 from autograder.delivery.grading import grade_and_save
 from autograder.delivery.marks import scores
-from autograder.delivery.release import generate, hand_out
+from autograder.delivery.release import hand_out
+
+from ..courses import EARNED, MOTION
 
 A = "a01_tiny"
 
@@ -73,6 +75,7 @@ def test_a_link_in_the_exchange_is_not_followed(tiny, nbgrader, tmp_path, monkey
         folder = inbound / f"{student}+{A}+2026-05-04 10:00:00 UTC+x"
         folder.mkdir(parents=True)
         (folder / "timestamp.txt").write_text("2026-05-04 10:00:00 UTC")
+        (folder / "submission_secret.txt").write_text("s")
         (folder / f"{A}.ipynb").write_text("{}")
     secret = tmp_path / "reference.py"
     secret.write_text("SECRET")
@@ -92,10 +95,8 @@ def test_what_the_exchange_says_is_passed_on(tiny, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.sandbox
-def test_nbgrader_autograde_uses_the_engine(course, template, nbgrader):
-    id = "a02_attention_by_hand"
-    shutil.copy(template / "gradebook.db", course.root)
-    generate(course, [id])
+def test_nbgrader_autograde_uses_the_engine(course, nbgrader):
+    id = MOTION
     simulate(course, id, 7)
     keep = {"student_001", "student_007"}
     for folder in course.folder("submitted").iterdir():
@@ -104,9 +105,9 @@ def test_nbgrader_autograde_uses_the_engine(course, template, nbgrader):
     nbgrader(course.root, "autograde", id)
     by_nbgrader = scores(course, id)
     assert by_nbgrader.keys() == keep
-    assert by_nbgrader["student_001"].score == 51
+    assert by_nbgrader["student_001"].score == EARNED
     record = json.loads(course.record("student_001", id).read_text())
-    assert (record["score"], record["key"]) == (51, "")
+    assert (record["score"], record["key"]) == (EARNED, "")
     grade_and_save(course, [id], force=True)
     ours = scores(course, id)
     assert {s: m.cells for s, m in by_nbgrader.items()} == {s: m.cells for s, m in ours.items()}
@@ -115,7 +116,7 @@ def test_nbgrader_autograde_uses_the_engine(course, template, nbgrader):
     }
     # what a person marked is not asked for again, whichever way the same text is graded again
     with Gradebook(course.database) as book:
-        row = book.find_grade("check_attn_hand", id, id, "student_001")
+        row = book.find_grade("check_fall", id, id, "student_001")
         row.manual_score, row.needs_manual_grade = 1.0, False
         book.db.commit()
     config = course.root / "course_config.py"
@@ -123,18 +124,18 @@ def test_nbgrader_autograde_uses_the_engine(course, template, nbgrader):
     assert grade_and_save(Course.load(course.root), [id], students=["student_001"]).up_to_date == 1
     nbgrader(course.root, "autograde", id, "--force", "--student=student_001")
     grade_and_save(course, [id], students=["student_001"], force=True)
-    mark = scores(course, id)["student_001"].cells["check_attn_hand"]
+    mark = scores(course, id)["student_001"].cells["check_fall"]
     assert (mark.manual, mark.pending) == (1.0, False)
     path = course.submission("student_001", id)
     notebook = json.loads(path.read_text())
-    cell = next(c for c in notebook["cells"] if c["id"] == "attn_hand")
+    cell = next(c for c in notebook["cells"] if c["id"] == "fall")
     cell["source"] = "".join(cell["source"]) + "\n# changed"
     path.write_text(json.dumps(notebook))
     nbgrader(course.root, "autograde", id, "--force", "--student=student_001")
-    assert scores(course, id)["student_001"].cells["check_attn_hand"].pending
+    assert scores(course, id)["student_001"].cells["check_fall"].pending
     # a broken exercise: withheld by either way
-    module = course.root / "reference" / id / "attn_hand_scaled.py"
+    module = course.root / "reference" / id / "mean_speeds.py"
     module.write_text(module.read_text() + "\nraise RuntimeError('typo')\n")
     nbgrader(course.root, "autograde", id, "--force", "--student=student_001")
-    mark = scores(course, id)["student_001"].cells["check_attn_hand_scaled"]
+    mark = scores(course, id)["student_001"].cells["check_mean_speeds"]
     assert (mark.auto, mark.pending) == (None, True)

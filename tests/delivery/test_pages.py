@@ -12,6 +12,7 @@ from rich.console import Console
 from autograder.course.config import CourseError
 from autograder.delivery import gradebook, solutions
 from autograder.delivery.feedback import write_feedback
+from autograder.delivery.pages import digest, script
 from autograder.delivery.report import summarise, write_report
 from autograder.delivery.tables import grade_table
 from autograder.exercise import Exercise, Numbers
@@ -19,7 +20,11 @@ from tests.delivery.conftest import configure, released
 
 A = "a01_tiny"
 BLANK = "Write here."
+ENDS = (("feedback", "html"), ("autograded", "ipynb"))
 EVIL = '<script>alert(1)</script> `<img src=x onerror="x">` & "quoted" {{ 7 * 7 }}'
+
+
+OURS = str(script("report.js"))
 
 
 class Page(HTMLParser):
@@ -37,13 +42,17 @@ class Page(HTMLParser):
         self.attributes += attrs
 
     def handle_data(self, data):
-        if self.tags[-1:] != ["style"] or data.strip() == "":
+        if self.tags[-1:] not in (["style"], ["script"]) or data.strip() == "":
             self.pieces.append(data)
 
 
 def stands_alone(page):
     """Check that a page runs nothing, loads nothing and is accessible in outline."""
-    assert not {"script", "link", "iframe", "object", "base"} & set(page.tags)
+    assert not {"link", "iframe", "object", "base"} & set(page.tags)
+    scripts = re.findall(r"<script[^>]*>(.*?)</script", page.html, re.S | re.I)
+    allowed = re.findall(r"script-src ([^;\"]*)", page.html)
+    assert allowed == [f"'{digest(script)}'" for script in scripts]
+    assert scripts in ([], [OURS])
     # A picture in an address runs nothing and loads nothing; there are words for it as well.
     pictures = [value for name, value in page.attributes if value and value.startswith("data:")]
     assert page.tags.count("img") == len(pictures)
@@ -53,7 +62,8 @@ def stands_alone(page):
     assert not re.search(r"https?:|//\w|@import|url\(", page.html)
     addresses = [value for name, value in page.attributes if name in ("href", "src")]
     addresses = [value for value in addresses if value not in pictures]
-    assert all(re.fullmatch(r"#\w+|\w+\.html", address) for address in addresses)
+    beside = r"(\.\./(feedback|autograded)/[\w%]+/\w+/)?\w+\.(html|ipynb)"
+    assert all(re.fullmatch(rf"#\w+|{beside}", address) for address in addresses)
     ids = [value for name, value in page.attributes if name == "id"]
     assert len(ids) == len(set(ids))
     assert {a[1:] for a in addresses if a[0] == "#"} <= set(ids)
@@ -254,9 +264,8 @@ def test_right_answers_are_shown_after_the_due_date_where_the_course_allows_it(
 
 
 def test_a_setting_that_means_nothing_is_refused(tiny):
-    course = configure(tiny.root, 'c.Course.solutions = "soon"')
-    with pytest.raises(CourseError, match="c.Course.solutions is True or False, not 'soon'"):
-        write_feedback(course, [A])
+    with pytest.raises(CourseError, match="c.Course.solutions is 'soon'; it is True or False"):
+        configure(tiny.root, 'c.Course.solutions = "soon"')
 
 
 def test_everything_that_students_write_is_escaped(tiny, feedback, graded):
@@ -321,6 +330,31 @@ def test_the_report_counts_names_and_lists(tiny, graded, save):
     ):
         assert piece in page.text
     assert "Number of students by tenths of the points: 2, 0, 0, 1, 0, 1, 0, 0, 0, 0" in page.html
+
+
+def test_a_report_says_who_it_is_when_it_came_and_what_waits(tiny, graded, hand_in, save):
+    names = "id,name\nada,Ada <b>Lovelace</b>\n"
+    (tiny.root / "students.csv").write_text(names)
+    course = configure(
+        tiny.root,
+        f'c.Course.assignments = [{{"id": "{A}", "title": "T", "due": "2026-05-04 08:30 UTC"}}]',
+        'c.Exchange.timezone = "Europe/Berlin"',
+    )
+    gradebook.register(course, A, gradebook.seal(released()))
+    hand_in(course, "ada")
+    save(course, graded("ada"), graded("bob", answer=BLANK, changed=False))
+    gradebook.refresh_times(course, A)
+    write_feedback(course, [A])
+    index = Page(write_report(course, [A]))
+    stands_alone(index)
+    assert "ada Ada <b>Lovelace</b>" in index.text
+    page = Page(course.root / "reports" / f"{A}.html")
+    stands_alone(page)
+    assert "2026-05-04 12:00, late: 90 min notebook" in page.text
+    assert "Queries <and> keys, 1: ada" in page.text
+    links = [value for name, value in page.attributes if name == "href" and "/ada/" in value]
+    assert links == [f"../{step}/ada/{A}/{A}.{end}" for step, end in ENDS]
+    assert all((course.root / "reports" / link).resolve().is_file() for link in links)
 
 
 def test_the_console_shows_the_same_scores(tiny, graded, save):

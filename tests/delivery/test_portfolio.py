@@ -1,104 +1,120 @@
 """The page that a student shows to others: pictures, tables and texts, and nothing that runs."""
 
 import json
-import re
 
 import numpy as np
 import pytest
 
 from autograder.course.config import CourseError
-from autograder.course.discover import load_assignment
 from autograder.course.grade import Graded
 from autograder.course.records import write_record
 from autograder.course.release import Release
-from autograder.course.runs import KeptRuns, folder_of
+from autograder.course.runs import folder_of, keep_runs
 from autograder.delivery.picture import exhibit_svg
 from autograder.delivery.portfolio import write_portfolios
 from autograder.exercise import Curves, HeatMaps
-from autograder.exercise.follow import solve
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 from autograder.grading.runs import Run, packed
-from autograder.grading.written import as_written
-from tests.delivery.test_pages import Page, stands_alone
 
-A = "a12_capstone"
-EVIL = "Heads **differ**. <script>x()</script><b onclick='x()'>b</b><iframe src='//a.b'>"
+from ..courses import MOTION, copied
+from .test_pages import Page, stands_alone
+
+EVIL = "Masses **cancel**. <script>x()</script><b onclick='x()'>b</b><iframe src='//a.b'>"
+EXHIBITS = '''
+
+from autograder.exercise import Curves, HeatMaps, Table
 
 
-def save(course, values, *, essay=EVIL):
-    """Write the record, the notebook and the runs of a submission without grading it."""
-    exercises, notebook = [], Release.load(course, A).notebook
-    for exercise in load_assignment(course, A).sound.values():
-        right = solve(exercise, {"n": 8192, "h": 8})
-        items = [Item("checked", "It holds.", Status.PASSED, 1, 1)] if not exercise.parts else []
-        for item in exercise.items:
-            given = as_written(right.get(item.name)) if item in exercise.parts else ""
-            items.append(Item(item.name, item.rubric, Status.PASSED, 1, 1, given=given))
-        exercises.append(ExerciseGrade.of(exercise.id, items))
-    for cell in notebook["cells"]:
-        if cell["metadata"].get("nbgrader", {}).get("grade_id") == "cap_attention_essay":
-            cell["source"] = essay
-    write_record(course, Graded(Grade(A, "ada", "A", exercises), notebook, ""))
-    path = course.submission("ada", A)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(notebook))
-    runs = KeptRuns(folder_of(course, "ada", A), "ada")
-    for name, value in values.items():
-        runs.keep(name, packed(name, Run(value, 1.0)))
+@exercise.exhibit
+def falling(seconds):
+    """How it falls."""
+    t = np.linspace(0, seconds, 9)
+    return Curves("t", "h", {"stone": (t, g * t**2 / 2)})
+
+
+@exercise.exhibit
+def measured(mean_speeds):
+    """What was measured."""
+    return Table(["drive", "speed"], [[name, speeds[0]] for name, speeds in mean_speeds.items()])
+
+
+@exercise.exhibit
+def compared(mean_speeds):
+    """All drives beside one another."""
+    return HeatMaps("reading", "", {name: [speeds] for name, speeds in mean_speeds.items()})
+'''
 
 
 @pytest.fixture(scope="module")
-def trained(shared_course):
-    """What short training runs of the references give."""
-    sound = load_assignment(shared_course, A).sound
-    stopped = {wrong.name: wrong.compute for e in sound.values() for wrong in e.misconceptions}
-    return {"train": stopped["never_changed"](1)}
+def shown(tmp_path_factory, generated):
+    """A course with exhibits, and a function that gives the page of what ada earned and kept."""
+    course = copied(tmp_path_factory.mktemp("shown") / "course", generated)
+    reference = course.root / "reference" / MOTION / "fall.py"
+    reference.write_text(reference.read_text() + EXHIBITS)
+
+    def page(to, *, seconds="3.1", run=None):
+        given = Item("seconds", "The time.", Status.PASSED, 2, 2, given=seconds)
+        passed = Item("of_any_drive", "Any drive.", Status.PASSED, 2, 2)
+        failed = Item("of_a_way_back", "A way back.", Status.FAILED, 0, 1)
+        exercises = [
+            ExerciseGrade.of("fall", [given]),
+            ExerciseGrade.of("mean_speeds", [passed, failed]),
+        ]
+        notebook = Release.load(course, MOTION).notebook
+        for cell in notebook["cells"]:
+            if cell["metadata"].get("nbgrader", {}).get("grade_id") == "fall_why":
+                cell["source"] = EVIL
+        write_record(course, Graded(Grade(MOTION, "ada", "A", exercises), notebook, ""))
+        path = course.submission("ada", MOTION)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(notebook))
+        kept = {"mean_speeds": packed("mean_speeds", Run(run, 1.0))}
+        keep_runs(folder_of(course, "ada", MOTION), kept)
+        (written,) = write_portfolios(course, [MOTION], to, ["ada"])
+        return Page(written)
+
+    return course, page
 
 
-def page(course, to):
-    (path,) = write_portfolios(course, [A], to, ["ada"])
-    return Page(path)
-
-
-def test_a_portfolio_shows_pictures_tables_and_texts_and_runs_nothing(
-    shared_course, trained, tmp_path
-):
-    save(shared_course, trained)
-    found = page(shared_course, tmp_path)
+def test_a_portfolio_shows_pictures_tables_and_texts_and_runs_nothing(shown, tmp_path):
+    run = {name: np.array([1.5, 0.5]) for name in ("slow <b>", "quick")}
+    found = shown[1](tmp_path, run=run)
     stands_alone(found)
-    assert found.tags.count("table") == 4  # what is written, how much of it, by place, without
-    assert found.tags.count("img") == 2  # heat maps, times
+    assert (found.tags.count("table"), found.tags.count("img")) == (1, 2)
     assert "strong" in found.tags
-    assert "decoder.1.cross" in found.text
-    assert not re.search("points|misconception", found.text)
+    assert "slow <b>" in found.text
+    assert "Any drive." in found.text
+    assert "A way back." not in found.text
+    assert "points" not in found.text
 
 
 @pytest.mark.parametrize(
-    "train",
+    ("seconds", "run"),
     [
-        7,
-        ({"source": np.zeros((9, 2))}, []),
-        ({"encoder.$x.self.W_o": np.zeros((2, 2)), "source": np.full((9, 2), np.nan)}, [1.0]),
+        ("", 7),
+        ("[]", {"x": "y"}),
+        ("three", {"$x": np.full((9, 2), np.nan)}),
+        ("1" * 10_000, ({"quick": np.zeros((2, 2))}, [])),
     ],
 )
-def test_what_is_no_model_is_left_out(shared_course, train, tmp_path):
-    save(shared_course, {"train": train})
-    found = page(shared_course, tmp_path)
+def test_what_an_exhibit_can_not_be_made_of_is_left_out(shown, seconds, run, tmp_path):
+    found = shown[1](tmp_path, seconds=seconds, run=run)
     stands_alone(found)
-    assert "table" not in found.tags
+    assert "img" not in found.tags
 
 
-def test_who_handed_nothing_in_has_no_portfolio(shared_course, trained, tmp_path):
-    save(shared_course, trained)
-    with pytest.raises(CourseError, match="no graded submission of bob to a12_capstone"):
-        write_portfolios(shared_course, [A], tmp_path, ["bob"])
+def test_who_handed_nothing_in_has_no_portfolio(shown, tmp_path):
+    course, page = shown
+    page(tmp_path)
+    with pytest.raises(CourseError, match="no graded submission of bob to m01_motion"):
+        write_portfolios(course, [MOTION], tmp_path, ["bob"])
 
 
 def test_pictures_are_made_of_curves_and_maps():
     x = np.arange(1.0, 4)
-    for shown in (
+    for picture in (
         Curves("n", "s", {"a": (x, x**2)}, log=True),
         Curves("n", "s", {"a": (x, -x), "b": (x, x)}),
         HeatMaps("key", "query", {f"map {i}": np.eye(3) for i in range(5)}),
     ):
-        assert exhibit_svg(shown).startswith("data:image/svg+xml;base64,")
+        assert exhibit_svg(picture).startswith("data:image/svg+xml;base64,")

@@ -9,14 +9,16 @@ from autograder.course.config import CourseError
 from autograder.delivery import release
 from autograder.delivery.release import generate, hand_out
 
+from ..courses import MOTION as REAL
+from ..courses import POINTS, copied
+
 A = "a01_tiny"
-REAL = "a02_attention_by_hand"
 
 
 @pytest.fixture
-def real(course, template):
-    """Return a copy of the real course with nothing released."""
-    shutil.rmtree(course.root / "release", ignore_errors=True)
+def real(tmp_path, template):
+    """Return a sample course with nothing released."""
+    course = copied(tmp_path / "course")
     shutil.copy(template / "gradebook.db", course.root)  # made in no time
     return course
 
@@ -25,7 +27,7 @@ def test_an_assignment_is_written_registered_and_then_up_to_date(real, configure
     course = configure(real.root, 'c.Course.students = {"Ada King Lovelace": "ada"}')
     done = []
     first = generate(course, [REAL], progress=done.append)
-    names = (f"{REAL}.ipynb", "check.py", "check_formulas.py", "check.json")
+    names = (f"{REAL}.ipynb", "check.py", "check.json", "help.json")
     assert {str(drift) for drift in first} == {
         f"release/{REAL}/{name}: is missing" for name in names
     }
@@ -34,7 +36,7 @@ def test_an_assignment_is_written_registered_and_then_up_to_date(real, configure
     marked = [c["metadata"]["nbgrader"] for c in notebook["cells"] if "nbgrader" in c["metadata"]]
     assert all(data["checksum"] for data in marked)
     with Gradebook(course.database) as book:
-        assert book.find_notebook(REAL, REAL).max_score == 54
+        assert book.find_notebook(REAL, REAL).max_score == POINTS
         student = book.find_student("ada")
         assert (student.first_name, student.last_name) == ("Ada King", "Lovelace")
     files = sorted((course.folder("release") / REAL).iterdir())
@@ -49,7 +51,7 @@ def test_drift_names_the_file_and_the_cell_and_check_changes_nothing(real):
     path = folder / f"{REAL}.ipynb"
     fresh = path.read_bytes()
     notebook = json.loads(fresh)
-    check = next(c for c in notebook["cells"] if c["id"] == "check_attn_hand_scaled")
+    check = next(c for c in notebook["cells"] if c["id"] == "check_mean_speeds")
     check["source"] = ["print('easy')"]
     path.write_text(json.dumps(notebook))
     (folder / "check.py").write_text("# edited\n")
@@ -57,7 +59,7 @@ def test_drift_names_the_file_and_the_cell_and_check_changes_nothing(real):
     (folder / ".ipynb_checkpoints").mkdir()
     found = {drift.file: drift.message for drift in generate(real, [REAL], check=True)}
     assert found == {
-        path.name: "differs in check_attn_hand_scaled (changed)",
+        path.name: "differs in check_mean_speeds (changed)",
         "check.py": "differs from line 1 on",
         "old": "is no longer part of it",
     }
@@ -76,7 +78,7 @@ def test_checking_registers_nothing(real):
 
 
 def test_a_leak_stops_the_release(real, monkeypatch):
-    monkeypatch.setattr(release, "leaks", lambda *_: ["check.json holds `K @ q`"])
+    monkeypatch.setattr(release, "leaks", lambda *_: ["check.json holds `np.diff(x)`"])
     with pytest.raises(CourseError, match="give away answers:\ncheck.json holds"):
         generate(real, [REAL])
     assert not real.folder("release").exists()

@@ -322,7 +322,7 @@ class TestJacobianCode:
 
     def test_points_of_the_two_functions(self):
         points = {
-            function.solution.__name__: function.points
+            function.solution.__name__: sum(check.points for check in function.checks)
             for function in module("jacobian_code").exercise.functions
         }
         assert points == {"softmax_jacobian": 3, "softmax_jvp": 3}

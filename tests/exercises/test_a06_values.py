@@ -287,16 +287,10 @@ class TestDepth:
         (deep,) = (n for n in lesson().body if isinstance(n, ast.FunctionDef) and n.name == "deep")
         exec(compile(ast.Module([deep], []), "lesson", "exec"), names)
         for pre_norm, right in ((True, m.PRE), (False, m.POST)):
-            shallow, high = (
-                np.mean(
-                    [
-                        m.gradient_norms(*names["deep"](depth, pre_norm, s), pre_norm)[-1]
-                        for s in range(4)
-                    ]
-                )
-                for depth in (2, 32)
-            )
-            assert high / shallow == pytest.approx(right, rel=1e-2)
+            for depth, expected in zip(m.DEPTHS, right, strict=True):
+                stacks = [names["deep"](depth, pre_norm, seed) for seed in range(4)]
+                norms = [m.gradient_norms(*stack, pre_norm)[-1] for stack in stacks]
+                assert np.mean(norms) == pytest.approx(expected, rel=1e-2)
 
     def test_size_and_gradient_of_the_stream(self):
         drawn = {

@@ -223,6 +223,13 @@ class TestTimeAttention:
         with pytest.raises(Undecided):
             self.shown(bent, self.straight)
 
+    def test_a_busy_machine_bends_curves_and_a_quadratic_method_stays_one(self):
+        slow = [2e-4, 0.0123, 0.0491, 0.16, 0.945]
+        assert self.shown(slow, [3e-4, 1.34e-3, 2.63e-3, 1.007e-2, 3.36e-2]) == "a race"
+        assert self.shown([2e-4, 2.1e-3, 0.034, 0.116, 0.428], self.straight) == "a race"
+        with pytest.raises(Undecided):
+            self.shown(slow, 1e-4 + 1e-9 * self.n**2.0)
+
     def test_the_machine_of_the_catalogue(self):
         assert self.shown([2e-4, 3e-3, 0.011, 0.037, 0.25], [1e-4, 6e-4, 1e-3, 2e-3, 6e-3])
 
@@ -343,10 +350,10 @@ class TestFlashTiled:
 
         few, many = (
             outlined(module("flash_tiled").torch_flash, [(1, 8, n, 64)] * 3, "float32")
-            for n in (8192, 32768)
+            for n in (8192, 20480)
         )
-        assert many["peak"] < 4.1 * few["peak"]
-        assert many["largest"] == 8 * 32768 * 64
+        assert many["peak"] < 2.6 * few["peak"]
+        assert many["largest"] == 8 * 20480 * 64
 
     def test_weights_come_back_from_the_log_sum_exp(self):
         m = module("flash_tiled")

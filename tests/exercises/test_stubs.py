@@ -9,7 +9,7 @@ import pytest
 from ..loaded import COURSE, assigned
 
 FUNCTIONS = [
-    pytest.param(cell.source, function, id=f"{id}.{function.solution.__name__}")
+    pytest.param(cell.source, function, id=f"{id}.{function.name}")
     for assignment in map(assigned, COURSE.ids())
     for id, exercise in assignment.sound.items()
     for function in exercise.functions
@@ -18,15 +18,15 @@ FUNCTIONS = [
 ]
 
 
-def stub_of(source, exercise):
+def stub_of(source, function):
     names = {}
     exec(source, names)
-    return names[exercise.solution.__name__]
+    return names[function.name]
 
 
-@pytest.mark.parametrize(("source", "exercise"), FUNCTIONS)
-def test_arguments_are_those_of_the_reference(source, exercise):
-    assert arguments(stub_of(source, exercise)) == arguments(exercise.solution)
+@pytest.mark.parametrize(("source", "function"), FUNCTIONS)
+def test_arguments_are_those_of_the_reference(source, function):
+    assert arguments(stub_of(source, function)) == arguments(function.solution)
 
 
 def arguments(function):
@@ -35,14 +35,14 @@ def arguments(function):
     return [(p.name, getattr(p.default, "__name__", p.default)) for p in found]
 
 
-@pytest.mark.parametrize(("source", "exercise"), FUNCTIONS)
-def test_example_is_right(source, exercise):
-    name = exercise.solution.__name__
+@pytest.mark.parametrize(("source", "function"), FUNCTIONS)
+def test_example_is_right(source, function):
+    name = function.name
     names = {"np": np}
     exec(source, names)
     examples = doctest.DocTestParser().get_doctest(
         inspect.getdoc(names[name]),
-        names | {name: exercise.solution},
+        names | {name: function.solution},
         name,
         filename=None,
         lineno=None,

@@ -1,12 +1,14 @@
 """Checks: dependent ones, diagnoses by replay, and whose fault an exception is."""
 
 import re
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
 
 from autograder.exercise import AuthoringError, Exercise, Mismatch, agree, alike, require
 from autograder.grading.checks import grade_checks
+from autograder.grading.local import Local
 from autograder.grading.results import Status
 from autograder.sandbox import StudentError
 
@@ -56,7 +58,7 @@ def doubling():
 
 
 def grade(call):
-    return {item.name: item for item in grade_checks(doubling(), call)}
+    return {item.name: item for item in grade_checks(doubling().functions[0], call)}
 
 
 def outcome(call):
@@ -107,7 +109,7 @@ def test_the_mistake_that_explained_a_check_explains_the_next():
         return -abs(x)
 
     for wrong in (as_it_is, never_positive):
-        items = grade_checks(exercise, wrong.compute)
+        items = grade_checks(exercise.functions[0], wrong.compute)
         assert [item.note for item in items] == [wrong.name] * 2
 
 
@@ -160,7 +162,7 @@ def test_a_bug_in_a_check_withholds_its_points():
         """Broken."""
         raise KeyError("oops")
 
-    item = grade_checks(exercise, lambda x: 2 * x)[-1]
+    item = grade_checks(exercise.functions[0], lambda x: 2 * x)[-1]
     assert (item.status, item.score) == (Status.ERRORED, None)
 
 
@@ -277,9 +279,12 @@ def test_a_check_may_give_part_of_its_points_and_lets_others_run():
         """Nothing stays nothing."""
         agree(call(np.ones(0)), np.ones(0))
 
-    items = {i.name: i for i in grade_checks(exercise, lambda x: (x * 2.0).astype(x.dtype.char))}
+    items = {
+        i.name: i
+        for i in grade_checks(exercise.functions[0], lambda x: (x * 2.0).astype(x.dtype.char))
+    }
     assert items["keeps_whole_numbers"].status is Status.PASSED
-    items = {i.name: i for i in grade_checks(exercise, lambda x: x * 2.0)}
+    items = {i.name: i for i in grade_checks(exercise.functions[0], lambda x: x * 2.0)}
     half = items["keeps_whole_numbers"]
     assert (half.status, half.score, half.note) == (Status.PARTIAL, 1.5, "always_double_precision")
     assert items["of_nothing"].status is Status.PASSED
@@ -312,12 +317,10 @@ def building():
     return exercise
 
 
-class Submitted:
+class Submitted(Local):
     def __init__(self, functions, name="centred"):
-        self.functions, self.name = functions, name
-
-    def __call__(self, *args):
-        return self.functions[self.name](*args)
+        self.functions = functions
+        super().__init__(functions[name])
 
     def own(self, solution):
         return Submitted(self.functions, solution.__name__)
@@ -408,7 +411,7 @@ def late_index(x):
     ],
 )
 def test_exceptions_and_exchanged_results_are_named(function, note):
-    (item,) = grade_checks(splitting(), raising(function))
+    (item,) = grade_checks(splitting().functions[0], raising(function))
     assert (item.score, item.note) == (0, note)
 
 
@@ -425,3 +428,12 @@ def test_exceptions_and_exchanged_results_are_named(function, note):
 )
 def test_a_slip_of_a_function_is_named(function, note):
     assert grade(function)["doubles"].note == note
+
+
+def test_a_loaded_exercise_can_not_be_changed():
+    exercise = pair()
+    exercise.freeze()
+    with pytest.raises(AuthoringError, match="is loaded, and can't be changed any more"):
+        exercise.alternative(abs)
+    with pytest.raises(FrozenInstanceError):
+        exercise.functions[0].checks = ()

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from autograder.course.runs import KeptRuns
+from autograder.course.runs import KeptRuns, keep_runs, kept_runs
 from autograder.grading.depends import behind
 from autograder.grading.runner import Runner
 from autograder.grading.runs import LARGEST, Run, Training, key_of, packed, unpacked
 from autograder.sandbox import Limits, StudentError, Zygote
+from autograder.sandbox.wire.requests import Call
 
 TRAIN = "def train(seed):\n    return [size * step() for _ in range(3)]"
 CELLS = ["import numpy as np\nsize = 3", "def step():\n    return np.float64(1.5)", TRAIN]
@@ -95,34 +96,37 @@ def graded(zygote, runs, *cells, before=()):
         for number, source in enumerate(cells, 1):
             assert runner.execute(source, number).error is None
         for name in before:
-            runner.call(name)
-        return runner.once("train", 1)
+            runner.ask(name, Call((), {}))
+        return runner.once("train", (1,), {})
 
 
 @pytest.mark.sandbox
 def test_a_second_grading_takes_what_the_first_one_kept(zygote, tmp_path):
     told = []
-    first = graded(zygote, KeptRuns(tmp_path, "ada", lambda *it: told.append(it)), *CELLS)
+    runs = KeptRuns("ada", tell=lambda *it: told.append(it))
+    first = graded(zygote, runs, *CELLS)
     assert first.value == [4.5, 4.5, 4.5]
     assert first.seconds is not None
     assert told == [("ada", "train"), ("ada", "")]
-    again = KeptRuns(tmp_path, "ada", lambda *it: told.append(it))
+    keep_runs(tmp_path, runs.asked)
+    again = KeptRuns("ada", kept_runs(tmp_path), lambda *it: told.append(it))
     assert graded(zygote, again, CELLS[0], WITHOUT, *CELLS[1:]) == first
     assert len(told) == 2
-    again.sweep()
+    keep_runs(tmp_path, again.asked)
     assert len([*tmp_path.iterdir()]) == 1
-    other = KeptRuns(tmp_path, "ada")
+    other = KeptRuns("ada", kept_runs(tmp_path))
     assert graded(zygote, other, CELLS[0].replace("3", "4"), *CELLS[1:]).value[0] == 6.0
-    other.sweep()  # the first one is asked for by nobody now
-    assert len([*tmp_path.iterdir()]) == 1
+    keep_runs(tmp_path, other.asked)  # the first one is asked for by nobody now
+    assert kept_runs(tmp_path) == other.asked
+    assert len(other.asked) == 1
 
 
 @pytest.mark.sandbox
-def test_a_run_that_fails_is_not_kept(zygote, tmp_path):
+def test_a_run_that_fails_is_not_kept(zygote):
     cell = "def train(seed):\n    raise ValueError"
     with pytest.raises(StudentError):
-        graded(zygote, KeptRuns(tmp_path, "ada"), cell)
-    assert not [*tmp_path.iterdir()]
+        graded(zygote, runs := KeptRuns("ada"), cell)
+    assert runs.asked == {}
 
 
 @pytest.mark.sandbox
@@ -137,8 +141,8 @@ def test_a_run_knows_nothing_of_other_calls(zygote):
 
 @pytest.mark.sandbox
 def test_student_code_neither_reads_nor_writes_what_is_kept(zygote, tmp_path):
-    runs = KeptRuns(tmp_path / ".runs", "ada")
-    graded(zygote, runs, *CELLS)
+    graded(zygote, runs := KeptRuns("ada"), *CELLS)
+    keep_runs(tmp_path / ".runs", runs.asked)
     (path,) = (tmp_path / ".runs").iterdir()
     content = path.read_bytes()
     for mode in ("rb", "wb"):

@@ -100,12 +100,12 @@ class Dropping(torch.nn.Module):
 
 
 def outcome(exercise, call):
-    return [item.note or item.status.value for item in grade_checks(exercise, call)]
+    return [item.note or item.status.value for item in grade_checks(exercise.functions[0], call)]
 
 
 def test_the_reference_passes():
     exercise = dropping()
-    assert outcome(exercise, exercise.solution) == ["passed"] * 3
+    assert outcome(exercise, exercise.functions[0].solution) == ["passed"] * 3
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +141,7 @@ def test_a_module_is_graded_by_what_it_computes(zygote, source, expected):
     exercise = dropping()
     with Runner(zygote, {}, seconds=120.0) as runner:
         runner.execute(source, 1)
-        assert outcome(exercise, StudentCall(runner, exercise.solution)) == expected
+        assert outcome(exercise, StudentCall(runner, exercise.functions[0].solution)) == expected
 
 
 @pytest.mark.slow
@@ -156,6 +156,6 @@ def test_parameters_that_are_none_of_the_module_are_counted(zygote):
         runner.execute(source, 1)
         from autograder.grading.recorder import Recorder
 
-        own = Recorder(StudentCall(runner, exercise.solution)).make(4)
+        own = Recorder(StudentCall(runner, exercise.functions[0].solution)).make(4)
         found = own.gradients(torch.ones(2, 4))
     assert (found.hidden, found.count) == (3, 16)

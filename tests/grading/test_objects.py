@@ -9,6 +9,7 @@ from autograder.grading.checks import grade_checks
 from autograder.grading.runner import Runner
 from autograder.grading.student import StudentCall
 from autograder.sandbox import Limits, StudentError, Zygote
+from autograder.sandbox.wire.requests import Call, CallMethod, GetAttribute, Make
 
 SCALE = 3.0  # what `tripled` needs of this module
 
@@ -143,7 +144,10 @@ class Counter:
 
 
 def outcome(exercise, call):
-    return {item.name: item.note or item.status.value for item in grade_checks(exercise, call)}
+    return {
+        item.name: item.note or item.status.value
+        for item in grade_checks(exercise.functions[0], call)
+    }
 
 
 def passed(**but):
@@ -153,7 +157,7 @@ def passed(**but):
 
 def test_the_reference_passes_and_each_mistake_is_named():
     exercise = counting()
-    assert outcome(exercise, exercise.solution) == passed()
+    assert outcome(exercise, exercise.functions[0].solution) == passed()
     shared, fixed, deaf, in_place = exercise.misconceptions
     assert outcome(exercise, shared) == passed(adds="Shared")
     assert outcome(exercise, fixed) == passed(multiplies="Fixed")
@@ -173,7 +177,7 @@ def submitted(zygote):
         exercise = counting()
         with Runner(zygote, {}, seconds=60.0) as runner:
             runner.execute(source, 1)
-            return outcome(exercise, StudentCall(runner, exercise.solution))
+            return outcome(exercise, StudentCall(runner, exercise.functions[0].solution))
 
     return submitted
 
@@ -221,12 +225,14 @@ def test_a_hostile_class_costs_its_own_checks_alone(zygote, name):
     with Runner(zygote, {}, seconds=60.0) as runner:
         runner.limits = Limits(cell_seconds=1.0, call_seconds=1.0)
         runner.execute(source, 1)
-        items = grade_checks(exercise, StudentCall(runner, exercise.solution))
+        items = grade_checks(
+            exercise.functions[0], StudentCall(runner, exercise.functions[0].solution)
+        )
         assert all(item.score is not None for item in items), items
         assert sum(item.score for item in items) < 4 or name.startswith(HARMLESS)
         runner.settle()
         runner.execute("def honest(x): return x", 2)
-        assert runner.call("honest", 2) == 2
+        assert runner.ask("honest", Call((2,), {})).value == 2
 
 
 @pytest.mark.sandbox
@@ -234,21 +240,21 @@ def test_a_metaclass_makes_nothing_that_gets_out(zygote):
     source = "class M(type):\n    def __call__(cls, *a, **k): return open\n"
     with Runner(zygote, {}, seconds=30.0) as runner:
         runner.execute(f"{source}class Counter(metaclass=M): pass", 1)
-        call = StudentCall(runner, counting().solution)
-        call.make(1, (), {})
+        call = StudentCall(runner, counting().functions[0].solution)
+        call.ask(Make((), {}, 1))
         with pytest.raises(StudentError, match="raised"):
-            call.method(1, "add", (1,), {})
+            call.ask(CallMethod((1,), {}, 1, "add"))
         with pytest.raises(StudentError, match=r"Counter.read_text` returned|raised"):
-            call.method(1, "__call__", ("/etc/passwd",), {})
+            call.ask(CallMethod(("/etc/passwd",), {}, 1, "__call__"))
 
 
 @pytest.mark.sandbox
 def test_objects_of_a_process_that_has_ended_are_said_to_be_lost(zygote):
     with Runner(zygote, {}, seconds=30.0) as runner:
         runner.execute(RIGHT, 1)
-        call = StudentCall(runner, counting().solution)
+        call = StudentCall(runner, counting().functions[0].solution)
         with pytest.raises(StudentError) as caught:
-            call.get(12345, "total")
+            call.ask(GetAttribute(12345, "total"))
         assert caught.value.kind == "lost"
 
 

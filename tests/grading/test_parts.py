@@ -20,6 +20,7 @@ from autograder.exercise import (
     Shape,
     Undecided,
     Witness,
+    seeded,
 )
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import Status
@@ -120,6 +121,7 @@ def test_coarse_rounding_does_not_widen_the_band_beyond_the_tolerance():
 def test_an_answer_to_somebody_elses_numbers_is_noted():
     items = grade(chain(), X, pool=[X, {"x": 5.0}], a=15, b=225, c=230)
     assert items["a"].note == "other_variant"
+    assert items["a"].fits == [1]
     assert items["a"].score == 0
     assert items["c"].note == "other_variant"
 
@@ -305,6 +307,23 @@ def test_witnesses_are_judged_by_what_they_show():
     assert grade(exercise, a=[2, 1, 0])["a"].note == "format_error"
 
 
+def test_what_builds_on_a_witness_is_judged_by_the_students_own_alone():
+    exercise = single(Witness(lambda x: bool(x[1] > x[0])), [1, 2])
+
+    @exercise.part(points=1, answer=Numbers())
+    def step(a):
+        """From the first number to the second one."""
+        return a[1] - a[0]
+
+    def graded(**answers):
+        return grade(exercise, **answers)["step"].score
+
+    assert graded(a=[3, 7], step=4) == 1
+    assert graded(a=[3, 7], step=1) == 0
+    assert graded(a=[7, 3], step=-4) == 1
+    assert graded(step=1) == 0
+
+
 @pytest.mark.parametrize(
     ("kind", "value", "given", "score", "note"),
     [
@@ -339,6 +358,18 @@ def test_digits_and_units_that_cannot_be_asked_for():
         Numbers(unit="parsec")
     with pytest.raises(ValueError, match="for one of them"):
         Numbers(places=1, figures=1)
+
+
+def test_what_follows_from_an_example_follows_from_the_students_own():
+    exercise = single(Witness(lambda x: bool(x[0] != x[1])), [2, 1])
+
+    @exercise.part(points=1, answer=Count())
+    def larger(a):
+        """The place of the larger one."""
+        return int(np.argmax(a))
+
+    assert grade(exercise, a=[3, 7], larger=1)["larger"].score == 1
+    assert grade(exercise, a=[3, 7], larger=0)["larger"].score == 0
 
 
 def test_an_essay_waits_for_a_person():
@@ -431,6 +462,45 @@ def test_a_number_follows_from_the_students_own_function():
     assert graded(7.5, lambda x: x**2) == (0, "")
     assert graded(6, broken) == (1, "")
     assert graded(9, broken) == (0, "")
+
+
+def test_every_right_way_is_followed():
+    exercise = from_a_formula_or_a_function()
+
+    def graded(answer):
+        answers = {"rate": "a*3", "at_two": answer}
+        found = grade_parts(
+            exercise, {}, answers.__getitem__, functions={"double": lambda x, _: 5 * x}
+        )
+        return found[1].score
+
+    assert [graded(answer) for answer in (4, 6, 10, 8)] == [1, 1, 1, 0]
+    assert not part_problems(exercise, exercise.parts[1], [{}])
+
+
+def from_a_formula_or_a_function():
+    exercise = Exercise("ways", title="Ways", source="none")
+
+    @exercise.part(points=1, answer=Formula("a"))
+    def rate():
+        """Twice a."""
+        return "2*a"
+
+    @exercise.part(points=1, answer=Numbers())
+    def at_two(rate):
+        """Its value at 2."""
+        return rate(a=2)
+
+    @at_two.alternative
+    def by_the_function(double):
+        """Call the function."""
+        return double(2.0, seeded(1))
+
+    @exercise.reference
+    def double(x, rng):
+        return 2 * x + 0 * rng.integers(9)
+
+    return exercise
 
 
 class Odd(Numbers):

@@ -4,8 +4,10 @@ import time
 
 import pytest
 
-from autograder.grading.runner import Runner, _Cell
+from autograder.grading.history import Cell, History
+from autograder.grading.runner import Runner
 from autograder.sandbox import Limits, Session, StudentError, Zygote
+from autograder.sandbox.wire.requests import Call
 
 pytestmark = pytest.mark.sandbox
 
@@ -22,22 +24,26 @@ def runner(zygote):
         yield runner
 
 
+def called(runner, name, *args):
+    return runner.ask(name, Call(args, {})).value
+
+
 def test_what_a_function_was_called_with_is_in_no_later_cell(runner):
     runner.execute("seen = []\ndef f(x):\n    seen.append(x)\n    return len(seen)", 1)
-    assert [runner.call("f", 7), runner.call("f", 7)] == [1, 2]
+    assert [called(runner, "f", 7), called(runner, "f", 7)] == [1, 2]
     assert runner.execute("seen", 2).outputs[0]["data"] == {"text/plain": "[]"}
     assert runner.read("seen") == []
-    assert runner.call("f", 7) == 3
+    assert called(runner, "f", 7) == 3
 
 
 def test_calls_see_what_later_cells_define(runner):
     runner.execute("def f(): return a", 1)
     with pytest.raises(StudentError, match="NameError"):
-        runner.call("f")
+        called(runner, "f")
     runner.execute("a = 1", 2)
-    assert runner.call("f") == 1
+    assert called(runner, "f") == 1
     runner.execute("a = 2", 3)
-    assert runner.call("f") == 2
+    assert called(runner, "f") == 2
 
 
 def test_a_call_that_hangs_costs_no_cell(runner):
@@ -46,9 +52,9 @@ def test_a_call_that_hangs_costs_no_cell(runner):
     )
     pid = runner.execute("os.getpid()", 2).outputs
     with pytest.raises(StudentError) as caught:
-        runner.call("f", False)
+        called(runner, "f", False)
     assert caught.value.kind == "timeout"
-    assert runner.call("f", True) == 1
+    assert called(runner, "f", True) == 1
     assert runner.execute("os.getpid()", 3).outputs[0]["data"] == pid[0]["data"]
 
 
@@ -58,13 +64,13 @@ def test_a_cell_that_hangs_is_left_out_everywhere(runner):
     assert run.error.kind == "timeout"
     runner.execute("b = a", 3)
     assert runner.read("b") == 1
-    assert runner.call("f") == 1
+    assert called(runner, "f") == 1
 
 
 def test_both_processes_are_counted(zygote):
     with Runner(zygote, {}, seconds=30.0) as runner:
         runner.execute("def f(): return sum(range(2_000_000))", 1)
-        runner.call("f")
+        called(runner, "f")
     assert runner.cpu_seconds > 0.01
     assert runner.peak_mb > 1
 
@@ -106,7 +112,7 @@ def test_all_cells_together_may_show_so_much(zygote):
 def test_the_many_cells_of_a_notebook_take_time_by_their_number_alone(zygote):
     with Runner(zygote, {}, seconds=60.0) as runner:
         runner.execute("", 0)
-        runner._history = [_Cell(number, "", 1.0) for number in range(100_000)]
+        runner._history = History([Cell(number, "", 1.0) for number in range(100_000)])
         runner._cells.last = 100_000
         before = time.thread_time()
         for number in range(100_001, 100_501):
@@ -146,16 +152,16 @@ def test_what_a_cell_does_to_python_reaches_no_later_exercise(runner, damage):
     runner.settle()
     assert runner.execute(f"import numpy as np\n{HONEST}b = a + len('xy')", 3).error is None
     assert runner.read("b") == 3
-    assert runner.call("g", 4) == 4
+    assert called(runner, "g", 4) == 4
 
 
 def test_what_a_call_does_to_python_reaches_no_later_exercise(runner):
     runner.execute(f"import builtins\ndef f(): builtins.sorted = None\n{HONEST}", 1)
-    runner.call("f")
+    called(runner, "f")
     with pytest.raises(StudentError):
-        runner.call("g", 4)
+        called(runner, "g", 4)
     runner.settle()
-    assert runner.call("g", 4) == 4
+    assert called(runner, "g", 4) == 4
 
 
 def test_a_thread_that_a_call_leaves_reaches_no_later_exercise(runner):
@@ -164,10 +170,10 @@ def test_a_thread_that_a_call_leaves_reaches_no_later_exercise(runner):
         "def f(): threading.Thread(target=stop.wait, daemon=True).start()",
         1,
     )
-    runner.call("f")
-    assert runner.call("running") == 2
+    called(runner, "f")
+    assert called(runner, "running") == 2
     runner.settle()
-    assert runner.call("running") == 1
+    assert called(runner, "running") == 1
 
 
 def test_a_thread_that_a_cell_leaves_is_left_alone(runner):
@@ -247,7 +253,7 @@ def test_calls_after_the_last_cell_need_no_second_process(runner, started):
     for number, value in ((2, 1), (4, 2), (2, 1)):
         assert runner.kept(number)
         runner.turn_back(number)
-        assert runner.call("f") == value
+        assert called(runner, "f") == value
     assert len(started) == 1
 
 
@@ -259,7 +265,7 @@ def test_what_can_be_changed_is_made_again(runner, started):
     assert not runner.kept(2)
     for number, value in ((2, [1]), (4, [1, 2]), (2, [1])):
         runner.turn_back(number)
-        assert runner.call("f") == value
+        assert called(runner, "f") == value
     assert len(started) == 3  # the second one goes on to the later cell
 
 
@@ -267,7 +273,7 @@ def test_after_a_call_no_cell_runs_where_it_was_made(runner):
     runner.execute("seen = []\ndef f(x): seen.append(x)", 1)
     runner.keep(2, ["f"])
     runner.turn_back(2)
-    runner.call("f", 7)
+    called(runner, "f", 7)
     assert runner.execute("seen", 3).outputs[0]["data"] == {"text/plain": "[]"}
 
 
@@ -278,11 +284,11 @@ def test_a_call_that_hangs_costs_the_next_function_nothing(runner):
     runner.execute("a = 2", 4)
     runner.turn_back(2)
     with pytest.raises(StudentError) as caught:
-        runner.call("f")
+        called(runner, "f")
     assert caught.value.kind == "timeout"
     assert not runner.kept(3)
     runner.turn_back(3)
-    assert runner.call("g") == 1
+    assert called(runner, "g") == 1
 
 
 def test_a_later_cell_that_takes_requests_away_costs_an_earlier_function_nothing(runner):
@@ -295,7 +301,7 @@ def test_a_later_cell_that_takes_requests_away_costs_an_earlier_function_nothing
         3,
     )
     runner.turn_back(2)
-    assert [runner.call("f") for _ in range(6)] == [5] * 6
+    assert [called(runner, "f") for _ in range(6)] == [5] * 6
 
 
 def test_settings_of_a_later_cell_reach_no_earlier_function(runner, started):
@@ -303,7 +309,7 @@ def test_settings_of_a_later_cell_reach_no_earlier_function(runner, started):
     runner.keep(2, ["f"])
     runner.execute("np.seterr(all='raise')", 3)
     runner.turn_back(2)
-    assert runner.call("f") == 0
+    assert called(runner, "f") == 0
     assert len(started) == 2
 
 
@@ -317,7 +323,7 @@ def test_a_later_cell_that_damages_python_reaches_no_earlier_function(runner):
     runner.execute(DAMAGE, 3)
     runner.settle(4)
     runner.turn_back(2)
-    assert runner.call("f") == 1
+    assert called(runner, "f") == 1
 
 
 def test_a_later_cell_that_damages_a_part_of_numpy_reaches_no_earlier_function(runner):
@@ -327,7 +333,7 @@ def test_a_later_cell_that_damages_a_part_of_numpy_reaches_no_earlier_function(r
     runner.execute("np.linalg.norm = lambda x: -1.0", 3)
     runner.settle(4)
     runner.turn_back(2)
-    assert runner.call("f") == 5
+    assert called(runner, "f") == 5
 
 
 def test_a_cell_that_damages_python_still_defines_its_own_exercises_function(runner):
@@ -339,5 +345,5 @@ def test_a_cell_that_damages_python_still_defines_its_own_exercises_function(run
     runner.settle(5)
     for number, name, value in ((5, "g", 1), (3, "f", 5), (5, "g", 1)):
         runner.turn_back(number)
-        assert runner.call(name) == value
+        assert called(runner, name) == value
         runner.settle()

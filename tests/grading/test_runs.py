@@ -3,7 +3,9 @@
 import pytest
 
 from autograder.exercise import Exercise, Mismatch
+from autograder.grading.callee import Callee
 from autograder.grading.checks import grade_checks
+from autograder.grading.runs import Run
 from autograder.sandbox import StudentError
 
 
@@ -35,19 +37,20 @@ def training():
     return exercise
 
 
-class Student:
+class Student(Callee):
     """A submission whose process has so much time left."""
+
+    hurried = False
 
     def __init__(self, train, *, hurried=False):
         self._train, self.hurried, self.runs = train, hurried, 0
-        self.modified, self.warnings = False, ()
 
-    def make(self, *_):
-        """There are no objects here."""
+    def ask(self, request):  # noqa: ARG002
+        raise AssertionError("only runs are asked for")
 
-    def __call__(self, seed):
+    def once(self, args, kwargs):  # noqa: ARG002
         self.runs += 1
-        return self._train(seed)
+        return Run(self._train(*args))
 
 
 def learned(skill):
@@ -56,7 +59,8 @@ def learned(skill):
 
 def outcome(student):
     return [
-        (item.status.value, item.note, item.score) for item in grade_checks(training(), student)
+        (item.status.value, item.note, item.score)
+        for item in grade_checks(training().functions[0], student)
     ]
 
 
@@ -111,5 +115,5 @@ def test_arguments_of_a_run_are_plain_data():
         """Hands over what is no data."""
         call.once(rng)
 
-    found = grade_checks(exercise, exercise.solution)[-1]
+    found = grade_checks(exercise.functions[0], exercise.functions[0].solution)[-1]
     assert (found.status.value, found.note) == ("errored", "grader_error")

@@ -413,7 +413,7 @@ TRICKS = {
         "import gc\n[w] = [o for o in gc.get_objects() if type(o).__name__ == 'Worker']\n"
         "do = w._do\n"
         "def tell(r):\n"
-        "    if r['do'] != 'call' or len(r['args'][0]) != 3: return do(r)\n"
+        "    if r['do'] not in ('Call', 'Lend') or len(r['args'][0]) != 3: return do(r)\n"
         "    text = str(list(r['args'][0]))\n"
         "    return {'error': {'kind': 'missing', 'type': text, 'message': text}}\n"
         f"w._do = tell{HONEST}",

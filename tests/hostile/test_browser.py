@@ -11,14 +11,14 @@ import pytest
 from autograder.course.config import Course
 from autograder.course.release import Release
 from autograder.course.roster import Person
-from autograder.delivery.demo import copy_course
 from autograder.delivery.feedback import write_feedback
 from autograder.delivery.grading import grade_and_save
 from autograder.delivery.people import add_students
 from autograder.delivery.release import generate
 from autograder.delivery.report import write_report
 
-from ..delivery.conftest import ROOT, nbgrader  # noqa: F401
+from ..courses import one_assignment
+from ..delivery.conftest import nbgrader  # noqa: F401
 from ..servers import page_of, serving
 from .vectors import VECTORS
 
@@ -80,17 +80,8 @@ def _own(kind, source, **more):
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
     """A course in which Eve has handed in a notebook full of vectors, graded."""
-    root = copy_course(ROOT, tmp_path_factory.mktemp("shown") / "course").root
-    config = root / "course_config.py"
-    config.write_text(
-        f"{config.read_text()}\nc.Course.demo = []\n"
-        f"c.Course.assignments = [{{'id': '{A}', 'title': 'Shown'}}]\n"
-    )
-    for folder, name, content in (("assignments", A, TEXT), ("reference", "shown", REFERENCE)):
-        path = root / folder / A / f"{name}.py"
-        path.parent.mkdir(parents=True)
-        path.write_text(content)
-    course = Course.load(root)
+    folder = tmp_path_factory.mktemp("shown") / "course"
+    course = one_assignment(folder, A, TEXT, {"shown": REFERENCE})
     generate(course, [A])
     add_students(course, [Person("eve", VECTORS[7], VECTORS[0])])
     notebook = Release.load(course, A).notebook

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from autograder.course.config import Course, CourseError
-from autograder.course.recording import record
-from autograder.course.records import key_of
+from autograder.course.keys import Keys
+from autograder.course.recording import drawn, record
 from autograder.course.secret import FILE, secret_of
 from autograder.course.submissions import Handed
 from autograder.exercise import Exercise, agree
@@ -49,7 +49,7 @@ def doubling():
 
 def table(x):
     """Answer from check.json alone."""
-    (function,) = record(doubling(), "a course")["functions"]
+    (function,) = record(doubling(), drawn(doubling(), "a course"))["functions"]
     for call in function["checks"][0]["calls"]:
         if np.array_equal(decode(call["args"][0]), x):
             return decode(call["value"])
@@ -57,7 +57,7 @@ def table(x):
 
 
 def scores(call, secret):
-    return [item.score for item in grade_checks(doubling(), call, secret=secret)]
+    return [item.score for item in grade_checks(doubling().functions[0], call, secret=secret)]
 
 
 def test_a_table_of_what_students_can_see_earns_nothing():
@@ -110,7 +110,9 @@ def test_feedback_tells_next_to_nothing_of_what_came(spy):
     told = {True: set(), False: set()}
     for bits in range(200):
         for secret in (SECRET, ""):
-            items = grade_checks(doubling(), lambda x, b=bits: spy(x, b), secret=secret)
+            items = grade_checks(
+                doubling().functions[0], lambda x, b=bits: spy(x, b), secret=secret
+            )
             assert all(item.status is Status.FAILED for item in items)
             told[bool(secret)].add(json.dumps([[i.note, i.feedback] for i in items]))
     assert math.log2(len(told[True])) <= 4  # for both checks together
@@ -135,18 +137,18 @@ def test_a_secret_is_made_once_and_is_nobody_s(tiny):  # noqa: F811
 
 def test_only_what_a_grade_depends_on_is_in_its_key(tiny):  # noqa: F811
     handed = Handed("ada", A, hand_in(tiny, "ada"))
-    key = key_of(tiny, handed)
+    key = Keys(tiny).of(handed)
     course = configure(tiny.root, "# a comment", 'c.Course.students = ["ada", "bob"]')
-    assert key_of(course, handed) == key
+    assert Keys(course).of(handed) == key
     course = configure(tiny.root, 'c.Course.exercise_limits = {"elsewhere": {"cell_seconds": 3.0}}')
-    assert key_of(course, handed) == key
+    assert Keys(course).of(handed) == key
     others = [
         configure(tiny.root, 'c.Course.exercise_limits = {"qk": {"cell_seconds": 3.0}}'),
         configure(tiny.root, 'c.Course.limits = {"memory_mb": 77}'),
     ]
-    keys = [key_of(course, handed) for course in others]
+    keys = [Keys(course).of(handed) for course in others]
     (tiny.root / FILE).write_text("another")
-    keys.append(key_of(course, handed))
+    keys.append(Keys(course).of(handed))
     handed.path.write_text("{}")
-    keys.append(key_of(course, handed))
+    keys.append(Keys(course).of(handed))
     assert len({key, *keys}) == 5

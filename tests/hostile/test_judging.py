@@ -11,10 +11,8 @@ import pytest
 
 from autograder.algebra import Chain
 from autograder.course.classroom import grade_class
-from autograder.course.config import Course
 from autograder.course.release import Release
 from autograder.course.submissions import submissions
-from autograder.delivery.demo import copy_course
 from autograder.delivery.release import generate
 from autograder.exercise import (
     Choice,
@@ -38,7 +36,7 @@ from autograder.grading.budget import TOO_MUCH
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import Status
 
-from ..delivery.conftest import ROOT
+from ..courses import one_assignment
 
 
 def nested(depth, inner=1.0):
@@ -91,7 +89,7 @@ ANSWERS = {
     "many empty texts": [""] * 200_000,
     "bytes": b"A" * 1000,
     "odd letters": "\u202e\ud800x\x00" * 1000,
-    "digits of another script": "٣" * 1000,
+    "digits of another script": "٣" * 20_000,
     "lines without end": ["x = x"] * 20_000,
     "letters without end": ["A"] * 200_000,
     "None within": [None, [None, 1]],
@@ -232,18 +230,7 @@ ATTACK = "n, total, word = 10**13, 7, 'A'"
 
 @pytest.mark.slow
 def test_what_nothing_else_stops_costs_its_item_alone(tmp_path):
-    root = copy_course(ROOT, tmp_path / "course").root
-    config = root / "course_config.py"
-    config.write_text(
-        f"{config.read_text()}\nc.Course.demo = []\n"
-        f"c.Course.assignments = [{{'id': '{A}', 'title': 'Counted'}}]\n"
-    )
-    files = {f"assignments/{A}/{A}.py": TEXT}
-    files |= {f"reference/{A}/{name}.py": text for name, text in REFERENCES.items()}
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-    course = Course.load(root)
+    course = one_assignment(tmp_path / "course", A, TEXT, REFERENCES)
     generate(course, [A])
     for student in ("ada", "bob", "cy", "eve"):
         notebook = Release.load(course, A).notebook

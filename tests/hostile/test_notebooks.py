@@ -2,7 +2,6 @@
 
 import json
 from copy import deepcopy
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -10,30 +9,24 @@ import pytest
 from autograder.course.grade import Grader
 from autograder.course.simulate import simulate
 from autograder.course.submissions import Handed
-from autograder.delivery.demo import copy_course
 from autograder.grading.results import Grade, Status
 
-ASSIGNMENT = "a02_attention_by_hand"
+from ..courses import MOTION
+
 SCRIPT = "<script>alert(1)</script>"
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory):
-    root = tmp_path_factory.mktemp("hostile")
-    return copy_course(Path(__file__).parents[2], root / "course")
-
-
-@pytest.fixture(scope="module")
-def grader(course):
-    with Grader(course) as grader:
+def grader(shared_course):
+    with Grader(shared_course) as grader:
         yield grader
 
 
 @pytest.fixture(scope="module")
-def honest(course):
+def honest(shared_course):
     """The path of a submission that earns everything but what people mark."""
-    simulate(course, ASSIGNMENT, 1)
-    return course.submission("student_001", ASSIGNMENT)
+    simulate(shared_course, MOTION, 1)
+    return shared_course.submission("student_001", MOTION)
 
 
 def of(notebook, id):
@@ -43,11 +36,11 @@ def of(notebook, id):
 
 
 def forged_points(notebook):
-    of(notebook, "check_attn_hand")["metadata"]["nbgrader"]["points"] = 1e9
+    of(notebook, "check_fall")["metadata"]["nbgrader"]["points"] = 1e9
 
 
 def forged_outputs(notebook):
-    of(notebook, "check_attn_hand")["outputs"] = [
+    of(notebook, "check_fall")["outputs"] = [
         {
             "output_type": "execute_result",
             "execution_count": 1,
@@ -58,19 +51,19 @@ def forged_outputs(notebook):
 
 
 def an_edited_check(notebook):
-    of(notebook, "check_attn_hand")["source"] = "1000.0"
+    of(notebook, "check_fall")["source"] = "1000.0"
 
 
 def a_check_as_answer(notebook):
-    of(notebook, "check_attn_hand")["metadata"]["nbgrader"].update(grade=False, solution=True)
+    of(notebook, "check_fall")["metadata"]["nbgrader"].update(grade=False, solution=True)
 
 
 def duplicated_checks(notebook):
-    notebook["cells"] += [deepcopy(of(notebook, "check_attn_hand")) for _ in range(50)]
+    notebook["cells"] += [deepcopy(of(notebook, "check_fall")) for _ in range(50)]
 
 
 def a_check_of_nothing(notebook):
-    cell = deepcopy(of(notebook, "check_attn_hand"))
+    cell = deepcopy(of(notebook, "check_fall"))
     cell["metadata"]["nbgrader"]["grade_id"] = "check_no_such_exercise"
     notebook["cells"].append(cell)
 
@@ -137,7 +130,7 @@ HARMLESS = [
 
 
 def grade(grader, path):
-    graded = grader.grade(Handed("student_001", ASSIGNMENT, path))
+    graded = grader.grade(Handed("student_001", MOTION, path))
     record = json.loads(json.dumps(graded.grade.to_json()))
     assert Grade.from_json(record) == graded.grade
     nbformat.validate(nbformat.from_dict(graded.notebook))

@@ -9,11 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course.config import Course
-from autograder.delivery.demo import copy_course
 from autograder.delivery.release import generate
 
-from ..delivery.conftest import ROOT
+from ..courses import one_assignment
 
 pytestmark = [pytest.mark.slow]
 
@@ -64,22 +62,10 @@ def planted(tmp_path_factory):
     """A course, an upload of Eve's that is full of such files, and what they leave when run."""
     root = tmp_path_factory.mktemp("planted")
     marker = root / "executed"
-    course = copy_course(ROOT, root / "course").root
-    config = course / "course_config.py"
-    config.write_text(
-        f"{config.read_text()}\nc.Course.demo = []\n"
-        f"c.Course.assignments = [{{'id': '{A}', 'title': 'Planted'}}]\n"
-        f"c.Exchange.root = {str(root / 'exchange')!r}\n"
-    )
-    for name, text in {
-        f"assignments/{A}/{A}.py": TEXT,
-        f"reference/{A}/six.py": REFERENCE,
-    }.items():
-        (course / name).parent.mkdir(parents=True, exist_ok=True)
-        (course / name).write_text(text)
-    found = Course.load(course)
-    generate(found, [A])
-    notebook = json.loads((found.folder("release") / A / f"{A}.ipynb").read_text())
+    exchange = f"c.Exchange.root = {str(root / 'exchange')!r}"
+    course = one_assignment(root / "course", A, TEXT, {"six": REFERENCE}, exchange)
+    generate(course, [A])
+    notebook = json.loads((course.folder("release") / A / f"{A}.ipynb").read_text())
     for cell in notebook["cells"]:
         if cell["metadata"].get("nbgrader", {}).get("grade_id") == "six":
             cell["source"] = "n = 6"
@@ -90,7 +76,7 @@ def planted(tmp_path_factory):
         (upload / name).write_text(code)
     (upload / "x.pth").write_text(f"import os; exec({code!r})\n")
     (upload / f"{A}.ipynb").write_text(json.dumps(notebook))
-    return course, upload, marker
+    return course.root, upload, marker
 
 
 def run(folder, program, *arguments):
@@ -110,12 +96,13 @@ def test_a_planted_file_would_be_run(planted):
 @pytest.mark.skipif(sys.platform != "linux", reason="the exchange is nbgrader's, for Linux")
 def test_none_is_run(planted):
     course, upload, marker = planted
-    inbound = upload.parents[1] / "exchange" / "attention" / "inbound"
+    inbound = upload.parents[1] / "exchange" / "own" / "inbound"
     inbound.mkdir(parents=True)
     os.chmod(inbound, 0o733)  # noqa: PTH101 -- what nbgrader asks of it
     sent = inbound / f"eve+{A}+2026-05-04 10:00:00.000000 UTC"
     shutil.copytree(upload, sent)
     (sent / "timestamp.txt").write_text("2026-05-04 10:00:00.000000 UTC")
+    (sent / "submission_secret.txt").write_text("s")
     steps = [
         (course, "autograder", "collect", A, "--from", upload.parent),
         (course, "autograder", "collect", A, "--from", "exchange"),

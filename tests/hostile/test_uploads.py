@@ -15,7 +15,7 @@ import pytest
 from autograder.course.roster import Person
 from autograder.course.submissions import STUDENT_ID
 from autograder.delivery.collect import collect
-from autograder.delivery.handed import MAX_BYTES
+from autograder.delivery.lms_files import MAX_BYTES
 from autograder.delivery.people import add_students
 
 from ..delivery.conftest import A, released, template, tiny  # noqa: F401
@@ -41,6 +41,8 @@ NAMES = [
     "Ada Lovelace/a01_tiny.ipynb",
     "ada (1).ipynb",
     "a01_tiny/ada_1_2_a01_tiny.ipynb",
+    "a01_tiny_ada_attempt_2026-05-01-10-00-00_a01_tiny.ipynb",
+    "1-2 - Ada Lovelace - May 1, 2026 1000 AM/a01_tiny.ipynb",
 ]
 INSIDE = [
     *(f"{MOODLE}/{name}" for name in NAMES),

@@ -289,7 +289,9 @@ def test_a_module_with_hooks_is_seen_through(tier):
         Runner(zygote, {}, seconds=120.0) as runner,
     ):
         runner.execute(HOOKS, 1)
-        items = grade_checks(exercise, StudentCall(runner, exercise.solution))
+        items = grade_checks(
+            exercise.functions[0], StudentCall(runner, exercise.functions[0].solution)
+        )
     assert {item.name: item.score for item in items} == {
         "multiplies": 1,
         "takes_weights": 0,

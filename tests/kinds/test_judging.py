@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.exercise import Choice, Count, Figure, FormatError, Numbers, Shape
+from autograder.student.judging import tolerance_of
 
 KIND = Numbers()
 
@@ -23,7 +24,7 @@ def test_four_digits_suffice_whatever_the_size(number, digits):
 
 @given(st.floats(1e-5, 1e5))
 def test_the_tolerance_has_no_cliff(number):
-    at, beside = KIND._tolerance(number), KIND._tolerance(number * 1.001)
+    at, beside = tolerance_of(number, KIND.rule), tolerance_of(number * 1.001, KIND.rule)
     assert at <= beside <= at * 1.0011
 
 

@@ -9,8 +9,10 @@ import nbformat
 import pytest
 
 from autograder.course.build import build, stale
-from autograder.course.config import Course, CourseError
+from autograder.course.config import CourseError
 from autograder.course.discover import load_assignment
+
+from ..courses import ENERGY, MOTION, SAMPLE
 
 ROOT = Path(__file__).resolve().parents[2]
 DIGEST = """
@@ -18,8 +20,9 @@ import hashlib, sys
 from autograder.course.build import build
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
-for id in ("a02_attention_by_hand",):
-    for name, content in build(load_assignment(Course.load(sys.argv[1]), id)).items():
+course = Course.load(sys.argv[1])
+for id in course.ids():
+    for name, content in build(load_assignment(course, id)).items():
         print(name, hashlib.sha256(content).hexdigest())
 """
 
@@ -39,7 +42,7 @@ def test_two_builds_give_the_same_bytes(mini):
 def test_another_hash_seed_gives_the_same_bytes():
     started = [
         subprocess.Popen(
-            [sys.executable, "-c", DIGEST, str(ROOT)],
+            [sys.executable, "-c", DIGEST, str(SAMPLE)],
             env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
             stdout=subprocess.PIPE,
             text=True,
@@ -47,15 +50,17 @@ def test_another_hash_seed_gives_the_same_bytes():
         for seed in ("1", "2")
     ]
     one, two = (process.communicate(timeout=900)[0] for process in started)
+    assert [process.returncode for process in started] == [0, 0]
     assert one == two
-    assert len(one.splitlines()) == 4
+    made = {line.split()[0] for line in one.splitlines()}
+    assert {f"{MOTION}.ipynb", f"{ENERGY}.ipynb", "check.py", "check.json"} <= made
 
 
 def test_the_notebook_is_what_its_author_wrote_with_setup_and_checks_put_in(mini):
     cells = cells_of(build(mini()))
     assert [(c["cell_type"], source(c).splitlines()[0]) for c in cells] == [
         ("markdown", "# A small assignment"),
-        ("code", "from check import check, student, your_numbers"),
+        ("code", "from check import check, practice, solution, student, your_numbers"),
         ("markdown", "Your numbers:"),
         ("code", 'your_numbers("by_hand")'),
         ("code", "doubled = None"),
@@ -64,7 +69,10 @@ def test_the_notebook_is_what_its_author_wrote_with_setup_and_checks_put_in(mini
         ("code", "import numpy as np"),
         ("code", 'check("norm")'),
     ]
-    assert source(cells[1]).endswith('student("")  # your id, between the quotes')
+    assert (
+        'student("")  # your id, between the quotes\n\n# Not graded: practice("by_hand")'
+        in source(cells[1])
+    )
 
 
 def test_cells_carry_the_metadata_of_nbgrader(mini):
@@ -138,7 +146,7 @@ def test_older_pythons_read_the_released_modules(mini):
 
 def test_formulas_are_read_only_where_there_are_any(mini):
     assert "check_formulas.py" in build(mini())
-    number = ("answer=Formula(\"a b_1\")", "answer=Numbers()"), ('return "a + b_1"', "return 1")
+    number = ('answer=Formula("a b_1")', "answer=Numbers()"), ('return "a + b_1"', "return 1")
     assert "check_formulas.py" not in build(mini(by_hand=number))
 
 

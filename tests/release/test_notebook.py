@@ -1,40 +1,35 @@
 """The released notebook, executed as a student would."""
 
 import shutil
-from pathlib import Path
 
 import nbclient
 import nbformat
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-A03 = "a03_scaled_attention"
-SDPA = """\
+from ..courses import MOTION
+
+SPEEDS = """\
 import numpy as np
 
-scores_shape, out_shape, scale = (2, 3, 3), (2, 3, 8), 0.5
-
-def attention(Q, K, V, mask=None, scale=None):
-    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
-    weights = np.exp(scores)
-    weights /= weights.sum(axis=-1, keepdims=True)
-    return weights @ V, weights
+def mean_speeds(t, x):
+    return np.diff(x) / np.diff(t)
 """
+FALL = "seconds, speed, heavier = 3.1, 30.411, 'B'"
 
 
 @pytest.fixture
-def executed(tmp_path):
-    """Return a function that executes the released a03, filled in, and returns its cells."""
+def executed(tmp_path, generated):
+    """Return a function that executes a released notebook, filled in, and returns its cells."""
 
     def execute(**answers):
-        shutil.copytree(ROOT / "release" / A03, tmp_path / A03, dirs_exist_ok=True)
-        notebook = nbformat.read(tmp_path / A03 / f"{A03}.ipynb", as_version=4)
+        shutil.copytree(generated / "release" / MOTION, tmp_path / MOTION)
+        notebook = nbformat.read(tmp_path / MOTION / f"{MOTION}.ipynb", as_version=4)
         for cell in notebook.cells:
             grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
             cell.source = answers.get(grade_id, cell.source).replace(
                 'student("")', 'student("ada")'
             )
-        resources = {"metadata": {"path": str(tmp_path / A03)}}
+        resources = {"metadata": {"path": str(tmp_path / MOTION)}}
         nbclient.NotebookClient(
             notebook, resources=resources, allow_errors=True, timeout=60
         ).execute()
@@ -45,31 +40,36 @@ def executed(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-def test_a_student_who_has_written_attention_sees_it_pass(executed):
-    cells = executed(sdpa=SDPA)
-    (printed,) = cells['check("sdpa")']
+def test_a_student_who_has_written_something_sees_it_pass(executed):
+    cells = executed(fall=FALL, mean_speeds=SPEEDS)
+    (printed,) = cells['check("fall")']
     assert printed.text.splitlines() == [
-        "sdpa: Scaled dot-product attention for any batch shape",
-        "  ✓ filled in  scores_shape: (2, 3, 3)",
-        "  ✓ filled in  scale: 0.5",
+        "fall: Free fall",
+        "  ✓ filled in  seconds: 3.1",
         "        (fewer than 4 digits are enough only where they are exact)",
-        "  ✓ filled in  out_shape: (2, 3, 8)",
+        "  ✓ filled in  speed: 30.411",
+        "  ✓ filled in  heavier: B",
+        "  – by hand    why: a cell of its own, which a person marks",
         "  Whether these are right, you learn when you are graded.",
-        "  ✓ passed     Equals softmax(Q Kᵀ / √d_k) V, without a batch axis.",
-        "  ✓ passed     With one or two batch axes every example is attended to by itself.",
-        "  Grading also runs 6 hidden checks: passing here is not yet the mark.",
+        '  There is practice("fall") for other numbers.',
     ]
-    (shown,) = cells['your_numbers("causal_mask")']
-    assert shown.data["text/latex"].startswith(r"$$\begin{gathered} S = \begin{pmatrix}")
-    (unwritten,) = cells['check("causal_mask")']
-    assert "– blank      `causal_mask` is not written yet" in unwritten.text
+    (shown,) = cells['your_numbers("fall")']
+    assert shown.data["text/latex"].startswith(r"$$\begin{gathered} h = ")
+    (printed,) = cells['check("mean_speeds")']
+    assert printed.text.splitlines() == [
+        "mean_speeds: A drive",
+        "  ✓ passed     A steady drive has the same speed all the way.",
+        "  Grading also runs 2 hidden checks: passing here is not yet the mark.",
+    ]
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_a_mistake_is_shown_with_the_line_of_the_cell(executed):
-    cells = executed(sdpa=SDPA.replace("np.swapaxes(K, -1, -2)", "K").replace("scale = (", "x = ("))
-    (printed,) = cells['check("sdpa")']
-    assert "`scale` is not defined yet: run its cell first" in printed.text
-    assert "ValueError: matmul" in printed.text
-    assert "in line 6 of the cell: scores = Q @ K / np.sqrt(Q.shape[-1])" in printed.text
+    wrong = SPEEDS.replace("np.diff(t)", "t")
+    cells = executed(fall=FALL.replace("speed,", "x,"), mean_speeds=wrong)
+    (printed,) = cells['check("fall")']
+    assert "`speed` is not defined yet: run its cell first" in printed.text
+    (printed,) = cells['check("mean_speeds")']
+    assert "ValueError: operands" in printed.text
+    assert "in line 4 of the cell: return np.diff(x) / t" in printed.text

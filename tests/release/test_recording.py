@@ -1,23 +1,17 @@
-import contextlib
-import copy
-import importlib.util
-import io
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from autograder.course.build import build
-from autograder.course.config import Course, CourseError
-from autograder.course.recording import decode, encode, record
+from autograder.course.config import CourseError
+from autograder.course.plain_json import encode
+from autograder.course.recording import drawn, record
 from autograder.course.release import Release
 from autograder.exercise import Essay, Exercise, draw_pool, pick
-from autograder.grading.checks import grade_checks
 from autograder.student import data as students
-
-from ..loaded import COURSE, ROOT, assigned
-
+from autograder.student import functions as comparing
+from autograder.student.data import decode
 
 
 def same(a, b):
@@ -140,7 +134,7 @@ def test_a_rubric_stays_with_the_grader():
         """
         return "Short waves are scattered most."
 
-    (part,) = record(exercise, "course")["parts"]
+    (part,) = record(exercise, drawn(exercise, "course"))["parts"]
     assert part["rubric"] == "Why is the sky blue?"
     assert exercise.parts[0].scheme == ["(1) Short waves are scattered most."]
 
@@ -162,54 +156,23 @@ def test_what_a_check_does_not_look_at_is_not_shipped(mini):
     assert call["value"] == {"array": [0.0] * 4, "dtype": "float32", "shape": [4]}
 
 
-def load(folder):
-    """Import the released check.py of a folder under a name of its own."""
-    spec = importlib.util.spec_from_file_location(f"check_{folder.name}", folder / "check.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def test_entries_of_a_dictionary_that_a_check_does_not_look_at_are_not_shipped():
+    exercise = Exercise("both", title="Both", source="none")
 
+    @exercise.reference
+    def both(x):
+        return {"sum": np.sum(x), "mean": np.mean(x)}
 
-def functions():
-    for id in COURSE.ids():
-        for name, exercise in assigned(id).sound.items():
-            if any(check.visible for check in exercise.checks):
-                yield pytest.param(id, name, id=name)
+    @exercise.check(points=1, visible=True)
+    def sums(call, rng):
+        """`sum` is the sum."""
+        x = rng.normal(size=3)
+        assert np.isclose(call(x)["sum"], np.sum(x))
 
-
-def ticked(function):
-    """A function's visible checks with those that they come after, without a search for mistakes."""
-    wanted = [check for check in function.checks if check.visible]
-    for check in wanted:
-        if check.after and check.after not in wanted:
-            wanted.append(check.after)
-    alone = copy.copy(function)
-    alone.items = [check for check in function.checks if check in wanted]
-    alone.misconceptions = []
-    return alone
-
-
-@pytest.mark.parametrize(("id", "name"), list(functions()))
-def test_a_tick_in_the_notebook_is_one_of_the_graders_and_right_code_gets_them_all(id, name):
-    """Results are compared as a whole there; a check may look at less, of a wrong function only."""
-    exercise = assigned(id).sound[name]
-    module = load(ROOT / "release" / id)  # up to date, as `generate --check` says before the tests
-    right = {f.solution.__name__: f.solution for f in exercise.functions}
-    for own, function in [
-        (own, function)
-        for own in exercise.functions
-        for function in [own.solution, *own.alternatives, *own.misconceptions]
-    ]:
-        rights = (own.solution, *own.alternatives)
-        function = getattr(function, "compute", function)
-        printed = io.StringIO()
-        notebook = {"check": module.check, **right, own.solution.__name__: function}
-        with contextlib.redirect_stdout(printed):
-            exec(f"check({name!r})", notebook)
-        graded = {item.name: item.status for item in grade_checks(ticked(own), function)}
-        for check in own.checks:
-            if check.visible and graded[check.name] != "skipped":
-                passed = f"✓ passed     {check.rubric}" in printed.getvalue()
-                earned = graded[check.name] == "passed"
-                fits = passed == earned if function in rights else passed <= earned
-                assert fits, (function, printed.getvalue())
+    (function,) = record(exercise, drawn(exercise, "course"))["functions"]
+    (call,) = function["checks"][0]["calls"]
+    expected = decode(call["value"])
+    assert (list(expected), call["compare"]) == (["sum"], ["value", "more"])
+    came = {"sum": expected["sum"], "mean": 7.0}
+    assert not comparing._difference(came, expected, call["compare"], "the result")
+    assert comparing._difference({"sum": 7.0}, expected, call["compare"], "the result")

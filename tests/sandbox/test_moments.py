@@ -8,13 +8,13 @@ import weakref
 import numpy as np
 import pytest
 
-from autograder.sandbox.inside.snapshots import Moments
+from autograder.sandbox.inside.snapshots import Snapshots
 
 
 @pytest.fixture
 def notebook():
     names = vars(types.ModuleType("__main__"))
-    moments = Moments(names)
+    moments = Snapshots(names)
 
     def run(source):
         exec(source, names)

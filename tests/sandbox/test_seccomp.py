@@ -154,23 +154,23 @@ def test_what_is_dangerous_is_denied(decide, name):
 
 def test_every_number_in_the_table_is_decided(decide, machine):
     column = list(ARCHITECTURES).index(machine)
-    for name, numbers in seccomp._NUMBERS.items():
+    for name, numbers in seccomp.NUMBERS.items():
         if numbers[column] is not None and name not in seccomp._CONDITIONAL:
             assert decide(numbers) == "EPERM", name
 
 
 def test_every_other_number_is_allowed(decide, machine):
     column = list(ARCHITECTURES).index(machine)
-    known = {numbers[column] for numbers in seccomp._NUMBERS.values()}
-    others = [n for n in range(seccomp._LAST_KNOWN + 1) if n not in known]
+    known = {numbers[column] for numbers in seccomp.NUMBERS.values()}
+    others = [n for n in range(seccomp.LAST_KNOWN + 1) if n not in known]
     assert {decide(number) for number in others} == {"allowed"}
 
 
 def test_no_two_calls_have_one_number(machine):
     column = list(ARCHITECTURES).index(machine)
-    numbers = [n[column] for n in seccomp._NUMBERS.values() if n[column] is not None]
+    numbers = [n[column] for n in seccomp.NUMBERS.values() if n[column] is not None]
     assert len(set(numbers)) == len(numbers)
-    assert max(numbers) <= seccomp._LAST_KNOWN
+    assert max(numbers) <= seccomp.LAST_KNOWN
 
 
 def test_threads_and_no_processes(decide):
@@ -233,11 +233,11 @@ def test_waiting_is_for_one_process_alone(decide):
 
 def test_other_processes_are_not_asked_about(decide):
     for name in seccomp._OF_A_PROCESS:
-        numbers = seccomp._NUMBERS[name]
+        numbers = seccomp.NUMBERS[name]
         assert decide(numbers, 0) == decide(numbers, PID) == "allowed"
         assert decide(numbers, PID + 1) == "ENOSYS"
     for name in seccomp._OF_A_CLOCK:
-        numbers = seccomp._NUMBERS[name]
+        numbers = seccomp.NUMBERS[name]
         assert decide(numbers, 2) == "allowed"
         assert decide(numbers, (~(PID + 1) << 3) | 2) == "EINVAL"
 
@@ -257,7 +257,7 @@ def test_the_upper_half_of_an_argument_does_not_count(decide):
 
 
 def test_calls_newer_than_the_table_are_unknown(decide, machine):
-    for number in (seccomp._LAST_KNOWN + 1, 1000, 0x40000000, 0x4000003B, 0xFFFFFFFF):
+    for number in (seccomp.LAST_KNOWN + 1, 1000, 0x40000000, 0x4000003B, 0xFFFFFFFF):
         assert decide(number) == "ENOSYS"
 
 

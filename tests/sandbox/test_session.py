@@ -18,9 +18,10 @@ from autograder.sandbox import (
     Tensor,
     WireError,
     Zygote,
+    affinity,
     probe,
-    turns,
 )
+from autograder.sandbox.wire.requests import Call
 
 from ..processes import descendants
 
@@ -357,11 +358,11 @@ class TestValues:
     def test_a_call_cannot_change_the_graders_array(self, notebook):
         notebook.execute("def wipe(a):\n    a[:] = 0\n    return a")
         array = np.ones(3)
-        assert notebook.call("wipe", array).tolist() == [0, 0, 0]
+        answer = notebook.ask("wipe", Call((array,), {}))
+        assert answer.value.tolist() == [0, 0, 0]
         assert array.tolist() == [1, 1, 1]
-        assert notebook.modified
-        notebook.call("identity", array)
-        assert not notebook.modified
+        assert answer.modified
+        assert not notebook.ask("identity", Call((array,), {})).modified
 
     def test_what_a_call_prints_is_dropped(self, notebook):
         notebook.execute("def noisy(): print('secret'); return 1")
@@ -580,7 +581,7 @@ class TestTurns:
     @pytest.fixture(autouse=True)
     def alone(self, monkeypatch):
         """Other graders of this machine may have taken all processors."""
-        monkeypatch.setattr(turns, "_NAME", f"\0test.{os.getpid()}.")
+        monkeypatch.setattr(affinity, "_NAME", f"\0test.{os.getpid()}.")
 
     def test_one_processor_for_all_and_then_none_is_preferred(self, zygote):
         usual = os.sched_getaffinity(0)
@@ -600,7 +601,7 @@ class TestTurns:
         taken = []
         for cpu in usual:
             taken.append(socket.socket(socket.AF_UNIX))
-            taken[-1].bind(f"{turns._NAME}{cpu}")
+            taken[-1].bind(f"{affinity._NAME}{cpu}")
         with zygote.session() as session:
             assert os.sched_getaffinity(0) == usual
             assert session.execute("import os; cpus = os.sched_getaffinity(0)").error is None

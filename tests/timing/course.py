@@ -211,22 +211,21 @@ def torch_work(call, rng):
     )
 
 
-EXERCISES = {
-    "linear": linear,
-    "causal": causal,
-    "standard": standard,
-    "unlooped": unlooped,
-    "tiled": tiled,
-    "torch": tensors,
+FUNCTIONS = {
+    "linear": linear.functions[0],
+    "causal": causal.functions[0],
+    "standard": standard.functions[0],
+    "unlooped": unlooped.functions[0],
+    "tiled": tiled.functions[0],
+    "torch": tensors.functions[0],
 }
 
 
 def grade(sample, zygote, yardstick=None):
     """Grade a sample as part of a submission, and return its items by name."""
-    exercise = EXERCISES[sample.kind]
-    name = exercise.solution.__name__
+    function = FUNCTIONS[sample.kind]
     with Runner(zygote, {}, seconds=120.0) as runner:
-        run = runner.execute(f"{sample.source}\n{name} = attention\n", 1)
+        run = runner.execute(f"{sample.source}\n{function.name} = attention\n", 1)
         assert run.error is None, run.error
-        call = StudentCall(runner, exercise.solution, yardstick)
-        return {item.name: item for item in grade_checks(exercise, call)}
+        call = StudentCall(runner, function.solution, yardstick)
+        return {item.name: item for item in grade_checks(function, call)}

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from autograder.exercise import Mismatch, confirm
+from autograder.exercise import Inconclusive, Mismatch, clocks, confirm, grows
+from autograder.exercise.work import Work
 from autograder.grading.budget import bounded
 from autograder.sandbox import Isolation, StudentError, Zygote, probe
+from autograder.sandbox.wire.requests import Watch
 
 from .test_clocks import Simulated, linear, make, quadratic, rows
 
@@ -38,6 +40,27 @@ def looped(n):
 )
 def test_growth_is_confirmed_or_contradicted(own, agrees):
     assert confirm.growth(Simulated(own), make, 1, rows, (257, 5006)) is agrees
+
+
+class Counted(Simulated):
+    """A submission of which the meter sees work that grows like n, whatever it does."""
+
+    def __init__(self, own):
+        super().__init__(own)
+        self.readings = []
+
+    def work(self, x):
+        n = len(x)
+        return Work(x, flops=100 * n, largest=n, peak=8 * n, steps=50, operations=10)
+
+
+def test_what_takes_over_only_beyond_the_sizes_is_withheld():
+    """Up to n = 5000 the time grows like n^1.3; from there on like n^1.7."""
+    late = Counted(lambda n: 2e-5 * n + 6e-9 * n**2)
+    clocks.decide(late, make, 1, rows)
+    with pytest.raises(Inconclusive, match="faster for large n"):
+        grows(late, make, at_most=1, rows=rows, floor=lambda n: n)
+    grows(Counted(linear), make, at_most=1, rows=rows, floor=lambda n: n)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +104,8 @@ def test_rows_are_compared_where_memory_is_looked_at():
         (lambda n: 1e-4 + 4e-5 * (n > 60), lambda _: 1e-4, True),  # a step, as memory costs one
     ],
 )
-def test_that_there_is_no_loop_is_confirmed_or_contradicted(own, reference, agrees):
+def test_that_there_is_no_loop_is_confirmed_or_contradicted(own, reference, agrees, monkeypatch):
+    monkeypatch.setattr(confirm, "_operation", lambda: 1e-6)  # the other times are simulated, too
     call = Simulated(own, reference, noise=0.01)
     assert confirm.no_loop(call, make, rows) is agrees
 
@@ -119,8 +143,9 @@ def test_the_memory_of_a_call_is_seen_from_outside(tier):
         session.execute(HOLDS)
         x = np.ones(10)
         for megabytes in (1, 60, 40, 1):
-            value, grown = session.watched("holds", x, megabytes)
-            assert value == 1
+            answer = session.ask("holds", Watch((x, megabytes), {}))
+            grown = answer.reading
+            assert answer.value == 1
             assert grown <= (megabytes + 4) * MB
             assert grown >= (0.75 * megabytes - 1) * MB  # it is looked at now and then
 
@@ -130,10 +155,10 @@ def test_a_process_that_ends_while_it_is_watched_is_no_harm(zygote):
     with zygote.session() as session:
         session.execute(HOLDS)
         with pytest.raises(StudentError, match="ended Python"):
-            session.watched("ends", np.ones(3))
+            session.ask("ends", Watch((np.ones(3),), {}))
     with zygote.session() as session:
         session.execute(HOLDS)
-        assert session.watched("holds", np.ones(3), 4)[0] == 1
+        assert session.ask("holds", Watch((np.ones(3), 4), {})).value == 1
 
 
 def test_an_operation_takes_time_while_a_timer_runs_on_the_process():

@@ -178,7 +178,7 @@ def grows(call, rng):
 
 
 def test_without_a_gpu_it_is_withheld():
-    (item,) = grade_checks(exercise, attention)
+    (item,) = grade_checks(exercise.functions[0], attention)
     assert (item.status, item.score, item.note) == ("errored", None, "no_gpu")
 
 
@@ -230,7 +230,7 @@ def rows_are_right(call, rng):
 def graded(runner, gpu):
     runner.execute(SOURCE, 1)
     with StudentCall(runner, attention, gpu=gpu) as call:
-        (item,) = grade_checks(tried, call)
+        (item,) = grade_checks(tried.functions[0], call)
     return item.status, item.score, item.note
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from autograder.grading.checks import grade_checks
 
-from .course import EXERCISES, grade
+from .course import FUNCTIONS, grade
 from .samples import SAMPLES
 
 pytestmark = pytest.mark.sandbox
@@ -57,11 +57,11 @@ def test_times_are_kept_for_a_picture_whatever_the_verdict(zygote, yardstick):
         assert min(curve["seconds"] + curve["reference"]) > 0
 
 
-@pytest.mark.parametrize("kind", EXERCISES)
+@pytest.mark.parametrize("kind", FUNCTIONS)
 def test_the_exercises_prove_themselves(kind):
-    exercise = EXERCISES[kind]
-    for item in grade_checks(exercise, exercise.solution):
+    function = FUNCTIONS[kind]
+    for item in grade_checks(function, function.solution):
         assert item.status == "passed", item
-    for wrong in exercise.misconceptions:
-        failed = [item for item in grade_checks(exercise, wrong) if item.status == "failed"]
+    for wrong in function.misconceptions:
+        failed = [item for item in grade_checks(function, wrong) if item.status == "failed"]
         assert {item.note for item in failed} == {wrong.name}

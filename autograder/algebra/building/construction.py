@@ -10,7 +10,12 @@ import sympy
 from autograder.algebra.building import objects
 from autograder.algebra.building.library import CALLS
 from autograder.algebra.building.scope import Scope
-from autograder.algebra.building.sizes import MAX_BUILT, MAX_DECIMAL_EXPONENT, MAX_DEPTH, MAX_DIGITS
+from autograder.algebra.building.sizes import (
+    MAX_BUILT,
+    MAX_DECIMAL_EXPONENT,
+    MAX_TREE_DEPTH,
+    MAX_WRITTEN_DIGITS,
+)
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.tree import Node
 
@@ -49,7 +54,7 @@ class Construction:
     def build(self, node: Node, depth: int = 0) -> Any:
         """Return the value of `node`, or raise `ParseError`."""
         self.built += 1
-        if depth > MAX_DEPTH:
+        if depth > MAX_TREE_DEPTH:
             raise self.fail("this is nested too deeply", node)
         if self.built > MAX_BUILT:
             raise self.fail("this formula has too many parts", node)
@@ -72,8 +77,8 @@ class Construction:
 
     def _number(self, node: Node, _depth: int) -> sympy.Rational:
         mantissa, _, exponent = node.token.text.lower().partition("e")
-        if len(mantissa) > MAX_DIGITS or len(exponent) > 5:
-            raise self.fail(f"a number may have at most {MAX_DIGITS} digits", node)
+        if len(mantissa) > MAX_WRITTEN_DIGITS or len(exponent) > 5:
+            raise self.fail(f"a number may have at most {MAX_WRITTEN_DIGITS} digits", node)
         if abs(int(exponent or 0)) > MAX_DECIMAL_EXPONENT:
             raise self.fail("this number is out of range", node)
         above, _, below = mantissa.partition("/")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import operator
-import os
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -18,6 +17,7 @@ import sympy
 from mpmath.ctx_mp import MPContext
 from sympy.core.function import AppliedUndef
 
+from autograder.algebra.building import chance
 from autograder.algebra.building import functions as own
 from autograder.algebra.building.elementary import (
     FUNCTIONS,
@@ -30,8 +30,8 @@ from autograder.algebra.building.elementary import (
 
 __all__ = ["LARGEST", "Evaluator", "Undefined", "Value", "shared_context", "value_at"]
 
-MAX_TERMS = 200  # of a sum with a running index
-MAX_WORK = 40_000  # nodes computed at one point
+MAX_ADDED = 200  # of a sum with a running index
+MAX_NODES_AT_POINT = 40_000  # nodes computed at one point
 KEY_DIGITS = 20  # to which arguments must agree for an unknown function to be the same
 
 
@@ -85,7 +85,7 @@ class Evaluator(Elementary):
         value = self._known.get(expr)
         if value is None:
             self.work += 1
-            if self.work > MAX_WORK:
+            if self.work > MAX_NODES_AT_POINT:
                 raise Undefined("too much to compute")
             value = self._compute(expr)
             self.largest = max(self.largest, size_of(value))
@@ -157,7 +157,7 @@ class Evaluator(Elementary):
         *within, (index, low, high) = expr.limits  # sympy writes a sum of a sum as one
         body = expr.func(expr.function, *within) if within else expr.function
         first, last = self.whole(self(low)), self.whole(self(high))
-        if first is None or last is None or last - first >= MAX_TERMS:
+        if first is None or last is None or last - first >= MAX_ADDED:
             raise Undefined("range")
         total = self.context.mpf(isinstance(expr, sympy.Product))
         for value in range(first, last + 1):
@@ -193,7 +193,7 @@ class Evaluator(Elementary):
         """Compute a function of which nothing is known: some number for every argument."""
         values = [self.context.nstr(self(argument), KEY_DIGITS) for argument in arguments]
         key = f"{name}({', '.join(values)})".encode()
-        digest = hashlib.blake2b(key, key=_SALT, digest_size=40).digest()
+        digest = hashlib.blake2b(key, key=chance.SALT, digest_size=40).digest()
         size = self.context.mpf(int.from_bytes(digest)) / 2**319 + self.context.mpf(1) / 16
         return -size if self._mixed and not positive and digest[-1] % 2 else size
 
@@ -218,7 +218,3 @@ def value_at(expr: sympy.Expr, numbers: Mapping[str, float]) -> float:
     if abs(context.im(value)) > context.mpf(10) ** -20 * max(1, abs(value)):
         raise Undefined("a complex value")
     return float(context.re(value))
-
-
-# Students do not know it, so no unknown function can be fitted to.
-_SALT = os.urandom(32)

@@ -10,8 +10,8 @@ import sympy
 
 from autograder.algebra.building.numeric import LARGEST, Evaluator, Undefined, shared_context
 
-MAX_DEPTH = 40
-MAX_DIGITS = 60
+MAX_TREE_DEPTH = 40
+MAX_WRITTEN_DIGITS = 60
 MAX_DECIMAL_EXPONENT = 300
 MAX_BITS = 2000  # of an exact number that a power may make
 MAX_EXPONENT = 1000

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Iterator
 
 import sympy
 
-from autograder.algebra.building.functions import Vector
+from autograder.algebra.building.functions import Max, Min, Vector
 from autograder.algebra.comparing.ingredients import PIECES
 from autograder.algebra.comparing.proof import is_zero
 from autograder.algebra.comparing.verdict import Verdict
 
-MAX_CASES = 16
+MAX_SPLIT_CASES = 16
 _BENDS = (sympy.Abs, sympy.sign)
 
 Pair = tuple[sympy.Expr, sympy.Expr]
@@ -31,7 +32,7 @@ def coincidences(a: sympy.Expr, b: sympy.Expr) -> Iterator[Pair]:
     [(0, 0), (p_i, p_i)]
     """
     deltas = sorted(a.atoms(sympy.KroneckerDelta) | b.atoms(sympy.KroneckerDelta), key=str)
-    if not deltas or 2 ** len(deltas) > MAX_CASES or a.has(sympy.Sum) or b.has(sympy.Sum):
+    if not deltas or 2 ** len(deltas) > MAX_SPLIT_CASES or a.has(sympy.Sum) or b.has(sympy.Sum):
         yield a, b
         return
     delta = deltas[0]
@@ -65,7 +66,7 @@ def signs(a: sympy.Expr, b: sympy.Expr) -> Iterator[Pair]:
     bends = {f for side in (a, b) for f in side.atoms(*_BENDS)}
     names = sorted({f.args[0] for f in bends}, key=str)
     plain = all(x.is_Symbol and x.is_extended_real and not isinstance(x, Vector) for x in names)
-    if not (bends and plain) or 3 ** len(names) > MAX_CASES:
+    if not (bends and plain) or 3 ** len(names) > MAX_SPLIT_CASES:
         return
     sizes = [sympy.Dummy(name.name, positive=True) for name in names]
     for chosen in itertools.product((0, 1, -1), repeat=len(names)):
@@ -73,6 +74,37 @@ def signs(a: sympy.Expr, b: sympy.Expr) -> Iterator[Pair]:
         sides = tuple(side.subs(values, simultaneous=True) for side in (a, b))
         if not any(side.has(sympy.nan, sympy.zoo) for side in sides):  # both are defined there
             yield sides[0], sides[1]
+
+
+def opened(expr: sympy.Expr) -> sympy.Expr:
+    """Write each |…| as a product of sizes, without those of which the sign is known.
+
+    What is positive and common to all goes out of a maximum or minimum, too.
+
+    >>> x, y, z = sympy.symbols("x y z", positive=True)
+    >>> t = sympy.Symbol("t", real=True)
+    >>> opened(abs((1 - (x + y + z) / x) * t))
+    (y + z)*Abs(t)/x
+    >>> opened(Max(x * t, x * t**2))
+    x*Max(t, t**2)
+    """
+    for extreme in (Max, Min):
+        expr = expr.replace(extreme, functools.partial(_without_common_factor, extreme))
+    return expr.replace(sympy.Abs, _sizes)
+
+
+def _without_common_factor(extreme: type[sympy.Function], *values: sympy.Expr) -> sympy.Expr:
+    factors = (set(sympy.Mul.make_args(value)) for value in values)
+    common = sympy.Mul(*(f for f in set.intersection(*factors) if f.is_positive))
+    return common * extreme(*(value / common for value in values))
+
+
+def _sizes(inner: sympy.Expr) -> sympy.Expr:
+    try:
+        factors = sympy.Mul.make_args(sympy.factor_terms(inner))
+        return sympy.Mul(*(sympy.Abs(sympy.cancel(sympy.together(f))) for f in factors))
+    except sympy.PolynomialError:
+        return sympy.Abs(inner)
 
 
 def unified(a: sympy.Expr, b: sympy.Expr) -> sympy.Expr:

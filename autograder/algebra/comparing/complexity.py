@@ -14,8 +14,8 @@ from autograder.algebra.building.parse import read
 from autograder.algebra.deadlines.guard import within
 from autograder.algebra.reading.errors import ParseError
 
-MAX_TERMS = 200
-MAX_POWER = 20
+MAX_SUMMANDS = 200
+MAX_WHOLE_POWER = 20
 
 # For every symbol: the rate of its exponential to base 2, its exponent and the exponent of its
 # logarithm; (0, 1, 1) is n log n, (1, 0, 0) is 2^n.
@@ -187,7 +187,7 @@ def _sum(summands: Iterable[_Terms]) -> _Terms:
 
 
 def _product(left: _Terms, right: _Terms) -> _Terms:
-    if len(left) * len(right) > MAX_TERMS:
+    if len(left) * len(right) > MAX_SUMMANDS:
         raise _NoMonomial("this has too many terms")
     return _sum({a * b: left[a] * right[b]} for a in left for b in right)
 
@@ -196,7 +196,7 @@ def _power(base: _Terms, power: Fraction) -> _Terms:
     if len(base) == 1:
         ((term, coefficient),) = base.items()
         return {term**power: coefficient ** sympy.Rational(power.numerator, power.denominator)}
-    if power.denominator != 1 or not 0 <= power <= MAX_POWER:
+    if power.denominator != 1 or not 0 <= power <= MAX_WHOLE_POWER:
         return _power(_leading(base), power)
     result: _Terms = {Monomial(): sympy.S.One}
     for _ in range(int(power)):

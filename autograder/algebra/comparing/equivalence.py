@@ -9,8 +9,8 @@ import sympy
 
 from autograder.algebra.building.functions import Norm
 from autograder.algebra.building.scope import plain_name
-from autograder.algebra.building.sizes import is_larger
-from autograder.algebra.comparing.cases import coincidences, signs, together, unified
+from autograder.algebra.building.sizes import MAX_NODES, is_larger
+from autograder.algebra.comparing.cases import coincidences, opened, signs, together, unified
 from autograder.algebra.comparing.ingredients import PIECES, Survey, is_complex, same_symbols
 from autograder.algebra.comparing.matrices import Ambiguous, has_matrices, is_identity, pairs
 from autograder.algebra.comparing.search import Search
@@ -20,7 +20,6 @@ from autograder.algebra.deadlines.guard import within
 
 __all__ = ["Verdict", "equal"]
 
-MAX_NODES = 10_000
 MAX_MATRIX_NODES = 60  # of formulas in which names stand for matrices
 EXTREME = 10**6  # numbers beyond it may hide what no point tried can show
 
@@ -72,6 +71,9 @@ def _equal_numbers(a: sympy.Expr, b: sympy.Expr, survey: Survey) -> Verdict:
         return verdict
     in_pieces = (a - b).has(*PIECES) and not any(map(is_complex, survey.symbols))
     if survey.symbols and in_pieces:
+        sides = opened(a), opened(b)
+        if sides != (a, b) and sides == tuple(map(opened, sides)):
+            return _equal(*sides)
         if (same := unified(a, b)) != b:
             return _equal(a, same)
         if cases := list(signs(a, b)):

@@ -10,12 +10,12 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import sympy
 
+from autograder.algebra.building import chance
 from autograder.algebra.building.functions import Norm, Permutation, RowWise, Transpose, Vector
 from autograder.algebra.building.sizes import is_larger
 
@@ -25,8 +25,6 @@ MAX_EXPANDED = 12  # the degree up to which products are multiplied out for a pr
 
 _ONE = "one"
 _Shape = tuple[Any, Any]  # of rows and columns; None for a number
-
-_random = random.SystemRandom()
 
 
 class Ambiguous(Exception):
@@ -272,7 +270,7 @@ def _random_permutation(size: int) -> sympy.ImmutableMatrix:
     """Draw one that is not its own transpose, if there are more than two rows."""
     order = list(range(size))
     while True:
-        _random.shuffle(order)
+        chance.draw.shuffle(order)
         drawn = sympy.ImmutableMatrix(size, size, lambda i, j: int(order[i] == j))
         if size < 3 or drawn != drawn.T:
             return drawn
@@ -280,7 +278,7 @@ def _random_permutation(size: int) -> sympy.ImmutableMatrix:
 
 def _random_entry() -> sympy.Rational:
     """Draw a number of size about 1, so that exponentials stay in range."""
-    return sympy.Rational(_random.choice((-1, 1)) * _random.randint(1, MOST_PARTS), PARTS)
+    return sympy.Rational(chance.draw.choice((-1, 1)) * chance.draw.randint(1, MOST_PARTS), PARTS)
 
 
 def _is_matrix(value: Any) -> bool:

@@ -23,12 +23,12 @@ from autograder.algebra.building.functions import cosh, sinh, tanh
 from autograder.algebra.building.sizes import is_larger
 
 MAX_VARIABLES = 24
-MAX_WORK = 200_000  # products of two terms
-MAX_POWER = 2000
+MAX_PRODUCTS = 200_000  # products of two terms
+MAX_MULTIPLIED_POWER = 2000
 MAX_EXPONENT_TERMS = 64
 MAX_FACTORED = 60  # nodes of what is factored
 MAX_FACTORED_SYMBOLS = 2
-MAX_DEGREE = 6
+MAX_SIGN_DEGREE = 6
 
 Polynomial = Any
 # A quantity u and the power of it: exp(2*z1 - z2) is {(E, z1): 2, (E, z2): -1}.
@@ -64,7 +64,7 @@ def _absolute(inner: sympy.Expr) -> sympy.Expr:
     """Write |x² − 1| as |x − 1| |x + 1|, each factor with one sign for ±f."""
     symbols = inner.free_symbols
     small = 0 < len(symbols) <= MAX_FACTORED_SYMBOLS and not is_larger(inner, MAX_FACTORED)
-    if not (small and inner.is_extended_real and _degree(inner) <= MAX_DEGREE):
+    if not (small and inner.is_extended_real and _degree(inner) <= MAX_SIGN_DEGREE):
         return sympy.Abs(inner, evaluate=False)
     number, factors = sympy.factor_list(inner)
     even = [factor**power for factor, power in factors if power % 2 == 0]
@@ -225,7 +225,7 @@ class _Field:
         return _Fraction(self._power(numerator, abs(exponent)), powers)
 
     def _power(self, base: Polynomial, exponent: int) -> Polynomial:
-        if exponent > MAX_POWER:
+        if exponent > MAX_MULTIPLIED_POWER:
             raise _TooLarge
         result = self._ring.one
         for _ in range(exponent):
@@ -234,7 +234,7 @@ class _Field:
 
     def _times(self, left: Polynomial, right: Polynomial) -> Polynomial:
         self._work += len(left) * len(right)
-        if self._work > MAX_WORK:
+        if self._work > MAX_PRODUCTS:
             raise _TooLarge
         return left * right
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import os
-import random
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import sympy
 from sympy.core.function import AppliedUndef
 
+from autograder.algebra.building import chance
 from autograder.algebra.building.numeric import Evaluator, Undefined, Value, shared_context
 from autograder.algebra.comparing.ingredients import Survey, is_complex
 from autograder.algebra.comparing.proof import is_zero
@@ -20,7 +19,7 @@ DIGITS = 50
 START_DIGITS = 80  # enough for sizes that range over fifteen powers of 10
 DIGITS_PER_BIT = 0.61  # two for every power of 10 in the range of the sizes met
 MAX_DIGITS = 1000
-MAX_WORK = 2_000_000  # nodes times digits
+MAX_NODE_DIGITS = 2_000_000  # nodes times digits
 FIRST_POINTS = 1  # before a proof is tried
 POINTS = 12  # at which both sides must be defined and agree
 SIGNED_POINTS = 60  # where the sign of unknown functions matters, which half of the points show
@@ -34,9 +33,6 @@ FAR = 5  # every fifth point has indices and ends of sums that lie far away,
 FAR_END, FAR_NESTED = 60, 5  # at most so far
 MAX_SPECIAL = 4  # symbols; more make too many special points
 _SPECIAL: tuple[_Exact, ...] = ((-2, 0), (2, 0), (1, -1))
-
-# The students do not know the seed, so no formula can be fitted to the points.
-_random = random.Random(os.urandom(32))
 
 
 class Search:
@@ -87,7 +83,7 @@ class Search:
             try:
                 same, real, left, right = self._at(*point)
             except (Undefined, ArithmeticError, ValueError, TypeError):
-                if self.work > MAX_WORK:
+                if self.work > MAX_NODE_DIGITS:
                     break
                 continue
             agreements += same
@@ -99,7 +95,7 @@ class Search:
                 branches += 1
                 if self.complex_refutation is None:
                     self.complex_refutation = self._refutation(point[0], left, right)
-            if agreements == wanted or self.work > MAX_WORK:
+            if agreements == wanted or self.work > MAX_NODE_DIGITS:
                 break
             if branches == (MAX_BRANCHES if agreements else 20):
                 break
@@ -169,19 +165,20 @@ class Search:
             return (*_draw(symbol, attempt, negative=negative), *_draw(symbol, 0, negative=False))
         size, exponent = _draw(symbol, attempt, negative=negative)
         if self.survey.wide and attempt % 3 == 2:
-            exponent += _random.randint(1, WIDEST.bit_length())
+            exponent += chance.draw.randint(1, WIDEST.bit_length())
         return size, exponent
 
     def _draw_whole(self, symbol: sympy.Symbol, *, far: bool) -> int:
         """Draw an index, or where a sum ends: behind all indices, and sometimes far away."""
         last_index = 3 if not far else 6 if self.survey.nested else 30
         if symbol in self.survey.indices:
-            return _random.randint(1, last_index)
+            return chance.draw.randint(1, last_index)
         first = last_index if self.survey.indices else 1
         if not far:
-            return _random.randint(first, 9)
+            return chance.draw.randint(first, 9)
         end = FAR_NESTED if self.survey.nested else FAR_END
-        return first + _random.randint((end + 1) // 2, end)  # what is near is met at other points
+        # What is near is met at other points.
+        return first + chance.draw.randint((end + 1) // 2, end)
 
     def _value(self, exact: _Exact) -> Value:
         real = self.context.ldexp(self.context.mpf(exact[0]), exact[1])
@@ -210,9 +207,9 @@ def _is_allowed(symbol: sympy.Symbol, size: int, exponent: int, *, whole: bool) 
 def _draw(symbol: sympy.Symbol, attempt: int, *, negative: bool) -> tuple[int, int]:
     """Draw a value for `symbol`, off every decimal grid that a formula could be fitted to."""
     if symbol.is_integer:
-        size, exponent = _random.randint(1, LARGE if attempt % 3 == 2 else 40), 0
+        size, exponent = chance.draw.randint(1, LARGE if attempt % 3 == 2 else 40), 0
     else:
-        size, exponent = _random.getrandbits(150) + (1 << 145), -149 + _random.randint(0, 1)
+        size, exponent = chance.draw.getrandbits(150) + (1 << 145), chance.draw.randint(-149, -148)
     if symbol.is_negative or (negative and not symbol.is_nonnegative):
         return -size, exponent
     return size, exponent

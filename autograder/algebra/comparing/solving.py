@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import random
 from typing import Any
 
 import sympy
 
-from autograder.algebra.building import objects
+from autograder.algebra.building import chance, objects
 from autograder.algebra.building.functions import Max, Min
 from autograder.algebra.building.numeric import Undefined
 from autograder.algebra.comparing.equations import (
@@ -27,8 +26,6 @@ DRAWS = 4  # of the parameters of an equation or a set
 POINTS = 60  # in several variables
 LINES = 6  # through space, looked at as closely as one variable is
 EXTREME = 10**20
-
-_random = random.SystemRandom()
 
 
 def formulas(expected: Any, given: Any, _declared: str) -> Verdict:
@@ -268,9 +265,9 @@ def _fits(symbol: sympy.Symbol, value: sympy.Expr) -> bool:
 def _number(symbol: sympy.Symbol) -> sympy.Rational:
     """Draw a number that lies on no decimal grid."""
     if symbol.is_integer:
-        return sympy.Integer(_random.randint(1, 12))
-    size = sympy.Rational(_random.randint(1, 4000), 997)
-    positive = symbol.is_nonnegative or _random.random() < 0.5
+        return sympy.Integer(chance.draw.randint(1, 12))
+    size = sympy.Rational(chance.draw.randint(1, 4000), 997)
+    positive = symbol.is_nonnegative or chance.draw.random() < 0.5
     return size if positive and not symbol.is_negative else -size
 
 

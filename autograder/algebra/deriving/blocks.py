@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import sympy
 
 from autograder.algebra.building.block import Block, Grid, Misfit, block
-from autograder.algebra.deriving.indexed import Transposed
+from autograder.algebra.deriving.inert import Transposed
 
 if TYPE_CHECKING:
     from autograder.algebra.deriving.written_out import World

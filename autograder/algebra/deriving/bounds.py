@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 import sympy
 from sympy.utilities.iterables import multiset_partitions
 
-from autograder.algebra.deriving.indexed import Largest, Norm, Total
-from autograder.algebra.deriving.written_out import World, rewritten
+from autograder.algebra.deriving.inert import Largest, Norm, Total
+from autograder.algebra.deriving.written_out import World, rewritten, value
 
 MAX_PLACES = 4
 
@@ -75,6 +75,20 @@ def largest(e: sympy.Expr, world: World) -> sympy.Expr:
         else (low, high)
     )
     return Largest(rest, k, *ends) * Total(sympy.Mul(*weights), k, low, high)
+
+
+def signed(expr: sympy.Expr, world: World, sizes: tuple[int, ...]) -> sympy.Expr:
+    """Leave the bars out around what has one sign, whatever the names are: |1 - 1/M| for M ≤ 1."""
+    known = {}
+    for size in expr.atoms(sympy.Abs):
+        inner = size.args[0]
+        cases = world.cases(inner, sizes=sizes)
+        values = [sympy.cancel(sympy.together(value(inner, env, world))) for env in cases]
+        if all(v.is_nonnegative for v in values):
+            known[size] = inner
+        elif all(v.is_nonpositive for v in values):
+            known[size] = -inner
+    return expr.xreplace(known)
 
 
 def _is_vector(e: sympy.Expr, world: World) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.deriving.indexed import D, E, Total
+from autograder.algebra.deriving.inert import D, E, Total
 from autograder.algebra.deriving.written_out import World
 
 Rewrite = Callable[[sympy.Expr, World], sympy.Expr]
@@ -91,8 +91,11 @@ def numbers(e: sympy.Expr, world: World) -> sympy.Expr:
     if not isinstance(e, D | Total | E):
         return e
     inner = e.args[0]
-    number, rest = inner.primitive() if inner.is_Add else inner.as_coeff_Mul()
-    return e if number == 1 else number * e.func(rest, *e.args[1:])
+    terms = sympy.expand_mul(inner)
+    number, rest = terms.primitive() if terms.is_Add else terms.as_coeff_Mul()
+    if rest.is_Add and rest.could_extract_minus_sign():
+        number = -number
+    return e if number in (0, 1) else number * e.func(inner / number, *e.args[1:])
 
 
 def outer(*functions: Any) -> Rewrite:

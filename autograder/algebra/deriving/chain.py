@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -20,6 +20,7 @@ from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving.examination import Examination, Examiner, Finding
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.structure import adds_nothing
+from autograder.algebra.deriving.waypoint import Waypoint
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.grammar import read_tree
 from autograder.algebra.reading.lines import take_apart
@@ -28,22 +29,6 @@ from autograder.algebra.reading.tree import Node
 MAX_LINES = 40
 _CALLS = frozenset(CALLS)
 _BECAUSE = "refuted: "  # a verdict that gives a reason in place of numbers
-
-
-@dataclass(frozen=True)
-class Waypoint:
-    """Something that a line of the derivation must show.
-
-    Parameters
-    ----------
-    rubric : str
-        A sentence for the student: what is asked.
-    reached : callable
-        Whether a line shows it, ``lambda line: line.contains("1/Z**2")`` say.
-    """
-
-    rubric: str
-    reached: Callable[[Line], bool]
 
 
 @dataclass(frozen=True)
@@ -162,6 +147,7 @@ class Chain:
         - 0.2 if the last line is equal to the given expression and in the form asked for, times
           the share of steps that skip nothing.
 
+        Where `waypoints_are_steps`, each waypoint that is missing is a step that was not shown.
         Without waypoints, steps count 0.8.  No finding and nothing to review means credit 1; a
         derivation that goes from the given expression straight to the result earns nothing, however
         often it goes there and back.
@@ -186,6 +172,13 @@ class Chain:
     def follows(self, line: Line) -> Verdict:
         """Whether a line is right by itself: it stands to the given expression as it should."""
         return self.compare(self.given, line)
+
+    #: Are the waypoints all that tells a step from a jump?
+    waypoints_are_steps: ClassVar[bool] = False
+
+    def goes_on(self, slips: Sequence[Line], before: Line, line: Line) -> bool:  # noqa: ARG002
+        """Whether a wrong line follows from earlier wrong ones and the right line before it."""
+        return False
 
     def unjustified(self, before: Line, line: Line) -> Finding | None:  # noqa: ARG002
         """Say what is wrong with how a right line was reached; here any way will do."""

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import functools
 import operator
-import os
 from typing import Any
 
 import numpy as np
 import sympy
 from mpmath.ctx_mp import MPContext
 
+from autograder.algebra.building import chance
 from autograder.algebra.building import functions as own
 from autograder.algebra.building.numeric import Evaluator, Undefined
 
@@ -35,8 +35,6 @@ _FUNCTIONS: dict[Any, Any] = {
     own.Min: lambda *values: functools.reduce(np.minimum, values),
 }
 
-_random = np.random.default_rng(list(os.urandom(32)))
-
 
 class Climb:
     """A search for a point at which the left side exceeds the right one.
@@ -57,7 +55,7 @@ class Climb:
         points = self._starts()
         best = self._excess(points)
         for _ in range(STEPS):
-            steps = points + _random.normal(0, 0.5, points.shape) * ~self.positive
+            steps = points + chance.arrays.normal(0, 0.5, points.shape) * ~self.positive
             excess = self._excess(steps)
             better = excess > best
             points[better], best[better] = steps[better], excess[better]
@@ -68,7 +66,7 @@ class Climb:
 
     def _starts(self) -> Any:
         spread = np.where(np.arange(WALKERS) % 2, 4, 1)[:, None]
-        points = _random.normal(0, 1, (WALKERS, len(self.symbols))) * spread
+        points = chance.arrays.normal(0, 1, (WALKERS, len(self.symbols))) * spread
         points = np.where(self.positive, abs(points) + 0.01, points)
         points[0] = 1
         return points

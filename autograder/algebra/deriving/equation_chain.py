@@ -70,6 +70,7 @@ class EquationChain(IndexedChain):
     """
 
     line_type: ClassVar[type[Line]] = Equation
+    waypoints_are_steps: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.relation != "=" or self.rules or not self.where:
@@ -118,6 +119,13 @@ class EquationChain(IndexedChain):
             return self._from_wrong(before, line)
         except Exception as error:
             return Verdict(None, f"undecided: {type(error).__name__}")
+
+    def goes_on(self, slips: Sequence[Line], before: Line, line: Line) -> bool:
+        """Whether a wrong line follows if an earlier one is put into the line before it."""
+        try:
+            return any(self._put_in(slip, before, line) for slip in slips)
+        except Exception:  # what means nothing follows from nothing
+            return False
 
     def contradiction(self, verdict: Verdict, before: Line, line: Line) -> str:
         """Say where a line fails to hold."""
@@ -186,6 +194,20 @@ class EquationChain(IndexedChain):
                 return equal(equation.xreplace({left: right}), sympy.S.Zero)
         verdict = multiples(one, other)
         return Verdict(None, "undecided: perhaps") if verdict is NO_MULTIPLE else verdict
+
+    def _put_in(self, slip: Line, before: Line, line: Line) -> bool:
+        """Whether one line is a multiple of another where the unknown is what a wrong one says."""
+        asked = self._sides(self.result)[0]
+        case = next(self._plain.cases(slip.expr, asked, sizes=(2,)))
+        known = {
+            left: right
+            for place in (sympy.S.One, sympy.Integer(2))
+            for env in [{**case, **dict.fromkeys(asked.args, place)}]
+            for left, right in self._solved(slip, value(asked, env, self._plain), env)
+        }
+        env = max(self._plain.cases(before.expr, line.expr, sizes=(2,)), key=_different)
+        sides = (value(side.expr, env, self._plain) for side in (before, line))
+        return bool(known) and multiples(*(side.xreplace(known) for side in sides)).equal is True
 
     def _solved(
         self, line: Line, unknown: sympy.Symbol, env: dict[sympy.Symbol, sympy.Integer]

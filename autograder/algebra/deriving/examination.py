@@ -12,8 +12,9 @@ from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deadlines import guard
 
 if TYPE_CHECKING:
-    from autograder.algebra.deriving.chain import Chain, Waypoint
+    from autograder.algebra.deriving.chain import Chain
     from autograder.algebra.deriving.line import Line
+    from autograder.algebra.deriving.waypoint import Waypoint
 
 STEPS, WAYPOINTS, END = 0.4, 0.4, 0.2  # what each is worth, see Chain.examine
 
@@ -67,6 +68,7 @@ class Step:
     true: bool  # does the line follow from the given expression, as far as can be decided?
     doubt: Finding | None = None  # what is wrong with how a right line was reached
     back: bool = False  # from a wrong line to a right one: the slip was paid for before
+    goes_on: bool = False  # from a right line, with an earlier slip put in
 
     @property
     def skips(self) -> bool:
@@ -119,15 +121,20 @@ class Examiner:
         if self.route.jump:
             return 0.0
         sound = sum(step.worth for step in self.route.counted)
-        if self.shows_nothing:  # one of them skips what is asked for, whichever it is
-            return min(1.0, max(0.0, sound - 1))
-        return sound
+        if self.chain.waypoints_are_steps:
+            sound -= len(self.route.missing) if self._no_slip else 0
+        elif self.shows_nothing:  # one of them skips what is asked for, whichever it is
+            sound = min(1.0, sound - 1)
+        return max(0.0, sound)
 
     @functools.cached_property
     def shows_nothing(self) -> bool:
         """Whether nothing that is asked for is shown, and no slip is to blame for that."""
-        slips = self.wrong or self.unreadable
-        return bool(self.chain.waypoints) and not self.route.shown and not slips
+        return bool(self.chain.waypoints) and not self.route.shown and self._no_slip
+
+    @property
+    def _no_slip(self) -> bool:
+        return not (self.wrong or self.unreadable)
 
     def _ends_well(self) -> float:
         """Return how much of what the result is worth is earned."""
@@ -136,7 +143,7 @@ class Examiner:
             return 0.0
         if self.route.jump or not self.route.counted:
             return 0.0
-        if self.shows_nothing:
+        if self.shows_nothing or (self.chain.waypoints_are_steps and self._no_slip):
             return self._sound() / max(self.taken, self.asked, 1)
         return 1 - sum(step.skips for step in self.route.counted) / max(self.taken, 1)
 
@@ -198,6 +205,9 @@ class Route:
         self._arrived = self._polished = self._left = False
         self._resumed: Line | None = None  # the line by which a slip was left, if that says more
         before, new_before = chain.given, False
+        for step in steps:
+            if step.goes_on:
+                self._note(step.line)
         for step in _without_circles(chain.given, steps):
             if self._jumps(step):
                 self.jump = step
@@ -291,16 +301,22 @@ def _followed(chain: Chain, steps: Sequence[Step]) -> list[Step]:
 def _steps(chain: Chain, lines: Sequence[Line]) -> list[Step]:
     steps: list[Step] = []
     before, true, right = chain.given, True, chain.given
+    slips: list[Line] = []
     for line in lines:
         if line.structure != before.structure:  # a repetition is no step
             try:
                 with guard.limit(guard.STEP_SECONDS):
                     step = _step(chain, before, line, right if not true else None)
+                    if step.verdict.equal is False and chain.goes_on(slips, before, line):
+                        step = Step(
+                            before, line, Verdict(True, "as a slip has it"), False, goes_on=True
+                        )
             except guard.Late:
                 step = Step(before, line, Verdict(None, "undecided: this takes too long"), True)
             true = step.true
             steps.append(step)
             right = line if true else right
+            slips += [] if true else [line]
         before = line
     return steps
 

@@ -1,7 +1,7 @@
 """Lines about indexed quantities: ``D(exp(z_i)/sum(exp(z_k), k), z_j)``, for any number n.
 
 Sums, derivatives, expectations and norms are kept as they are written, so that a rule can be
-looked for in a line; what they come to for a given n is `meaning`'s business.
+looked for in a line; what they come to for a given n is the business of `written_out`.
 """
 
 from __future__ import annotations
@@ -15,55 +15,14 @@ import sympy
 
 from autograder.algebra.building.block import Misfit, block
 from autograder.algebra.building.functions import Max, Permutation, RowWise
+from autograder.algebra.building.sizes import MAX_BITS
 from autograder.algebra.deadlines.guard import within
+from autograder.algebra.deriving.inert import D, E, Largest, Norm, Total, Transposed, Var
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.grammar import read_tree
 from autograder.algebra.reading.tree import Node
 
-MAX_POWER = 12
-MAX_BITS = 2000  # of a number that a power makes
-
-
-class Inert(sympy.Function):  # type: ignore[misc]  # sympy is untyped
-    """Something that is written, not carried out."""
-
-
-class D(Inert):
-    """``D(f, x)``, a derivative."""
-
-
-class Total(Inert):
-    """``sum(f, k, a, b)``; k is bound."""
-
-
-class Largest(Inert):
-    """``max(f, k, a, b)``; k is bound."""
-
-
-class E(Inert):
-    """An expectation."""
-
-
-class Var(Inert):
-    """A variance."""
-
-
-class Norm(Inert):
-    """The Euclidean norm of a vector."""
-
-
-class Transposed(sympy.Function):  # type: ignore[misc]
-    """A transpose as written."""
-
-    is_commutative = False
-
-    @classmethod
-    def eval(cls, argument: sympy.Expr) -> sympy.Expr | None:
-        """Leave numbers as they are, and undo a transpose by another one."""
-        if isinstance(argument, Transposed):
-            return argument.args[0]
-        return argument if argument.is_commutative else None
-
+MAX_INDEXED_POWER = 12
 
 BINDERS = (Total, Largest)
 OPERATORS: dict[str, Any] = {"D": D, "diff": D, "E": E, "Var": Var, "norm": Norm}
@@ -286,8 +245,8 @@ class _Builder:
 
     def _power(self, node: Node) -> sympy.Expr:
         base, exponent = map(self.build, node.children)
-        if exponent.is_number and not (exponent.is_Rational and abs(exponent) <= MAX_POWER):
-            self.fail(f"a power may be at most {MAX_POWER}", node.children[1])
+        if exponent.is_number and not (exponent.is_Rational and abs(exponent) <= MAX_INDEXED_POWER):
+            self.fail(f"a power may be at most {MAX_INDEXED_POWER}", node.children[1])
         if base.is_Rational and exponent.is_Rational:
             bits = max(abs(base.p).bit_length(), base.q.bit_length())
             if bits * abs(exponent) > MAX_BITS:

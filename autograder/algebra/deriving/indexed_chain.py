@@ -14,10 +14,10 @@ import sympy
 from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving import matrix_lines
-from autograder.algebra.deriving.bounds import bounded
+from autograder.algebra.deriving.bounds import bounded, signed
 from autograder.algebra.deriving.examination import Finding
 from autograder.algebra.deriving.for_every_n import at_most, equal_for_all
-from autograder.algebra.deriving.indexed import Inert
+from autograder.algebra.deriving.inert import Inert
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.opacity import Opaque
 from autograder.algebra.deriving.premises import IndexedLine, Premises
@@ -215,9 +215,10 @@ class IndexedChain(Premises):
             rewrites = (*rewrites, *map(self._assumed, facts))
             return matrix_lines.same(before.expr, line.expr, rewrites, self.world)
         opens = sum((rule.opens for rule in rules), ())
-        try:
-            left, right = (self._rewritten(side.expr, rewrites) for side in (before, line))
-            bounds = sum((rule.bounds for rule in rules), ()) if line.relation == "<=" else ()
+        bounds = sum((rule.bounds for rule in rules), ()) if line.relation == "<=" else ()
+
+        def leads(*sides: sympy.Expr) -> bool:
+            left, right = (self._rewritten(side, rewrites) for side in sides)
             return any(
                 all(
                     self._agree(self._rewritten(bound, rewrites), right, env, opens, facts)
@@ -225,6 +226,13 @@ class IndexedChain(Premises):
                 )
                 for bound in bounded(left, bounds, self.world)
             )
+
+        sides = before.expr, line.expr
+        try:
+            if leads(*sides):
+                return True
+            plain = tuple(signed(side, self.world, TRIED) for side in sides)
+            return plain != sides and leads(*plain)
         except Exception:  # TooMuch, or a line that means nothing under this rule
             return False
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import os
-import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import sympy
 from mpmath.ctx_mp import MPContext
 
+from autograder.algebra.building import chance
 from autograder.algebra.building.numeric import Evaluator, Undefined
 from autograder.algebra.deriving import structure as structures
 from autograder.algebra.deriving.structure import Structure
@@ -22,10 +21,8 @@ from autograder.algebra.reading.tree import Node
 if TYPE_CHECKING:
     from autograder.algebra.deriving.chain import Chain
 
-MAX_TERMS = 9  # of a sum whose parts are looked at
+MAX_SPLIT_TERMS = 9  # of a sum whose parts are looked at
 DIGITS = 30
-
-_random = random.Random(os.urandom(32))
 
 
 @dataclass(frozen=True)
@@ -132,7 +129,7 @@ class Line:
         """
         for written in structures.sums(self.tree):
             terms = []
-            for sign, node in written[:MAX_TERMS]:
+            for sign, node in written[:MAX_SPLIT_TERMS]:
                 try:
                     values = self._point.values(self._part(node))
                 except ParseError:  # a term under a running index
@@ -168,7 +165,7 @@ class _Point:
 
     def _value(self, expr: sympy.Expr) -> Any:
         for symbol in expr.free_symbols - self.at.keys():
-            self.at[symbol] = self.context.mpf(_random.uniform(0.3, 1.7))
+            self.at[symbol] = self.context.mpf(chance.draw.uniform(0.3, 1.7))
         return Evaluator(self.context, self.at)(expr)
 
 

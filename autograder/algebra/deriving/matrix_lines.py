@@ -17,7 +17,7 @@ from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.matrices import is_identity
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving import blocks
-from autograder.algebra.deriving.indexed import Inert, Transposed
+from autograder.algebra.deriving.inert import Inert, Transposed
 from autograder.algebra.deriving.written_out import World, rewritten
 
 Rewrite = Callable[[sympy.Expr, World], sympy.Expr]

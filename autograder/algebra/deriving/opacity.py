@@ -9,7 +9,7 @@ import sympy
 from mpmath.ctx_mp import MPContext
 
 from autograder.algebra.building.numeric import Evaluator, Undefined
-from autograder.algebra.deriving.indexed import Inert
+from autograder.algebra.deriving.inert import Inert
 
 LINEAR = ("D", "Total", "E")
 

@@ -10,7 +10,8 @@ from typing import ClassVar
 import sympy
 
 from autograder.algebra.deriving.chain import Chain
-from autograder.algebra.deriving.indexed import Inert, Names, build_indexed, read_indexed, tree_of
+from autograder.algebra.deriving.indexed import Names, build_indexed, read_indexed, tree_of
+from autograder.algebra.deriving.inert import Inert
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.rules import RULES, Fact, Rule
 from autograder.algebra.deriving.written_out import Meanings, World

@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.deriving.indexed import E, Total, Var
+from autograder.algebra.deriving.inert import E, Total, Var
 from autograder.algebra.deriving.written_out import World
 
 

@@ -15,7 +15,7 @@ import sympy
 
 from autograder.algebra.deriving import blocks, bounds, calculus, matrix_lines, probability
 from autograder.algebra.deriving.calculus import Rewrite
-from autograder.algebra.deriving.indexed import Inert, Total
+from autograder.algebra.deriving.inert import Inert, Total
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ import sympy
 
 from autograder.algebra.building.sizes import is_larger
 from autograder.algebra.comparing.proof import is_zero
-from autograder.algebra.deriving.indexed import Inert, Total
+from autograder.algebra.deriving.inert import Inert, Total
 from autograder.algebra.deriving.written_out import TooMuch
 
 MAX_NESTED = 3
-MAX_NODES = 400
+MAX_SUMMED_NODES = 400
 
 
 class _Binder(NamedTuple):
@@ -86,7 +86,7 @@ def _flat(e: sympy.Expr) -> tuple[list[_Binder], sympy.Expr]:
 
 def _keys(binders: list[_Binder], inner: sympy.Expr) -> Iterator[str]:
     """Yield what may stand for a sum: one text for every order of the indices."""
-    if is_larger(inner, MAX_NODES):
+    if is_larger(inner, MAX_SUMMED_NODES):
         raise TooMuch
     for order in itertools.permutations(binders):
         names = {

@@ -34,6 +34,8 @@ def to_latex(node: Node) -> str:
             return f"{children[0] if whole else _bracket(children[0])}^{{{children[1]}}}"
         case "transpose":
             return rf"{_factor(node.children[0], children[0])}^\top"
+        case "list" | "matrix":
+            return _grid(node)
         case "indexed":
             return f"{_name(node.token.text)}_{{{','.join(children)}}}"
         case "chain" if node.marks[0] in "+-":
@@ -44,6 +46,13 @@ def to_latex(node: Node) -> str:
         case "call":
             return _call(node, children)
     raise ValueError(f"{node.kind} is not written as LaTeX")
+
+
+def _grid(node: Node) -> str:
+    """Write a matrix: one row, or a row for each list in it."""
+    rows = node.children if all(row.kind == "list" for row in node.children) else (node,)
+    text = r" \\ ".join(" & ".join(map(to_latex, row.children)) for row in rows)
+    return rf"\begin{{pmatrix}} {text} \end{{pmatrix}}"
 
 
 def _product(node: Node, children: list[str]) -> str:

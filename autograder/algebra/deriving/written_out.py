@@ -16,10 +16,11 @@ from typing import Any
 import sympy
 
 from autograder.algebra.building.functions import Max
-from autograder.algebra.deriving.indexed import BINDERS, D, E, Inert, Names, Norm, Total
+from autograder.algebra.deriving.indexed import BINDERS, Names
+from autograder.algebra.deriving.inert import D, E, Inert, Norm, Total
 from autograder.algebra.deriving.opacity import Opaque, flat
 
-MAX_TERMS = 1000
+MAX_WRITTEN_TERMS = 1000
 _KEPT = 128  # lines with definitions put in
 DIMENSION = 2  # of vectors and matrices
 
@@ -170,7 +171,7 @@ class _Writer:
 
     def write(self, e: sympy.Expr, env: Env) -> Any:
         self.terms += 1
-        if self.terms > 40 * MAX_TERMS:
+        if self.terms > 40 * MAX_WRITTEN_TERMS:
             raise TooMuch
         if e.is_Symbol:
             return self._symbol(e, env)
@@ -210,7 +211,7 @@ class _Writer:
         closed = self.opaque is not None and not isinstance(e, self.opaque.opens)
         if isinstance(e, BINDERS):
             low, high = (int(self.write(a, env)) for a in e.args[2:])
-            if high - low > MAX_TERMS:
+            if high - low > MAX_WRITTEN_TERMS:
                 raise TooMuch
             terms = [
                 self.write(e.args[0], {**env, e.args[1]: sympy.Integer(k)})
@@ -320,7 +321,8 @@ def rewritten(
         before, expr = expr, _once(expr, rules, world)
         if expr == before:
             return expr
-        if sum(1 for _ in itertools.islice(sympy.preorder_traversal(expr), MAX_TERMS)) == MAX_TERMS:
+        nodes = itertools.islice(sympy.preorder_traversal(expr), MAX_WRITTEN_TERMS)
+        if sum(1 for _ in nodes) == MAX_WRITTEN_TERMS:
             raise TooMuch
     return expr
 

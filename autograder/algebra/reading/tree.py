@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from autograder.algebra.reading.lexer import Token
@@ -32,3 +33,13 @@ class Node(NamedTuple):
 def call(name: str, token: Token, *arguments: Node) -> Node:
     """Return a call of `name` that stands where `token` does."""
     return Node("call", Token("name", name, token.position), arguments)
+
+
+def shares_a_name(one: Node, other: Node) -> bool:
+    """Whether a name of one tree stands in the other, alone or as an index: j in ``v_j``."""
+    return bool(_names(one) & _names(other))
+
+
+def _names(node: Node) -> set[str]:
+    own = re.findall(r"[^\W\d_]+", node.token.text) if node.kind == "name" else []
+    return {*own}.union(*map(_names, node.children))

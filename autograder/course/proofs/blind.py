@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograder.course.proofs.functions import as_student
-from autograder.exercise import Exercise, Part, solve
+from autograder.exercise import CheckedFunction, Exercise, Part, solve
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
 
@@ -106,7 +106,7 @@ def _same_everywhere(
     return answers
 
 
-def _constant(function: Exercise) -> float:
+def _constant(function: CheckedFunction) -> float:
     """Return the most that a function which does nothing earns."""
     idle: list[Callable[..., Any]] = [
         lambda *_, **__: None,

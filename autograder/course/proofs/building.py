@@ -13,7 +13,7 @@ import numpy as np
 
 from autograder.course.discover import Assignment
 from autograder.course.proofs.functions import as_student
-from autograder.exercise import Exercise, Mismatch, solve
+from autograder.exercise import CheckedFunction, Exercise, Mismatch, solve
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.checks import grade_checks
 from autograder.grading.recorder import Recorder
@@ -48,8 +48,7 @@ def building_problems(
         if id == exercise.id:
             break
         for function in earlier.functions:
-            assert function.solution
-            name = function.solution.__name__
+            name = function.name
             if name in own or isinstance(function.solution, type):
                 continue
             for helper in helpers:
@@ -92,9 +91,8 @@ def _named(code: CodeType) -> set[str]:
 
 
 @cache
-def _asked(function: Exercise) -> Recorder:
+def _asked(function: CheckedFunction) -> Recorder:
     """Return the calls of the first check that calls a function for what it returns."""
-    assert function.solution
     recorder = Recorder(function.solution)
     for check in function.checks:
         if check.gpu:
@@ -128,7 +126,6 @@ def _serves(
         with standing_in({solution.__name__: solution}), np.errstate(all="ignore"):
             solve(exercise, variant)
             for function in exercise.functions:
-                assert function.solution
                 grade_checks(function, as_student(function.solution))
     finally:
         helper.names[helper.name] = helper.function
@@ -140,6 +137,6 @@ def _same(a: Any, b: Any) -> bool:
     return a.dtype == b.dtype and a.shape == b.shape and bool(np.allclose(a, b, equal_nan=True))
 
 
-def _does_the_same(function: Exercise, helper: _Helper) -> bool:
+def _does_the_same(function: CheckedFunction, helper: _Helper) -> bool:
     asked = _asked(function)
     return bool(asked.calls) and not asked.metered and repeats(asked)(helper.function, True)

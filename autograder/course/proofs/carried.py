@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,10 @@ from autograder.course.proofs.parts import right_answers
 from autograder.course.proofs.said import lost, shown
 from autograder.course.sources import typed
 from autograder.exercise import Exercise, FormatError, apply, evaluate, is_trivial, solve
-from autograder.exercise.earlier import Carried
+from autograder.exercise.checked import Carried
 from autograder.exercise.source import standalone
 from autograder.exercise.standing_in import standing_in
+from autograder.grading.callee import Callee
 from autograder.grading.checks import NO_GPU, grade_checks
 from autograder.grading.local import Local
 from autograder.grading.parts import grade_parts
@@ -25,20 +26,29 @@ _NOTHING_FOLLOWS = ("student_error", NO_GPU)
 
 
 def carried_problems(exercise: Exercise, variant: Mapping[str, Any]) -> list[str]:
-    """Grade right work on top of each mistake of what it builds on, but the fatal ones."""
+    """Grade right work on top of each mistake of what it builds on, but the fatal ones.
+
+    What that was built on in turn comes with students' code, mistakes and all.
+    """
     problems = []
-    for carried in exercise.carried:
+    for carried in _all(exercise.carried):
         for wrong in carried.function.misconceptions:
             if wrong.fatal:
                 continue
-            graded = {"the parts": _parts_on(exercise, variant, carried, wrong.compute)}
+            own = _with(wrong.compute, carried, exercise.carried)
+            changed = {
+                one.name: own[one.name]
+                for one in exercise.carried
+                if own[one.name] is not one.solution
+            }
+            graded = {"the parts": _parts_on(exercise, variant, changed)}
             for function in exercise.functions:
-                call = _BuiltOn(exercise, function.solution, carried, wrong.compute)
+                call = _BuiltOn(function.solution, own)
                 graded[f"`{call.name}`"] = grade_checks(function, call)
             problems += [
                 f"right work on {what}, built on `{carried.name}` with the mistake "
-                f"`{wrong.name}`, fails {shown(item)} Call `{carried.name}` for what is right, or "
-                f"compare with `call.own({carried.name})`"
+                f"`{wrong.name}`, fails {shown(item)} Call {_listed(changed)} for what is right, "
+                f"or compare with {_listed(f'call.own({name})' for name in changed)}"
                 for what, items in graded.items()
                 for item in lost(items)
                 if item.note not in _NOTHING_FOLLOWS
@@ -46,16 +56,55 @@ def carried_problems(exercise: Exercise, variant: Mapping[str, Any]) -> list[str
     return problems
 
 
-def _parts_on(
-    exercise: Exercise, variant: Mapping[str, Any], carried: Carried, wrong: Callable[..., Any]
-) -> list[Item]:
-    """Grade what a student works out with an earlier function that is wrong.
+def _listed(names: Iterable[str]) -> str:
+    return " and ".join(f"`{name}`" for name in names)
 
-    Where nothing comes of it the answer is the right one.
+
+def _all(carried: Iterable[Carried]) -> list[Carried]:
+    """Return what is carried, and what was carried into it before, each once."""
+    found: dict[tuple[str, str, str], Carried] = {}
+    waiting = [*carried]
+    while waiting:
+        one = waiting.pop(0)
+        if one.place not in found:
+            found[one.place] = one
+            waiting += one.below
+    return list(found.values())
+
+
+def _with(
+    wrong: Callable[..., Any], mistaken: Carried, carried: Iterable[Carried]
+) -> dict[str, Any]:
+    """Return earlier functions by name, as a student has them of whom one is wrong."""
+    found = {}
+    for one in carried:
+        below = _with(wrong, mistaken, one.below)
+        found[one.name] = one.solution
+        if one.place == mistaken.place:
+            found[one.name] = wrong
+        elif any(below[each.name] is not each.solution for each in one.below):
+            found[one.name] = _rebuilt(one.solution, below)
+    return found
+
+
+def _rebuilt(solution: Callable[..., Any], below: Mapping[str, Any]) -> Callable[..., Any]:
+    """Define a reference anew on top of other earlier functions."""
+    names = dict(below)
+    exec(standalone(solution, solution.__name__), names)
+    found: Callable[..., Any] = names[solution.__name__]
+    return found
+
+
+def _parts_on(
+    exercise: Exercise, variant: Mapping[str, Any], functions: Mapping[str, Any]
+) -> list[Item]:
+    """Grade what a student works out with earlier functions that are wrong.
+
+    Where nothing comes of them the answer is the right one.
     """
-    if isinstance(carried.solution, type):
+    own = {name: Local(each) for name, each in functions.items() if not isinstance(each, type)}
+    if not own:
         return []
-    own = {carried.name: Local(wrong)}
     known, true = solve(exercise, variant), right_answers(exercise, variant)
     answers: dict[str, Any] = {}
     for part in exercise.parts:
@@ -76,14 +125,10 @@ def _parts_on(
 class _BuiltOn(Local):
     """A reference as a student has it whose earlier code is wrong."""
 
-    def __init__(
-        self, exercise: Exercise, solution: Any, carried: Carried, wrong: Callable[..., Any]
-    ) -> None:
-        self.name = solution.__name__
-        self._names = {one.name: one.solution for one in exercise.carried} | {carried.name: wrong}
-        exec(standalone(solution, self.name), self._names)
-        super().__init__(self._names[self.name])
+    def __init__(self, solution: Any, own: Mapping[str, Any]) -> None:
+        self.name, self._own = solution.__name__, own
+        super().__init__(_rebuilt(solution, own))
 
-    def own(self, solution: Callable[..., Any]) -> Local:
+    def own(self, solution: Callable[..., Any]) -> Callee:
         """Return another function of the student's."""
-        return Local(self._names.get(solution.__name__, solution))
+        return Local(self._own.get(solution.__name__, solution))

@@ -10,7 +10,8 @@ from autograder.course.discrimination import Twins
 from autograder.course.proofs.distances import Distance, Distances
 from autograder.course.proofs.prices import Price
 from autograder.course.proofs.said import lost, shown
-from autograder.exercise import Exercise
+from autograder.exercise import CheckedFunction
+from autograder.exercise.part import computation
 from autograder.grading.checks import NO_GPU, grade_checks
 from autograder.grading.results import Status, hundredths
 from autograder.sandbox import StudentError
@@ -20,7 +21,7 @@ UNPROVED = {"not_timed", NO_GPU}
 
 
 def function_problems(
-    exercise: Exercise,
+    function: CheckedFunction,
     secret: str,
     twins: list[Twins],
     distances: list[Distance],
@@ -33,12 +34,11 @@ def function_problems(
     """
     problems = []
     measured = Distances()
-    known = {wrong.name for wrong in exercise.misconceptions}
-    assert exercise.solution
+    known = {wrong.name for wrong in function.misconceptions}
     caught: set[str] = set()
-    for right in (exercise.solution, *exercise.alternatives):
+    for right in (function.solution, *function.alternatives):
         items = grade_checks(
-            exercise, as_student(right), watch=measured.watch(right=True), secret=secret
+            function, as_student(right), watch=measured.watch(right=True), secret=secret
         )
         unproved = [item for item in items if item.note in UNPROVED]
         caught |= {item.name for item in unproved}
@@ -47,17 +47,17 @@ def function_problems(
             for item in lost(items)
             if item not in unproved
         ]
-    for wrong in exercise.misconceptions:
+    for wrong in function.misconceptions:
         items = [
             item
             for item in grade_checks(
-                exercise, as_student(wrong), watch=measured.watch(right=False), secret=secret
+                function, as_student(wrong), watch=measured.watch(right=False), secret=secret
             )
             if item.note not in UNPROVED
         ]
         points = hundredths(sum(item.max_score - (item.score or 0.0) for item in items))
         of = sum(item.max_score for item in items)
-        prices.append(Price(exercise.solution.__name__, wrong.name, points, of, wrong.fatal))
+        prices.append(Price(function.name, wrong.name, points, of, wrong.fatal))
         failed = [i for i in items if i.status not in (Status.PASSED, Status.SKIPPED)]
         caught |= {item.name for item in failed}
         if not failed:
@@ -70,18 +70,18 @@ def function_problems(
                     f"misconception `{wrong.name}` fails `{item.name}` as "
                     f"{item.note or 'nothing known'}: {item.feedback}"
                 )
-    for check in exercise.checks:
+    for check in function.checks:
         if check.name not in caught:
             problems.append(f"no misconception fails the check `{check.name}`: is it needed?")
-    if not exercise.checks:
-        problems.append(f"`{exercise.solution.__name__}` has no check")
+    if not function.checks:
+        problems.append(f"`{function.name}` has no check")
     distances += measured.found()
     return problems
 
 
 def as_student(function: Callable[..., Any]) -> Callable[..., Any]:
     """Call a function of ours as if it were a student's: what it raises is the student's."""
-    function = getattr(function, "compute", function)
+    function = computation(function)
 
     @wraps(function)  # so that its own code is metered
     def call(*args: Any, **kwargs: Any) -> Any:

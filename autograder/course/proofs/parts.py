@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -54,8 +53,7 @@ class _Case:
         self.part, self.variant = part, variant
         self.known, self.right = solve(exercise, variant), right_answers(exercise, variant)
         names = needed(exercise, part)
-        self._only = copy(exercise)  # proofs take their time: no more parts than it takes
-        self._only.items = [other for other in exercise.parts if other.name in names]
+        self._only = exercise.only(names)  # proofs take their time: no more parts than it takes
 
     def computed(self, compute: Any) -> Item:
         """Grade what a function gives, beside right answers to the parts before."""

@@ -24,7 +24,7 @@ _COMMON = (
 )
 
 
-class Vitals:
+class Health:
     """What must stay as it is before any student's code has run.
 
     Parameters

@@ -8,7 +8,7 @@ import copy
 import random
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 
@@ -22,7 +22,7 @@ class Objects:
     def __init__(self) -> None:
         self._held: dict[int, Any] = {}
 
-    def arguments(self, request: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    def arguments(self, request: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Return the arguments of a request, with what is given besides data in its place."""
         args, kwargs = list(request["args"]), dict(request["kwargs"])
         for place, spec in request.get("given", ()):
@@ -37,7 +37,7 @@ class Objects:
         """Keep what a call has made."""
         self._held[key] = value
 
-    def drop(self, keys: list[int]) -> None:
+    def drop(self, keys: Sequence[int]) -> None:
         """Forget objects that are no longer needed."""
         for key in keys:
             self._held.pop(key, None)

@@ -16,7 +16,7 @@ _CONSTANTS = (bool, int, float, complex, str, bytes, range, type(None), type(Ell
 _DYNAMIC = {"__main__", "eval", "exec", "get_ipython", "globals", "locals", "vars"}
 
 
-class _Moment(NamedTuple):
+class _Snapshot(NamedTuple):
     """What functions use: names, those of them that there were, settings, random states."""
 
     names: set[str]
@@ -25,8 +25,8 @@ class _Moment(NamedTuple):
     states: list[Any]
 
 
-class Moments:
-    """Moments of a notebook.
+class Snapshots:
+    """The states of a notebook that are kept, by name.
 
     Parameters
     ----------
@@ -36,10 +36,10 @@ class Moments:
 
     def __init__(self, namespace: dict[str, Any]) -> None:
         self._namespace = namespace
-        self._kept: dict[str, _Moment] = {}
+        self._kept: dict[str, _Snapshot] = {}
 
-    def keep(self, moment: str, names: Iterable[str]) -> bool:
-        """Keep this moment, and say whether these functions can be called in it later on.
+    def keep(self, snapshot: str, names: Iterable[str]) -> bool:
+        """Keep this state, and say whether these functions can be called in it later on.
 
         Nothing large is kept: what can be needed is functions and constants.
         """
@@ -48,12 +48,12 @@ class Moments:
             return False
         values = {name: self._namespace[name] for name in used & self._namespace.keys()}
         states = [read() for read, _ in _generators()]
-        self._kept[moment] = _Moment(used, values, _shared(), states)
+        self._kept[snapshot] = _Snapshot(used, values, _shared(), states)
         return True
 
-    def recall(self, moment: str) -> bool:
-        """Turn back to a moment, and say whether that is possible."""
-        names, values, shared, states = self._kept[moment]
+    def recall(self, snapshot: str) -> bool:
+        """Turn back to a state, and say whether that is possible."""
+        names, values, shared, states = self._kept[snapshot]
         if _shared() != shared:
             return False
         for name in names - values.keys():

@@ -6,6 +6,7 @@ from typing import Any
 from autograder.sandbox.inside.shell import Shell
 from autograder.sandbox.inside.worker import Worker
 from autograder.sandbox.wire import decode, encode_parts
+from autograder.sandbox.wire.requests import Call, Execute, OfProcess, Read, as_message
 
 #: Each runs by itself: another version of torch may not know all of it.  Nothing is differentiated
 #: and no device asked for: neither may have been in use when a process is forked.
@@ -23,7 +24,7 @@ _TORCH = (
 )
 
 
-def rehearse(shell: Shell) -> None:
+def warm_up(shell: Shell) -> None:
     """Answer some requests in a zygote, so that workers inherit what this makes on demand.
 
     Much is loaded, compiled and cached when it is used first: once here, instead of in each fork.
@@ -34,15 +35,14 @@ def rehearse(shell: Shell) -> None:
         cells.append("import numpy as np\na = np.linspace(0, 1, 4)\na.max() + a")
         value = sys.modules["numpy"].ones(3)
     torch = _TORCH if "torch" in sys.modules else ()
-    execute = {"do": "execute", "time": 10.0, "output_bytes": 1 << 16}
     cells = [*cells * 3, *torch, "%%time\n(0,\n1)", "1 / 0", "f(", "def f(x): return x"]
-    requests = [execute | {"source": c, "number": n} for n, c in enumerate(cells, 1)]
-    requests += [{"do": "call", "name": "f", "args": (value,), "kwargs": {}}] * 8
-    requests += [{"do": "read", "name": name} for name in ("f", "x", "nothing")]
+    asked: list[OfProcess] = [Execute(c, n, 10.0, 1 << 16) for n, c in enumerate(cells, 1)]
+    asked += [Call((value,), {})] * 8
+    asked += [Read(name) for name in ("f", "x", "nothing")]
     streams, main = (sys.stdout, sys.stderr), sys.modules["__main__"]
     worker = Worker(shell, {}, 1 << 20, lambda _: None)
-    for request in requests:
-        header, buffers = encode_parts(request | {"id": ""})
+    for request in asked:
+        header, buffers = encode_parts(as_message(request) | {"function": "f", "id": ""})
         frame = (header, b"".join(buffers))
         worker.answer(decode(*frame), frame)
     (sys.stdout, sys.stderr), sys.modules["__main__"] = streams, main

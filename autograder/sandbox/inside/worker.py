@@ -17,16 +17,17 @@ from typing import Any, NamedTuple
 
 from autograder.sandbox.inside import serving
 from autograder.sandbox.inside.capture import Output, Stream, describe
-from autograder.sandbox.inside.health import Vitals
+from autograder.sandbox.inside.health import Health
 from autograder.sandbox.inside.modules import gradients
 from autograder.sandbox.inside.objects import Lost, Objects, seed
 from autograder.sandbox.inside.serving import Frame
 from autograder.sandbox.inside.shell import Shell
-from autograder.sandbox.inside.snapshots import Moments
+from autograder.sandbox.inside.snapshots import Snapshots
 from autograder.sandbox.meters import meter
-from autograder.sandbox.wire import Buffer, WireError, decode, encode, encode_parts
+from autograder.sandbox.wire import Buffer, WireError, decode, encode, encode_parts, requests
 
-_OF_OBJECTS = ("method", "get", "set", "is_method", "drop")
+#: After these it is said whether an argument was changed.
+_SEEN = ("Call", "Lend", "Make", "CallMethod")
 _MOST_WARNINGS = 20
 _PIECE = 1 << 16  # of what is compared at a time: no second copy of a large array is made
 
@@ -72,12 +73,12 @@ class Worker:
         sys.modules["check"] = _check_module(numbers)
         seed(0)
         self._objects = Objects()
-        self._moments = Moments(self._namespace)
-        own = (serve, encode, decode, describe, Shell.run, seed, Moments.recall)
-        self._vitals = Vitals(
-            (self, self._objects, self._moments),
+        self._snapshots = Snapshots(self._namespace)
+        own = (serve, encode, decode, describe, Shell.run, seed, Snapshots.recall)
+        self._health = Health(
+            (self, self._objects, self._snapshots),
             *map(vars, (Shell, Output)),
-            *(part.__globals__ for part in own),
+            *(part.__globals__ for part in (*own, requests.from_message)),
         )
 
     def answer(self, request: dict[str, Any], frame: Frame) -> list[Buffer]:
@@ -87,10 +88,10 @@ class Worker:
         """
         reply = {"id": request["id"]}
         try:
-            if request["do"] == "lend":
+            if request["do"] == "Lend":
                 request = self._where_the_grader_looks(frame)
             reply |= self._do(request)
-            if request["do"] in ("call", "make", "method", "lend"):
+            if request["do"] in _SEEN:
                 reply["modified"] = _differs(request, frame)
             return self._encoded(reply)
         except WireError as error:
@@ -115,73 +116,89 @@ class Worker:
     def _encoded(self, reply: dict[str, Any]) -> list[Buffer]:
         return encode(reply, max_payload=self._max_payload)
 
-    def _do(self, request: dict[str, Any]) -> dict[str, Any]:
-        if request["do"] == "execute":
-            return self._execute(request)
-        if request["do"] == "read":
-            return {"value": self._find(request["name"])}
-        if request["do"] == "read_all":
-            there = self._namespace.keys() & request["names"]
-            return {"value": {name: self._namespace[name] for name in there}}
-        if request["do"] in ("keep", "recall"):
-            return {"value": getattr(self._moments, request["do"])(**request["moment"])}
-        if request["do"] == "bench" and request["step"] != "prepare":
-            return {"value": getattr(self._bench, request["step"])(**request["options"])}
-        if request["do"] == "seed":
-            seed(request["seed"])
-            return {"value": None}
-        if request["do"] in _OF_OBJECTS:
-            return self._use(request)
-        if request["do"] == "gradients":
-            key = request["object"]
-            own = self._find(request["name"]) if key is None else self._objects.called(key)
-            value, said = _listening(gradients, (own, *self._objects.arguments(request)), {})
-            return {"value": value, "warnings": said}
-        function = self._find(request["name"])
+    def _do(self, message: dict[str, Any]) -> dict[str, Any]:
+        request = requests.from_message(message, self._objects.arguments)
+        match request:
+            case requests.Call() | requests.Lend():
+                function = self._function(message)
+                value, said = _listening(function, request.args, request.kwargs)
+                return {"value": value, "warnings": said}
+            case requests.Time() | requests.Watch():
+                # Beside the call nothing: the grader's clock is running.
+                return {"value": self._function(message)(*request.args, **request.kwargs)}
+            case requests.Execute():
+                return self._execute(request, message["id"])
+            case requests.Read():
+                return {"value": self._find(request.name)}
+            case requests.ReadAll():
+                there = self._namespace.keys() & request.names
+                return {"value": {name: self._namespace[name] for name in there}}
+            case requests.Keep():
+                return {"value": self._snapshots.keep(request.snapshot, request.names)}
+            case requests.Recall():
+                return {"value": self._snapshots.recall(request.snapshot)}
+            case requests.Count():
+                return self._counted(self._function(message), request)
+            case requests.Outline():
+                function = self._function(message)
+                if self._torchmeter is None:
+                    raise Refusal("missing", "can't be outlined: the grader has no torch here")
+                work = self._torchmeter.outlined(function, request.shapes, request.dtype)
+                return {"value": None, "work": work}
+            case requests.Make():
+                made, said = _listening(self._function(message), request.args, request.kwargs)
+                self._objects.keep(request.key, made)
+                return {"value": None, "warnings": said}
+            case requests.CallMethod(args, kwargs, key, name):
+                value, said = _listening(self._objects.method, (key, name, args, kwargs), {})
+                return {"value": value, "warnings": said}
+            case requests.CountMethod():
+                return self._counted(self._objects.on_copies(request.key, request.name), request)
+            case requests.Differentiate(args, kwargs, key):
+                own = self._found(message) if key is None else self._objects.called(key)
+                value, said = _listening(gradients, (own, args, kwargs), {})
+                return {"value": value, "warnings": said}
+            case requests.GetAttribute():
+                return {"value": self._objects.get(request.key, request.name)}
+            case requests.SetAttribute():
+                self._objects.set(request.key, request.name, *request.args)
+                return {"value": None}
+            case requests.IsMethod():
+                return {"value": self._objects.is_method(request.key, request.name)}
+            case requests.Drop():
+                self._objects.drop(request.keys)
+                return {"value": None}
+            case requests.Seed():
+                seed(request.number)
+                return {"value": None}
+            case requests.Bench():
+                return {"value": self._benched(message, request)}
+
+    def _counted(
+        self, function: Callable[..., Any], request: requests.WithArguments
+    ) -> dict[str, Any]:
+        args, kwargs = tuple(request.args), dict(request.kwargs)
+        value, work = meter.metered(function, args, kwargs, self._torchmeter)
+        return {"value": value, "work": work}
+
+    def _benched(self, message: dict[str, Any], request: requests.Bench) -> Any:
+        """Take a step of a measurement on a GPU; the first one says of which function."""
+        if request.step == "prepare":
+            self._bench = None  # what it holds may leave no room for the next one
+            self._bench = self._gpumeter.Bench(self._function(message), **request.options)
+            return None
+        return self._bench.take(request.step, **request.options)
+
+    def _function(self, message: dict[str, Any]) -> Callable[..., Any]:
+        """Return the function that a message is about."""
+        function = self._found(message)
         if not callable(function):
             raise Refusal("missing", f"is not a function: its type is {type(function).__name__}")
-        if request["do"] == "bench":
-            self._bench = None  # what it holds may leave no room for the next one
-            self._bench = self._gpumeter.Bench(function, **request["options"])
-            return {"value": None}
-        if request["do"] == "outline":
-            if self._torchmeter is None:
-                raise Refusal("missing", "can't be outlined: the grader has no torch here")
-            work = self._torchmeter.outlined(function, request["shapes"], request["dtype"])
-            return {"value": None, "work": work}
-        args, kwargs = self._objects.arguments(request)
-        if request["do"] == "meter":
-            value, work = meter.metered(function, tuple(args), kwargs, self._torchmeter)
-            return {"value": value, "work": work}
-        if request["do"] == "make":
-            made, said = _listening(function, args, kwargs)
-            self._objects.keep(request["object"], made)
-            return {"value": None, "warnings": said}
-        if request["do"] in ("call", "lend"):
-            value, said = _listening(function, args, kwargs)
-            return {"value": value, "warnings": said}
-        # Beside the call nothing: to "time" it, the grader's clock is running.
-        return {"value": function(*args, **kwargs)}
+        found: Callable[..., Any] = function
+        return found
 
-    def _use(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Do something with objects that were made before."""
-        objects, do = self._objects, request["do"]
-        if do == "drop":
-            objects.drop(request["objects"])
-            return {"value": None}
-        key, name = request["object"], request["name"]
-        if do in ("get", "is_method"):
-            return {"value": getattr(objects, do)(key, name)}
-        args, kwargs = objects.arguments(request)
-        if do == "set":
-            objects.set(key, name, *args)
-            return {"value": None}
-        if request["metered"]:
-            function = objects.on_copies(key, name)
-            value, work = meter.metered(function, tuple(args), kwargs, self._torchmeter)
-            return {"value": value, "work": work}
-        value, said = _listening(objects.method, (key, name, args, kwargs), {})
-        return {"value": value, "warnings": said}
+    def _found(self, message: dict[str, Any]) -> Any:
+        return self._find(message["function"])
 
     def _find(self, name: str) -> Any:
         try:
@@ -189,21 +206,21 @@ class Worker:
         except KeyError:
             raise Refusal("missing", "") from None
 
-    def _execute(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _execute(self, request: requests.Execute, id: str) -> dict[str, Any]:
         def report(outputs: list[dict[str, Any]]) -> None:
-            self._send(self._encoded({"id": request["id"], "outputs": outputs, "partial": True}))
+            self._send(self._encoded({"id": id, "outputs": outputs, "partial": True}))
 
         error = self._shell.run(
-            request["source"],
-            request["number"],
-            limit=request["output_bytes"],
-            seconds=request["time"],
+            request.source,
+            request.number,
+            limit=request.output_bytes,
+            seconds=request.seconds,
             report=report,
         )
         outputs = self._shell.output.end()
         failure = {"error": None} if error is None else _failure("exception", *describe(error))
-        vitals = {"healthy": self._vitals.intact(), "alone": self._vitals.alone()}
-        return failure | {"outputs": outputs} | vitals
+        health = {"healthy": self._health.intact(), "alone": self._health.alone()}
+        return failure | {"outputs": outputs} | health
 
 
 def serve(
@@ -237,6 +254,9 @@ def _check_module(numbers: dict[str, dict[str, Any]]) -> types.ModuleType:
     def student(*_args: object, **_kwargs: object) -> None:
         """Do nothing: the grader knows whose notebook this is."""
 
+    def helped(*_args: object, **_kwargs: object) -> None:
+        """Do nothing: practice and hints are for who works on the notebook."""
+
     def your_numbers(exercise: str) -> dict[str, Any]:
         """Return this student's numbers of an exercise."""
         return copy.deepcopy(numbers.get(exercise, {}))
@@ -249,7 +269,7 @@ def _check_module(numbers: dict[str, dict[str, Any]]) -> types.ModuleType:
         )
 
     mine = {"carry": carry, "check": check, "student": student, "your_numbers": your_numbers}
-    module.__dict__.update(mine)
+    module.__dict__.update(mine, practice=helped, solution=helped, hint=helped)
     return module
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from autograder.sandbox.inside import worker
 from autograder.sandbox.inside.shell import Shell
-from autograder.sandbox.inside.warm_up import rehearse
+from autograder.sandbox.inside.warm_up import warm_up
 from autograder.sandbox.jails import control, kernel, limits, namespaces, root
 
 _LOOK_SECONDS = 0.001  # between looks at a worker's memory
@@ -228,7 +228,7 @@ def _import(modules: list[str], also: list[str]) -> tuple[Shell, worker.TorchToo
         sys.modules["torch"].set_num_threads(1)
         tools = (f"autograder.sandbox.meters.{name}" for name in worker.TorchTools._fields)
         torch = worker.TorchTools(*map(importlib.import_module, tools))
-    rehearse(shell)
+    warm_up(shell)
     return shell, torch
 
 

@@ -79,6 +79,11 @@ class Bench:
             function(*self._sets[number % len(self._sets)])
         self._wait()
 
+    def take(self, step: str, **options: Any) -> Any:
+        """Take a step by its name."""
+        steps: dict[str, Callable[..., Any]] = {"go": self.go, "rows": self.rows, "peak": self.peak}
+        return steps[step](**options)
+
     def go(self, calls: int) -> dict[str, Any]:
         """Call, and return when the device is done: milliseconds of each call by its own events."""
         self._outputs, found = [], []

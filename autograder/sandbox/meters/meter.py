@@ -1,7 +1,7 @@
 """Call a function and count the work that the call is: the same counts on every machine.
 
 It runs in the process of the student's code, who could forge what it counts; the grader confirms
-by a clock of its own (`session.Session.timed`).  Three things are counted:
+by a clock of its own (`requests.Time`).  Three things are counted:
 
 - operations, FLOPs and arrays of numpy (`traced`) and of torch (`torchmeter`);
 - bytecodes of the student's own code, which grow with n where, and only where, it loops;

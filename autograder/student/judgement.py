@@ -1,15 +1,21 @@
-"""Arrays whose entries count by themselves."""
+"""How good an answer is, and the share of an array's entries that are right."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograder.exercise.answers import Array, Judgement
+
+class Judgement(NamedTuple):
+    """How good an answer is: ``credit`` from 0 to 1, a stable ``note`` and a sentence."""
+
+    credit: float
+    note: str = ""
+    feedback: str = ""
 
 
-def judged_by_entries(credits: Array, expected: Array) -> Judgement:
+def judged_by_entries(credits: Any, expected: Any) -> Judgement:
     """Return the share of an array's entries that are right, where at least half are.
 
     Entries that repeat the array's commonest value come free with a guess: they count only where
@@ -34,11 +40,9 @@ def judged_by_entries(credits: Array, expected: Array) -> Judgement:
     given = credits > 0
     if credits.size < 2 or np.mean(given) < 0.5 or np.mean(given[others]) < 0.5 or not right:
         return Judgement(0.0)
-    word = "is" if right == 1 else "are"
-    found = f"{right} of {credits.size} entries {word} right."
-    return Judgement(float(np.mean(credits)), feedback=found)
+    return Judgement(float(np.mean(credits)), feedback=entries_right(right, credits.size))
 
 
-def all_alike(given: Any, expected: Any) -> Array:
-    """Tell of each entry whether it is exactly the expected one."""
-    return np.asarray(np.equal(given, expected), dtype=bool)
+def entries_right(right: int, size: int) -> str:
+    """Say how many entries are right."""
+    return f"{right} of {size} entries {'is' if right == 1 else 'are'} right."

@@ -10,7 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -18,13 +18,16 @@ from pathlib import Path
 from autograder.course.config import CourseError
 from autograder.course.submissions import MAX_BYTES
 from autograder.delivery.database import parsed_time, read_time
+from autograder.delivery.gradescope.export import MAX_BYTES as MAX_METADATA
+from autograder.delivery.gradescope.export import METADATA, Submission, read_metadata
 
 _SKIPPED = re.compile(r"(^|/)(\.|__MACOSX/)")
+_GRADESCOPE = re.compile(r"assignment_\d+_export/")
 _TIME = "timestamp.txt"  # of a hand-in, by nbgrader; the same name in a student's upload is nothing
 #: What nbgrader, a release or a platform puts beside notebooks: nobody misses it.
 _BESIDE = re.compile(
-    r"(^|/)(timestamp\.txt|submission_secret\.txt|check\w*\.(py|json)|collected\.json|index\.html|"
-    r"submission_metadata\.yml|[^/]*_attempt_[\d-]+\.txt)$"
+    r"(^|/)(timestamp\.txt|submission_secret\.txt|check\w*\.(py|json)|help\.json|collected\.json|"
+    r"index\.html|submission_metadata\.yml|[^/]*_attempt_[\d-]+\.txt)$"
 )
 
 
@@ -48,27 +51,34 @@ class File:
     path
         Inside the folder or zip, with forward slashes.
     time
-        When it was handed in, where nbgrader recorded it (UTC, without a time zone).
+        When it was handed in, where nbgrader or Gradescope recorded it (UTC, without a time zone).
     modified
         What the folder or zip says of the file, often the time of the download: of two files it
         tells the later one, and never whether one is late.
     read
         Returns the content; raises ValueError with the reason why it can't be taken.
+    recorded
+        What the platform's list says of the folder that it is in, where there is such a list.
     """
 
     path: str
     time: datetime | None
     modified: datetime | None
     read: Callable[[], bytes]
+    recorded: Submission | None = None
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What is in a folder or zip: notebooks, what is refused, and what is no notebook."""
+    """What is in a folder or zip: notebooks, what is refused, and what is no notebook.
+
+    ``listed`` reads the platform's list of whose each folder is, where there is one.
+    """
 
     files: list[File]
     refused: list[Problem]
     others: list[Problem]
+    listed: Callable[[], bytes] | None = None
 
 
 @contextmanager
@@ -81,14 +91,29 @@ def opened_source(source: Path) -> Iterator[Contents]:
         If it is neither.
     """
     if source.is_dir():
-        yield _in_folder(source)
+        yield _as_listed(_in_folder(source))
         return
     try:
         archive = zipfile.ZipFile(source)
     except (OSError, zipfile.BadZipFile) as error:
         raise CourseError(f"{source} is neither a folder nor a zip file ({error})") from error
     with archive:
-        yield _in_zip(archive, source.stem)
+        yield _as_listed(_in_zip(archive, source.stem))
+
+
+def _as_listed(contents: Contents) -> Contents:
+    """Let files be whose Gradescope's list says that they are."""
+    if contents.listed is None:
+        return contents
+    try:
+        known = read_metadata(contents.listed())
+    except ValueError as error:
+        raise CourseError(f"{METADATA}: {error}; it says whose each folder is") from None
+    files = []
+    for file in contents.files:
+        recorded = known.get(file.path.split("/")[0], Submission())
+        files.append(replace(file, recorded=recorded, time=recorded.time))
+    return replace(contents, files=files)
 
 
 def _no_notebook(path: str) -> list[Problem]:
@@ -123,13 +148,15 @@ def _in_folder(root: Path) -> Contents:
                 others.append(
                     Problem(f"{inside}/", "an empty folder: nothing was handed in there.")
                 )
-    return Contents(files, problems, others)
+    listed = root / METADATA
+    reading = partial(_read_file, listed, MAX_METADATA)
+    return Contents(files, problems, others, reading if listed.is_file() else None)
 
 
-def _read_file(path: Path) -> bytes:
+def _read_file(path: Path, most: int = MAX_BYTES) -> bytes:
     if not path.is_file():  # a pipe would be waited for
         raise ValueError("it is no ordinary file")
-    _limit(path.stat().st_size)
+    _limit(path.stat().st_size, most)
     try:
         return path.read_bytes()
     except OSError as error:
@@ -157,8 +184,16 @@ def _in_zip(archive: zipfile.ZipFile, own_name: str) -> Contents:
             notebooks.append((name, entry))
         elif not entry.is_dir() and not _SKIPPED.search(name):
             others += _no_notebook(name)
-    if all(name.startswith(f"{own_name}/") and name.count("/") > 1 for name, _ in notebooks):
-        notebooks = [(name.removeprefix(f"{own_name}/"), entry) for name, entry in notebooks]
+    around = next((f"{n.split('/')[0]}/" for n, _ in notebooks if _GRADESCOPE.match(n)), "")
+    around = around or f"{own_name}/"
+    if all(name.startswith(around) and name.count("/") > 1 for name, _ in notebooks):
+        notebooks = [(name.removeprefix(around), entry) for name, entry in notebooks]
+    # Gradescope's own list stands beside the students' folders; in one of them it is a student's.
+    lists = [n for n in (METADATA, around + METADATA) if n in archive.NameToInfo]
+    lists = [n for n in lists if "/" not in n or _GRADESCOPE.match(n)]
+    listed = (
+        partial(_read_entry, archive, archive.getinfo(lists[0]), MAX_METADATA) if lists else None
+    )
     files = [
         File(
             name,
@@ -168,7 +203,7 @@ def _in_zip(archive: zipfile.ZipFile, own_name: str) -> Contents:
         )
         for name, entry in notebooks
     ]
-    return Contents(files, problems, others)
+    return Contents(files, problems, others, listed)
 
 
 def _recorded(archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> datetime | None:

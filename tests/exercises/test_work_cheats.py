@@ -1,7 +1,6 @@
 """The course's own work checks: natural cheats pass none that they should not, honest code all."""
 
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -10,11 +9,11 @@ from autograder.grading.checks import grade_checks
 from autograder.grading.runner import Runner
 from autograder.grading.student import StudentCall
 
-from .cheats import CHEATS
+from ..loaded import ROOT
+from ..timing.conftest import yardstick, zygote  # noqa: F401
+from .work_cheats import CHEATS
 
 pytestmark = pytest.mark.sandbox
-
-ROOT = Path(__file__).parents[2]
 
 
 @cache
@@ -25,7 +24,7 @@ def exercise(path):
 
 
 @pytest.mark.parametrize("name", CHEATS)
-def test_a_cheat_is_caught_where_it_cheats_and_honest_code_nowhere(name, zygote, yardstick):
+def test_a_cheat_is_caught_where_it_cheats_and_honest_code_nowhere(name, zygote, yardstick):  # noqa: F811
     cheat = CHEATS[name]
     with Runner(zygote, {}, seconds=120.0) as runner:
         run = runner.execute(cheat.source, 1)

@@ -7,7 +7,7 @@ import pytest
 
 from autograder import algebra
 from autograder.exercise import Exercise, Formula, Numbers, evaluate, solve
-from autograder.exercise.remember import Unfamiliar, Values, remembered
+from autograder.exercise.cache import Unfamiliar, Values, remembered
 from autograder.grading.parts import grade_parts
 
 

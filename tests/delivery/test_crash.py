@@ -15,15 +15,19 @@ from pathlib import Path
 import pytest
 
 from autograder.course.config import Course, CourseError
-from autograder.course.records import kept, key_of
+from autograder.course.keys import Keys
+from autograder.course.records import kept
 from autograder.course.simulate import simulate
 from autograder.course.submissions import submissions
 from autograder.delivery.grading import grade_and_save
 from autograder.delivery.marks import scores
 
+from ..courses import MOTION as A
+from ..courses import runtimes
+from ..processes import descendants, gone
+
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
-A = "a02_attention_by_hand"
 ROOT = Path(__file__).resolve().parents[2]
 GRADE = "from autograder.cli import main; main()"
 # Kills the grader in the nth call of a function, before or after it does its work. The six
@@ -91,39 +95,6 @@ def start(course, code, *arguments):
         text=True,
         start_new_session=True,
     )
-
-
-def descendants(pid):
-    """Return the processes below one, as they are now."""
-    parents = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        parents.setdefault(int(fields[1]), []).append(int(stat.parent.name))
-    found, todo = [], [pid]
-    while todo:
-        todo += (children := parents.get(todo.pop(), []))
-        found += children
-    return found
-
-
-def gone(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-
-
-def runtimes(course):
-    """Return how long each submission ran, of those that were graded; every file must be whole."""
-    found = {}
-    for path in (course.root / "records").rglob("*.json"):
-        content = json.loads(path.read_bytes())
-        record = content.get("record", content)
-        found[record["student"]] = record["runtime"]
-    return found
 
 
 def consistent(course):
@@ -204,9 +175,9 @@ def test_what_was_graded_is_not_lost_when_the_submission_changes(handed):
     process = start(handed, KILLED, "autograder.delivery.gradebook", "save", "1", "before")
     process.communicate(timeout=120)
     found = submissions(handed, A)  # whichever of them were graded first
-    first = next(each for each in found if kept(handed, each, key_of(handed, each)))
-    first.path.write_text(first.path.read_text().replace("weights = ", "weights = 2, #"))
-    assert kept(handed, first, key_of(handed, first)) is None
+    first = next(each for each in found if kept(handed, each, Keys(handed).of(each)))
+    first.path.write_text(first.path.read_text().replace("seconds = ", "seconds = 2, #"))
+    assert kept(handed, first, Keys(handed).of(first)) is None
     grade_and_save(handed, [A])
     consistent(handed)
 

@@ -15,7 +15,7 @@ import threading
 
 from autograder.sandbox.jails import kernel
 
-_NAME = "\0autograder.sandbox.turns."  # the first byte says that it is no file
+_NAME = "\0autograder.sandbox.affinity."  # the first byte says that it is no file
 
 
 class _Turns(threading.local):

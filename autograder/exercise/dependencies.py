@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autograder.exercise.cache import Unfamiliar, Values, copied, remembered
 from autograder.exercise.carried import carried
-from autograder.exercise.part import arguments
-from autograder.exercise.remember import Unfamiliar, Values, copied, remembered
+from autograder.exercise.part import arguments, computation
 
 if TYPE_CHECKING:
     from autograder.exercise.part import Function, Misconception, Part
@@ -21,7 +21,7 @@ Known = dict[str, Any]  #: a variant's numbers, functions and answers to earlier
 
 def apply(compute: Function | Misconception | Part, known: Mapping[str, Any]) -> Any:
     """Call ``compute`` with the known values that its arguments name."""
-    function = getattr(compute, "compute", compute)
+    function = computation(compute)
     return function(**{name: carried(known[name]) for name in arguments(function)})
 
 
@@ -30,7 +30,7 @@ def evaluate(part: Part, compute: Function | Misconception | Part, known: Mappin
 
     It is worked out once for the same values, whoever has them.
     """
-    function = getattr(compute, "compute", compute)
+    function = computation(compute)
     needed = {name: known[name] for name in arguments(function)}
     try:
         values = Values(needed)
@@ -71,7 +71,7 @@ def band(
     numpy.ndarray or float
         0.0 where nothing that ``compute`` depends on was rounded.
     """
-    names = [n for n in arguments(getattr(compute, "compute", compute)) if n in rounding]
+    names = [n for n in arguments(computation(compute)) if n in rounding]
     if not any(np.any(rounding[name]) for name in names):
         return 0.0
     centre = np.asarray(apply(compute, known), float)

@@ -1,0 +1,46 @@
+"""Operators as they are written; what they come to for a given n is the business of written_out."""
+
+from __future__ import annotations
+
+import sympy
+
+
+class Inert(sympy.Function):  # type: ignore[misc]  # sympy is untyped
+    """Something that is written, not carried out."""
+
+
+class D(Inert):
+    """``D(f, x)``, a derivative."""
+
+
+class Total(Inert):
+    """``sum(f, k, a, b)``; k is bound."""
+
+
+class Largest(Inert):
+    """``max(f, k, a, b)``; k is bound."""
+
+
+class E(Inert):
+    """An expectation."""
+
+
+class Var(Inert):
+    """A variance."""
+
+
+class Norm(Inert):
+    """The Euclidean norm of a vector."""
+
+
+class Transposed(sympy.Function):  # type: ignore[misc]
+    """A transpose as written."""
+
+    is_commutative = False
+
+    @classmethod
+    def eval(cls, argument: sympy.Expr) -> sympy.Expr | None:
+        """Leave numbers as they are, and undo a transpose by another one."""
+        if isinstance(argument, Transposed):
+            return argument.args[0]
+        return argument if argument.is_commutative else None

@@ -1,0 +1,56 @@
+"""Who grades: a job goes in, a graded submission comes out, wherever that is done.
+
+`processes` and `serial` grade on this machine, `cluster` on others, where each has a `station`;
+`scheduling` keeps graders busy, `recovery` goes on when one is lost. What is up to date already,
+`classroom` leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from types import TracebackType
+from typing import Protocol, Self
+
+from autograder.course.grade import Graded
+from autograder.course.job import Job
+
+
+class EndsGraders(Exception):
+    """A job has ended every grader that did it; its future raises this."""
+
+
+class Graders(Protocol):
+    """Graders of one course, as a context manager: they end with it.
+
+    Each proves the isolation of the machine that it is on for itself.
+
+    """
+
+    @property
+    def width(self) -> int:
+        """How many jobs they do at the same time; that may change, as machines come and go."""
+
+    @property
+    def judging(self) -> str:
+        """What was being judged when one was lost, if that is known: ``exercise.item``."""
+
+    def submit(self, job: Job) -> Future[Graded]:
+        """Have a submission graded.
+
+        Where its grader is lost, the future raises a ``BrokenExecutor``, and all others are lost
+        with it; or `EndsGraders`, if this job is known to be the reason.
+        """
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+
+#: Opens so many graders.
+Open = Callable[[int], Graders]

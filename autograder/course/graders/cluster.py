@@ -1,0 +1,355 @@
+"""Graders on other machines, reached through a Dask scheduler.
+
+Which worker does which job is decided here, by the one who asks, and the scheduler carries it
+there: what became of a job when its worker is lost is then known, and so is what loses workers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import sys
+import threading
+import time
+from collections import deque
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn, Self
+
+from distributed import Client, fire_and_forget
+from distributed.security import Security
+
+from autograder.course.bundle import Bundle
+from autograder.course.config import Course, CourseError
+from autograder.course.grade import Graded
+from autograder.course.graders import EndsGraders
+from autograder.course.graders.station import (
+    SECRET,
+    grade,
+    leave,
+    packed,
+    proof,
+    stand,
+    unpacked,
+)
+from autograder.course.job import Job
+from autograder.sandbox import probe
+
+_AHEAD = 2  # jobs for each grader, one of them on its way
+_LOOK = 0.5  # seconds from one look at the workers to the next
+_CONNECT = 20.0  # seconds to reach the scheduler
+_FIRST = 60.0  # seconds to wait for the first worker
+_SILENT = 30.0  # seconds without the scheduler, after which it is given up
+_FORGET = 20.0  # seconds for the workers to end their processes
+_FAILURES = 2  # of one job: a worker was lost with it, the second time with it alone
+
+
+@dataclass
+class _Worker:
+    """A worker, and what it was given.
+
+    Attributes
+    ----------
+    width
+        How many jobs it does at once; 0 until it is ready.
+    """
+
+    address: str
+    width: int = 0
+    running: set[int] = field(default_factory=set)
+
+
+@dataclass
+class _Task:
+    """A job on its way to a grade."""
+
+    job: Job
+    future: Future[Graded]
+    failures: int = 0
+    there: Any = None  # Dask's future of it
+
+
+class Cluster:
+    """The workers of a Dask scheduler as graders of one course.
+
+    Parameters
+    ----------
+    scheduler
+        ``tcp://host:port`` or ``tls://host:port``.
+    tls
+        A folder with ca.pem, cert.pem and key.pem, for ``tls://``.
+    """
+
+    judging = ""
+
+    def __init__(
+        self,
+        course: Course,
+        scheduler: str,
+        *,
+        tls: Path | None = None,
+        trust_students: bool = False,
+    ) -> None:
+        if not os.environ.get(SECRET):
+            raise CourseError(
+                f"{SECRET} is not set: workers prove by it that they may have the course, so give "
+                "them and yourself the same long random text in this environment variable"
+            )
+        self._scheduler, self._security = scheduler, _security(certificates(scheduler, tls))
+        self._trust = trust_students
+        self._bundle = Bundle.of(course)
+        self._workers: dict[str, _Worker] = {}
+        self._refused: dict[str, str] = {}
+        self._tasks: dict[int, _Task] = {}
+        self._waiting: deque[int] = deque()
+        self._lock = threading.RLock()
+        self._closing = threading.Event()
+        self._number = 0
+
+    def __enter__(self) -> Self:
+        try:
+            self._client = Client(
+                self._scheduler, security=self._security, set_as_default=False, timeout=_CONNECT
+            )
+        except (OSError, TimeoutError, ValueError) as error:
+            raise CourseError(f"no scheduler answers at {self._scheduler}: {error}") from error
+        self._attendant = threading.Thread(target=self._attend, daemon=True)
+        self._attendant.start()
+        try:
+            self._wait_for_one()
+        except BaseException as error:
+            self.__exit__(type(error))
+            raise
+        return self
+
+    def __exit__(self, kind: object, *exception: object) -> None:
+        self._closing.set()
+        self._attendant.join()
+        with contextlib.suppress(Exception):  # those that are gone have nothing to forget
+            for task in self._tasks.values():
+                if task.there is not None:
+                    task.there.cancel()
+            forgotten = [
+                self._client.submit(
+                    leave, self._bundle.digest, workers=[worker.address], pure=False
+                )
+                for worker in self._fit()
+            ]
+            fire_and_forget(forgotten)
+            if kind is None:
+                for one in forgotten:
+                    one.result(timeout=_FORGET)
+        self._client.close()
+
+    @property
+    def width(self) -> int:
+        """How many jobs are done at once, by those workers that are ready now."""
+        with self._lock:
+            return max(1, sum(worker.width for worker in self._workers.values()))
+
+    def submit(self, job: Job) -> Future[Graded]:
+        """Have a submission graded by the worker that has least to do."""
+        future: Future[Graded] = Future()
+        with self._lock:
+            self._number += 1
+            self._tasks[self._number] = _Task(job, future)
+            self._waiting.append(self._number)
+            self._hand_out()
+        return future
+
+    def _fit(self) -> list[_Worker]:
+        return [worker for worker in self._workers.values() if worker.width]
+
+    def _hand_out(self) -> None:
+        """Give waiting jobs to workers that have room; a suspect gets a worker for itself."""
+        left: deque[int] = deque()
+        while self._waiting:
+            number = self._waiting.popleft()
+            task = self._tasks[number]
+            alone = task.failures > 0
+            free = [w for w in self._fit() if self._room(w, alone)]
+            if not free:
+                left.append(number)
+                continue
+            worker = min(free, key=lambda worker: len(worker.running) / worker.width)
+            worker.running.add(number)
+            task.there = self._client.submit(
+                grade,
+                self._bundle.digest,
+                packed(task.job),
+                key=f"{task.job.assignment}-{secrets.token_hex(8)}",  # as the dashboard groups them
+                workers=[worker.address],
+                pure=False,
+                retries=0,
+            )
+            task.there.add_done_callback(lambda done, number=number: self._done(number, done))
+        self._waiting = left
+
+    def _room(self, worker: _Worker, alone: bool) -> bool:
+        if alone:
+            return not worker.running
+        suspects = any(self._tasks[number].failures for number in worker.running)
+        return not suspects and len(worker.running) < _AHEAD * worker.width
+
+    def _done(self, number: int, there: Any) -> None:
+        """Fetch a result, in a thread of Dask's; it may still be lost with its worker."""
+        try:
+            result: Graded | None = unpacked(there.result())
+        except CancelledError:
+            return  # its worker is lost, and it is given to another
+        except Exception:  # that of a worker's own: it may go well elsewhere
+            result = None
+        with self._lock:
+            task = self._tasks.get(number)
+            if task is None or task.there is not there:
+                return
+            for worker in self._workers.values():
+                worker.running.discard(number)
+            if result is None:
+                self._again(number)
+            else:
+                del self._tasks[number]
+            self._hand_out()
+        if result is not None:
+            task.future.set_result(result)
+
+    def _attend(self) -> None:
+        """Look who came and who went, until this is closed."""
+        seen = time.monotonic()
+        while not self._closing.wait(_LOOK):
+            try:
+                known = self._client.scheduler_info()["workers"]
+                seen = time.monotonic()
+            except Exception as error:
+                if time.monotonic() - seen > _SILENT or self._client.status == "closed":
+                    self._give_up(f"the scheduler at {self._scheduler} is gone ({error})")
+                    return
+                continue
+            with self._lock:
+                for address in self._workers.keys() - known.keys():
+                    self._lost(self._workers.pop(address))
+                new = known.keys() - self._workers.keys() - self._refused.keys()
+                for address in new:
+                    self._workers[address] = _Worker(address)
+            for address in new:
+                width = int(known[address]["nthreads"])
+                threading.Thread(target=self._greet, args=(address, width), daemon=True).start()
+
+    def _greet(self, address: str, width: int) -> None:
+        """Let a worker prove itself, give it the course, and have it prove its isolation."""
+        try:
+            nonce = secrets.token_hex(16)
+            if not secrets.compare_digest(self._ask(address, proof, nonce), proof(nonce)):
+                raise CourseError(f"it does not know the secret in {SECRET}")
+            if refusal := self._ask(address, stand, self._bundle, width, self._trust):
+                raise CourseError(refusal)
+        except Exception as error:
+            with self._lock:
+                if self._workers.pop(address, None):
+                    self._refused[address] = f"{error}" or type(error).__name__
+            return
+        with self._lock:
+            if address in self._workers:
+                self._workers[address].width = width
+                self._hand_out()
+
+    def _ask(self, address: str, function: Any, *args: Any) -> Any:
+        asked = self._client.submit(function, *args, workers=[address], pure=False, retries=0)
+        return asked.result(timeout=_FIRST)
+
+    def _lost(self, worker: _Worker) -> None:
+        """Give a lost worker's jobs to others.
+
+        More than it was doing were on their way to it, so the first time says little about a job.
+        """
+        for number in worker.running:
+            if there := self._tasks[number].there:
+                there.cancel()
+            self._again(number)
+        self._hand_out()
+
+    def _again(self, number: int) -> None:
+        """Have a job done again, by a worker that does nothing beside it; but not for ever."""
+        task = self._tasks[number]
+        task.there = None
+        task.failures += 1
+        if task.failures < _FAILURES:
+            self._waiting.append(number)
+        else:
+            del self._tasks[number]
+            task.future.set_exception(EndsGraders())
+
+    def _wait_for_one(self) -> None:
+        until = time.monotonic() + _FIRST
+        while not self._fit():
+            if self._refused and not self._workers:
+                reasons = "; ".join(f"{at}: {why}" for at, why in sorted(self._refused.items()))
+                raise CourseError(f"no worker of {self._scheduler} can grade: {reasons}")
+            if time.monotonic() > until:
+                raise CourseError(
+                    f"{self._scheduler} has had no worker for {_FIRST:.0f} s: start some with "
+                    f"`autograder worker {self._scheduler}`"
+                )
+            time.sleep(_LOOK / 5)
+
+    def _give_up(self, reason: str) -> None:
+        with self._lock:
+            for task in self._tasks.values():
+                task.future.set_exception(
+                    CourseError(f"{reason}; what was graded is kept, and the next run goes on")
+                )
+            self._tasks.clear()
+
+
+def _security(files: dict[str, str]) -> Security | None:
+    if not files:
+        return None
+    return Security(
+        require_encryption=True,
+        tls_ca_file=files["ca"],
+        tls_client_cert=files["cert"],
+        tls_client_key=files["key"],
+    )
+
+
+def certificates(scheduler: str, tls: Path | None) -> dict[str, str]:
+    """Return the files for an encrypted connection: ca, cert and key; none for an open one.
+
+    Raises
+    ------
+    CourseError
+        If the address and the certificates don't go together.
+    """
+    if scheduler.startswith("tls://") and tls is None:
+        raise CourseError(f"{scheduler} takes certificates: --tls FOLDER, see docs/cluster.md")
+    if tls is None:
+        return {}
+    if not scheduler.startswith("tls://"):
+        raise CourseError(f"--tls is for an address that begins with tls://, and not {scheduler}")
+    found = {name: tls / f"{name}.pem" for name in ("ca", "cert", "key")}
+    for path in found.values():
+        if not path.is_file():
+            raise CourseError(f"{path} is missing: --tls names a folder that holds it")
+    return {name: str(path) for name, path in found.items()}
+
+
+def serve(scheduler: str, processes: int, tls: Path | None) -> NoReturn:
+    """Become that many of a scheduler's workers, in place of this program.
+
+    Raises
+    ------
+    CourseError
+        If there is no secret, or the address and the certificates don't go together.
+    """
+    if not os.environ.get(SECRET):
+        raise CourseError(f"{SECRET} is not set: without it no course is given to this worker")
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler, "--no-dashboard"]
+    command += ["--nworkers", str(processes), "--nthreads", "1"]
+    options = {"ca": "--tls-ca-file", "cert": "--tls-cert", "key": "--tls-key"}
+    for name, path in certificates(scheduler, tls).items():
+        command += [options[name], path]
+    print(f"isolation tier {probe().tier}, {processes} at a time, for {scheduler}", flush=True)
+    # Graders are processes of a worker's own.
+    os.execve(sys.executable, command, os.environ | {"DASK_DISTRIBUTED__WORKER__DAEMON": "False"})

@@ -1,0 +1,51 @@
+"""Keep graders busy, and hold no more submissions in memory than they need for that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+
+from autograder.course.grade import Graded
+from autograder.course.graders import EndsGraders, Graders
+from autograder.course.job import Job
+
+_AHEAD = 2  # jobs for each grader: the one that it does, and the next one
+
+
+class GraderLost(Exception):
+    """A grader ended; one of the ``jobs`` that were being done has ended it."""
+
+    def __init__(self, jobs: list[Job]) -> None:
+        super().__init__(f"a grader was lost, with {len(jobs)} jobs")
+        self.jobs = jobs
+
+
+def scheduled(
+    graders: Graders, jobs: Iterator[Job], lose: Callable[[Job], Graded]
+) -> Iterator[Graded]:
+    """Yield each submission as it is graded; ``lose`` withholds the scores of one that can't be.
+
+    Raises
+    ------
+    GraderLost
+        If a grader ended.
+    """
+    running: dict[Future[Graded], Job] = {}
+    sent: Job | None = None
+    try:
+        while True:
+            while len(running) < _AHEAD * graders.width and (sent := next(jobs, None)):
+                running[graders.submit(sent)] = sent
+            sent = None
+            if not running:
+                return
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                try:
+                    graded = future.result()
+                except EndsGraders:
+                    graded = lose(running[future])
+                del running[future]
+                yield graded
+    except BrokenExecutor as error:
+        raise GraderLost([*running.values(), *([sent] if sent else [])]) from error

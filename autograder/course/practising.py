@@ -1,0 +1,280 @@
+"""What help.json holds: numbers to practise with, worked out, and hints.
+
+A student's notebook has no reference.  So everything that `practice` says is worked out here: the
+right answers to its own numbers, those that known mistakes give, and what follows from these.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.course.config import CourseError
+from autograder.course.discover import Assignment
+from autograder.course.recording import encode_variant, hint_of
+from autograder.exercise import (
+    Choice,
+    Exercise,
+    FormatError,
+    Part,
+    apply,
+    band,
+    evaluate,
+    hidden_mistakes,
+    rng_for,
+    solve,
+)
+from autograder.exercise.cache import Values
+from autograder.exercise.part import arguments
+from autograder.grading.parts import carries
+from autograder.student.judging import JUDGES
+
+HELP = "help.json"
+
+Known = dict[str, Any]
+
+#: Draws for numbers that nobody is graded with.
+TRIES = 300
+_STEP = 1e-4  # of the largest number: by so much an earlier answer is moved
+_NO_VALUE = (FormatError, ArithmeticError, LookupError, ValueError, TypeError)
+
+
+def help_with(
+    assignment: Assignment, variants: Mapping[str, Sequence[tuple[Any, Known]]]
+) -> dict[str, Any]:
+    """Return by exercise what there is to practise with, and its hints.
+
+    Raises
+    ------
+    CourseError
+        If numbers that an author gives for practice can't be used.
+    """
+    found = {}
+    for id, exercise in assignment.sound.items():
+        graded = [known for _, known in variants[id]]
+        practice = practised(exercise, assignment.course.id, graded)
+        entry = {"practice": practice, "hints": exercise.hints}
+        if entry := {name: value for name, value in entry.items() if value}:
+            found[id] = entry
+    return found
+
+
+def practised(exercise: Exercise, course: str, graded: Sequence[Known]) -> dict[str, Any] | None:
+    """Return what is recorded to practise an exercise with, None where nothing can be.
+
+    Parameters
+    ----------
+    graded
+        The variants of the release, with the right answers.
+
+    Raises
+    ------
+    CourseError
+        If an exercise that an author gives for practice has no numbers that show every mistake.
+    """
+    own, parts = exercise.twin or exercise, practisable(exercise)
+    if not parts:
+        return None
+    variants = _drawn(own, parts, course, exercise.practice, graded)
+    if exercise.twin and not variants:
+        raise CourseError(
+            f"{exercise.id}: no numbers of its practice show every mistake, and are nobody's"
+        )
+    solved = [solve(own, variant) for variant in variants]
+    asked = [part for part in parts if solved and not _given_away(part, exercise, solved, graded)]
+    if not asked:
+        return None
+    return {
+        "parts": [
+            {
+                "name": part.name,
+                "asks": [part.asks, *part.scheme],
+                "hint": hint_of(part, [known[part.name] for known in solved]),
+                "rule": part.answer.rule,
+                "from": [earlier.name for earlier in asked if earlier.name in _needs(part)],
+                "says": [wrong.feedback for wrong in part.misconceptions],
+            }
+            for part in asked
+        ],
+        "sets": [
+            {
+                "numbers": encode_variant(own, _used(own, parts, variant)),
+                **_worked(own, asked, known),
+            }
+            for variant, known in zip(variants, solved, strict=True)
+        ],
+    }
+
+
+def practisable(exercise: Exercise) -> list[Part]:
+    """Return the parts of which values alone say what is right, and whose numbers differ.
+
+    Of statements for some of which a variant asks, others ask in turn: these aren't among them.
+    """
+    if not exercise.practice or not (exercise.twin or exercise.draw):
+        return []
+    return [
+        part
+        for part in (exercise.twin or exercise).parts
+        if part.answer.kind in JUDGES
+        and not (isinstance(part.answer, Choice) and part.answer.false is not None)
+    ]
+
+
+def _needs(part: Part) -> set[str]:
+    """Return what an answer is computed from, by whichever route."""
+    return set().union(*map(arguments, part.routes))
+
+
+def _used(exercise: Exercise, asked: Sequence[Part], variant: Known) -> Known:
+    """Return those of the numbers that the parts are computed from."""
+    used = set().union(*map(_needs, asked))
+    for part in reversed(exercise.parts):
+        used |= _needs(part) if part.name in used else set()
+    return {name: value for name, value in variant.items() if name in used}
+
+
+def _drawn(
+    own: Exercise, parts: Sequence[Part], course: str, number: int, graded: Sequence[Known]
+) -> list[Known]:
+    """Draw numbers that are nobody's, as far as the parts use them, and that show every mistake."""
+    if own.draw is None:
+        return [{}]
+    rng = rng_for(course, own.id, "practice")
+    found: list[Known] = []
+    seen: set[Any] = set()
+    for _ in range(TRIES):
+        variant = dict(own.draw(rng))
+        used = _used(own, parts, variant)
+        if not seen:
+            seen = {Values({name: known.get(name) for name in used}).key for known in graded}
+        key = Values(used).key
+        if key in seen or hidden_mistakes(own, variant):
+            continue
+        seen.add(key)
+        found.append(variant)
+        if len(found) == number:
+            break
+    return found
+
+
+def _given_away(
+    part: Part, exercise: Exercise, solved: Sequence[Known], graded: Sequence[Known]
+) -> bool:
+    """Tell whether an answer for practice is right for everybody who is graded."""
+    return part in exercise.parts and any(
+        all(part.answer.same(known[part.name], other[part.name]) for other in graded)
+        for known in solved
+    )
+
+
+def _worked(exercise: Exercise, asked: Sequence[Part], true: Known) -> dict[str, Any]:
+    """Return the right answers, known wrong ones, and what follows from each of these."""
+    after = []
+    for part in asked:
+        seen: list[Any] = []
+        for place, value in _mistakes(part, true):
+            if any(part.answer.same(value, other) for other in seen):
+                continue
+            seen.append(value)
+            if not carries(part, value, true[part.name]):
+                continue
+            if then := _following(exercise, asked, part, {**true, part.name: value}):
+                wrong = _plain(part, part.misconceptions[place], true)
+                after.append({"part": part.name, "value": wrong, "then": then})
+    right = {part.name: _answer(part, asked, true) for part in asked}
+    for name, entry in (then for mistake in after for then in mistake["then"].items()):
+        _without(entry, right[name])
+    return {"right": right} | ({"after": after} if after else {})
+
+
+def _without(entry: dict[str, Any], known: Mapping[str, Any]) -> None:
+    """Leave out what is the same without the earlier mistake."""
+    wrong = [each for each in entry.pop("wrong", []) if each not in known.get("wrong", [])]
+    reach = entry.pop("reach", None)
+    entry |= {"wrong": wrong} if wrong else {}
+    entry |= {"reach": reach} if reach and reach != known.get("reach") else {}
+
+
+def _mistakes(part: Part, known: Known) -> Iterator[tuple[int, Any]]:
+    for place, wrong in enumerate(part.misconceptions):
+        with contextlib.suppress(*_NO_VALUE), np.errstate(all="ignore"):
+            yield place, evaluate(part, wrong, known)
+
+
+def _following(
+    exercise: Exercise, asked: Sequence[Part], wrong: Part, known: Known
+) -> dict[str, Any]:
+    """Return what follows from a wrong answer for the parts behind it."""
+    changed, found = {wrong.name}, {}
+    for part in exercise.parts[exercise.parts.index(wrong) + 1 :]:
+        if part.manual or not changed & _needs(part):
+            continue
+        with contextlib.suppress(*_NO_VALUE), np.errstate(all="ignore"):
+            known[part.name] = evaluate(part, part, known)
+            changed.add(part.name)
+            if part in asked:
+                found[part.name] = _answer(part, asked, known, changed)
+    return found
+
+
+def _answer(
+    part: Part, asked: Sequence[Part], known: Known, changed: set[str] | None = None
+) -> dict[str, Any]:
+    """Return what is right, and known mistakes; where something changed, those that depend on it.
+
+    The reach says by how much an answer moves with each earlier one, entry by entry.
+    """
+    right: list[Any] = []
+    for route in part.routes:
+        with contextlib.suppress(*_NO_VALUE), np.errstate(all="ignore"):
+            value = _plain(part, route, known)
+            right += [] if value in right else [value]
+    wrong = []
+    for place, mistake in enumerate(part.misconceptions):
+        if changed is None or changed & {*arguments(mistake.compute)}:
+            with contextlib.suppress(*_NO_VALUE), np.errstate(all="ignore"):
+                wrong.append([place, _plain(part, mistake, known)])
+    reach = {
+        earlier.name: moved
+        for earlier in asked
+        if earlier.name in part.needs and (moved := _reach(part, earlier, known))
+    }
+    entry = {"right": right, "wrong": wrong, "reach": reach}
+    return {name: value for name, value in entry.items() if value}
+
+
+def _reach(part: Part, earlier: Part, known: Known) -> Any:
+    """Return by how much each number of an answer moves with all numbers of an earlier one."""
+    if not part.answer.kind == earlier.answer.kind == "numbers":
+        return None
+    value = np.asarray(known[earlier.name], float)
+    step = _STEP * max(1e-3, float(np.max(np.abs(value), initial=0)))
+    with contextlib.suppress(*_NO_VALUE), np.errstate(all="ignore"):
+        moved = band(part, known, {earlier.name: np.full(value.shape, step)}) / step
+        return _listed(moved, 2)
+    return None
+
+
+def _plain(part: Part, compute: Any, known: Mapping[str, Any]) -> Any:
+    """Return an answer as a student could write it, and as the kind's reader reads it."""
+    if part.answer.kind == "shape":  # as read, names of sizes have become numbers
+        return _listed(apply(compute, known))
+    return _listed(evaluate(part, compute, known), 10 if part.answer.rule else 6)
+
+
+def _listed(value: Any, digits: int = 6) -> Any:
+    """Return a value as JSON that the readers read; of what is not exact so many digits."""
+    if isinstance(value, dict):
+        return {str(name): _listed(entry, digits) for name, entry in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [_listed(entry, digits) for entry in value]
+    if isinstance(value, float) and np.isfinite(value):
+        whole = value.is_integer() and abs(value) < 10**digits
+        return int(value) if whole else float(f"{value:.{digits}g}")
+    return value if isinstance(value, int | str) else str(value)

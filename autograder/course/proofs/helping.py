@@ -1,0 +1,80 @@
+"""What is proved of what helps: hints give nothing away, and what is practised can be."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.course.config import CourseError
+from autograder.course.discover import Assignment
+from autograder.course.leak import leaks
+from autograder.course.practising import HELP, practised
+from autograder.course.proofs.parts import part_problems
+from autograder.exercise import Exercise, Part, apply, draws, is_telling, solve
+
+_NUMBER = re.compile(r"(?<![\w.])\d[\d,_]*(?:\.\d+)?(?![\w]|\.\d)")
+_SHORT = 4  # characters of a formula that stands in many a sentence
+
+
+def helping_problems(
+    assignment: Assignment, exercise: Exercise, pool: Sequence[dict[str, Any]]
+) -> list[str]:
+    """Return what is wrong with the hints of an exercise, and with what is practised for it."""
+    known = [solve(exercise, variant) for variant in pool]
+    found = [
+        text for number in range(len(exercise.hints)) for text in _told(exercise, number, known)
+    ]
+    if exercise.hints:
+        secrets = leaks(assignment, {HELP: json.dumps({"hints": exercise.hints}).encode()})
+        found += [f"a hint gives it away: {said}" for said in secrets]
+    if exercise.twin is not None:
+        found += [f"its practice: {text}" for text in _twin(assignment, exercise, known)]
+    return found
+
+
+def _told(exercise: Exercise, number: int, known: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield which answers, the same for everybody, stand in a hint."""
+    hint = exercise.hints[number]
+    numbers = {float(text.replace(",", "").replace("_", "")) for text in _NUMBER.findall(hint)}
+    for part in exercise.parts:
+        if part.manual or part.answer.free:
+            continue
+        value = known[0][part.name]
+        if any(not part.answer.same(value, other[part.name]) for other in known[1:]):
+            continue
+        if given := _stands(part, known[0], value, hint, numbers):
+            yield f"hint {number + 1} says {given}, the right answer to `{part.name}`"
+
+
+def _stands(part: Part, known: Any, value: Any, hint: str, numbers: set[float]) -> str:
+    """Return an answer as it stands in a hint, empty where it doesn't."""
+    if isinstance(value, np.ndarray):
+        own = {float(x) for x in value.ravel()} if is_telling(value) else set()
+        return ", ".join(f"{x:g}" for x in sorted(own)) if own and own <= numbers else ""
+    raw = apply(part, known)
+    if part.answer.kind == "choice":
+        plain = raw and raw not in ("A", "I")  # which are words, too
+        called = "" if plain else r"(?:letter|option|answer|choice|choose|statement)\W+(?:is\W+)?"
+        return str(raw) if raw and re.search(rf"(?<!\w){called}{raw}(?!\w)", hint) else ""
+    written = "".join(raw.split()) if isinstance(raw, str) else ""
+    return str(raw) if len(written) >= _SHORT and written in "".join(hint.split()) else ""
+
+
+def _twin(assignment: Assignment, exercise: Exercise, known: Any) -> Iterator[str]:
+    """Yield what is wrong with an exercise that is practised in place of another."""
+    twin = exercise.twin
+    assert twin is not None
+    try:
+        if practised(exercise, assignment.course.id, known) is None:
+            yield "nothing of it can be practised: it needs parts that values decide"
+            return
+        pool = draws(twin, assignment.course.id).pool
+    except (CourseError, ValueError) as error:
+        yield str(error)
+        return
+    for part in twin.parts:
+        yield from part_problems(twin, part, pool)

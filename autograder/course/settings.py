@@ -1,0 +1,109 @@
+"""What c.Course in course_config.py may say, checked when the course is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from autograder.sandbox.isolation import TIERS
+
+#: When `watch` publishes feedback: at once, after the due date and its last extension, or never.
+WHEN = ("now", "due", "never")
+
+
+@dataclass(frozen=True)
+class _Setting:
+    fits: Callable[[Any], bool]
+    is_one_that: str
+
+
+def _of(*kinds: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, kinds)
+
+
+def _names(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(name, str) for name in value)
+
+
+def _counts(value: Any) -> bool:
+    return isinstance(value, dict) and all(type(k) is int and k > 0 for k in value.values())
+
+
+_SWITCH = _Setting(_of(bool), "True or False")
+_SETTINGS = {
+    "assignments": _Setting(_of(list), 'a list of {"id": ..., "title": ...}'),
+    "limits": _Setting(_of(dict), 'names with numbers, like {"cell_seconds": 10.0}'),
+    "exercise_limits": _Setting(
+        _of(dict), 'limits by exercise, like {"an_exercise": {"cell_seconds": 30.0}}'
+    ),
+    "minimum_tier": _Setting(
+        lambda tier: tier in TIERS[:-1],
+        f"one of {', '.join(map(repr, TIERS[:-1]))}, or left out",
+    ),
+    "gpu": _SWITCH,
+    "given": _Setting(_names, "a list of assignments of this course"),
+    "hint_cost": _Setting(
+        lambda cost: isinstance(cost, int | float) and 0 <= cost < 1, "a share, like 0.05"
+    ),
+    "demo": _Setting(_names, "a list of assignments of this course"),
+    "solutions": _SWITCH,
+    "typed_ids": _SWITCH,
+    "watch_feedback": _Setting(lambda when: when in WHEN, f"one of {', '.join(WHEN)}"),
+    "students": _Setting(
+        _of(str, list, dict), "the name of a file, a list of ids, or names with ids"
+    ),
+}
+_ENTRY = {
+    "id": _Setting(_of(str), "a text"),
+    "title": _Setting(_of(str), "a text"),
+    "due": _Setting(
+        _of(str, type(None)), "a text, a time with its zone, like '2027-03-01 23:59 UTC'"
+    ),
+    "best": _Setting(_counts, 'how many of the parts of a name count, like {"essay": 4}'),
+}
+
+
+def check_settings(settings: Mapping[str, Any]) -> None:
+    """Check names and types of all of ``c.Course``, and that what names assignments names some.
+
+    Raises
+    ------
+    ValueError
+        If a setting is none, or is of another type; the message begins with the setting.
+    """
+    _check(settings, _SETTINGS, "c.Course.{}")
+    for entry in settings.get("assignments", []):
+        if not isinstance(entry, dict) or not entry.keys() >= {"id", "title"}:
+            raise ValueError(
+                f'c.Course.assignments is a list of {{"id": ..., "title": ...}}, and every entry '
+                f"needs both; one is {entry!r}"
+            )
+        _check(entry, _ENTRY, f'"{{}}" of {entry["id"]}')
+    ids = [entry["id"] for entry in settings.get("assignments", [])]
+    if twice := sorted({id for id in ids if ids.count(id) > 1}):
+        raise ValueError(f"c.Course.assignments has {', '.join(twice)} twice")
+    for name in ("given", "demo"):
+        if unknown := [id for id in settings.get(name, []) if id not in ids]:
+            raise ValueError(
+                f"c.Course.{name} is {settings[name]!r}; it is a list of assignments of this "
+                f"course, which are {', '.join(ids)}{meant(unknown[0], ids)}"
+            )
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """Return a question for the nearest known name; an empty text where none is near."""
+    close = get_close_matches(name, list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def _check(given: Mapping[str, Any], known: Mapping[str, _Setting], where: str) -> None:
+    for name, value in given.items():
+        if name not in known:
+            raise ValueError(
+                f"{where.format(name)} is no setting{meant(name, known)}; there are "
+                f"{', '.join(known)}"
+            )
+        if not known[name].fits(value):
+            raise ValueError(f"{where.format(name)} is {value!r}; it is {known[name].is_one_that}")

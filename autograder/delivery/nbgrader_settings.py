@@ -1,0 +1,81 @@
+"""What makes nbgrader's own commands safe; nbgrader_config.py calls `configure`.
+
+Without it `nbgrader autograde` and formgrader's Autograde button would run submissions with the
+rights of whoever grades, and show what students wrote as it is.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+from traitlets.config import Config, PyFileConfigLoader
+
+from autograder.course.config import Course, CourseError
+
+FILE = "nbgrader_config.py"
+TEXT = '''\
+"""What nbgrader reads: the course, and the engine in the place of nbgrader's own execution."""
+
+from autograder.delivery.nbgrader_settings import configure
+
+c = get_config()
+load_subconfig("course_config.py")
+configure(c)
+'''
+
+
+def configure(c: Config) -> None:
+    """Put the engine in the place of what nbgrader would do with submissions."""
+    # The stubs are written by hand: nbgrader must not put its own text in their place.
+    c.GenerateAssignment.preprocessors = [
+        "nbgrader.preprocessors.CheckCellMetadata",
+        "nbgrader.preprocessors.ComputeChecksums",
+        "nbgrader.preprocessors.SaveCells",
+    ]
+    c.Autograde.autograde_preprocessors = [
+        "autograder.delivery.preprocessor.LockedDownExecute",
+        "nbgrader.preprocessors.LimitOutput",
+        "nbgrader.preprocessors.SaveAutoGrades",
+        "autograder.delivery.preprocessor.WithholdErrored",
+        "nbgrader.preprocessors.AssignLatePenalties",
+        "nbgrader.preprocessors.CheckCellMetadata",
+    ]
+    # Links in what students put into the exchange are not followed.
+    c.ExchangeFactory.collect = "autograder.delivery.exchange.CollectFiles"
+    c.GenerateFeedback.preprocessors = [
+        "nbgrader.preprocessors.GetGrades",
+        "autograder.delivery.preprocessor.ClearRubrics",
+        "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+    ]
+    # What a student wrote is shown in formgrader and feedback; nothing of it may run there.
+    c.HTMLExporter.sanitize_html = True
+    own = c.HTMLExporter.get("filters", {})
+    c.HTMLExporter.filters = {**own, "markdown2html": "autograder.delivery.sanitise.markdown2html"}
+
+
+def nbgrader_config(course: Course) -> Config:
+    """Return what nbgrader reads in a course's folder.
+
+    Raises
+    ------
+    CourseError
+        If it can't be read, or nbgrader would run submissions by itself.
+    """
+    path = course.root / FILE
+    if not path.is_file():
+        raise CourseError(
+            f"{path} is missing, and without it nbgrader's own commands would run submissions "
+            "unprotected: `autograder init .` in the course's folder writes it"
+        )
+    try:
+        read = PyFileConfigLoader(FILE, path=str(course.root)).load_config()
+    except Exception as error:
+        raise CourseError(f"{path} can't be read: {error}") from error
+    safe = deepcopy(read)
+    configure(safe)
+    if safe != read:
+        raise CourseError(
+            f"{path}: as it stands nbgrader's own commands would run submissions unprotected; its "
+            "last line must be `configure(c)` (delete it, and `autograder init .` writes it anew)"
+        )
+    return read

@@ -1,0 +1,68 @@
+"""What checks call: a submission's function, the reference, an alternative or a misconception."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from autograder.exercise.gpu import Timing
+from autograder.grading.runs import Run
+from autograder.sandbox import Answer
+from autograder.sandbox.wire.requests import Call, Request
+
+Function = Callable[..., Any]
+
+
+class Callee(ABC):
+    """A function or class that can be asked for more than what it returns.
+
+    Attributes
+    ----------
+    isolated
+        Is it a submission's, in a process of its own? Then its word about itself is not enough,
+        and its time and memory can be read from outside.
+    has_gpu
+        Can it be called on a GPU?
+    kind
+        The class of what the reference makes, where that is known.
+    """
+
+    isolated: bool = False
+    has_gpu: bool = False
+    kind: type | None = None
+
+    @abstractmethod
+    def ask(self, request: Request) -> Answer:
+        """Do what is asked.
+
+        Raises
+        ------
+        StudentError
+            If the function raises an exception, or gives no data in time.
+        """
+
+    @abstractmethod
+    def once(self, args: Any, kwargs: Any) -> Run:
+        """Call something expensive, unless it is known what comes."""
+
+    @property
+    def hurried(self) -> bool:
+        """Has the notebook less time left than a call may take?"""
+        return False
+
+    def own(self, solution: Function) -> Callee | None:
+        """Return an earlier function of the student's by its reference, if there is a student."""
+        return None
+
+    def reference_seconds(self, args: Any, kwargs: Any) -> tuple[Any, float | None]:
+        """Call the reference and read its time; only a submission is compared with it."""
+        return None, None
+
+    def on_gpu(self, shape: tuple[int, ...], dtype: str, rows: Any, *, sdpa: bool) -> Timing | None:
+        """Time calls on the GPU, or those of torch's own attention."""
+        raise NotImplementedError("only a submission is timed on a GPU")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it for what it returns."""
+        return self.ask(Call(args, kwargs)).value

@@ -1,0 +1,68 @@
+"""Hints that a notebook says were taken: its cells `hint("an_exercise", 2)`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+from autograder.grading.results import ExerciseGrade, Item, Status, hundredths
+
+NOTE = "hints"
+
+
+def hints_taken(notebook: Mapping[str, Any]) -> dict[str, int]:
+    """Return by exercise the number of the last hint that a cell of a notebook asks for.
+
+    >>> cell = {"cell_type": "code", "source": 'hint("sdpa"); hint("sdpa", 2)'}
+    >>> hints_taken({"cells": [cell]})
+    {'sdpa': 2}
+    """
+    taken: dict[str, int] = {}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] != "code" or "hint(" not in cell["source"]:
+            continue
+        try:
+            calls = [node for node in ast.walk(ast.parse(cell["source"])) if _asks(node)]
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+        for call in calls:
+            exercise, number = _hint(call)
+            taken[exercise] = max(number, taken.get(exercise, 0))
+    return taken
+
+
+def with_hints(grade: ExerciseGrade, number: int, offered: int, cost: float) -> ExerciseGrade:
+    """Add an item for the hints that were taken, where there are any.
+
+    Parameters
+    ----------
+    number
+        Of the last hint that was asked for; there are as many as are ``offered``.
+    cost
+        The share of the points given automatically that each hint costs.
+    """
+    number = min(number, offered)
+    if number < 1:
+        return grade
+    points = sum(item.max_score for item in grade.items if item.note != "manual")
+    lost = min(hundredths(cost * number * points), max(grade.score or 0.0, 0.0))
+    status = Status.PARTIAL if lost else Status.PASSED
+    said = f"{number} of {offered} hints, as your notebook says."
+    said += f" Each costs {cost:.0%} of the points." if cost else " They are free."
+    item = Item("hints", "Hints that you took.", status, 0.0 - lost, 0.0, NOTE, said)
+    return ExerciseGrade.of(grade.id, [*grade.items, item], variant=grade.variant)
+
+
+def _asks(node: ast.AST) -> bool:
+    called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id
+    return called == "hint"
+
+
+def _hint(call: Any) -> tuple[str, int]:
+    """Return exercise and number of a call; what is worked out counts as the first."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    values = [node.value for node in given if isinstance(node, ast.Constant)]
+    names = [value for value in values if isinstance(value, str)]
+    numbers = [value for value in values if type(value) is int]
+    return names[0] if names else "", numbers[0] if numbers else 1

@@ -1,0 +1,211 @@
+"""What can be asked of a function, of an object that it made, and of a notebook.
+
+The grader's side and the process of student code have these words in common.  A request to call
+something has the arguments first, then which object is meant, by its number, and which attribute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, get_args
+
+
+@dataclass(frozen=True)
+class WithArguments:
+    """What is asked with arguments."""
+
+    args: Sequence[Any]
+    kwargs: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Call(WithArguments):
+    """Call a function for what it returns."""
+
+
+@dataclass(frozen=True)
+class Lend(WithArguments):
+    """Call it with arrays at which the grader looks afterwards: are they what they were?"""
+
+
+@dataclass(frozen=True)
+class Time(WithArguments):
+    """Call it while the grader reads the processor time."""
+
+
+@dataclass(frozen=True)
+class Watch(WithArguments):
+    """Call it while the grader looks at the memory."""
+
+
+@dataclass(frozen=True)
+class Count(WithArguments):
+    """Call it and count the work."""
+
+
+@dataclass(frozen=True)
+class Outline:
+    """Count the work of a call with torch tensors of these shapes that hold no numbers."""
+
+    shapes: Sequence[tuple[int, ...]]
+    dtype: str
+
+
+@dataclass(frozen=True)
+class Make(WithArguments):
+    """Call it, and keep what comes under a number that the grader chooses."""
+
+    key: int
+
+
+@dataclass(frozen=True)
+class CallMethod(WithArguments):
+    """Call a method of an object; ``__call__`` is the object itself."""
+
+    key: int
+    name: str
+
+
+@dataclass(frozen=True)
+class CountMethod(WithArguments):
+    """Call a method of a copy of an object, and count the work."""
+
+    key: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Differentiate(WithArguments):
+    """Call the function, or an object, and differentiate what it returns."""
+
+    key: int | None
+
+
+@dataclass(frozen=True)
+class GetAttribute:
+    """Return what an attribute of an object holds."""
+
+    key: int
+    name: str
+
+
+@dataclass(frozen=True)
+class SetAttribute(WithArguments):
+    """Give an attribute of an object a value, the only argument."""
+
+    key: int
+    name: str
+
+
+@dataclass(frozen=True)
+class IsMethod:
+    """Say whether an attribute of an object is something to call."""
+
+    key: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Drop:
+    """Forget objects."""
+
+    keys: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Seed:
+    """Seed the generators of random numbers that all code has in common."""
+
+    number: int
+
+
+#: What can be asked of a function, wherever it is.
+Request = (
+    Call
+    | Lend
+    | Time
+    | Watch
+    | Count
+    | Outline
+    | Make
+    | CallMethod
+    | CountMethod
+    | Differentiate
+    | GetAttribute
+    | SetAttribute
+    | IsMethod
+    | Drop
+    | Seed
+)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Take a step of `gpumeter.Bench` with a function: prepare, go, rows or peak."""
+
+    step: str
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Execute:
+    """Run a cell."""
+
+    source: str
+    number: int
+    seconds: float
+    output_bytes: int
+
+
+@dataclass(frozen=True)
+class Read:
+    """Return the value of a variable."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class ReadAll:
+    """Return the values of those variables that there are."""
+
+    names: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Keep the notebook as it is, for calls of these functions."""
+
+    snapshot: str
+    names: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Recall:
+    """Turn back to what was kept."""
+
+    snapshot: str
+
+
+#: What can be asked of a process of student code.
+OfProcess = Request | Bench | Execute | Read | ReadAll | Keep | Recall
+
+_KINDS: dict[str, type[OfProcess]] = {kind.__name__: kind for kind in get_args(OfProcess)}
+_FIELDS = {name: tuple(field.name for field in fields(kind)) for name, kind in _KINDS.items()}
+
+
+def as_message(request: OfProcess) -> dict[str, Any]:
+    """Return a request as plain data; arguments stay as they are."""
+    return {"do": type(request).__name__} | vars(request)
+
+
+def from_message(
+    message: Mapping[str, Any],
+    arguments: Callable[[Mapping[str, Any]], tuple[list[Any], dict[str, Any]]],
+) -> OfProcess:
+    """Return the request that a message is, with ``arguments`` put in their places."""
+    name = message["do"]
+    found = {field: message[field] for field in _FIELDS[name]}
+    if "args" in found:
+        found["args"], found["kwargs"] = arguments(message)
+    return _KINDS[name](**found)

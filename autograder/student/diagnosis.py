@@ -1,0 +1,170 @@
+"""What is to be said of answers to numbers for practice, where everything known is recorded.
+
+Recorded are the right answers, those of known mistakes, and what follows from each of these for
+the parts behind it.  What follows from a wrong answer that nobody foresaw is known to no one here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autograder.student.errors import FormatError
+from autograder.student.judgement import Judgement, entries_right
+from autograder.student.judging import JUDGES, close, half_units
+from autograder.student.readers import read
+from autograder.student.reading import Reading
+from autograder.student.shown import brief
+
+
+class Said(NamedTuple):
+    """What is said of one answer: how it is, in a word, and a sentence."""
+
+    name: str
+    mark: str
+    text: str = ""
+
+
+def diagnosed(parts: Any, worked: Any, answers: dict[str, Any]) -> list[Said]:
+    """Say of each part whether its answer is right, what went wrong, or what is asked.
+
+    Parameters
+    ----------
+    parts
+        As in help.json, each with its own ``hint`` for these numbers.
+    worked
+        The right answers to these numbers, and what follows ``after`` which wrong ones.
+    answers
+        What was answered, by part.
+    """
+    own = _Own(parts, worked)
+    return [
+        own.said(part, answers[part["name"]])
+        if part["name"] in answers
+        else Said(part["name"], "blank", part["asks"][0])
+        for part in parts
+    ]
+
+
+def recorded(part: Any, value: Any) -> Reading:
+    """Read a value that is recorded, of whatever shape."""
+    return read(value, {key: asked for key, asked in part["hint"].items() if key != "shape"})
+
+
+class _Own:
+    """What somebody has answered, as far as it was looked at."""
+
+    def __init__(self, parts: Any, worked: Any) -> None:
+        self._parts = {part["name"]: part for part in parts}
+        self._right, self._after = worked["right"], worked.get("after", [])
+        self._given: dict[str, Reading] = {}
+        self._met: dict[str, list[Any]] = {}  # by part, what is recorded and was answered
+
+    def said(self, part: Any, raw: Any) -> Said:
+        """Look at the next answer."""
+        name = part["name"]
+        try:
+            answer = read(raw, part["hint"])
+        except FormatError as error:
+            return self._misshapen(part, raw) or Said(name, "form", str(error))
+        except Exception:  # nothing that anybody would take for an answer
+            return Said(name, "form", f"it can't be read, being {brief(raw)}")
+        self._given[name], met = answer, self._met.setdefault(name, [])
+        found, mistakes = [], []
+        for case, earlier in self._cases(part):
+            slack = self._slack({**self._right[name], **case}.get("reach", {}), earlier)
+            for right in case["right"]:
+                judgement = _judged(part, answer, recorded(part, right).value, slack)
+                met += [right] if judgement.credit == 1 or judgement.note == "too_coarse" else []
+                found.append((judgement, earlier if case is not self._right[name] else {}))
+            for place, wrong in case.get("wrong", []):
+                if _same(part, answer, wrong, slack):
+                    met.append(wrong)
+                    mistakes.append(part["says"][place])
+        best, earlier = max(found, key=lambda each: each[0].credit)
+        if best.credit == 1:
+            follows = f"right, given your own {' and '.join(earlier)}" if earlier else ""
+            return Said(name, "follows" if follows else "right", follows)
+        if mistakes:
+            return Said(name, "mistake", _either(mistakes))
+        return Said(name, "partly" if best.credit else "wrong", self._wrong(part, answer, best))
+
+    def _cases(self, part: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """Yield what is right, and from which earlier answers, where these were given."""
+        name, needed = part["name"], [n for n in part["from"] if n in self._given]
+        right = {n: self._right[n]["right"][0] for n in needed}
+        yield self._right[name], {n: value for n, value in right.items() if self._is(n, value)}
+        for after in self._after:
+            then = after["then"]
+            changed = {n: then[n]["right"][0] for n in needed if n in then}
+            changed |= {after["part"]: after["value"]} if after["part"] in needed else {}
+            own = {**right, **changed}
+            if name in then and changed and all(self._is(n, own[n]) for n in needed):
+                yield then[name], own
+
+    def _is(self, name: str, value: Any) -> bool:
+        return value in self._met.get(name, [])
+
+    def _slack(self, reach: Any, earlier: dict[str, Any]) -> Any:
+        """Return how far rounding of the earlier answers may move this one, entry by entry."""
+        slack: Any = 0.0
+        for name in earlier:
+            if name in reach:
+                part, own = self._parts[name], self._given[name]
+                off = np.abs(own.value - recorded(part, earlier[name]).value)
+                off = off + half_units(own.value, own.entries, part["rule"])
+                slack = slack + np.asarray(reach[name]) * np.max(off, initial=0.0)
+        return slack
+
+    def _misshapen(self, part: Any, raw: Any) -> Said | None:
+        """Recognise a known mistake that gives another shape than the right answer's."""
+        try:
+            answer = recorded(part, raw)
+        except Exception:  # it was said already why it can't be read
+            return None
+        wrong = self._right[part["name"]].get("wrong", [])
+        says = [part["says"][place] for place, value in wrong if _same(part, answer, value, 0.0)]
+        return Said(part["name"], "mistake", _either(says)) if says else None
+
+    def _wrong(self, part: Any, answer: Reading, best: Judgement) -> str:
+        """Say how much of an answer is right, and where it may come from."""
+        case = self._right[part["name"]]
+        right = recorded(part, case["right"][0]).value
+        said = [best.feedback or _how_many(part, answer, right)]
+        unknown = [n for n in part["from"] if n in self._given and not self._met[n]]
+        if unknown and not best.credit:
+            said.append(f"It may follow from your {' and '.join(unknown)}: mend that first.")
+        return " ".join(filter(None, said))
+
+
+def _judged(part: Any, answer: Reading, right: Any, slack: Any) -> Judgement:
+    kind, rule = part["hint"]["kind"], part["rule"]
+    how = {"slack": slack, "written": answer.entries} if kind == "numbers" else {}
+    found: Judgement = JUDGES[kind](answer.value, right, rule, **how)
+    return found
+
+
+def _same(part: Any, answer: Reading, value: Any, slack: Any) -> bool:
+    """Tell whether an answer is one that is recorded; with how many digits does not matter."""
+    other = recorded(part, value).value
+    if part["hint"]["kind"] != "numbers":
+        return _judged(part, answer, other, slack).credit == 1
+    same_shape = np.shape(answer.value) == np.shape(other)
+    return same_shape and bool(np.all(close(answer.value, other, part["rule"], slack)))
+
+
+def _how_many(part: Any, answer: Reading, right: Any) -> str:
+    """Say how many entries are right, where there are several."""
+    if part["hint"]["kind"] not in ("numbers", "count", "fractions") or np.size(right) < 2:
+        return ""
+    numbers = part["hint"]["kind"] == "numbers"
+    each = close(answer.value, right, part["rule"]) if numbers else np.equal(answer.value, right)
+    return entries_right(int(np.sum(each)), np.size(right))
+
+
+def _either(says: list[str]) -> str:
+    """Join what is said of mistakes that numbers can't tell apart."""
+    different = list(dict.fromkeys(says))
+    return f"Either: {' Or: '.join(different)}" if different[1:] else different[0]

@@ -1,0 +1,134 @@
+"""Practice: other numbers than those that are graded, and at once what is right; and hints."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from autograder.student.data import decode, help_with
+from autograder.student.diagnosis import Said, diagnosed, recorded
+from autograder.student.reading import is_blank
+from autograder.student.symbols import Numbers
+
+_rounds: dict[str, Round] = {}  # the last ones, by exercise
+
+
+class NoPractice(Exception):
+    """There is nothing to practise; the message says why."""
+
+
+class Round:
+    """One set of numbers of an exercise, and what was answered to it so far."""
+
+    def __init__(self, exercise: str, practice: Any, number: int = 0) -> None:
+        sets = practice["sets"]
+        self.exercise, self.number = exercise, number % len(sets)
+        self.worked = sets[self.number]
+        self.parts = [{**part, "hint": _hint(part, self.number)} for part in practice["parts"]]
+        self.answers: dict[str, Any] = {}
+        self.title = f"{exercise}, practice {self.number + 1} of {len(sets)}"
+
+    def asks(self) -> list[str]:
+        """Say what is asked for, and how to answer."""
+        lines = [self.title]
+        for part in self.parts:
+            first, *more = part["asks"]
+            lines += [f"  {part['name']}: {first}", *(f"    {line}" for line in more)]
+        names = "".join(f", {part['name']}=..." for part in self.parts)
+        return [*lines, "Answer some or all of them:", f'practice("{self.exercise}"{names})']
+
+    def says(self, answers: dict[str, Any]) -> list[str]:
+        """Take answers, and say of all that were given so far what is right."""
+        known = [part["name"] for part in self.parts]
+        if strange := [name for name in answers if name not in known]:
+            near = difflib.get_close_matches(strange[0], known) or known
+            return [f"There is no `{strange[0]}` to practise. Did you mean {' or '.join(near)}?"]
+        self.answers.update(answers)
+        given = {n: raw for n, raw in self.answers.items() if raw is not ... and not is_blank(raw)}
+        found = diagnosed(self.parts, self.worked, given)
+        lines = [self.title, *(line for said in found for line in _lines(said))]
+        if all(said.mark == "right" for said in found):
+            return [*lines, f'All right. practice("{self.exercise}") gives other numbers.']
+        return [*lines, "Mend what you like and run it again; solution() shows how it comes out."]
+
+    def solution(self) -> list[str]:
+        """Show the right answers."""
+        lines = [f"{self.title}, the right answers:"]
+        for part in self.parts:
+            value = self.worked["right"][part["name"]]["right"][0]
+            lines.append(f"  {part['name']}: {part['asks'][0]}")
+            lines += [f"      {line}" for line in recorded(part, value).shown.split("\n")]
+        return lines
+
+
+def next_round(exercise: str) -> Numbers:
+    """Ask for the next answers, and return the numbers."""
+    last = _rounds.pop(exercise, None)
+    now = Round(exercise, _practice(exercise), last.number + 1 if last else 0)
+    _rounds[exercise] = now  # as the last one
+    print("\n".join(now.asks()))
+    return Numbers(
+        {name: decode(value) for name, value in now.worked["numbers"].items()},
+        "" if now.worked["numbers"] else "(Everything is in the text.)",
+    )
+
+
+def this_round(exercise: str) -> Round:
+    """Return what was asked last, of an exercise or of any."""
+    if not exercise and not _rounds:
+        raise NoPractice('Practise first, practice("…"); then solution() shows the right answers.')
+    exercise = exercise or list(_rounds)[-1]
+    if exercise not in _rounds:
+        _rounds[exercise] = Round(exercise, _practice(exercise))
+    return _rounds[exercise]
+
+
+def offers(exercise: str) -> list[str]:
+    """Say what helps on with an exercise, if anything does."""
+    practice = f'practice("{exercise}") for other numbers' * bool(help_with(exercise, "practice"))
+    hints = f'hint("{exercise}") for a hint' * bool(help_with(exercise, "hints"))
+    offered = ", ".join(filter(None, [practice, hints]))
+    return [f"  There is {offered}."] if offered else []
+
+
+def hint_lines(exercise: str, number: int) -> list[str]:
+    """Return a hint, and how to get the next one."""
+    hints = help_with(exercise, "hints") or []
+    if not hints:
+        return [f"There are no hints for {exercise}."]
+    if not isinstance(number, int) or not 1 <= number <= len(hints):
+        return [f'There are hints 1 to {len(hints)}: hint("{exercise}", 1) is the first.']
+    more = f'The next one: hint("{exercise}", {number + 1})'
+    return [f"Hint {number} of {len(hints)}: {hints[number - 1]}"] + [more] * (number < len(hints))
+
+
+def _practice(exercise: str) -> Any:
+    found = help_with(exercise, "practice")
+    if found is None:
+        raise NoPractice(
+            f"{exercise} can't be practised: its answers are the same for everybody, or it asks "
+            "for what the notebook can't judge, such as a function, a proof or a text."
+        )
+    return found
+
+
+def _hint(part: Any, number: int) -> dict[str, Any]:
+    hint = part["hint"]
+    return {**hint, **hint["varies"][number]} if "varies" in hint else hint
+
+
+_MARKS = {
+    "right": "✓ right  ",
+    "follows": "✓ follows",
+    "partly": "~ partly ",
+    "mistake": "✗ mistake",
+    "wrong": "✗ wrong  ",
+    "form": "✗ form   ",
+    "blank": "– blank  ",
+}
+
+
+def _lines(said: Said) -> list[str]:
+    first, *more = said.text.split("\n")
+    line = f"  {_MARKS[said.mark]}  {said.name}" + (f": {first}" if first else "")
+    return [line, *(f"        {further}" for further in more)]

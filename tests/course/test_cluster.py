@@ -1,0 +1,300 @@
+"""Graders on other machines: the same grades, whoever is lost, and nothing for strangers."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from textwrap import indent
+
+import pytest
+
+from autograder.course.bundle import Bundle
+from autograder.course.classroom import grade_class
+from autograder.course.config import Course, CourseError
+from autograder.course.graders import cluster
+from autograder.course.graders.cluster import Cluster
+from autograder.course.graders.serial import Serial
+from autograder.course.graders.station import SECRET
+from autograder.course.secret import FILE
+from autograder.course.simulate import simulate
+from autograder.course.submissions import submissions
+
+from ..courses import MOTION as A
+from ..processes import descendants, gone
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow, pytest.mark.xdist_group("cluster")]
+
+AUTOGRADER = [sys.executable, "-c", "from autograder.cli import main; main()"]
+#: Begins what makes a worker another one than it is; Dask runs it more than once.
+PATCH = """
+from autograder.course.graders import station
+if "patched" not in vars(station):
+    station.patched = True
+"""
+
+
+def wait_for(condition, what, seconds=60):
+    until = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < until, f"there is no {what} after {seconds} s"
+        time.sleep(0.05)
+    return found
+
+
+@contextmanager
+def started(folder, name, *command, **environment):
+    """Run a command in the background, and end it with all that it has started."""
+    log = folder / f"{name}.log"
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            list(map(str, command)),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=os.environ | environment,
+            cwd=folder,
+        )
+    try:
+        yield process, log
+    finally:
+        below = descendants(process.pid)
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        for pid in below:
+            if not gone(pid):
+                os.kill(pid, signal.SIGKILL)
+
+
+@contextmanager
+def scheduler(folder, *options):
+    """Start a scheduler and return its address."""
+    file = folder / "scheduler.json"
+    module = "distributed.cli.dask_scheduler"
+    command = [sys.executable, "-m", module, "--port", 0, "--no-dashboard", "--host", "127.0.0.1"]
+    with started(folder, "scheduler", *command, "--scheduler-file", file, *options) as (process, _):
+        address = wait_for(lambda: file.exists() and file.read_text(), "scheduler")
+        yield address.split('"address": "')[1].split('"')[0], process
+
+
+@contextmanager
+def worker(folder, address, name="worker", *options, first="", **environment):
+    """Start one of our workers; ``first`` is run in it before it grades."""
+    if first:
+        (folder / "first.py").write_text(PATCH + indent(first, "    "))
+        environment["DASK_DISTRIBUTED__WORKER__PRELOAD"] = str(folder / "first.py")
+    command = [*AUTOGRADER, "worker", address, "--processes", 1, *options]
+    with started(folder, name, *command, **environment) as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def secret(monkeypatch):
+    monkeypatch.setenv(SECRET, "a long random text")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    with scheduler(tmp_path_factory.mktemp("scheduler")) as (address, _):
+        yield address
+
+
+@pytest.fixture
+def work(course):
+    simulate(course, A, 4)
+    return submissions(course, A)
+
+
+def grade(course, work, address, **options):
+    """Grade by a cluster, and return the records without their times."""
+    return records(
+        grade_class(course, work, force=True, opened=lambda _: Cluster(course, address, **options))
+    )
+
+
+def records(found):
+    return {g.grade.student: replace(g.grade, runtime={}).to_json() for g in found}
+
+
+def here(course, work):
+    return records(grade_class(course, work, force=True, opened=lambda _: Serial(course)))
+
+
+def refused(course, address):
+    """Return why no worker was found."""
+    with pytest.raises(CourseError) as error, Cluster(course, address):
+        pass
+    return str(error.value)
+
+
+def test_other_machines_give_the_same_records_and_keep_nothing(course, work, address, tmp_path):
+    (there := tmp_path / "there").mkdir()
+    with worker(there, address, TMPDIR=str(there)):
+        with Cluster(course, address):
+            assert list(there.rglob(FILE))
+        assert not list(there.rglob(FILE))
+        assert grade(course, work, address) == here(course, work)
+
+
+def test_a_killed_worker_costs_nothing_but_time(course, work, address, tmp_path):
+    (tmp_path / "one").mkdir()
+    first = "import time\nreal = station.Station.grade\n"
+    first += "station.Station.grade = lambda *a: (time.sleep(1), real(*a))[1]\n"
+    with worker(tmp_path / "one", address, first=first) as (one, _), worker(tmp_path, address):
+        found = []
+        done = grade_class(course, work, force=True, opened=lambda _: Cluster(course, address))
+        for graded in done:
+            found.append(graded)
+            for pid in descendants(one.pid):
+                if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                    os.kill(pid, signal.SIGKILL)  # what grades; another is started in its place
+        assert records(found) == here(course, work)
+
+
+@pytest.mark.parametrize("fault", ["os._exit(1)", "1 / 0"])
+def test_who_ends_workers_is_withheld_and_nobody_else(course, work, address, tmp_path, fault):
+    victim = work[1].student
+    first = "import os\nreal = station.Station.grade\n"
+    first += f"station.Station.grade = lambda s, job: {fault} if job.student == {victim!r} "
+    first += "else real(s, job)\n"
+    with worker(tmp_path, address, first=first):
+        found = grade(course, work, address)
+    right = here(course, work)
+    assert {k: v for k, v in found.items() if k != victim} == {
+        k: v for k, v in right.items() if k != victim
+    }
+    items = [item for exercise in found[victim]["exercises"] for item in exercise["items"]]
+    assert {item["status"] for item in items} == {"errored"}
+
+
+def test_a_stranger_gets_nothing(course, address, tmp_path):
+    (there := tmp_path / "there").mkdir()
+    with worker(there, address, TMPDIR=str(there), **{SECRET: "guessed"}):
+        assert f"does not know the secret in {SECRET}" in refused(course, address)
+        assert not list(there.rglob(FILE))
+
+
+def test_a_worker_that_isolates_too_little_is_refused(course, address, tmp_path):
+    first = "from dataclasses import replace\nreal = station.probe()\n"
+    first += "station.probe = lambda: type(real)('C', ())\n"
+    (there := tmp_path / "there").mkdir()
+    with worker(there, address, first=first, TMPDIR=str(there)):
+        assert "can't isolate student code" in refused(course, address)
+        assert not list(there.rglob(FILE))
+
+
+def test_a_worker_of_another_version_is_refused(course, address, tmp_path):
+    first = "from autograder.course import bundle\nbundle.engine_digest = lambda: b'older'\n"
+    with worker(tmp_path, address, first=first):
+        assert "another version of the autograder" in refused(course, address)
+
+
+def test_a_worker_that_may_start_no_processes_says_so(course, address, tmp_path):
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-dashboard"]
+    with started(tmp_path, "worker", *command, "--nworkers", 1):
+        assert "use `autograder worker`" in refused(course, address)
+
+
+def test_a_scheduler_that_ends_is_said_and_the_next_run_goes_on(
+    course, work, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(cluster, "_SILENT", 2)
+    monkeypatch.setattr(cluster, "_CONNECT", 3)
+    with scheduler(tmp_path) as (address, process), worker(tmp_path, address):
+        done = grade_class(course, work, opened=lambda _: Cluster(course, address))
+        graded = [next(done)]
+        process.kill()
+        with pytest.raises(CourseError, match="is gone.*the next run goes on"):
+            graded += done
+    again = list(grade_class(course, work, opened=lambda _: Serial(course)))
+    assert records(again) == here(course, work)
+
+
+def certificates(folder):
+    """Make a certificate that signs itself and is its own authority."""
+    folder.mkdir()
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+    command += ["-nodes", "-days", "2", "-subj", "/CN=course", "-keyout", "key.pem"]
+    subprocess.run([*command, "-out", "cert.pem"], cwd=folder, check=True, capture_output=True)
+    (folder / "ca.pem").write_bytes((folder / "cert.pem").read_bytes())
+    return folder
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="not installed: openssl")
+def test_encrypted_with_certificates_and_closed_to_others(course, work, tmp_path):
+    tls, other = (certificates(tmp_path / name) for name in ("tls", "other"))
+    names = {"ca-file": "ca", "cert": "cert", "key": "key"}
+    options = [f"--tls-{option}={tls / name}.pem" for option, name in names.items()]
+    with scheduler(tmp_path, "--protocol", "tls", *options) as (address, _):
+        assert address.startswith("tls://")
+        (tmp_path / "stranger").mkdir()
+        with (
+            worker(tmp_path / "stranger", address, "stranger", "--tls", other),
+            worker(tmp_path, address, "worker", "--tls", tls) as (_, log),
+        ):
+            assert grade(course, work, address, tls=tls) == here(course, work)
+            assert "Registered" in log.read_text()
+            assert "Registered" not in (tmp_path / "stranger" / "stranger.log").read_text()
+            with pytest.raises(CourseError, match="no scheduler answers"):
+                Cluster(course, address, tls=other).__enter__()
+
+
+def test_a_bundle_is_the_course_without_what_people_did(course, work, tmp_path):
+    bundle = Bundle.of(course)
+    assert bundle == Bundle.of(course)
+    other = bundle.unpack(tmp_path / "other")
+    assert other.titles == course.titles
+    names = {path.relative_to(other.root).parts[0] for path in other.root.rglob("*")}
+    assert names == {"course_config.py", FILE, "reference", "release"}
+    with pytest.raises(CourseError, match="another version"):
+        replace(bundle, digest="0" * 64).unpack(tmp_path / "third")
+    assert not (tmp_path / "third").exists()
+
+
+@pytest.mark.parametrize(
+    ("address", "tls", "message"),
+    [
+        ("tls://h:1", None, "takes certificates"),
+        ("tcp://h:1", "", "begins with tls://"),
+        ("tls://h:1", "", "ca.pem is missing"),
+    ],
+)
+def test_address_and_certificates_go_together(address, tls, message, tmp_path):
+    with pytest.raises(CourseError, match=message):
+        cluster.certificates(address, None if tls is None else tmp_path)
+
+
+def test_without_the_secret_nothing_is_sent(course, monkeypatch):
+    monkeypatch.delenv(SECRET)
+    with pytest.raises(CourseError, match=f"{SECRET} is not set"):
+        Cluster(course, "tcp://127.0.0.1:1")
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["grade", "--scheduler", "tcp://127.0.0.1:1", "--jobs", "2"], "are for this machine"),
+        (["grade", "--tls", "keys"], "--tls goes with --scheduler"),
+        (["grade", "--scheduler", "tcp://127.0.0.1:1"], "there are no submissions"),
+        (["worker", "tls://127.0.0.1:1"], "takes certificates"),
+    ],
+)
+def test_commands_say_what_they_lack(course, command, message):
+    done = subprocess.run(
+        [*AUTOGRADER, *command], cwd=course.root, capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert message in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_loaded_course_is_of_the_folder_that_it_was_unpacked_to(course, tmp_path):
+    assert Bundle.of(course).unpack(tmp_path / "x").root == Path(tmp_path / "x")
+    assert Course.load(tmp_path / "x").ids() == course.ids()

@@ -1,0 +1,118 @@
+"""Who grades is a door: the same job gives the same grade, whoever does it, and is lost by none."""
+
+import pickle
+from concurrent.futures import BrokenExecutor, Future
+from dataclasses import replace
+
+import pytest
+
+from autograder.course.classroom import grade_class
+from autograder.course.grade import Graded, Grader
+from autograder.course.graders.processes import Processes
+from autograder.course.graders.serial import Serial
+from autograder.course.job import job_of
+from autograder.course.release import Release
+from autograder.course.simulate import simulate
+from autograder.course.submissions import Handed, submissions
+from autograder.grading.results import Grade
+
+from ..courses import MOTION as A
+
+
+@pytest.fixture
+def work(course):
+    simulate(course, A, 3)
+    return submissions(course, A)
+
+
+def records(found):
+    return {g.grade.student: replace(g.grade, runtime={}).to_json() for g in found}
+
+
+def job(course, handed):
+    return job_of(handed, Release.load(course, A), key="k")
+
+
+@pytest.mark.sandbox
+def test_processes_and_one_grader_here_give_the_same_records(course, work):
+    found = [
+        records(grade_class(course, work, force=True, opened=opened))
+        for opened in (lambda _: Serial(course), lambda width: Processes(course, width))
+    ]
+    assert found[0] == found[1]
+    assert len(found[0]) == 3
+
+
+@pytest.mark.sandbox
+def test_a_job_travels_without_the_files_that_it_was_read_from(course, work):
+    travelled = pickle.loads(pickle.dumps(job(course, work[0])))
+    assert str(course.root) not in repr(travelled)
+    work[0].path.unlink()
+    with Serial(course) as graders:
+        graded = graders.submit(travelled).result()
+    assert graded.key == "k"
+    assert graded.grade.score > 0
+
+
+def test_what_cannot_be_read_travels_as_a_sentence(course, work):
+    work[0].path.write_bytes(b"")
+    work[1].path.unlink()
+    work[1].path.symlink_to("elsewhere")
+    assert job(course, work[1]).unreadable.startswith("The file is a symbolic link")
+    with Grader(course) as grader:
+        for handed in work[:2]:
+            graded = grader.grade_job(job(course, handed))
+            assert graded.grade.score == 0
+            assert "unreadable_submission" in str(graded.grade.to_json())
+
+
+class Fragile:
+    """Graders that are lost by the second submission, and by what was barred not yet."""
+
+    width, judging = 2, "fall.time"
+
+    def __init__(self, done, knows):
+        self.done, self.judging = done, "fall.time" if knows else ""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        pass
+
+    def submit(self, job):
+        future = Future()
+        self.done.append(job)
+        if job.student == "student_002" and not job.barred:
+            future.set_exception(BrokenExecutor())
+        else:
+            future.set_result(Graded(Grade(A, job.student, "A", []), {"cells": []}, job.key))
+        return future
+
+
+@pytest.mark.parametrize("knows", [True, False])
+def test_who_ends_graders_costs_the_others_nothing(course, work, knows):
+    done = []
+    found = {
+        g.grade.student: g.grade
+        for g in grade_class(course, work, jobs=2, opened=lambda _: Fragile(done, knows))
+    }
+    assert sorted(found) == [handed.student for handed in work]
+    assert [exercise.status for exercise in found["student_001"].exercises] == []
+    bad = found["student_002"].exercises
+    assert bad == [] if knows else {e.status.value for e in bad} == {"errored"}
+    assert {job.barred for job in done if job.student == "student_002"} == (
+        {(), ("fall.time",)} if knows else {()}
+    )
+
+
+def test_only_as_many_submissions_are_read_as_graders_need(course, work, monkeypatch):
+    read = []
+    monkeypatch.setattr(
+        "autograder.course.classroom.job_of",
+        lambda handed, *_, **more: read.append(handed) or job_of(handed, *_, **more),
+    )
+    many = [Handed(f"s{i}", A, work[0].path) for i in range(20)]
+    grading = grade_class(course, many, jobs=2, opened=lambda _: Fragile([], True))
+    next(grading)
+    assert len(read) <= 4

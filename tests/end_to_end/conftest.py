@@ -1,0 +1,3 @@
+"""The whole course on attention goes the whole way."""
+
+from ..loaded import course  # noqa: F401

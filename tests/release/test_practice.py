@@ -1,0 +1,119 @@
+"""Practice in the notebook: numbers that are nobody's, and the grader's own rule offline."""
+
+import json
+
+import pytest
+
+from autograder.course.build import build
+from autograder.course.proofs.helping import helping_problems
+from autograder.exercise import draw_pool
+
+HALVED = '''
+@exercise.part(points=1, answer=Numbers())
+def rest(doubled):
+    """Your doubled numbers, less 1."""
+    return doubled - 1
+
+@exercise.part(points=1, answer=Choice("AB"))
+def letter():'''
+TWO_PARTS = [('\n@exercise.part(points=1, answer=Choice("AB"))\ndef letter():', HALVED)]
+STUB = [("doubled = None", "doubled = None\nrest = None")]
+
+
+@pytest.fixture
+def practising(mini, write_release, as_student):
+    """Return a function that runs code in the folder of the small course, after its numbers."""
+    assignment = mini(by_hand=TWO_PARTS, a01_mini=STUB)
+    files = build(assignment)
+    folder = write_release(files, assignment.course.root / "release" / assignment.id)
+
+    def run(code):
+        return as_student(folder, f'x = practice("by_hand")["x"]\n{code}')
+
+    return run
+
+
+def test_practice_shows_its_numbers_what_is_asked_and_how_to_answer(practising):
+    lines = practising("print(x.shape)").splitlines()
+    assert lines[0] == "by_hand, practice 1 of 8"
+    assert "  doubled: Twice your numbers." in lines
+    assert 'practice("by_hand", doubled=..., rest=...)' in lines
+
+
+def test_right_answers_are_said_to_be_right_at_once(practising):
+    said = practising('practice("by_hand", doubled=2 * x, rest=2 * x - 1)')
+    assert "✓ right    doubled\n  ✓ right    rest" in said
+    assert "All right." in said
+
+
+def test_a_known_mistake_is_named_and_paid_for_once(practising):
+    said = practising('practice("by_hand", doubled=x**2, rest=x**2 - 1)')
+    assert "✗ mistake  doubled: You squared the numbers." in said
+    assert "✓ follows  rest: right, given your own doubled" in said
+
+
+def test_of_an_unknown_mistake_the_right_entries_are_counted(practising):
+    said = practising('y = 2 * x; y[0] += 1; practice("by_hand", doubled=y, rest=y + 7)')
+    assert f"of {2 if '1 of 2' in said else 3} entries" in said
+    assert "It may follow from your doubled: mend that first." in said
+
+
+def test_what_can_not_be_read_is_told_as_check_tells_it(practising):
+    said = practising(
+        'practice("by_hand", doubled="a b", rest=[[1]]); practice("by_hand", dubled=1)'
+    )
+    assert "✗ form     doubled: numbers are expected, not 'a b'" in said
+    assert "There is no `dubled` to practise. Did you mean doubled?" in said
+
+
+def test_solution_shows_the_values_and_the_next_practice_has_other_numbers(practising):
+    said = practising(
+        'solution()\ny = practice("by_hand")["x"]\nprint(x.tolist() != y.tolist())\n'
+        'practice("by_hand", doubled=2 * y)'
+    )
+    assert "by_hand, practice 1 of 8, the right answers:" in said
+    assert "True\nby_hand, practice 2 of 8\n  ✓ right    doubled" in said
+
+
+def test_what_can_not_be_practised_says_why(released, as_student):
+    assert "norm can't be practised: its answers are" in as_student(released, 'practice("norm")')
+
+
+def test_an_answer_that_is_the_same_for_everybody_is_not_practised(mini):
+    practice = json.loads(build(mini())["help.json"])["by_hand"]["practice"]
+    assert [part["name"] for part in practice["parts"]] == ["doubled"]
+
+
+HINTED = [('source="None", pool=8)', 'source="None", pool=8, hints=["Look at x.", "Add x to x."])')]
+
+
+def test_hints_come_one_at_a_time_and_only_where_there_are_any(mini, write_release, as_student):
+    assignment = mini(by_hand=HINTED)
+    folder = write_release(build(assignment), assignment.course.root / "release" / assignment.id)
+    said = as_student(
+        folder, 'hint("by_hand"); hint("by_hand", 2); hint("by_hand", 3); hint("norm")'
+    )
+    assert said.splitlines() == [
+        "Hint 1 of 2: Look at x.",
+        'The next one: hint("by_hand", 2)',
+        "Hint 2 of 2: Add x to x.",
+        'There are hints 1 to 2: hint("by_hand", 1) is the first.',
+        "There are no hints for norm.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("hint", "problem"),
+    [
+        ("Take the letter A for that.", "hint 1 says A, the right answer to `letter`"),
+        ("It is a + b_1, as you see.", "hint 1 says a + b_1, the right answer to `formula`"),
+        ("You forgot the root. Take it.", "a hint gives it away"),
+        ("A number comes first.", ""),
+    ],
+)
+def test_a_hint_that_gives_an_answer_away_is_refused(mini, hint, problem):
+    assignment = mini(by_hand=[("pool=8)", f'pool=8, hints=["{hint}"])')])
+    exercise = assignment.sound["by_hand"]
+    found = helping_problems(assignment, exercise, draw_pool(exercise, "mini"))
+    assert len(found) == bool(problem)
+    assert problem in "".join(found)
