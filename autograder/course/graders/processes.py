@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import threading
+from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from multiprocessing import connection, forkserver, get_context, parent_process
 from typing import Any, Self
 
@@ -18,14 +21,30 @@ from autograder.sandbox import Isolation, probe
 
 _PRELOADED = [__name__, "autograder.algebra"]
 _LONGEST = 200  # bytes of an item's name
+_SOCKET = 107 - len("/pymp-xxxxxxxx/listener-xxxxxxxx")  # what a socket's name leaves to its folder
 
 
 def warm_up() -> None:
     """Start the process that graders are forked from; it imports while the caller goes on."""
     forkserver.set_forkserver_preload(_PRELOADED)
     # Its arrays are small, and a second thread would take a processor from students' code.
-    with environment(OPENBLAS_NUM_THREADS=os.environ.get("OPENBLAS_NUM_THREADS", "1")):
+    with (
+        environment(OPENBLAS_NUM_THREADS=os.environ.get("OPENBLAS_NUM_THREADS", "1")),
+        _short_folder(),
+    ):
         forkserver.ensure_running()
+
+
+@contextmanager
+def _short_folder() -> Iterator[None]:
+    """Keep the socket that asks for processes in a folder that leaves room for its name."""
+    usual = tempfile.gettempdir()
+    if len(os.fsencode(usual)) > _SOCKET:
+        tempfile.tempdir = "/tmp"
+    try:
+        yield
+    finally:
+        tempfile.tempdir = usual
 
 
 class Processes:
