@@ -72,18 +72,23 @@ class Proof:
 
 
 def verify(
-    assignment: Assignment, exercises: list[str] | None = None, *, secret: str = ""
+    assignment: Assignment,
+    exercises: list[str] | None = None,
+    *,
+    secret: str = "",
+    variants: int | None = None,
 ) -> list[Proof]:
     """Prove every exercise of an assignment, or those wanted; none stops the others.
 
     Of a whole assignment its data files are proved as well.
 
     Functions are tried on the inputs that the ``secret`` of a course gives, as they are graded;
-    without one on those that students see.
+    without one on those that students see. Answers are tried with so many of the ``variants``,
+    by default with all.
     """
     files = {} if exercises else data_problems(assignment.course, assignment.id)
     return [Proof(assignment.id, name, problems=said) for name, said in files.items()] + [
-        _proof(assignment, id, exercise, secret)
+        _proof(assignment, id, exercise, secret, variants)
         for id, exercise in assignment.exercises.items()
         if not exercises or id in exercises
     ]
@@ -113,7 +118,9 @@ def verify_helpers(course: Course) -> list[Proof]:
     return [Proof(path.parent.name, path.stem, problems=helpers_problems(course))]
 
 
-def _proof(assignment: Assignment, id: str, exercise: Exercise | Broken, secret: str) -> Proof:
+def _proof(
+    assignment: Assignment, id: str, exercise: Exercise | Broken, secret: str, variants: int | None
+) -> Proof:
     if isinstance(exercise, Broken):
         return Proof(assignment.id, id, problems=[exercise.message])
     wrong = len(exercise.misconceptions)
@@ -125,7 +132,8 @@ def _proof(assignment: Assignment, id: str, exercise: Exercise | Broken, secret:
         blind = hundredths(blind_guess(exercise, drawn.pool))
         hidden = _hidden(exercise, drawn)
         proof = replace(proof, variants=len(drawn.pool), hidden=hidden, blind=blind)
-        _examine(assignment, exercise, drawn.pool, secret, proof)
+        tried = drawn.pool[:: max(1, len(drawn.pool) // variants)] if variants else drawn.pool
+        _examine(assignment, exercise, tried, secret, proof)
     except Exception as error:
         text = f"{type(error).__name__}: {error}".removeprefix(f"ValueError: {id}: ")
         proof.problems.append(text)

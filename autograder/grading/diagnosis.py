@@ -20,7 +20,7 @@ from autograder.exercise import (
     is_trivial,
     recognise,
 )
-from autograder.exercise.part import arguments
+from autograder.exercise.part import arguments, computation
 from autograder.exercise.standing_in import standing_in
 from autograder.sandbox import StudentError
 
@@ -159,7 +159,8 @@ def _slipped(part: Part, answer: Any, rights: list[Any], first: Judgement) -> Ju
 
 def _from_own(part: Part, compute: Any, own: Own) -> tuple[Any, Slack]:
     value = _evaluate(part, compute, own.known)
-    if value is None or part.answer.rounding(value) is None:
+    rounded = own.rounding.keys() & set(arguments(computation(compute)))
+    if value is None or not rounded or part.answer.rounding(value) is None:
         return value, 0.0
     return value, band(compute, own.known, own.rounding)
 

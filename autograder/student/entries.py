@@ -11,7 +11,7 @@ import numpy as np
 
 from autograder.student.arithmetic import read_text
 from autograder.student.errors import FormatError
-from autograder.student.literals import Entry, literal
+from autograder.student.literals import Entry, written
 from autograder.student.shown import brief, counted
 
 MAX_ENTRIES = 100_000
@@ -148,14 +148,14 @@ def _number(raw: Any) -> Entry:
         whole = int(raw)
         if whole.bit_length() > 4096:
             raise FormatError("a number of the answer is too large")
-        digits = literal(str(abs(whole)))
+        digits = written(str(abs(whole)))
         return Entry(Fraction(whole), 0, digits.figures if digits else (1, 1))
     if isinstance(raw, (float, np.floating)):
         value = float(raw)
-        digits = literal(str(raw).lstrip("-"))  # numpy writes the digits of its precision
+        digits = written(str(raw).lstrip("-"))  # numpy writes the digits of its precision
         if digits is None:  # nan, inf
             return Entry(value)
-        return Entry(value, digits.last, digits.figures)
+        return Entry(value, digits.place, digits.figures)
     if isinstance(raw, Fraction):
         return Entry(raw)
     raise FormatError(f"numbers are expected, not {brief(raw)}")

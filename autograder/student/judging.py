@@ -113,7 +113,7 @@ def tolerance_of(expected: Any, rule: Any) -> Any:
     if rule.get("figures") is not None:
         top = np.floor(np.log10(np.where(size == 0, 1.0, size)))
         return np.asarray(0.5 * 10.0 ** (top - rule["figures"] + 1) * (1 + 1e-9))
-    usual = RELATIVE * np.maximum(size, np.minimum(1, SMALL * size))
+    usual = RELATIVE * np.maximum(size, np.minimum(1, SMALL * np.minimum(size, 1)))
     return np.asarray(np.maximum(usual, FLOOR))
 
 

@@ -63,7 +63,8 @@ c.JupyterHub.load_roles = [
 def one_of_several(spawner):
     own = "{course}" if spawner.user.name == "boss" else f"{root}/homes/{{spawner.user.name}}"
     spawner.notebook_dir = own
-    spawner.cmd = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", "{root}/passwd", "/etc/passwd"]
+    spawner.cmd = ["bwrap", "--die-with-parent", "--dev-bind", "/", "/"]
+    spawner.cmd += ["--ro-bind", "{root}/passwd", "/etc/passwd"]
     spawner.cmd += ["--chdir", own, "jupyterhub-singleuser"]
 
 c.Spawner.pre_spawn_hook = one_of_several

@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from io import StringIO
 from types import SimpleNamespace
@@ -134,6 +135,16 @@ def test_the_report_shows_everybody_s_times(tiny, save, graded):
     page = Page(tiny.root / "reports" / f"{A}.html")
     stands_alone(page)
     assert "Processor time of 2 submissions" in dict(page.attributes)["alt"]
+
+
+def test_one_error_is_told_once_for_an_exercise(feedback, graded):
+    text = "There is no answer to read, because the cell stopped: cell 9 raised SyntaxError."
+    one = graded("ada", qk=0.0, norm=0.0, feedback=text)
+    first, *others = one.grade.exercises
+    twice = replace(first, items=[first.items[0], replace(first.items[0], name="x"), first.items[1]])
+    page = feedback(replace(one, grade=replace(one.grade, exercises=[twice, *others])))
+    assert page.text.count("raised SyntaxError") == len(one.grade.exercises)
+    assert page.text.count("As above.") == 1
 
 
 def test_a_page_tells_points_outcome_and_diagnosis(feedback, graded):

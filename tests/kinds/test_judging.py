@@ -28,6 +28,12 @@ def test_the_tolerance_has_no_cliff(number):
     assert at <= beside <= at * 1.0011
 
 
+@pytest.mark.filterwarnings("error")
+def test_the_largest_numbers_are_judged_without_a_warning():
+    assert credit("1.7e308", 1.7e308) == 1
+    assert credit("1.6e308", 1.7e308) == 0
+
+
 def test_an_array_earns_its_share_where_half_is_right():
     right = [0.1, 0.2, 0.3, 0.4]
     assert credit([0.1, 0.2, 0.3, 0.9], right) == 0.75

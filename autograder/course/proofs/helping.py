@@ -72,7 +72,7 @@ def _twin(assignment: Assignment, exercise: Exercise, known: Any) -> Iterator[st
         if practised(exercise, assignment.course.id, known) is None:
             yield "nothing of it can be practised: it needs parts that values decide"
             return
-        pool = draws(twin, assignment.course.id).pool
+        pool = draws(twin, assignment.course.id).pool[: len(known)]
     except (CourseError, ValueError) as error:
         yield str(error)
         return
