@@ -141,7 +141,9 @@ def test_one_error_is_told_once_for_an_exercise(feedback, graded):
     text = "There is no answer to read, because the cell stopped: cell 9 raised SyntaxError."
     one = graded("ada", qk=0.0, norm=0.0, feedback=text)
     first, *others = one.grade.exercises
-    twice = replace(first, items=[first.items[0], replace(first.items[0], name="x"), first.items[1]])
+    twice = replace(
+        first, items=[first.items[0], replace(first.items[0], name="x"), first.items[1]]
+    )
     page = feedback(replace(one, grade=replace(one.grade, exercises=[twice, *others])))
     assert page.text.count("raised SyntaxError") == len(one.grade.exercises)
     assert page.text.count("As above.") == 1
