@@ -226,6 +226,38 @@ def literal(text: str) -> Entry | None:
     >>> literal("0.0250").figures, literal("1500").figures, literal("1.5e3").last
     ((3, 3), (2, 4), 2)
     """
+    digits = written(text)
+    if digits is None:
+        return None
+    value: Fraction | float
+    if not digits.text:
+        value = Fraction(0)
+    elif abs(digits.last + len(digits.text)) > MAX_EXPONENT or len(digits.text) > 1000:
+        value = math.inf if digits.last + len(digits.text) > 0 else 0.0
+    else:
+        value = Fraction(int(digits.text)) * Fraction(10) ** digits.last
+    return Entry(value, digits.place, digits.figures, typed=True)
+
+
+class Digits(NamedTuple):
+    """The digits of a number, the place of the last one, and how many of them are significant."""
+
+    text: str
+    last: int
+    figures: tuple[int, int]
+
+    @property
+    def place(self) -> int:
+        """The place of the last one, or one far off."""
+        return max(min(self.last, 10**6), -(10**6))
+
+
+def written(text: str) -> Digits | None:
+    """Return the digits of a number that is written without a sign, None if the text is none.
+
+    >>> written("0.0250")
+    Digits(text='250', last=-4, figures=(3, 3))
+    """
     match = LITERAL.fullmatch(text)
     if not match or not (match[1] or match[2]):
         return None
@@ -234,15 +266,7 @@ def literal(text: str) -> Entry | None:
     most = max(len(digits), 1)
     least = most if after is not None else max(len(digits.rstrip("0")), 1)
     exponent = int(match[3] or 0) if len(match[3] or "") < 9 else 10**9
-    last = exponent - len(after or "")
-    value: Fraction | float
-    if not digits:
-        value = Fraction(0)
-    elif abs(last + len(digits)) > MAX_EXPONENT or len(digits) > 1000:
-        value = math.inf if last + len(digits) > 0 else 0.0
-    else:
-        value = Fraction(int(digits)) * Fraction(10) ** last
-    return Entry(value, max(min(last, 10**6), -(10**6)), (least, most), typed=True)
+    return Digits(digits, exponent - len(after or ""), (least, most))
 
 
 def plain(text: str) -> str:
@@ -757,14 +781,14 @@ def _number(raw: Any) -> Entry:
         whole = int(raw)
         if whole.bit_length() > 4096:
             raise FormatError("a number of the answer is too large")
-        digits = literal(str(abs(whole)))
+        digits = written(str(abs(whole)))
         return Entry(Fraction(whole), 0, digits.figures if digits else (1, 1))
     if isinstance(raw, (float, np.floating)):
         value = float(raw)
-        digits = literal(str(raw).lstrip("-"))  # numpy writes the digits of its precision
+        digits = written(str(raw).lstrip("-"))  # numpy writes the digits of its precision
         if digits is None:  # nan, inf
             return Entry(value)
-        return Entry(value, digits.last, digits.figures)
+        return Entry(value, digits.place, digits.figures)
     if isinstance(raw, Fraction):
         return Entry(raw)
     raise FormatError(f"numbers are expected, not {brief(raw)}")
@@ -1824,7 +1848,7 @@ def tolerance_of(expected: Any, rule: Any) -> Any:
     if rule.get("figures") is not None:
         top = np.floor(np.log10(np.where(size == 0, 1.0, size)))
         return np.asarray(0.5 * 10.0 ** (top - rule["figures"] + 1) * (1 + 1e-9))
-    usual = RELATIVE * np.maximum(size, np.minimum(1, SMALL * size))
+    usual = RELATIVE * np.maximum(size, np.minimum(1, SMALL * np.minimum(size, 1)))
     return np.asarray(np.maximum(usual, FLOOR))
 
 

@@ -1,0 +1,385 @@
+"""A large class on several machines: what is lost by kills, what it costs, and what limits it.
+
+A class is graded by workers that are hosts of their own, network namespaces with an address each
+(plain processes, where the user is not root or `ip` is missing).  While that runs, workers, the
+scheduler and the one who asks are killed, again and again; the command is then given once more,
+as a person would.  In the end every submission has one record and one row in the gradebook, and
+the records of a part of the class are those of a grader without a cluster, its times aside.
+
+The same class, a part of it, is graded once without kills, by a cluster of two workers and by two
+graders without one, in turns.  What a job takes of the one who asks and of the scheduler is their
+processor time in that run.  From these, a simulation of events tells how well more workers are
+used than this machine has: jobs take the time that they were measured to take, each worker holds
+two, and the scheduler and the one who asks do one thing at a time.  Networks are taken to cost
+nothing beside that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import json
+import os
+import platform
+import random
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from pipeline import AUTOGRADER, prepare
+
+from autograder.course.config import Course
+from autograder.course.graders.station import SECRET
+from autograder.delivery.marks import scores
+
+A = "a02_attention_by_hand"
+PORT = 8786
+HOSTS = "ag-bench"  # begins the names of what `ip` makes, and of nothing else
+WIDTHS = (1, 2, 4, 8, 16, 32, 64, 256)
+AHEAD = 2  # jobs for each worker, one of them on its way
+_TICK = os.sysconf("SC_CLK_TCK")
+
+
+def progress(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def hosts(count: int) -> Iterator[tuple[str, list[list[str]]]]:
+    """Make so many hosts; give this one's address, and how a command begins on each of them."""
+    if os.getuid() != 0 or not shutil.which("ip"):
+        yield "127.0.0.1", [[] for _ in range(count)]
+        return
+
+    def ip(*words: str, check: bool = True) -> None:
+        subprocess.run(["ip", *words], check=check, capture_output=not check)
+
+    names = [f"{HOSTS}{i}" for i in range(count)]
+    try:
+        ip("link", "add", HOSTS, "type", "bridge")
+        ip("addr", "add", "10.211.0.1/24", "dev", HOSTS)
+        ip("link", "set", HOSTS, "up")
+        for i, name in enumerate(names):
+            ip("netns", "add", name)
+            ip("link", "add", f"{name}v", "type", "veth", "peer", "name", "eth0", "netns", name)
+            ip("link", "set", f"{name}v", "master", HOSTS, "up")
+            ip("-n", name, "addr", "add", f"10.211.0.{i + 2}/24", "dev", "eth0")
+            ip("-n", name, "link", "set", "eth0", "up")
+            ip("-n", name, "link", "set", "lo", "up")
+        yield "10.211.0.1", [["ip", "netns", "exec", name] for name in names]
+    finally:
+        for name in names:
+            ip("netns", "del", name, check=False)
+        ip("link", "del", HOSTS, check=False)
+
+
+class Machines:
+    """A scheduler and workers, which can be killed and come back."""
+
+    def __init__(self, folder: Path, address: str, on: list[list[str]]) -> None:
+        self.folder, self.host, self._on = folder, address, on
+        self.address = f"tcp://{address}:{PORT}"
+        self.scheduler = self._scheduler()
+        self.workers = [self._worker(i) for i in range(len(on))]
+
+    def kill_worker(self, number: int) -> None:
+        """Switch a worker off, and on again."""
+        _kill(self.workers[number])
+        self.workers[number] = self._worker(number)
+
+    def kill_scheduler(self) -> None:
+        """Switch the scheduler off, and with it the workers, which have nobody to work for."""
+        for process in (self.scheduler, *self.workers):
+            _kill(process)
+        self.scheduler = self._scheduler()
+        self.workers = [self._worker(i) for i in range(len(self._on))]
+
+    def close(self) -> None:
+        """Switch all of them off."""
+        for process in (self.scheduler, *self.workers):
+            _kill(process)
+
+    def _scheduler(self) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
+        return self._start([*command, "--host", self.host, "--port", str(PORT)], "scheduler")
+
+    def _worker(self, number: int) -> subprocess.Popen[bytes]:
+        command = [*self._on[number], *AUTOGRADER, "worker", self.address, "--processes", "1"]
+        return self._start(command, f"worker{number}")
+
+    def _start(self, command: list[str], name: str) -> subprocess.Popen[bytes]:
+        with (self.folder / f"{name}.log").open("a") as log:
+            return subprocess.Popen(
+                command, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+            )
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and all that it has started in its session: a machine is switched off."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICK
+
+
+def _mb(pid: int) -> float:
+    fields = dict(
+        line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+    )
+    return int(fields["VmHWM"].split()[0]) / 1024
+
+
+def asking(root: Path, *options: str) -> subprocess.Popen[bytes]:
+    """Grade a course; what is said stands in a file beside it."""
+    with said(root).open("wb") as log:
+        command = [*AUTOGRADER, "grade", A, *options]
+        return subprocess.Popen(command, cwd=root, stdout=log, stderr=subprocess.STDOUT)
+
+
+def said(root: Path) -> Path:
+    return root.with_suffix(".said")
+
+
+def watched(root: Path, *options: str) -> dict[str, float]:
+    """Grade a course to the end; return seconds, processor seconds and the most memory."""
+    process = asking(root, *options)
+    began, used, most = time.monotonic(), 0.0, 0.0
+    while process.poll() is None:
+        try:
+            used, most = _seconds(process.pid), max(most, _mb(process.pid))
+        except (OSError, KeyError):
+            break
+        time.sleep(0.05)
+    if process.wait():
+        sys.exit(f"grading failed: {said(root).read_text()[-2000:]}")
+    return {"seconds": time.monotonic() - began, "cpu": used, "mb": most}
+
+
+def marks(root: Path) -> dict[str, Any]:
+    return {student: mark.cells for student, mark in scores(Course.load(root), A).items()}
+
+
+def records(root: Path) -> dict[str, Any]:
+    found = {}
+    for path in (root / "records").glob(f"*/{A}.json"):
+        record = json.loads(path.read_bytes())
+        record["runtime"] = {}
+        found[path.parent.name] = record
+    return found
+
+
+def part_of(origin: Path, folder: Path, students: int) -> Path:
+    """Copy a course with the first so many of its submissions."""
+    root = Path(shutil.copytree(origin, folder, ignore=shutil.ignore_patterns("submitted")))
+    for path in sorted((origin / "submitted").iterdir())[:students]:
+        shutil.copytree(path, root / "submitted" / path.name)
+    return root
+
+
+def killed(origin: Path, folder: Path, machines: Machines, every: float) -> dict[str, Any]:
+    """Grade a class while somebody is killed every so many seconds."""
+    rng, root = random.Random(0), Path(shutil.copytree(origin, folder / "killed"))
+    handed = len(list((root / "submitted").iterdir()))
+    kills = {"worker": 0, "scheduler": 0, "asker": 0}
+    runs, began, sentences = 0, time.monotonic(), []
+    victims = ["worker", "worker", "asker", "worker", "worker", "scheduler"]
+    while True:
+        runs += 1
+        process = asking(root, "--scheduler", machines.address)
+        while True:
+            try:
+                process.wait(every * rng.uniform(0.5, 1.5))
+                break
+            except subprocess.TimeoutExpired:
+                victim = victims[sum(kills.values()) % len(victims)]
+                kills[victim] += 1
+                done = len(list((root / "records").glob(f"*/{A}.json")))
+                progress(f"{time.monotonic() - began:.0f} s: {done} of {handed}, {victim} killed")
+                if victim == "worker":
+                    machines.kill_worker(rng.randrange(len(machines.workers)))
+                elif victim == "scheduler":
+                    machines.kill_scheduler()
+                else:
+                    process.kill()
+                    process.wait()
+                    break
+        if process.returncode == 0:
+            break
+        text = said(root).read_text()
+        if "Traceback" in text:
+            sys.exit(f"a kill ended in a traceback: {text}")
+        if process.returncode > 0:
+            sentences.append(" ".join(text.split())[-300:].replace(str(root), "COURSE"))
+    seconds = time.monotonic() - began
+    found, given = records(root), marks(root)
+    students = {path.name for path in (root / "submitted").iterdir()}
+    if found.keys() != students or given.keys() != students:
+        sys.exit(f"{len(found)} records and {len(given)} rows for {handed} submissions")
+    withheld = sum(record["score"] is None for record in found.values())
+    shutil.rmtree(root / "submitted")
+    return {
+        "submissions": handed,
+        "workers": len(machines.workers),
+        "killed": kills,
+        "times_the_command_was_given": runs,
+        "seconds": round(seconds, 1),
+        "said_when_the_scheduler_went": sorted(set(sentences))[:3],
+        "submissions_without_a_record": 0,
+        "rows_in_the_gradebook": len(given),
+        "withheld": withheld,
+    }
+
+
+def side_by_side(origin: Path, folder: Path, machines: Machines, rounds: int) -> dict[str, Any]:
+    """Grade a class with a cluster of as many workers as there are processors, and without one."""
+    cores = os.cpu_count() or 1
+    costs: dict[str, list[dict[str, float]]] = {"cluster": [], "here": []}
+    seen: dict[str, dict[str, Any]] = {}
+    for _ in range(rounds):
+        for name in costs:
+            root = Path(shutil.copytree(origin, folder / name))
+            before = _seconds(machines.scheduler.pid)
+            own = ["--scheduler", machines.address] if name == "cluster" else ["--jobs", str(cores)]
+            cost = watched(root, *own)
+            cost["scheduler"] = _seconds(machines.scheduler.pid) - before
+            costs[name].append(cost)
+            seen[name] = records(root)
+            progress(f"{name}: {cost['seconds']:.1f} s for {len(seen[name])}")
+            shutil.rmtree(root)
+    differ = sum(seen["cluster"][student] != seen["here"][student] for student in seen["here"])
+    number = len(seen["here"])
+
+    def median(name: str, what: str) -> float:
+        return statistics.median(cost[what] for cost in costs[name])
+
+    return {
+        "submissions": number,
+        "rounds": rounds,
+        "records_that_differ": differ,
+        "seconds": {name: round(median(name, "seconds"), 2) for name in costs},
+        "efficiency": round(median("here", "seconds") / median("cluster", "seconds"), 3),
+        "ms_a_job": {
+            "of_the_one_who_asks": round(1e3 * median("cluster", "cpu") / number, 2),
+            "of_the_scheduler": round(1e3 * median("cluster", "scheduler") / number, 2),
+        },
+        "mb_of_the_one_who_asks": round(median("cluster", "mb"), 1),
+    }
+
+
+def job_seconds(origin: Path, folder: Path) -> list[float]:
+    """Return how long each job of a class takes a grader that has a processor for itself."""
+    root = Path(shutil.copytree(origin, folder / "alone"))
+    watched(root, "--jobs", "1")
+    paths = (root / "records").glob(f"*/{A}.json")
+    found = [json.loads(path.read_bytes())["runtime"]["seconds"] for path in paths]
+    shutil.rmtree(root)
+    return found
+
+
+def simulated(jobs: list[float], workers: int, asker: float, scheduler: float) -> dict[str, float]:
+    """Return how well so many workers are used, and how busy the other two are.
+
+    A job goes from the one who asks through the scheduler to the worker with the least to do, and
+    back the same way; each half of the way takes half of what both need for a job.
+    """
+    free = {"asker": 0.0, "scheduler": 0.0}
+    cost = {"asker": asker / 2, "scheduler": scheduler / 2}
+    busy = [0.0] * workers  # until when
+    held = [0] * workers
+    waiting = list(reversed(jobs))
+    events: list[tuple[float, int, int, str]] = []  # when, order, worker, what comes
+    order, clock = 0, 0.0
+
+    def through(first: str, second: str, at: float) -> float:
+        for name in (first, second):
+            at = free[name] = max(at, free[name]) + cost[name]
+        return at
+
+    def hand_out(at: float) -> None:
+        nonlocal order
+        while waiting:
+            worker = min(range(workers), key=held.__getitem__)
+            if held[worker] >= AHEAD:
+                return
+            held[worker] += 1
+            arrives = through("asker", "scheduler", at)
+            busy[worker] = max(busy[worker], arrives) + waiting.pop()
+            order += 1
+            heapq.heappush(events, (busy[worker], order, worker, "done"))
+
+    hand_out(0.0)
+    while events:
+        clock, _, worker, what = heapq.heappop(events)
+        if what == "done":
+            order += 1
+            back = through("scheduler", "asker", clock)
+            heapq.heappush(events, (back, order, worker, "back"))
+        else:
+            held[worker] -= 1
+            hand_out(clock)
+    return {
+        "efficiency": round(sum(jobs) / workers / clock, 3),
+        "jobs_a_second": round(len(jobs) / clock, 1),
+        "asker_busy": round(asker * len(jobs) / clock, 3),
+        "scheduler_busy": round(scheduler * len(jobs) / clock, 3),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--submissions", type=int, default=10_000, help="of the class with kills")
+    parser.add_argument("--workers", type=int, default=4)
+    parser.add_argument("--every", type=float, default=45.0, help="seconds between kills")
+    parser.add_argument("--part", type=int, default=300, help="submissions without kills")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    os.environ[SECRET] = "of this bench alone"
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+        folder = Path(name)
+        progress("simulating the class")
+        origin = prepare([A], options.submissions, folder / "origin")
+        part = part_of(origin, folder / "part", options.part)
+        address, on = stack.enter_context(hosts(options.workers))
+        found: dict[str, Any] = {
+            "machine": {"cores": os.cpu_count(), "python": platform.python_version()},
+            "hosts": "network namespaces" if on[0] else "processes",
+        }
+        with ExitStack() as few:
+            two = Machines(folder, address, on[: os.cpu_count()])
+            few.callback(two.close)
+            found["side_by_side"] = costs = side_by_side(part, folder, two, options.rounds)
+        jobs = job_seconds(part, folder)
+        own = [costs["ms_a_job"][k] / 1e3 for k in ("of_the_one_who_asks", "of_the_scheduler")]
+        rng = random.Random(0)
+        many = [rng.choice(jobs) for _ in range(10_000)]
+        found["job_seconds"] = {
+            "median": round(statistics.median(jobs), 4),
+            "mean": round(statistics.mean(jobs), 4),
+            "most": round(max(jobs), 4),
+        }
+        found["simulated"] = {str(width): simulated(many, width, *own) for width in WIDTHS}
+        found["simulated_jobs_ten_times_as_long"] = {
+            str(width): simulated([10 * s for s in many], width, *own) for width in WIDTHS
+        }
+        machines = Machines(folder, address, on)
+        stack.callback(machines.close)
+        found["killed"] = killed(origin, folder, machines, options.every)
+    print(json.dumps(found, indent=2))
+    if options.out:
+        options.out.write_text(json.dumps(found, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
