@@ -345,6 +345,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the hosts go
     os.environ[SECRET] = "of this bench alone"
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)

@@ -21,7 +21,8 @@ from autograder.sandbox import affinity
 from autograder.sandbox.allowance import Reading
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.isolation import Isolation, SandboxError, probe
-from autograder.sandbox.jails import bubblewrap, control, limits
+from autograder.sandbox.jails import control
+from autograder.sandbox.jails.jail import JAILS
 from autograder.sandbox.results import CONTROL_SECONDS, Limits
 from autograder.sandbox.session import Session
 from autograder.sandbox.shared_memory import Lent
@@ -185,14 +186,10 @@ class Zygote:
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
         self._control = ours
-        wrapped = self.isolation.tier in ("A", "A-")
+        jail = JAILS[self.isolation.tier]()
         data = self._written()
         module = "autograder.sandbox.inside.zygote", str(theirs.fileno())
-        if wrapped:
-            command = bubblewrap.command(*module, data=data)
-            data = data and limits.DATA
-        else:
-            command = control.command(*module)
+        command = jail.command(*module, data=data)
         with theirs:
             self._process = subprocess.Popen(
                 command,
@@ -207,11 +204,13 @@ class Zygote:
             "modules": self._modules,
             "also": self._also,
             "tier": self.isolation.tier,
-            "memory_mb": self.limits.memory_mb,
-            "scratch_mb": self.limits.scratch_mb,
-            "cpu_seconds": self.limits.cpu_seconds,
+            "allowed": {
+                "memory_mb": self.limits.memory_mb,
+                "scratch_mb": self.limits.scratch_mb,
+                "cpu_seconds": self.limits.cpu_seconds,
+            },
             "cpus": affinity.cpus(),
-            "data": data,
+            "data": jail.inside(data),
         }
         with contextlib.suppress(OSError):  # it is gone: whoever waits for it is told
             control.send(ours, settings)

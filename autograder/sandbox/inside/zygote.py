@@ -20,7 +20,8 @@ from typing import Any
 from autograder.sandbox.inside import worker
 from autograder.sandbox.inside.shell import Shell
 from autograder.sandbox.inside.warm_up import warm_up
-from autograder.sandbox.jails import control, kernel, limits, namespaces, root
+from autograder.sandbox.jails import control, kernel, limits
+from autograder.sandbox.jails.jail import JAILS, Allowed
 
 _LOOK_SECONDS = 0.001  # between looks at a worker's memory
 _EAGER = ("numpy.random", "numpy.linalg", "numpy.fft")
@@ -55,26 +56,11 @@ class _Zygote:
         self._most: int | None = None
         if settings["cpus"] is not None:
             os.sched_setaffinity(0, settings["cpus"])
-        paths = limits.python_paths()
         self._shell, self._torch = _import(settings["modules"], settings["also"])
-        _forget_ourselves(paths)
+        _forget_ourselves(limits.python_paths())
         data = settings["data"]
-        root.drop_root([*paths, *filter(None, [data])])
-        self._confinement = None
-        self._nested = settings["tier"] == "A"
-        if settings["tier"] != "C":
-            self._confinement = limits.prepare(
-                settings["memory_mb"],
-                settings["cpu_seconds"],
-                settings["scratch_mb"],
-                nested=self._nested,
-                data=data,
-            )
-        if sys.platform == "linux":
-            limits.adopt_orphans()
-            limits.hide_memory()
-        if not self._nested and settings["tier"] != "C":
-            kernel.drop_capabilities()  # bubblewrap gives one, for starting nested workers
+        self._jail = JAILS[settings["tier"]]()
+        self._jail.settle(Allowed(**settings["allowed"]), data)
         os.chdir(data or "/")
         # What exists now is not looked at by the workers' collectors, so its pages stay shared.
         gc.collect()
@@ -110,7 +96,7 @@ class _Zygote:
     def _fork(self, number: int, descriptors: list[int], cpu: int | None) -> dict[str, Any]:
         zygote = os.getpid()
         try:
-            pid = namespaces.fork() if self._nested else os.fork()
+            pid = self._jail.fork()
         except OSError as error:
             _close(descriptors)
             return {"error": str(error)}
@@ -127,11 +113,7 @@ class _Zygote:
             lent = mmap.mmap(memory[0], 0) if memory else None
             if cpu is not None:
                 os.sched_setaffinity(0, {cpu})
-            # In namespaces of its own it ends with them, and sees no parent.
-            if sys.platform == "linux" and not self._nested:
-                limits.die_with(zygote)
-            if self._confinement is not None:
-                limits.confine(self._confinement)
+            self._jail.confine(zygote)
             # Standard input is /dev/null already. What C code prints must neither block the
             # worker nor reach the terminal.
             os.dup2(0, 1)
