@@ -59,6 +59,7 @@ def write_report(course: Course, ids: Sequence[str], before: Path | None = None)
         classes=classes,
         results=results,
         students=_named(course, classes.values()),
+        waits=_waits(classes.values()),
     )
 
 
@@ -68,6 +69,17 @@ def _named(course: Course, classes: Iterable[Mapping[str, Sheet]]) -> dict[str, 
     ids = sorted({student for found in classes for student in found})
     names = {id: known[id].name if id in known else "" for id in ids}
     return {id: "" if name == id else name for id, name in names.items()}
+
+
+def _waits(classes: Iterable[Mapping[str, Sheet]]) -> dict[str, str]:
+    """Say what each student waits for, in the words by which the page filters."""
+    words: dict[str, set[str]] = {}
+    for found in classes:
+        for student, sheet in found.items():
+            own = words.setdefault(student, set())
+            own |= {"open"} if sheet.open else set()
+            own |= {"withheld"} if sheet.withheld else set()
+    return {student: " ".join(sorted(own)) for student, own in words.items()}
 
 
 def _others(found: Mapping[str, Sheet]) -> list[tuple[str, list[Section]]]:

@@ -35,3 +35,11 @@ def test_a_class_is_searched_filtered_and_sorted(tiny, graded, save, tmp_path):
         assert tab.ask(SHOWN) == "bea cy"
         tab.resize(390, 800)
         assert tab.ask("document.documentElement.scrollWidth <= innerWidth")
+        tab.open((page.parent / "class.html").as_uri())  # over all assignments
+        tab.wait("document.querySelector('.tools output')?.value === '4 of 4'")
+        tab.ask("document.querySelectorAll('#score-table thead button')[1].click()")
+        assert tab.ask(SHOWN) == "bob cy bea ada"
+        tab.ask(search % ("select", "withheld"))
+        assert tab.ask(SHOWN) == "bea"
+        offered = "[...document.querySelector('.tools select').options].map(o => o.value).join()"
+        assert tab.ask(offered) == ",open,withheld"

@@ -11,7 +11,8 @@ search.setAttribute("aria-label", "Search students");
 const only = document.createElement("select");
 only.setAttribute("aria-label", "Which students are shown");
 for (const [label, value] of [["all", ""], ["with points to come", "open"], ["withheld", "withheld"], ["late", "late"]])
-  only.add(new Option(label, value));
+  if (rows.some((row) => !value || row.dataset.is.split(" ").includes(value)))
+    only.add(new Option(label, value));
 const count = document.createElement("output");
 const tools = document.createElement("p");
 tools.className = "tools";
