@@ -43,6 +43,155 @@ except ImportError:
 
 # %% [markdown]
 # ## 1 The block and the cache
+#
+# ### Four programs, one average
+#
+# *15 minutes.* Before anything new, one ladder from a loop to attention; it shows what attention adds to an average.
+# Let every token be replaced by the mean of itself and all tokens before it. There are four programs for that:
+#
+# 1. **two loops**: for each row $t$, add up the rows $0, \dots, t$ and divide by their number;
+# 2. **one matrix**: collect the shares in a table and multiply, $y = W x$;
+# 3. **a softmax** of scores that are all 0, where the scores of later tokens are $-\infty$ before the softmax;
+# 4. **attention** whose queries are all 0: every score is $0 \cdot k_j = 0$, whatever the keys are.
+#
+# Worked example, three tokens of width 1, $x = (6, 0, 3)$. By loops $y = (6, 3, 3)$. As a matrix
+#
+# $$ W = \begin{pmatrix} 1 & 0 & 0 \\ \tfrac12 & \tfrac12 & 0 \\ \tfrac13 & \tfrac13 & \tfrac13 \end{pmatrix},
+#    \qquad W x = \begin{pmatrix} 6 \\ 3 \\ 3 \end{pmatrix}, $$
+#
+# and $W$ is the softmax, row by row, of
+#
+# $$ \begin{pmatrix} 0 & -\infty & -\infty \\ 0 & 0 & -\infty \\ 0 & 0 & 0 \end{pmatrix} , $$
+#
+# since $e^0 = 1$ and $e^{-\infty} = 0$. From the third rung there is only one step to attention: let the
+# scores differ. The mean becomes a weighted mean, and the data decide about the weights.
+#
+# Your four tokens are the rows of `x`:
+
+# %%
+your_numbers("prefix_ladder")
+
+# %% [markdown]
+# 1. `y`: each row replaced by the mean of itself and the rows before it.
+# 2. `mean_matrix(n)`: the matrix $W$ of the second program.
+#    `causal_weights(S)` for scores `S` of shape `(n, n)`: the weights of the third program, for any finite scores, such as
+#    ±1000 as well. `causal_average(x, S=None)` for `x` of shape `(n, d)`: the outputs, the plain prefix means where no
+#    scores are given. No loop over the rows.
+# 3. `running`: in the notebook on cost a running mean was kept up to date without looking back. Let `y` be the mean of the
+#    rows 0 … t − 1 and `x` the row at position `t` (from 0). The mean of the rows 0 … t, as a formula in
+#    `y`, `x`, `t`?
+# 4. Now scores that differ: $S_{ij} = j \log 2$ for all queries $i$. `last_weights`: the weights in the last of
+#    four rows. `last_output`: the last row of the output, for your `x`.
+# 5. `w`: two layers of *uniform* averaging, four tokens: the second layer averages what came out of the first. With which
+#    weights do the four rows of the input enter the last row of the output?
+
+# %% exercise="prefix_ladder"
+import numpy as np
+
+y = None             # four rows of two numbers
+running = None       # a formula in y, x, t
+last_weights = None  # four numbers
+last_output = None   # two numbers
+w = None             # four numbers
+
+
+def mean_matrix(n: int) -> "(n, n)":
+    """Return the matrix that turns the rows of x into their prefix means.
+
+    >>> mean_matrix(2).tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
+    """
+    raise NotImplementedError
+
+
+def causal_weights(S: "(n, n)") -> "(n, n)":
+    """Return the softmax of the scores along the keys, where no key is later than its query.
+
+    >>> causal_weights(np.array([[1.0, 5.0], [2.0, 2.0]])).tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
+    """
+    raise NotImplementedError
+
+
+def causal_average(x: "(n, d)", S: "(n, n)" = None) -> "(n, d)":
+    """Return the weighted mean of each row and those before it; without scores, the plain one.
+
+    >>> causal_average(np.array([[6.0], [0.0], [3.0]])).round(6).tolist()
+    [[6.0], [3.0], [3.0]]
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# *Where you meet this.* Every decoder is this ladder with learned scores. The uniform rung is where training begins: with small
+# random weights all scores are near 0, so an untrained decoder averages its past. The last part says what
+# that does in depth. No score prefers the first token, and yet it gains with each layer, because it is in the past of
+# everyone: in the last of 1024 rows it has 0.1 % of the weight after one uniform layer, 0.7 % after two, and 90 % after twelve.
+
+# %% [markdown]
+# ### Eight queries, two keys
+#
+# *20 minutes.* In the notebook on cost you weighed the cache of keys and values, and met the extreme remedy: *one* head of keys
+# and values for all query heads (multi-query attention). **Grouped queries** lie between. There are $h$ query heads and $g$
+# heads of keys and values, with $h$ a multiple of $g$; neighbouring query heads share one:
+#
+# $$ \text{query head } j \text{ reads key and value head } \lfloor j / (h/g) \rfloor . $$
+#
+# Worked example: $h = 6$ and $g = 3$, so that $h/g = 2$. Query heads 0 and 1 read head 0, query heads 2 and 3 read head 1, and
+# query head 5 reads head $\lfloor 5/2 \rfloor = 2$. Everything else stays: each query head has its own scores, softmax and output, and
+# $W_O$ joins $h$ outputs. $W_K$ and $W_V$ have $g\, d_k$ columns in place of $h\, d_k$.
+#
+# A program can copy keys and values until there are $h$ of each. That is right, and gives away what was won: a step of
+# decoding then writes and reads the large arrays after all. Broadcasting does without copies.
+#
+# 1. `gqa(Q, K, V, mask=None)` for `Q` of shape `(…, h, n, d_k)`, `K` of shape `(…, g, m, d_k)` and `V` of shape `(…, g, m, d_v)`
+#    returns `(…, h, n, d_v)`, with scores divided by $\sqrt{d_k}$. True in a mask means "may attend"; it has the shape
+#    `(…, h, n, m)` or one that broadcasts to that, such as `(n, m)`. Where $h$ is no multiple of $g$, raise a ValueError. No array has
+#    $h \cdot m \cdot d_k$ entries for large $m$.
+# 2. A model of width $d = 4096$ with $h = 32$ query heads, $d_k = d_v = 128$ and no biases. `parameters`: the weights of
+#    $W_Q$, $W_K$, $W_V$ and $W_O$ of one layer together, for $g = 32$, 8 and 1.
+# 3. The same model has 32 layers and caches numbers of two bytes. `bytes_per_token`: the bytes of cache for each token,
+#    for the same $g$. `gib`: the cache of 8192 tokens in GiB ($2^{30}$ bytes).
+# 4. A model with more key heads can be turned into one with fewer, and then trained on for a short time. One begins with the *mean*
+#    of the matrices of each group. Take $d = 2$ and $d_k = 1$, so that $W_K$ has one column for each head, and let
+#    `heads` hold the columns of four key heads as rows. `W`: the two heads after pooling, as rows as well.
+
+# %%
+your_numbers("gqa")
+
+# %% [markdown]
+# 5. `shrinks`: what shrinks when $g$ falls, with $h$, $d_k$ and the number of tokens as they are? (All letters that apply. Wrong
+#    letters take away.)
+#    - **A** The cache.
+#    - **B** The bytes that are read for each decoded token.
+#    - **C** The number of weights in $W_K$ and $W_V$.
+#    - **D** The number of attention weights.
+#    - **E** The multiply–adds of $Q K^\top$.
+
+# %% exercise="gqa"
+import numpy as np
+
+parameters = None       # three whole numbers, for g = 32, 8, 1
+bytes_per_token = None  # three whole numbers
+gib = None              # three numbers
+W = None                # two rows of two numbers
+shrinks = None          # letters, as in "AE"
+
+
+def gqa(
+    Q: "(…, h, n, d_k)", K: "(…, g, m, d_k)", V: "(…, g, m, d_v)", mask: "(…, h, n, m)" = None
+) -> "(…, h, n, d_v)":
+    """Return attention in which query head j reads key and value head j // (h/g).
+
+    >>> V = np.array([[[1.0]], [[2.0]]])
+    >>> gqa(np.zeros((4, 1, 1)), np.zeros((2, 1, 1)), V).ravel().tolist()
+    [1.0, 1.0, 2.0, 2.0]
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# *Where you meet this.* Llama-2-7B has $g = h = 32$. Llama-3-8B and Mistral-7B have 32 query heads and 8 heads of keys and values in each of
+# 32 layers, Llama-3-70B has 64 and 8. That the quality stays close to that of $h$ key heads is *measured on trained models*
+# (Ainslie et al., 2023); your counts are exact.
 
 # %% [markdown]
 # ## 2 Other weights
