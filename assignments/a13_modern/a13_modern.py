@@ -194,6 +194,87 @@ def gqa(
 # (Ainslie et al., 2023); your counts are exact.
 
 # %% [markdown]
+# ### The block that replaced the one of 2017
+#
+# *40 minutes.* You know nearly all of its pieces. The norm stands *in front* of each sublayer, so that the stream
+# itself is only added to (sixth notebook). It is RMSNorm, with a gain for each feature and no shift. Queries and keys are rotated by their
+# positions (fifth notebook), and key heads are shared. There are no biases. New is the feed-forward layer, **SwiGLU**:
+# two matrices read the input, one of the two results passes through $\operatorname{silu}(z) = z\, \sigma(z)$, with
+# the logistic function $\sigma(z) = 1/(1 + e^{-z})$, and gates the other one, entry by entry:
+#
+# $$ \operatorname{SwiGLU}(x) = \bigl(\operatorname{silu}(x W_\text{gate}) \odot (x W_\text{up})\bigr)\, W_\text{down} . $$
+#
+# Worked example: $x = 1$, $W_\text{gate} = (3, -3)$, $W_\text{up} = (2, 4)$, $W_\text{down} = (1, 1)^\top$. The gate is
+# $(\operatorname{silu}(3), \operatorname{silu}(-3)) = (2.858, -0.1423)$, the hidden vector $(2.858 \cdot 2, -0.1423 \cdot 4) = (5.715, -0.5691)$,
+# and the output 5.146.
+#
+# The whole block, for $x$ of shape $(n, d)$:
+#
+# $$ u = x + \operatorname{Attention}\bigl(\operatorname{RMS}_1(x)\bigr), \qquad
+#    y = u + \operatorname{SwiGLU}\bigl(\operatorname{RMS}_2(u)\bigr) . $$
+#
+# This exercise builds on your `gqa` from above and on your `rope` from the notebook on positions. Save that notebook, and run this
+# cell: your own code comes in its place.
+
+# %%
+carry("rope_apply")
+
+# %% [markdown]
+# 1. `silu_values`: silu at −2, −1, 0, 1, 2.
+# 2. A small SwiGLU: `x` has two features, `gate` and `up` are $W_\text{gate}$ and $W_\text{up}$, `down` is $W_\text{down}$.
+#    `hidden`, `out`: the hidden vector, and the output. (Your `sizes` are for later.)
+
+# %%
+your_numbers("modern_block")
+
+# %% [markdown]
+# 3. `modern_block(x, P, h, g, base=10000.0, eps=1e-5, positions=None)` for `x` of shape `(…, n, d)`, with $h$ query heads and $g$
+#    heads of keys and values. `P` holds the arrays `wq` $(d, d)$, `wk` and `wv` $(d, g\, d/h)$, `wo` $(d, d)$, `gate` and `up` $(d, f)$,
+#    `down` $(f, d)$, and the gains `norm1`, `norm2` $(d,)$. Matrices are multiplied from the right, as in `x @ P["wq"]`; head 0 has the first columns.
+#    - The norms divide by $\sqrt{\tfrac1d \sum_j x_j^2 + \varepsilon}$ and multiply by the gains.
+#    - Queries and keys are rotated in every head, by `positions` (0 … n − 1 where none are given) and with `base`, neighbouring columns being a pair.
+#    - Attention is causal, with scores divided by $\sqrt{d/h}$.
+# 4. `parameters`: *all* parameters of two models. `sizes` has a row for each of them, $(V, d, L, h, g, f)$: vocabulary, width, blocks, query
+#    heads, key heads, hidden width. Embedding ($V \times d$) and output matrix are two matrices; in front of the output matrix stands a final RMSNorm.
+# 5. `f`: a ReLU layer has two matrices, $d \times 4d$ and $4d \times d$. For which hidden width does SwiGLU have as many weights? A
+#    formula in `d`.
+# 6. `exact`: which of these are exactly true, for all weights and inputs that are not 0? (All letters that apply. Wrong letters take away.)
+#    - **A** With $W_\text{down} = 0$ and $\varepsilon = 0$: $\operatorname{block}(3x) - 3x = \operatorname{block}(x) - x$.
+#    - **B** Rotary positions leave the values as they are.
+#    - **C** The stream itself is never normalised inside the block.
+#    - **D** If 1 is added to all features, RMSNorm gives the same as before.
+#    - **E** SwiGLU with one hidden unit is 0 for half of all inputs, as a ReLU layer with one hidden unit is.
+
+# %% exercise="modern_block"
+import numpy as np
+
+silu_values = None  # five numbers
+hidden = None       # three numbers
+out = None          # two numbers
+parameters = None   # two whole numbers
+f = None            # a formula in d
+exact = None        # letters, as in "BE"
+
+
+def modern_block(
+    x: "(…, n, d)", P: dict, h: int, g: int, base=10000.0, eps=1e-5, positions: "(n,)" = None
+) -> "(…, n, d)":
+    """Return x + attention(RMS(x)), and to that added what SwiGLU makes of its RMS.
+
+    >>> P = {name: np.zeros((2, 2)) for name in ("wq", "wk", "wv", "wo", "gate", "up", "down")}
+    >>> P["norm1"] = P["norm2"] = np.ones(2)
+    >>> modern_block(np.array([[3.0, 4.0]]), P, 1, 1).tolist()
+    [[3.0, 4.0]]
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# *Where you meet this.* With $(V, d, L, h, g, f) = (32000, 4096, 32, 32, 32, 11008)$ your count gives 6,738,415,616, the published size of
+# Llama-2-7B; with $(128256, 4096, 32, 32, 8, 14336)$ it gives 8,030,261,248, that of Llama-3-8B. The 11,008 is your formula
+# at $d = 4096$, rounded up to a multiple of 256; Llama-3-8B chose a wider layer. GPT-J and PaLM let both sublayers read the same normalised $x$ (a *parallel* block): another function, and a
+# legitimate one. That the block of today trains better than the one of 2017 is *measured on trained models*.
+
+# %% [markdown]
 # ## 2 Other weights
 
 # %% [markdown]

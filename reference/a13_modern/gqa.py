@@ -21,7 +21,7 @@ exercise = Exercise(
         "and which one lets the keys be broadcast against them?",
         "For each matrix, and for each thing that is stored, ask whose width it has: that of h "
         "heads, or that of g.",
-        "To pool, bring the heads into a shape with an axis of groups and an axis within the group.",
+        "To pool, bring the heads into a shape with an axis of groups and one within the group.",
     ],
 )
 
@@ -196,7 +196,7 @@ def averaged(Q, K, V, mask=None):
 
 @exercise.misconception
 def copied(Q, K, V, mask=None):
-    """You copied keys and values for every query head. Shared keys are there to be read, not copied."""
+    """You copied keys and values for every query head. Shared keys are read, not copied."""
     if Q.shape[-3] % K.shape[-3]:
         raise ValueError
     return repeated(Q, K, V, mask)

@@ -281,7 +281,7 @@ def two_loops(x, S=None):
 
 @exercise.misconception(credit=0.4)
 def transposed_weights(x, S=None):
-    """You let the weights of one query act on all outputs: row t of the weights belongs to row t."""
+    """You used the weights by columns. Row t of the weights makes row t of the output."""
     return (mean_matrix(len(x)) if S is None else causal_weights(S)).T @ x
 
 
