@@ -275,6 +275,84 @@ def modern_block(
 # legitimate one. That the block of today trains better than the one of 2017 is *measured on trained models*.
 
 # %% [markdown]
+# ### Longer than trained
+#
+# *25 minutes.* In the notebook on positions each pair $i$ of columns turned by $\theta_i = b^{-2i/d}$ for every position, with the base
+# $b$ and $d$ columns in a head. A score depends on the difference of two positions alone, so nothing seems to stand in the way of a longer text. But
+# a model has only learned with the angles that it has met. The wavelength $2\pi/\theta_i$ of a slow pair can be longer than the texts in
+# training: such a pair has never come round, and at later positions it shows angles that the model has never seen.
+
+# %% tags=["demonstration"]
+if plt:
+    figure, axes = plt.subplots(figsize=(6, 2.8), layout="constrained")
+    for style, base in (("ko", 1e4), ("k^", 5e5)):
+        axes.semilogy(2 * np.pi * base ** (np.arange(0, 32, 2) / 32), style, mfc="none", label=f"base {base:.0f}")
+    axes.axhline(4096, color="k", lw=0.8)
+    axes.set(xlabel="pair", ylabel="wavelength in tokens")
+    axes.legend()
+    plt.show()
+
+# %% [markdown]
+# *The picture:* the wavelengths of the 16 pairs of a head of width 32, on a logarithmic axis, and a line at 4096 tokens. They grow by a constant factor from
+# pair to pair, from $2\pi = 6.283$ on. With the base 10,000 (circles) the last four lie above the line, with 500,000 (triangles) the last eight.
+#
+# Two ways are common to make the context $s$ times longer.
+#
+# - **Interpolation** (`"pi"`): all positions are divided by $s$, which is the same as dividing every $\theta_i$ by $s$.
+# - **Another base** (`"ntk"`): the base is replaced by a larger one, such that the *slowest* pair ($i = d/2 - 1$) turns exactly
+#   $s$ times more slowly. The fastest pair ($i = 0$) turns by 1 for any base. (The name comes from the forum post that proposed it.)
+#
+# Worked example with $d = 4$, $b = 100$ and $s = 3$: two pairs, $\theta = (1,\ 100^{-1/2}) = (1,\ 0.1)$. Interpolation makes it $(0.3333,\ 0.03333)$. With
+# the base 900 it is $(1,\ 900^{-1/2}) = (1,\ 0.03333)$: here 900 is what is looked for.
+
+# %%
+your_numbers("rope_scaling")
+
+# %% [markdown]
+# 1. `new_base`: the base for which the slowest pair turns $s$ times more slowly than with the base $b$. A formula in `b`, `s`, `d`.
+# 2. `bases`: that base for $b = 10000$, your `d`, and both factors in `s`.
+# 3. `pairs`: for how many of the $d/2$ pairs is the wavelength longer than the texts in training? For each row of `models`, which has the
+#    base and the number of tokens of published models, and your `d`.
+# 4. `rope_frequencies(d, base=10000.0, s=1.0, method="none")` returns the $d/2$ angles per position: unscaled for `"none"`, whatever $s$
+#    is, interpolated for `"pi"`, with the new base for `"ntk"`. Raise a ValueError for $s < 1$, and for `"ntk"` with $d = 2$.
+# 5. `scores`: take the first pair alone, and $q = k = (1, 0)$, before they are rotated, one token apart. Their product $q \cdot k$ after the
+#    rotation: unscaled, and with interpolation by $s = 4$.
+# 6. `statements`: a model with $d = 128$ and $b = 10000$, trained on 4096 tokens, is used up to position 16383 with $s = 4$. Call a pair
+#    *incomplete* if its wavelength is longer than 4096, and call the angles from 0 to $4096\, \theta_i$ its *trained range*. Which are true? (All letters
+#    that apply. Wrong letters take away.)
+#    - **A** Interpolation keeps every angle inside the trained range.
+#    - **B** The new base leaves the first pair as it is.
+#    - **C** With the new base all of the incomplete pairs but one leave their trained range.
+#    - **D** With the new base no pair leaves its trained range.
+#    - **E** Either method makes a trained model work at the new length.
+
+# %% exercise="rope_scaling"
+import numpy as np
+
+new_base = None    # a formula in b, s, d
+bases = None       # two numbers
+pairs = None       # two whole numbers
+scores = None      # two numbers
+statements = None  # letters, as in "DE"
+
+
+def rope_frequencies(d: int, base=10000.0, s=1.0, method="none") -> "(d/2,)":
+    """Return what each pair turns by in one step, where the context shall grow by the factor s.
+
+    >>> rope_frequencies(4, 100.0, 3.0, "pi").round(4).tolist()
+    [0.3333, 0.0333]
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# *Where you meet this.* Interpolation stretched Llama from 2048 to 32,768 tokens, with a short training at the new length (Chen et al., 2023). Llama-3-8B is
+# trained with the base 500,000 and 8192 tokens from the beginning. YaRN (Peng et al., 2023) divides the slow pairs, leaves the fast
+# ones alone, and blends in between. How good a model is afterwards is *measured on trained models*; that the angles stay in a
+# range is arithmetic. The small model of the eleventh notebook, which repeats motifs and was trained on 24 symbols, does on 48 symbols what such tables
+# show, without any further training: in the second half a symbol costs it 2.2 nats unscaled (guessing costs 2.4), 9.4 with interpolation by 2, and 0.3
+# with the other base. The price is paid in the first half: 0.001 nats become 7 by interpolation, and 0.2 by the other base.
+
+# %% [markdown]
 # ## 2 Other weights
 
 # %% [markdown]
