@@ -353,6 +353,89 @@ def rope_frequencies(d: int, base=10000.0, s=1.0, method="none") -> "(d/2,)":
 # with the other base. The price is paid in the first half: 0.001 nats become 7 by interpolation, and 0.2 by the other base.
 
 # %% [markdown]
+# ### Somewhere to look when there is nothing to see
+#
+# *25 minutes.* The weights of a softmax sum to 1, so a head that has found nothing must still bring something. In trained models such heads put
+# nearly all of their weight on the first token, whatever it is (*measured on trained models*; Xiao et al., 2023): a **sink**, into which weight can
+# flow without doing harm. Two things follow.
+#
+# **A sink can be built in.** Put one more term into the denominator, a 1, which is $e^0$: a key of score 0 whose value is 0.
+#
+# $$ \operatorname{softmax}_1(s)_i = \frac{e^{s_i}}{1 + \sum_k e^{s_k}}, \qquad \text{and with a sink of score } b: \quad \frac{e^{s_i}}{e^b + \sum_k e^{s_k}} . $$
+#
+# Worked example: $s = (1, -1)$. The denominator is $1 + e + e^{-1} = 4.086$, the weights are 0.6652 and 0.09003, and together 0.7553: the rest,
+# 0.2447, goes nowhere. The ordinary softmax has 0.8808 and 0.1192. If both scores were 3 lower, the two weights would be 0.1173 and 0.01588.
+#
+# **A natural sink must be kept.** A cache that holds only the newest $w$ tokens drops the first one, on which the model relies. So one keeps a few
+# first tokens for good, and the window.
+
+# %% tags=["demonstration"]
+if plt:
+    shift = np.linspace(-8, 8, 200)
+    mass = (np.e + 1 / np.e) * np.exp(shift)
+    figure, axes = plt.subplots(figsize=(6, 2.6), layout="constrained")
+    axes.plot(shift, np.ones(200), "k--", label="softmax")
+    axes.plot(shift, mass / (1 + mass), "k-", label="with a 1")
+    axes.set(xlabel="added to both scores", ylabel="sum of the weights", ylim=(0, 1.1))
+    axes.legend()
+    plt.show()
+
+# %% [markdown]
+# *The picture:* the sum of the weights for the scores $(1, -1)$ with something added to both, from −8 to 8. For the softmax it is 1 throughout. With a 1 in
+# the denominator it rises from 0.001 on the left through 0.5 at −1.127 to 0.9999 on the right: the head can be switched off.
+
+# %%
+your_numbers("attention_sinks")
+
+# %% [markdown]
+# 1. `steps`: let $L = \log \sum_k e^{s_k}$, and let $p$ be the ordinary softmax. Lead `exp(s_i)/(1 + sum(exp(s_k), k))` to
+#    `p_i/(1 + exp(-L))`, one equality a line. Rules: *definition* (of $L$ and $p$) and algebra. One rule a line, please.
+# 2. `weights`: the weights with a 1 in the denominator for your `s`. `total`: their sum. `lowered`: the sum if all three scores are
+#    5 lower.
+# 3. `softmax1(x, axis=-1, sink=0.0)`: these weights along an axis, with $e^\text{sink}$ in place of the 1. Scores may be ±1000 or $-\infty$; a row of
+#    nothing but $-\infty$ gives zeros. `sink=-np.inf` is the ordinary softmax.
+# 4. `sink_attention(Q, K, V, w, sinks)` for shapes `(n, d)`, `(n, d)`, `(n, d_v)`: ordinary softmax attention, with scores divided by $\sqrt d$, in which query $i$ sees
+#    key $j$ if $j \le i$ and, besides, $j > i - w$ or $j < \texttt{sinks}$. (Here `w` counts the token itself.)
+# 5. `edges`: the allowed pairs of query and key for your `n`, `w`, `sinks`. `cached`: how many tokens are kept when token 5000 has come
+#    (counted from 0, itself included), with a window of 1020 and 4 sinks?
+# 6. `sink_score`: which score must a sink have, so that $m$ other keys, all of score 0, keep the weight $\varepsilon$ *together*? A formula in `m`, `epsilon`.
+
+# %% exercise="attention_sinks"
+import numpy as np
+
+steps = None       # a list of lines
+weights = None     # three numbers
+total = None       # one number
+lowered = None     # one number
+edges = None       # a whole number
+cached = None      # a whole number
+sink_score = None  # a formula in m, epsilon
+
+
+def softmax1(x: "array", axis: int = -1, sink: float = 0.0) -> "array, same shape as x":
+    """Return exp(x_i)/(exp(sink) + Σ exp(x_k)) along an axis.
+
+    >>> softmax1(np.array([0.0, 0.0, 0.0])).tolist()
+    [0.25, 0.25, 0.25]
+    """
+    raise NotImplementedError
+
+
+def sink_attention(Q: "(n, d)", K: "(n, d)", V: "(n, d_v)", w: int, sinks: int) -> "(n, d_v)":
+    """Return causal attention in a window of w keys and to the first tokens.
+
+    >>> sink_attention(np.zeros((4, 1)), np.zeros((4, 1)), np.array([[8.0], [5], [4], [2]]), 1, 1).ravel().tolist()
+    [8.0, 6.5, 6.0, 5.0]
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# *Where you meet this.* StreamingLLM (Xiao et al., 2023) keeps 4 first tokens and a window, and lets models of the Llama family run over
+# millions of tokens with a cache of fixed size; without the 4 the loss explodes as soon as the first token is dropped (*measured on trained models*).
+# The open models gpt-oss of 2025 learn one sink score $b$ for each head. Your last formula says how strong a sink must be: to leave
+# 1 % to a thousand keys of score 0 it needs a score between 11 and 12.
+
+# %% [markdown]
 # ## 2 Other weights
 
 # %% [markdown]
