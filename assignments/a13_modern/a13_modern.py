@@ -436,6 +436,78 @@ def sink_attention(Q: "(n, d)", K: "(n, d)", V: "(n, d_v)", w: int, sinks: int) 
 # 1 % to a thousand keys of score 0 it needs a score between 11 and 12.
 
 # %% [markdown]
+# ### A buffer of w slots
+#
+# *25 minutes.* In the notebook on cheaper attention a window went to both sides. In a decoder it goes back only: every token sees itself
+# and the $w - 1$ tokens before it, in each of $L$ layers. (So $w$ counts the token itself.) Two questions: how far does such a model see, and what must be
+# kept?
+#
+# Worked example, $w = 2$, $L = 2$, all weights uniform. In the first layer token 9 takes half of itself and half of token 8; in the
+# second layer, half of what token 9 has become and half of what token 8 has become: a quarter of token 9, a quarter of token 8 by way of 9,
+# a quarter of token 8 by way of itself, and a quarter of token 7. So three tokens reach the output, with $\tfrac14, \tfrac12, \tfrac14$.
+#
+# For decoding, $w$ keys and values are enough in each layer. One keeps them in $w$ **slots**, and writes token $t$ into slot $t \bmod w$: once around, it overwrites
+# the one that has just left the window. With $w = 3$ the slots hold after tokens 0, 1, 2, 3, 4:
+#
+# | slot | $t = 0$ | $t = 1$ | $t = 2$ | $t = 3$ | $t = 4$ |
+# |---|---|---|---|---|---|
+# | 0 | 0 | 0 | 0 | 3 | 3 |
+# | 1 | – | 1 | 1 | 1 | 4 |
+# | 2 | – | – | 2 | 2 | 2 |
+#
+# Is the order of the slots harmless? Attention does not see the order of its keys; and rotary positions are put into the keys before
+# they are stored, so that each key carries its own.
+
+# %%
+your_numbers("rolling_window")
+
+# %% [markdown]
+# 1. `reach`: how many tokens of the input can reach one late output (itself included) in a model of $L$ layers with windows of $w$? A
+#    formula in `L`, `w`.
+# 2. `share`: all weights uniform, with your `w` and `L`. The weight of each reachable token in a late output, the oldest first.
+# 3. `cache_bytes`: 32 layers, 32 query heads on 8 heads of keys and values of width 128, two bytes for each number. The bytes of cache with $w = 4096$, when the
+#    slots are full; and without a window at 32,768 tokens.
+# 4. `slots`: another cache with `size` slots, tokens counted from 0. Which tokens stand in slots 0, 1, … after token `t`?
+# 5. `new_state(w, d_k, d_v)` returns an empty cache for one head, a dictionary with `K` $(w, d_k)$ and `V` $(w, d_v)$, and with `t`, the number of
+#    tokens so far, 0. `window_step(state, q, k, v)` for `q`, `k` of shape `(d_k,)` and `v` of shape `(d_v,)` returns
+#    `(new_state, out)`: the state with the token in its slot, and its output of shape `(d_v,)`, with scores divided by $\sqrt{d_k}$. Mind the
+#    first $w - 1$ tokens. The old state must stay usable, and no step gets more expensive than others.
+
+# %% exercise="rolling_window"
+import numpy as np
+
+reach = None        # a formula in L, w
+share = None        # as many numbers as there are reachable tokens
+cache_bytes = None  # two whole numbers
+slots = None        # as many whole numbers as there are slots
+
+
+def new_state(w: int, d_k: int, d_v: int) -> dict:
+    """Return an empty cache: w slots for keys and for values, and the number of tokens so far.
+
+    >>> state = new_state(4, 3, 2)
+    >>> state["K"].shape, state["V"].shape, state["t"]
+    ((4, 3), (4, 2), 0)
+    """
+    raise NotImplementedError
+
+
+def window_step(state: dict, q: "(d_k,)", k: "(d_k,)", v: "(d_v,)") -> "dict, (d_v,)":
+    """Return the state with this token in it, and what the token sees in its window.
+
+    >>> empty = {"K": np.zeros((2, 1)), "V": np.zeros((2, 1)), "t": 0}
+    >>> state, out = window_step(empty, np.ones(1), np.ones(1), np.array([8.0]))
+    >>> state["V"].ravel().tolist(), state["t"], out.tolist()
+    ([8.0, 0.0], 1, [8.0])
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# *Where you meet this.* Mistral-7B has $w = 4096$ and 32 layers, so that about 131,000 tokens *can* reach an output. Reach is not influence: in the
+# example above the oldest of three tokens has a quarter, and with uniform weights and three layers of $w = 4096$ the oldest has a share of
+# $4096^{-3} = 1.5 \cdot 10^{-11}$. Gemma 2 and gpt-oss therefore alternate windows with full attention, layer by layer.
+
+# %% [markdown]
 # ## 2 Other weights
 
 # %% [markdown]

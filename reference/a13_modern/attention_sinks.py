@@ -29,7 +29,7 @@ exercise = Exercise(
 @exercise.variant
 def draw(rng):
     """s: (3,), scores; n, w, sinks: tokens, window and kept first tokens of a small text."""
-    w, sinks = int(rng.integers(3, 7)), int(rng.integers(1, 4))
+    w, sinks = int(rng.integers(3, 7)), int(rng.integers(2, 4))
     s = rng.integers(-2, 4, 3)
     return {"s": s, "n": int(rng.integers(w + sinks + 4, 19)), "w": w, "sinks": sinks}
 
