@@ -468,7 +468,7 @@ your_numbers("rolling_window")
 # 3. `cache_bytes`: 32 layers, 32 query heads on 8 heads of keys and values of width 128, two bytes for each number. The bytes of cache with $w = 4096$, when the
 #    slots are full; and without a window at 32,768 tokens.
 # 4. `slots`: another cache with `size` slots, tokens counted from 0. Which tokens stand in slots 0, 1, … after token `t`?
-# 5. `new_state(w, d_k, d_v)` returns an empty cache for one head, a dictionary with `K` $(w, d_k)$ and `V` $(w, d_v)$, and with `t`, the number of
+# 5. `new_state(w, d_k, d_v)` returns an empty cache for one head, a dictionary of three entries: `K` $(w, d_k)$, `V` $(w, d_v)$ and `t`, the number of
 #    tokens so far, 0. `window_step(state, q, k, v)` for `q`, `k` of shape `(d_k,)` and `v` of shape `(d_v,)` returns
 #    `(new_state, out)`: the state with the token in its slot, and its output of shape `(d_v,)`, with scores divided by $\sqrt{d_k}$. Mind the
 #    first $w - 1$ tokens. The old state must stay usable, and no step gets more expensive than others.

@@ -161,7 +161,7 @@ def not_initialised(w, d_k, d_v):
     return {"t": 0, "K": np.full((w, d_k), np.nan), "V": np.full((w, d_v), np.nan)}
 
 
-@exercise.check(points=0.5, visible=True)
+@exercise.check(points=0.5)  # not visible: what stands in an empty slot is free
 def empty_slots(call, rng):
     """`K` has the shape (w, d_k), `V` (w, d_v), and `t` is 0."""
     for w, d_k, d_v in ((4, 3, 2), (1, 2, 5)):

@@ -165,7 +165,8 @@ def by_logarithms(d, base=10000.0, s=1.0, method="none"):
 
 def settings(rng):
     """A width, a base and a factor."""
-    return int(rng.choice([8, 12, 20])), float(rng.choice([1e2, 1e4, 5e5])), int(rng.choice([2, 5]))
+    d, base, s = (rng.choice(x) for x in ([8, 12, 20], [1e2, 1e4, 5e5], [2.0, 5.0]))
+    return int(d), float(base), float(s)
 
 
 @exercise.check(points=0.5, visible=True)
