@@ -76,10 +76,10 @@ your_numbers("prefix_ladder")
 # 2. `mean_matrix(n)`: the matrix $W$ of the second program.
 #    `causal_weights(S)` for scores `S` of shape `(n, n)`: the weights of the third program, for any finite scores, such as
 #    ±1000 as well. `causal_average(x, S=None)` for `x` of shape `(n, d)`: the outputs, the plain prefix means where no
-#    scores are given. No loop over the rows.
-# 3. `running`: in the notebook on cost a running mean was kept up to date without looking back. Let `y` be the mean of the
-#    rows 0 … t − 1 and `x` the row at position `t` (from 0). The mean of the rows 0 … t, as a formula in
-#    `y`, `x`, `t`?
+#    scores are given; without a loop over the rows.
+# 3. `running`: whoever decodes token by token needs the next mean without going back to all rows. Let `y` be the mean of the
+#    rows 0 … t − 1 and `x` the row at position `t` (from 0). What is the mean of the rows 0 … t? A formula in
+#    `y`, `x`, `t`.
 # 4. Now scores that differ: $S_{ij} = j \log 2$ for all queries $i$. `last_weights`: the weights in the last of
 #    four rows. `last_output`: the last row of the output, for your `x`.
 # 5. `w`: two layers of *uniform* averaging, four tokens: the second layer averages what came out of the first. With which

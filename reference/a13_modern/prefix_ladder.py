@@ -250,12 +250,18 @@ def scores_weigh_the_rows(call, rng):
 
 @exercise.check(points=0.25, after=three_programs_agree)
 def no_loop_over_rows(call, rng):
-    """All rows at once: the number of array operations does not depend on n."""
+    """All rows at once, with scores and without: as many array operations for any n."""
     vectorised(
         call,
         lambda n: (rng.normal(size=(n, 4)),),
         rows=lambda i, x: prefix_means(x)[i],
         floor=lambda n: 4 * n,
+    )
+    vectorised(
+        call,
+        lambda n: (rng.normal(size=(n, 4)), rng.normal(size=(n, n))),
+        rows=lambda i, x, S: causal_average(x, S)[i],
+        floor=lambda n: 4 * n * n,
     )
 
 
@@ -274,9 +280,8 @@ def scores_ignored(x, S=None):
 @exercise.misconception
 def two_loops(x, S=None):
     """You go through the rows in a loop. One product with a matrix does all of them."""
-    if S is not None:
-        return causal_weights(S) @ x
-    return np.array([x[: t + 1].mean(axis=0) for t in range(len(x))])
+    S = np.zeros((len(x), len(x))) if S is None else S
+    return np.array([softmax(S[t, : t + 1]) @ x[: t + 1] for t in range(len(x))])
 
 
 @exercise.misconception(credit=0.4)

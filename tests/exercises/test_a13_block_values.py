@@ -258,6 +258,26 @@ class TestAttentionSinks:
             4.59512,
         )
 
+    @pytest.mark.parametrize(
+        "lines",
+        [
+            ["exp(s_i)/(1 + exp(L))", "exp(s_i - L)/(1 + exp(-L))", "p_i/(1 + exp(-L))"],
+            [
+                "p_i*sum(exp(s_k), k)/(1 + sum(exp(s_k), k))",
+                "p_i*e^L/(1 + e^L)",
+                "p_i/(1 + e^(-L))",
+            ],
+            [
+                r"\frac{e^{s_i}}{1 + e^{L}}",
+                r"\frac{e^{s_i} e^{-L}}{e^{-L} + 1}",
+                r"\frac{p_i}{1 + e^{-L}}",
+            ],
+        ],
+    )
+    def test_other_derivations(self, lines):
+        assert module("attention_sinks").chain.examine(lines).credit == 1
+        assert module("attention_sinks").chain.examine(lines[-1:]).credit == 0
+
     def test_the_sink_that_leaves_a_hundredth(self):
         z = np.append(np.zeros(1000), 11.50288)
         np.testing.assert_allclose(
