@@ -56,12 +56,12 @@ except ImportError:
 #
 # Worked example, three tokens of width 1, $x = (6, 0, 3)$. By loops $y = (6, 3, 3)$. As a matrix
 #
-# $$ W = \begin{pmatrix} 1 & 0 & 0 \\ \tfrac12 & \tfrac12 & 0 \\ \tfrac13 & \tfrac13 & \tfrac13 \end{pmatrix},
-#    \qquad W x = \begin{pmatrix} 6 \\ 3 \\ 3 \end{pmatrix}, $$
+# $$ W = \begin{pmatrix} 1 & 0 & 0 \cr \tfrac12 & \tfrac12 & 0 \cr \tfrac13 & \tfrac13 & \tfrac13 \end{pmatrix},
+#    \qquad W x = \begin{pmatrix} 6 \cr 3 \cr 3 \end{pmatrix}, $$
 #
 # and $W$ is the softmax, row by row, of
 #
-# $$ \begin{pmatrix} 0 & -\infty & -\infty \\ 0 & 0 & -\infty \\ 0 & 0 & 0 \end{pmatrix} , $$
+# $$ \begin{pmatrix} 0 & -\infty & -\infty \cr 0 & 0 & -\infty \cr 0 & 0 & 0 \end{pmatrix} , $$
 #
 # since $e^0 = 1$ and $e^{-\infty} = 0$. From the third rung there is only one step to attention: let the
 # scores differ. The mean becomes a weighted mean, and the data decide about the weights.
@@ -138,7 +138,7 @@ def causal_average(x: "(n, d)", S: "(n, n)" = None) -> "(n, d)":
 #
 # Worked example: $h = 6$ and $g = 3$, so that $h/g = 2$. Query heads 0 and 1 read head 0, query heads 2 and 3 read head 1, and
 # query head 5 reads head $\lfloor 5/2 \rfloor = 2$. Everything else stays: each query head has its own scores, softmax and output, and
-# $W_O$ joins $h$ outputs. $W_K$ and $W_V$ have $g\, d_k$ columns in place of $h\, d_k$.
+# $W_O$ joins $h$ outputs. $W_K$ and $W_V$ have $g d_k$ columns in place of $h d_k$.
 #
 # A program can copy keys and values until there are $h$ of each. That is right, and gives away what was won: a step of
 # decoding then writes and reads the large arrays after all. Broadcasting does without copies.
@@ -199,10 +199,10 @@ def gqa(
 # *40 minutes.* You know nearly all of its pieces. The norm stands *in front* of each sublayer, so that the stream
 # itself is only added to (sixth notebook). It is RMSNorm, with a gain for each feature and no shift. Queries and keys are rotated by their
 # positions (fifth notebook), and key heads are shared. There are no biases. New is the feed-forward layer, **SwiGLU**:
-# two matrices read the input, one of the two results passes through $\operatorname{silu}(z) = z\, \sigma(z)$, with
+# two matrices read the input, one of the two results passes through $\operatorname{silu}(z) = z \sigma(z)$, with
 # the logistic function $\sigma(z) = 1/(1 + e^{-z})$, and gates the other one, entry by entry:
 #
-# $$ \operatorname{SwiGLU}(x) = \bigl(\operatorname{silu}(x W_\text{gate}) \odot (x W_\text{up})\bigr)\, W_\text{down} . $$
+# $$ \operatorname{SwiGLU}(x) = \bigl(\operatorname{silu}(x W_\text{gate}) \odot (x W_\text{up})\bigr) W_\text{down} . $$
 #
 # Worked example: $x = 1$, $W_\text{gate} = (3, -3)$, $W_\text{up} = (2, 4)$, $W_\text{down} = (1, 1)^\top$. The gate is
 # $(\operatorname{silu}(3), \operatorname{silu}(-3)) = (2.858, -0.1423)$, the hidden vector $(2.858 \cdot 2, -0.1423 \cdot 4) = (5.715, -0.5691)$,
@@ -229,7 +229,7 @@ your_numbers("modern_block")
 
 # %% [markdown]
 # 3. `modern_block(x, P, h, g, base=10000.0, eps=1e-5, positions=None)` for `x` of shape `(…, n, d)`, with $h$ query heads and $g$
-#    heads of keys and values. `P` holds the arrays `wq` $(d, d)$, `wk` and `wv` $(d, g\, d/h)$, `wo` $(d, d)$, `gate` and `up` $(d, f)$,
+#    heads of keys and values. `P` holds the arrays `wq` $(d, d)$, `wk` and `wv` $(d, g d/h)$, `wo` $(d, d)$, `gate` and `up` $(d, f)$,
 #    `down` $(f, d)$, and the gains `norm1`, `norm2` $(d,)$. Matrices are multiplied from the right, as in `x @ P["wq"]`; head 0 has the first columns.
 #    - The norms divide by $\sqrt{\tfrac1d \sum_j x_j^2 + \varepsilon}$ and multiply by the gains.
 #    - Queries and keys are rotated in every head, by `positions` (0 … n − 1 where none are given) and with `base`, neighbouring columns being a pair.
@@ -318,7 +318,7 @@ your_numbers("rope_scaling")
 # 5. `scores`: take the first pair alone, and $q = k = (1, 0)$, before they are rotated, one token apart. Their product $q \cdot k$ after the
 #    rotation: unscaled, and with interpolation by $s = 4$.
 # 6. `statements`: a model with $d = 128$ and $b = 10000$, trained on 4096 tokens, is used up to position 16383 with $s = 4$. Call a pair
-#    *incomplete* if its wavelength is longer than 4096, and call the angles from 0 to $4096\, \theta_i$ its *trained range*. Which are true? (All letters
+#    *incomplete* if its wavelength is longer than 4096, and call the angles from 0 to $4096 \theta_i$ its *trained range*. Which are true? (All letters
 #    that apply. Wrong letters take away.)
 #    - **A** Interpolation keeps every angle inside the trained range.
 #    - **B** The new base leaves the first pair as it is.
