@@ -21,6 +21,7 @@ c.Course.assignments = [
         "best": {"essay": 4},
     },
     {"id": "a12_capstone", "title": "Build, train, look inside"},
+    {"id": "a13_modern", "title": "Attention as it is built today"},
 ]
 # A due date is an ISO time with a time zone: "due": "2027-03-01 23:59 UTC".
 # "best": of the parts of that name, marked by hand, so many count.
