@@ -6,20 +6,21 @@ scheduler and the one who asks are killed, again and again; the command is then 
 as a person would.  In the end every submission has one record and one row in the gradebook, and
 the records of a part of the class are those of a grader without a cluster, its times aside.
 
-The same class, a part of it, is graded once without kills, by a cluster of two workers and by two
-graders without one, in turns.  What a job takes of the one who asks and of the scheduler is their
-processor time in that run.  From these, a simulation of events tells how well more workers are
-used than this machine has: jobs take the time that they were measured to take, each worker holds
-two, and the scheduler and the one who asks do one thing at a time.  Networks are taken to cost
-nothing beside that.
+Without kills a part of the class is graded by a cluster of as many workers as there are processors
+and by as many graders without one, in turns.
+
+How many workers are kept busy is tried with workers that sleep (sleeping.py): as long as the job
+took a grader that had a processor for itself, or ten times as long.  The scheduler and the one who
+asks are real, and do all that they do otherwise; the gradebook is SQLite's.  The efficiency is the
+time slept over the time that all workers were there, from the first job to the end of the command.
 """
 
 from __future__ import annotations
 
 import argparse
-import heapq
 import json
 import os
+import pickle
 import platform
 import random
 import shutil
@@ -35,16 +36,19 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import AUTOGRADER, prepare
+from sleeping import ANSWERS, TIMES
 
+from autograder.course.classroom import grade_class
 from autograder.course.config import Course
+from autograder.course.grade import Graded
 from autograder.course.graders.station import SECRET
+from autograder.course.submissions import submissions
 from autograder.delivery.marks import scores
 
 A = "a02_attention_by_hand"
 PORT = 8786
 HOSTS = "ag-bench"  # begins the names of what `ip` makes, and of nothing else
-WIDTHS = (1, 2, 4, 8, 16, 32, 64, 256)
-AHEAD = 2  # jobs for each worker, one of them on its way
+SAMPLE = 60  # submissions by which the time of a job is known
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -102,20 +106,23 @@ class Machines:
         self.scheduler = self._scheduler()
         self.workers = [self._worker(i) for i in range(len(self._on))]
 
-    def close(self) -> None:
-        """Switch all of them off."""
+    def __enter__(self) -> Machines:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         for process in (self.scheduler, *self.workers):
             _kill(process)
 
     def _scheduler(self) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
-        return self._start([*command, "--host", self.host, "--port", str(PORT)], "scheduler")
+        return self.start([*command, "--host", self.host, "--port", str(PORT)], "scheduler")
 
     def _worker(self, number: int) -> subprocess.Popen[bytes]:
         command = [*self._on[number], *AUTOGRADER, "worker", self.address, "--processes", "1"]
-        return self._start(command, f"worker{number}")
+        return self.start(command, f"worker{number}")
 
-    def _start(self, command: list[str], name: str) -> subprocess.Popen[bytes]:
+    def start(self, command: list[str], name: str) -> subprocess.Popen[bytes]:
+        """Start a command; what it says is kept."""
         with (self.folder / f"{name}.log").open("a") as log:
             return subprocess.Popen(
                 command, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
@@ -269,70 +276,59 @@ def side_by_side(origin: Path, folder: Path, machines: Machines, rounds: int) ->
         "records_that_differ": differ,
         "seconds": {name: round(median(name, "seconds"), 2) for name in costs},
         "efficiency": round(median("here", "seconds") / median("cluster", "seconds"), 3),
-        "ms_a_job": {
-            "of_the_one_who_asks": round(1e3 * median("cluster", "cpu") / number, 2),
-            "of_the_scheduler": round(1e3 * median("cluster", "scheduler") / number, 2),
-        },
         "mb_of_the_one_who_asks": round(median("cluster", "mb"), 1),
     }
 
 
-def job_seconds(origin: Path, folder: Path) -> list[float]:
-    """Return how long each job of a class takes a grader that has a processor for itself."""
-    root = Path(shutil.copytree(origin, folder / "alone"))
-    watched(root, "--jobs", "1")
-    paths = (root / "records").glob(f"*/{A}.json")
-    found = [json.loads(path.read_bytes())["runtime"]["seconds"] for path in paths]
+def answers(origin: Path, folder: Path, factor: float) -> tuple[Path, list[float]]:
+    """Grade a class with one grader; keep what came of it, and how long each took."""
+    course = Course.load(part_of(origin, folder / "alone", SAMPLE))
+    found = []
+    for result in grade_class(course, submissions(course, A), jobs=1):
+        assert isinstance(result, Graded)
+        found.append((result.grade.runtime["seconds"] * factor, result))
+    shutil.rmtree(course.root)
+    path = folder / "answers.pickle"
+    path.write_bytes(pickle.dumps(found[1:]))  # the first one waits for imports
+    return path, [seconds for seconds, _ in found[1:]]
+
+
+def sleeping(origin: Path, folder: Path, width: int, jobs: int) -> dict[str, float]:
+    """Grade so many submissions with so many workers that sleep."""
+    root = part_of(origin, folder / "sleeping", jobs)
+    times = Path(tempfile.mkdtemp(dir=folder))
+    os.environ[TIMES] = str(times)
+    processes = min(width, 4)
+    module = [sys.executable, "-m", "distributed.cli.dask_worker"]
+    options = ["--nthreads", str(width // processes), "--no-dashboard"]
+    options += ["--preload", str(Path(__file__).with_name("sleeping.py"))]
+    with Machines(folder, "127.0.0.1", []) as machines:
+        worker = machines.start(
+            [*module, machines.address, "--nworkers", str(processes), *options],
+            "sleeping",
+        )
+        try:
+            time.sleep(10)  # all of them are there
+            before = _seconds(machines.scheduler.pid)
+            cost = watched(root, "--scheduler", machines.address)
+            scheduler = _seconds(machines.scheduler.pid) - before
+        finally:
+            _kill(worker)
+    ended = time.time()
+    spans = [line.split() for path in times.iterdir() for line in path.read_text().splitlines()]
+    began = min(float(first) for first, _ in spans)
+    slept = sum(float(last) - float(first) for first, last in spans)
+    if len(records(root)) != len(spans):
+        sys.exit(f"{len(records(root))} records of {len(spans)} jobs")
     shutil.rmtree(root)
-    return found
-
-
-def simulated(jobs: list[float], workers: int, asker: float, scheduler: float) -> dict[str, float]:
-    """Return how well so many workers are used, and how busy the other two are.
-
-    A job goes from the one who asks through the scheduler to the worker with the least to do, and
-    back the same way; each half of the way takes half of what both need for a job.
-    """
-    free = {"asker": 0.0, "scheduler": 0.0}
-    cost = {"asker": asker / 2, "scheduler": scheduler / 2}
-    busy = [0.0] * workers  # until when
-    held = [0] * workers
-    waiting = list(reversed(jobs))
-    events: list[tuple[float, int, int, str]] = []  # when, order, worker, what comes
-    order, clock = 0, 0.0
-
-    def through(first: str, second: str, at: float) -> float:
-        for name in (first, second):
-            at = free[name] = max(at, free[name]) + cost[name]
-        return at
-
-    def hand_out(at: float) -> None:
-        nonlocal order
-        while waiting:
-            worker = min(range(workers), key=held.__getitem__)
-            if held[worker] >= AHEAD:
-                return
-            held[worker] += 1
-            arrives = through("asker", "scheduler", at)
-            busy[worker] = max(busy[worker], arrives) + waiting.pop()
-            order += 1
-            heapq.heappush(events, (busy[worker], order, worker, "done"))
-
-    hand_out(0.0)
-    while events:
-        clock, _, worker, what = heapq.heappop(events)
-        if what == "done":
-            order += 1
-            back = through("scheduler", "asker", clock)
-            heapq.heappush(events, (back, order, worker, "back"))
-        else:
-            held[worker] -= 1
-            hand_out(clock)
+    progress(f"{width} workers: {len(spans)} jobs in {ended - began:.1f} s")
     return {
-        "efficiency": round(sum(jobs) / workers / clock, 3),
-        "jobs_a_second": round(len(jobs) / clock, 1),
-        "asker_busy": round(asker * len(jobs) / clock, 3),
-        "scheduler_busy": round(scheduler * len(jobs) / clock, 3),
+        "jobs": len(spans),
+        "jobs_a_second": round(len(spans) / (ended - began), 1),
+        "efficiency": round(slept / width / (ended - began), 3),
+        "asker_busy": round(cost["cpu"] / (ended - began), 2),
+        "asker_mb": round(cost["mb"], 1),
+        "scheduler_busy": round(scheduler / (ended - began), 2),
     }
 
 
@@ -357,25 +353,17 @@ def main() -> None:
             "machine": {"cores": os.cpu_count(), "python": platform.python_version()},
             "hosts": "network namespaces" if on[0] else "processes",
         }
-        with ExitStack() as few:
-            two = Machines(folder, address, on[: os.cpu_count()])
-            few.callback(two.close)
-            found["side_by_side"] = costs = side_by_side(part, folder, two, options.rounds)
-        jobs = job_seconds(part, folder)
-        own = [costs["ms_a_job"][k] / 1e3 for k in ("of_the_one_who_asks", "of_the_scheduler")]
-        rng = random.Random(0)
-        many = [rng.choice(jobs) for _ in range(10_000)]
-        found["job_seconds"] = {
-            "median": round(statistics.median(jobs), 4),
-            "mean": round(statistics.mean(jobs), 4),
-            "most": round(max(jobs), 4),
-        }
-        found["simulated"] = {str(width): simulated(many, width, *own) for width in WIDTHS}
-        found["simulated_jobs_ten_times_as_long"] = {
-            str(width): simulated([10 * s for s in many], width, *own) for width in WIDTHS
-        }
-        machines = Machines(folder, address, on)
-        stack.callback(machines.close)
+        with Machines(folder, address, on[: os.cpu_count()]) as two:
+            found["side_by_side"] = side_by_side(part, folder, two, options.rounds)
+        found["sleeping"] = {}
+        for factor in (1, 10):
+            path, seconds = answers(part, folder, factor)
+            os.environ[ANSWERS] = str(path)
+            found["sleeping"][f"job of {statistics.mean(seconds):.2g} s"] = {
+                width: sleeping(origin, folder, width, min(options.submissions, 100 * width))
+                for width in (8, 64, 256)
+            }
+        machines = stack.enter_context(Machines(folder, address, on))
         found["killed"] = killed(origin, folder, machines, options.every)
     print(json.dumps(found, indent=2))
     if options.out:

@@ -22,7 +22,7 @@ def assigned(id):
 
 @pytest.fixture
 def course(tmp_path):
-    """A copy of the course with nothing handed in, where a hang is stopped after two seconds."""
+    """A copy of the course with nothing handed in, where a hang is stopped after a second."""
     return copied(tmp_path / "course")
 
 
@@ -32,7 +32,7 @@ def copied(folder):
     config = root / "course_config.py"
     usual = '"cell_seconds": 10.0, "call_seconds": 5.0'
     assert usual in config.read_text()
-    short = usual.replace("10.0", "2.0").replace("5.0", "2.0")
+    short = usual.replace("10.0", "1.0").replace("5.0", "1.0")
     config.write_text(config.read_text().replace(usual, short))
     # The same in every run; one that draws inputs by which every known mistake is told.
     (root / SECRET).write_text("s1")

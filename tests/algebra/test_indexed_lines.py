@@ -221,6 +221,22 @@ def test_bounds_are_refuted_by_a_climb():
     assert tight.findings[0].kind == "wrong_start"
 
 
+def test_a_bound_that_is_said_to_be_equal_earns_nothing_at_the_end():
+    chain = IndexedChain(
+        start="sum(p_k*log(p_k), k)",
+        target="max(log(p_k), k)",
+        indexed=("p", "a"),
+        positive=("p",),
+        definitions={"p_i": "exp(a_i)/sum(exp(a_k), k)"},
+        rules=("largest term", Fact("weights sum to one", "sum(p_k, k)", "1")),
+        relation="<=",
+        min_lines=2,
+    )
+    assert chain.examine(["= max(log(p_k), k)"]).credit == 0
+    right = ["<= max(log(p_k), k)*sum(p_k, k)  # largest term", "= max(log(p_k), k)"]
+    assert chain.examine([right[0], f"{right[1]}  # weights sum to one"]).credit == 1
+
+
 def test_the_result_may_hold_no_operator_that_the_target_lacks():
     chain = IndexedChain(start="D(z_i, z_j)", target="delta(i,j)", indexed=("z",))
     examination = chain.examine(["D(z_i + 1, z_j)"])

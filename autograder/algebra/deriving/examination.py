@@ -71,6 +71,11 @@ class Step:
     goes_on: bool = False  # from a right line, with an earlier slip put in
 
     @property
+    def wrong(self) -> bool:
+        """Whether the line is said to follow, and does not."""
+        return self.verdict.equal is False and not self.back
+
+    @property
     def skips(self) -> bool:
         """Whether the step takes several steps at once, so that none of them is shown."""
         return self.doubt is not None and self.doubt.kind == "skipped"
@@ -90,7 +95,7 @@ class Examiner:
         self.chain = chain
         self.unreadable = unreadable
         self.steps = _steps(chain, lines)
-        self.wrong = [step for step in self.steps if step.verdict.equal is False and not step.back]
+        self.wrong = [step for step in self.steps if step.wrong]
         self.asked = chain.min_lines - 1
         self.route = Route(chain, self.steps, self.asked)
         self.taken = len(self.route.counted) + len(self.wrong) + len(unreadable)
@@ -140,6 +145,8 @@ class Examiner:
         """Return how much of what the result is worth is earned."""
         step = self._end
         if step is None or not step.true or self.chain.out_of_form(step.line):
+            return 0.0
+        if step.wrong:  # a bound that holds, but was said to be equal
             return 0.0
         if self.route.jump or not self.route.counted:
             return 0.0
