@@ -121,6 +121,88 @@ def mla(
 # ## 2 Other weights
 
 # %% [markdown]
+# ### Scores on a leash
+#
+# *35 minutes.* Queries and keys grow while a model is trained, and scores grow like their product. In the third notebook large
+# scores made softmax hard and its gradients small. In large models this can run away: rows become one-hot, their entropy falls towards
+# 0, and the loss jumps (*measured on trained models*, where it is called entropy collapse). Two leashes are in use, and both can be
+# understood with a pencil.
+#
+# **A cap** bends every score, $s \mapsto c \tanh(s/c)$. Nothing exceeds $c$, and small scores stay nearly
+# what they are: with $c = 10$ a score of 3 becomes $10 \tanh 0.3 = 2.913$. **A gain** replaces $1/\sqrt{d_k}$: queries and keys are divided by
+# their lengths first, so that a score is $g$ times the cosine of an angle, and lies between $-g$ and $g$.
+
+# %% tags=["demonstration"]
+if plt:
+    s = np.linspace(-40, 40, 200)
+    figure, axes = plt.subplots(figsize=(5.5, 3), layout="constrained")
+    axes.plot(s, 10 * np.tanh(s / 10), "k-", label="10 tanh(s/10)")
+    axes.plot(s, np.clip(s, -10, 10), "k--", label="clipped at 10")
+    axes.set(xlabel="score $s$", ylabel="what softmax gets")
+    axes.legend()
+    plt.show()
+
+# %% [markdown]
+# *The picture:* a cap of 10 beside a clip, for scores from −40 to 40. Around 0 both follow the diagonal. The clip has corners at ±10, beyond which it
+# is flat and passes no gradient. The cap leaves the diagonal earlier, without a corner, and approaches ±10; it still rises
+# everywhere, if ever less.
+#
+# 1. `slope`: the derivative of $c \tanh(s/c)$ with respect to $s$, a formula in `s` and `c`. (The derivative of $\tanh x$ is
+#    $1 - \tanh^2 x$.)
+#    `capped`, `slopes`: the capped scores and the slopes there, for your `cap` and your three scores `s`.
+# 2. `smallest`: with a gain $g$ all scores lie between $-g$ and $g$. What is the smallest $g$ with which one of $n$ keys can get the weight $p$?
+#    A formula in `n` and `p`. `smallest_here`: that gain for your `n` and `p`.
+
+# %%
+your_numbers("logit_control")
+
+# %% [markdown]
+# 3. `bound_steps`: how flat must a row be? The entropy of weights $p_k$ is $-\sum_k p_k \log p_k$. Show that it is at least
+#    $-\log$ of the largest weight: lead `sum(p_k*log(p_k), k)` to `max(log(p_k), k)`, one line a step. A line may begin with `<=` or `=`.
+#    Rules: *largest term* (a sum in which all terms are replaced by the largest one is no smaller), *weights sum to one*. You may write the
+#    reason behind a line, `…  # largest term`.
+# 4. `least`: no weight exceeds the one of a key at $+g$ whose rivals all are at $-g$. With 3 you get a bound that every row obeys:
+#    for 4 keys the entropy is at least $\log(1 + 3 e^{-2g})$, which is 0.3408 at $g = 1$. `least` holds the bound for 100 keys at $g = 1, 3, 5$. (The
+#    entropy of equal weights is $\log 100 = 4.605$.)
+# 5. `W`: without a leash, matrices decide. Four tokens $X$ with the rows $(1, 0)$, $(0, 1)$, $(-1, 0)$, $(0, -1)$ have the scores
+#    $X W X^\top / \sqrt 2$, where $W = W_Q W_K^\top$ is 2 × 2. Find a $W$ of spectral norm (largest singular value) at most 12, with which
+#    every row of the weights has an entropy below 0.01 and its largest weight on the *next* token; the last one looks at the first.
+# 6. `leashed_attention(Q, K, V, gain=None, cap=None, mask=None)` for one head. If a gain is given, rows of `Q` and `K` are divided by their lengths and the
+#    scores are `gain` times the products, without $1/\sqrt{d_k}$; rows of zeros have scores of 0. If a cap is given, it comes next. The mask, `(n, m)`, comes last.
+
+# %% exercise="logit_control"
+import numpy as np
+
+slope = None          # a formula in s and c
+capped = None         # three numbers
+slopes = None         # three numbers
+smallest = None       # a formula in n and p
+smallest_here = None  # one number
+bound_steps = None    # a list of lines
+least = None          # three numbers
+W = None              # two rows of two numbers
+
+
+def leashed_attention(
+    Q: "(n, d_k)", K: "(m, d_k)", V: "(m, d_v)", gain: float = None, cap: float = None,
+    mask: "(n, m), True: may attend" = None,
+) -> "(n, d_v)":
+    """Return the outputs of attention with bounded scores.
+
+    >>> leashed_attention(np.array([[9.0]]), np.array([[1.0], [5.0]]), np.array([[1.0], [3.0]]), gain=2.0)
+    array([[2.]])
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# *Where you meet this.* Gemma 2 caps the scores of attention at 50 and the logits of the output at 30. Gemma 3 dropped the cap and normalises
+# queries and keys instead, as OLMo 2 and Qwen3 do, with an RMSNorm that has learned gains. A cap stands between the product $QK^\top$ and the
+# softmax, so that a fused kernel has to know it; norms of queries and keys are computed outside. What you derived in 3 is a statement about norms as well:
+# scores of unit tokens are at most the spectral norm of $W$, divided by $\sqrt 2$ here, so rows of four
+# tokens with an entropy below 0.01 need a norm of at least 4.03. Keep the norms down, and entropy can't collapse. That large models run away
+# in this direction without a leash is *measured on trained models*.
+
+# %% [markdown]
 # ## 3 Looking inside
 
 # %% [markdown]

@@ -13,6 +13,7 @@ from ..loaded import ROOT, assigned
 ID = "a13_modern"
 POINTS = {
     "mla": [1, 1, 3, 1, 1],
+    "logit_control": [1, 1, 1, 2, 1, 1, 2],
 }
 
 
@@ -88,3 +89,70 @@ class TestMla:
 
     def test_what_the_text_says(self):
         assert (60 * 576 * 2, 60 * 32768 * 2) == (69_120, 3_932_160)
+
+
+class TestLogitControl:
+    numbers = {"cap": 50, "s": np.array([25.0, 50, 100]), "n": 1000, "p": 0.99}  # noqa: RUF012
+
+    def test_reference(self):
+        found = known("logit_control", **self.numbers)
+        same(found["capped"], [23.10586, 38.07971, 48.20138])
+        same(found["slopes"], [0.7864477, 0.4199743, 0.07065082])
+        same(at(found["smallest"], n=1000, p=0.99), 5.750937)
+        same(found["smallest_here"], 5.750937)
+        same(found["least"], [2.667103, 0.2194539, 0.004484523])
+
+    def test_mistakes(self):
+        slip = lambda *names: wrong("logit_control", *names, **self.numbers)  # noqa: E731
+        same(slip("capped", "clipped"), [25, 50, 50])
+        formula = slip("slope", "divided_by_c_again")
+        figures = [0.01572895, 0.008399487, 0.001413016]
+        same([at(formula, s=s, c=50) for s in (25, 50, 100)], figures)
+        figures = [11.50187, 2.29756, 5.751438]
+        for mistake, figure in zip(
+            ("half_forgotten", "one_rival", "rival_too_many"), figures, strict=True
+        ):
+            same(at(slip("smallest", mistake), n=1000, p=0.99), figure)
+        same(slip("smallest_here", "gap_in_place_of_the_gain"), 11.50187)
+        same(slip("least", "entropy_of_that_row"), [4.528196, 1.401711, 0.04922934])
+
+    def test_no_row_has_less_entropy_than_the_bound(self):
+        m = module("logit_control")
+        rng = np.random.default_rng(0)
+        for g, least in zip(
+            (1, 3, 5), known("logit_control", **self.numbers)["least"], strict=True
+        ):
+            p = m.softmax(g * rng.choice([-1.0, 1], (300, 100), p=[0.97, 0.03]))
+            assert (-(p * np.log(p)).sum(axis=1) >= least).all()
+
+    def test_the_witness(self):
+        m = module("logit_control")
+        W = np.array([[0.0, 12], [-12, 0]])
+        assert m.looks_at(W) == m.looks_at(10.52 / 12 * W) == "the next"
+        assert m.looks_at(10.5 / 12 * W) == "the next, with more entropy"
+        assert m.looks_at(W.T) == "the one before"
+        assert m.looks_at(12 * np.eye(2)) == "itself"
+        assert m.looks_at(1.001 * W) == "too large"
+        p = m.softmax(np.array([12.0, 0, -12, 0]) / np.sqrt(2))
+        same(-(p * np.log(p)).sum(), 0.003916376)
+
+    @pytest.mark.parametrize(
+        ("function", "figures"),
+        [
+            ("leashed_attention", [-0.7375669, -0.1975151, -0.1936271]),
+            ("mask_before_the_cap", [-0.6125651, -0.1572131, -0.1399465]),
+            ("both_scales", [-0.6403005, -0.1920692, -0.2079031]),
+            ("scores_clipped", [-0.7964997, -0.2033563, -0.1810434]),
+            ("no_cap", [-0.8840844, -0.1999038, -0.1811222]),
+        ],
+    )
+    def test_function(self, function, figures):
+        Q, K, V = np.random.default_rng(0).normal(size=(3, 4, 3))
+        mask = np.tri(4, dtype=bool)
+        found = getattr(module("logit_control"), function)(Q, K, V, 2.0, 1.0, mask)
+        same(found[2], figures)
+
+    def test_what_the_text_says(self):
+        same(np.log(1 + 3 * np.exp(-2)).round(4), 0.3408)
+        same((10 * np.tanh(0.3)).round(3), 2.913)
+        same((np.log(3 / (np.exp(0.01) - 1)) / np.sqrt(2)).round(6), 4.029645)
