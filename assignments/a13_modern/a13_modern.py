@@ -203,6 +203,62 @@ def leashed_attention(
 # in this direction without a leash is *measured on trained models*.
 
 # %% [markdown]
+# ### Weights without competition
+#
+# *20 minutes.* A softmax makes the keys of a row compete: what one of them gets, the others lose. Every weight needs the whole row. Sigmoid attention gives
+# each key a weight of its own,
+#
+# $$ a_j = \sigma(s_j + b), \qquad \sigma(x) = \frac{1}{1 + e^{-x}}, $$
+#
+# with a **bias** $b$ that is the same for all keys. Its default is $-\log n$ for $n$ keys. Example: two keys with the scores 0 and 1 and the bias $-\log 2$ have
+# $\sigma(-0.693) = 0.333$ and $\sigma(0.307) = 0.576$, together 0.909. Softmax would give 0.269 and 0.731. Nothing makes a row add up to 1, so outputs are no
+# averages any more, and can leave the hull of the values (the second notebook had them confined to it).
+
+# %%
+your_numbers("sigmoid_attn")
+
+# %% [markdown]
+# 1. `row_sum`: what do the weights of a row of $n$ scores that are all 0 add up to, with $b = -\log n$? A formula in `n`.
+#    `unit_bias`: with which $b$ would that sum be exactly 1? A formula in `n`.
+# 2. `weights`, `total`: the weights of your three scores `s` with $b = -\log 3$, and their sum.
+# 3. `steps`: softmax can be written as a sigmoid as well. In the first notebook you did it for two scores; now let there be any number. Let
+#    $t$ be the score of one key, let $s_k$ be those of *all others*, and $L = \log \sum_k e^{s_k}$. Lead its softmax weight
+#
+#    `exp(t)/(exp(t) + sum(exp(s_k), k))`
+#
+#    to $\dfrac{1}{1 + e^{-(t - L)}}$, one step a line. Rule: *definition* (of `L`); the rest is algebra.
+# 4. `sigmoid_attention(Q, K, V, bias=None, mask=None)` for one head, with scores $QK^\top/\sqrt{d_k}$. The default bias counts
+#    all keys, masked ones too. A key that the mask blocks has the weight 0. Scores of ±1000 give weights of 1 and 0 without a warning.
+
+# %% exercise="sigmoid_attn"
+import numpy as np
+
+row_sum = None    # a formula in n
+unit_bias = None  # a formula in n
+weights = None    # three numbers
+total = None      # one number
+steps = None      # a list of lines
+
+
+def sigmoid_attention(
+    Q: "(n, d_k)", K: "(m, d_k)", V: "(m, d_v)", bias: float = None,
+    mask: "(n, m), True: may attend" = None,
+) -> "(n, d_v)":
+    """Return σ(Q Kᵀ/√d_k + bias) V; the bias is -log(m) unless one is given.
+
+    >>> sigmoid_attention(np.zeros((1, 1)), np.zeros((2, 1)), np.array([[1.0], [3.0]]), bias=0.0)
+    array([[2.]])
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# *Where you meet this.* So softmax *is* a sigmoid, with a bias that it computes from the rivals of each key; a fixed bias
+# treats all rivals alike. That models trained with one are as good is *measured on trained models* (Ramapuram et al. 2024), and so is that they learn badly at first
+# if the bias is left out. What one gains is simple: no sum over a row is needed, so a tiled kernel has nothing to rescale (compare the online softmax of the eighth
+# notebook), and a row without allowed keys is 0 by itself (compare the dead rows of the third). The trick with the bias is older than this: SigLIP, which
+# matches pictures and texts by sigmoids, starts with a bias of −10.
+
+# %% [markdown]
 # ## 3 Looking inside
 
 # %% [markdown]

@@ -14,6 +14,7 @@ ID = "a13_modern"
 POINTS = {
     "mla": [1, 1, 3, 1, 1],
     "logit_control": [1, 1, 1, 2, 1, 1, 2],
+    "sigmoid_attn": [1, 1, 1, 2, 2],
 }
 
 
@@ -156,3 +157,56 @@ class TestLogitControl:
         same(np.log(1 + 3 * np.exp(-2)).round(4), 0.3408)
         same((10 * np.tanh(0.3)).round(3), 2.913)
         same((np.log(3 / (np.exp(0.01) - 1)) / np.sqrt(2)).round(6), 4.029645)
+
+
+class TestSigmoidAttn:
+    numbers = {"s": np.array([1.0, 2, 3])}  # noqa: RUF012
+
+    def test_reference(self):
+        found = known("sigmoid_attn", **self.numbers)
+        same(at(found["row_sum"], n=5), 5 / 6)
+        same(at(found["unit_bias"], n=5), -np.log(4))
+        same(found["weights"], [0.4753669, 0.7112346, 0.8700485])
+        same(found["total"], 2.05665)
+
+    @pytest.mark.parametrize(
+        ("mistake", "figures"),
+        [
+            ("bias_left_out", [0.7310586, 0.8807971, 0.9525741]),
+            ("softmax_taken", [0.09003057, 0.2447285, 0.665241]),
+            ("renormalised", [0.2311365, 0.3458219, 0.4230416]),
+            ("bias_with_the_wrong_sign", [0.8907682, 0.9568355, 0.9836752]),
+        ],
+    )
+    def test_mistakes(self, mistake, figures):
+        same(wrong("sigmoid_attn", "weights", mistake, **self.numbers), figures)
+
+    def test_softmax_has_the_bias_of_its_rivals(self):
+        m = module("sigmoid_attn")
+        s = self.numbers["s"]
+        L = np.array([np.log(np.exp(np.delete(s, i)).sum()) for i in range(3)])
+        same(L, [3.313262, 3.126928, 2.313262])
+        same(m.sigmoid(s - L), m.softmax(s))
+
+    @pytest.mark.parametrize(
+        ("function", "figures"),
+        [
+            ("sigmoid_attention", [0.1261173, 0.4975203]),
+            ("divided_by_their_sum", [0.1912157, 0.7543273]),
+            ("no_default_bias", [0.3070864, 1.300405]),
+            ("no_scale", [0.1314672, 0.4542374]),
+            ("softmax_attention", [0.1992098, 0.7615303]),
+        ],
+    )
+    def test_function(self, function, figures):
+        x = module("sigmoid_attn").qkv(np.random.default_rng(0), n=2, m=4, d_k=3)
+        same(getattr(module("sigmoid_attn"), function)(*x)[0], figures)
+
+    def test_outputs_leave_the_hull(self):
+        nines = np.full((1, 1), 3.0), np.full((4, 1), 3.0), np.ones((4, 1))
+        same(module("sigmoid_attn").sigmoid_attention(*nines, 0.0), 3.999506)
+
+    def test_what_the_text_says(self):
+        weights = module("sigmoid_attn").sigmoid(np.array([0, 1]) - np.log(2))
+        same(weights.round(3), [0.333, 0.576])
+        same(weights.sum().round(3), 0.909)
