@@ -259,7 +259,122 @@ def sigmoid_attention(
 # matches pictures and texts by sigmoids, starts with a bias of −10.
 
 # %% [markdown]
+# ### Subtracting the noise
+#
+# *20 minutes.* A softmax never gives a key nothing, so a long text takes much weight away from the few tokens that matter, a little each. An amplifier for weak signals
+# has two inputs and returns their difference: what disturbs both is gone. Differential attention does this with two maps. It has two sets of queries and keys and one set of values, and
+# the weights
+#
+# $$ a = \operatorname{softmax}(s_1) - \lambda \operatorname{softmax}(s_2), $$
+#
+# where $\lambda$ is a number that is learned. Example: the scores $(\log 3, 0)$ and $(0, 0)$ with $\lambda = 0.2$ give
+# $(0.75, 0.25) - 0.2 \cdot (0.5, 0.5) = (0.65, 0.15)$.
+
+# %% tags=["demonstration"]
+if plt:
+    noise = np.random.default_rng(4).normal(size=32)
+    relevant = np.where(np.arange(32) == 10, 3, 0)
+    first, second = (np.exp(s) / np.exp(s).sum() for s in (noise + relevant, noise))
+    figure, axes = plt.subplots(figsize=(6, 2.8), layout="constrained")
+    axes.bar(np.arange(32) - 0.2, first, 0.4, color="0.7", label="first map")
+    axes.bar(np.arange(32) + 0.2, first - 0.6 * second, 0.4, color="0.1", label="difference, λ = 0.6")
+    axes.set(xlabel="key", ylabel="weight")
+    axes.legend()
+    plt.show()
+
+# %% [markdown]
+# *The picture:* the weights of one query over 32 keys with random scores. The first map knows that key 10 matters and adds 3 to its score, the second one
+# doesn't. Before, key 10 has the weight 0.344 and the other keys have 0.656 together. In the difference key 10 has 0.329, and the other bars are short: 0.071 together. (Here both maps have the same noise. That
+# trained models come near this, with less weight on what doesn't matter, is *measured on trained models*.)
+
+# %%
+your_numbers("diff_attn")
+
+# %% [markdown]
+# 1. `a`: the weights of your scores `s1` and `s2`, with $\lambda = \tfrac12$.
+# 2. `row_sum`: what do such weights add up to? A formula in `lam`.
+# 3. `lam`, `left`: now let $s_1 = (t, 0, 0, 0)$ with your `t`, and $s_2 = (0, 0, 0, 0)$. Which $\lambda$ takes away exactly all of the weight that
+#    the three equal keys have? And which four weights are left?
+# 4. `s`: in the second notebook no output could leave the hull of the values. Let the values be $(0, 0)$, $(1, 0)$ and $(0, 1)$, and $\lambda = \tfrac12$. Find scores, $s_1$ and $s_2$ as
+#    rows, for which the output, *divided by* $1 - \lambda$, lies outside of their triangle.
+# 5. `diff_attention(Q1, K1, Q2, K2, V, lam, mask=None)`. Scores are divided by $\sqrt{d_k}$, the width of `Q1` and of `Q2`. Axes in front belong to a batch. Nothing is divided afterwards.
+
+# %% exercise="diff_attn"
+import numpy as np
+
+a = None        # four numbers
+row_sum = None  # a formula in lam
+lam = None      # one number
+left = None     # four numbers
+s = None        # two rows of three scores
+
+
+def diff_attention(
+    Q1: "(…, n, d_k)", K1: "(…, m, d_k)", Q2: "(…, n, d_k)", K2: "(…, m, d_k)", V: "(…, m, d_v)",
+    lam: float, mask: "(n, m), True: may attend" = None,
+) -> "(…, n, d_v)":
+    """Return the outputs of the first attention minus lam times those of the second.
+
+    >>> zeros = np.zeros((2, 1))
+    >>> diff_attention(zeros, zeros, zeros, zeros, np.array([[1.0], [3.0]]), 0.25)
+    array([[1.5],
+           [1.5]])
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# *Where you meet this.* In the Differential Transformer the two maps take the place of two heads, so that it costs what an ordinary one does. $\lambda$ starts at
+# $0.8 - 0.6\, e^{-0.3 (l - 1)}$ in layer $l = 1, 2, \dots$: 0.2 in the first, 0.356 in the second and 0.778 in the twelfth. (Count the layers from 0 in that formula, and each
+# layer gets the number of the next.) The outputs of a head are normalised and multiplied by 1 minus this starting value.
+
+# %% [markdown]
 # ## 3 Looking inside
+
+# %% [markdown]
+# ### One hidden vector, too many futures
+#
+# *20 minutes.* The last step of a language model multiplies a hidden vector $h$ of $d$ numbers with an output vector for each of $V$ tokens, and takes a softmax. Write $n$ contexts
+# as the rows of $H$ and the output vectors as the rows of $W$: the table of next-token probabilities is
+#
+# $$ P = \operatorname{softmax}(H W^\top), \qquad n \text{ contexts} \times V \text{ tokens.} $$
+#
+# $H W^\top$ has at most the rank $d$. In the fourth notebook softmax made full rank of low rank; so what, if anything, can $P$ not be?
+#
+# Example: the scores $(3, 4, 3)$ and $(7, 5, 7)$ of two contexts are a table of rank 2. Yet $d = 1$ is enough: with $h = 1$ and $h = -2$ and the output numbers
+# $0, 1, 0$ the scores are $(0, 1, 0)$ and $(0, -2, 0)$, and both tables have the same softmax.
+
+# %%
+your_numbers("softmax_bottleneck")
+
+# %% [markdown]
+# 1. `why_bounded`: the rank of $\log P$ (entry by entry) is at most $d + 1$. Why?
+#    - **A** $\log P$ is $H W^\top$ minus one number per row, and a table whose columns are all equal has rank 1.
+#    - **B** Softmax keeps the rank, and the logarithm adds 1 to it.
+#    - **C** $W$ has $d + 1$ independent rows.
+#    - **D** Probabilities sum to 1, which removes one dimension.
+# 2. `d`: four tables of scores, contexts as rows. For each of them give the smallest width $d$ with which $\operatorname{softmax}(H W^\top)$ is the softmax of the table. There is
+#    no output bias.
+# 3. `P`: choose a table of probabilities, three contexts and three tokens, that no model with $d = 1$ can give, not even nearly. (All entries positive, rows of sum 1. Three decimals
+#    suffice.)
+# 4. `E`: a token *wins* for a hidden vector $h$ if its probability is larger than that of every other token. For $d = 2$ choose output vectors of five tokens, the rows of `E`, of which
+#    exactly one can never win, whatever $h$ is.
+# 5. `largest_rank`: GPT-2 small has $d = 768$ and 50,257 tokens. Which rank can $\log P$ have at most, for any number of contexts? `able_to_win`: and if $d$ were 1, with output numbers
+#    that are all different, how many tokens could win at all?
+
+# %% exercise="softmax_bottleneck"
+import numpy as np
+
+why_bounded = None   # one of "A", "B", "C", "D"
+d = None             # four whole numbers
+P = None             # three rows of three numbers
+E = None             # five rows of two numbers
+largest_rank = None  # a whole number
+able_to_win = None   # a whole number
+
+# %% [markdown]
+# *Where you meet this.* In every model whose vocabulary is larger than its width: Llama-3-8B can fill at most 4,097 of 128,256 dimensions, about 3.2 %. Yang et al. mixed several softmaxes,
+# which removes the bound, and measured better predictions for small models. Whether it hurts large ones is a question for *trained models*; so is whether tokens that can never win occur. Grivas et al. (2022) looked at many published models and
+# found few. What you computed in 2 and 4 is exact.
 
 # %% [markdown]
 # ## 4 Training and serving

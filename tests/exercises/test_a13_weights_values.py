@@ -15,6 +15,8 @@ POINTS = {
     "mla": [1, 1, 3, 1, 1],
     "logit_control": [1, 1, 1, 2, 1, 1, 2],
     "sigmoid_attn": [1, 1, 1, 2, 2],
+    "diff_attn": [1, 1, 1, 1, 2],
+    "softmax_bottleneck": [1, 2, 1, 1, 1],
 }
 
 
@@ -210,3 +212,117 @@ class TestSigmoidAttn:
         weights = module("sigmoid_attn").sigmoid(np.array([0, 1]) - np.log(2))
         same(weights.round(3), [0.333, 0.576])
         same(weights.sum().round(3), 0.909)
+
+
+class TestDiffAttn:
+    numbers = {  # noqa: RUF012
+        "s1": np.array([2.0, 1, 0, 0]),
+        "s2": np.array([0.0, 1, 0, 0]),
+        "t": 2.0,
+    }
+
+    def test_reference(self):
+        found = known("diff_attn", **self.numbers)
+        same(found["a"], [0.5228568, -0.01316821, -0.004844313, -0.004844313])
+        same(found["a"].sum(), 0.5)
+        same(at(found["row_sum"], lam=0.3), 0.7)
+        same(found["lam"], 0.3850205)
+        same(found["left"], [0.6149795, 0, 0, 0])
+
+    @pytest.mark.parametrize(
+        ("mistake", "figures"),
+        [
+            ("scores_subtracted", [0.6694333, 0.1493708, 0.09059795, 0.09059795]),
+            ("divided_by_their_sum", [1.045714, -0.02633642, -0.009688626, -0.009688626]),
+            ("absolute_values", [0.9581157, 0.02413025, 0.008877023, 0.008877023]),
+        ],
+    )
+    def test_mistakes(self, mistake, figures):
+        same(wrong("diff_attn", "a", mistake, **self.numbers), figures)
+
+    def test_the_witness(self):
+        m = module("diff_attn")
+        first, second = m.softmax(np.array([[4.0, 0, 0], [0, 4, 0]]))
+        same((first - second / 2) @ m.values / 0.5, [-0.9293263, 0.01766842])
+        assert m.place(np.array([[4.0, 0, 0], [0, 4, 0]])) == "outside"
+        assert m.place(np.array([[0.0, 4, 0], [0, 4, 0]])) == "equal maps"
+
+    @pytest.mark.parametrize(
+        ("function", "figures"),
+        [
+            ("diff_attention", [0.02058199, -0.2032019]),
+            ("softmax_of_the_difference", [0.03003021, -0.2275416]),
+            ("second_map_added", [-0.2113647, -0.2396116]),
+            ("divided_afterwards", [0.02940285, -0.2902885]),
+            ("two_maps_mixed", [0.0491994, -0.1367799]),
+        ],
+    )
+    def test_function(self, function, figures):
+        rng = np.random.default_rng(0)
+        x = [rng.normal(size=(3, 2)) for _ in range(5)]
+        same(getattr(module("diff_attn"), function)(*x, 0.3)[0], figures)
+
+    def test_what_the_text_says(self):
+        start = lambda layer: 0.8 - 0.6 * np.exp(-0.3 * (layer - 1))  # noqa: E731
+        same([start(layer) for layer in (1, 2, 12)], [0.2, 0.3555091, 0.7778701])
+        noise = np.random.default_rng(4).normal(size=32)
+        relevant = np.arange(32) == 10
+        softmax = module("diff_attn").softmax
+        first = softmax(noise + 3 * relevant)
+        left = first - 0.6 * softmax(noise)
+        same(np.round([first[10], first[~relevant].sum()], 3), [0.344, 0.656])
+        same(np.round([left[10], abs(left[~relevant]).sum()], 3), [0.329, 0.071])
+
+
+class TestSoftmaxBottleneck:
+    numbers = {  # noqa: RUF012
+        "T1": np.tile([0.0, 1, 2, 3], (4, 1)),
+        "T2": np.outer([1.0, 2, 3, 4], [0, 1, 0, 1]) + np.array([[5], [0], [1], [2]]),
+        "T3": np.outer([1.0, 0, 2, 1], [0, 1, 0, 1]) + np.outer([0, 1, 1, 3], [1, 0, 0, 2]),
+        "T4": 4 * np.eye(4),
+    }
+
+    def test_reference(self):
+        found = known("softmax_bottleneck", **self.numbers)
+        assert found["why_bounded"] == "A"
+        assert found["d"].tolist() == [1, 1, 2, 3]
+        assert (found["largest_rank"], found["able_to_win"]) == (769, 2)
+        same(module("softmax_bottleneck").softmax(self.numbers["T4"])[0, 0], 0.947915)
+
+    @pytest.mark.parametrize(
+        ("mistake", "figures"),
+        [
+            ("rank_of_log_p", [1, 2, 3, 4]),
+            ("rank_of_the_scores", [1, 2, 2, 4]),
+            ("with_bias", [0, 1, 2, 3]),
+        ],
+    )
+    def test_mistakes(self, mistake, figures):
+        assert list(wrong("softmax_bottleneck", "d", mistake, **self.numbers)) == figures
+
+    def test_that_many_dimensions_suffice(self):
+        softmax = module("softmax_bottleneck").softmax
+        widths = known("softmax_bottleneck", **self.numbers)["d"]
+        for T, d in zip(self.numbers.values(), widths, strict=True):
+            u, s, v = np.linalg.svd(T - T.mean(axis=1, keepdims=True))
+            same(softmax((u[:, :d] * s[:d]) @ v[:d]), softmax(T))
+
+    def test_the_witnesses(self):
+        m = module("softmax_bottleneck")
+        assert m.dimensions(m.softmax(3 * np.eye(3))) == "more than one"
+        assert m.dimensions(m.softmax(np.outer([1.0, 2, 3], [0, 1, 2]))) == "one is enough"
+        E = np.array([[1, 0], [0, 1], [-1, 0], [0, -1], [0.2, 0.1]])
+        turn = 2 * np.pi * np.arange(5) / 5
+        assert m.winners(E) == 4
+        assert m.winners(np.stack([np.cos(turn), np.sin(turn)], axis=1)) == 5
+        around = np.linspace(0, 2 * np.pi, 3601)
+        best = (np.stack([np.cos(around), np.sin(around)], axis=1) @ E.T).argmax(axis=1)
+        assert set(best) == {0, 1, 2, 3}
+
+    def test_what_the_text_says(self):
+        softmax = module("softmax_bottleneck").softmax
+        same(
+            softmax(np.array([[3.0, 4, 3], [7, 5, 7]])),
+            softmax(np.array([[0.0, 1, 0], [0, -2, 0]])),
+        )
+        same([769 / 50257, 4097 / 128256], [0.01530135, 0.03194392])
