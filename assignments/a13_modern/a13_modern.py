@@ -377,6 +377,63 @@ able_to_win = None   # a whole number
 # found few. What you computed in 2 and 4 is exact.
 
 # %% [markdown]
+# ### Who voted for this token?
+#
+# *25 minutes.* Every sublayer *adds* to the stream. So the last stream is a sum of **pieces**: the embedding, one piece from each head (in the fourth notebook the output of multi-head attention
+# was a sum over heads, each with its rows of $W_O$), one from each feed-forward layer. The logits are $\operatorname{RMSNorm}(\text{stream})\, U$, with an output matrix $U$, and would be a sum
+# as well, were it not for the norm. But the norm only divides, by a number that depends on the whole stream. Hold that divisor fixed, and every piece has its share in every logit:
+# its **direct contribution**.
+#
+# Example: two pieces, $(4, 3)$ and $(-3, 4)$. The stream is $(1, 7)$, its root mean square $\sqrt{(1 + 49)/2} = 5$. With a gain of 1, $\varepsilon = 0$ and the output columns $(1, 0)$ and $(0, 1)$ the
+# first piece contributes $(0.8, 0.6)$ and the second $(-0.6, 0.8)$. Together that is $(0.2, 1.4)$, the logits.
+#
+# Another question is what the model would say *if it stopped early*: take the sum of the pieces so far, normalise **that**, multiply by $U$, take the softmax. This is the **logit lens**.
+#
+# Your last stream is the sum of four pieces of two features, the rows of `pieces`: embedding, head A, head B, feed-forward layer. The gain is 1 and $\varepsilon = 0$. Three tokens have the output
+# columns $(1, 0)$, $(0, 1)$ and $(1, -1)$.
+
+# %%
+your_numbers("direct_logits")
+
+# %% [markdown]
+# 1. `C`: the contribution of each piece (rows) to each of the three logits (columns).
+# 2. `lens`: by the logit lens, the probability of token 1 (the middle one) after one, two, three and all four pieces.
+# 3. `change`: compute the logits of a stream to which head A adds nothing, everything else staying as it is. By how much does head A change the three logits: with it, minus without it?
+# 4. `direct_logits(pieces, gain, U, eps=1e-5)` for pieces of shape `(p, …, d)`, where axes in the middle are batches and positions, gives the contributions, `(p, …, V)`. The norm is
+#    $x / \sqrt{\operatorname{mean}(x^2) + \varepsilon}$ times the gain.
+# 5. `exact`: which of these hold exactly, in every such model? (All letters that apply. Wrong letters take away.)
+#    - **A** The contributions add up to the logits.
+#    - **B** If a piece adds the same number to all logits, that moves no probability.
+#    - **C** Without a piece the logits change by its contribution.
+#    - **D** The contribution of a head contains what later layers make of its piece.
+#    - **E** For a given divisor, contributions are linear in the pieces.
+
+# %% exercise="direct_logits"
+import numpy as np
+
+C = None       # four rows of three numbers
+lens = None    # four numbers
+change = None  # three numbers
+exact = None   # letters, as in "AD"
+
+
+def direct_logits(
+    pieces: "(p, …, d)", gain: "(d,)", U: "(d, V)", eps: float = 1e-5
+) -> "(p, …, V)":
+    """Return what each piece contributes to the logits, with the divisor of their sum.
+
+    >>> direct_logits(np.array([[4.0, 3.0], [-3.0, 4.0]]), np.ones(2), np.eye(2), eps=0.0)
+    array([[ 0.8,  0.6],
+           [-0.6,  0.8]])
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# *Where you meet this.* The logit lens was tried on GPT-2 first: in its middle layers the probable tokens are often sensible already, and are changed less and less (*measured on trained models*). Contributions to
+# logits are the first thing that is looked at when someone asks which head makes a model say something. The small model of the eleventh notebook has 2 layers of 2 heads, so 7 pieces: your function is checked with them, and
+# their contributions add up to its logits. Whoever concludes from a contribution what would happen *without* a piece should remember `change`.
+
+# %% [markdown]
 # ## 4 Training and serving
 
 # %% [markdown]

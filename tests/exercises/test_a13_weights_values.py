@@ -17,6 +17,7 @@ POINTS = {
     "sigmoid_attn": [1, 1, 1, 2, 2],
     "diff_attn": [1, 1, 1, 1, 2],
     "softmax_bottleneck": [1, 2, 1, 1, 1],
+    "direct_logits": [1, 2, 1, 1, 1],
 }
 
 
@@ -326,3 +327,50 @@ class TestSoftmaxBottleneck:
             softmax(np.array([[0.0, 1, 0], [0, -2, 0]])),
         )
         same([769 / 50257, 4097 / 128256], [0.01530135, 0.03194392])
+
+
+class TestDirectLogits:
+    numbers = {"pieces": np.array([[2.0, 0], [0, 2], [-1, 1], [2, 1]])}  # noqa: RUF012
+
+    def test_reference(self):
+        found = known("direct_logits", **self.numbers)
+        figures = [
+            [0.5656854, 0, 0.5656854],
+            [0, 0.5656854, -0.5656854],
+            [-0.2828427, 0.2828427, -0.5656854],
+            [0.5656854, 0.2828427, 0.2828427],
+        ]
+        same(found["C"], figures)
+        same(found["C"].sum(axis=0), [0.8485281, 1.131371, -0.2828427])
+        same(found["lens"], [0.1083835, 0.4223188, 0.6597526, 0.5008126])
+        same(found["change"], [-0.3281687, 0.3469063, -0.675075])
+        assert "".join(sorted(found["exact"])) == "ABE"
+
+    @pytest.mark.parametrize(
+        ("part", "mistake", "figures"),
+        [
+            ("lens", "lens_without_the_norm", [0.06337894, 0.4683105, 0.8756006, 0.7274752]),
+            ("lens", "each_piece_alone", [0.1083835, 0.7679179, 0.8437947, 0.2575841]),
+            ("change", "attribution_for_effect", [0, 0.5656854, -0.5656854]),
+        ],
+    )
+    def test_mistakes(self, part, mistake, figures):
+        same(wrong("direct_logits", part, mistake, **self.numbers), figures)
+
+    def test_sums_of_mistakes(self):
+        slip = lambda name: wrong("direct_logits", "C", name, **self.numbers)  # noqa: E731
+        same(slip("normalised_one_by_one").sum(axis=0), [1.679125, 3.046669, -1.367544])
+        same(slip("normalised_one_by_one")[3], [1.264911, 0.6324555, 0.6324555])
+        same(slip("not_normalised").sum(axis=0), [3, 4, -1])
+
+    def test_the_function_gives_the_contributions(self):
+        m = module("direct_logits")
+        found = m.direct_logits(self.numbers["pieces"], np.ones(2), m.U, eps=0.0)
+        same(found, known("direct_logits", **self.numbers)["C"])
+
+    def test_pieces_of_the_trained_model_are_its_stream(self):
+        m = module("direct_logits")
+        logits, _ = m.echo_pass(m.ECHO, np.arange(11))
+        found = m.direct_logits(m.echo_pieces(np.arange(11)), m.ECHO["norm"], m.ECHO["unembed"])
+        assert len(found) == 7
+        same(found.sum(axis=0), logits)
