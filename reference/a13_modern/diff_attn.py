@@ -138,7 +138,7 @@ values = np.array([[0.0, 0], [1, 0], [0, 1]])
 
 
 def place(s):
-    """Where the output of two rows of scores lies, divided by 1 − λ."""
+    """Where the output of two rows of scores lies, divided by the sum of the weights."""
     first, second = softmax(s)
     if np.allclose(first, second, atol=1e-9):
         return "equal maps"
@@ -150,7 +150,7 @@ def place(s):
 
 @exercise.part(points=1, answer=Witness(place))
 def s():
-    """Two rows of three scores for which the output, divided by 1 − λ, leaves the triangle."""
+    """Two rows of three scores whose output, divided by the sum of the weights, lies outside."""
     return np.array([[4.0, 0, 0], [0, 4, 0]])
 
 

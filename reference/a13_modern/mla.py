@@ -11,7 +11,6 @@ from autograder.exercise import (
     Choice,
     Count,
     Exercise,
-    Mismatch,
     Numbers,
     agree,
     covers,
@@ -240,8 +239,14 @@ def no_keys_are_built(call, rng):
         "an array is as large as the keys, or the values, of all heads",
         kind="array",
     )
-    if work.flops > 6 * needed:
-        raise Mismatch("keys or values are built, one head after the other", kind="flops")
+    within(
+        call,
+        "arithmetic / what the absorbed form needs",
+        work.flops / needed,
+        6,
+        "keys or values are built, one head after the other",
+        kind="flops",
+    )
 
 
 @exercise.misconception

@@ -143,7 +143,7 @@ chain = IndexedChain(
     names=("t", "L"),
     indexed=("s",),
     definitions={"L": "log(sum(exp(s_k), k))"},
-    rules=("definition",),
+    rules=("definition", "linearity of sums"),
     min_lines=3,
 )
 
@@ -175,6 +175,17 @@ def in_latex():
         r"\frac{e^t}{e^t + e^L}",
         r"\frac{1}{1 + e^L / e^t}",
         r"\frac{1}{1 + e^{-(t - L)}}",
+    ]
+
+
+@steps.alternative
+def factor_taken_into_the_sum():
+    """Divide every exponential by e^t, and take the factor out again."""
+    return [
+        "1/(1 + sum(exp(s_k - t), k))",
+        "1/(1 + exp(-t)*sum(exp(s_k), k))  # linearity of sums",
+        "1/(1 + exp(-t)*exp(L))  # definition",
+        "1/(1 + exp(-(t - L)))",
     ]
 
 

@@ -213,7 +213,7 @@ def all_on_a_line():
     return np.array([[0, 0], [1, 1], [2, 2], [3, 3], [4, 4]])
 
 
-@exercise.part(points=0.5, answer=Count())
+@exercise.part(points=0.75, answer=Count())
 def largest_rank():
     """The largest rank that log P can have for GPT-2 small."""
     return 769
@@ -231,7 +231,7 @@ def vocabulary():
     return 50257
 
 
-@exercise.part(points=0.5, answer=Count())
+@exercise.part(points=0.25, answer=Count())
 def able_to_win():
     """How many tokens can win if d = 1 and all entries of W are different."""
     return 2
