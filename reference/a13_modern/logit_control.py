@@ -408,7 +408,7 @@ def masked_keys_have_no_weight(call, rng):
         weights = np.asarray(call(Q, K, np.eye(5), gain=gain, cap=cap, mask=mask))
         require(weights.shape == (4, 5), f"the output has shape {weights.shape}")
         require(not weights[~mask].any(), "keys behind the mask have some weight")
-        agree(weights.sum(axis=1), np.ones(4), what="the sum of the weights")
+        agree(weights.sum(axis=1), np.ones(4), what="what the weights of a row add up to")
         require(np.ptp(weights[3, :4]) > 0, "the weights do not depend on the keys")
 
 

@@ -297,7 +297,7 @@ def scores_of_any_size(call, rng):
     """Scores of −1000 or 1000 give weights of 0 or 1, and no warning."""
     Q, K, V = np.array([[2000.0, 0, 0, 0]]), np.eye(4)[[0, 0, 1]], rng.normal(size=(3, 2))
     K[1] *= -1
-    agree(call(Q, K, V, bias=0.0), sigmoid_attention(Q, K, V, 0.0))
+    agree(call(Q, K, V, bias=-1.0), sigmoid_attention(Q, K, V, -1.0))
     require(not call.warnings, "the result is right, but a warning is raised", credit=0.5)
 
 
@@ -340,6 +340,12 @@ def softmax_attention(Q, K, V, bias=None, mask=None):
 def no_default_bias(Q, K, V, bias=None, mask=None):
     """If none is given, your bias is 0. Without a bias n keys of score 0 sum to n/2."""
     return sigmoid_attention(Q, K, V, 0.0 if bias is None else bias, mask)
+
+
+@exercise.misconception
+def zero_taken_for_none(Q, K, V, bias=None, mask=None):
+    """A bias of 0 is a bias, too. Ask `bias is None`: `bias or …` replaces 0 as well."""
+    return sigmoid_attention(Q, K, V, bias or None, mask)
 
 
 @exercise.misconception

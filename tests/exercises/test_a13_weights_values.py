@@ -120,6 +120,24 @@ class TestLogitControl:
         same(slip("smallest_here", "gap_in_place_of_the_gain"), 11.50187)
         same(slip("least", "entropy_of_that_row"), [4.528196, 1.401711, 0.04922934])
 
+    @pytest.mark.parametrize(
+        ("lines", "credit"),
+        [
+            (
+                [
+                    "<= sum(p_k*max(log(p_j), j), k)",
+                    "= max(log(p_j), j)*sum(p_k, k)",
+                    "= max(log(p_j), j)",
+                ],
+                1,
+            ),
+            (["<= max(log(p_k), k)"], 0),
+            (["<= max(log(p_k), k)*1", "= max(log(p_k), k)"], 0),
+        ],
+    )
+    def test_derivations(self, lines, credit):
+        assert module("logit_control").chain.examine(lines).credit == credit
+
     def test_no_row_has_less_entropy_than_the_bound(self):
         m = module("logit_control")
         rng = np.random.default_rng(0)
@@ -183,6 +201,24 @@ class TestSigmoidAttn:
     )
     def test_mistakes(self, mistake, figures):
         same(wrong("sigmoid_attn", "weights", mistake, **self.numbers), figures)
+
+    @pytest.mark.parametrize(
+        ("lines", "credit"),
+        [
+            (
+                [
+                    "1/(1 + sum(exp(s_k)/exp(t), k))",
+                    "1/(1 + sum(exp(s_k), k)/exp(t))",
+                    "1/(1 + exp(L - t))",
+                ],
+                1,
+            ),
+            (["exp(t)/(exp(t) + exp(L))", "1/(1 + exp(-(t - L)))"], 1),
+            (["1/(1 + exp(L - t))"], 0),
+        ],
+    )
+    def test_derivations(self, lines, credit):
+        assert module("sigmoid_attn").chain.examine(lines).credit == credit
 
     def test_softmax_has_the_bias_of_its_rivals(self):
         m = module("sigmoid_attn")
