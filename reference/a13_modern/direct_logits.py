@@ -30,7 +30,7 @@ U = np.array([[1.0, 0, 1], [0, 1, -1]])
 def draw(rng):
     """pieces: (4, 2), what embedding, head A, head B and feed-forward layer write."""
     while True:
-        pieces = rng.integers(-2, 4, (4, 2)).astype(float)
+        pieces = rng.integers(-2, 4, (4, 2))
         stream = pieces.sum(axis=0)
         vectors = [*pieces, *np.cumsum(pieces, axis=0), stream - pieces[1]]
         if stream.all() and all(x.any() for x in vectors):

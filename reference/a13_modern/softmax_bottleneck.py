@@ -62,7 +62,7 @@ def draw(rng):
         ]
         if found == [[1, 1, 2, 3], [1, 2, 3, 4], [1, 2, 2, 4], [0, 1, 2, 3]]:
             order = rng.permutation(4)
-            return {f"T{i + 1}": tables[j].astype(float) for i, j in enumerate(order)}
+            return {f"T{i + 1}": tables[j].astype(int) for i, j in enumerate(order)}
 
 
 @exercise.part(points=1, answer=Choice("ABCD"))
