@@ -781,7 +781,7 @@ of_identity = None  # one number
 # keep what is proved apart from what was observed once. You have argued, with figures of your own, about questions that
 # have no one-line answer.
 #
-# The next notebook is the last one: build a transformer from your own parts, train it, and look inside.
+# In the next notebook you build a transformer from your own parts, train it, and look inside.
 #
 # **To read.**
 #

@@ -24,6 +24,7 @@ CLASSES = {
     "a10_scale_adapt": 8,
     "a11_theory": 8,
     "a12_capstone": 7,
+    "a13_modern": 8,
 }
 
 
