@@ -51,6 +51,55 @@ except ImportError:
 # ## 3 Looking inside
 
 # %% [markdown]
+# ### ★ More features than dimensions
+#
+# *35 minutes, an optional star exercise.* A stream of width $d$ has $d$ directions that don't disturb each other. A model would like to keep many more
+# features than that in it: one for each name, each tense, each kind of bracket. Most of them are off most of the time, so perhaps
+# they may share the room, in directions that are only nearly at right angles. How near to right angles can $n$ directions be, and when does sharing pay?
+#
+# Take $n$ unit vectors in $d$ dimensions as rows of $E$. Their Gram matrix $G = EE^\top$ holds all cosines, with ones on the diagonal;
+# $\mu$ is the largest size $|\cos|$ of an entry off the diagonal. Two facts on eigenvalues are used. They add up to the trace, as in the first notebook; and
+# their squares add up to $\|G\|^2$, the sum of the squares of all entries. Since the rank is at most $d$ (ninth notebook), all but $d$ of the eigenvalues are 0.
+#
+# *An example.* $(1, 0)$, $(0, 1)$ and $(0.6, 0.8)$ in the plane. Off the diagonal stand 0, 0.6 and 0.8, each twice, so $\|G\|^2 = 3 + 2\,(0.36 + 0.64) = 5$
+# and $\mu = 0.8$. The eigenvalues are 2, 1 and 0: sum 3, squares 5. The two that may differ from 0 have the mean $t = 1.5$, and their squared distances from it are
+# $0.25 + 0.25 = 0.5$, which is $5 - 2 \cdot 1.5^2$. Had they been equal, $\|G\|^2$ would have been smaller.
+#
+# 1. `spread_steps`: call the $d$ eigenvalues that may differ from 0 $l_i$, their mean $t$, and $F = \sum_i l_i^2$. Lead `sum((l_i - t)^2, i)` to
+#    `F - t^2*d`. Rules: *linearity of sums* (a constant summed over all $i$ gives `d` times the constant), *definition* (of $F$ and of $t$). One line per step, please.
+#    You may add the reason: `…  # definition`.
+#
+# What you started from is never negative, and $t = n/d$ since the trace is $n$. So $\|G\|^2 \ge n^2/d$, with equality if the $d$ eigenvalues are equal.
+#
+# 2. `bound`: the other way round $\|G\|^2 \le n + n(n-1)\mu^2$, as no entry off the diagonal is larger than $\mu$. Which lower bound for $\mu$ follows, if $n \ge d$? A formula in `n` and `d`.
+#    (A bound need not be reached: for four vectors in the plane it is 0.5774, and no four do better than 0.7071.)
+# 3. `E`: six unit vectors in *three* dimensions, as rows, for which $\mu$ is at the bound, up to 0.001. Any that do it are right.
+#
+# Now three features in a plane, each with a direction of its own, 120° apart. What is stored is $E^\top x$, the sum of the directions of the features that are on; what is
+# read is $\operatorname{ReLU}(E E^\top x) = \operatorname{ReLU}(G x)$.
+#
+# 4. `G`: the Gram matrix. `read`: what is read for $x = (1, 0, 0)$, for $(1, 1, 0)$ and for $(1, 1, 1)$, a row for each.
+# 5. `loss`: each feature is 1 with probability $p$ and 0 otherwise, independently of the others. The expected squared error of what is read, $\mathbb{E}\,\|\operatorname{ReLU}(Gx) - x\|^2$, a
+#    formula in `p`.
+# 6. `threshold`: the plane could store two of the features exactly, with the third one always read as 0. That has the error $p$. Below which $p$ is sharing better?
+
+# %% exercise="superposition"
+spread_steps = None  # a list of lines
+bound = None         # a formula in n, d
+E = None             # six rows of three numbers
+G = None             # three rows of three numbers
+read = None          # three rows of three numbers
+loss = None          # a formula in p
+threshold = None     # one number
+
+# %% [markdown]
+# **Where you meet this.** Equal angles between all lines are rare: there can be no more than $d(d+1)/2$ such lines. *Small* angles to the orthogonal are
+# plentiful. In $d$ dimensions there are $e^{d \varepsilon^2/4}$ vectors of signs (rounded down) whose cosines all lie below $\varepsilon$ in size; that is Hoeffding's inequality, added up over all
+# pairs. For $d = 1000$ and $\varepsilon = 0.2$ these are 22,026, beside 1,000 that are exactly orthogonal, and the number grows exponentially with $d$. So much is mathematics. That networks make use of it is *measured on trained
+# models*: Elhage et al. (2022) trained small ones which store rare features in such figures, and went back to exact directions where features were frequent. Dictionaries with many more features
+# than dimensions (sparse autoencoders) are today's attempt to read the shared room of large models.
+
+# %% [markdown]
 # ## 4 Training and serving
 
 # %% [markdown]
