@@ -100,6 +100,82 @@ threshold = None     # one number
 # than dimensions (sparse autoencoders) are today's attempt to read the shared room of large models.
 
 # %% [markdown]
+# ### ★ Two heads that copy
+#
+# *30 minutes, an optional star exercise.* In the eleventh notebook you saw two heads of a trained model that carry copying together: one tells each letter what stood in front of it, the other
+# looks behind the earlier copy. Here you build such a pair, with no training at all: a model of two layers with one head each, which continues
+# $\dots x\, y \dots x$ with $y$, for any $x$ and $y$, seen before or not.
+#
+# The stream has the width $3V + n$, in four parts one behind the other: the *token* (one-hot, $V$ places), the *position* (one-hot, $n$ places), a slot *previous* ($V$ places) and a slot
+# *output* ($V$ places). Both slots are empty at first. There are no norms and no feed-forward layers. A layer is
+#
+# $$ A = \operatorname{softmax}\bigl(X\, qk\, X^\top\bigr) \text{ (causal)}, \qquad X \leftarrow X + A\, X\, ov , $$
+#
+# where $qk$ stands for $W_Q W_K^\top$ and $ov$ for $W_V W_O$, both square. Strings begin with the start symbol 0, which comes nowhere else. The next cell runs such a model.
+
+# %%
+def two_layers(W, ids, V, n):
+    """Return the logits (t, V), which are the output slot, and the attention (2, t, t) of both layers."""
+    t, maps = len(ids), []
+    X = np.zeros((t, 3 * V + n))
+    X[np.arange(t), ids] = 1
+    X[np.arange(t), V + np.arange(t)] = 1
+    for layer in "12":
+        scores = X @ W["qk" + layer] @ X.T
+        scores[~np.tri(t, dtype=bool)] = -np.inf
+        A = np.exp(scores - scores.max(axis=1, keepdims=True))
+        A = A / A.sum(axis=1, keepdims=True)
+        X = X + A @ X @ W["ov" + layer]
+        maps.append(A)
+    return X[:, 2 * V + n :], np.stack(maps)
+
+
+# %% [markdown]
+# *An example* of how to read it. $qk_{rc}$ is what a query with a 1 in place $r$ and a key with a 1 in place $c$ add to their score; $ov_{rc}$ says that a 1 in place $r$ of what is attended to becomes a 1 in place $c$ of
+# the stream. With $V = 2$ and $n = 3$ the token has the places 0 and 1, the position 2 to 4, *previous* 5 and 6, *output* 7 and 8. If 50 stands in row 4, column 2 of $qk$ and nothing else, then
+# position 2 attends to position 0, by $e^{50}$ to 1. All others have equal scores and average evenly over what they see. If $ov$ has a 1 in row 0, column 8, then every attended symbol 0 votes for the symbol 1.
+#
+# 1. `induction_weights(V, n)` returns a dictionary with `qk1`, `ov1`, `qk2`, `ov2`, each of shape $(3V + n, 3V + n)$. On strings of 0 and a repeated word of two or more different symbols
+#    - layer 1 puts at least 0.99 on the token before, at every position but the first;
+#    - layer 2 puts at least 0.99 on the keys behind earlier copies of the token, wherever there are any;
+#    - from the second pass of the word on, the largest logit is that of the symbol that comes next;
+#    - no entry is larger than 100 in size.
+#
+#    For $V = 6$ and $n = 12$ the matrices are of width 30, and 29 entries other than 0 are enough. Try yours with `two_layers`.
+# 2. `score`: the others have the score 0. Which score gives one of $n$ keys the weight $p$? A formula in `n` and `p`. (So you know how large entries have to be.)
+# 3. Leave the start symbol away: the string is $(1, 2, 3, 1)$, with your weights for $V = 6$, $n = 12$. `row`: the attention of layer 2 at the last token. `logits`: those of the symbols 0 to 3 there.
+#    Think first, run it then: what does position 0 tell about itself?
+# 4. `why_two`: what makes two layers necessary?
+#    - **A** The key of the second head must know the token *before* it, and only an earlier layer can have written that.
+#    - **B** One head can't look at one key alone.
+#    - **C** What one layer gives are convex combinations of values.
+#    - **D** Positions are lost after one layer.
+
+# %% exercise="induction_by_hand"
+import numpy as np
+
+
+def induction_weights(V: int, n: int) -> dict:
+    """Return qk1, ov1, qk2, ov2 of two heads that continue … x y … x with y.
+
+    >>> sorted(induction_weights(6, 12)), induction_weights(6, 12)["qk1"].shape
+    (['ov1', 'ov2', 'qk1', 'qk2'], (30, 30))
+    """
+    raise NotImplementedError
+
+
+score = None    # a formula in n, p
+row = None      # four numbers
+logits = None   # four numbers
+why_two = None  # one of "A", "B", "C", "D"
+
+# %% [markdown]
+# **Where you meet this.** No pair of tokens is stored anywhere in these matrices. What they hold is a procedure, "look for what I have here, and say what came after it", and it works for words that nobody
+# has seen before. That is the smallest example of what is called *in-context learning*. That trained models contain such pairs of heads is *measured on trained models*: the tiny one of the eleventh notebook does, with the
+# head for the previous token in its first layer and the copying one in its second. Olsson et al. (2022) found them in transformers of two and more layers, none in those of one layer, and saw them form just when
+# the models got better at using their context.
+
+# %% [markdown]
 # ## 4 Training and serving
 
 # %% [markdown]
