@@ -179,4 +179,154 @@ why_two = None  # one of "A", "B", "C", "D"
 # ## 4 Training and serving
 
 # %% [markdown]
+# ### Parameters or tokens?
+#
+# *25 minutes.* In the eleventh notebook you fitted how the loss falls with the compute. But compute can be spent on two things: a larger model, or more text. A
+# forward and a backward pass cost about $C = 6ND$ FLOPs for $N$ parameters and $D$ tokens (a multiply–add is two FLOPs, and the backward pass counts twice: the eighth notebook's madds, six times). Hoffmann et al. (2022) fitted
+#
+# $$ L(N, D) = E + \frac{A}{N^\alpha} + \frac{B}{D^\beta}, \qquad E = 1.69,\; A = 406.4,\; B = 410.7, $$
+#
+# to the losses of some four hundred models. All of these constants are *measured on trained models*; what follows from them is calculus. For a given $C$: which $N$ and $D$ have the smallest loss?
+#
+# *An example* with easy numbers: $L = 4/N + 1/D$ (so $\alpha = \beta = 1$, $A = 4$, $B = 1$, $E = 0$) and $C = 24$. Then $D = 4/N$, and $L = 4/N + N/4$ has the derivative $-4/N^2 + 1/4$, which is 0 at $N = 4$.
+# So $N = 4$, $D = 1$ and $L = 2$. At $N = 2$, $D = 2$ it would be 2.5. The picture shows how flat the minimum is for the published law.
+
+# %% tags=["demonstration"]
+if plt:
+    N = np.logspace(7, 9.5, 200)
+    figure, axes = plt.subplots(figsize=(6, 2.8), layout="constrained")
+    for compute, line in ((1e18, "k-"), (1e19, "k--")):
+        axes.semilogx(N, 1.69 + 406.4 / N**0.34 + 410.7 / (compute / 6 / N) ** 0.28, line, label=f"$C$ = {compute:.0e}")
+    axes.set(xlabel="parameters $N$", ylabel="loss", ylim=(2.8, 5))
+    axes.legend()
+    plt.show()
+
+# %% [markdown]
+# *The picture:* the loss over $N$ from $10^7$ to $10^{9.5}$, at two computes, with $\alpha = 0.34$ and $\beta = 0.28$. Both curves are wide valleys. For $10^{18}$ FLOPs the bottom lies at 81 million parameters, for $10^{19}$ at 228 million, and lower.
+# Half or twice as many parameters, with the tokens that are left for them, cost between 0.03 and 0.04 of loss.
+#
+# 1. `exponent`: the optimal $N$ is a constant times a power of $C$. Which power? A formula in `alpha` and `beta`.
+#
+# Now with the published $E$, $A$, $B$, and with exponents and a compute of your own:
+
+# %%
+your_numbers("chinchilla")
+
+# %% [markdown]
+# 2. `N`, `D`: the optimal numbers of parameters and tokens, such as `3.219e10`. `per_parameter`: tokens per parameter.
+# 3. `best_loss`: the loss there. `loss_at_20`: a common rule of thumb takes 20 tokens per parameter. The loss at that ratio, with the same compute.
+# 4. A model of half the optimal $N$ that reaches the *same loss*. `tokens_factor`: how many times the optimal $D$ does it need? `compute_factor`: how many times the training compute?
+#    Serving a token costs $2N$ FLOPs. `served`: after how many tokens served has the smaller model been cheaper, training included? In units of the optimal $D$.
+# 5. `allocate(C, A, B, alpha, beta)` returns the optimal $N$ and $D$ for any such law. ($E$ doesn't matter.)
+# 6. In a few sentences: what does the law *not* say? Think of where its constants come from, and of what $C$ pays for.
+
+# %% exercise="chinchilla"
+exponent = None        # a formula in alpha, beta
+N = None               # one number
+D = None               # one number
+per_parameter = None   # one number
+best_loss = None       # one number
+loss_at_20 = None      # one number
+tokens_factor = None   # one number
+compute_factor = None  # one number
+served = None          # one number, in units of D
+
+
+def allocate(C: float, A: float, B: float, alpha: float, beta: float) -> "(N, D)":
+    """Return the parameters and tokens with the smallest A/N^alpha + B/D^beta for 6 N D = C.
+
+    >>> N, D = allocate(24, 4, 1, 1, 1)
+    >>> round(N, 6), round(D, 6)
+    (4.0, 1.0)
+    """
+    raise NotImplementedError
+
+# %% [markdown] exercise="chinchilla" part="limits"
+# *Your answer, three to five sentences.*
+
+# %% [markdown]
+# **Where you meet this.** The compute of Gopher, $5.76 \cdot 10^{23}$ FLOPs, went into 280 billion parameters; with the same compute Chinchilla (70 billion parameters, $1.4 \cdot 10^{12}$ tokens) was the better model. Llama-3-8B,
+# with its 8,030,261,248 parameters, was trained on about $15 \cdot 10^{12}$ tokens: 1868 for each parameter, and $7.2 \cdot 10^{23}$ FLOPs. You have just computed why somebody would do that.
+
+# %% [markdown]
+# ### Guess ahead, keep the law
+#
+# *35 minutes.* A large model decodes one token in each step, and a step takes as long for five tokens as for one: it waits for its weights (the last exercise of this notebook). So let a small, quick model write a *draft* of
+# a few tokens, and let the large one, the *target*, look at all of them in a single step. Which ones may stay? In the seventh notebook decoding was greedy, and a draft could be compared with it. With sampling the
+# result should have the target's *law*, exactly, although the tokens were drawn from another one.
+#
+# Let $p$ be the law of the target for the next token and $q$ that of the draft model. The rule: draw $x$ from $q$, accept it with probability $\min(1,\, p_x/q_x)$; otherwise draw from
+# $(p - q)_+$, the positive part, divided by its sum.
+#
+# *An example.* Two tokens, $p = (0.6, 0.4)$ and $q = (0.8, 0.2)$. Token 0 is accepted with probability $0.6/0.8 = 0.75$, token 1 always. A draft is accepted with probability $0.8 \cdot 0.75 + 0.2 \cdot 1 = 0.8$. The positive part of
+# $p - q = (-0.2, 0.2)$ is $(0, 0.2)$, so after a rejection token 1 comes. Token 0 comes out with $0.8 \cdot 0.75 = 0.6$, token 1 with $0.2 + 0.2 \cdot 1 = 0.4$. That is $p$.
+#
+# 1. `law_steps`: show it in general. Let $c_i = \min(p_i, q_i)$: then the acceptance is $c_i/q_i$ and the positive part $p_i - c_i$. Token $i$ is drafted and accepted, or drawn after a rejection; start with
+#
+#    `q_i*(c_i/q_i) + (1 - sum(q_k*(c_k/q_k), k))*(p_i - c_i)/sum(p_k - c_k, k)`
+#
+#    and end with `p_i`. Rules: *linearity of sums*, *weights sum to one* (of $p$). One rule a line, please; you may add the reason.
+#
+# Your own laws of three tokens:
+
+# %%
+your_numbers("speculative")
+
+# %% [markdown]
+# 2. `acceptance`: with which probability is each of the three tokens accepted, if it is the draft? `overall`: with which probability is a draft accepted? `after_rejection`: the law of what is drawn after a rejection, three numbers.
+#
+# A **round** has $\gamma$ drafts, one after the other. They are verified from the first one on. The first that is rejected is replaced as above, and the round ends there. If all $\gamma$ are accepted, the target's law for the place behind them is known, too, and
+# one more token is drawn from it.
+#
+# 3. `tokens`: let every draft be accepted with probability $\alpha$, independently of the others. How many tokens does a round give in the mean? A formula in `alpha` and `gamma`, without a sum.
+# 4. `tokens_at_4`: that for $\alpha = 0.8$ and $\gamma = 4$. `speedup`: a draft takes 0.05 of the time of a step of the target, and verifying takes one step. How many times as fast is a round of four drafts as plain decoding? `best_gamma`, `best_speedup`: which
+#    $\gamma$ is the best for this $\alpha$, and how fast is it?
+
+# %% tags=["demonstration"]
+if plt:
+    gamma = np.arange(1, 21)
+    figure, axes = plt.subplots(figsize=(6, 2.8), layout="constrained")
+    for share, line in ((0.9, "k-"), (0.6, "k--"), (0.1, "k:")):
+        mean = sum(share**k * (gamma >= k) for k in range(21))
+        axes.plot(gamma, mean / (1 + 0.05 * gamma), line, label=f"$\\alpha$ = {share}")
+    axes.axhline(1, color="0.7", lw=0.8)
+    axes.set(xlabel="drafts in a round", ylabel="speed-up", xticks=range(1, 21, 3))
+    axes.legend()
+    plt.show()
+
+# %% [markdown]
+# *The picture:* the speed-up over $\gamma$ from 1 to 20 for $\alpha$ = 0.9, 0.6 and 0.1. At 0.9 it climbs to 4.67 at 13 drafts and then falls very slowly; at 0.6 it is largest at 4 drafts, 1.92. At 0.1 it begins at 1.05, and from three drafts on it is below 1: a poor draft costs time.
+#
+# 5. `verify(draft, P, Q, u, r)` is one round, with nothing random in it: it takes the numbers from outside. `draft` holds $\gamma$ tokens; row $i$ of `Q`, $(\gamma, V)$, is the law from which draft $i$ was drawn; row $i$ of `P`, $(\gamma + 1, V)$, the target's law at
+#    the same place. Draft $i$ is accepted if $u_i < p/q$. A token is drawn from a law with `r`, from 0 to 1, by inverse distribution: the first token at which the cumulative sum is larger than $r$. Return the tokens of the round as a list of whole numbers.
+#    *Example:* with $\gamma = 1$, $V = 2$ and the laws from above, $p$ in both rows, draft 0, $u = 0.8$ and any $r$: since $0.8 \ge 0.75$ it is rejected, and `[1]` comes.
+
+# %% exercise="speculative"
+import numpy as np
+
+law_steps = None        # a list of lines
+acceptance = None       # three numbers
+overall = None          # one number
+after_rejection = None  # three numbers
+tokens = None           # a formula in alpha, gamma
+tokens_at_4 = None      # one number
+speedup = None          # one number
+best_gamma = None       # a whole number
+best_speedup = None     # one number
+
+
+def verify(draft: "(γ,)", P: "(γ + 1, V)", Q: "(γ, V)", u: "(γ,)", r: float) -> list:
+    """Return the tokens of a round: accepted drafts, and one more.
+
+    >>> p, q = np.array([0.6, 0.4]), np.array([0.8, 0.2])
+    >>> verify(np.array([0]), np.stack([p, p]), q[None], np.array([0.8]), 0.3)
+    [1]
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# **Where you meet this.** Leviathan et al. (2023) and Chen et al. (2023) report decoding two to three times as fast, *measured on trained models*; today's serving programs have it built in. The law is exact for *any* draft model, also for a bad one. The speed is not: with
+# $\alpha = 0.1$ and four drafts at 0.05 a step one is slower than without, by a factor of 0.926. One minus the overall acceptance has a name, the total variation distance of $p$ and $q$.
+
+# %% [markdown]
 # ## What you can do now

@@ -131,10 +131,7 @@ def directions(E):
 
 
 GOLDEN = (1 + np.sqrt(5)) / 2
-CORNERS = np.array(
-    [[0, 1, GOLDEN], [0, 1, -GOLDEN], [1, GOLDEN, 0], [1, -GOLDEN, 0], [GOLDEN, 0, 1]]
-    + [[-GOLDEN, 0, 1]]
-)
+CORNERS = np.vstack([np.roll([[0, 1, GOLDEN], [0, 1, -GOLDEN]], k, axis=1) for k in range(3)])
 
 
 @exercise.part(points=2, answer=Witness(directions))
