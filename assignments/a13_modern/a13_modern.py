@@ -329,4 +329,74 @@ def verify(draft: "(γ,)", P: "(γ + 1, V)", Q: "(γ, V)", u: "(γ,)", r: float)
 # $\alpha = 0.1$ and four drafts at 0.05 a step one is slower than without, by a factor of 0.926. One minus the overall acceptance has a name, the total variation distance of $p$ and $q$.
 
 # %% [markdown]
+# ### Bandwidth or arithmetic?
+#
+# *20 minutes.* The eighth notebook counted the madds of a decoding step, and the bytes that are kept. Which of the two takes the time? A device is described by two numbers: it does $F$ FLOPs a second, and reads $B$ bytes a second. A step
+# can't be faster than its FLOPs over $F$, nor than its bytes over $B$. What decides is its **intensity**, FLOPs for each byte that is read: below $F/B$ the arithmetic units wait for the memory, above it the memory waits for them.
+#
+# *An example.* A device with $F = 10^{14}$ and $B = 10^{12}$, so $F/B = 100$, and a model of $10^9$ weights in 4 bytes each. One token for one sequence: $2 \cdot 10^9$ FLOPs take 0.02 ms, $4 \cdot 10^9$ bytes take 4 ms. Nearly all of the time the units wait. The picture shows what such a device
+# can do at each intensity; it is called a roofline.
+
+# %% tags=["demonstration"]
+if plt:
+    per_byte = np.logspace(-1, 4, 200)
+    figure, axes = plt.subplots(figsize=(6, 2.8), layout="constrained")
+    axes.loglog(per_byte, np.minimum(1e14, 1e12 * per_byte), "k-")
+    axes.axvline(100, color="k", ls=":")
+    axes.axvline(0.5, color="k", ls="--")
+    axes.set(xlabel="FLOPs for each byte", ylabel="FLOPs a second")
+    plt.show()
+
+# %% [markdown]
+# *The picture:* FLOPs a second over the intensity, from 0.1 to 10,000, both logarithmic. A straight line climbs from $10^{11}$ to $10^{14}$, which it reaches at the dotted line, intensity 100; from there on it is level. The dashed line is the example, at $2/4 = 0.5$: $5 \cdot 10^{11}$ FLOPs a second, half a percent of what the units could do.
+#
+# 1. `intensity`: one decoding step for $b$ sequences at once, $w$ bytes for each weight. How many FLOPs for each byte of the weights? A formula in `b` and `w`. `batch`: at which $b$ is this $F/B$? A formula in `F`, `B` and `w`.
+#    `your_batch`: in numbers, for your device, and weights in 4 or 8 bits with their scales:
+
+# %%
+your_numbers("decode_roofline")
+
+# %% [markdown]
+# From here on $F = 10^{15}$, $B = 4 \cdot 10^{12}$ and the same model for everybody: 8,030,261,248 parameters of 2 bytes, and a cache of 131,072 bytes for each token (8 key heads, as in *Eight queries, two keys* above).
+#
+# 2. `least_ms`: one sequence. How many milliseconds does a token take at least, if nothing but the weights is read? `per_second`: how many tokens a second is that?
+# 3. `cache_bytes`: the cache of 8192 tokens. `ms_with_cache`: milliseconds a token, with this cache read as well. `as_heavy`: the caches of how many such sequences weigh as much as the weights?
+# 4. Now attention alone, in a step that decodes 16 sequences at once. There are 32 query heads of width 128, in 2 bytes. `per_cache_byte`: how many FLOPs come to each byte of the *cache*, with 32, 8 and 1 key heads? Count scores and values, not the softmax.
+#    `per_latent_byte`: the same for latent attention with 128 heads, where a token leaves 512 numbers, of which scores *and* values are made, and 64 rotated ones for the scores alone. (The absorbed form: every head works on the 512 and 64 numbers themselves.)
+# 5. Four sequences have the lengths 100, 700, 37 and 1500. Either 2048 places are reserved for each, or blocks of 16 places as they are needed. `blocks`: how many blocks are these together? `empty`: which share of the reserved memory stays empty, in the first case and in the second?
+
+# %% exercise="decode_roofline"
+intensity = None        # a formula in b, w
+batch = None            # a formula in F, B, w
+your_batch = None       # one number
+least_ms = None         # one number, in milliseconds
+per_second = None       # one number
+cache_bytes = None      # a whole number
+ms_with_cache = None    # one number, in milliseconds
+as_heavy = None         # one number
+per_cache_byte = None   # three numbers
+per_latent_byte = None  # one number
+blocks = None           # a whole number
+empty = None            # two numbers
+
+# %% [markdown]
+# **Where you meet this.** All of these are lower bounds from a model with two numbers; *measured* times are above them. On this device sixteen sequences of 8192 tokens get at most 1925 tokens a second together, nearly eight times what one gets, since they share the weights. Prefilling is another matter: 2048 tokens
+# at once bring 2,048 FLOPs to each byte of the weights, far beyond the ridge. So one machine is limited by its arithmetic while it reads a prompt and by its bandwidth while it answers; that is why drafts that are verified together cost no more than one token. It is also why keys are shared and made latent: fewer bytes for the same scores.
+# Blocks for the cache are the idea of vLLM (Kwon et al. 2023), who found that earlier programs used between a fifth and two fifths of the memory that they had reserved.
+
+# %% [markdown]
 # ## What you can do now
+#
+# You can read the description of a model of today and say of each of its parts what it computes, what it costs and what it can't do: which cache a choice of heads leaves and what a step waits for, what a longer
+# context does to rotations, where the weights of a row go that nobody wants, what a logit is made of, how many features share a stream, when a smaller model is the cheaper one. You have written the block, the
+# verifying of drafts and the heads that copy, and you keep what follows from a calculation apart from what was measured once.
+#
+# Twelve notebooks ago attention was a softmax of four numbers that you computed by hand. Nothing that came since needed more than such calculations, done one after the other.
+#
+# **To read.**
+#
+# - Touvron et al. (2023), *Llama 2*: one model with nearly all of the first part in it, and the reasons in a few pages.
+# - DeepSeek-AI (2024), *DeepSeek-V2*: latent keys and values, with the sizes that you have counted.
+# - Elhage et al. (2021), *A mathematical framework for transformer circuits*: how to read weights, and the two heads that you built.
+# - Pope et al. (2023), *Efficiently scaling transformer inference*: bandwidth and arithmetic for whole models on many devices.
+# - Yang et al. (2024), *Parallelizing linear transformers with the delta rule over sequence length*: where states that forget are heading.

@@ -414,16 +414,17 @@ def equal_models_accept_everything(call, rng):
 @exercise.check(points=0.75)
 def first_token_has_the_targets_law(call, rng):
     """Over many drafts from q, the first token comes with the probabilities of the target."""
-    p, q = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.5, 0.3])
-    P, found = np.stack([p, p[::-1]]), np.zeros(3)
-    u = (np.arange(400) + rng.random(400)) / 400  # evenly spread: as good as 40,000 by chance
-    for token in range(3):
-        r = rng.permutation(u)
-        for i in range(400):
+    p, q = np.array([0.4, 0.3, 0.2, 0.1]), np.array([0.1, 0.1, 0.3, 0.5])
+    P, found = np.stack([p, p[::-1]]), np.zeros(4)
+    steps = np.arange(400)  # u and r evenly spread: as good as 40,000 by chance
+    u = (steps + rng.random(400)) / 400
+    for token in range(4):
+        r = (rng.random() + steps * 0.6180339887) % 1
+        for i in steps:
             first = round_of(call, np.array([token]), P, q[None], u[i : i + 1], r[i])[0]
-            require(0 <= first < 3, f"there is no token {first}")
+            require(0 <= first < 4, f"there is no token {first}")
             found[first] += q[token] / 400
-    require(abs(found - p).max() < 0.02, "the first token comes with other probabilities")
+    require(abs(found - p).max() < 0.01, "the first token comes with other probabilities")
 
 
 @exercise.check(points=0.5)
