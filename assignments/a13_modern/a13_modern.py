@@ -329,6 +329,81 @@ def verify(draft: "(γ,)", P: "(γ + 1, V)", Q: "(γ, V)", u: "(γ,)", r: float)
 # $\alpha = 0.1$ and four drafts at 0.05 a step one is slower than without, by a factor of 0.926. One minus the overall acceptance has a name, the total variation distance of $p$ and $q$.
 
 # %% [markdown]
+# ### ★ One map, three programs
+#
+# *45 minutes, an optional star exercise.* In the ninth notebook causal linear attention was a recurrence: a state of fixed size to which each token adds $k_t v_t^\top$. Nothing ever leaves it, so a long text fills it up. Many of today's models
+# let it fade: with a factor $a_t$ from 0 to 1, which may depend on the token,
+#
+# $$ S_t = a_t\, S_{t-1} + k_t v_t^\top, \qquad y_t = S_t^\top q_t . $$
+#
+# (There is no denominator, and no feature map; $S_{-1} = 0$.) The same outputs are $(L \circ QK^\top)\, V$, entry by entry times a table of decays: $L_{ij} = a_{j+1} \cdots a_i$ for $j \le i$ and 0 above the diagonal. The program in $n$ steps is good for decoding, the table for
+# short texts, and for long ones there is a third: a table within each chunk of $c$ tokens, a state from chunk to chunk.
+#
+# *An example* with three tokens of width 1, $a = (1, 0.2, 0.5)$, $q = (1, 1, 1)$, $k = (1, 1, 2)$, $v = (10, 3, 1)$. The states are $10$; $0.2 \cdot 10 + 3 = 5$; $0.5 \cdot 5 + 2 = 4.5$. From the table: the last row of $L$ is $(0.2 \cdot 0.5,\; 0.5,\; 1) = (0.1, 0.5, 1)$, and
+# $0.1 \cdot 10 + 0.5 \cdot 3 + 1 \cdot 2 = 4.5$.
+#
+# 1. `L`, `y`: by hand, the table and the outputs for four tokens of width 1, $a = (1, \tfrac12, 0, \tfrac12)$, $q = (1, 1, 2, 1)$, $k = (1, 2, 1, 1)$, $v = (4, 1, 3, 2)$.
+# 2. `decay_recurrent(Q, K, V, a)`, `decay_quadratic(Q, K, V, a)` and `decay_chunked(Q, K, V, a, c)`: the three programs, for $Q$, $K$ of shape $(n, d)$, $V$ of shape $(n, d_v)$ and $a$ of shape $(n,)$. All give the same, also where factors are 0, where a product of many of them is too small for a
+#    number, and where $c$ doesn't divide $n$ or is larger. Work and memory of the first and, for a given $c$, of the third grow like $n$.
+# 3. `ranks`: take $n = 8$. What rank has the block of $L$ in rows 5 to 7 and columns 0 to 3, if no factor is 0? And the block of $L \circ QK^\top$ in rows 4 to 7 and columns 0 to 3, with $d = 3$ and vectors in general position? Two whole numbers.
+# 4. `madds`: those of the chunked program, for $n$ tokens in chunks of $c$, all widths $d$, with full $c \times c$ tables within a chunk, and without those for the decays. A formula in `n`, `c` and `d`.
+#
+# Fading forgets everything alike. The **delta rule** corrects: $S \leftarrow S + k\,(v - S^\top k)^\top$ first asks what the state answers to this key, and writes the difference only. Write the value 5 under the key $(1, 0)$ and then 3 under the same key: by plain adding the key reads 8 afterwards, by the delta rule 3.
+#
+# 5. `added`: write the value 5 under the key $(1, 0)$, then 4 under the key $(0.6, 0.8)$, by plain adding, without decay. What is read with the second key, and what with the first? `corrected`: the same two by the delta rule.
+# 6. `why_no_ratio`: with $p_i = a_0 \cdots a_i$ it seems that $L_{ij} = p_i/p_j$. Why does nobody compute it so?
+#    - **A** It is 0/0 where some factor is 0, and where products have become too small for a number.
+#    - **B** It needs $n^2$ divisions.
+#    - **C** It is wrong for $j = 0$.
+#    - **D** It is not causal.
+
+# %% exercise="decay_duality"
+import numpy as np
+
+L = None             # four rows of four numbers
+y = None             # four numbers
+ranks = None         # two whole numbers
+madds = None         # a formula in n, c, d
+added = None         # two numbers: read with the second key, with the first
+corrected = None     # two numbers
+why_no_ratio = None  # one of "A", "B", "C", "D"
+
+
+def decay_recurrent(Q: "(n, d)", K: "(n, d)", V: "(n, d_v)", a: "(n,)") -> "(n, d_v)":
+    """Return the outputs, token by token with a state.
+
+    >>> k, v = np.array([[1.0], [1], [2]]), np.array([[10.0], [3], [1]])
+    >>> decay_recurrent(np.ones((3, 1)), k, v, np.array([1, 0.2, 0.5])).ravel()
+    array([10. ,  5. ,  4.5])
+    """
+    raise NotImplementedError
+
+
+def decay_quadratic(Q: "(n, d)", K: "(n, d)", V: "(n, d_v)", a: "(n,)") -> "(n, d_v)":
+    """Return the outputs from the table of all pairs.
+
+    >>> k, v = np.array([[1.0], [1], [2]]), np.array([[10.0], [3], [1]])
+    >>> decay_quadratic(np.ones((3, 1)), k, v, np.array([1, 0.2, 0.5])).ravel()
+    array([10. ,  5. ,  4.5])
+    """
+    raise NotImplementedError
+
+
+def decay_chunked(Q: "(n, d)", K: "(n, d)", V: "(n, d_v)", a: "(n,)", c: int) -> "(n, d_v)":
+    """Return the outputs chunk by chunk: a table within, a state between.
+
+    >>> k, v = np.array([[1.0], [1], [2]]), np.array([[10.0], [3], [1]])
+    >>> decay_chunked(np.ones((3, 1)), k, v, np.array([1, 0.2, 0.5]), 2).ravel()
+    array([10. ,  5. ,  4.5])
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# **Where you meet this.** A constant factor for each head is RetNet (Sun et al. 2023), one that depends on the token is Mamba-2 (Dao and Gu 2024), who call the two forms a duality; the delta rule is older (Schlag et al. 2021) and was made parallel by Yang et al. (2024). The ranks say why a state of fixed size
+# suffices: what a chunk can hear of everything before it goes through $d$ numbers for each column of the values. For $n = 4096$ and $c = d = 64$ the table takes 2,147,483,648 madds in one step, the recurrence 33,554,432 in 4096 steps one after the other, the chunks 67,108,864 in 64. Twice the arithmetic for a 64th of the steps: that this is
+# faster on a GPU is *measured*. And a ratio of products would not last long: with factors of ½ they are 0 in double precision from 1,075 factors on.
+
+# %% [markdown]
 # ### Bandwidth or arithmetic?
 #
 # *20 minutes.* The eighth notebook counted the madds of a decoding step, and the bytes that are kept. Which of the two takes the time? A device is described by two numbers: it does $F$ FLOPs a second, and reads $B$ bytes a second. A step
