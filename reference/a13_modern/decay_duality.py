@@ -352,7 +352,7 @@ def chunks_hide_what_is_to_come(call, rng):
     causal(lambda x: call(Q, K, x, a, 4), V, rng)
 
 
-@exercise.check(points=0.25)
+@exercise.check(points=0.25, after=chunks_hide_what_is_to_come)
 def chunks_are_linear(call, rng):
     """With chunks of one length, work and memory of decay_chunked grow like n."""
     grows(
