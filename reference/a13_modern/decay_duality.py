@@ -348,8 +348,9 @@ def chunks_stand_zeros_and_underflow(call, rng):
 def chunks_hide_what_is_to_come(call, rng):
     """A change of a later token changes no earlier output of decay_chunked, nor within a chunk."""
     Q, K, V, a = qkv(rng, 8)
-    causal(lambda x: call(x, x, V, a, 3), Q, rng)
-    causal(lambda x: call(Q, K, x, a, 4), V, rng)
+    causal(lambda x: call(x, x, V, a, 8), Q, rng)
+    causal(lambda x: call(Q, K, x, a, 8), V, rng)
+    causal(lambda x: call(Q, K, x, a, 3), V, rng)
 
 
 def apart(rng, n, c=32):
@@ -413,16 +414,6 @@ def chunk_not_masked(Q, K, V, a, c):
 def own_token_fades_in_chunks(Q, K, V, a, c):
     """a_t acts on the old state, the new token enters fresh: also within a chunk."""
     return in_chunks(Q, a[:, None] * K, V, a, c)
-
-
-@exercise.misconception(fatal=True)
-def whole_chunks_alone(Q, K, V, a, c):
-    """The last chunk may be shorter than the others: its tokens have outputs, too."""
-    whole = len(a) // c * c
-    if whole == 0:
-        return np.zeros(V.shape)
-    Y = in_chunks(Q[:whole], K[:whole], V[:whole], a[:whole], c)
-    return np.pad(Y, ((0, len(a) - whole), (0, 0)))
 
 
 @exercise.misconception
