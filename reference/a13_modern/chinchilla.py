@@ -276,7 +276,7 @@ def budgets(rng):
         yield 10.0 ** rng.uniform(18, 25), A, B, float(alpha), float(beta)
 
 
-@exercise.check(points=0.4, visible=True)
+@exercise.check(points=0.4)
 def compute_is_spent(call, rng):
     """6 N D is the compute that was given."""
     for C, *constants in budgets(rng):
