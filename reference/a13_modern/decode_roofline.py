@@ -1,0 +1,317 @@
+"""Bandwidth or arithmetic: what a decoding step waits for, and what a cache leaves empty.
+
+Source: Williams et al. (2009), "Roofline"; Kwon et al. (2023), "Efficient memory management for
+large language model serving with PagedAttention".
+"""
+
+import numpy as np
+
+from autograder.exercise import Count, Exercise, Formula, Numbers
+
+exercise = Exercise(
+    "decode_roofline",
+    title="Bandwidth or arithmetic?",
+    source="Williams et al. (2009); Kwon et al. (2023)",
+    hints=[
+        "Each weight is read once in a step, whatever the batch. What is done with it for each "
+        "of the sequences?",
+        "For one sequence compare both times: all bytes over the bandwidth, all FLOPs over the "
+        "arithmetic. The step takes the longer one.",
+        "For the cache take a single cached token of one layer: count what all query heads do "
+        "with its key and its value, and the bytes that it takes up.",
+    ],
+)
+
+PARAMETERS, PER_TOKEN = 8_030_261_248, 131_072
+ARITHMETIC, BANDWIDTH = 1e15, 4e12
+WEIGHTS = 2 * PARAMETERS  # bytes
+
+
+@exercise.variant
+def draw(rng):
+    """F: FLOPs a second, B: bytes a second, w: bytes for each weight, its scale included."""
+    return {
+        "F": float(rng.choice([3e14, 1e15, 2e15])),
+        "B": float(rng.choice([1, 2, 4, 8]) * 1e12),
+        "w": float(rng.choice([0.5625, 1.0625])),
+    }
+
+
+@exercise.part(points=0.25, answer=Formula("b w"))
+def intensity():
+    """FLOPs for each byte of the weights, in one decoding step of b sequences."""
+    return "2*b/w"
+
+
+@intensity.misconception()
+def madds_for_flops():
+    """A multiply–add is two FLOPs."""
+    return "b/w"
+
+
+@intensity.misconception()
+def bytes_as_a_factor():
+    """More bytes for a weight mean fewer FLOPs for each byte."""
+    return "2*b*w"
+
+
+@intensity.misconception()
+def one_sequence_alone():
+    """A weight is read once and used for every sequence of the batch."""
+    return "2/w"
+
+
+@exercise.part(points=0.25, answer=Formula("F B w", {"*": "positive"}))
+def batch():
+    """The batch at which arithmetic and bandwidth take the same time."""
+    return "F*w/(2*B)"
+
+
+@batch.misconception()
+def batch_of_madds():
+    """A multiply–add is two FLOPs."""
+    return "F*w/B"
+
+
+@batch.misconception()
+def ridge_itself():
+    """That is how many FLOPs a byte must bring. How many sequences are these?"""
+    return "F/B"
+
+
+@batch.misconception()
+def bytes_below():
+    """The more bytes a weight takes, the more sequences it has to serve."""
+    return "F/(2*B*w)"
+
+
+@batch.misconception()
+def bytes_left_out():
+    """How many bytes does a weight take?"""
+    return "F/(2*B)"
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def your_batch(batch, F, B, w):
+    """That batch in numbers, for your device and weights."""
+    return float(batch(F=F, B=B, w=w))
+
+
+@your_batch.misconception()
+def your_ridge(F, B):
+    """That is your F/B, FLOPs for each byte. How many sequences are these?"""
+    return F / B
+
+
+@your_batch.misconception()
+def your_madds(F, B, w):
+    """A multiply–add is two FLOPs."""
+    return F * w / B
+
+
+@your_batch.misconception()
+def your_bytes_left_out(F, B):
+    """How many bytes does a weight take?"""
+    return F / (2 * B)
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def least_ms():
+    """Milliseconds a token for one sequence, from the weights."""
+    return WEIGHTS / BANDWIDTH * 1e3
+
+
+@least_ms.misconception()
+def arithmetic_time():
+    """At batch 1 the units wait for the weights: divide bytes by bandwidth."""
+    return 2 * PARAMETERS / ARITHMETIC * 1e3
+
+
+@least_ms.misconception()
+def one_byte_each():
+    """A weight takes two bytes here."""
+    return PARAMETERS / BANDWIDTH * 1e3
+
+
+@least_ms.misconception()
+def in_seconds():
+    """Those are seconds. Asked for are milliseconds."""
+    return WEIGHTS / BANDWIDTH
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def per_second(least_ms):
+    """Tokens a second at that rate."""
+    return 1e3 / least_ms
+
+
+@per_second.misconception()
+def of_milliseconds(least_ms):
+    """A second has a thousand milliseconds."""
+    return 1 / least_ms
+
+
+@exercise.part(points=0.25, answer=Count())
+def cache_bytes():
+    """Bytes of the cache of 8192 tokens."""
+    return PER_TOKEN * 8192
+
+
+@cache_bytes.misconception()
+def bytes_taken_for_numbers():
+    """The 131,072 are bytes already."""
+    return 2 * PER_TOKEN * 8192
+
+
+@cache_bytes.misconception()
+def of_one_token():
+    """That is the cache of one token."""
+    return PER_TOKEN
+
+
+@exercise.part(points=0.25, answer=Numbers())
+def ms_with_cache(least_ms, cache_bytes):
+    """Milliseconds a token with that cache."""
+    return least_ms + cache_bytes / BANDWIDTH * 1e3
+
+
+@ms_with_cache.misconception()
+def cache_alone(cache_bytes):
+    """The weights have to be read as well."""
+    return cache_bytes / BANDWIDTH * 1e3
+
+
+@ms_with_cache.misconception()
+def cache_not_read(least_ms):
+    """Every step reads the whole cache, too."""
+    return least_ms
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def as_heavy(cache_bytes):
+    """How many such sequences have caches that weigh as much as the weights."""
+    return WEIGHTS / cache_bytes
+
+
+@as_heavy.misconception()
+def numbers_against_bytes(cache_bytes):
+    """A weight takes two bytes here."""
+    return PARAMETERS / cache_bytes
+
+
+@as_heavy.misconception()
+def other_way_round(cache_bytes):
+    """You divided the other way round."""
+    return cache_bytes / WEIGHTS
+
+
+HEADS, WIDTH = 32, 128
+GROUPS = np.array([32, 8, 1])
+
+
+@exercise.part(points=1, answer=Numbers())
+def per_cache_byte():
+    """FLOPs for each byte of the cache in attention, with 32, 8 and 1 key heads."""
+    return 2 * (2 * HEADS * WIDTH) / (2 * GROUPS * WIDTH * 2)
+
+
+@per_cache_byte.misconception()
+def cache_madds():
+    """A multiply–add is two FLOPs."""
+    return HEADS / (2 * GROUPS)
+
+
+@per_cache_byte.misconception()
+def shared_by_the_batch():
+    """A second sequence brings its own cache: more FLOPs and more bytes."""
+    return 16 * HEADS / GROUPS
+
+
+@per_cache_byte.misconception()
+def queries_grouped_too():
+    """There are 32 query heads in all three cases; only keys and values are shared."""
+    return np.ones(3)
+
+
+@per_cache_byte.misconception()
+def for_each_number():
+    """That is for each number of the cache. A number takes two bytes."""
+    return 2 * HEADS / GROUPS
+
+
+HIDDEN = {"heads": 128, "latent": 512, "rotated": 64}
+
+
+def latent_flops(heads, latent, rotated):
+    """What all heads do with one cached token: scores of both parts, and the values."""
+    return 2 * heads * (latent + rotated + latent)
+
+
+@exercise.part(points=1, answer=Numbers())
+def per_latent_byte():
+    """The same for latent attention, with 128 heads and 512 + 64 numbers a token."""
+    return latent_flops(**HIDDEN) / (2 * (512 + 64))
+
+
+@per_latent_byte.misconception()
+def latent_madds():
+    """A multiply–add is two FLOPs."""
+    return latent_flops(**HIDDEN) / (4 * (512 + 64))
+
+
+@per_latent_byte.misconception()
+def latent_used_once():
+    """The latent vector is kept once and used twice: for the scores, and for the values."""
+    return 128.0
+
+
+@per_latent_byte.misconception()
+def rotated_part_like_the_others():
+    """The rotated part takes up bytes and counts for the scores, but not for the values."""
+    return 256.0
+
+
+LENGTHS = np.array([100, 700, 37, 1500])
+
+
+@exercise.part(points=0.25, answer=Count())
+def blocks():
+    """How many blocks of 16 the four sequences take together."""
+    return int(np.ceil(LENGTHS / 16).sum())
+
+
+@blocks.misconception()
+def rounded_down():
+    """The last block of a sequence is reserved as well."""
+    return int((LENGTHS // 16).sum())
+
+
+@blocks.misconception()
+def laid_end_to_end():
+    """No two sequences share a block: round each one up by itself."""
+    return int(np.ceil(LENGTHS.sum() / 16))
+
+
+@exercise.part(points=0.75, answer=Numbers())
+def empty(blocks):
+    """The shares of the reserved memory that stay empty: 2048 for each, and in blocks of 16."""
+    return 1 - LENGTHS.sum() / np.array([4 * 2048, 16 * blocks])
+
+
+@empty.misconception()
+def used(blocks):
+    """That is the share that is used."""
+    return LENGTHS.sum() / np.array([4 * 2048, 16 * blocks])
+
+
+@empty.misconception()
+def mean_of_the_shares():
+    """Add the memory up first: a long sequence counts for more of a block than a short one."""
+    full = 16 * np.ceil(LENGTHS / 16)
+    return np.array([np.mean(1 - LENGTHS / 2048), np.mean(1 - LENGTHS / full)])
+
+
+@empty.misconception()
+def against_what_is_used(blocks):
+    """You divided by what is used. Divide by what is reserved."""
+    return np.array([4 * 2048, 16 * blocks]) / LENGTHS.sum() - 1
