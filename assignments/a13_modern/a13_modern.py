@@ -935,6 +935,7 @@ def direct_logits(
 # contributions add up to its logits. Whoever concludes from a contribution what would happen *without* a piece
 # should remember `change`.
 
+# %% [markdown]
 # ### ★ More features than dimensions
 #
 # *35 minutes, an optional star exercise.* A stream of width $d$ has $d$ directions that don't disturb each other. A model would like to keep many more
