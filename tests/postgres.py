@@ -16,7 +16,7 @@ USER = "nobody"
 
 
 def program(name):
-    """Return where one of PostgreSQL's programs is: not all that Debian installs are in the path."""
+    """Return where one of PostgreSQL's programs is: Debian puts few of them into the path."""
     installed = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda p: int(p.parent.name))
     folders = [*map(str, reversed(installed)), os.environ.get("PATH", os.defpath)]
     return shutil.which(name, path=os.pathsep.join(folders))
@@ -48,10 +48,10 @@ class Server:
         options = ["--no-psqlrc", "--tuples-only", "--no-align", "--set", "ON_ERROR_STOP=1"]
         return self.run("psql", *options, "--dbname", database, "--command", text).stdout.strip()
 
-    def create(self):
-        """Make an empty database and return its name."""
+    def create(self, template="template1"):
+        """Make a database, an empty one or the copy of another, and return its name."""
         name = next(self._names)
-        self.sql(f"CREATE DATABASE {name}")
+        self.sql(f"CREATE DATABASE {name} TEMPLATE {template}")
         return name
 
 

@@ -22,6 +22,7 @@ COMMANDS = [
     "generate",
     "grade",
     "grade-file",
+    "gradebook",
     "gradescope",
     "init",
     "new",
