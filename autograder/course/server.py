@@ -68,14 +68,14 @@ def unusable(url: str, error: Exception) -> CourseError:
             "postgresql+psycopg://user@host/database, and the driver for it comes with `pip "
             "install 'attention-course[postgres]'`"
         )
-    if not is_on_server(url):
-        advice = "; if the file is damaged, restore it from a backup"
-    else:
+    if is_on_server(url):
         plain = make_url(url).set(drivername="postgresql").render_as_string()
-        advice = f"; if the server can't be reached, `psql '{plain}'` shows why"
+        advice = f"`psql '{plain}'` shows whether the server lets you in. If it does"
+    else:
+        advice = "If the file is damaged, restore it from a backup. If it isn't"
     return CourseError(
-        f"the gradebook {shown(url)} can't be used ({reason}). If another program is writing to "
-        f"it, try again; after an update of nbgrader, run `nbgrader db upgrade`{advice}"
+        f"the gradebook {shown(url)} can't be used ({reason}). {advice}, and another program is "
+        "writing to it, try again; after an update of nbgrader, run `nbgrader db upgrade`"
     )
 
 

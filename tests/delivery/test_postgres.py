@@ -1,12 +1,16 @@
 """The gradebook on a PostgreSQL server: what SQLite does, and several people at once."""
 
 import os
+import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+import urllib.error
+import urllib.request
 from copy import deepcopy
 from dataclasses import replace
 from datetime import timedelta
@@ -28,7 +32,9 @@ from autograder.delivery.marks import scores
 from autograder.delivery.moving import copy_gradebook
 from autograder.delivery.students import apply, planned
 
-from ..postgres import serving
+from ..postgres import program, serving
+from ..servers import page_of
+from ..servers import serving as serving_formgrader
 
 pytestmark = [pytest.mark.postgres, pytest.mark.xdist_group("postgres")]
 
@@ -248,25 +254,6 @@ def test_a_second_watch_is_refused(moved, tmp_path):
         pass
 
 
-def test_each_person_has_a_role_and_others_see_who_grades(marked, server, tmp_path):
-    """The statements of docs/postgres.md."""
-    database = server.create()
-    server.sql("CREATE ROLE graders")
-    server.sql(f"ALTER DATABASE {database} OWNER TO graders")
-    for person in ("ada", "bob"):
-        server.sql(f"CREATE ROLE {person} LOGIN IN ROLE graders")
-        server.sql(f"ALTER ROLE {person} IN DATABASE {database} SET role TO graders")
-    copy_gradebook(marked, server.url(database, "ada"))
-    theirs = {}
-    for person in ("ada", "bob"):
-        theirs[person] = elsewhere(marked, tmp_path / person)
-        theirs[person].config.CourseDirectory.db_url = server.url(database, person)
-    assert scores(theirs["bob"], A) == scores(marked, A)
-    refused = pytest.raises(CourseError, match=f"{os.getpid()} on .*, as ada")
-    with grading(theirs["ada"]), refused, grading(theirs["bob"]):
-        pass
-
-
 def test_who_lost_the_lock_enters_nothing_and_goes_on_later(moved, name, server, grade):
     def lose():
         server.sql(
@@ -330,16 +317,64 @@ def test_who_comes_at_the_same_time_to_an_empty_database_finds_one_gradebook(tin
     assert server.sql("SELECT count(*) FROM alembic_version", name) == "1"
 
 
-def test_a_dump_brings_everything_back(moved, name, server, tmp_path):
-    """The commands of docs/postgres.md."""
-    before, dump = rows(moved.database), tmp_path / "gradebook.dump"
-    server.run("pg_dump", "--format=custom", f"--file={dump}", name)
-    with opened(moved) as book:
+def test_the_page_s_statements_and_commands_do_what_it_says(marked, server, tmp_path):
+    page = (ROOT / "docs" / "postgres.md").read_text()
+    setup, who = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
+    _, _, dump, restore = re.findall(r"```sh\n(.*?)\n", page)
+    for statement in setup.splitlines():
+        server.sql(statement)
+    copy_gradebook(marked, server.url("attention", "ada"))
+    theirs = {}
+    for person in ("ada", "bob"):
+        theirs[person] = elsewhere(marked, tmp_path / person)
+        theirs[person].config.CourseDirectory.db_url = server.url("attention", person)
+    assert scores(theirs["bob"], A) == scores(marked, A)
+    refused = pytest.raises(CourseError, match=f"{os.getpid()} on .*, as ada")
+    with grading(theirs["ada"]), refused, grading(theirs["bob"]):
+        pass
+    with grading(theirs["ada"]) as confirm:
+        assert "|ada|autograder number" in server.sql(who.splitlines()[0])
+        server.sql(who.splitlines()[1])
+        with pytest.raises(CourseError, match="was lost"):
+            confirm()
+
+    def run(command, person):
+        name, host, *options = shlex.split(command.replace("db.example.org", str(server.folder)))
+        command = [program(name), host, *options, "--username", person]
+        subprocess.run(command, check=True, cwd=tmp_path)
+
+    before = rows(theirs["ada"].database)
+    run(dump, "bob")
+    with opened(theirs["bob"]) as book:
         book.remove_student("ada")
-    assert rows(moved.database) != before
-    restore = ["--clean", "--if-exists", "--single-transaction", f"--dbname={name}", dump]
-    server.run("pg_restore", *restore)
-    assert rows(moved.database) == before
+    assert rows(theirs["ada"].database) != before
+    run(restore, "ada")
+    assert rows(theirs["bob"].database) == before
+
+
+@pytest.mark.slow
+def test_formgrader_sees_what_others_do_and_outlives_a_lost_connection(
+    moved, name, server, tmp_path
+):
+    def page():
+        with urllib.request.urlopen(f"{address}{path}", timeout=60) as answer:
+            return answer.read().decode()
+
+    def idle():
+        return server.sql(
+            f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{name}' AND state ~ 'in trans'"
+        )
+
+    with serving_formgrader(moved, tmp_path) as address:
+        path = page_of(moved, A, "ada")
+        assert "check_qk" in page()
+        assert idle() == "0"
+        server.sql(
+            f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+        )
+        with pytest.raises(urllib.error.HTTPError):
+            page()
+        assert "check_qk" in page()
 
 
 def test_a_server_that_is_not_there_is_said_in_one_sentence(tiny, configure, tmp_path):
