@@ -29,7 +29,7 @@ def grading(course: Course) -> Iterator[Callable[[], None]]:
         If somebody else is grading, or the folder or the server can't be used.
     """
     said = "is grading this course: wait until it is done, then run this again"
-    with _alone(course, ".lock", said), _alone_on_server(course, GRADING, said) as confirm:
+    with _alone_on_server(course, GRADING, said) as confirm, _alone(course, ".lock", said):
         sweep(course.root.iterdir())
         for folder in (course.root / "records", course.folder("autograded")):
             sweep(folder.rglob(".*"))
@@ -46,14 +46,14 @@ def watching(course: Course) -> Iterator[None]:
         If there is one already, or the folder or the server can't be used.
     """
     said = "watches this course already: let it work, or end it first"
-    with _alone(course, ".watch", said), _alone_on_server(course, WATCHING, said):
+    with _alone_on_server(course, WATCHING, said), _alone(course, ".watch", said):
         yield
 
 
 def _alone_on_server(
     course: Course, purpose: int, said: str
 ) -> AbstractContextManager[Callable[[], None]]:
-    """Hold a lock of the server that the gradebook is on; there may be none."""
+    """Hold a lock of the server that the gradebook is on, if it is: it knows the holder's machine."""
     if is_on_server(course.database):
         return alone(course.database, purpose, said)
     return nullcontext(lambda: None)

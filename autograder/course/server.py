@@ -61,7 +61,7 @@ def shown(url: str) -> str:
 
 def unusable(url: str, error: Exception) -> CourseError:
     """Return what to say where a gradebook can't be opened, read or written."""
-    reason = " ".join(str(getattr(error, "orig", error)).split())
+    reason = _reason(error)
     if isinstance(error, ArgumentError | ImportError):
         return CourseError(
             f"the gradebook {shown(url)} can't be opened ({reason}): on PostgreSQL an address is "
@@ -77,6 +77,11 @@ def unusable(url: str, error: Exception) -> CourseError:
         f"the gradebook {shown(url)} can't be used ({reason}). {advice}, and another program is "
         "writing to it, try again; after an update of nbgrader, run `nbgrader db upgrade`"
     )
+
+
+def _reason(error: Exception) -> str:
+    """Return in one line what the driver says, which takes several."""
+    return " ".join(str(getattr(error, "orig", error)).split())
 
 
 @contextmanager
@@ -116,11 +121,10 @@ def alone(url: str, purpose: int, said: str) -> Iterator[Callable[[], None]]:
         try:
             connection.execute(text("SELECT 1"))
         except DBAPIError as error:
-            reason = " ".join(str(error.orig).split())
             raise CourseError(
-                f"the connection to {shown(url)} was lost ({reason}), and with it the lock that "
-                "keeps other graders away; nothing more was entered. Run the same command again: "
-                "it goes on from here"
+                f"the connection to {shown(url)} was lost ({_reason(error)}), and with it the lock "
+                "that keeps other graders away; nothing more was entered. Run the same command "
+                "again: it goes on from here"
             ) from error
 
     with connection:

@@ -353,7 +353,7 @@ def test_the_page_s_statements_and_commands_do_what_it_says(marked, server, tmp_
 
 
 @pytest.mark.slow
-def test_formgrader_sees_what_others_do_and_outlives_a_lost_connection(
+def test_formgrader_keeps_nothing_open_and_outlives_a_lost_connection(
     moved, name, server, tmp_path
 ):
     def page():
