@@ -53,7 +53,7 @@ def watching(course: Course) -> Iterator[None]:
 def _alone_on_server(
     course: Course, purpose: int, said: str
 ) -> AbstractContextManager[Callable[[], None]]:
-    """Hold a lock of the server that the gradebook is on, if it is: it knows the holder's machine."""
+    """Hold a lock of the server, where the gradebook is on one: it knows the holder's machine."""
     if is_on_server(course.database):
         return alone(course.database, purpose, said)
     return nullcontext(lambda: None)
