@@ -68,15 +68,16 @@ def unusable(url: str, error: Exception) -> CourseError:
             "postgresql+psycopg://user@host/database, and the driver for it comes with `pip "
             "install 'attention-course[postgres]'`"
         )
+    advice = (
+        "If another program is writing to it, try again; after an update of nbgrader, run "
+        "`nbgrader db upgrade`; "
+    )
     if is_on_server(url):
         plain = make_url(url).set(drivername="postgresql").render_as_string()
-        advice = f"`psql '{plain}'` shows whether the server lets you in. If it does"
+        advice += f"if the server can't be reached, `psql '{plain}'` shows why"
     else:
-        advice = "If the file is damaged, restore it from a backup. If it isn't"
-    return CourseError(
-        f"the gradebook {shown(url)} can't be used ({reason}). {advice}, and another program is "
-        "writing to it, try again; after an update of nbgrader, run `nbgrader db upgrade`"
-    )
+        advice += "if the file is damaged, restore it from a backup"
+    return CourseError(f"the gradebook {shown(url)} can't be used ({reason}). {advice}")
 
 
 def _reason(error: Exception) -> str:

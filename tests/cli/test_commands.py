@@ -22,7 +22,6 @@ COMMANDS = [
     "generate",
     "grade",
     "grade-file",
-    "gradebook",
     "gradescope",
     "init",
     "new",

@@ -125,6 +125,21 @@ def grade(moved, graded, hand_in, monkeypatch):
     return grade
 
 
+@pytest.fixture
+def said(monkeypatch, capsys):
+    """Return a function that gives what a command says when it is refused."""
+
+    def run(*arguments):
+        capsys.readouterr()
+        monkeypatch.setattr(sys, "argv", ["autograder", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit:
+            main()
+        assert exit.value.code == 1
+        return capsys.readouterr().err
+
+    return run
+
+
 def elsewhere(course, folder):
     """Return the course as another machine has it: in a folder of its own."""
     return Course.load(shutil.copytree(course.root, folder))
@@ -162,11 +177,12 @@ def test_every_row_arrives_and_comes_back(marked, copied, server, tmp_path):
     assert rows(back) == before
 
 
-def test_nothing_is_copied_over_what_is_there(marked, copied, server):
+def test_nothing_is_copied_over_what_is_there(marked, copied, server, said):
     url = server.url(copied[1])
     before = rows(url)
-    with pytest.raises(CourseError, match=r"has a gradebook in it already.*name an empty database"):
-        copy_gradebook(marked, url)
+    error = said("gradebook", "copy", "--to", url, "--course", marked.root)
+    assert "has a gradebook in it already" in error
+    assert "name an empty database" in error
     assert rows(url) == before
 
 
@@ -216,7 +232,7 @@ def test_what_is_done_with_a_gradebook_works(moved, grade, nbgrader):
     assert not (moved.root / "gradebook.db").exists()
 
 
-def test_who_grades_elsewhere_is_named_and_its_end_ends_its_lock(moved, server, tmp_path, capsys):
+def test_who_grades_elsewhere_is_named_and_its_end_ends_its_lock(moved, tmp_path, said):
     other = elsewhere(moved, tmp_path / "other")
     process = subprocess.Popen(
         [sys.executable, "-c", HOLDER, moved.root],
@@ -226,12 +242,9 @@ def test_who_grades_elsewhere_is_named_and_its_end_ends_its_lock(moved, server, 
     )
     with process:
         assert process.stdout.readline() == "holds\n"
-        capsys.readouterr()
-        sys.argv = ["autograder", "student", "remove", "bob", "--yes", "--course", str(other.root)]
-        with pytest.raises(SystemExit):
-            main()
-        who = rf"autograder number {process.pid} on {os.uname().nodename}, as postgres"
-        assert f"another process ({who}) is grading this course" in capsys.readouterr().err
+        error = said("student", "remove", "bob", "--yes", "--course", other.root)
+        who = f"autograder number {process.pid} on {os.uname().nodename}, as postgres"
+        assert f"another process ({who}) is grading this course" in error
         with watching(other):  # is another lock
             pass
         process.send_signal(signal.SIGKILL)
