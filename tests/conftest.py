@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 from autograder.algebra.building import chance
 from autograder.sandbox import probe
 
+from . import postgres
 from .courses import copied
 
 collect_ignore = ["sample_course"]
@@ -32,6 +33,11 @@ def pytest_collection_modifyitems(items):
         skip = pytest.mark.skip(reason="chromium is not installed")
         for item in items:
             if "browser" in item.keywords:
+                item.add_marker(skip)
+    if not postgres.program("initdb") and not os.environ.get("AUTOGRADER_REQUIRE_POSTGRES"):
+        skip = pytest.mark.skip(reason="PostgreSQL's programs are not installed")
+        for item in items:
+            if "postgres" in item.keywords:
                 item.add_marker(skip)
 
 

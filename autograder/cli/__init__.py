@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from autograder.cli import authoring, grading, machine, people, results
+from autograder.cli import authoring, gradebook, grading, machine, people, results
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -26,7 +26,7 @@ _ADVICE = {
     errno.EROFS: "make the disk writable",
 }
 
-for group in (authoring, grading, people, results, machine):
+for group in (authoring, grading, people, gradebook, results, machine):
     group.add_to(app)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -106,6 +107,12 @@ class Course:
             check_settings(settings)
         except ValueError as error:
             raise CourseError(f"{root / CONFIG}: {error}") from None
+        if _shows_password(root / CONFIG, config):
+            raise CourseError(
+                f"{root / CONFIG} holds the password of c.CourseDirectory.db_url, and the file "
+                "travels: into git, and to whatever machines grade. Leave it out of the address, "
+                "and write it into ~/.pgpass"
+            )
         listed = settings.get("assignments", [])
         return cls(
             root,
@@ -187,3 +194,11 @@ def _around(root: Path) -> Path | None:
         if (parent / CONFIG).is_file() and root.relative_to(parent).parts[0] in _OF_STUDENTS:
             return parent
     return None
+
+
+def _shows_password(path: Path, config: Config) -> bool:
+    """Tell whether the password of the gradebook's server stands in the file itself."""
+    login = re.match(
+        r"[^:/]+://([^/?#@]*:[^/?#@]+@)", str(config.CourseDirectory.get("db_url", ""))
+    )
+    return login is not None and login[1] in path.read_text(errors="replace")

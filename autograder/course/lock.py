@@ -4,41 +4,59 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from autograder.course.config import Course, CourseError
 from autograder.course.files import sweep, unwritable
+from autograder.course.server import GRADING, WATCHING, alone, is_on_server
 
 
 @contextmanager
-def grading(course: Course) -> Iterator[None]:
+def grading(course: Course) -> Iterator[Callable[[], None]]:
     """Keep other graders away from the course, and clear away what a killed one left half done.
+
+    Those on other machines are kept away where the gradebook is on a server.
+
+    Yields
+    ------
+    Callable
+        Raises CourseError if the connection to that server was lost by now, and others may grade.
 
     Raises
     ------
     CourseError
-        If somebody else is grading, or the folder can't be written.
+        If somebody else is grading, or the folder or the server can't be used.
     """
     said = "is grading this course: wait until it is done, then run this again"
-    with _alone(course, ".lock", said):
+    with _alone_on_server(course, GRADING, said) as confirm, _alone(course, ".lock", said):
         sweep(course.root.iterdir())
         for folder in (course.root / "records", course.folder("autograded")):
             sweep(folder.rglob(".*"))
-        yield
+        yield confirm
 
 
 @contextmanager
 def watching(course: Course) -> Iterator[None]:
-    """Keep other watches away from the course.
+    """Keep other watches away from the course, as `grading` keeps graders away.
 
     Raises
     ------
     CourseError
-        If there is one already, or the folder can't be written.
+        If there is one already, or the folder or the server can't be used.
     """
-    with _alone(course, ".watch", "watches this course already: let it work, or end it first"):
+    said = "watches this course already: let it work, or end it first"
+    with _alone_on_server(course, WATCHING, said), _alone(course, ".watch", said):
         yield
+
+
+def _alone_on_server(
+    course: Course, purpose: int, said: str
+) -> AbstractContextManager[Callable[[], None]]:
+    """Hold a lock of the server, where the gradebook is on one: it knows the holder's machine."""
+    if is_on_server(course.database):
+        return alone(course.database, purpose, said)
+    return nullcontext(lambda: None)
 
 
 @contextmanager

@@ -15,14 +15,34 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from nbgrader import api
 from nbgrader.utils import parse_utc
-from sqlalchemy import make_url
-from sqlalchemy.exc import DatabaseError, NoSuchModuleError
+from sqlalchemy import (
+    Column,
+    Connection,
+    MetaData,
+    NullPool,
+    String,
+    Table,
+    create_engine,
+    func,
+    insert,
+    inspect,
+    make_url,
+    select,
+)
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.orm.exc import StaleDataError
 
 from autograder.course.config import Course, CourseError
 from autograder.course.files import environment, write_atomically
+from autograder.course.server import MAKING, OURS, is_on_server, unusable
 
 #: What the grade_id of an exercise's check cell begins with.
 CHECK = "check_"
+
+# What a database says, or nbgrader of it; the last where somebody else removed a row meanwhile.
+_REFUSED = (DBAPIError, api.InvalidEntry, StaleDataError)
+# nbgrader writes down here how its tables are made, for `nbgrader db upgrade`.
+_VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32), nullable=False))
 
 
 @contextmanager
@@ -32,26 +52,19 @@ def opened(course: Course) -> Iterator[Any]:
     Raises
     ------
     CourseError
-        If the database is locked, can't be written or is of another nbgrader.
+        If the database is locked, can't be reached or written, or is of another nbgrader.
     """
     try:
         with _finding_alembic():
             _make(course)
-            opening = api.Gradebook(course.database, course.id)
-        with opening as gradebook:
+            gradebook = api.Gradebook(course.database, course.id)
+    except (ArgumentError, ImportError, *_REFUSED) as error:
+        raise unusable(course.database, error) from error
+    try:
+        with gradebook:
             yield gradebook
-    except (ModuleNotFoundError, NoSuchModuleError) as error:
-        raise CourseError(
-            f"the gradebook {course.database} takes a driver that is not installed ({error}): "
-            "`pip install psycopg2-binary` for PostgreSQL"
-        ) from error
-    except (DatabaseError, api.InvalidEntry) as error:
-        reason = getattr(error, "orig", error)
-        raise CourseError(
-            f"the gradebook {course.database} can't be used ({reason}). If another program is "
-            "writing to it, try again; after an update of nbgrader, run `nbgrader db upgrade`; if "
-            "the file is damaged, restore it from a backup"
-        ) from error
+    except _REFUSED as error:
+        raise unusable(course.database, error) from error
 
 
 def _finding_alembic() -> AbstractContextManager[None]:
@@ -63,7 +76,7 @@ def _finding_alembic() -> AbstractContextManager[None]:
 
 
 def _make(course: Course) -> None:
-    """Make a gradebook where there is no file of one, whole or not at all."""
+    """Make a gradebook where there is none, whole or not at all."""
     url = make_url(course.database)
     path = Path(url.database or "")
     if url.drivername == "sqlite" and path.name and path.parent.is_dir() and not path.exists():
@@ -71,6 +84,22 @@ def _make(course: Course) -> None:
             new = Path(folder) / path.name
             api.Gradebook(f"sqlite:///{new}", course.id).close()
             write_atomically(path, new.read_bytes())
+    elif is_on_server(course.database):
+        with create_engine(url, poolclass=NullPool).begin() as connection:
+            _make_tables(connection, course.id)
+
+
+def _make_tables(connection: Connection, course_id: str) -> None:
+    """Do what nbgrader does for an empty database; who comes at the same time waits."""
+    if inspect(connection).has_table(_VERSION.name):
+        return
+    connection.execute(select(func.pg_advisory_xact_lock(OURS, MAKING)))
+    if inspect(connection).has_table(_VERSION.name):
+        return
+    api.Base.metadata.create_all(connection)
+    _VERSION.create(connection)
+    connection.execute(insert(_VERSION).values(version_num=api.get_alembic_version()))
+    connection.execute(insert(api.Course).values(id=course_id))
 
 
 def time_zone(course: Course) -> tzinfo:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autograder.course.config import Course, CourseError
+from autograder.course.config import CONFIG, Course, CourseError
 from autograder.course.records import read_grade
 from autograder.course.simulate import expected_scores, simulate
 from autograder.delivery.feedback import write_feedback
@@ -78,6 +78,10 @@ def copy_course(origin: Path, folder: Path | None) -> Course:
             shutil.copytree(path, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         elif path.exists():
             shutil.copy(path, folder / name)
+    if "db_url" in source.config.CourseDirectory:  # nobody is simulated in the real gradebook
+        own = f"sqlite:///{folder.resolve() / 'gradebook.db'}"
+        with (folder / CONFIG).open("a") as config:
+            config.write(f"\nc.CourseDirectory.db_url = {own!r}\n")
     return Course.load(folder)
 
 

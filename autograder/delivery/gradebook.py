@@ -245,7 +245,8 @@ def _rows_of_cells(
     """Yield each cell with its rows by notebook, made where there is none, in a single query."""
     rows: dict[str, dict[str, Any]] = {cell.id: {} for cell in cells}
     theirs = kind.notebook_id.in_(list(notebooks)), kind.cell_id.in_(list(rows))
-    for row in db.query(kind).filter(*theirs):
+    # Whoever marks by hand meanwhile waits, on a server, until this is saved.
+    for row in db.query(kind).filter(*theirs).with_for_update():
         rows[row.cell_id][row.notebook_id] = row
     for cell in cells:
         for id in notebooks.keys() - rows[cell.id].keys():

@@ -137,7 +137,7 @@ def grade_and_save(
             f"there are no submissions{wanted} in {course.folder('submitted')}: "
             "`autograder collect` brings them in, `autograder simulate` makes some up"
         )
-    with grading(course):
+    with grading(course) as confirm:
         people.add_students(course, declared(course))  # a corrected name shows at once
         for id in sorted({handed.assignment for handed in work}):
             gradebook.register(course, id, Release.load(course, id).notebook)
@@ -171,8 +171,10 @@ def grade_and_save(
                 if notice.startswith(TYPED)
             ]
             if len(batch) == BATCH:
+                confirm()
                 _save(course, batch)
                 batch = []
+        confirm()
         _save(course, batch)
         for id in ids:
             gradebook.refresh_times(course, id)

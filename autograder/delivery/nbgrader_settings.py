@@ -6,7 +6,9 @@ rights of whoever grades, and show what students wrote as it is.
 
 from __future__ import annotations
 
+import sys
 from copy import deepcopy
+from typing import Any
 
 from traitlets.config import Config, PyFileConfigLoader
 
@@ -51,6 +53,23 @@ def configure(c: Config) -> None:
     c.HTMLExporter.sanitize_html = True
     own = c.HTMLExporter.get("filters", {})
     c.HTMLExporter.filters = {**own, "markdown2html": "autograder.delivery.sanitise.markdown2html"}
+    _end_sessions()
+
+
+def _end_sessions() -> None:
+    """Let formgrader, in its process, end what it began in the database with each page.
+
+    Otherwise it keeps one session as long as it runs: it may take for the present what others have
+    changed since, and when its connection is lost once, every page fails until Jupyter is started
+    anew.
+    """
+    if formgrader := sys.modules.get("nbgrader.server_extensions.formgrader.base"):
+        formgrader.BaseHandler.on_finish = _end_session
+
+
+def _end_session(handler: Any) -> None:
+    if gradebook := handler.settings["nbgrader_gradebook"]:
+        gradebook.db.remove()
 
 
 def nbgrader_config(course: Course) -> Config:

@@ -168,7 +168,7 @@ def nbgrader(tmp_path):
 
 def _gives(function):
     """Return a fixture that is the function itself: test modules can't import a conftest."""
-    return pytest.fixture(lambda: function, name=function.__name__)
+    return pytest.fixture(lambda: function, scope="session", name=function.__name__)
 
 
 released_, graded_, hand_in_, configure_, save_ = map(

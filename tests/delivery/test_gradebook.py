@@ -245,10 +245,25 @@ def test_a_locked_gradebook_is_said_to_be_locked(tiny, graded, released):
         holder.close()
 
 
-def test_a_driver_that_is_missing_is_said_in_one_sentence(tiny, configure):
-    course = configure(tiny.root, 'c.CourseDirectory.db_url = "postgresql+nodriver://x/y"')
-    with pytest.raises(CourseError, match="a driver that is not installed .*pip install psycopg2"):
+@pytest.mark.parametrize("url", ["postgresql+nodriver://x/y", "postgres://x/y", "somewhere"])
+def test_what_is_no_database_or_has_no_driver_is_said_in_one_sentence(tiny, configure, url):
+    course = configure(tiny.root, f"c.CourseDirectory.db_url = {url!r}")
+    with pytest.raises(CourseError, match=r"can't be opened .*install 'attention-course\[postgres"):
         scores(course, A)
+
+
+def test_a_password_in_a_file_that_travels_is_refused(tiny, configure, monkeypatch):
+    line = 'c.CourseDirectory.db_url = "postgresql+psycopg://ada:%s@127.0.0.1:1/x"'
+    with pytest.raises(CourseError, match="holds the password .* into ~/.pgpass"):
+        configure(tiny.root, line % "secret")
+    path = tiny.root / "course_config.py"
+    path.write_text(path.read_text().replace("secret", '" + __import__("os").environ["PW"] + "'))
+    monkeypatch.setenv("PW", "secret")
+    with pytest.raises(
+        CourseError, match=r"psycopg://ada:\*\*\*@127.* can't be used .*psql"
+    ) as said:
+        scores(Course.load(tiny.root), A)
+    assert "secret" not in str(said.value)
 
 
 def test_text_that_utf8_can_not_hold_is_saved(tiny, graded):

@@ -1,0 +1,135 @@
+"""A gradebook on a PostgreSQL server: its address, and the locks that graders take there."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import NullPool, create_engine, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError
+
+from autograder.course.config import CourseError
+
+#: An advisory lock is known by two numbers. This one says that it is ours, the other what for.
+OURS = 1_735_549_285
+GRADING, WATCHING, MAKING = 1, 2, 3
+
+# Either side notices within a minute that the other's machine is gone, and a quiet connection is
+# no reason for a router or the server to end it.
+_OF_THE_CLIENT = {
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+_OF_THE_SERVER = """
+SET tcp_keepalives_idle = 30;
+SET tcp_keepalives_interval = 10;
+SET tcp_keepalives_count = 3;
+SET tcp_user_timeout = '60s';
+SET idle_session_timeout = 0;
+"""
+_HOLDER = """
+SELECT application_name || ', as ' || usename FROM pg_locks JOIN pg_stat_activity USING (pid)
+WHERE locktype = 'advisory' AND granted AND classid = :ours AND objid = :purpose
+AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
+
+
+def is_on_server(url: str) -> bool:
+    """Tell whether an address is that of a PostgreSQL server.
+
+    >>> is_on_server("postgresql+psycopg://db/course"), is_on_server("sqlite:///gradebook.db")
+    (True, False)
+    """
+    return url.startswith(("postgresql:", "postgresql+"))
+
+
+def shown(url: str) -> str:
+    """Return an address as it may be shown: without its password.
+
+    >>> shown("postgresql+psycopg://ada:secret@db/course")
+    'postgresql+psycopg://ada:***@db/course'
+    """
+    try:
+        return make_url(url).render_as_string()
+    except ArgumentError:
+        return url
+
+
+def unusable(url: str, error: Exception) -> CourseError:
+    """Return what to say where a gradebook can't be opened, read or written."""
+    reason = _reason(error)
+    if isinstance(error, ArgumentError | ImportError):
+        return CourseError(
+            f"the gradebook {shown(url)} can't be opened ({reason}): on PostgreSQL an address is "
+            "postgresql+psycopg://user@host/database, and the driver for it comes with `pip "
+            "install 'attention-course[postgres]'`"
+        )
+    advice = (
+        "If another program is writing to it, try again; after an update of nbgrader, run "
+        "`nbgrader db upgrade`; "
+    )
+    if is_on_server(url):
+        plain = make_url(url).set(drivername="postgresql").render_as_string()
+        advice += f"if the server can't be reached, `psql '{plain}'` shows why"
+    else:
+        advice += "if the file is damaged, restore it from a backup"
+    return CourseError(f"the gradebook {shown(url)} can't be used ({reason}). {advice}")
+
+
+def _reason(error: Exception) -> str:
+    """Return in one line what the driver says, which takes several."""
+    return " ".join(str(getattr(error, "orig", error)).split())
+
+
+@contextmanager
+def alone(url: str, purpose: int, said: str) -> Iterator[Callable[[], None]]:
+    """Hold a lock of the gradebook's server, which ends with the connection, however that ends.
+
+    Parameters
+    ----------
+    purpose
+        ``GRADING`` or ``WATCHING``.
+    said
+        What another process does that holds it, and what to do then.
+
+    Yields
+    ------
+    Callable
+        Raises CourseError if the lock was lost by now, as it is when the server starts anew.
+
+    Raises
+    ------
+    CourseError
+        If another process holds it, or the server can't be used.
+    """
+    key = {"ours": OURS, "purpose": purpose}
+    us = f"autograder number {os.getpid()} on {socket.gethostname()}"
+    arguments = {**_OF_THE_CLIENT, "application_name": us}
+    try:
+        engine = create_engine(
+            url, connect_args=arguments, poolclass=NullPool, isolation_level="AUTOCOMMIT"
+        )
+        connection = engine.connect()
+        connection.execute(text(_OF_THE_SERVER))
+    except (ArgumentError, ImportError, DBAPIError) as error:
+        raise unusable(url, error) from error
+
+    def confirm() -> None:
+        try:
+            connection.execute(text("SELECT 1"))
+        except DBAPIError as error:
+            raise CourseError(
+                f"the connection to {shown(url)} was lost ({_reason(error)}), and with it the lock "
+                "that keeps other graders away; nothing more was entered. Run the same command "
+                "again: it goes on from here"
+            ) from error
+
+    with connection:
+        if not connection.scalar(text("SELECT pg_try_advisory_lock(:ours, :purpose)"), key):
+            holder = connection.scalar(text(_HOLDER), key)
+            raise CourseError(f"another process ({holder or 'just started'}) {said}")
+        yield confirm
