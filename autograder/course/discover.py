@@ -123,7 +123,7 @@ def load_exercise(path: Path, *, gpu: bool = True) -> Exercise | Broken:
         return Broken(path.stem, f"{path} is missing")
     try:
         module = load_module(path)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return Broken(path.stem, f"{_place(error, path)}: {type(error).__name__}: {error}")
     exercise = getattr(module, "exercise", None)
     if not isinstance(exercise, Exercise):
@@ -140,7 +140,7 @@ def load_exercise(path: Path, *, gpu: bool = True) -> Exercise | Broken:
     return exercise
 
 
-def _place(error: Exception, path: Path) -> str:
+def _place(error: BaseException, path: Path) -> str:
     """Return file and line of the author's module where the error arose."""
     if isinstance(error, SyntaxError):
         return f"{error.filename or path}:{error.lineno}"

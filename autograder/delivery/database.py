@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from nbgrader import api
 from nbgrader.utils import parse_utc
 from sqlalchemy import make_url
-from sqlalchemy.exc import DatabaseError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 
 from autograder.course.config import Course, CourseError
 from autograder.course.files import environment, write_atomically
@@ -44,6 +44,11 @@ def opened(course: Course) -> Iterator[Any]:
         raise CourseError(
             f"the gradebook {course.database} takes a driver that is not installed ({error}): "
             "`pip install psycopg2-binary` for PostgreSQL"
+        ) from error
+    except ArgumentError as error:
+        raise CourseError(
+            f"c.CourseDirectory.db_url is {course.database!r}, which is no address of a database: "
+            "write it like sqlite:////srv/course/gradebook.db, or leave it out"
         ) from error
     except (DatabaseError, api.InvalidEntry) as error:
         reason = getattr(error, "orig", error)

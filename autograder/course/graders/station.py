@@ -19,6 +19,7 @@ import distributed
 from autograder.course.bundle import Bundle
 from autograder.course.config import CourseError
 from autograder.course.grade import Graded, Grader
+from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import Processes
 from autograder.course.graders.recovery import recovering
 from autograder.course.job import Job
@@ -82,7 +83,7 @@ class Station:
             return next(recovering(self._open, 1, iter([job]), self._lose))
 
     def _open(self, width: int) -> Processes:
-        return Processes(self._course, width, trust_students=self._trust)
+        return Processes(self._course, Pool(width, trust_students=self._trust))
 
     def _lose(self, job: Job, reason: str) -> Graded:
         return Grader(self._course).lose(job, reason)
