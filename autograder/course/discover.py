@@ -21,6 +21,7 @@ class Broken:
 
     id: str
     message: str
+    lacking: str = ""  # the package that this machine doesn't have
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,16 @@ def load_exercise(path: Path, *, gpu: bool = True) -> Exercise | Broken:
         return Broken(path.stem, f"{path} is missing")
     try:
         module = load_module(path)
+    except ModuleNotFoundError as error:
+        name = str(error.name).split(".")[0]
+        if name == "reference":
+            return Broken(path.stem, f"{_place(error, path)}: {error}")
+        return Broken(
+            path.stem,
+            f"{_place(error, path)}: there is no package {name!r} on this machine: install it (or "
+            "correct the import), and grade again",
+            lacking=name,
+        )
     except (Exception, SystemExit) as error:
         return Broken(path.stem, f"{_place(error, path)}: {type(error).__name__}: {error}")
     exercise = getattr(module, "exercise", None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from autograder.grading.marking import Assigned
 from autograder.grading.results import Grade
 from autograder.grading.submission import grade_submission, lost
 from autograder.grading.yardstick import Yardstick
-from autograder.sandbox import Isolation, probe
+from autograder.sandbox import Isolation, SandboxError, probe
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,8 @@ class Graded:
     notebook
         The autograded notebook as JSON.
     key
-        What the grade was made from; equal keys need no second run.
+        What the grade was made from; equal keys need no second run. It is empty where the machine
+        was at fault: the next run grades again.
     runs
         Expensive calls that it rests on, to be kept for the next grading.
     """
@@ -117,7 +118,8 @@ class Grader:
         """Grade what was handed in; nothing that is wrong with it raises."""
         budget.bar(job.barred)
         if job.failure:
-            return self.lose(job, f"The grader failed on this submission ({job.failure}).")
+            reason = f"The grader failed on this submission ({job.failure})."
+            return self.lose(replace(job, key=""), reason)
         try:
             if job.unreadable:
                 raise Unreadable(job.unreadable)
@@ -126,6 +128,8 @@ class Grader:
             return self.lose(job, str(error), note="unreadable_submission")
         except Exception as error:  # ours: withhold, and go on with the next one
             reason = f"The grader failed on this submission ({type(error).__name__}: {error})."
+            if isinstance(error, SandboxError | OSError | MemoryError):
+                job = replace(job, key="")  # this machine's fault, and perhaps not the next one's
             return self.lose(job, reason)
 
     def lose(self, job: Job, reason: str, *, note: str = "grader_error") -> Graded:
@@ -188,7 +192,11 @@ class Grader:
             best=self._best(handed.assignment),
             hint_cost=self.course.hint_cost,
         )
-        return Graded(*graded, handed.key, runs.asked)
+        lacking = any(
+            isinstance(exercise, Broken) and exercise.lacking
+            for exercise in self._exercises[handed.assignment].values()
+        )
+        return Graded(*graded, "" if lacking else handed.key, runs.asked)
 
     def _best(self, assignment: str) -> dict[str, int]:
         return self.course.best.get(assignment, {})

@@ -23,6 +23,7 @@ from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import Processes
 from autograder.course.graders.recovery import recovering
 from autograder.course.job import Job
+from autograder.course.packages import demand_packages
 from autograder.sandbox import probe
 
 #: The environment variable with the secret that graders and the one who asks share.
@@ -60,6 +61,7 @@ class Station:
         try:
             self._course = bundle.unpack(self._folder / "course")
             self._course.demand(probe(), trust_students=trust_students)
+            demand_packages(self._course)  # else its own lack would be the students'
             self._graders = self._open(width).__enter__()
         except BaseException:
             shutil.rmtree(self._folder)  # who may not grade keeps nothing
