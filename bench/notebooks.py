@@ -83,6 +83,7 @@ def main() -> None:
     parser.add_argument("--whole", type=int, default=20)
     parser.add_argument("--assignments", default="a02", help="comma-separated")
     parser.add_argument("--jobs", type=int)
+    parser.add_argument("--add", action="store_true", help="to what --out holds already")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     names = options.assignments.split(",")
@@ -116,19 +117,34 @@ def main() -> None:
                     wrong.append(f"{student}: another grade beside broken ones")
     found: dict[str, Any] = {
         "machine": {"cores": os.cpu_count(), "python": platform.python_version()},
+        "whole_in_each_class": options.whole,
         "assignments": names,
         "broken": options.notebooks,
-        "whole_in_each_class": options.whole,
         "seconds": round(seconds, 1),
         "became": dict(outcomes),
         "by_way": {way: dict(counts) for way, counts in by_way.items()},
         "wrong": wrong,
     }
+    if options.add:
+        found = added(json.loads(options.out.read_text()), found)
     print(json.dumps(found, indent=2, ensure_ascii=False))
     if options.out:
         options.out.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
     if wrong:
         raise SystemExit(f"{len(wrong)} are not as they must be")
+
+
+def added(before: Any, now: Any) -> Any:
+    """Put together what two runs counted."""
+    if isinstance(now, dict):
+        keys = {**before, **now}
+        return {
+            key: added(before[key], now[key])
+            if key in before and key in now and key not in ("machine", "whole_in_each_class")
+            else (before if key in before else now)[key]
+            for key in keys
+        }
+    return round(before + now, 1) if isinstance(now, float) else before + now
 
 
 def run(course: Course, id: str, jobs: int | None) -> None:

@@ -180,7 +180,7 @@ def odd_cells(rng: random.Random, notebook: Notebook) -> None:
     elif kind == 4:
         notebook["cells"] = deepcopy(rng.choice(ODD))
     else:
-        cells[rng.randrange(len(cells)) :: 3] = []
+        del cells[rng.randrange(len(cells)) :: 3]
 
 
 def odd_kinds(rng: random.Random, notebook: Notebook) -> None:
