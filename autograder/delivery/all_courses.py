@@ -17,7 +17,7 @@ from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import sharing
 from autograder.course.submissions import submissions
 from autograder.delivery.bar import Bar
-from autograder.delivery.grading import NothingToGrade, Outcome, grade_and_save
+from autograder.delivery.grading import NothingToGrade, Outcome, grade_and_save, without_gpu
 from autograder.sandbox import SandboxError, probe
 
 #: Opens graders for a course.
@@ -120,31 +120,34 @@ def grade_courses(
     roots = courses_in(folder)
     counts = [_count(root, wanted) for root in roots]
     shown = bar(sum(counts)) if bar else None
+    options |= {"jobs": jobs, "gpu": gpu, "trust_students": trust_students, "bar": shown}
     rows: list[CourseRow] = []
     with ExitStack() as stack:
         if opener is None:
+            there = gpu and not without_gpu(trust_students)
+            tell = shown.tell if shown else None
             pool = Pool(
-                width_of(jobs, gpu=gpu),
-                trust_students=trust_students,
-                gpu=gpu,
-                tell=shown.tell if shown else None,
+                width_of(jobs, gpu=there), trust_students=trust_students, gpu=there, tell=tell
             )
-            share = sharing(stack.enter_context(pool))
-
-            def opener(course: Course) -> Open:
-                course.demand(
-                    probe(), trust_students=trust_students
-                )  # each may ask for another tier
-                return share(course)
-
+            opener = _here(stack.enter_context(pool), trust_students)
         for i, root in enumerate(roots):
             if shown:
                 shown.name(root.name)
-            more = {"gpu": gpu, "trust_students": trust_students, "bar": shown, **options}
-            rows.append(_grade(root, wanted, opener, {"jobs": jobs, **more}))
+            rows.append(_grade(root, wanted, opener, options))
             if shown:
                 shown.reach(sum(counts[: i + 1]))
     return rows
+
+
+def _here(pool: Pool, trust_students: bool) -> Opener:
+    """Return what opens a pool for courses that this machine's isolation is good enough for."""
+    share = sharing(pool)
+
+    def opener(course: Course) -> Open:
+        course.demand(probe(), trust_students=trust_students)
+        return share(course)
+
+    return opener
 
 
 def _grade(

@@ -109,7 +109,7 @@ def grade_and_save(
         course.demand(probe(), trust_students=trust_students)
     nbgrader_config(course)  # refused before its own commands could be used
     outcome = Outcome(course)
-    if gpu and (reason := _without_gpu(trust_students)):
+    if gpu and (reason := without_gpu(trust_students)):
         if waiting_for_gpu or not trust_students:
             raise CourseError(reason)
         outcome.problems.append(f"checks that need a GPU are withheld: {reason}")
@@ -221,7 +221,7 @@ def _refused(handed: Handed, roster: set[str]) -> str:
     return ""
 
 
-def _without_gpu(trust_students: bool) -> str:
+def without_gpu(trust_students: bool) -> str:
     """Return why checks that need a GPU can't be run."""
     if not trust_students:
         return (
