@@ -60,58 +60,63 @@ def side(command: list[str], clean: Path, folder: Path, *, memory: bool) -> tupl
     return first, again, count
 
 
+def summary(rounds: list[dict[str, dict[str, float]]]) -> dict[str, Any]:
+    """Return medians of both sides, and of the ratios within a round."""
+    found: dict[str, Any] = {}
+    for unit in ("wall_s", "cpu_s"):
+        sides = {name: [one[name][unit] for one in rounds] for name in SIDES}
+        found[unit] = {name: round(statistics.median(each), 1) for name, each in sides.items()}
+        ratios = [loop / one for loop, one in zip(*sides.values(), strict=True)]
+        found[unit]["loop_by_all_courses"] = round(statistics.median(ratios), 2)
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--courses", type=int, default=12)
     parser.add_argument("--submissions", type=int, default=20, help="in each course")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--origin", choices=[*ORIGINS], default="sample")
-    parser.add_argument("--no-memory", action="store_true", help="without the runs for that")
+    parser.add_argument("--memory", action="store_true", help="one more run of each, for that")
+    parser.add_argument("--add", action="store_true", help="rounds to those that --out holds")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     os.environ["PYTHONPATH"] = str(ROOT)
-    walls: dict[str, list[tuple[Cost, Cost]]] = {name: [] for name in SIDES}
-    peaks: dict[str, float] = {}
+    before = json.loads(options.out.read_text()) if options.add else {}
+    rounds = before.get("rounds", {"graded": [], "up_to_date": []})
+    peaks: dict[str, int] = before.get("peak_pss_mb", {})
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         clean = folder / "clean"
         clean.mkdir()
         prepare(options.origin, options.courses, options.submissions, clean)
         for number in range(options.rounds):
+            now: dict[str, dict[str, dict[str, float]]] = {what: {} for what in rounds}
             for label, command in SIDES.items():
                 print(f"round {number + 1} of {options.rounds}: {label}", file=sys.stderr)
-                first, again, count = side(command, clean, folder, memory=False)
+                *costs, count = side(command, clean, folder, memory=False)
                 if count != options.courses * options.submissions:
                     raise SystemExit(f"{label}: {count} were graded")
-                walls[label].append((first, again))
-        for label, command in () if options.no_memory else SIDES.items():
+                for what, cost in zip(now, costs, strict=True):
+                    now[what][label] = {"wall_s": round(cost.wall, 1), "cpu_s": round(cost.cpu, 1)}
+            for what, sides in now.items():
+                rounds[what].append(sides)
+        for label, command in SIDES.items() if options.memory else ():
             print(f"memory: {label}", file=sys.stderr)
-            peaks[label] = side(command, clean, folder, memory=True)[0].pss_mb
-    found: dict[str, Any] = {
+            peaks[label] = round(side(command, clean, folder, memory=True)[0].pss_mb)
+    found = {
         "machine": {"cores": os.cpu_count(), "python": platform.python_version()},
         "origin": options.origin,
         "courses": options.courses,
         "submissions_each": options.submissions,
-        "rounds": options.rounds,
         "cpu_counts_every_process": counts_everything(),
+        **{what: summary(each) for what, each in rounds.items()},
+        "peak_pss_mb": peaks,
+        "rounds": rounds,
     }
-    for i, what in enumerate(("graded", "up_to_date")):
-        table = {
-            label: {
-                "wall_s": round(statistics.median(pair[i].wall for pair in pairs), 1),
-                "wall_s_of_each": [round(pair[i].wall, 1) for pair in pairs],
-                "cpu_s": round(statistics.median(pair[i].cpu for pair in pairs), 1),
-            }
-            for label, pairs in walls.items()
-        }
-        pairs = zip(*walls.values(), strict=True)
-        ratios = [(loop[i].wall / one[i].wall, loop[i].cpu / one[i].cpu) for loop, one in pairs]
-        wall, cpu = (round(statistics.median(column), 2) for column in zip(*ratios, strict=True))
-        found[what] = {**table, "loop_by_all_courses": {"wall": wall, "cpu": cpu}}
-    found["peak_pss_mb"] = {label: round(peak) for label, peak in peaks.items()}
-    print(json.dumps(found, indent=2))
+    print(json.dumps(found, indent=1))
     if options.out:
-        options.out.write_text(json.dumps(found, indent=2) + "\n")
+        options.out.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":
