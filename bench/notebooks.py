@@ -41,7 +41,8 @@ from tests.hostile.broken_notebooks import WAYS, broken  # noqa: E402
 
 def class_of(folder: Path, short: str, whole: int) -> Course:
     """Write a course with honest submissions to one assignment."""
-    course = copy_course(ROOT, folder)
+    origin = ROOT / "tests" / "sample_course" if short.startswith("m") else ROOT
+    course = copy_course(origin, folder)
     (id,) = course.ids([short])
     generate(course, [id])
     simulate(course, id, whole + 3)
@@ -81,7 +82,9 @@ def main() -> None:
     parser.add_argument("--notebooks", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0, help="number of the first one")
     parser.add_argument("--whole", type=int, default=20)
-    parser.add_argument("--assignments", default="a02", help="comma-separated")
+    parser.add_argument(
+        "--assignments", default="a02", help="comma-separated; m01 and m02 are of the sample course"
+    )
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--add", action="store_true", help="to what --out holds already")
     parser.add_argument("--out", type=Path)
