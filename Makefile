@@ -49,9 +49,11 @@ bench: $(VENV)/ready
 	$(BIN)/python bench/engine.py --modules numpy,sympy,torch --out $(RESULTS)/engine_torch.json
 	$(BIN)/python bench/startup.py --out $(RESULTS)/startup.json
 	$(BIN)/python bench/pipeline.py --out $(RESULTS)/pipeline.json
+	$(BIN)/python bench/courses.py --out $(RESULTS)/courses.json
 	$(BIN)/python bench/isolation.py --out $(RESULTS)/isolation.json
 	$(BIN)/python bench/hostile.py --out $(RESULTS)/hostile.json
 	$(BIN)/python bench/faults.py --out $(RESULTS)/faults.json
+	$(BIN)/python bench/notebooks.py --assignments a01,a02,a03,a04,a05 --out $(RESULTS)/notebooks.json
 	$(BIN)/python bench/memory.py --out $(RESULTS)/memory.json
 	$(BIN)/python bench/timing.py --out $(RESULTS)/timing.json
 	$(BIN)/python bench/decoder.py --out $(RESULTS)/decoder.json

@@ -1,9 +1,9 @@
-"""What becomes of a grading run when the disk is full, files are locked, or it is killed.
+"""What becomes of a grading run when disk, files, clock or packages fail it, or it is killed.
 
 Each fault must end with a sentence and an exit code, never a traceback, and the same command
 without the fault must then give the marks that an undisturbed run gives.  A run is killed at random
 moments, again and again; after each kill everything on disk must be whole.  Needs Linux and
-`unshare`.
+`unshare`; and a C compiler for the clock, which no other program may notice.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from clock import library, set_back
 from pipeline import prepare
 
 from autograder.course.config import Course
@@ -169,6 +170,39 @@ def _in_a_namespace(mounts: str) -> list[str]:
     return [*private, "sh", "-c", f'{mounts} && exec "$@"', "sh"]
 
 
+@contextmanager
+def clock_set_back(root: Path) -> Iterator[None]:
+    """Set the clock back by a day after two seconds."""
+    path = library(root.parent)
+    if path is None:
+        raise SystemExit("no C compiler (cc) is there to set a clock back with")
+    shutil.rmtree(root / "records")  # so that there is something to do
+    yield set_back(path, 2)  # type: ignore[misc]
+
+
+@contextmanager
+def from_tomorrow(root: Path) -> Iterator[None]:
+    """Have a class that was graded a day ahead of now, and a new submission of today."""
+    tomorrow = time.time() + 86400
+    for path in root.rglob("*"):
+        os.utime(path, (tomorrow, tomorrow), follow_symlinks=False)
+    notebook = next(root.glob("submitted/student_002/*/*.ipynb"))
+    notebook.write_bytes(notebook.read_bytes() + b"\n")
+    yield
+
+
+@contextmanager
+def lacking_a_package(root: Path) -> Iterator[None]:
+    """Let a reference need a package, which is there afterwards."""
+    reference = next(path for path in sorted((root / "reference" / A).glob("*.py")))
+    place = root / "packages"
+    needs = f"import sys\nsys.path.append({str(place)!r})\nimport not_there_yet\n"
+    reference.write_text(reference.read_text() + needs)
+    yield
+    place.mkdir()
+    (place / "not_there_yet.py").write_text("")
+
+
 def full_disk(clean: Path, right: Marks, folder: Path, sizes: int) -> dict[str, Any]:
     """Grade on disks of several sizes: each is full at another moment; then make room."""
     place = folder / "disk"
@@ -201,6 +235,9 @@ FAULTS: dict[str, tuple[bool, Callable[[Path], Any]]] = {
     "records half written": (False, lambda root: cut("records/*/*.json", root)),
     "autograded half written": (False, lambda root: cut("autograded/*/*/*.ipynb", root)),
     "gradebook half written": (True, lambda root: cut("gradebook.db", root)),
+    "clock set back while grading": (False, clock_set_back),
+    "graded by a clock that was a day ahead": (False, from_tomorrow),
+    "a package is missing": (True, lacking_a_package),
     "a submission half written": (False, lambda root: cut("submitted/student_001/*/*.ipynb", root)),
 }
 
@@ -208,11 +245,14 @@ FAULTS: dict[str, tuple[bool, Callable[[Path], Any]]] = {
 LASTING = ("gradebook half written", "a submission half written")
 
 
-def faults(clean: Path, graded: Path, right: Marks, folder: Path) -> dict[str, Any]:
+def faults(
+    names: list[str], clean: Path, graded: Path, right: Marks, folder: Path
+) -> dict[str, Any]:
     """Let a run meet each fault, and one without it come to the right marks."""
     found = {}
-    for name, (fails, fault) in FAULTS.items():
+    for name in names:
         progress(name)
+        fails, fault = FAULTS[name]
         root = Path(shutil.copytree(clean if fails else graded, folder / "faulty"))
         for made in ("records", "autograded"):
             (root / made).mkdir(exist_ok=True)
@@ -232,6 +272,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--disks", type=int, default=12)
     parser.add_argument("--only", choices=("faults", "full_disk", "kills"), help="one of the three")
+    parser.add_argument("--fault", action="append", choices=[*FAULTS], help="of the faults, these")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
@@ -249,7 +290,9 @@ def main() -> None:
             "submissions": len(right),
         }
         if options.only in (None, "faults"):
-            found["faults"] = faults(clean, graded, right, folder)
+            names = options.fault or [*FAULTS]
+            found["faults"] = found.get("faults", {}) if options.fault else {}
+            found["faults"] |= faults(names, clean, graded, right, folder)
         if options.only in (None, "full_disk"):
             found["full_disk"] = full_disk(clean, right, folder, options.disks)
         if options.only in (None, "kills"):

@@ -656,7 +656,7 @@ W = None              # two rows of two numbers
 
 
 def leashed_attention(
-    Q: "(n, d_k)", K: "(m, d_k)", V: "(m, d_v)", gain: float = None, cap: float = None,
+    Q: "(n, d_k)", K: "(m, d_k)", V: "(m, d_v)", gain: float | None = None, cap: float | None = None,
     mask: "(n, m), True: may attend" = None,
 ) -> "(n, d_v)":
     """Return the outputs of attention with bounded scores.
@@ -718,7 +718,7 @@ steps = None      # a list of lines
 
 
 def sigmoid_attention(
-    Q: "(n, d_k)", K: "(m, d_k)", V: "(m, d_v)", bias: float = None,
+    Q: "(n, d_k)", K: "(m, d_k)", V: "(m, d_v)", bias: float | None = None,
     mask: "(n, m), True: may attend" = None,
 ) -> "(n, d_v)":
     """Return σ(Q Kᵀ/√d_k + bias) V; the bias is -log(m) unless one is given.

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import sys
-from textwrap import shorten
 from typing import Any
 
 import typer
@@ -18,14 +16,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="An nbgrader course that grades itself, in locked-down processes.",
 )
-_ADVICE = {
-    errno.ENOSPC: "make room on the disk",
-    errno.EDQUOT: "make room on the disk",
-    errno.EACCES: "change the permissions",
-    errno.EPERM: "change the permissions",
-    errno.EROFS: "make the disk writable",
-}
-
 for group in (authoring, grading, people, gradebook, results, machine):
     group.add_to(app)
 
@@ -43,12 +33,9 @@ def main() -> None:
         from autograder.sandbox import SandboxError
 
         if isinstance(error, OSError):  # a full disk, above all: it may meet any command anywhere
-            what = error.filename or "a file"
-            why = shorten(error.strerror or str(error), 200)
-            advice = _ADVICE.get(error.errno or 0, "see what is there")
-            error = CourseError(
-                f"{what} can't be used ({why}): {advice}, and run the command again"
-            )
+            from autograder.course.files import unusable
+
+            error = unusable(error)
         if not isinstance(error, CourseError | SandboxError):
             raise
         print(f"error: {error}", file=sys.stderr)

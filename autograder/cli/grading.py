@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,12 +15,15 @@ from autograder.cli.options import (
     Where,
     cluster,
     output,
+    print_json,
     progress,
     working,
 )
 
 if TYPE_CHECKING:
+    from autograder.course.config import Course
     from autograder.course.graders import Graders, Open
+    from autograder.delivery.all_courses import Opener
 
 
 def add_to(app: typer.Typer) -> None:
@@ -77,6 +80,13 @@ def grade(
         ),
     ] = None,
     tls: Tls = None,
+    all_courses: Annotated[
+        bool,
+        typer.Option(
+            "--all-courses",
+            help="Grade every course in the folder that --course names, with one pool of graders.",
+        ),
+    ] = False,
     json: Json = False,
     trust_students: Trust = False,
     course: Where = Path(),
@@ -86,12 +96,11 @@ def grade(
     A run that was interrupted goes on where it stopped.
     """
     from autograder.course.config import Course, CourseError
-    from autograder.course.graders.processes import warm_up
+    from autograder.course.graders.pool import warm_up
 
     if only not in (None, "gpu"):
         raise CourseError(f"--only {only}: there is nothing but `--only gpu`")
-    found = Course.load(course)
-    opened: Open | None = None
+    opener: Opener | None = None
     if scheduler is None:
         if tls:
             raise CourseError("--tls goes with --scheduler")
@@ -99,37 +108,81 @@ def grade(
     elif jobs or gpu or only:
         raise CourseError("--jobs, --gpu and --only are for this machine, --scheduler for others")
     else:
-        there: Graders = cluster().Cluster(found, scheduler, tls=tls, trust_students=trust_students)
+        opener = _others(scheduler, tls, trust_students)
+    options: dict[str, Any] = {
+        "students": student,
+        "jobs": jobs,
+        "force": force,
+        "trust_students": trust_students,
+        "gpu": gpu or only == "gpu",
+        "waiting_for_gpu": only == "gpu",
+    }
+    if all_courses:
+        well = _grade_all(course, assignments, opener, options, json)
+    else:
+        well = _grade_one(Course.load(course), assignments, opener, options, json)
+    if not well:
+        raise typer.Exit(1)
 
-        def opened(_width: int) -> Graders:
-            return there  # as wide as its workers are
 
+def _others(scheduler: str, tls: Path | None, trust_students: bool) -> Opener:
+    """Return what opens graders on other machines, as wide as there are workers."""
+
+    def opener(course: Course) -> Open:
+        there: Graders = cluster().Cluster(
+            course, scheduler, tls=tls, trust_students=trust_students
+        )
+        return lambda _width: there
+
+    return opener
+
+
+def _grade_one(
+    course: Course,
+    assignments: list[str] | None,
+    opener: Opener | None,
+    options: dict[str, Any],
+    as_json: bool,
+) -> bool:
+    opened = opener(course) if opener else None
+    from autograder.delivery.bar import Bar
     from autograder.delivery.grading import grade_and_save
 
-    with progress() as bar:
+    with progress() as shown:
         outcome = grade_and_save(
-            found,
-            found.ids(assignments),
-            students=student,
-            jobs=jobs,
-            force=force,
-            trust_students=trust_students,
-            gpu=gpu or only == "gpu",
-            waiting_for_gpu=only == "gpu",
-            bar=bar,
-            opened=opened,
+            course, course.ids(assignments), bar=Bar(shown), opened=opened, **options
         )
-    if json:
-        import json as json_module
-
-        print(
-            json_module.dumps([g.to_json() for g in outcome.grades], indent=1, ensure_ascii=False)
-        )
+    if as_json:
+        print_json([grade.to_json() for grade in outcome.grades])
     else:
         for line in outcome.lines():
             print(line)
-    if outcome.problems:
-        raise typer.Exit(1)
+    return not outcome.problems
+
+
+def _grade_all(
+    folder: Path,
+    assignments: list[str] | None,
+    opener: Opener | None,
+    options: dict[str, Any],
+    as_json: bool,
+) -> bool:
+    from autograder.delivery.all_courses import grade_courses
+    from autograder.delivery.bar import Bar
+    from autograder.delivery.tables import courses_table
+
+    with progress() as shown:
+        rows = grade_courses(
+            folder, assignments, bar=lambda total: Bar(shown, total), opener=opener, **options
+        )
+    if as_json:
+        print_json({row.name: row.to_json() for row in rows})
+    else:
+        output().print(courses_table(rows))
+        for row in rows:
+            for line in row.lines():
+                print(line)
+    return all(row.well for row in rows)
 
 
 def grade_file(
@@ -160,9 +213,7 @@ def grade_file(
             tell=tell,
         )
     if json:
-        import json as json_module
-
-        print(json_module.dumps(graded.grade.to_json(), indent=1, ensure_ascii=False))
+        print_json(graded.grade.to_json())
         return
     from autograder.delivery.tables import grade_table
 

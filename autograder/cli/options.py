@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -60,6 +60,13 @@ def output() -> Console:
 
     console = Console()
     return console if console.is_terminal else Console(width=10_000)
+
+
+def print_json(data: Any) -> None:
+    """Print data for programs."""
+    import json
+
+    print(json.dumps(data, indent=1, ensure_ascii=False))
 
 
 def progress() -> Progress:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from autograder.course.config import Course
 from autograder.course.grade import Graded, Grader
 from autograder.course.graders import Graders, Open
+from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import Processes
 from autograder.course.graders.recovery import recovering
 from autograder.course.job import Job, job_of
@@ -61,18 +62,24 @@ def grade_class(
         return
 
     def processes(width: int) -> Graders:
-        return Processes(course, width, trust_students=trust_students, gpu=gpu, tell=tell)
+        pool = Pool(min(width, len(waiting)), trust_students=trust_students, gpu=gpu, tell=tell)
+        return Processes(course, pool)
 
     def lose(job: Job, reason: str) -> Graded:
         return Grader(course).lose(job, reason)
 
-    width = 1 if gpu else max(1, min(jobs or os.cpu_count() or 1, len(waiting)))
+    width = width_of(jobs, gpu=gpu)
     todo = _jobs(course, waiting)
     for graded in recovering(opened or processes, width, todo, lose):
         names = graded.grade.student, graded.grade.assignment
         keep_runs(folder_of(course, *names), graded.runs)
         keep(course, graded)
         yield graded
+
+
+def width_of(jobs: int | None, *, gpu: bool = False) -> int:
+    """Return how many submissions are graded at once, where ``jobs`` were asked for."""
+    return 1 if gpu else jobs or os.cpu_count() or 1
 
 
 def _jobs(course: Course, waiting: dict[Handed, str]) -> Iterator[Job]:

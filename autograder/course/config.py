@@ -100,8 +100,10 @@ class Course:
             )
         try:
             config = PyFileConfigLoader(CONFIG, path=str(root)).load_config()
-        except Exception as error:
-            raise CourseError(f"{root / CONFIG} can't be read: {error}") from error
+        except (Exception, SystemExit) as error:  # it is a program, and may end with sys.exit()
+            raise CourseError(
+                f"{root / CONFIG} can't be read: {str(error) or repr(error)}"
+            ) from error
         settings = config.Course
         try:
             check_settings(settings)

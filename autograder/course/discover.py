@@ -21,6 +21,7 @@ class Broken:
 
     id: str
     message: str
+    lacking: str = ""  # the package that this machine doesn't have
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,17 @@ def load_exercise(path: Path, *, gpu: bool = True) -> Exercise | Broken:
         return Broken(path.stem, f"{path} is missing")
     try:
         module = load_module(path)
-    except Exception as error:
+    except ModuleNotFoundError as error:
+        name = str(error.name).split(".")[0]
+        if name == "reference":
+            return Broken(path.stem, f"{_place(error, path)}: {error}")
+        return Broken(
+            path.stem,
+            f"{_place(error, path)}: there is no package {name!r} on this machine: install it (or "
+            "correct the import), and grade again",
+            lacking=name,
+        )
+    except (Exception, SystemExit) as error:
         return Broken(path.stem, f"{_place(error, path)}: {type(error).__name__}: {error}")
     exercise = getattr(module, "exercise", None)
     if not isinstance(exercise, Exercise):
@@ -140,7 +151,7 @@ def load_exercise(path: Path, *, gpu: bool = True) -> Exercise | Broken:
     return exercise
 
 
-def _place(error: Exception, path: Path) -> str:
+def _place(error: BaseException, path: Path) -> str:
     """Return file and line of the author's module where the error arose."""
     if isinstance(error, SyntaxError):
         return f"{error.filename or path}:{error.lineno}"

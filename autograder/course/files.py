@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from autograder.course.config import CourseError
 
 _PART = ".part"
+_ADVICE = {
+    errno.ENOSPC: "make room on the disk",
+    errno.EDQUOT: "make room on the disk",
+    errno.EACCES: "change the permissions",
+    errno.EPERM: "change the permissions",
+    errno.EROFS: "make the disk writable",
+}
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -46,6 +55,14 @@ def unwritable(folder: Path, error: OSError) -> CourseError:
         f"{folder} can't be written ({error.strerror}): make room on the disk, change its "
         "permissions, or work on a copy of the course in a folder of your own"
     )
+
+
+def unusable(error: OSError) -> CourseError:
+    """Return what to say of a file that any step may have met: a full disk, above all."""
+    what = error.filename or "a file"
+    why = shorten(error.strerror or str(error), 200)
+    advice = _ADVICE.get(error.errno or 0, "see what is there")
+    return CourseError(f"{what} can't be used ({why}): {advice}, and run the command again")
 
 
 def by_lines(data: Mapping[str, Any], entries: str) -> bytes:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from autograder.course.submissions import (
     restore,
     typed_id,
 )
+from autograder.course.zygotes import Zygotes
 from autograder.exercise import Exercise
 from autograder.grading import budget
 from autograder.grading.gpu import Gpu
@@ -31,7 +32,7 @@ from autograder.grading.marking import Assigned
 from autograder.grading.results import Grade
 from autograder.grading.submission import grade_submission, lost
 from autograder.grading.yardstick import Yardstick
-from autograder.sandbox import Isolation, Limits, Zygote, probe
+from autograder.sandbox import Isolation, SandboxError, probe
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,8 @@ class Graded:
     notebook
         The autograded notebook as JSON.
     key
-        What the grade was made from; equal keys need no second run.
+        What the grade was made from; equal keys need no second run. It is empty where the machine
+        was at fault: the next run grades again.
     runs
         Expensive calls that it rests on, to be kept for the next grading.
     """
@@ -67,6 +69,8 @@ class Grader:
         Run the checks that need a GPU, in processes without isolation.
     tell
         Told when an expensive call begins and ends.
+    zygotes
+        Warm processes of somebody who keeps them; by default they end with this grader.
     """
 
     def __init__(
@@ -77,14 +81,14 @@ class Grader:
         isolation: Isolation | None = None,
         gpu: bool = False,
         tell: Tell | None = None,
+        zygotes: Zygotes | None = None,
     ) -> None:
         self.course = course
         self._tell = tell
-        self._trust = trust_students
-        self._isolation = isolation
+        self._lent = zygotes is not None
+        self._zygotes = zygotes or Zygotes(isolation, trust=trust_students)
         self._releases: dict[str, Release] = {}
         self._exercises: dict[str, dict[str, Exercise | Broken]] = {}
-        self._zygotes: dict[tuple[str, tuple[str, ...], tuple[str, ...], Limits], Zygote] = {}
         self._tensors: dict[str, set[str]] = {}
         self._yardstick = Yardstick()
         self._gpu: Gpu | None = None
@@ -98,34 +102,13 @@ class Grader:
         self.close()
 
     def close(self) -> None:
-        """End the warm processes."""
-        for zygote in self._zygotes.values():
-            zygote.close()
-        self._zygotes.clear()
+        """End the processes that are this grader's own."""
+        if not self._lent:
+            self._zygotes.close()
         self._yardstick.close()
         if self._gpu is not None:
             self._gpu.close()
         self._gpu = None
-
-    def zygote(self, release: Release, limits: Limits, also: Iterable[str] = ()) -> Zygote:
-        """Return the warm process that an assignment's submissions are forked from.
-
-        ``also`` names libraries that one of them imports besides: neither a cell nor a call pays
-        for the seconds that this takes.
-        """
-        more = tuple(sorted({*also}.difference(release.imports)))
-        place = release.assignment if release.files else ""  # others may share a process
-        needs = place, release.imports, more, limits
-        if needs not in self._zygotes:
-            self._zygotes[needs] = Zygote(
-                release.imports,
-                also=more,
-                isolation=self._isolation,
-                limits=limits,
-                trust=self._trust,
-                data=release.files,
-            )
-        return self._zygotes[needs]
 
     def grade(self, handed: Handed) -> Graded:
         """Grade a file; nothing that is wrong with it raises."""
@@ -135,7 +118,8 @@ class Grader:
         """Grade what was handed in; nothing that is wrong with it raises."""
         budget.bar(job.barred)
         if job.failure:
-            return self.lose(job, f"The grader failed on this submission ({job.failure}).")
+            reason = f"The grader failed on this submission ({job.failure})."
+            return self.lose(replace(job, key=""), reason)
         try:
             if job.unreadable:
                 raise Unreadable(job.unreadable)
@@ -144,6 +128,8 @@ class Grader:
             return self.lose(job, str(error), note="unreadable_submission")
         except Exception as error:  # ours: withhold, and go on with the next one
             reason = f"The grader failed on this submission ({type(error).__name__}: {error})."
+            if isinstance(error, SandboxError | OSError | MemoryError):
+                job = replace(job, key="")  # this machine's fault, and perhaps not the next one's
             return self.lose(job, reason)
 
     def lose(self, job: Job, reason: str, *, note: str = "grader_error") -> Graded:
@@ -181,7 +167,7 @@ class Grader:
         notices = [*notices, *handed.notices]
         limits, seconds = notebook_limits(self.course, release.data["exercises"])
         also = libraries(restored) | self._handed_over(handed.assignment)
-        zygote = self.zygote(release, limits, also)  # imports while the references are loaded
+        zygote = self._zygotes.of(release, limits, also)  # imports while the references are loaded
         assigned = self.assigned(handed.assignment, numbers_of)
         needed = any(c.gpu for a in assigned if a.exercise for c in a.exercise.checks)
         if needed and self._with_gpu and (self._gpu is None or self._gpu.data != release.files):
@@ -206,7 +192,11 @@ class Grader:
             best=self._best(handed.assignment),
             hint_cost=self.course.hint_cost,
         )
-        return Graded(*graded, handed.key, runs.asked)
+        lacking = any(
+            isinstance(exercise, Broken) and exercise.lacking
+            for exercise in self._exercises[handed.assignment].values()
+        )
+        return Graded(*graded, "" if lacking else handed.key, runs.asked)
 
     def _best(self, assignment: str) -> dict[str, int]:
         return self.course.best.get(assignment, {})

@@ -71,16 +71,15 @@ class Release:
         try:
             notebook = json.loads((folder / f"{id}.ipynb").read_text(encoding="utf-8"))
             data = json.loads((folder / "check.json").read_text(encoding="utf-8"))
+            for cell in notebook["cells"]:
+                cell["source"] = "".join(cell["source"])
+            schema = data.get("schema")
         except OSError as error:
             raise CourseError(f"release/{id} is missing: {again}") from error
-        except ValueError as error:
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise CourseError(f"release/{id} can't be read ({error}): {again}") from error
-        if data.get("schema") != SCHEMA:
-            raise CourseError(
-                f"release/{id}/check.json has schema {data.get('schema')}, not {SCHEMA}: {again}"
-            )
-        for cell in notebook["cells"]:
-            cell["source"] = "".join(cell["source"])
+        if schema != SCHEMA:
+            raise CourseError(f"release/{id}/check.json has schema {schema}, not {SCHEMA}: {again}")
         names = data.get("data", {})
         files = {name: path.read_bytes() for name in names if (path := folder / name).is_file()}
         if changed := altered(course, id, names, files):

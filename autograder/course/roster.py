@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from autograder.course.config import CONFIG, Course, CourseError
@@ -197,10 +198,12 @@ def whose_numbers(course: Course, student: str, notebook: dict[str, Any]) -> tup
     if typed in ("", student):
         return student, ""
     taken = typed if course.typed_ids and typed in {p.id for p in declared(course)} else student
-    said = f'{TYPED}student("{typed}"), and it was handed in as {student}.'
+    # What a terminal would obey, or fill pages with, is shown as text and cut.
+    shown = typed if STUDENT_ID.fullmatch(typed) else shorten(ascii(typed)[1:-1], 80)
+    said = f'{TYPED}student("{shown}"), and it was handed in as {student}.'
     if taken == typed:
         return typed, f"{said} It was graded with the numbers of {typed}."
     return student, (
-        f"{said} It was graded with the numbers of {student}: answers to those of {typed} do "
+        f"{said} It was graded with the numbers of {student}: answers to those of {shown} do "
         "not fit them. If you worked with the wrong id, tell your instructor."
     )

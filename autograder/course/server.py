@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from sqlalchemy import NullPool, create_engine, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from autograder.course.config import CourseError
 
@@ -59,19 +59,20 @@ def shown(url: str) -> str:
         return url
 
 
-def unusable(url: str, error: Exception) -> CourseError:
+def unusable_gradebook(url: str, error: Exception) -> CourseError:
     """Return what to say where a gradebook can't be opened, read or written."""
     reason = _reason(error)
-    if isinstance(error, ArgumentError | ImportError):
+    if isinstance(error, NoSuchModuleError | ImportError):
         return CourseError(
             f"the gradebook {shown(url)} can't be opened ({reason}): on PostgreSQL an address is "
             "postgresql+psycopg://user@host/database, and the driver for it comes with `pip "
             "install 'attention-course[postgres]'`"
         )
-    advice = (
-        "If another program is writing to it, try again; after an update of nbgrader, run "
-        "`nbgrader db upgrade`; "
-    )
+    if isinstance(error, ArgumentError):
+        return CourseError(
+            f"c.CourseDirectory.db_url is {shown(url)!r}, which is no address of a database: write "
+            "it like sqlite:////srv/course/gradebook.db or postgresql+psycopg://user@host/database"
+        )
     if is_on_server(url):
         plain = make_url(url).set(drivername="postgresql").render_as_string()
         advice += f"if the server can't be reached, `psql '{plain}'` shows why"
@@ -116,7 +117,7 @@ def alone(url: str, purpose: int, said: str) -> Iterator[Callable[[], None]]:
         connection = engine.connect()
         connection.execute(text(_OF_THE_SERVER))
     except (ArgumentError, ImportError, DBAPIError) as error:
-        raise unusable(url, error) from error
+        raise unusable_gradebook(url, error) from error
 
     def confirm() -> None:
         try:

@@ -206,7 +206,7 @@ class _Collector:
         """Recognise an assignment by the cells, or by the file's name where they can't be read."""
         try:
             inside = _grade_ids(json.loads(content))
-        except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
+        except (ValueError, RecursionError):
             inside = set()
         shared = {id: len(cells & inside) for id, cells in self.cells.items()}
         likely = max(shared, key=lambda id: (shared[id], id == stem))
@@ -276,7 +276,15 @@ class _Collector:
         return notes
 
 
-def _grade_ids(notebook: dict[str, Any]) -> set[str]:
+def _grade_ids(notebook: Any) -> set[str]:
     """Return the grade_ids of a notebook's cells; the file may hold anything."""
-    ids = (cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in notebook["cells"])
+    cells = _entry(notebook, "cells")
+    ids = (
+        _entry(_entry(_entry(cell, "metadata"), "nbgrader"), "grade_id")
+        for cell in (cells if isinstance(cells, list) else ())
+    )
     return {id for id in ids if isinstance(id, str)}
+
+
+def _entry(value: Any, key: str) -> Any:
+    return value.get(key) if isinstance(value, dict) else None

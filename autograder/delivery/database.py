@@ -34,7 +34,7 @@ from sqlalchemy.orm.exc import StaleDataError
 
 from autograder.course.config import Course, CourseError
 from autograder.course.files import environment, write_atomically
-from autograder.course.server import MAKING, OURS, is_on_server, unusable
+from autograder.course.server import MAKING, OURS, is_on_server, unusable_gradebook
 
 #: What the grade_id of an exercise's check cell begins with.
 CHECK = "check_"
@@ -59,12 +59,12 @@ def opened(course: Course) -> Iterator[Any]:
             _make(course)
             gradebook = api.Gradebook(course.database, course.id)
     except (ArgumentError, ImportError, *_REFUSED) as error:
-        raise unusable(course.database, error) from error
+        raise unusable_gradebook(course.database, error) from error
     try:
         with gradebook:
             yield gradebook
     except _REFUSED as error:
-        raise unusable(course.database, error) from error
+        raise unusable_gradebook(course.database, error) from error
 
 
 def _finding_alembic() -> AbstractContextManager[None]:

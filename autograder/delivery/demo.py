@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from autograder.course.config import CONFIG, Course, CourseError
 from autograder.course.records import read_grade
 from autograder.course.simulate import expected_scores, simulate
+from autograder.delivery.bar import Bar
 from autograder.delivery.feedback import write_feedback
 from autograder.delivery.grading import grade_and_save
 from autograder.delivery.release import generate
@@ -51,7 +52,7 @@ def run_demo(
     for id in ids:
         simulate(course, id, students)
     yield f"wrote the submissions of {students} simulated students to each of them"
-    outcome = grade_and_save(course, ids, bar=bar)
+    outcome = grade_and_save(course, ids, bar=Bar(bar) if bar else None)
     yield from outcome.lines()
     pages = write_feedback(course, ids)
     yield f"wrote {len(pages)} feedback pages"

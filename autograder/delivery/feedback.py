@@ -9,12 +9,14 @@ leaves a page that is there alone; with --force, as from formgrader, it puts its
 from __future__ import annotations
 
 import io
+import os
 import zipfile
 from collections.abc import Collection, Sequence
 from pathlib import Path, PurePosixPath
 
 from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
+from autograder.course.records import recorded
 from autograder.delivery.hand_in import hand_in
 from autograder.delivery.pages import write_page
 from autograder.delivery.sheets import sheets, with_solutions
@@ -39,6 +41,8 @@ def write_feedback(
     pages = []
     for id in ids:
         allowed = solutions(course, id)
+        # As they are before they are read: what is written meanwhile is of another time.
+        times = {student: _time(course.record(student, id)) for student in recorded(course, id)}
         for student, sheet in sheets(course, id).items():
             if students is not None and student not in students:
                 continue
@@ -46,11 +50,30 @@ def write_feedback(
                 sheet = with_solutions(sheet, allowed)
             path = page_of(course, student, id)
             pages.append(write_page(path, "feedback.html.j2", title=course.titles[id], sheet=sheet))
+            if time := times.get(student):
+                os.utime(path, ns=(time, time))
             for name in ("timestamp.txt", "submission_secret.txt"):  # for release_feedback
                 beside = course.submission(student, id, "autograded").with_name(name)
                 if beside.is_file():
                     write_atomically(path.with_name(name), beside.read_bytes())
     return pages
+
+
+def shows(course: Course, student: str, assignment: str) -> bool:
+    """Tell whether the page is of the record that is there.
+
+    It has the record's time, and another time is another record's: which of two is later can't be
+    told where a clock was set back.
+    """
+    page = _time(page_of(course, student, assignment))
+    return page is not None and page == _time(course.record(student, assignment))
+
+
+def _time(path: Path) -> int | None:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return None
 
 
 def pack_feedback(course: Course, ids: Sequence[str], path: Path) -> list[str]:

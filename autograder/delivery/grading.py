@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from autograder.course import runs
 from autograder.course.classroom import grade_class
@@ -15,10 +14,10 @@ from autograder.course.lock import grading
 from autograder.course.records import read_grade, reopen, write_record
 from autograder.course.release import Release
 from autograder.course.roster import TYPED, declared
-from autograder.course.runs import Tell
 from autograder.course.submissions import STUDENT_ID, Handed, empty_folders, submissions
 from autograder.delivery import gradebook, people
 from autograder.delivery.agreement import unlike
+from autograder.delivery.bar import Bar
 from autograder.delivery.marks import scores
 from autograder.delivery.nbgrader_settings import nbgrader_config
 from autograder.grading.checks import NO_GPU
@@ -26,11 +25,12 @@ from autograder.grading.gpu import missing
 from autograder.grading.results import Grade, Status
 from autograder.sandbox.isolation import probe
 
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-
 #: So many submissions are entered in one transaction; until then records/.unsaved/ has them.
 BATCH = 48
+
+
+class NothingToGrade(CourseError):
+    """No submission is there to be graded; the message says what brings them in."""
 
 
 @dataclass
@@ -81,7 +81,7 @@ def grade_and_save(
     trust_students: bool = False,
     gpu: bool = False,
     waiting_for_gpu: bool = False,
-    bar: Progress | None = None,
+    bar: Bar | None = None,
     opened: Open | None = None,
 ) -> Outcome:
     """Grade submissions and save each in gradebook, autograded/ and records/.
@@ -97,8 +97,10 @@ def grade_and_save(
 
     Raises
     ------
+    NothingToGrade
+        If there are no submissions, or none waits for a GPU.
     CourseError
-        If there is nothing to grade, somebody else is grading, this machine isolates too
+        If somebody else is grading, this machine isolates too
         little, a folder can't be written, or nbgrader's own commands would run submissions
         unprotected; if a GPU is wanted without trust, or a class that
         waits for one is graded without.
@@ -107,7 +109,7 @@ def grade_and_save(
         course.demand(probe(), trust_students=trust_students)
     nbgrader_config(course)  # refused before its own commands could be used
     outcome = Outcome(course)
-    if gpu and (reason := _without_gpu(trust_students)):
+    if gpu and (reason := without_gpu(trust_students)):
         if waiting_for_gpu or not trust_students:
             raise CourseError(reason)
         outcome.problems.append(f"checks that need a GPU are withheld: {reason}")
@@ -130,10 +132,10 @@ def grade_and_save(
             else:
                 work.append(handed)
     if not work and waiting_for_gpu:
-        raise CourseError("no graded submission waits for a GPU")
+        raise NothingToGrade("no graded submission waits for a GPU")
     if not work and not outcome.problems:
         wanted = f" of {', '.join(students)}" if students else ""
-        raise CourseError(
+        raise NothingToGrade(
             f"there are no submissions{wanted} in {course.folder('submitted')}: "
             "`autograder collect` brings them in, `autograder simulate` makes some up"
         )
@@ -143,7 +145,8 @@ def grade_and_save(
             gradebook.register(course, id, Release.load(course, id).notebook)
         outcome.notes += _entered_again(course, work)
         runs.forget(course, work if force else ())
-        task = bar.add_task("grading", total=len(work)) if bar else None
+        if bar:
+            bar.begin(len(work))
         batch: list[Graded] = []
         withheld: dict[tuple[str, str], dict[str, set[str]]] = {}
         done = grade_class(
@@ -153,12 +156,12 @@ def grade_and_save(
             force=force or waiting_for_gpu,
             trust_students=trust_students,
             gpu=gpu,
-            tell=None if bar is None or task is None else _describing(bar, task),
+            tell=bar.tell if bar else None,
             opened=opened,
         )
         for result in done:
-            if bar and task is not None:
-                bar.advance(task)
+            if bar:
+                bar.advance()
             if isinstance(result, Handed):
                 outcome.up_to_date += 1
                 continue
@@ -180,19 +183,6 @@ def grade_and_save(
             gradebook.refresh_times(course, id)
     outcome.problems += [_sentence(*reason, who) for reason, who in withheld.items()]
     return outcome
-
-
-def _describing(bar: Progress, task: TaskID) -> Tell:
-    """Return what says beside the bar which expensive calls are being made."""
-    now: dict[str, str] = {}
-
-    def tell(student: str, function: str) -> None:
-        now.pop(student, None)
-        if function:
-            now[student] = f"{function}() of {student}"
-        bar.update(task, description=f"grading {', '.join(now.values())}".rstrip())
-
-    return tell
 
 
 def _entered_again(course: Course, work: list[Handed]) -> list[str]:
@@ -233,7 +223,7 @@ def _refused(handed: Handed, roster: set[str]) -> str:
     return ""
 
 
-def _without_gpu(trust_students: bool) -> str:
+def without_gpu(trust_students: bool) -> str:
     """Return why checks that need a GPU can't be run."""
     if not trust_students:
         return (

@@ -88,8 +88,8 @@ def nbgrader_config(course: Course) -> Config:
         )
     try:
         read = PyFileConfigLoader(FILE, path=str(course.root)).load_config()
-    except Exception as error:
-        raise CourseError(f"{path} can't be read: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise CourseError(f"{path} can't be read: {str(error) or repr(error)}") from error
     safe = deepcopy(read)
     configure(safe)
     if safe != read:

@@ -12,6 +12,7 @@ from rich.table import Table
 from autograder.delivery.pages import STATUS, earned, points, so_far
 
 if TYPE_CHECKING:  # sheets need nbgrader, which a single notebook's table can do without
+    from autograder.delivery.all_courses import CourseRow
     from autograder.delivery.class_results import ClassResult, ExerciseResult
     from autograder.delivery.sheets import Section, Sheet
     from autograder.grading.results import Grade
@@ -90,6 +91,21 @@ def statistics_table(results: Mapping[str, ClassResult]) -> Table:
             str(result.waiting),
             str(result.withheld),
         )
+    return table
+
+
+def courses_table(rows: Sequence[CourseRow]) -> Table:
+    """Return a table with a row per course: what a grading run did there."""
+    table = Table(title="Courses", title_justify="left", box=None, pad_edge=False)
+    table.add_column("course", overflow="fold")
+    for name in ("graded", "up to date", "to look at", "seconds"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("")
+    for row in rows:
+        done = row.outcome
+        counts = (len(done.graded), done.up_to_date, len(done.problems)) if done else ("–",) * 3
+        said = "" if done else "not graded" if row.failed else "nothing handed in"
+        table.add_row(escape(row.name), *map(str, counts), f"{row.seconds:.1f}", said)
     return table
 
 

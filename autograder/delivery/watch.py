@@ -25,7 +25,7 @@ from autograder.delivery import extensions
 from autograder.delivery.arrivals import Arrivals, Inbound, Stamp, stamp
 from autograder.delivery.collect import collect
 from autograder.delivery.exchange import UNFINISHED, run
-from autograder.delivery.feedback import page_of, write_feedback
+from autograder.delivery.feedback import shows, write_feedback
 from autograder.delivery.grading import grade_and_save
 from autograder.delivery.solutions import over
 from autograder.sandbox import SandboxError
@@ -165,7 +165,7 @@ class Watch:
             students = recorded(course, id)
             if not students or (when == "due" and not over(course, id)):
                 continue
-            stale = {s for s in students if self._is_stale(course, s, id)}
+            stale = {student for student in students if not shows(course, student, id)}
             pages = write_feedback(course, [id], stale) if stale else []
             if self.source == "exchange" and (stale or id not in self._published):
                 # a watch that was killed may have written pages and not released them
@@ -174,10 +174,6 @@ class Watch:
                 self._published.add(id)
             if pages:
                 self.say(f"{id}: feedback of {len(pages)} published")
-
-    def _is_stale(self, course: Course, student: str, id: str) -> bool:
-        page, record = stamp(page_of(course, student, id)), stamp(course.record(student, id))
-        return record is not None and (page is None or page[1] < record[1])
 
     def _when(self, course: Course) -> str:
         when = self.feedback or course.watch_feedback

@@ -191,6 +191,17 @@ def test_a_worker_that_isolates_too_little_is_refused(course, address, tmp_path)
         assert not list(there.rglob(FILE))
 
 
+def test_a_worker_without_the_course_s_packages_is_refused(course, address, tmp_path):
+    module = course.root / "reference" / A / "fall.py"
+    module.write_text(f"import not_there_yet\n{module.read_text()}")
+    (there := tmp_path / "there").mkdir()
+    with worker(there, address, TMPDIR=str(there)):
+        said = refused(course, address)
+        assert "not_there_yet (reference/m01_motion/fall.py imports it)" in said
+        assert "install them on that machine" in said
+        assert not list(there.rglob(FILE))
+
+
 def test_a_worker_of_another_version_is_refused(course, address, tmp_path):
     first = "from autograder.course import bundle\nbundle.engine_digest = lambda: b'older'\n"
     with worker(tmp_path, address, first=first):

@@ -8,6 +8,7 @@ import pytest
 
 from autograder.course.classroom import grade_class
 from autograder.course.grade import Graded, Grader
+from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import Processes
 from autograder.course.graders.serial import Serial
 from autograder.course.job import job_of
@@ -37,7 +38,7 @@ def job(course, handed):
 def test_processes_and_one_grader_here_give_the_same_records(course, work):
     found = [
         records(grade_class(course, work, force=True, opened=opened))
-        for opened in (lambda _: Serial(course), lambda width: Processes(course, width))
+        for opened in (lambda _: Serial(course), lambda width: Processes(course, Pool(width)))
     ]
     assert found[0] == found[1]
     assert len(found[0]) == 3

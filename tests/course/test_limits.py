@@ -1,6 +1,7 @@
 """Limits of the course and of single exercises."""
 
 import json
+from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +11,7 @@ from autograder.course.grade import Grader
 from autograder.course.limits import check_limits, exercise_limits, notebook_limits
 from autograder.course.release import Release
 from autograder.course.simulate import simulate
+from autograder.course.zygotes import Zygotes
 from autograder.delivery.grading import grade_and_save
 
 from ..courses import MOTION
@@ -99,12 +101,12 @@ def test_what_a_notebook_imports_is_imported_beforehand():
 
 @pytest.mark.sandbox
 def test_assignments_with_the_same_needs_share_a_warm_process(course):
-    with Grader(course) as grader:
+    with closing(Zygotes()) as zygotes:
         release = SimpleNamespace(imports=("numpy",), files={})
         limits, _ = notebook_limits(course, [])
-        first = grader.zygote(release, limits)
-        assert grader.zygote(SimpleNamespace(imports=("numpy",), files={}), limits) is first
+        first = zygotes.of(release, limits)
+        assert zygotes.of(SimpleNamespace(imports=("numpy",), files={}), limits) is first
         more, _ = notebook_limits(configured(course, "c.Course.limits = {'memory_mb': 99}"), [])
-        assert grader.zygote(release, more) is not first
-        assert grader.zygote(release, limits, {"numpy"}) is first
-        assert grader.zygote(release, limits, {"statistics"}) is not first
+        assert zygotes.of(release, more) is not first
+        assert zygotes.of(release, limits, {"numpy"}) is first
+        assert zygotes.of(release, limits, {"statistics"}) is not first

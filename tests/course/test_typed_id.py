@@ -5,6 +5,7 @@ import json
 import pytest
 
 from autograder.course.config import Course
+from autograder.course.roster import whose_numbers
 from autograder.course.simulate import simulate
 from autograder.delivery.feedback import write_feedback
 from autograder.delivery.grading import grade_and_save
@@ -14,6 +15,15 @@ from ..courses import EARNED
 from ..courses import MOTION as A
 
 pytestmark = pytest.mark.sandbox
+
+
+@pytest.mark.parametrize("typed", ["\x1b[2J\x1b[31m", "x" * 100_000, "a\nb"])
+def test_what_was_typed_does_nothing_to_the_terminal(course, typed):
+    notebook = {"cells": [{"source": f'student("{typed}")'}]}
+    whose, notice = whose_numbers(course, "ada", notebook)
+    assert whose == "ada"
+    assert notice.isprintable()
+    assert len(notice) < 500
 
 
 def test_it_is_noticed_and_may_count_where_the_course_allows_it(course):

@@ -319,6 +319,13 @@ def test_the_cells_tell_the_assignment_and_a_broken_file_goes_by_its_name(tiny, 
     assert "neither its name nor its cells" in problem.message
 
 
+def test_one_cell_that_is_none_costs_a_notebook_nothing(tiny, archive, released):
+    odd = [None, 3, {}, {"metadata": []}, {"metadata": {"nbgrader": "x"}}]
+    notebook = released()
+    notebook["cells"] += odd
+    assert collect(tiny, [A], archive({"ada/x.ipynb": json.dumps(notebook)})).new == [("ada", A)]
+
+
 def test_a_zip_that_attacks_is_refused_entry_by_entry(tiny, archive, tmp_path):
     link = zipfile.ZipInfo("eve/a01_tiny.ipynb")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16

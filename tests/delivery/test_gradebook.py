@@ -245,10 +245,20 @@ def test_a_locked_gradebook_is_said_to_be_locked(tiny, graded, released):
         holder.close()
 
 
-@pytest.mark.parametrize("url", ["postgresql+nodriver://x/y", "postgres://x/y", "somewhere"])
-def test_what_is_no_database_or_has_no_driver_is_said_in_one_sentence(tiny, configure, url):
+DRIVER = r"can't be opened .*install 'attention-course\[postgres"
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("postgresql+nodriver://x/y", DRIVER),
+        ("postgres://x/y", DRIVER),
+        ("somewhere", "no address of a database"),
+    ],
+)
+def test_what_is_no_database_or_has_no_driver_is_said_in_one_sentence(tiny, configure, url, said):
     course = configure(tiny.root, f"c.CourseDirectory.db_url = {url!r}")
-    with pytest.raises(CourseError, match=r"can't be opened .*install 'attention-course\[postgres"):
+    with pytest.raises(CourseError, match=said):
         scores(course, A)
 
 

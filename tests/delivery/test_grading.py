@@ -5,6 +5,7 @@ import json
 import pytest
 
 from autograder.course.config import Course
+from autograder.course.graders.serial import Serial
 from autograder.course.simulate import expected_scores, simulate
 from autograder.delivery.grading import grade_and_save
 from autograder.delivery.release import generate
@@ -82,6 +83,41 @@ def test_a_broken_exercise_is_withheld_and_the_others_go_on(course):
     assert by_id["fall"].score == 5
     assert "mean_speeds.py" in outcome.problems[0]
     assert "typo" in outcome.problems[0]
+
+
+def test_a_package_that_is_missing_is_named_and_the_next_run_completes(
+    course, tmp_path, monkeypatch
+):
+    simulate(course, MOTION, 1)
+    module = course.root / "reference" / MOTION / "mean_speeds.py"
+    module.write_text(f"import not_there_yet\n{module.read_text()}")
+
+    def again():
+        return grade_and_save(course, [MOTION], opened=lambda _: Serial(course))
+
+    for _ in range(2):  # it is the machine's fault, and graded again as long as it lasts
+        outcome = again()
+        (grade,) = outcome.grades
+        assert grade.exercises[1].score is None
+        assert "there is no package 'not_there_yet' on this machine" in outcome.problems[0]
+    (tmp_path / "not_there_yet.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    (grade,) = again().grades
+    assert grade.score == EARNED
+    assert again().up_to_date == 1
+
+
+def test_what_the_machine_could_not_do_is_done_by_the_next_run(course, monkeypatch):
+    simulate(course, MOTION, 1)
+    with monkeypatch.context() as patched:
+        patched.setattr("autograder.course.grade.grade_submission", out_of_memory)
+        outcome = grade_and_save(course, [MOTION], opened=lambda _: Serial(course))
+    assert "MemoryError" in outcome.problems[0]
+    assert [grade.score for grade in grade_and_save(course, [MOTION]).grades] == [EARNED]
+
+
+def out_of_memory(*_, **__):
+    raise MemoryError
 
 
 def test_a_student_who_is_not_on_the_roster_is_named(course):

@@ -156,6 +156,26 @@ def test_feedback_is_published_when_the_course_says(tiny, inbox, engine, configu
         published(course("2999-01-01", "later"))
 
 
+def test_feedback_is_published_again_where_the_clock_was_set_back(tiny, inbox, engine, released):
+    lines = []
+    work = watching_for(tiny, inbox("ada"), lines, feedback="now")
+    tomorrow = time.time() + 86400
+    work.once()
+    for path in tiny.root.rglob("*"):
+        os.utime(path, (tomorrow, tomorrow))
+    inbox("ada", json.dumps(released() | {"metadata": {"changed": 1}}))
+    os.utime(inbox() / "ada.ipynb", (tomorrow + 1, tomorrow + 1))
+    before = page_of(tiny, "ada", A).stat().st_ino
+    lines.clear()
+    work.once()
+    assert engine == ["ada", "ada"]
+    assert lines[-1] == f"{A}: feedback of 1 published"
+    assert page_of(tiny, "ada", A).stat().st_ino != before
+    lines.clear()
+    work.once()
+    assert lines == []
+
+
 def test_a_second_watch_says_so_and_a_person_s_grading_is_waited_for(tiny, inbox, engine):
     with (
         watching(tiny),

@@ -1,8 +1,8 @@
 """Who grades: a job goes in, a graded submission comes out, wherever that is done.
 
-`processes` and `serial` grade on this machine, `cluster` on others, where each has a `station`;
-`scheduling` keeps graders busy, `recovery` goes on when one is lost. What is up to date already,
-`classroom` leaves out.
+`processes` and `serial` grade on this machine, the first with a `pool` that several courses may
+share; `cluster` grades on others, where each has a `station`. `scheduling` keeps graders busy,
+`recovery` goes on when one is lost. What is up to date already, `classroom` leaves out.
 """
 
 from __future__ import annotations

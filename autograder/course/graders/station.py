@@ -19,9 +19,11 @@ import distributed
 from autograder.course.bundle import Bundle
 from autograder.course.config import CourseError
 from autograder.course.grade import Graded, Grader
+from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import Processes
 from autograder.course.graders.recovery import recovering
 from autograder.course.job import Job
+from autograder.course.packages import demand_packages
 from autograder.sandbox import probe
 
 #: The environment variable with the secret that graders and the one who asks share.
@@ -59,6 +61,7 @@ class Station:
         try:
             self._course = bundle.unpack(self._folder / "course")
             self._course.demand(probe(), trust_students=trust_students)
+            demand_packages(self._course)  # else its own lack would be the students'
             self._graders = self._open(width).__enter__()
         except BaseException:
             shutil.rmtree(self._folder)  # who may not grade keeps nothing
@@ -82,7 +85,7 @@ class Station:
             return next(recovering(self._open, 1, iter([job]), self._lose))
 
     def _open(self, width: int) -> Processes:
-        return Processes(self._course, width, trust_students=self._trust)
+        return Processes(self._course, Pool(width, trust_students=self._trust))
 
     def _lose(self, job: Job, reason: str) -> Graded:
         return Grader(self._course).lose(job, reason)

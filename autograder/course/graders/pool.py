@@ -1,0 +1,184 @@
+"""Processes of this machine that grade, for whatever course a job is of.
+
+They are forked from one that has imported what they need, and end with the one who asked for them.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import connection, forkserver, get_context, parent_process
+from typing import Any, Self
+
+from autograder.course.config import Course
+from autograder.course.files import environment
+from autograder.course.grade import Graded, Grader
+from autograder.course.job import Job
+from autograder.course.runs import Tell
+from autograder.course.zygotes import Zygotes
+from autograder.grading import budget
+from autograder.sandbox import Isolation, probe
+
+_PRELOADED = [__name__, "autograder.algebra"]
+_LONGEST = 200  # bytes of an item's name
+_SOCKET = 107 - len("/pymp-xxxxxxxx/listener-xxxxxxxx")  # what a socket's name leaves to its folder
+
+
+def warm_up() -> None:
+    """Start the process that graders are forked from; it imports while the caller goes on."""
+    forkserver.set_forkserver_preload(_PRELOADED)
+    # Its arrays are small, and a second thread would take a processor from students' code.
+    with (
+        environment(OPENBLAS_NUM_THREADS=os.environ.get("OPENBLAS_NUM_THREADS", "1")),
+        _short_folder(),
+    ):
+        forkserver.ensure_running()
+
+
+@contextmanager
+def _short_folder() -> Iterator[None]:
+    """Keep the socket that asks for processes in a folder that leaves room for its name."""
+    usual = tempfile.gettempdir()
+    if len(os.fsencode(usual)) > _SOCKET:
+        tempfile.tempdir = "/tmp"
+    try:
+        yield
+    finally:
+        tempfile.tempdir = usual
+
+
+class Pool:
+    """So many processes; each has the course of its last job loaded.
+
+    Jobs of one course should follow one another, therefore.
+
+    Parameters
+    ----------
+    trust_students
+        Run student code without isolation where this machine offers none.
+    gpu
+        Run the checks that need a GPU.
+    tell
+        Told, in a thread of its own, when an expensive call begins and ends.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        *,
+        trust_students: bool = False,
+        gpu: bool = False,
+        tell: Tell | None = None,
+    ) -> None:
+        self.width = width
+        self._trust, self._gpu, self._tell = trust_students, gpu, tell
+        self._told: Any = get_context("forkserver").SimpleQueue() if tell else None
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+
+    def __enter__(self) -> Self:
+        warm_up()
+        self._isolation = probe()  # it is this machine's, so it is tried once for all of them
+        self._begin()
+        if self._told:
+            self._listener.start()
+        return self
+
+    def __exit__(self, kind: object, *exception: object) -> None:
+        # After Ctrl-C what has not begun need not.
+        self._executor.shutdown(wait=kind is None, cancel_futures=kind is not None)
+        if self._told:
+            self._told.put(None)
+            self._listener.join()
+
+    def submit(self, course: Course, job: Job) -> Future[Graded]:
+        """Have a submission graded by the next process that is free."""
+        return self._executor.submit(_grade, str(course.root), job)
+
+    def alone(self) -> Pool:
+        """Return one of a single process, which tells what it judges."""
+        return Pool(1, trust_students=self._trust, gpu=self._gpu, tell=self._tell)
+
+    def mend(self) -> None:
+        """Begin anew if a process was lost, and all the others with it."""
+        try:
+            self._executor.submit(os.getpid)
+        except BrokenExecutor:
+            self._executor.shutdown(wait=False)
+            self._begin()
+
+    @property
+    def judging(self) -> str:
+        """What was being judged when the only process was lost."""
+        return "" if self._judging is None else str(self._judging.value.decode(errors="replace"))
+
+    def _begin(self) -> None:
+        context = get_context("forkserver")
+        self._judging: Any = context.Array("c", _LONGEST, lock=False) if self.width == 1 else None
+        shared = self._isolation, self._trust, self._gpu, self._told, self._judging
+        self._executor = ProcessPoolExecutor(self.width, context, _start, shared)
+
+    def _listen(self) -> None:
+        assert self._tell
+        while (heard := self._told.get()) is not None:
+            self._tell(*heard)
+
+
+class _Here:
+    """What a process of the pool has loaded."""
+
+    def __init__(self, isolation: Isolation, *, trust_students: bool, gpu: bool, tell: Tell):
+        self._zygotes = Zygotes(isolation, trust=trust_students)
+        self._gpu, self._tell = gpu, tell
+        self._root = ""
+        self._grader: Grader | None = None
+
+    def grade(self, root: str, job: Job) -> Graded:
+        if self._grader is None or root != self._root:
+            self._load(root)
+        assert self._grader
+        return self._grader.grade_job(job)
+
+    def _load(self, root: str) -> None:
+        """Keep one course alone: its references are modules, and another's have the same names."""
+        if self._grader is not None:
+            self._grader.close()
+            self._grader = None
+            self._zygotes.spare()
+        self._grader = Grader(
+            Course.load(root), gpu=self._gpu, tell=self._tell, zygotes=self._zygotes
+        )
+        self._root = root
+
+
+_here: _Here
+
+
+def _start(isolation: Isolation, trust_students: bool, gpu: bool, told: Any, judging: Any) -> None:
+    global _here
+
+    def judged(item: str) -> None:
+        if judging is not None:
+            judging.value = item.encode()[: _LONGEST - 1]
+
+    def tell(student: str, function: str) -> None:
+        if told is not None:
+            told.put((student, function))
+
+    budget.may_end(judged)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _here = _Here(isolation, trust_students=trust_students, gpu=gpu, tell=tell)
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is gone, and with it the student's code."""
+    if parent := parent_process():
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+
+def _grade(root: str, job: Job) -> Graded:
+    return _here.grade(root, job)

@@ -1,0 +1,182 @@
+"""Grade all courses of a folder, one after the other, with one pool of graders."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.course.classroom import width_of
+from autograder.course.config import CONFIG, Course, CourseError
+from autograder.course.files import unusable
+from autograder.course.graders import Open
+from autograder.course.graders.pool import Pool
+from autograder.course.graders.processes import sharing
+from autograder.course.submissions import submissions
+from autograder.delivery.bar import Bar
+from autograder.delivery.grading import NothingToGrade, Outcome, grade_and_save, without_gpu
+from autograder.sandbox import SandboxError, probe
+
+#: Opens graders for a course.
+Opener = Callable[[Course], Open]
+
+
+@dataclass(frozen=True)
+class CourseRow:
+    """What became of one course.
+
+    Attributes
+    ----------
+    name
+        Of its folder.
+    outcome
+        None where it was not graded, or not to its end.
+    reason
+        Why that is so; it is no fault where there was nothing to grade.
+    """
+
+    name: str
+    outcome: Outcome | None
+    reason: str = ""
+    failed: bool = False
+    seconds: float = 0.0
+
+    @property
+    def well(self) -> bool:
+        """Whether nobody has to look at it."""
+        return not self.failed and not (self.outcome and self.outcome.problems)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what became of it as data."""
+        return {
+            "reason": self.reason,
+            "failed": self.failed,
+            "up_to_date": self.outcome.up_to_date if self.outcome else 0,
+            "problems": self.outcome.problems if self.outcome else [],
+            "grades": [g.to_json() for g in self.outcome.grades] if self.outcome else [],
+        }
+
+    def lines(self) -> list[str]:
+        """Say what there is to look at."""
+        said = [*self.outcome.notes, *self.outcome.problems] if self.outcome else [self.reason]
+        return [f"{self.name}: {line}" for line in said]
+
+
+def courses_in(folder: Path) -> list[Path]:
+    """Return the folders of the courses in a folder, by name.
+
+    Raises
+    ------
+    CourseError
+        If there is none, or the folder is that of a course itself.
+    """
+    folder = folder.resolve()
+    if (folder / CONFIG).is_file():
+        raise CourseError(
+            f"{folder} is a course, and --all-courses takes the folder that courses are in: name "
+            f"that, `--course {folder.parent}`, or leave out --all-courses"
+        )
+    found = sorted(path.parent for path in folder.glob(f"*/{CONFIG}"))
+    if not found:
+        raise CourseError(
+            f"no folder in {folder} has a {CONFIG}: --all-courses takes the folder that courses "
+            "are in, as `--course DIR`"
+        )
+    return found
+
+
+def grade_courses(
+    folder: Path,
+    wanted: list[str] | None = None,
+    *,
+    jobs: int | None = None,
+    gpu: bool = False,
+    trust_students: bool = False,
+    bar: Callable[[int], Bar] | None = None,
+    opener: Opener | None = None,
+    **options: Any,
+) -> list[CourseRow]:
+    """Grade every course as `grade_and_save` does; one that can't be graded costs no other one.
+
+    Parameters
+    ----------
+    wanted
+        Assignments, by names that each course is asked for.
+    bar
+        Makes the progress bar, for so many submissions.
+    opener
+        Opens graders for a course; by default all share the processes of one pool.
+    options
+        The others of `grade_and_save`.
+
+    Raises
+    ------
+    CourseError
+        If there is no course in the folder.
+    """
+    roots = courses_in(folder)
+    counts = [_count(root, wanted) for root in roots]
+    shown = bar(sum(counts)) if bar else None
+    options |= {"jobs": jobs, "gpu": gpu, "trust_students": trust_students, "bar": shown}
+    rows: list[CourseRow] = []
+    with ExitStack() as stack:
+        if opener is None:
+            there = gpu and not without_gpu(trust_students)
+            tell = shown.tell if shown else None
+            pool = Pool(
+                width_of(jobs, gpu=there), trust_students=trust_students, gpu=there, tell=tell
+            )
+            opener = _here(stack.enter_context(pool), trust_students)
+        for i, root in enumerate(roots):
+            if shown:
+                shown.name(root.name)
+            rows.append(_grade(root, wanted, opener, options))
+            if shown:
+                shown.reach(sum(counts[: i + 1]))
+    return rows
+
+
+def _here(pool: Pool, trust_students: bool) -> Opener:
+    """Return what opens a pool for courses that this machine's isolation is good enough for."""
+    share = sharing(pool)
+
+    def opener(course: Course) -> Open:
+        course.demand(probe(), trust_students=trust_students)
+        return share(course)
+
+    return opener
+
+
+def _grade(
+    root: Path, wanted: list[str] | None, opener: Opener, options: dict[str, Any]
+) -> CourseRow:
+    began = time.monotonic()
+    outcome, reason, failed = None, "", False
+    try:
+        course = Course.load(root)
+        outcome = grade_and_save(course, course.ids(wanted), opened=opener(course), **options)
+    except NothingToGrade as error:
+        reason = str(error)
+    except (CourseError, SandboxError) as error:
+        reason, failed = str(error), True
+    except OSError as error:
+        reason, failed = str(unusable(error)), True
+    except Exception as error:  # ours: no other course waits for it to be mended
+        reason, failed = (
+            f"the autograder itself failed ({type(error).__name__}: {error}): "
+            f"`autograder grade --course {root}` shows where",
+            True,
+        )
+    return CourseRow(root.name, outcome, reason, failed, time.monotonic() - began)
+
+
+def _count(root: Path, wanted: Sequence[str] | None) -> int:
+    """Return how many submissions a course has, for the bar; what is wrong is said later."""
+    try:
+        course = Course.load(root)
+        return sum(len(submissions(course, id)) for id in course.ids([*wanted] if wanted else None))
+    except (CourseError, OSError):
+        return 0
