@@ -73,6 +73,10 @@ def unusable_gradebook(url: str, error: Exception) -> CourseError:
             f"c.CourseDirectory.db_url is {shown(url)!r}, which is no address of a database: write "
             "it like sqlite:////srv/course/gradebook.db or postgresql+psycopg://user@host/database"
         )
+    advice = (
+        "If another program is writing to it, try again; after an update of nbgrader, run "
+        "`nbgrader db upgrade`; "
+    )
     if is_on_server(url):
         plain = make_url(url).set(drivername="postgresql").render_as_string()
         advice += f"if the server can't be reached, `psql '{plain}'` shows why"
