@@ -53,7 +53,7 @@ bench: $(VENV)/ready
 	$(BIN)/python bench/isolation.py --out $(RESULTS)/isolation.json
 	$(BIN)/python bench/hostile.py --out $(RESULTS)/hostile.json
 	$(BIN)/python bench/faults.py --out $(RESULTS)/faults.json
-	$(BIN)/python bench/notebooks.py --assignments a01,a02,a03,a04,a05 --out $(RESULTS)/notebooks.json
+	$(BIN)/python bench/notebooks.py --assignments a01,a02,a03,a04,m01,m02 --out $(RESULTS)/notebooks.json
 	$(BIN)/python bench/memory.py --out $(RESULTS)/memory.json
 	$(BIN)/python bench/timing.py --out $(RESULTS)/timing.json
 	$(BIN)/python bench/decoder.py --out $(RESULTS)/decoder.json
