@@ -27,6 +27,7 @@ from chromium import Tab, browsing  # noqa: E402
 
 ASSIGNMENT = "a02_attention_by_hand"
 SIZE = 1200, 1500
+BAR = 15  # of scrolling, which a picture leaves empty
 COLOURS = 64  # pages have few; this keeps the files small
 
 
@@ -63,10 +64,9 @@ def mark(sheet: Path) -> None:
 
 def photograph(tab: Tab, page: Path, name: str, zoom: float) -> None:
     """Save the top of a page."""
-    tab.resize(*SIZE)
+    tab.resize(SIZE[0] + BAR, SIZE[1])
     tab.open(page.as_uri())
     tab.wait(f"document.readyState == 'complete' && location.href == '{page.as_uri()}'")
-    tab.ask("document.documentElement.style.overflow = 'hidden'")  # a bar would leave a gap
     tab.ask(f"document.body.style.zoom = {zoom}")
     picture = HERE / f"{name}.png"
     tab.photograph(picture)
