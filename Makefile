@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test engine hostile lint generate lock audit bench clean
+.PHONY: demo test engine hostile lint docs generate lock audit bench clean
 
 demo: $(VENV)/ready
 	$(BIN)/autograder demo
@@ -29,6 +29,11 @@ lint: $(VENV)/ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/autograder generate --check
+
+# The site, in site/; a broken link is an error.
+docs: $(VENV)/ready
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --conf-dir docs/site . site
+	@echo "open site/index.html"
 
 generate: $(VENV)/ready
 	$(BIN)/autograder generate
@@ -78,4 +83,4 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) build *.egg-info
+	rm -rf $(VENV) build site *.egg-info

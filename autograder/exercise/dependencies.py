@@ -58,8 +58,8 @@ def band(
     """Return how far rounding of the carried values can move the result, entry by entry.
 
     A carried value is known only to the digits that the student wrote.  To first order the
-    result moves by at most Σ |f(x ± h) − f(x)| over the entries x and their half units h; where it
-    jumps, as through argmax, that counts nothing.
+    result moves by at most Σ ``|f(x ± h) − f(x)|`` over the entries x and their half units h; where
+    it jumps, as through argmax, that counts nothing.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ class Written(np.ndarray[Any, Any]):
 class Numbers(Answer):
     """A number or an array of numbers within a tolerance.
 
-    An entry e is right within 1e-3 · max(|e|, min(1, 10 |e|)), and within 1e-6 in any case, so that
+    An entry e is right within ``1e-3 · max(|e|, min(1, 10 |e|))``, and within 1e-6 in any case:
     four significant digits are always enough.  What is right to the fewer digits that were written
     earns half.  Of an array the share of right entries counts, where at least half are right.
 

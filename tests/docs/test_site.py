@@ -1,0 +1,152 @@
+"""The site that `make docs` builds: complete, whole in itself, and silent about answers."""
+
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from autograder.course.leak import leaks
+
+from ..chromium import browsing
+from ..loaded import COURSE, ROOT, assigned
+
+GUIDES = [page.relative_to(ROOT).with_suffix("") for page in sorted(ROOT.glob("docs/*.md"))]
+OWN = ["index", "README", "CONTRIBUTING", "CHANGELOG", "bench/README", "search"]
+MADE = ["exercises", "api", "api_exercise", "api_algebra"]
+CATALOGUE = "docs/site/exercises.html"
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]  # built once
+
+
+class Page(HTMLParser):
+    """What a page says, where it links to, what can be linked to in it, and what it loads."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.links, self.anchors, self.loaded, self.text = [], {""}, [], ""
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.anchors.add(given.get("id"))
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        elif tag == "link" and given.get("rel") in ("stylesheet", "preload", "icon"):
+            self.loaded.append(given["href"])
+        elif tag != "a" and given.get("src"):
+            self.loaded.append(given["src"])
+
+    def handle_data(self, data):
+        self.text += f"{data} "
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The site, built anew as `make docs` builds it."""
+    if not os.environ.get("AUTOGRADER_REQUIRE_BROWSER"):  # in CI nothing may be missing
+        for module in ("sphinx", "myst_parser", "furo"):
+            pytest.importorskip(module, reason="the extra `docs` is not installed")
+    folder = tmp_path_factory.mktemp("site")
+    command = re.search(
+        r"^\t\$\(BIN\)/sphinx-build (.*) site$", (ROOT / "Makefile").read_text(), re.M
+    )
+    options = command[1].split()
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", *options, folder],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    return {path.resolve(): Page(path.read_text()) for path in site.rglob("*.html")}
+
+
+def test_every_page_is_there(site):
+    for name in [*GUIDES, *OWN, *(f"docs/site/{name}" for name in MADE)]:
+        assert (site / f"{name}.html").is_file(), name
+
+
+def test_every_link_leads_somewhere(pages):
+    count = 0
+    for path, page in pages.items():
+        for link in page.links:
+            url = urlsplit(link)
+            if url.scheme:
+                assert url.scheme == "https", f"{path} links to {link}"
+                continue
+            target = (path.parent / unquote(url.path)).resolve() if url.path else path
+            assert target.is_file(), f"{path} links to {link}"
+            if target in pages:
+                assert unquote(url.fragment) in pages[target].anchors, f"{path} links to {link}"
+            count += 1
+    assert count > 1000
+
+
+def test_a_link_to_a_source_file_leads_to_its_page(site, pages):
+    page = pages[(site / "docs/architecture.html").resolve()]
+    assert "../autograder/delivery/watch.html" in page.links
+    assert "def " in pages[(site / "autograder/delivery/watch.html").resolve()].text
+
+
+@pytest.fixture(scope="module")
+def sections(site):
+    """What the catalogue says of each assignment."""
+    _, *sections = re.split(r"(?=<h2)", (site / CATALOGUE).read_text())
+    return dict(zip(COURSE.titles, (Page(html).text for html in sections), strict=True))
+
+
+@pytest.mark.parametrize("id", COURSE.titles)
+def test_the_catalogue_has_every_exercise(sections, id):
+    text = " ".join(sections[id].split())
+    assert text.startswith(COURSE.titles[id])
+    for exercise in assigned(id).sound.values():
+        assert f"( {exercise.id} )" in text
+
+
+def test_the_catalogue_tells_source_kinds_points_and_minutes(sections):
+    text = " ".join(sections["a02_attention_by_hand"].split())
+    row = "( attn_hand ) Bahdanau et al. (2015), eq. 5 and 6 numbers, choice 4 10 "
+    assert f"One query, three keys {row}" in text
+    assert "1 The function to compute it" in " ".join(sections["a01_softmax"].split())
+
+
+@pytest.mark.parametrize("id", COURSE.titles)
+def test_the_catalogue_holds_no_answer(sections, id):
+    assert leaks(assigned(id), {"exercises": sections[id].encode()}) == []
+    for hint in (hint for e in assigned(id).sound.values() for hint in e.hints):
+        assert hint not in sections[id]
+
+
+def test_an_answer_in_it_would_be_found(sections):
+    id = "a02_attention_by_hand"
+    wrong = assigned(id).sound["attn_hand_scaled"].parts[1].misconceptions[0].feedback
+    assert leaks(assigned(id), {"exercises": f"{sections[id]} {wrong}".encode()})
+
+
+def test_nothing_comes_from_elsewhere(site, pages):
+    for path, page in pages.items():
+        for address in page.loaded:
+            assert not urlsplit(address).netloc, f"{path} loads {address}"
+    for style in site.rglob("*.css"):
+        assert not re.search(r"@import|url\(\s*['\"]?(https?:)?//", style.read_text()), style
+
+
+@pytest.mark.browser
+def test_it_is_searched_without_a_server(site, tmp_path):
+    with browsing(tmp_path) as tab:
+        tab.open(f"{(site / 'search.html').as_uri()}?q=forkserver")
+        assert tab.wait("document.querySelector('#search-results a')?.innerText")
+        parts = "[...document.querySelectorAll('script[src], link[href], img[src]')]"
+        loaded = tab.ask(f"{parts}.map(part => part.src || part.href).join(' ')").split()
+        assert f"{(site / 'searchindex.js').as_uri()}" in loaded
+        assert all(address.startswith("file:") for address in loaded)
