@@ -65,10 +65,11 @@ class Tab:
         return value
 
     def press(self, *keys):
-        """Press keys one after the other: characters, or names such as ``Tab``."""
+        """Press keys one after the other: characters, ``Tab``, ``Shift+Tab`` and so on."""
         for key in keys:
-            code, text = CODES[key] if key in CODES else (ord(key.upper()), key)
-            event = {"key": key, "windowsVirtualKeyCode": code}
+            name = key.removeprefix("Shift+")
+            code, text = CODES[name] if name in CODES else (ord(name.upper()), name)
+            event = {"key": name, "windowsVirtualKeyCode": code, "modifiers": 8 * (name != key)}
             self._send("Input.dispatchKeyEvent", type="keyDown", text=text, **event)
             self._send("Input.dispatchKeyEvent", type="keyUp", **event)
 

@@ -29,7 +29,11 @@ def markdown2html(context: Any, source: str) -> str:
     from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
     cell = context.get("cell", {})
-    renderer = IPythonRenderer(escape=False, attachments=cell.get("attachments", {}))
+    renderer = IPythonRenderer(
+        escape=False,
+        attachments=cell.get("attachments", {}),
+        exclude_anchor_links=True,  # they lead nowhere: what they lead to is taken out
+    )
     try:
         html: str = MarkdownWithMath(renderer=renderer).render(source)
     except Exception:  # a picture that isn't there, or nested too deeply: show what was written
