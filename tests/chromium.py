@@ -5,9 +5,20 @@ import json
 import subprocess
 import time
 import urllib.request
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from websocket import create_connection
+
+#: What keys with a name are to the browser: a number, and the character that they type.
+CODES = {
+    "Tab": (9, ""),
+    "Enter": (13, "\r"),
+    " ": (32, " "),
+    "Backspace": (8, ""),
+    "ArrowUp": (38, ""),
+    "ArrowDown": (40, ""),
+    "ArrowRight": (39, ""),
+}
 
 
 class Tab:
@@ -31,12 +42,18 @@ class Tab:
                 return answer["result"]
 
     def open(self, url):
-        """Go to a page; ``wait`` for what should be on it."""
-        self._send("Page.navigate", url=url)
+        """Go to a page; ``wait`` for what should be on it, if a script puts it there."""
+        answer = self._send("Page.navigate", url=url)
+        assert "errorText" not in answer, answer
+        self.wait("document.readyState === 'complete'")
 
     def ask(self, script):
-        """Return the value of an expression in the page."""
-        answer = self._send("Runtime.evaluate", expression=script, returnByValue=True)
+        """Return the value of an expression in the page, or of what it promises.
+
+        A page's policy allows no script of ours; an evaluation isn't bound by it.
+        """
+        options = {"returnByValue": True, "awaitPromise": True}
+        answer = self._send("Runtime.evaluate", expression=script, **options)
         return answer["result"].get("value")
 
     def wait(self, script, seconds=120):
@@ -47,10 +64,24 @@ class Tab:
             time.sleep(0.3)
         return value
 
-    def resize(self, width, height):
-        """Give the page a screen of that size."""
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    def press(self, *keys):
+        """Press keys one after the other: characters, ``Tab``, ``Shift+Tab`` and so on."""
+        for key in keys:
+            name = key.removeprefix("Shift+")
+            code, text = CODES[name] if name in CODES else (ord(name.upper()), name)
+            event = {"key": name, "windowsVirtualKeyCode": code, "modifiers": 8 * (name != key)}
+            self._send("Input.dispatchKeyEvent", type="keyDown", text=text, **event)
+            self._send("Input.dispatchKeyEvent", type="keyUp", **event)
+
+    def resize(self, width, height, zoom=1):
+        """Give the page a screen of that size in its own pixels, of which each is ``zoom`` wide."""
+        size = {"width": width, "height": height, "deviceScaleFactor": zoom, "mobile": False}
         self._send("Emulation.setDeviceMetricsOverride", **size)
+
+    def prefer(self, scheme):
+        """Ask for ``light`` or ``dark`` colours, as a person's system does."""
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self._send("Emulation.setEmulatedMedia", features=features)
 
     def photograph(self, path):
         """Save what the page looks like."""
@@ -73,9 +104,8 @@ def browsing(folder):
         address = f"http://127.0.0.1:{port.read_text().splitlines()[0]}/json/list"
         with urllib.request.urlopen(address, timeout=60) as answer:
             pages = [page for page in json.load(answer) if page["type"] == "page"]
-        tab = Tab(pages[0]["webSocketDebuggerUrl"])
-        yield tab
-        tab.close()
+        with closing(Tab(pages[0]["webSocketDebuggerUrl"])) as tab:
+            yield tab
     finally:
         browser.terminate()
         browser.wait()

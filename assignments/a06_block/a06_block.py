@@ -617,7 +617,7 @@ def gradient_norms(
 #
 # *No points here: to read, and a question at the end.* A block of 2024 differs from the one that you built in four places.
 #
-# | | 2017 | today (Llama, Mistral) | why |
+# | place | 2017 | today (Llama, Mistral) | why |
 # |---|---|---|---|
 # | norm | behind the sum | in front of the sublayer, and one at the top | gradients of even size, less warm-up |
 # | kind | layer norm | RMSNorm | cheaper, and no worse |

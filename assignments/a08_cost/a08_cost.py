@@ -396,10 +396,10 @@ def fit_exponent(n: "(k,)", t: "(k,)", n_min: float = 0) -> float:
 # for example (*prefill*). Row $i$ of a chunk that comes after $c$ cached tokens stands at position
 # $c + i$ and may look at keys $0, \dots, c + i$. The mask of a chunk is not square:
 #
-# | | key 0 | 1 | 2 | 3 | 4 | 5 | 6 |
+# | queries | key 0 | 1 | 2 | 3 | 4 | 5 | 6 |
 # |---|---|---|---|---|---|---|---|
-# | chunk row 0 (position 4) | ✓ | ✓ | ✓ | ✓ | ✓ | | |
-# | chunk row 1 (position 5) | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | |
+# | chunk row 0 (position 4) | ✓ | ✓ | ✓ | ✓ | ✓ | – | – |
+# | chunk row 1 (position 5) | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | – |
 # | chunk row 2 (position 6) | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
 #
 # Write a class `KVCache(W, h=1, rope=False)`:

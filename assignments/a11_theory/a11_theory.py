@@ -444,7 +444,7 @@ losses = None     # five numbers
 # *30 minutes.* Here are twelve sentences of the kind that one reads. Label each: **T**, a theorem that was proved in this course;
 # **F**, refuted by a proof or by a counterexample; **E**, a matter of experiment that no theorem decides.
 #
-# | | claim |
+# | number | claim |
 # |---|---|
 # | C1 | The matrix of attention weights has rank at most $d_k$. |
 # | C2 | The matrix of scores $QK^\top$ has rank at most $d_k$. |

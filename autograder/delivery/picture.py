@@ -84,8 +84,9 @@ def exhibit_svg(shown: Curves | HeatMaps) -> str:
     """Draw what a portfolio shows; return an address as `svg` does."""
     if isinstance(shown, Curves):
         axes = _axes()
-        for (name, (x, y)), mark in zip(shown.curves.items(), cycle("os^vD"), strict=False):
-            (axes.loglog if shown.log else axes.plot)(x, y, f"{mark}-", label=name)
+        styles = zip(cycle("os^vD"), cycle(["-", "--", "-.", ":"]), strict=False)
+        for (name, (x, y)), style in zip(shown.curves.items(), styles, strict=False):
+            (axes.loglog if shown.log else axes.plot)(x, y, "".join(style), label=name)
             axes.set_xticks(x, [f"{value:g}" for value in x])
         axes.set_xticks([], minor=True)
         axes.set(xlabel=shown.x, ylabel=shown.y)
@@ -107,6 +108,26 @@ def exhibit_svg(shown: Curves | HeatMaps) -> str:
     figure.supxlabel(shown.x, fontsize=8)
     figure.supylabel(shown.y, fontsize=8)
     return _address(axes)
+
+
+def describe_exhibit(shown: Curves | HeatMaps) -> str:
+    """Say in sentences what such a picture shows.
+
+    >>> describe_exhibit(Curves("n", "ms", {"mine": ([1, 2], [0.5, 3.0])}))
+    'ms against n. mine: from 0.5 at 1 to 3 at 2.'
+    >>> describe_exhibit(HeatMaps("key", "query", {"head 0": [[0.75, 0.25], [0.1, 0.9]]}))
+    'Rows: query; columns: key, both counted from 0. head 0: up to 0.9, in row 1, column 1.'
+    """
+    if isinstance(shown, Curves):
+        told = [f"{shown.y} against {shown.x}."]
+        for name, (x, y) in shown.curves.items():
+            told.append(f"{name}: from {y[0]:.3g} at {x[0]:.3g} to {y[-1]:.3g} at {x[-1]:.3g}.")
+        return " ".join(told)
+    told = [f"Rows: {shown.y}; columns: {shown.x}, both counted from 0."]
+    for name, each in shown.maps.items():
+        row, column = np.unravel_index(np.argmax(each), np.shape(each))
+        told.append(f"{name}: up to {np.max(each):.3g}, in row {row}, column {column}.")
+    return " ".join(told)
 
 
 def _axes() -> Any:

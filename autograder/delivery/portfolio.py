@@ -19,12 +19,20 @@ from autograder.course.runs import read_runs
 from autograder.course.submissions import Unreadable, as_released, read_notebook, texts
 from autograder.delivery.pages import write_page
 from autograder.delivery.people import people
-from autograder.delivery.picture import exhibit_svg
-from autograder.delivery.sanitise import markdown2html
+from autograder.delivery.picture import describe_exhibit, exhibit_svg
+from autograder.delivery.sanitise import beneath, markdown2html
 from autograder.delivery.sheets import Section, Sheet, sheets
 from autograder.exercise import Exercise, Exhibit, Table
 from autograder.grading.results import Status
 from autograder.grading.written import LONGEST
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An address that is a picture, and words for those who don't see it."""
+
+    address: str
+    words: str
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,7 @@ class Work:
     trainings
         The training runs.
     exhibits
-        Captions, with a table each, or the address of a picture.
+        Captions, with a table or a picture each.
     written
         The student's texts, as HTML that is safe to show.
     """
@@ -47,7 +55,7 @@ class Work:
     source: str
     checked: list[str]
     trainings: list[dict[str, Any]]
-    exhibits: list[tuple[str, Table | str]]
+    exhibits: list[tuple[str, Table | Picture]]
     written: list[Markup]
 
 
@@ -111,11 +119,11 @@ def _work(
         [i.rubric for i in items if i.name in checks and i.status is Status.PASSED],
         [item.training for item in items if item.training],
         [(caption, shown) for caption, shown in drawn if shown is not None],
-        [Markup(markdown2html({}, text)) for text in essays if text],
+        [beneath(markdown2html({}, text)) for text in essays if text],
     )
 
 
-def _drawn(exhibit: Exhibit, known: Mapping[str, Any]) -> Table | str | None:
+def _drawn(exhibit: Exhibit, known: Mapping[str, Any]) -> Table | Picture | None:
     """Return a table or a picture; nothing, where the student's data are not what it takes."""
     if any(known.get(name) is None for name in exhibit.needs):
         return None
@@ -123,7 +131,9 @@ def _drawn(exhibit: Exhibit, known: Mapping[str, Any]) -> Table | str | None:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             shown = exhibit.show(**{name: known[name] for name in exhibit.needs})
-            return shown if isinstance(shown, Table) else exhibit_svg(shown)
+            if isinstance(shown, Table):
+                return shown
+            return Picture(exhibit_svg(shown), describe_exhibit(shown))
     except Exception:  # whatever the author's function, or drawing, raises on a wrong answer
         return None
 

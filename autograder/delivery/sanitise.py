@@ -15,6 +15,7 @@ from html import escape
 from typing import Any
 
 from jinja2 import pass_context
+from markupsafe import Markup
 
 #: Pictures come with the notebook: one from elsewhere would tell its owner who looks, and when.
 _PICTURE = re.compile(r"data:image/(png|jpeg|gif);base64,[A-Za-z0-9+/=\s]*")
@@ -28,7 +29,11 @@ def markdown2html(context: Any, source: str) -> str:
     from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
     cell = context.get("cell", {})
-    renderer = IPythonRenderer(escape=False, attachments=cell.get("attachments", {}))
+    renderer = IPythonRenderer(
+        escape=False,
+        attachments=cell.get("attachments", {}),
+        exclude_anchor_links=True,  # they lead nowhere: what they lead to is taken out
+    )
     try:
         html: str = MarkdownWithMath(renderer=renderer).render(source)
     except Exception:  # a picture that isn't there, or nested too deeply: show what was written
@@ -45,6 +50,17 @@ def sanitised(html: str) -> str:
     '$href{javascript:x()}{y}$'
     """
     return _TEX.sub("", str(_cleaner().clean(html)))
+
+
+def beneath(html: str) -> Markup:
+    """Fit a text into a page of ours: below its headings, and with a word where pictures have none.
+
+    >>> beneath('<h1>Why</h1><img src="data:…" alt="">')
+    Markup('<h3>Why</h3><img alt="a picture without a description" src="data:…" alt="">')
+    """
+    below = re.sub(r"<(/?)h([1-6])\b", lambda tag: f"<{tag[1]}h{min(int(tag[2]) + 2, 6)}", html)
+    words = '<img alt="a picture without a description"'  # of two, the first one counts
+    return Markup(re.sub(r'<img\b(?![^>]* alt="[^"])', words, below))
 
 
 @cache

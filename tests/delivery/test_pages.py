@@ -173,7 +173,7 @@ def test_a_page_tells_points_outcome_and_diagnosis(feedback, graded):
 def test_what_a_message_quotes_is_set_apart_from_what_it_says(feedback, graded):
     said = "Line 2 cannot be read: write `*`\n    p1 p2\n       ^\nLine 3 is wrong."
     page = feedback(graded("ada", qk=0.0, feedback=said))
-    assert '<pre class="said">    p1 p2\n       ^</pre>' in page.html
+    assert '<pre class="said" tabindex="0">    p1 p2\n       ^</pre>' in page.html
     assert '<p class="said">Line 3 is wrong.</p>' in page.html
     assert "<code>*</code>" in page.html
 

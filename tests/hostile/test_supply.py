@@ -50,7 +50,15 @@ def licence(distribution):
     said = distribution.metadata
     classifiers = [c for c in said.get_all("Classifier") or () if c.startswith("License ::")]
     stated = said.get("License-Expression") or " ".join(classifiers).replace("OSI Approved", "")
-    return stated.strip() or (said.get("License") or "").strip().partition("\n")[0]
+    text = (said.get("License") or "").strip() or _licence_file(distribution)
+    return stated.strip() or text.strip().partition("\n")[0]
+
+
+def _licence_file(distribution):
+    """Return the text of a licence that only a file states."""
+    names = distribution.metadata.get_all("License-File") or ()
+    texts = (path.read_text() for path in distribution.files or () if path.name in names)
+    return next(texts, "")
 
 
 def test_everything_that_is_installed_may_be_used():

@@ -13,7 +13,7 @@ from autograder.course.release import Release
 from autograder.delivery.essays.table import SUFFIXES, Table, fitting, write_tables
 from autograder.delivery.essays.texts import Asked, Written, answers, numbers
 from autograder.delivery.pages import write_page
-from autograder.delivery.sanitise import markdown2html
+from autograder.delivery.sanitise import beneath, markdown2html
 from autograder.exercise.part import arguments
 from autograder.grading.rubric import rubric_cell
 
@@ -134,7 +134,7 @@ def _write_page(
 def _shown(written: Written) -> Markup:
     """Return what a student wrote or drew as HTML that is safe to show."""
     if written.cell["cell_type"] == "markdown":
-        return Markup(markdown2html({"cell": written.cell}, written.text))
+        return beneath(markdown2html({"cell": written.cell}, written.text))
     pictures = [
         f"![drawn by the code above](data:image/png;base64,{data})"
         for output in written.cell.get("outputs", ())

@@ -39,7 +39,8 @@ const heads = [...table.tHead.rows[0].cells];
 heads.forEach((head, column) => {
   const button = document.createElement("button");
   button.textContent = "↕";
-  button.setAttribute("aria-label", `Sort by ${head.textContent.trim()}`);
+  const exercise = head.querySelector("[title]"); // of which the head shows the number alone
+  button.setAttribute("aria-label", `Sort by ${(exercise?.title || head.textContent).trim()}`);
   button.addEventListener("click", () => {
     const up = head.getAttribute("aria-sort") !== "ascending";
     for (const other of heads) other.removeAttribute("aria-sort");
