@@ -55,24 +55,33 @@ def steps(text: str) -> list[Step]:
 
 
 def run(*command: object, folder: Path | None = None) -> str:
-    """Show a command and run it; return what it printed."""
+    """Show a command and run it; show and return what it prints."""
     words = [str(word) for word in command]
     print("$", shlex.join(words), flush=True)
-    done = subprocess.run(words, cwd=folder, text=True, stdout=subprocess.PIPE, check=False)
-    if done.returncode:
-        sys.exit(f"{done.stdout}{words[0]} ended with status {done.returncode}")
-    return done.stdout
+    said = ""
+    with subprocess.Popen(words, cwd=folder, text=True, stdout=subprocess.PIPE) as process:
+        for line in process.stdout or ():
+            print(line, end="", flush=True)
+            said += line
+    if process.returncode:
+        sys.exit(f"{words[0]} ended with status {process.returncode}")
+    return said
 
 
-def pip_settings(folder: Path) -> dict[Path, str]:
-    """Write down how this machine's pip reaches packages.
+def pip_listed() -> list[str]:
+    """Return how this machine's pip reaches packages, as it says itself."""
+    command = [sys.executable, "-m", "pip", "config", "list"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def pip_settings(folder: Path, listed: list[str]) -> dict[Path, str]:
+    """Write these settings into a folder for use inside.
 
     Returns
     -------
     dict
         What has to be shown inside for it: folders here, and where they are there.
     """
-    listed = run(sys.executable, "-m", "pip", "config", "list").splitlines()
     found = {}
     for line in reversed(listed):  # those of the environment come first, and count
         name, _, value = line.partition("=")
@@ -133,7 +142,7 @@ class Built(Image):
         self.full = Path(program).name == "podman"
 
     def build(self, place: Path) -> None:  # noqa: D102
-        shown = pip_settings(place / "pip")
+        shown = pip_settings(place / "pip", pip_listed())
         given = arguments(shown)
         if IS_ROOT and shutil.which("debootstrap"):
             self._make_base(place / "base")
@@ -192,7 +201,7 @@ class Folder(Image):
     def build(self, place: Path) -> None:  # noqa: D102
         self._root = place / "root"
         self._make_base()
-        shown = pip_settings(place / "pip")
+        shown = pip_settings(place / "pip", pip_listed())
         variables = dict(arguments(shown))
         for word, rest in steps(CONTAINERFILE.read_text()):
             if word == "ARG":
@@ -260,7 +269,7 @@ class Folder(Image):
 
 def records(course: Path) -> dict[str, object]:
     """Return the records of a course, without what is the machine's."""
-    found = {}
+    found: dict[str, object] = {}
     for path in sorted((course / "records").rglob("*.json")):
         record = json.loads(path.read_text())
         found[path.stem] = {k: v for k, v in record.items() if k not in ("runtime", "isolation")}
@@ -295,7 +304,7 @@ def scheduled(image: Image, place: Path, course: Path) -> None:
         empty = mine(place / "empty")
         with background(*image.command(empty, "worker", address, "--processes=1")):
             words = ["grade", ASSIGNMENT, "--force", "--scheduler", address]
-            print(run(*_BESIDE, *words, folder=course))
+            run(*_BESIDE, *words, folder=course)
 
 
 def mine(folder: Path) -> Path:
@@ -314,13 +323,12 @@ def trial(image: Image, place: Path) -> None:
         (course / "grading_secret.txt").write_text("s1")
     mine(inside)
     said = run(*image.command(inside, "doctor"))
-    print(said)
     around = tier(run(*_BESIDE, "doctor", folder=place))
     if image.full and tier(said) != around:
         sys.exit(f"isolation is tier {tier(said)} inside, and {around} around it")
     class_of = ["simulate", ASSIGNMENT, "--students=4"]
     for words in (["generate"], class_of, ["grade", ASSIGNMENT, "--jobs=1"]):
-        print(run(*image.command(inside, *words)))
+        run(*image.command(inside, *words))
         run(*_BESIDE, *words, folder=beside)
     expected = records(beside)
     if not expected or records(inside) != expected:
