@@ -12,7 +12,6 @@ import ast
 import json
 import os
 import re
-import resource
 import secrets
 import shlex
 import shutil
@@ -179,9 +178,8 @@ class Built(Image):
             options = ["--isolation=chroot", *common, self._container, "--", "autograder"]
             return [self._program, "run", *options, *words]
         options = ["--rm", "--network=host", "--security-opt=unmask=/proc/*"]
-        # By default Podman raises limits, which not every root may.
-        for name, limit in (("nofile", resource.RLIMIT_NOFILE), ("nproc", resource.RLIMIT_NPROC)):
-            options.append("--ulimit={}={}:{}".format(name, *resource.getrlimit(limit)))
+        # Podman's own limits are higher than every root may set.
+        options += ["--ulimit=nofile=1024:1024", "--ulimit=nproc=4096:4096"]
         if Path("/sys/fs/cgroup/unified").is_dir() and shutil.which("runc"):
             options.append("--runtime=runc")  # crun refuses both kinds of control groups at once
         if not IS_ROOT:
