@@ -169,7 +169,8 @@ class Built(Image):
         if not self.full:
             return True
         # Status 125 and 126: not what is in the container failed, but the runtime.
-        done = subprocess.run(self.command(Path("/var/tmp"), "--help"), check=False)
+        command = self.command(Path("/var/tmp"), "--help")
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
         return done.returncode not in (125, 126)
 
     def command(self, course: Path, *words: str) -> list[str]:  # noqa: D102
@@ -270,7 +271,9 @@ def records(course: Path) -> dict[str, object]:
     found: dict[str, object] = {}
     for path in sorted((course / "records").rglob("*.json")):
         record = json.loads(path.read_text())
-        found[path.stem] = {k: v for k, v in record.items() if k not in ("runtime", "isolation")}
+        found[str(path.relative_to(course))] = {
+            k: v for k, v in record.items() if k not in ("runtime", "isolation")
+        }
     return found
 
 
