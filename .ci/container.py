@@ -36,6 +36,8 @@ IS_ROOT = os.geteuid() == 0
 #: Who is inside: as root the image's own user, otherwise whoever runs this.
 USER, GROUP = (1000, 1000) if IS_ROOT else (os.geteuid(), os.getegid())
 _BESIDE = [sys.executable, "-c", "from autograder.cli import main; main()"]
+#: What programs of this system's /usr look for.
+_OF_ETC = "alternatives group hosts ld.so.cache nsswitch.conf passwd resolv.conf ssl".split()
 _PIP = "/etc/xdg/pip"  # where pip looks for settings, inside
 
 
@@ -251,7 +253,9 @@ class Folder(Image):
     def _bwrap(self, variables: dict[str, str], options: list[str]) -> list[str]:
         command = ["bwrap", "--die-with-parent", "--unshare-pid", "--bind", str(self._root), "/"]
         if not self._own:
-            command += ["--ro-bind", "/usr", "/usr", "--ro-bind", "/etc", "/etc"]
+            command += ["--ro-bind", "/usr", "/usr"]
+            for name in _OF_ETC:
+                command += ["--ro-bind-try", os.path.realpath(f"/etc/{name}"), f"/etc/{name}"]
         command += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", *options, "--clearenv"]
         for name, value in (self._environment | variables).items():
             command += ["--setenv", name, value]
