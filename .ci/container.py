@@ -37,7 +37,8 @@ IS_ROOT = os.geteuid() == 0
 USER, GROUP = (1000, 1000) if IS_ROOT else (os.geteuid(), os.getegid())
 _BESIDE = [sys.executable, "-c", "from autograder.cli import main; main()"]
 #: What programs of this system's /usr look for.
-_OF_ETC = "alternatives group hosts ld.so.cache nsswitch.conf passwd resolv.conf ssl".split()
+_OF_ETC = ["alternatives", "group", "hosts", "ld.so.cache", "nsswitch.conf", "passwd"]
+_OF_ETC += ["resolv.conf", "ssl"]
 _PIP = "/etc/xdg/pip"  # where pip looks for settings, inside
 
 
