@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test engine hostile lint docs generate lock audit bench clean
+.PHONY: demo test engine hostile container lint docs generate lock audit bench clean
 
 demo: $(VENV)/ready
 	$(BIN)/autograder demo
@@ -22,6 +22,10 @@ engine: $(VENV)/ready
 # Once more where it may differ: newer Pythons, an ordinary user, tier A-.
 hostile:
 	.ci/hostile
+
+# The image for grader and worker, built and tried; docs/container.md.
+container: $(VENV)/ready
+	$(BIN)/python .ci/container.py
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .

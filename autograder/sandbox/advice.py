@@ -1,10 +1,13 @@
 """How to get a stronger isolation tier, in commands for whoever runs the machine."""
 
+import contextlib
+import os
+import re
 from pathlib import Path
 
 from autograder.sandbox.jails import bubblewrap
 
-_SETTINGS = Path("/proc/sys")
+_ROOT = Path("/")
 _SWITCHES = {
     "user/max_user_namespaces": ("0", "user.max_user_namespaces=15000"),
     "kernel/unprivileged_userns_clone": ("0", "kernel.unprivileged_userns_clone=1"),
@@ -16,9 +19,27 @@ _PROFILE = (
     "`profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }`, and load it with "
     "`apparmor_parser -r /etc/apparmor.d/bwrap`"
 )
-_CONTAINER = (
-    "if this is a container, its runtime may deny namespaces: Docker and Podman allow them with "
-    "`--security-opt seccomp=unconfined --security-opt apparmor=unconfined`"
+_UNNAMED = "unknown runtime"
+# Two things stand against bubblewrap in a container: a filter that denies namespaces, and masks
+# over parts of /proc, for which the kernel grants no other /proc. Podman has the masks alone.
+_FLAGS = {
+    "Podman": "start it with `podman run --security-opt 'unmask=/proc/*'`",
+    "Docker": "start it with `docker run --security-opt seccomp=unconfined --security-opt "
+    "systempaths=unconfined --security-opt apparmor=unconfined`",
+    "Buildah": "`buildah run` only changes the root folder, below which the kernel grants no "
+    "namespaces: run the image with Podman",
+    "Kubernetes": "give the container's securityContext `seccompProfile: {type: Unconfined}` and "
+    "`procMount: Unmasked`, which takes `hostUsers: false` for the pod",
+    _UNNAMED: "the runtime must allow namespaces of users, and mask nothing in /proc",
+}
+_UNKNOWN = (
+    "the kernel denies namespaces, and no switch for that was found: if this is a container, "
+    + _FLAGS[_UNNAMED]
+)
+_GROUPS = re.compile(r"docker|containerd|kubepods|libpod|lxc")
+_OLD_FILTER = (
+    "or this container's runtime has a filter older than Landlock: try "
+    "`--security-opt seccomp=unconfined`"
 )
 _KERNEL = {
     "user": "run the grader as an ordinary user, or install Python where everybody can read it",
@@ -40,6 +61,8 @@ def on(what: str) -> str:
         return "install bubblewrap: `apt install bubblewrap` or `dnf install bubblewrap`"
     if what in ("bubblewrap", "namespaces"):
         return _namespaces()
+    if what == "Landlock" and container():
+        return f"{_KERNEL[what]}; {_OLD_FILTER}"
     return _KERNEL.get(what, "see what was tried")
 
 
@@ -48,13 +71,30 @@ def _namespaces() -> str:
     for name, (off, on) in _SWITCHES.items():
         if _setting(name) == off:
             return f"namespaces are switched off: `sysctl -w {on}`"
+    runtime = container()
+    steps = [f"this is a container ({runtime}): {_FLAGS[runtime]}"] if runtime else []
     if _setting(_APPARMOR) == "1":
-        return _PROFILE
-    return _CONTAINER
+        steps.append(f"on the machine itself, {_PROFILE}" if runtime else _PROFILE)
+    return "; ".join(steps) or _UNKNOWN
+
+
+def container() -> str:
+    """Return whose container this process is in, or nothing if it is in none."""
+    if "KUBERNETES_SERVICE_HOST" in os.environ:  # whatever runs its containers
+        return "Kubernetes"
+    with contextlib.suppress(OSError):
+        mark = (_ROOT / "run/.containerenv").read_text()
+        return "Buildah" if 'engine="buildah' in mark else "Podman"
+    if (_ROOT / ".dockerenv").exists():
+        return "Docker"
+    with contextlib.suppress(OSError):
+        if _GROUPS.search((_ROOT / "proc/1/cgroup").read_text()):
+            return _UNNAMED
+    return ""
 
 
 def _setting(name: str) -> str:
     try:
-        return (_SETTINGS / name).read_text().strip()
+        return (_ROOT / "proc/sys" / name).read_text().strip()
     except OSError:  # this kernel has no such switch
         return ""

@@ -68,10 +68,11 @@ class TestTiers:
 class TestAdvice:
     @pytest.fixture
     def settings(self, monkeypatch, tmp_path):
-        monkeypatch.setattr(advice, "_SETTINGS", tmp_path)
-        (tmp_path / "user").mkdir()
-        (tmp_path / "kernel").mkdir()
-        return tmp_path
+        monkeypatch.setattr(advice, "_ROOT", tmp_path)
+        monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+        for name in ("user", "kernel"):
+            (tmp_path / "proc/sys" / name).mkdir(parents=True)
+        return tmp_path / "proc/sys"
 
     def test_namespaces_switched_off(self, settings):
         (settings / "user/max_user_namespaces").write_text("0\n")
@@ -87,8 +88,47 @@ class TestAdvice:
         assert "apparmor_parser -r" in advice.on("namespaces")
 
     @pytest.mark.usefixtures("settings")
-    def test_a_container(self):
-        assert "--security-opt" in advice.on("namespaces")
+    def test_no_switch_and_no_container(self):
+        assert advice.container() == ""
+        assert "no switch for that was found" in advice.on("namespaces")
+
+    @pytest.mark.usefixtures("settings")
+    @pytest.mark.parametrize(
+        ("file", "text", "found", "flag"),
+        [
+            ("run/.containerenv", "", "Podman", "unmask=/proc/*"),
+            ("run/.containerenv", 'engine="podman-4.3.1"\n', "Podman", "unmask=/proc/*"),
+            ("run/.containerenv", 'engine="buildah-1.28.2"\n', "Buildah", "with Podman"),
+            (".dockerenv", "", "Docker", "systempaths=unconfined"),
+            ("proc/1/cgroup", "8:pids:/lxc/one\n", "unknown runtime", "the runtime must"),
+        ],
+    )
+    def test_a_container_is_recognised(self, tmp_path, file, text, found, flag):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(text)
+        assert advice.container() == found
+        said = advice.on("bubblewrap" if bubblewrap.installed() else "namespaces")
+        assert said.startswith(f"this is a container ({found}): ")
+        assert flag in said
+
+    @pytest.mark.usefixtures("settings")
+    def test_kubernetes_is_recognised_whatever_runs_its_containers(self, tmp_path, monkeypatch):
+        (tmp_path / ".dockerenv").touch()
+        monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
+        assert "procMount: Unmasked" in advice.on("namespaces")
+
+    def test_in_a_container_the_machine_may_deny_namespaces_as_well(self, settings, tmp_path):
+        (tmp_path / ".dockerenv").touch()
+        (settings / "kernel/apparmor_restrict_unprivileged_userns").write_text("1\n")
+        said = advice.on("namespaces")
+        assert "docker run" in said
+        assert "on the machine itself, AppArmor" in said
+
+    @pytest.mark.usefixtures("settings")
+    def test_a_filter_of_the_runtime_may_be_older_than_landlock(self, tmp_path):
+        assert "--security-opt" not in advice.on("Landlock")
+        (tmp_path / ".dockerenv").touch()
+        assert "--security-opt seccomp=unconfined" in advice.on("Landlock")
 
 
 class TestDemands:
