@@ -31,7 +31,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,7 @@ from autograder.delivery.marks import scores
 A = "a02_attention_by_hand"
 PORT = 8786
 HOSTS = "ag-bench"  # begins the names of what `ip` makes, and of nothing else
+PARTS = ("side_by_side", "sleeping", "killed")
 SAMPLE = 60  # submissions by which the time of a job is known
 _TICK = os.sysconf("SC_CLK_TCK")
 
@@ -332,6 +333,19 @@ def sleeping(origin: Path, folder: Path, width: int, jobs: int) -> dict[str, flo
     }
 
 
+def asleep(origin: Path, part: Path, folder: Path) -> dict[str, Any]:
+    """Try several numbers of workers, with jobs as they are and ten times as long."""
+    found = {}
+    for factor in (1, 10):
+        path, seconds = answers(part, folder, factor)
+        os.environ[ANSWERS] = str(path)
+        jobs = len(list((origin / "submitted").iterdir()))
+        found[f"jobs of {statistics.mean(seconds):.2g} s"] = {
+            width: sleeping(origin, folder, width, min(jobs, 100 * width)) for width in (8, 64, 256)
+        }
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--submissions", type=int, default=10_000, help="of the class with kills")
@@ -339,32 +353,30 @@ def main() -> None:
     parser.add_argument("--every", type=float, default=45.0, help="seconds between kills")
     parser.add_argument("--part", type=int, default=300, help="submissions without kills")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", choices=PARTS, help="one of the three")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the hosts go
     os.environ[SECRET] = "of this bench alone"
-    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+    parts = [options.only] if options.only else PARTS
+    found: dict[str, Any] = {}
+    if options.only and options.out and options.out.exists():
+        found = json.loads(options.out.read_text())
+    with tempfile.TemporaryDirectory() as name, hosts(options.workers) as (address, on):
         folder = Path(name)
         progress("simulating the class")
         origin = prepare([A], options.submissions, folder / "origin")
         part = part_of(origin, folder / "part", options.part)
-        address, on = stack.enter_context(hosts(options.workers))
-        found: dict[str, Any] = {
-            "machine": {"cores": os.cpu_count(), "python": platform.python_version()},
-            "hosts": "network namespaces" if on[0] else "processes",
-        }
-        with Machines(folder, address, on[: os.cpu_count()]) as two:
-            found["side_by_side"] = side_by_side(part, folder, two, options.rounds)
-        found["sleeping"] = {}
-        for factor in (1, 10):
-            path, seconds = answers(part, folder, factor)
-            os.environ[ANSWERS] = str(path)
-            found["sleeping"][f"job of {statistics.mean(seconds):.2g} s"] = {
-                width: sleeping(origin, folder, width, min(options.submissions, 100 * width))
-                for width in (8, 64, 256)
-            }
-        machines = stack.enter_context(Machines(folder, address, on))
-        found["killed"] = killed(origin, folder, machines, options.every)
+        found["machine"] = {"cores": os.cpu_count(), "python": platform.python_version()}
+        found["hosts"] = "network namespaces" if on[0] else "processes"
+        if "side_by_side" in parts:
+            with Machines(folder, address, on[: os.cpu_count()]) as two:
+                found["side_by_side"] = side_by_side(part, folder, two, options.rounds)
+        if "sleeping" in parts:
+            found["sleeping"] = asleep(origin, part, folder)
+        if "killed" in parts:
+            with Machines(folder, address, on) as machines:
+                found["killed"] = killed(origin, folder, machines, options.every)
     print(json.dumps(found, indent=2))
     if options.out:
         options.out.write_text(json.dumps(found, indent=2) + "\n")
