@@ -40,10 +40,25 @@ def draw(rng):
     }
 
 
-@exercise.part(points=1, answer=Formula("b s d"))
+@exercise.part(
+    points=1,
+    answer=Formula("b s d", assumptions={"b": "positive", "s": "positive", "d": "positive"}),
+)
 def new_base():
     """The base for which the slowest pair turns s times more slowly, in b, s, d."""
     return "b*s**(d/(d - 2))"
+
+
+@new_base.alternative
+def solved_as_it_stands():
+    """Raise both sides to the power that leaves the base alone."""
+    return "(s*b**((d - 2)/d))**(d/(d - 2))"
+
+
+@new_base.alternative
+def with_the_exponent_of_one_pair():
+    """The same, with 1 − 2/d."""
+    return "(s*b**(1 - 2/d))**(1/(1 - 2/d))"
 
 
 @new_base.misconception()

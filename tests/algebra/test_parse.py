@@ -42,6 +42,7 @@ p1, z1, Z = sympy.symbols("p1 z1 Z", real=True)
         ("√(x)", sympy.sqrt(x)),
         ("sin(x)*cos(x)*tan(x)", sympy.sin(x) * sympy.cos(x) * sympy.tan(x)),
         ("sinh(-x)+cosh(-x)+tanh(0)", cosh(x) - sinh(x)),
+        (r"\operatorname{sech}^2\left(x\right)", cosh(x) ** -2),
         ("diff(tanh(x) + sinh(x) + cosh(x), x)", 1 - tanh(x) ** 2 + cosh(x) + sinh(x)),
         ("max(y, x, x) - max(x, y)", sympy.Integer(0)),
         ("diff(max(x, 0), x)", sympy.Heaviside(x)),
@@ -304,3 +305,8 @@ def test_matrix():
 def test_matrix_refusals(rows, reason):
     with pytest.raises(ParseError, match=reason):
         parse_matrix(rows, ["x", "y"])
+
+
+@pytest.mark.parametrize("text", [r"1 - \lambda", "1 - lambda", "1 − λ", "1 - lam"])
+def test_what_python_keeps_for_itself_is_called_lam(text):
+    assert parse(text, ("lam",), implicit=True) == 1 - sympy.Symbol("lam", real=True)

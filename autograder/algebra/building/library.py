@@ -165,6 +165,7 @@ _ALIASES = {
     "arcsinh": "asinh",
     "arccosh": "acosh",
     "arctanh": "atanh",
+    "artanh": "atanh",
     "Max": "max",
     "Min": "min",
     "tr": "trace",

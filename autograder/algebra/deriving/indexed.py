@@ -325,8 +325,21 @@ class _Builder:
             args += [sympy.Integer(1), self.names.index(self.names.size)]
         if len(args) != 4 or not args[1].is_Symbol or args[1].name not in self.names.indices:
             self.fail("write sum(f, k) or sum(f, k, 1, n) with an index k", node)
+        args[0] = self._apart(args[0], args[1])
         if left_out is None:
             return kind(*args)
         if kind is Largest:
             self.fail("write a maximum over every k: max(f, k)", node)
         return kind(*args) - args[0].xreplace({args[1]: left_out})
+
+    def _apart(self, body: sympy.Expr, index: sympy.Symbol) -> sympy.Expr:
+        """Give what is bound inside by the same index another one: sum(p_k*max(v_k, k), k)."""
+        for inner in body.atoms(*BINDERS):
+            if inner.args[1] == index:
+                taken = {symbol.name for symbol in body.free_symbols}
+                free = [name for name in self.names.indices if name not in taken]
+                if free:
+                    other = self.names.index(free[0])
+                    term = inner.args[0].xreplace({index: other})
+                    body = body.xreplace({inner: inner.func(term, other, *inner.args[2:])})
+        return body

@@ -46,6 +46,8 @@ def read_tree(
     """
     latex = latex or is_latex(str(text))
     tokens = tokenize(text, words=words, functions=functions, split=implicit, latex=latex)
+    if "lam" in words and "lambda" not in words:  # Python keeps that word: it is no name there
+        tokens = [t._replace(text="lam") if t.text == "lambda" else t for t in tokens]
     if open_functions:
         words = _without_bracket(tokens, functions).union(words)
     return Reader(str(text), tokens, implicit, functions, words, open_functions, latex).read()

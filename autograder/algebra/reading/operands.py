@@ -12,7 +12,8 @@ _CLOSING = {"(": ")", "[": "]", "{": "}", r"\{": r"\}"}
 _TRIGONOMETRIC = ("sin", "cos", "tan")
 # After these, LaTeX and `sin 5n` need no brackets.
 _LOGARITHMS = ("log", "ln", "log2", "log10")
-_BARE = (*_TRIGONOMETRIC, "sec", "csc", "cot", "sinh", "cosh", "tanh", "exp", *_LOGARITHMS)
+_HYPERBOLIC = ("sinh", "cosh", "tanh", "sech", "csch", "coth")
+_BARE = (*_TRIGONOMETRIC, "sec", "csc", "cot", *_HYPERBOLIC, "exp", *_LOGARITHMS)
 _SQUARE = ("E", "Var")  # written E[X] as well
 _INVERSES = ("arcsin", "arccos", "arctan")
 
