@@ -534,18 +534,27 @@ class Node(NamedTuple):
     marks: tuple[str, ...] = ()
 
 
+_BINDING = ("Sum", "sum", "Product", "product", "Largest", "Smallest")
+
+
 def call(name: str, token: Token, *arguments: Node) -> Node:
     """Return a call of `name` that stands where `token` does."""
     return Node("call", Token("name", name, token.position), arguments)
 
 
 def shares_a_name(one: Node, other: Node) -> bool:
-    """Whether a name of one tree stands in the other, alone or as an index: j in ``v_j``."""
+    """Whether a name of one tree stands in the other, alone or as an index: j in ``v_j``.
+
+    An index that is bound inside is no name of the whole: there is no j in ``sum(v_j, j)``.
+    """
     return bool(_names(one) & _names(other))
 
 
 def _names(node: Node) -> set[str]:
     own = re.findall(r"[^\W\d_]+", node.token.text) if node.kind == "name" else []
+    if node.kind == "call" and node.token.text in _BINDING and len(node.children) > 1:
+        body, index, *ends = node.children
+        return _names(body) - _names(index) | set().union(*map(_names, ends))
     return {*own}.union(*map(_names, node.children))
 
 
@@ -845,7 +854,8 @@ _CLOSING = {"(": ")", "[": "]", "{": "}", r"\{": r"\}"}
 _TRIGONOMETRIC = ("sin", "cos", "tan")
 # After these, LaTeX and `sin 5n` need no brackets.
 _LOGARITHMS = ("log", "ln", "log2", "log10")
-_BARE = (*_TRIGONOMETRIC, "sec", "csc", "cot", "sinh", "cosh", "tanh", "exp", *_LOGARITHMS)
+_HYPERBOLIC = ("sinh", "cosh", "tanh", "sech", "csch", "coth")
+_BARE = (*_TRIGONOMETRIC, "sec", "csc", "cot", *_HYPERBOLIC, "exp", *_LOGARITHMS)
 _SQUARE = ("E", "Var")  # written E[X] as well
 _INVERSES = ("arcsin", "arccos", "arctan")
 
@@ -1413,6 +1423,8 @@ def read_tree(
     """
     latex = latex or is_latex(str(text))
     tokens = tokenize(text, words=words, functions=functions, split=implicit, latex=latex)
+    if "lam" in words and "lambda" not in words:  # Python keeps that word: it is no name there
+        tokens = [t._replace(text="lam") if t.text == "lambda" else t for t in tokens]
     if open_functions:
         words = _without_bracket(tokens, functions).union(words)
     return Reader(str(text), tokens, implicit, functions, words, open_functions, latex).read()
@@ -1682,5 +1694,5 @@ def _in_brackets(piece: tuple[str, int], level: int) -> str:
     return text if own >= level else f"({text})"
 
 
-CALLS = frozenset(['Abs', 'And', 'Complement', 'Derivative', 'EmptySet', 'Eq', 'FiniteSet', 'Ge', 'Gt', 'Implies', 'Intersection', 'Interval', 'Interval.Lopen', 'Interval.Ropen', 'Interval.open', 'KroneckerDelta', 'Le', 'Limit', 'Lt', 'Matrix', 'Max', 'Min', 'Ne', 'Not', 'Or', 'Product', 'Sum', 'Union', 'Xor', 'abs', 'acos', 'acosh', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'binomial', 'cbrt', 'ceil', 'ceiling', 'conjugate', 'cos', 'cosh', 'cot', 'coth', 'csc', 'csch', 'det', 'diag', 'diff', 'erf', 'exp', 'factorial', 'floor', 'im', 'limit', 'ln', 'log', 'log10', 'log2', 'max', 'min', 'norm', 'prod', 'product', 're', 'root', 'sec', 'sech', 'sgn', 'sigmoid', 'sign', 'sin', 'sinh', 'sqrt', 'sum', 'tan', 'tanh', 'tr', 'trace', 'transpose'])
+CALLS = frozenset(['Abs', 'And', 'Complement', 'Derivative', 'EmptySet', 'Eq', 'FiniteSet', 'Ge', 'Gt', 'Implies', 'Intersection', 'Interval', 'Interval.Lopen', 'Interval.Ropen', 'Interval.open', 'KroneckerDelta', 'Le', 'Limit', 'Lt', 'Matrix', 'Max', 'Min', 'Ne', 'Not', 'Or', 'Product', 'Sum', 'Union', 'Xor', 'abs', 'acos', 'acosh', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'artanh', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'binomial', 'cbrt', 'ceil', 'ceiling', 'conjugate', 'cos', 'cosh', 'cot', 'coth', 'csc', 'csch', 'det', 'diag', 'diff', 'erf', 'exp', 'factorial', 'floor', 'im', 'limit', 'ln', 'log', 'log10', 'log2', 'max', 'min', 'norm', 'prod', 'product', 're', 'root', 'sec', 'sech', 'sgn', 'sigmoid', 'sign', 'sin', 'sinh', 'sqrt', 'sum', 'tan', 'tanh', 'tr', 'trace', 'transpose'])
 CONSTANTS = frozenset(['E', 'EmptySet', 'False', 'I', 'True', 'e', 'inf', 'infinity', 'infty', 'oo', 'pi'])
