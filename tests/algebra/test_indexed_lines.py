@@ -269,6 +269,20 @@ def test_a_bound_that_is_said_to_be_equal_earns_nothing_at_the_end():
     assert LARGEST.examine([right[0], f"{right[1]}  # weights sum to one"]).credit == 1
 
 
+def test_a_line_that_divides_by_nothing_is_wrong():
+    chain = IndexedChain(
+        start="c_i + (1 - sum(c_k, k))*(p_i - c_i)/sum(p_k - c_k, k)",
+        target="p_i",
+        indexed=("p", "c"),
+        where={"p_i": "a_i/sum(a_k, k)"},
+        hidden=("a_i",),
+        positive=("p", "c", "a"),
+    )
+    found = chain.examine(["c_i + (1 - sum(c_k, k))*(p_i - c_i)/(1 - sum(p_k, k))", "p_i"])
+    assert not found.review
+    assert "it divides by 0" in found.findings[0].message
+
+
 def test_the_result_may_hold_no_operator_that_the_target_lacks():
     chain = IndexedChain(start="D(z_i, z_j)", target="delta(i,j)", indexed=("z",))
     examination = chain.examine(["D(z_i + 1, z_j)"])

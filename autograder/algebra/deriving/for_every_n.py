@@ -37,9 +37,12 @@ def equal_for_all(a: sympy.Expr, b: sympy.Expr, world: World) -> Verdict:
     certificates = set()
     for env in world.cases(a, b, sizes=SIZES):
         try:
-            verdict = equal(value(a, env, world), value(b, env, world))
+            sides = value(a, env, world), value(b, env, world)
         except TooMuch:
             return Verdict(None, "undecided: too long when written out")
+        verdict = equal(*sides)
+        if verdict.equal is None and [*map(_divides_by_zero, sides)] == [False, True]:
+            return Verdict(False, "refuted: it divides by 0")
         if verdict.equal is False and verdict.values:
             where = verdict.how.rpartition("refuted at ")[2]
             return Verdict(False, f"refuted at {_case(env)}{where}", verdict.values)
@@ -53,6 +56,12 @@ def equal_for_all(a: sympy.Expr, b: sympy.Expr, world: World) -> Verdict:
         return Verdict(True, "proved" + which + " for matrices of every size" * matrices)
     how = "proved" if certificates == {"proved"} else "numeric"
     return Verdict(True, f"{how}{_for_which(a, b, world, len(tried))}")
+
+
+def _divides_by_zero(expr: sympy.Expr) -> bool:
+    """Tell whether there is something in it that has no value, whatever the names stand for."""
+    below = [p.base for p in expr.atoms(sympy.Pow) if p.exp.is_negative and not p.base.is_number]
+    return any(equal(base, sympy.Integer(0)).equal is True for base in below)
 
 
 def _for_which(a: sympy.Expr, b: sympy.Expr, world: World, sizes: int) -> str:
