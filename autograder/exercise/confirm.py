@@ -26,7 +26,7 @@ _OPERATIONS = 1.5  # on arrays for each row, in time; a loop over rows takes mor
 _SHARE = 0.2  # of the first growth of the time, in a loop: 0.9 when idle, 0.25 when very busy
 _EXCESS = 0.75  # operations for each row, more than the reference: measured 0.6 without, 0.8 with
 _REFERENCE = 3.0  # times that of the reference, which has no loop
-_LOOKS = 2  # for a loop, that must agree
+_FOUND, _CLEAN = 2, 3  # looks that find a loop, or none, until that is believed
 _REPEATED, _SINGLE = 50, 40  # operations of one moment, and moments of a look
 
 
@@ -75,13 +75,13 @@ def no_loop(call: Clocked, make: Make, rows: Rows) -> bool:
     """Tell whether the time of small calls agrees with a number of steps that is always the same.
 
     Such a time is a + b·n + c·n², and b is the time of a row: in a loop that of some operations
-    on arrays, and else that of a few numbers.  Two looks of three decide: a busy machine hides a
-    loop now and then, or makes one up.
+    on arrays, and else that of a few numbers.  A busy machine hides a loop now and then, and makes
+    one up much more seldom: two looks of four that find one suffice.
     """
     found: list[bool] = []
-    while call.clocked and max(found.count(True), found.count(False)) < _LOOKS:
+    while call.clocked and found.count(False) < _FOUND and found.count(True) < _CLEAN:
         found.append(_without_loop(call, make, rows))
-    return found.count(False) < _LOOKS
+    return found.count(False) < _FOUND
 
 
 def _without_loop(call: Clocked, make: Make, rows: Rows) -> bool:

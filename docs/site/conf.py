@@ -64,6 +64,8 @@ docs/student
 docs/nbgrader
 docs/jupyterhub
 docs/cluster
+docs/postgres
+docs/container
 ```
 
 ```{toctree}
