@@ -159,6 +159,40 @@ def test_a_killed_worker_costs_nothing_but_time(course, work, address, tmp_path)
         assert records(found) == here(course, work)
 
 
+def test_a_connection_that_is_lost_for_a_moment_costs_nothing_but_time(
+    course, work, address, tmp_path
+):
+    first = "import time\nreal = station.Station.grade\n"
+    first += "station.Station.grade = lambda *a: (time.sleep(1), real(*a))[1]\n"
+    opened = []
+
+    def open_cluster(_):
+        opened.append(Cluster(course, address))
+        return opened[0]
+
+    with worker(tmp_path, address, first=first):
+        found = []
+        for graded in grade_class(course, work, force=True, opened=open_cluster):
+            found.append(graded)
+            if len(found) == 1:
+                client = opened[0]._client
+                client.loop.add_callback(client.scheduler_comm.comm.abort)
+        assert records(found) == here(course, work)
+
+
+def test_a_run_that_has_lost_its_last_worker_ends_with_a_sentence(
+    course, work, address, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(cluster, "_UNMANNED", 3.0)
+    first = "import time\nreal = station.Station.grade\n"
+    first += "station.Station.grade = lambda *a: (time.sleep(1), real(*a))[1]\n"
+    done = grade_class(course, work, force=True, opened=lambda _: Cluster(course, address))
+    with worker(tmp_path, address, first=first):
+        next(done)
+    with pytest.raises(CourseError, match="has had no worker for 3 s.*what was graded is kept"):
+        list(done)
+
+
 @pytest.mark.parametrize("fault", ["os._exit(1)", "1 / 0"])
 def test_who_ends_workers_is_withheld_and_nobody_else(course, work, address, tmp_path, fault):
     victim = work[1].student

@@ -9,17 +9,15 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import sys
 import threading
 import time
 from collections import deque
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 from distributed import Client, fire_and_forget
-from distributed.security import Security
 
 from autograder.course.bundle import Bundle
 from autograder.course.config import Course, CourseError
@@ -34,15 +32,17 @@ from autograder.course.graders.station import (
     stand,
     unpacked,
 )
+from autograder.course.graders.tls import certificates, security
 from autograder.course.job import Job
-from autograder.sandbox import probe
 
 _AHEAD = 2  # jobs for each grader, one of them on its way
 _LOOK = 0.5  # seconds from one look at the workers to the next
 _CONNECT = 20.0  # seconds to reach the scheduler
 _FIRST = 60.0  # seconds to wait for the first worker
 _SILENT = 30.0  # seconds without the scheduler, after which it is given up
+_UNMANNED = 120.0  # seconds to wait for another worker, when there are jobs and none is left
 _FORGET = 20.0  # seconds for the workers to end their processes
+_CALLED_OFF = ("cancelled", "lost")  # what Dask says of a future that nobody works on
 _FAILURES = 2  # of one job: a worker was lost with it, the second time with it alone
 
 
@@ -97,7 +97,7 @@ class Cluster:
                 f"{SECRET} is not set: workers prove by it that they may have the course, so give "
                 "them and yourself the same long random text in this environment variable"
             )
-        self._scheduler, self._security = scheduler, _security(certificates(scheduler, tls))
+        self._scheduler, self._security = scheduler, security(certificates(scheduler, tls))
         self._trust = trust_students
         self._bundle = Bundle.of(course)
         self._workers: dict[str, _Worker] = {}
@@ -107,6 +107,7 @@ class Cluster:
         self._lock = threading.RLock()
         self._closing = threading.Event()
         self._number = 0
+        self._ended = ""  # why nothing more is graded
 
     def __enter__(self) -> Self:
         try:
@@ -153,6 +154,9 @@ class Cluster:
         """Have a submission graded by the worker that has least to do."""
         future: Future[Graded] = Future()
         with self._lock:
+            if self._ended:
+                future.set_exception(CourseError(self._ended))
+                return future
             self._number += 1
             self._tasks[self._number] = _Task(job, future)
             self._waiting.append(self._number)
@@ -198,7 +202,7 @@ class Cluster:
         try:
             result: Graded | None = unpacked(there.result())
         except CancelledError:
-            return  # its worker is lost, and it is given to another
+            return  # its worker or the connection is lost: `_attend` gives it to another
         except Exception:  # that of a worker's own: it may go well elsewhere
             result = None
         with self._lock:
@@ -217,7 +221,7 @@ class Cluster:
 
     def _attend(self) -> None:
         """Look who came and who went, until this is closed."""
-        seen = time.monotonic()
+        seen = manned = time.monotonic()
         while not self._closing.wait(_LOOK):
             try:
                 known = self._client.scheduler_info()["workers"]
@@ -230,9 +234,15 @@ class Cluster:
             with self._lock:
                 for address in self._workers.keys() - known.keys():
                     self._lost(self._workers.pop(address))
+                self._recover()
                 new = known.keys() - self._workers.keys() - self._refused.keys()
                 for address in new:
                     self._workers[address] = _Worker(address)
+                if self._fit() or not self._tasks:
+                    manned = time.monotonic()
+            if time.monotonic() - manned > _UNMANNED:
+                self._give_up(f"{self._scheduler} has had no worker for {_UNMANNED:.0f} s")
+                return
             for address in new:
                 width = int(known[address]["nthreads"])
                 threading.Thread(target=self._greet, args=(address, width), daemon=True).start()
@@ -245,6 +255,10 @@ class Cluster:
                 raise CourseError(f"it does not know the secret in {SECRET}")
             if refusal := self._ask(address, stand, self._bundle, width, self._trust):
                 raise CourseError(refusal)
+        except CancelledError:  # by a lost connection: it is greeted again
+            with self._lock:
+                self._workers.pop(address, None)
+            return
         except Exception as error:
             with self._lock:
                 if self._workers.pop(address, None):
@@ -270,6 +284,24 @@ class Cluster:
             self._again(number)
         self._hand_out()
 
+    def _recover(self) -> None:
+        """Hand out again what got lost on the way, though no worker is lost.
+
+        When the connection to the scheduler was lost for a moment, Dask calls off whatever was
+        asked for, and what was on its way never arrives. That is no fault of a job's.
+        """
+        for worker in self._workers.values():
+            for number in list(worker.running):
+                task = self._tasks.get(number)
+                if task is None or task.there is None or task.there.status in _CALLED_OFF:
+                    worker.running.discard(number)
+        held = {number for worker in self._workers.values() for number in worker.running}
+        if astray := self._tasks.keys() - held - set(self._waiting):
+            for number in astray:
+                self._tasks[number].there = None
+            self._waiting.extend(sorted(astray))
+            self._hand_out()
+
     def _again(self, number: int) -> None:
         """Have a job done again, by a worker that does nothing beside it; but not for ever."""
         task = self._tasks[number]
@@ -285,8 +317,7 @@ class Cluster:
         until = time.monotonic() + _FIRST
         while not self._fit():
             if self._refused and not self._workers:
-                reasons = "; ".join(f"{at}: {why}" for at, why in sorted(self._refused.items()))
-                raise CourseError(f"no worker of {self._scheduler} can grade: {reasons}")
+                raise CourseError(f"no worker of {self._scheduler} can grade: {self._reasons}")
             if time.monotonic() > until:
                 raise CourseError(
                     f"{self._scheduler} has had no worker for {_FIRST:.0f} s: start some with "
@@ -294,62 +325,16 @@ class Cluster:
                 )
             time.sleep(_LOOK / 5)
 
+    @property
+    def _reasons(self) -> str:
+        return "; ".join(f"{at}: {why}" for at, why in sorted(self._refused.items()))
+
     def _give_up(self, reason: str) -> None:
+        if self._refused:
+            reason = f"{reason}; refused were {self._reasons}"
         with self._lock:
+            self._ended = f"{reason}; what was graded is kept, and the next run goes on"
             for task in self._tasks.values():
-                task.future.set_exception(
-                    CourseError(f"{reason}; what was graded is kept, and the next run goes on")
-                )
+                task.future.set_exception(CourseError(self._ended))
             self._tasks.clear()
-
-
-def _security(files: dict[str, str]) -> Security | None:
-    if not files:
-        return None
-    return Security(
-        require_encryption=True,
-        tls_ca_file=files["ca"],
-        tls_client_cert=files["cert"],
-        tls_client_key=files["key"],
-    )
-
-
-def certificates(scheduler: str, tls: Path | None) -> dict[str, str]:
-    """Return the files for an encrypted connection: ca, cert and key; none for an open one.
-
-    Raises
-    ------
-    CourseError
-        If the address and the certificates don't go together.
-    """
-    if scheduler.startswith("tls://") and tls is None:
-        raise CourseError(f"{scheduler} takes certificates: --tls FOLDER, see docs/cluster.md")
-    if tls is None:
-        return {}
-    if not scheduler.startswith("tls://"):
-        raise CourseError(f"--tls is for an address that begins with tls://, and not {scheduler}")
-    found = {name: tls / f"{name}.pem" for name in ("ca", "cert", "key")}
-    for path in found.values():
-        if not path.is_file():
-            raise CourseError(f"{path} is missing: --tls names a folder that holds it")
-    return {name: str(path) for name, path in found.items()}
-
-
-def serve(scheduler: str, processes: int, tls: Path | None) -> NoReturn:
-    """Become that many of a scheduler's workers, in place of this program.
-
-    Raises
-    ------
-    CourseError
-        If there is no secret, or the address and the certificates don't go together.
-    """
-    if not os.environ.get(SECRET):
-        raise CourseError(f"{SECRET} is not set: without it no course is given to this worker")
-    command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler, "--no-dashboard"]
-    command += ["--nworkers", str(processes), "--nthreads", "1"]
-    options = {"ca": "--tls-ca-file", "cert": "--tls-cert", "key": "--tls-key"}
-    for name, path in certificates(scheduler, tls).items():
-        command += [options[name], path]
-    print(f"isolation tier {probe().tier}, {processes} at a time, for {scheduler}", flush=True)
-    # Graders are processes of a worker's own.
-    os.execve(sys.executable, command, os.environ | {"DASK_DISTRIBUTED__WORKER__DAEMON": "False"})
+            self._waiting.clear()
