@@ -327,9 +327,9 @@ def sleeping(origin: Path, folder: Path, width: int, jobs: int) -> dict[str, flo
         "jobs": len(spans),
         "jobs_a_second": round(len(spans) / (ended - began), 1),
         "efficiency": round(slept / width / (ended - began), 3),
-        "asker_busy": round(cost["cpu"] / (ended - began), 2),
+        "asker_busy": round(cost["cpu"] / cost["seconds"], 2),
         "asker_mb": round(cost["mb"], 1),
-        "scheduler_busy": round(scheduler / (ended - began), 2),
+        "scheduler_busy": round(scheduler / cost["seconds"], 2),
     }
 
 

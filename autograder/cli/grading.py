@@ -13,7 +13,7 @@ from autograder.cli.options import (
     Tls,
     Trust,
     Where,
-    cluster,
+    dask,
     output,
     print_json,
     progress,
@@ -127,11 +127,11 @@ def grade(
 
 def _others(scheduler: str, tls: Path | None, trust_students: bool) -> Opener:
     """Return what opens graders on other machines, as wide as there are workers."""
+    with dask():
+        from autograder.course.graders.cluster import Cluster
 
     def opener(course: Course) -> Open:
-        there: Graders = cluster().Cluster(
-            course, scheduler, tls=tls, trust_students=trust_students
-        )
+        there: Graders = Cluster(course, scheduler, tls=tls, trust_students=trust_students)
         return lambda _width: there
 
     return opener

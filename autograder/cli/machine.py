@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from autograder.cli.options import Tls, Where, cluster, output, progress
+from autograder.cli.options import Tls, Where, dask, output, progress
 
 
 def add_to(app: typer.Typer) -> None:
@@ -95,4 +95,7 @@ def worker(
     """
     import os
 
-    cluster().serve(scheduler, processes or os.cpu_count() or 1, tls)
+    with dask():
+        from autograder.course.graders.station import serve
+
+    serve(scheduler, processes or os.cpu_count() or 1, tls)

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from rich.console import Console
     from rich.progress import Progress
 
@@ -40,18 +38,24 @@ Tls = Annotated[
 ]
 
 
-def cluster() -> ModuleType:
-    """Return the module of graders on other machines, which takes what not everybody installs."""
+@contextmanager
+def dask() -> Iterator[None]:
+    """Say what to install where what reaches other machines, which not everybody has, is missing.
+
+    Raises
+    ------
+    CourseError
+        In place of a ModuleNotFoundError.
+    """
     from autograder.course.config import CourseError
 
     try:
-        from autograder.course.graders import cluster
+        yield
     except ModuleNotFoundError as error:
         raise CourseError(
             f"other machines are reached through Dask, and {error.name} is missing: "
             "pip install 'attention-course[cluster]'"
         ) from None
-    return cluster
 
 
 def output() -> Console:

@@ -11,10 +11,12 @@ import secrets
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import nbformat
 from nbgrader import api
+from sqlalchemy import insert
 
 from autograder.course.config import Course, CourseError
 from autograder.course.files import by_lines, write_atomically
@@ -166,8 +168,9 @@ def _save_assignment(
     unchanged = {s: _unchanged(graded.notebook, released) for s, graded in group.items()}
     anew = {s: changed(course, g.grade, g.notebook) for s, g in group.items()}
     exercises = {s: {e.id: e for e in graded.grade.exercises} for s, graded in group.items()}
-    for cell, rows in _rows_of_cells(db, api.Grade, owners, graded_cells):
-        for id, row in rows.items():
+    rows = _CellRows(db, api.Grade, owners, graded_cells, manual_score=None)
+    for cell, of_cell in rows:
+        for id, row in of_cell.items():
             own = exercises[owners[id]]
             exercise = own.get(owner(cell.name, own))
             if cell.name not in free_text:
@@ -180,9 +183,12 @@ def _save_assignment(
                 row.needs_manual_grade = row.auto_score is None
             elif cell.name.removeprefix(CHECK) in anew[owners[id]]:
                 row.needs_manual_grade = True  # a person marked another text
-    for cell, rows in _rows_of_cells(db, api.Comment, owners, solution_cells):
-        for id, row in rows.items():
+    rows.insert()
+    rows = _CellRows(db, api.Comment, owners, solution_cells)
+    for cell, of_cell in rows:
+        for id, row in of_cell.items():
             row.auto_comment = "No response." if cell.name in unchanged[owners[id]] else None
+    rows.insert()
     db.flush()  # penalties are taken off the score as the database adds it up
     _penalise(course, late)
 
@@ -239,20 +245,48 @@ def _rows(db: Any, kind: Any, keys: Mapping[str, Any], *, by: str, **fixed: str)
     return rows
 
 
-def _rows_of_cells(
-    db: Any, kind: Any, notebooks: Mapping[str, str], cells: Sequence[Any]
-) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Yield each cell with its rows by notebook, made where there is none, in a single query."""
-    rows: dict[str, dict[str, Any]] = {cell.id: {} for cell in cells}
-    theirs = kind.notebook_id.in_(list(notebooks)), kind.cell_id.in_(list(rows))
-    # Whoever marks by hand meanwhile waits, on a server, until this is saved.
-    for row in db.query(kind).filter(*theirs).with_for_update():
-        rows[row.cell_id][row.notebook_id] = row
-    for cell in cells:
-        for id in notebooks.keys() - rows[cell.id].keys():
-            rows[cell.id][id] = kind(id=api.new_uuid(), notebook_id=id, cell_id=cell.id)
-            db.add(rows[cell.id][id])
-        yield cell, rows[cell.id]
+class _CellRows:
+    """A table's rows for some cells and notebooks; those that are missing are made.
+
+    They are fetched by one query and inserted by another, past SQLAlchemy's objects: those cost
+    half of the time that saving takes.
+
+    Parameters
+    ----------
+    fresh
+        What a row that was not there has in its columns.
+    """
+
+    def __init__(
+        self,
+        db: Any,
+        kind: Any,
+        notebooks: Mapping[str, str],
+        cells: Sequence[Any],
+        **fresh: Any,
+    ) -> None:
+        self._db, self._kind, self._cells = db, kind, cells
+        self._rows: dict[str, dict[str, Any]] = {cell.id: {} for cell in cells}
+        theirs = kind.notebook_id.in_(list(notebooks)), kind.cell_id.in_(list(self._rows))
+        # Whoever marks by hand meanwhile waits, on a server, until this is saved.
+        for row in db.query(kind).filter(*theirs).with_for_update():
+            self._rows[row.cell_id][row.notebook_id] = row
+        self._new = [
+            SimpleNamespace(notebook_id=id, cell_id=cell, **fresh)
+            for cell, rows in self._rows.items()
+            for id in notebooks.keys() - rows.keys()
+        ]
+        for row in self._new:
+            self._rows[row.cell_id][row.notebook_id] = row
+
+    def __iter__(self) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """Yield each cell with its rows by notebook."""
+        return ((cell, self._rows[cell.id]) for cell in self._cells)
+
+    def insert(self) -> None:
+        """Insert the rows that are new."""
+        if self._new:
+            self._db.execute(insert(self._kind), [vars(row) for row in self._new])
 
 
 def _unchanged(notebook: Mapping[str, Any], before: Mapping[str, str]) -> set[str]:

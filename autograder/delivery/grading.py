@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Self
 
 from autograder.course import runs
 from autograder.course.classroom import grade_class
@@ -139,7 +142,7 @@ def grade_and_save(
             f"there are no submissions{wanted} in {course.folder('submitted')}: "
             "`autograder collect` brings them in, `autograder simulate` makes some up"
         )
-    with grading(course) as confirm:
+    with grading(course) as confirm, _Saver(course, confirm) as saver:
         people.add_students(course, declared(course))  # a corrected name shows at once
         for id in sorted({handed.assignment for handed in work}):
             gradebook.register(course, id, Release.load(course, id).notebook)
@@ -147,7 +150,6 @@ def grade_and_save(
         runs.forget(course, work if force else ())
         if bar:
             bar.begin(len(work))
-        batch: list[Graded] = []
         withheld: dict[tuple[str, str], dict[str, set[str]]] = {}
         done = grade_class(
             course,
@@ -165,7 +167,7 @@ def grade_and_save(
             if isinstance(result, Handed):
                 outcome.up_to_date += 1
                 continue
-            batch.append(result)
+            saver.add(result)
             outcome.graded.append((result.grade.student, result.grade.assignment))
             _add_withheld(withheld, result.grade)
             outcome.notes += [
@@ -173,12 +175,7 @@ def grade_and_save(
                 for notice in result.grade.notices
                 if notice.startswith(TYPED)
             ]
-            if len(batch) == BATCH:
-                confirm()
-                _save(course, batch)
-                batch = []
-        confirm()
-        _save(course, batch)
+        saver.finish()
         for id in ids:
             gradebook.refresh_times(course, id)
     outcome.problems += [_sentence(*reason, who) for reason, who in withheld.items()]
@@ -202,6 +199,47 @@ def _entered_again(course: Course, work: list[Handed]) -> list[str]:
         if again:
             notes.append(f"{id}: {len(again)} were not in the gradebook as recorded; entered again")
     return notes
+
+
+class _Saver:
+    """Save in batches, aside: the graders are given the next jobs meanwhile.
+
+    Parameters
+    ----------
+    confirm
+        Raises a CourseError if others may be grading by now; then nothing is saved.
+    """
+
+    def __init__(self, course: Course, confirm: Callable[[], None]) -> None:
+        self._course, self._confirm = course, confirm
+        self._batch: list[Graded] = []
+        self._aside = ThreadPoolExecutor(1)
+        self._saving: Future[None] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._aside.shutdown()
+
+    def add(self, graded: Graded) -> None:
+        """Save a submission with the next batch; raise what became of the one before."""
+        self._batch.append(graded)
+        if len(self._batch) == BATCH:
+            self._begin()
+
+    def finish(self) -> None:
+        """Save what is left, and wait for it."""
+        self._begin()
+        if self._saving:
+            self._saving.result()
+
+    def _begin(self) -> None:
+        if self._saving:
+            self._saving.result()
+        self._confirm()
+        self._saving = self._aside.submit(_save, self._course, self._batch)
+        self._batch = []
 
 
 def _save(course: Course, batch: list[Graded]) -> None:

@@ -140,7 +140,16 @@ def scores(course: Course, assignment: str) -> dict[str, Marks]:
     found: dict[str, Marks] = defaultdict(Marks)
     with opened(course) as gradebook:
         rows = (
-            gradebook.db.query(api.Grade, api.GradeCell, api.SubmittedAssignment.student_id)
+            gradebook.db.query(
+                api.SubmittedAssignment.student_id,
+                api.GradeCell.name,
+                api.Grade.auto_score,
+                api.Grade.manual_score,
+                api.Grade.extra_credit,
+                api.GradeCell.max_score,
+                api.Grade.needs_manual_grade,
+            )
+            .select_from(api.Grade)
             .join(api.GradeCell, api.GradeCell.id == api.Grade.cell_id)
             .join(api.SubmittedNotebook, api.SubmittedNotebook.id == api.Grade.notebook_id)
             .join(api.SubmittedAssignment)
@@ -148,14 +157,8 @@ def scores(course: Course, assignment: str) -> dict[str, Marks]:
             .filter(api.Assignment.name == assignment)
         )
         # A server gives rows in whatever order; points add up to the same bits in one order alone.
-        for grade, cell, student in sorted(rows, key=lambda row: (row[2], row[1].name)):
-            found[student].cells[cell.name] = Mark(
-                grade.auto_score,
-                grade.manual_score,
-                grade.extra_credit or 0.0,
-                cell.max_score,
-                grade.needs_manual_grade,
-            )
+        for student, cell, auto, manual, extra, *rest in sorted(rows, key=lambda row: row[:2]):
+            found[student].cells[cell] = Mark(auto, manual, extra or 0.0, *rest)
         comments = (
             gradebook.db.query(
                 api.Comment.comment, api.BaseCell.name, api.SubmittedAssignment.student_id

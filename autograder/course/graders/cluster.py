@@ -9,14 +9,13 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import sys
 import threading
 import time
 from collections import deque
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 from distributed import Client, fire_and_forget
 
@@ -35,7 +34,6 @@ from autograder.course.graders.station import (
 )
 from autograder.course.graders.tls import certificates, security
 from autograder.course.job import Job
-from autograder.sandbox import probe
 
 _AHEAD = 2  # jobs for each grader, one of them on its way
 _LOOK = 0.5  # seconds from one look at the workers to the next
@@ -340,23 +338,3 @@ class Cluster:
                 task.future.set_exception(CourseError(self._ended))
             self._tasks.clear()
             self._waiting.clear()
-
-
-def serve(scheduler: str, processes: int, tls: Path | None) -> NoReturn:
-    """Become that many of a scheduler's workers, in place of this program.
-
-    Raises
-    ------
-    CourseError
-        If there is no secret, or the address and the certificates don't go together.
-    """
-    if not os.environ.get(SECRET):
-        raise CourseError(f"{SECRET} is not set: without it no course is given to this worker")
-    command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler, "--no-dashboard"]
-    command += ["--nworkers", str(processes), "--nthreads", "1"]
-    options = {"ca": "--tls-ca-file", "cert": "--tls-cert", "key": "--tls-key"}
-    for name, path in certificates(scheduler, tls).items():
-        command += [options[name], path]
-    print(f"isolation tier {probe().tier}, {processes} at a time, for {scheduler}", flush=True)
-    # Graders are processes of a worker's own.
-    os.execve(sys.executable, command, os.environ | {"DASK_DISTRIBUTED__WORKER__DAEMON": "False"})

@@ -7,12 +7,13 @@ import multiprocessing
 import os
 import pickle
 import shutil
+import sys
 import tempfile
 import threading
 import zlib
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import distributed
 
@@ -22,6 +23,7 @@ from autograder.course.grade import Graded, Grader
 from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import Processes
 from autograder.course.graders.recovery import recovering
+from autograder.course.graders.tls import certificates
 from autograder.course.job import Job
 from autograder.course.packages import demand_packages
 from autograder.sandbox import probe
@@ -116,3 +118,23 @@ def leave(digest: str) -> None:
     with _opening:
         if station := _stations.pop(digest, None):
             station.close()
+
+
+def serve(scheduler: str, processes: int, tls: Path | None) -> NoReturn:
+    """Become that many of a scheduler's workers, in place of this program.
+
+    Raises
+    ------
+    CourseError
+        If there is no secret, or the address and the certificates don't go together.
+    """
+    if not os.environ.get(SECRET):
+        raise CourseError(f"{SECRET} is not set: without it no course is given to this worker")
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler, "--no-dashboard"]
+    command += ["--nworkers", str(processes), "--nthreads", "1"]
+    options = {"ca": "--tls-ca-file", "cert": "--tls-cert", "key": "--tls-key"}
+    for name, path in certificates(scheduler, tls).items():
+        command += [options[name], path]
+    print(f"isolation tier {probe().tier}, {processes} at a time, for {scheduler}", flush=True)
+    # Graders are processes of a worker's own.
+    os.execve(sys.executable, command, os.environ | {"DASK_DISTRIBUTED__WORKER__DAEMON": "False"})
