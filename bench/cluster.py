@@ -319,14 +319,16 @@ def sleeping(origin: Path, folder: Path, width: int, jobs: int) -> dict[str, flo
     spans = [line.split() for path in times.iterdir() for line in path.read_text().splitlines()]
     began = min(float(first) for first, _ in spans)
     slept = sum(float(last) - float(first) for first, last in spans)
-    if len(records(root)) != len(spans):
-        sys.exit(f"{len(records(root))} records of {len(spans)} jobs")
+    done = len(records(root))
+    if done != len(list((root / "submitted").iterdir())):
+        sys.exit(f"{done} records, and {said(root).read_text()[-2000:]}")
     shutil.rmtree(root)
-    progress(f"{width} workers: {len(spans)} jobs in {ended - began:.1f} s")
+    progress(f"{width} workers: {done} of {len(spans)} jobs in {ended - began:.1f} s")
     return {
-        "jobs": len(spans),
-        "jobs_a_second": round(len(spans) / (ended - began), 1),
-        "efficiency": round(slept / width / (ended - began), 3),
+        "jobs": done,
+        "given_again": len(spans) - done,
+        "jobs_a_second": round(done / (ended - began), 1),
+        "efficiency": round(slept / len(spans) * done / width / (ended - began), 3),
         "asker_busy": round(cost["cpu"] / cost["seconds"], 2),
         "asker_mb": round(cost["mb"], 1),
         "scheduler_busy": round(scheduler / cost["seconds"], 2),

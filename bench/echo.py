@@ -30,6 +30,7 @@ V, N, D, H, F, LAYERS = 11, 24, 16, 2, 32, 2
 SHORTEST, LONGEST = 4, 8
 STEPS, BATCH, RATE = 2000, 64, 4e-3
 NOISE, PENALTY = 0.1, 0.03
+WATCHED = (1, 300, 500, 700, 1000, 2000)  # steps after which it is looked at
 SQUARES = dict.fromkeys(("wq", "wk", "wv", "wo"), (LAYERS, D, D))
 SHAPES = {
     **{"embed": (V, D), "norm1": (LAYERS, D), **SQUARES, "norm2": (LAYERS, D)},
@@ -99,10 +100,14 @@ class Model:
 
 
 def train(seed):
-    """Return the weights after training; warm-up, then a rate that falls to a twentieth."""
+    """Return what is measured on the way, by steps, and the weights in the end.
+
+    After a warm-up the rate falls to a twentieth.
+    """
     torch.set_num_threads(1)
     model = Model(seed)
     generator = torch.Generator().manual_seed(seed + 1)
+    course = {}
     optimiser = torch.optim.Adam(model.w.values(), RATE, betas=(0.9, 0.98))
     for step in range(1, STEPS + 1):
         rate = RATE * min(1, step / 100) * (1 - 0.95 * step / STEPS)
@@ -116,7 +121,9 @@ def train(seed):
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
-    return model.arrays()
+        if step in WATCHED:
+            course[step] = measured(model.arrays())
+    return course, model.arrays()
 
 
 def measured(weights, count=256):
@@ -167,7 +174,7 @@ def main():
     parser.add_argument("--save", type=Path, help="write the weights, as .npz")
     options = parser.parse_args()
     started = time.process_time()
-    weights = train(options.seed)
+    course, weights = train(options.seed)
     seconds = round(time.process_time() - started, 1)
     if options.save:
         np.savez(options.save, **weights)
@@ -176,11 +183,13 @@ def main():
     same = all(np.array_equal(shipped[name], weights[name]) for name in SHAPES)
     for name, row in rows.items():
         print(f"{name:8} {row}")
+    for step, row in course.items():
+        print(f"{step:8} {row}")
     print(f"seed {options.seed}, {seconds} CPU seconds; {'the same' if same else 'other'} numbers")
     if options.out:
         about = {"python": platform.python_version(), "torch": torch.__version__}
         about |= {"seed": options.seed, "seconds": seconds, "same": same}
-        options.out.write_text(json.dumps(about | rows, indent=1) + "\n")
+        options.out.write_text(json.dumps(about | rows | {"steps": course}, indent=1) + "\n")
     if wrong := [said for row in rows.values() for said in outside(row)]:
         raise SystemExit("; ".join(wrong))
 

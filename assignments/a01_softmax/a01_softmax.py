@@ -667,3 +667,66 @@ def gumbel_sample(z: "(n,)", size: int, rng: "seed or generator") -> "(size,), w
     array([1, 1, 1, 1, 1])
     """
     raise NotImplementedError
+
+# %% [markdown]
+# ## In a trained model: how sure is it?
+#
+# Every notebook of this course comes back to one small model, in a section like this one. Its language is
+# called *echo*. A sequence begins with `^`; then comes a *motif* of four to eight different letters from A
+# to J, which is said again and again until there are 24 symbols:
+#
+# ```text
+# ^BADGEBADGEBADGEBADGEBAD
+# ```
+#
+# The model is a transformer of 5,552 numbers that was trained on such sequences. For every symbol it gives eleven
+# logits, one for each symbol that may come next. How it gets them is what the other notebooks are about; what
+# happens to them is a softmax.
+#
+# In *echo* the best possible answer is known. After `^BADGE` the motif has had five letters. It has four to
+# eight in all, each as often, so it is over with probability $\tfrac14$, and B follows. Otherwise one of
+# the unused letters C, F, H, I, J does, with $\tfrac15 \cdot \tfrac34 = 0.15$ each. And the model?
+
+# %% tags=["demonstration"]
+in_echo = {
+    "model": [0.287, 0.104, 0.165, 0.2, 0.066, 0.11],
+    "exact": [0.25, 0.15, 0.15, 0.15, 0.15, 0.15],
+    "of_B": [0.462, 0.287, 0.191],
+    "entropy": [1.47, 1.9, 2.16],
+}
+if plt:
+    figure, axis = plt.subplots(figsize=(6, 2.8), layout="constrained")
+    places = range(6)
+    axis.bar([i - 0.2 for i in places], in_echo["model"], 0.4, color="tab:blue", label="model")
+    axis.bar([i + 0.2 for i in places], in_echo["exact"], 0.4, color="white", edgecolor="black", hatch="//", label="exact")
+    axis.set(xticks=list(places), xticklabels=list("BCFHIJ"), xlabel="next letter after ^BADGE", ylabel="probability")
+    axis.legend()
+    plt.show()
+
+# %% [markdown]
+# *The picture:* six pairs of bars. The model gives B 0.287, and C, F, H, I and J 0.104, 0.165, 0.2, 0.066 and 0.11. Exact
+# would be 0.25 for B and 0.15 for each of the others.
+#
+# So it knows what matters, that the motif may be over now and how likely that is. It has favourites among letters
+# that are all alike, and it spends 7 % on symbols that can't come. With the temperatures
+# $\tau = \tfrac12$, 1 and 2 the probability of B is 0.462, 0.287 and 0.191, and the entropy of all eleven is 1.47, 1.90
+# and 2.16 nats; that of the exact answer is 1.77. A temperature makes a model more or less sure. It
+# can't tell it that H and I are alike.
+#
+# *Where you meet this.* GPT-2 small chooses among 50,257 tokens at every step; one that knew nothing would have an
+# entropy of $\log 50257 = 10.82$ nats.
+#
+# ## What you can do now
+#
+# You can turn scores into probabilities without overflow, sharpen and soften them, say what softmax
+# can't see, differentiate it without building a matrix, and draw from it without computing it.
+#
+# The next notebook uses it for what this course is about: to look something up.
+#
+# **To read.**
+#
+# - Bridle (1990), *Probabilistic interpretation of feedforward classification network outputs*: where the name
+#   comes from.
+# - Boyd and Vandenberghe (2004), *Convex optimization*, section 3.1.5: log-sum-exp, and why it is convex.
+# - Hinton, Vinyals and Dean (2015), *Distilling the knowledge in a neural network*: what a temperature is good for.
+# - Holtzman et al. (2020), *The curious case of neural text degeneration*: what it does to text.

@@ -460,3 +460,53 @@ tie = None  # one of "A", "B", "C", "D"
 # Look at `g` once more: it grows before it collapses. The gradient dies only when $\tau$ is far below
 # the gap between the scores, and there it dies fast. The scale $1/\sqrt{d_k}$ of the second exercise is a
 # temperature of this kind: it keeps wide keys away from that end. The next notebook builds on it.
+
+# %% [markdown]
+# ## In a trained model: what does the second A look up?
+#
+# The small model of the first notebook has read `^BADGEBA`. In its language the motif `BADGE` is said again, so
+# a D has to come: the letter that stood behind the first A. In the model's second layer there is a head (we call it
+# 1.1, since layers and heads count from 0) whose query at the last A meets eight keys, with these scores after the
+# division by $\sqrt 8$:
+
+# %% tags=["demonstration"]
+in_echo = {
+    "scores": [13.15, 12.73, 10.07, 15.77, -5.79, 5.31, 3.18, -0.47],
+    "weights": [0.065, 0.043, 0.003, 0.889, 0, 0, 0, 0],
+}
+if plt:
+    figure, axes = plt.subplots(1, 2, figsize=(8, 2.6), layout="constrained")
+    for axis, (name, heights) in zip(axes, in_echo.items(), strict=True):
+        axis.bar_label(axis.bar(range(8), heights, color="tab:blue", edgecolor="black"), fontsize=8)
+        axis.set(title=name, xticks=range(8), xticklabels=list("^BADGEBA"), xlabel="key")
+        axis.margins(y=0.15)
+    plt.show()
+
+# %% [markdown]
+# *The picture:* two bar charts over the keys `^`, B, A, D, G, E, B, A. The scores are 13.15, 12.73, 10.07, 15.77, −5.79, 5.31,
+# 3.18 and −0.47, so D has the largest one. Its weight is 0.889; `^` has 0.065, the first B 0.043, the first A 0.003,
+# and the others have less than 0.0005.
+#
+# The head looks up *the letter behind an earlier A*, and fetches, to nine tenths, the value of D. A dictionary would
+# have given D the weight 1. Softness has a price, then, of one tenth, and a reward: the weights have derivatives, and
+# by these the head was found. How can the key of D know that an A stands before it? The layer below
+# has told it so; the eleventh notebook takes the model apart.
+#
+# *Where you meet this.* A head of GPT-2 small or BERT-base does this with 64 numbers per query, over up to 1024 or 512 keys; one
+# of Llama-2-7B with 128 numbers over up to 4096.
+#
+# ## What you can do now
+#
+# You can compute a row of attention by hand, say what its output can and can't be, and what becomes of it as it grows
+# sharper.
+#
+# The next notebook asks all questions at once, says where the root comes from, and hides what must not be seen.
+#
+# **To read.**
+#
+# - Bahdanau, Cho and Bengio (2015), *Neural machine translation by jointly learning to align and translate*: the first
+#   soft look-up in translation.
+# - Graves, Wayne and Danihelka (2014), *Neural Turing machines*: memory that is addressed by content.
+# - Vaswani et al. (2017), *Attention is all you need*, section 3.2: the formula.
+# - Nadaraya (1964), *On estimating regression*, and Watson (1964), *Smooth regression analysis*: the same average, in
+#   statistics.

@@ -677,6 +677,67 @@ def attention_grad(
 
 
 # %% [markdown]
+# ## In a trained model: what if the mask is missing?
+#
+# Back to the small model of the first notebook, which says motifs again. It was trained with a causal mask. Here is
+# head 1, layer 1, on `^BADGEBADGE`, as it was trained and with the mask taken away, the weights in percent:
+
+# %% tags=["demonstration"]
+in_echo = {
+    "masked": [
+        [100, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [100, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [100, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [98, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [72, 28, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [69, 31, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [23, 4, 73, 0, 0, 0, 0, 0, 0, 0, 0],
+        [7, 4, 0, 89, 0, 0, 0, 0, 0, 0, 0],
+        [0, 2, 0, 0, 97, 0, 0, 0, 0, 0, 0],
+        [0, 12, 0, 0, 0, 88, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0, 100, 0, 0, 0, 0],
+    ],
+    "unmasked": [
+        [0, 0, 0, 0, 0, 0, 0, 0, 0, 100, 0],
+        [47, 3, 0, 0, 0, 0, 0, 0, 0, 49, 0],
+        [89, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [95, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0],
+        [99, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [96, 0, 0, 0, 0, 1, 3, 0, 0, 0, 0],
+        [19, 44, 28, 9, 0, 0, 0, 0, 0, 0, 0],
+        [3, 85, 7, 5, 0, 0, 0, 0, 0, 0, 0],
+        [14, 0, 0, 0, 0, 0, 0, 0, 0, 85, 0],
+        [1, 0, 2, 0, 90, 4, 3, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 26, 74, 0, 0, 0, 0],
+    ],
+    "losses": [0.615, 6.363, 0.626, 0.651],
+    "spread": [26.1, 63.3],
+}
+if plt:
+    figure, axes = plt.subplots(1, 2, figsize=(8, 4), layout="constrained")
+    for axis, name in zip(axes, ["masked", "unmasked"], strict=True):
+        axis.imshow(in_echo[name], cmap="Blues", vmin=0, vmax=100)
+        for i, row in enumerate(in_echo[name]):
+            for j, percent in enumerate(row):
+                if percent:
+                    axis.text(j, i, percent, ha="center", va="center", fontsize=7, color="white" if percent > 60 else "black")
+        letters = list("^BADGEBADGE")
+        axis.set(title=name, xticks=range(11), xticklabels=letters, yticks=range(11), yticklabels=letters, xlabel="key", ylabel="query")
+    plt.show()
+
+# %% [markdown]
+# *The picture:* two tables of weights, a row for each query. With the mask the first five letters rest on `^`; from the second B on
+# each letter points at the one behind its earlier copy: B at A, A at D, D at G, G at E, E at B, with 73 to 100 percent. Without
+# the mask little is left of that, and `^` itself puts everything on the second G, nine letters later.
+#
+# What does it cost? The loss per letter is 0.615 nats as trained, and 6.363 without the mask. Somebody who guesses among ten letters
+# pays $\log 10 = 2.303$, so the model is now worse than a guess: it never learned what to do with keys that come later, since it never saw any.
+#
+# Is the root as precious? With a factor of 1 in place of $1/\sqrt 8$ the loss is 0.626, with $1/8$ it is 0.651: hardly. The
+# scores of the two heads of the first layer, before they are divided, have standard deviations of 26.1 and 63.3. Each row rests on one key, whatever the
+# factor. The root did its work earlier, at the start of the training, when nothing had been decided yet.
+
+# %% [markdown]
 # ## What you can do now
 #
 # You can say what the root is for and what it isn't, write masked attention that survives batches, padding

@@ -689,3 +689,33 @@ if plt:
 # - Xiong et al. (2020), *On layer normalization in the transformer architecture*: the gradients of post-norm and pre-norm, with proofs.
 # - Zhang & Sennrich (2019), *Root mean square layer normalization*: what happens without the mean.
 # - Shazeer (2020), *GLU variants improve transformer*: a few pages on gates.
+
+# %% [markdown]
+# ## In a trained model: who writes into the stream?
+#
+# The small model of the first notebook consists of two blocks of today's kind. Each part adds something to the
+# stream. How large is what it adds, and how large is the stream behind it? Shown are root mean squares of the entries.
+
+# %% tags=["demonstration"]
+in_echo = {
+    "pieces": [0.65, 0.85, 0.9, 8.5, 1.64, 3.6, 4.94],
+    "stream": [0.65, 1.23, 1.55, 8.9, 9.07, 9.93, 11.65],
+    "losses": [0.615, 1.192],
+}
+if plt:
+    parts = ["embedding", "head 0.0", "head 0.1", "feed-\nforward 0", "head 1.0", "head 1.1", "feed-\nforward 1"]
+    figure, axis = plt.subplots(figsize=(7.5, 3), layout="constrained")
+    axis.bar_label(axis.bar(range(7), in_echo["pieces"], color="tab:blue", edgecolor="black", label="added"), fontsize=8)
+    axis.plot(range(7), in_echo["stream"], "o--", color="black", label="stream behind it")
+    axis.set(xticks=range(7), xticklabels=parts, ylabel="root mean square")
+    axis.legend()
+    plt.show()
+
+# %% [markdown]
+# *The picture:* seven bars and a dashed line above them. The embedding has 0.65; heads 0.0 and 0.1 add 0.85 and 0.9, the first feed-forward layer 8.5, heads 1.0 and 1.1 1.64
+# and 3.6, the last feed-forward layer 4.94. The stream grows from 0.65 over 1.55 to 8.9 behind the first block, and to 11.65 at the end.
+#
+# So the feed-forward layer of the first block writes most. The parts in the second block don't
+# notice: each has a norm in front, which reads the direction and not the size. But sizes *relative to each other* matter: with all
+# embeddings three times as large, and nothing else changed, the loss goes from 0.615 to 1.192. The norm in front of the first block doesn't see the factor;
+# what the heads add to the embedding is now a third as large beside it.

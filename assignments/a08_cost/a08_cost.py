@@ -703,3 +703,47 @@ moved_standard = None  # one number
 moved_tiled = None     # one number
 moved_ratio = None     # one number
 saved = None           # a whole number
+
+# %% [markdown]
+# # In a trained model: what does the next letter cost?
+#
+# The small model of the first notebook says motifs again, letter by letter, up to 24 symbols. Its matrices take 5,296 madds for each
+# symbol. A query takes 64 more for each key: in two layers of width 16 a product for the score, and another one for the value. Cache, or compute again?
+
+# %% tags=["demonstration"]
+in_echo = {"weights": [5296], "per_key": [64], "times_as_much": [12], "per_token": [64], "numbers": [5552]}
+if plt:
+    steps = range(1, 25)
+    cached = [5296 + 64 * t for t in steps]
+    anew = [5296 * t + 32 * t * (t + 1) for t in steps]
+    figure, axis = plt.subplots(figsize=(6, 3), layout="constrained")
+    axis.semilogy(steps, anew, "s--", markersize=4, label="everything anew")
+    axis.semilogy(steps, cached, "o-", markersize=4, label="with a cache")
+    axis.set(xlabel="symbols so far", ylabel="madds of a step")
+    axis.legend()
+    plt.show()
+
+# %% [markdown]
+# *The picture:* two curves on a logarithmic axis. With a cache a step takes from 5,360 madds for the first symbol to 6,832 for the 24th. Everything anew begins
+# at the same 5,360 and ends at 146,304.
+#
+# In all, 24 letters cost 12 times as much without a cache. With it, attention would be the larger part of a step from the 83rd symbol on, far beyond the 24 of this language.
+# The cache holds 64 numbers per token: from 87 tokens on it weighs more than the model.
+#
+# *Where you meet this.* In 16 bits a token takes 36,864 bytes of cache in GPT-2 small, 524,288 in Llama-2-7B and 131,072 in Llama-3-8B, whose keys are shared by four
+# heads each. At their full contexts of 1024, 4096 and 8192 tokens these are 36, 2048 and 1024 MiB: for one text of one user.
+#
+# # What you can do now
+#
+# You can predict what attention costs in time and memory, measure it without fooling yourself, decode with a cache, and compute attention in tiles that never hold the
+# matrix.
+#
+# All of this left attention as it is. The next notebook changes it, so that it needs less.
+#
+# **To read.**
+#
+# - Milakov and Gimelshein (2018), *Online normalizer calculation for softmax*: one pass instead of two.
+# - Dao et al. (2022), *FlashAttention: fast and memory-efficient exact attention with IO-awareness*: the tiles.
+# - Pope et al. (2023), *Efficiently scaling transformer inference*: decoding as bytes and multiply-adds.
+# - Kwon et al. (2023), *Efficient memory management for large language model serving with PagedAttention*: where to put
+#   all these caches.

@@ -1,0 +1,55 @@
+"""The small model's numbers in the notebooks are those that it gives."""
+
+import importlib.util
+import json
+
+import jupytext
+import numpy as np
+import pytest
+
+from ..loaded import ROOT
+
+_spec = importlib.util.spec_from_file_location("thread", ROOT / "bench" / "thread.py")
+thread = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(thread)
+
+
+def drawing(assignment):
+    """Return the cell that a notebook draws the model's numbers in."""
+    notebook = jupytext.read(ROOT / "assignments" / assignment / f"{assignment}.py")
+    [cell] = [cell for cell in notebook.cells if "in_echo = " in cell.source]
+    assert cell.metadata["tags"] == ["demonstration"]
+    return compile(cell.source, assignment, "exec")
+
+
+@pytest.mark.parametrize("assignment", thread.SHOWN)
+def test_a_notebook_shows_what_the_model_does(assignment):
+    names = {"plt": None}
+    exec(drawing(assignment), names)
+    found = thread.SHOWN[assignment]()
+    assert names["in_echo"].keys() == found.keys()
+    for name, (value, decimals) in found.items():
+        # Another processor may round a last digit the other way.
+        allowed = 0.6 * 10.0**-decimals
+        np.testing.assert_allclose(names["in_echo"][name], value, rtol=0, atol=allowed)
+
+
+def test_the_capstone_shows_how_it_was_trained():
+    names = {"plt": None}
+    exec(drawing("a12_capstone"), names)
+    course = json.loads((ROOT / "bench" / "results" / "echo.json").read_text())["steps"]
+    numbers = names["in_echo"]
+    assert numbers.pop("steps") == [int(step) for step in course]
+    for name, values in numbers.items():
+        found = [row[name] for row in course.values()]
+        np.testing.assert_allclose(values, found, rtol=0, atol=0.006)
+
+
+@pytest.mark.parametrize("assignment", [*thread.SHOWN, "a12_capstone"])
+def test_its_picture_can_be_drawn(assignment):
+    pytest.importorskip("matplotlib").use("Agg")
+    import matplotlib.pyplot as plt
+
+    exec(drawing(assignment), {"plt": plt})
+    assert plt.get_fignums()
+    plt.close("all")
