@@ -320,7 +320,7 @@ def sleeping(origin: Path, folder: Path, width: int, jobs: int) -> dict[str, flo
     began = min(float(first) for first, _ in spans)
     slept = sum(float(last) - float(first) for first, last in spans)
     done = len(records(root))
-    if done != len(list((root / "submitted").iterdir())):
+    if done != len(list((root / "submitted").glob(f"*/{A}"))):
         sys.exit(f"{done} records, and {said(root).read_text()[-2000:]}")
     shutil.rmtree(root)
     progress(f"{width} workers: {done} of {len(spans)} jobs in {ended - began:.1f} s")
