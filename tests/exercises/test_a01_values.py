@@ -86,7 +86,7 @@ def test_no_right_answer_is_a_rounding_error(name):
 class TestSoftmaxHand:
     z = np.array([1, 2, 3, 4, 1])
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("softmax_hand", z=self.z)
         same(found["e"], [0.04978707, 0.1353353, 0.3678794, 1, 0.04978707])
         same(found["e"].sum(), 1.602789)
@@ -103,7 +103,7 @@ class TestSoftmaxHand:
             ("one_sigmoid_each", [0.7310586, 0.8807971, 0.9525741, 0.9820138, 0.7310586]),
         ],
     )
-    def test_wrong(self, mistake, figures):
+    def test_wrong_procedures_give_their_wrong_answers(self, mistake, figures):
         same(wrong("softmax_hand", "p", mistake, z=self.z), figures)
 
     def test_carried_exponentials(self):
@@ -125,7 +125,7 @@ class TestSoftmaxHand:
 
 
 class TestSoftmaxInvariance:
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("softmax_invariance", k=2)
         assert equal(found["ratio"], "exp(z1 - z2)")
         assert equal(found["scaled"], "p1**2/(p1**2 + p2**2 + p3**2)")
@@ -138,7 +138,7 @@ class TestSoftmaxInvariance:
             own = dict(zip(("p1", "p2", "p3"), (p[i], *p[:i], *p[i + 1 :]), strict=True))
             same(at(formula, **own), figure)
 
-    def test_wrong(self):
+    def test_wrong_procedures_give_their_wrong_answers(self):
         assert equal(wrong("softmax_invariance", "scaled", "scale_taken_for_a_shift", k=3), "p1")
         assert equal(wrong("softmax_invariance", "scaled", "power_not_normalised", k=2), "p1**2")
 
@@ -148,7 +148,7 @@ class TestSoftmaxInvariance:
 
 
 class TestSoftmaxProps:
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         assert known("softmax_props", statements=list("ABCDEFGH"))["true_set"] == "ABDF"
 
     def test_a_wrong_mark_takes_what_a_right_one_gives(self):
@@ -195,7 +195,7 @@ class TestSoftmaxProps:
 class TestSoftmaxTemperature:
     numbers = {"z": np.array([1, 2, 3, 4]), "tau": np.array([0.1, 1, 10])}  # noqa: RUF012
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("softmax_temperature", **self.numbers)
         cold = [9.357198e-14, 2.06106e-9, 4.539787e-5, 0.9999546]
         hot = [0.2138382, 0.2363278, 0.2611826, 0.2886514]
@@ -223,13 +223,13 @@ class TestSoftmaxTemperature:
 
 
 class TestSoftmaxSigmoid:
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("softmax_sigmoid", a=3, b=2)
         assert equal(found["first"], "1/(1 + exp(-(a - b)/tau))")
         same(found["p"], [0.8807971, 0.7310586, 0.5621765])  # the last at τ = 4
         same(found["q"], [0.1192029, 0.5, 0.8807971])
 
-    def test_wrong(self):
+    def test_wrong_procedures_give_their_wrong_answers(self):
         alone = wrong("softmax_sigmoid", "p", "sigmoid_of_one_logit", a=3, b=2)
         same(alone[1], 0.9525741)
         multiplied = wrong("softmax_sigmoid", "p", "multiplied_by_temperature", a=3, b=2)
@@ -243,7 +243,7 @@ class TestSoftmaxSigmoid:
 class TestSoftArgmax:
     numbers = {"z": np.array([1, 2, 3, 4, 1]), "a": 5}  # noqa: RUF012
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("soft_argmax", **self.numbers)
         same(found["ei"], [2.539475, 1])
         same(found["lse"], 4.471745)
@@ -258,12 +258,12 @@ class TestSoftArgmax:
         same(softmax(np.array([5, 0, 5])), [0.4983212, 0.003357662, 0.4983212])
         same(softmax(self.numbers["z"] / 0.1) @ np.arange(5), 2.999955)
 
-    def test_wrong(self):
+    def test_wrong_procedures_give_their_wrong_answers(self):
         same(wrong("soft_argmax", "ei", "counted_from_one", **self.numbers)[0], 3.539475)
 
 
 class TestTemperatureFigure:
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("temperature_figure")
         x, y = found["curve"]["1"]
         at = np.isin(x.round(9), [-2, -1, 0, 1, 2])
@@ -278,7 +278,7 @@ class TestTemperatureFigure:
 
 
 class TestJacobianSums:
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("jacobian_sums")
         assert (found["columns"], found["rows"]) == ("A", "B")
         assert found["row_steps"][-1].expr == 0
@@ -297,7 +297,7 @@ class TestJacobianSums:
 class TestJacobianCode:
     z, v = np.array([1.0, 2, 3]), np.array([1.0, 0, -1])
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         m = module("jacobian_code")
         same(
             m.softmax_jacobian(self.z),
@@ -317,7 +317,7 @@ class TestJacobianCode:
             ("product_of_sigmoids", [0.08192507, 0, -0.2226954]),
         ],
     )
-    def test_wrong(self, mistake, figures):
+    def test_wrong_procedures_give_their_wrong_answers(self, mistake, figures):
         same(getattr(module("jacobian_code"), mistake)(self.z, self.v), figures)
 
     def test_points_of_the_two_functions(self):
@@ -329,7 +329,7 @@ class TestJacobianCode:
 
 
 class TestJacobianSpectrum:
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("jacobian_spectrum", z=np.array([1, 2, 3]))
         same(found["eig0"], [0, 0.3333333, 0.3333333])
         same(found["eig1"], [0, 0.1185533, 0.3709036])
@@ -358,14 +358,14 @@ class TestJacobianSpectrum:
 class TestLseGradient:
     numbers = {"z": np.array([1, 2, 3]), "y": 1}  # noqa: RUF012
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("lse_gradient", **self.numbers)
         assert equal(found["lse_slope"], "p1")
         assert equal(found["lse_curvature"], "-p1*p2")
         same(found["loss"], 1.407606)
         same(found["grad"], [0.09003057, -0.7552715, 0.665241])
 
-    def test_wrong(self):
+    def test_wrong_procedures_give_their_wrong_answers(self):
         reversed_ = wrong("lse_gradient", "grad", "gradient_reversed", **self.numbers)
         same(reversed_, [-0.09003057, 0.7552715, -0.665241])
         slopes = wrong("lse_gradient", "grad", "slopes_of_the_probabilities", **self.numbers)
@@ -373,7 +373,7 @@ class TestLseGradient:
 
 
 class TestDistillation:
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("distillation")
         same(found["t"], [0.665241, 0.2447285, 0.09003057])
         same(found["s"], [0.4498162, 0.4498162, 0.1003676])
@@ -382,7 +382,7 @@ class TestDistillation:
         same(found["kl_grad"], [-0.1077124, 0.1025439, 0.005168496])
         same(found["limit"], [-0.3333333, 0.3333333, 0])
 
-    def test_wrong(self):
+    def test_wrong_procedures_give_their_wrong_answers(self):
         same(wrong("distillation", "kl", "arguments_exchanged"), 0.1086898)
         twice = wrong("distillation", "kl_grad", "temperature_forgotten")
         same(twice, 2 * known("distillation")["kl_grad"])
@@ -401,14 +401,14 @@ class TestGumbelMax:
     def frequencies(self, sample):
         return np.bincount(sample(self.z, 200_000, 0), minlength=3) / 200_000
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         p = module("gumbel_max").softmax(self.z)
         same(p, [0.09003057, 0.2447285, 0.665241])
         same(3 * np.sqrt(0.25 / 200_000), 0.003354102)
         assert np.abs(self.frequencies(module("gumbel_max").gumbel_sample) - p).max() < 0.005
 
     @pytest.mark.parametrize("mistake", ["normal_noise", "one_logarithm_only"])
-    def test_wrong(self, mistake):
+    def test_wrong_procedures_give_their_wrong_answers(self, mistake):
         m = module("gumbel_max")
         assert np.abs(self.frequencies(getattr(m, mistake)) - m.softmax(self.z)).max() > 0.02
 

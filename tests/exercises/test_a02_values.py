@@ -236,7 +236,7 @@ def test_points_are_the_catalogues():
 
 
 @pytest.mark.parametrize(("exercise", "name", "figures"), REFERENCE)
-def test_reference(exercise, name, figures):
+def test_right_answers_are_those_of_the_catalogue(exercise, name, figures):
     same(solved(exercise)[name], figures)
 
 
@@ -246,7 +246,7 @@ def test_choices(exercise, name, letters):
 
 
 @pytest.mark.parametrize(("exercise", "at", "wrong", "shown", "figures"), WRONG)
-def test_wrong(exercise, at, wrong, shown, figures):
+def test_wrong_procedures_give_their_wrong_answers(exercise, at, wrong, shown, figures):
     known = solved(exercise)
     known[at] = evaluate(part(exercise, at), mistake(exercise, at, wrong), known)
     names = [p.name for p in module(exercise).exercise.parts]

@@ -108,7 +108,7 @@ def test_no_right_answer_is_a_rounding_error(name):
 class TestMadds:
     numbers = {"d": 512, "n_short": 512, "n_long": 8192, "h": 8}  # noqa: RUF012
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("madds", **self.numbers)
         assert (at(found["meets_projections"], d=7), at(found["meets_layer"], d=7)) == (14, 42)
         assert list(found["crossings"]) == [1024, 3072]
@@ -116,7 +116,7 @@ class TestMadds:
         assert found["flops"] == 1_610_612_736
         assert found["madds_with_heads"] == 268_435_456
 
-    def test_wrong(self):
+    def test_wrong_procedures_give_their_wrong_answers(self):
         assert wrong("madds", "flops", "madds_reported", **self.numbers) == 805_306_368
         assert wrong("madds", "flops", "madds_of_the_products", **self.numbers) == 268_435_456
 
@@ -124,7 +124,7 @@ class TestMadds:
 class TestAttnMemory:
     numbers = {"n": 8192, "dtype": "float32"}  # noqa: RUF012
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("attn_memory", **self.numbers)
         assert found["size_bytes"] == 268_435_456
         same(found["size_mib"], 256)
@@ -137,7 +137,7 @@ class TestAttnMemory:
         same(found["qkvo_mib"], 8)
         assert found["state_floats"] == 4160
 
-    def test_wrong(self):
+    def test_wrong_procedures_give_their_wrong_answers(self):
         assert wrong("attn_memory", "size_bytes", "entries_for_bytes", **self.numbers) == 67_108_864
         double = wrong("attn_memory", "size_bytes", "other_precision", **self.numbers)
         assert double == 512 * 2**20
@@ -150,7 +150,7 @@ class TestAttnMemory:
 
 
 class TestBenchHygiene:
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("bench_hygiene")
         assert found["good_practice"] == "ACDFG"
         assert found["factors"].tolist() == [25, 5]
@@ -161,7 +161,7 @@ class TestBenchHygiene:
 class TestLinearGap:
     """With the catalogue's seed, and by the plain formula at the smaller sizes."""
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         m = module("linear_gap")
         np.testing.assert_allclose(
             m.l2.compute(0), [10.217, 9.981, 10.291, 10.309, 10.069], atol=6e-4
@@ -180,7 +180,7 @@ class TestLinearGap:
 
 
 class TestCostCurves:
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("cost_curves")
         assert found["predicted"].tolist() == [
             [1280000, 32000000, 128000000, 512000000, 3200000000],
@@ -256,7 +256,7 @@ class TestKvEquivalence:
 class TestKvCost:
     numbers = {"n": 1000, "d": 512}  # noqa: RUF012
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("kv_cost", **self.numbers)
         assert list(found["counts"]) == [1_561_088_000, 866_657_792_000]
         assert at(found["cached"], **self.numbers) == 1_561_088_000
@@ -272,12 +272,12 @@ class TestKvCost:
         assert cached == sum(4 * d**2 + 2 * t * d for t in steps)
         assert recomputed == sum(4 * t * d**2 + 2 * t**2 * d for t in steps)
 
-    def test_wrong(self):
+    def test_wrong_procedures_give_their_wrong_answers(self):
         assert wrong("kv_cost", "last_step", "t_times_d", **self.numbers) == 512_000
 
 
 class TestKvMemory:
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("kv_memory")
         assert found["small_bytes"] == 12_288_000
         assert found["large_bytes"] == 9_663_676_416
@@ -285,7 +285,7 @@ class TestKvMemory:
         assert found["per_token"] == 4_718_592
         assert found["shared_bytes"] == 100_663_296
 
-    def test_wrong(self):
+    def test_wrong_procedures_give_their_wrong_answers(self):
         assert wrong("kv_memory", "small_bytes", "values_forgotten") == 6_144_000
         assert wrong("kv_memory", "large_bytes", "weights_stored") == 805_306_368
 
@@ -293,7 +293,7 @@ class TestKvMemory:
 class TestOnlineSoftmax:
     numbers = {"s": np.array([1, 3, 2, 5]), "v": np.array([1, 0, 2, 4])}  # noqa: RUF012
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("online_softmax", **self.numbers)
         same(found["state1"], [3, 1.135335, 0.1353353])
         same(found["state2"], [5, 1.203438, 4.11789])
@@ -309,7 +309,7 @@ class TestOnlineSoftmax:
             ("only_l_rescaled", 3.519009),
         ],
     )
-    def test_wrong(self, mistake, figure):
+    def test_wrong_procedures_give_their_wrong_answers(self, mistake, figure):
         same(wrong("online_softmax", "out", mistake, **self.numbers), figure)
 
     def test_follow_through(self):
@@ -325,7 +325,7 @@ class TestOnlineSoftmax:
 
 
 class TestFlashTiled:
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("flash_tiled")
         names = "tile_count", "tiles_causal", "running_floats", "full_floats"
         assert [int(found[name]) for name in names] == [4096, 2080, 16_384, 67_108_864]
@@ -367,7 +367,7 @@ class TestFlashTiled:
 
 
 class TestFlashFacts:
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("flash_facts")
         assert found["facts"] == "ACEFG"
         same(found["moved_standard"], 67_633_152)

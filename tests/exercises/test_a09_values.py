@@ -62,7 +62,7 @@ def test_points_of_checks(name):
 class TestLinAssoc:
     numbers = {"n": 1000, "m": 1000, "D": 64, "d_v": 64}  # noqa: RUF012
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = solve(module("lin_assoc").exercise, self.numbers)
         assert found["counts"].tolist() == [128_000_000, 8_192_000]
         assert at(found["weights_first"], **self.numbers) == 128_000_000
@@ -86,7 +86,7 @@ class TestLinAttn:
         rng = np.random.default_rng(0)
         return [rng.standard_normal(shape) for shape in ((4, 3), (6, 3), (6, 2))]
 
-    def test_reference(self, qkv):
+    def test_right_answers_are_those_of_the_catalogue(self, qkv):
         m = module("lin_attn")
         same(m.linear_attention(*qkv)[0], [-0.2355966, 0.5985491])
         found = solve(m.exercise, {})
@@ -105,7 +105,7 @@ class TestLinAttn:
             ("one_normaliser_for_all", [-0.1585304, 0.4027572]),
         ],
     )
-    def test_wrong(self, qkv, mistake, figures):
+    def test_wrong_procedures_give_their_wrong_answers(self, qkv, mistake, figures):
         same(getattr(module("lin_attn"), mistake)(*qkv)[0], figures)
 
     @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -122,7 +122,7 @@ class TestLinAttn:
 
 
 class TestLinCausal:
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         m = module("lin_causal")
         rng = np.random.default_rng(0)
         Q, K = rng.normal(size=(2, 6, 3))

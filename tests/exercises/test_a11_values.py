@@ -51,7 +51,7 @@ def test_points_and_their_order():
 
 
 class TestRowEntropy:
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = solve(module("row_entropy").exercise, {})
         same(found["H"], [1.017357, 1.017357, 0.9753278])
         same(found["largest"], 1.098612)
@@ -67,7 +67,7 @@ class TestRowEntropy:
 class TestMaxEntropy:
     numbers = {"s": np.array([1.0, 2, 0]), "tau": 0.5}  # noqa: RUF012
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = solve(module("max_entropy").exercise, self.numbers)
         same(found["p"], [0.1173104, 0.8668133, 0.01587624])
         same(found["optimum"], 2.071466)
@@ -82,7 +82,7 @@ class TestMaxEntropy:
 
 
 class TestEntropySlope:
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = solve(module("entropy_slope").exercise, {})
         same(found["entropy_at"], [1.098612, 0.9059593, 0.5242666, 0.1069208])
         same(found["slope_at"], [-0.7092574, -0.1835217])
@@ -92,7 +92,7 @@ class TestEntropySlope:
 
 
 class TestAttnInformation:
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = solve(module("attn_information").exercise, {})
         same(found["marginal"], [0.2632076, 0.2632076, 0.4735848])
         same(found["conditional"], 1.003347)
@@ -104,7 +104,7 @@ class TestAttnInformation:
 
 
 class TestHeadMetrics:
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = solve(module("head_metrics").exercise, {})
         same(found["S"], [1.666667, 1.666667, 3.333333])
         same((found["S"] ** 2).sum(), 16.66667)
@@ -116,7 +116,7 @@ class TestHeadMetrics:
 
 
 class TestHeadProfile:
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = solve(module("head_profile").exercise, {})
         same(found["distance"], [0, 0.8333333, 1.25, 2.5])
         same(found["previous"], [0, 1, 0.29, 0.2])
@@ -146,7 +146,7 @@ class TestHeadProfile:
 class TestHeadPruning:
     numbers = {"seed": 0, "sizes": np.array([3, 1, 0.2, 0.05])}  # noqa: RUF012
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = solve(module("head_pruning").exercise, self.numbers)
         assert [int(head) for head in found["order"]] == [0, 1, 2, 3]
         np.testing.assert_allclose(found["explained"], [0.861, 0.995, 1, 1], atol=5e-4)
@@ -156,7 +156,7 @@ class TestHeadPruning:
 
 
 class TestClaimAudit:
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = solve(module("claim_audit").exercise, {})
         assert "".join(found["labels"].values()) == "FTFTFEFTFEFT"
 
@@ -172,7 +172,7 @@ class TestClaimAudit:
 
 
 class TestRnnCnnCompare:
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = solve(module("rnn_cnn_compare").exercise, {})
         assert list(found["madds"]) == [5120000, 26214400, 78643200]
         assert list(found["paths"]) == [1, 100, 50]
@@ -182,7 +182,7 @@ class TestRnnCnnCompare:
 class TestScalingFit:
     numbers = {"loss": np.array([3.42, 3.05, 2.71, 2.42, 2.15])}  # noqa: RUF012
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = solve(module("scaling_fit").exercise, self.numbers)
         same(found["alpha"], 0.05036598)
         same(found["factor"], 0.8905002)

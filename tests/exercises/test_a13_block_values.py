@@ -55,7 +55,7 @@ def test_points_and_their_order():
 class TestPrefixLadder:
     numbers = {"x": np.array([[2, 1], [4, 3], [0, 5], [6, -1]])}  # noqa: RUF012
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = solve(module("prefix_ladder").exercise, self.numbers)
         same(found["y"], [[2, 1], [3, 2], [2, 3], [3, 2]])
         same(found["last_weights"], [0.06666667, 0.1333333, 0.2666667, 0.5333333])
@@ -101,7 +101,7 @@ class TestGqa:
         same(module("gqa").every_gth_head(Q, K, V)[1, 0], [0.9726692, 0.9297903])
         same(module("gqa").averaged(Q, K, V)[1, 0], [0.2825543, 0.9779754])
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = solve(module("gqa").exercise, self.numbers)
         assert list(found["parameters"]) == [67108864, 41943040, 34603008]
         assert list(found["bytes_per_token"]) == [524288, 131072, 16384]
@@ -128,7 +128,7 @@ class TestModernBlock:
         ),
     }
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = solve(module("modern_block").exercise, self.numbers)
         same(found["silu_values"], [-0.2384058, -0.2689414, 0, 0.7310586, 1.761594])
         same(found["hidden"], [-1.761594, -0.7152175, 0.7310586])
@@ -192,7 +192,7 @@ class TestRopeScaling:
         "models": np.array([[10000, 4096], [500000, 8192]]),
     }
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = solve(module("rope_scaling").exercise, self.numbers)
         assert at(found["new_base"], b=10000, s=4, d=128) == found["bases"][0]
         same(found["bases"], [40889.94, 82684.62])
@@ -226,7 +226,7 @@ class TestRopeScaling:
 class TestAttentionSinks:
     numbers = {"s": np.array([2, 0, -1]), "n": 16, "w": 4, "sinks": 2}  # noqa: RUF012
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = solve(module("attention_sinks").exercise, self.numbers)
         same(found["weights"], [0.7573132, 0.1024912, 0.0377044])
         same(found["total"], 0.8975088)
@@ -288,7 +288,7 @@ class TestAttentionSinks:
 class TestRollingWindow:
     numbers = {"w": 3, "L": 3, "t": 10, "size": 4}  # noqa: RUF012
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = solve(module("rolling_window").exercise, self.numbers)
         same(found["share"], np.array([1, 3, 6, 7, 6, 3, 1]) / 27)
         assert list(found["cache_bytes"]) == [536870912, 4294967296]

@@ -57,7 +57,7 @@ def test_points(name):
 
 
 class TestSuperposition:
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         right = found("superposition")
         for (n, d), bound in {
             (3, 2): 0.5,
@@ -108,7 +108,7 @@ class TestInductionByHand:
         logits, maps = here.run(here.circuit(6, 12) | changed, list(ids), 6, 12)
         return logits[-1, :4], maps[1][-1]
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         W = module("induction_by_hand").circuit(6, 12)
         assert {matrix.shape for matrix in W.values()} == {(30, 30)}
         assert sum(np.count_nonzero(matrix) for matrix in W.values()) == 29
@@ -159,7 +159,7 @@ class TestInductionByHand:
 class TestChinchilla:
     numbers = {"alpha": 0.34, "beta": 0.28, "C": 5.76e23}  # noqa: RUF012
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         right = found("chinchilla", self.numbers)
         share = at(right["exponent"], alpha=0.34, beta=0.28)
         same([share, 1 - share, 10**share], [0.4516129, 0.5483871, 2.828869])
@@ -194,7 +194,7 @@ class TestSpeculative:
         common = np.minimum(*self.numbers.values())
         return common + (1 - common.sum()) * after
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         right = found("speculative", self.numbers)
         same(right["acceptance"], [1, 0.6, 0.6666667])
         same(right["overall"], 0.7)
@@ -248,7 +248,7 @@ class TestSpeculative:
 
 
 class TestDecayDuality:
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         right = found("decay_duality")
         same(right["L"], [[1, 0, 0, 0], [0.5, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0.5, 1]])
         same(right["y"], [4, 4, 6, 3.5])
@@ -290,7 +290,7 @@ class TestDecayDuality:
 class TestDecodeRoofline:
     numbers = {"F": 1e15, "B": 4e12, "w": 2.0}  # noqa: RUF012
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         right = found("decode_roofline", self.numbers)
         same(right["your_batch"], 250)
         same(found("decode_roofline", self.numbers | {"w": 1.0})["your_batch"], 125)

@@ -60,7 +60,7 @@ class TestMla:
         **{"h": 128, "g": 8, "d_k": 128, "d_c": 512, "d_r": 64, "m": 4096},
     }
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("mla", **self.numbers)
         same(found["key"], [3, -2, 4])
         same(found["score"], 8)
@@ -98,7 +98,7 @@ class TestMla:
 class TestLogitControl:
     numbers = {"cap": 50, "s": np.array([25.0, 50, 100]), "n": 1000, "p": 0.99}  # noqa: RUF012
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("logit_control", **self.numbers)
         same(found["capped"], [23.10586, 38.07971, 48.20138])
         same(found["slopes"], [0.7864477, 0.4199743, 0.07065082])
@@ -183,7 +183,7 @@ class TestLogitControl:
 class TestSigmoidAttn:
     numbers = {"s": np.array([1.0, 2, 3])}  # noqa: RUF012
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("sigmoid_attn", **self.numbers)
         same(at(found["row_sum"], n=5), 5 / 6)
         same(at(found["unit_bias"], n=5), -np.log(4))
@@ -258,7 +258,7 @@ class TestDiffAttn:
         "t": 2.0,
     }
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("diff_attn", **self.numbers)
         same(found["a"], [0.5228568, -0.01316821, -0.004844313, -0.004844313])
         same(found["a"].sum(), 0.5)
@@ -319,7 +319,7 @@ class TestSoftmaxBottleneck:
         "T4": 4 * np.eye(4),
     }
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("softmax_bottleneck", **self.numbers)
         assert found["why_bounded"] == "A"
         assert found["d"].tolist() == [1, 1, 2, 3]
@@ -368,7 +368,7 @@ class TestSoftmaxBottleneck:
 class TestDirectLogits:
     numbers = {"pieces": np.array([[2.0, 0], [0, 2], [-1, 1], [2, 1]])}  # noqa: RUF012
 
-    def test_reference(self):
+    def test_right_answers_are_those_of_the_catalogue(self):
         found = known("direct_logits", **self.numbers)
         figures = [
             [0.5656854, 0, 0.5656854],

@@ -50,7 +50,7 @@ class TestSoftmaxStable:
     def m(self):
         return module("a01_softmax", "softmax_stable")
 
-    def test_reference(self, m):
+    def test_right_answers_are_those_of_the_catalogue(self, m):
         same(m.softmax(np.array([1000.0, 1001, 1002])), [0.09003057, 0.2447285, 0.665241])
         same(m.softmax(np.array([-10000.0, -9999])), [0.2689414, 0.7310586])
         same(solve(m.exercise, {})["overflow_at"], [88.72284, 709.7827])
@@ -60,7 +60,7 @@ class TestSoftmaxStable:
             assert np.isfinite(np.exp(kind(at * 0.9999)))
             assert np.isinf(np.exp(kind(at * 1.0001)))
 
-    def test_wrong(self, m):
+    def test_wrong_procedures_give_their_wrong_answers(self, m):
         rows = np.array([[1000.0, 1001.0], [0.0, 1.0]])
         same(m.not_shifted(np.array([1000.0, 1001, 1002])), [nan, nan, nan])
         same(m.one_maximum_for_all(rows)[1], [nan, nan])
@@ -73,7 +73,7 @@ class TestJacobianProof:
     def known(self):
         return solve(module("a01_softmax", "jacobian_proof").exercise, {})
 
-    def test_reference(self, known):
+    def test_right_answers_are_those_of_the_catalogue(self, known):
         import sympy
 
         z = sympy.symbols("z1:4", real=True)
@@ -102,7 +102,7 @@ class TestSdpa:
         shapes = (2, 3, 4), (2, 3, 4), (2, 3, 8)
         return [rng.standard_normal(shape) for shape in shapes]
 
-    def test_reference(self, m, qkv):
+    def test_right_answers_are_those_of_the_catalogue(self, m, qkv):
         out, weights = m.attention(*qkv)
         known = solve(m.exercise, {})
         assert known["scores_shape"] == weights.shape == (2, 3, 3)
@@ -120,7 +120,7 @@ class TestSdpa:
             ("scaled_by_length", [0.3099143, 0.2631226, 0.4269631]),
         ],
     )
-    def test_wrong(self, m, qkv, wrong, weights):
+    def test_wrong_procedures_give_their_wrong_answers(self, m, qkv, wrong, weights):
         same(getattr(m, wrong)(*qkv)[1][0, 0], weights)
 
 
@@ -131,7 +131,7 @@ class TestCausalMask:
     def m(self):
         return module("a03_scaled_attention", "causal_mask")
 
-    def test_reference(self, m):
+    def test_right_answers_are_those_of_the_catalogue(self, m):
         mask = m.causal_mask(4)
         assert mask.sum() == 10
         assert (mask == [[j <= i for j in range(4)] for i in range(4)]).all()
@@ -155,7 +155,7 @@ class TestCausalMask:
             ("mask_added", [0.08714432, 0.2368828, 0.6439143, 0.0320586]),
         ],
     )
-    def test_wrong(self, m, wrong, second_row):
+    def test_wrong_procedures_give_their_wrong_answers(self, m, wrong, second_row):
         same(wrong_way(m.exercise, "A", wrong, S=self.S)[1], second_row)
 
     def test_masked_after_softmax_can_be_repaired(self, m):
@@ -179,7 +179,7 @@ class TestMhaParams:
     def exercise(self):
         return module("a04_multi_head", "mha_params").exercise
 
-    def test_reference(self, exercise):
+    def test_right_answers_are_those_of_the_catalogue(self, exercise):
         known = solve(exercise, self.data)
         assert known["each"] == known["output"] == 262_144
         assert known["total"] == 1_048_576
@@ -196,7 +196,7 @@ class TestMhaParams:
             ("total_with_biases", "queries_keys_values_only", 787_968),
         ],
     )
-    def test_wrong(self, exercise, at, wrong, count):
+    def test_wrong_procedures_give_their_wrong_answers(self, exercise, at, wrong, count):
         assert wrong_way(exercise, at, wrong, **self.data) == count
 
     @pytest.mark.parametrize("h", [1, 2, 4, 8, 16])
@@ -214,7 +214,7 @@ class TestPeHand:
     def exercise(self):
         return module("a05_positions", "pe_hand").exercise
 
-    def test_reference(self, exercise):
+    def test_right_answers_are_those_of_the_catalogue(self, exercise):
         known = solve(exercise, self.data)
         same(known["p0"], [0, 1, 0, 1])
         same(known["p1"], [0.841471, 0.5403023, 0.009999833, 0.99995])
@@ -232,7 +232,7 @@ class TestPeHand:
             ("p0", "counted_from_one", [0.841471, 0.5403023, 0.009999833, 0.99995]),
         ],
     )
-    def test_wrong(self, exercise, at, wrong, row):
+    def test_wrong_procedures_give_their_wrong_answers(self, exercise, at, wrong, row):
         same(wrong_way(exercise, at, wrong, **self.data), row)
 
 
@@ -241,7 +241,7 @@ class TestCostClasses:
     def exercise(self):
         return module("a08_cost", "cost_classes").exercise
 
-    def test_reference(self, exercise):
+    def test_right_answers_are_those_of_the_catalogue(self, exercise):
         known = solve(exercise, {})
         for name, text in {
             "scores_time": "n*m*d_k",
@@ -266,6 +266,6 @@ class TestCostClasses:
             ("layer_time", "projections_omitted", "n**2*d"),
         ],
     )
-    def test_wrong(self, exercise, at, wrong, text):
+    def test_wrong_procedures_give_their_wrong_answers(self, exercise, at, wrong, text):
         answer = part(exercise, at).answer
         assert answer.same(answer.read(text), wrong_way(exercise, at, wrong))
