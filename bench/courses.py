@@ -21,7 +21,7 @@ from processes import Cost, counts_everything, measure
 
 from autograder.course.simulate import simulate
 from autograder.delivery.demo import copy_course
-from autograder.delivery.release import generate
+from autograder.delivery.releasing import generate
 
 ROOT = Path(__file__).resolve().parents[1]
 ORIGINS = {"sample": (ROOT / "tests/sample_course", "m01"), "attention": (ROOT, "a02")}

@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch
 
-from autograder.exercise.gpu import fitted
-from autograder.sandbox.meters.gpumeter import Bench, draw
+from autograder.exercise.gpu_checks import fitted
+from autograder.sandbox.meters.gpumeter import TimedFunction, draw
 
 HEADS, DIM = 8, 64
 TOLERANCE = {"float32": 2e-3, "bfloat16": 3e-2}
@@ -63,7 +63,7 @@ def traffic(n, size):
 
 def measure(name, n, dtype, device, seconds):
     shape, seeds = (1, HEADS, n, DIM), [n, n + 1, n + 2]
-    bench = Bench(FUNCTIONS[name], shape, 3, dtype, seeds, device)
+    bench = TimedFunction(FUNCTIONS[name], shape, 3, dtype, seeds, device)
     estimate = statistics.median(bench.go(3)["milliseconds"])
     found = bench.go(max(7, min(100, int(1000 * seconds / max(estimate, 1e-3)))))
     index = torch.tensor([0, n // 3, n - 1])
@@ -79,8 +79,8 @@ def ceilings(device, dtype):
     kind = getattr(torch, dtype)
     side = 8192 if device == "cuda" else 512
     shape = (side, side)
-    product = Bench(lambda a, b: a @ b, shape, 2, dtype, [0, 1], device)
-    copy = Bench(lambda a: a.clone(), (4 * side, side), 1, dtype, [0, 1], device)
+    product = TimedFunction(lambda a, b: a @ b, shape, 2, dtype, [0, 1], device)
+    copy = TimedFunction(lambda a: a.clone(), (4 * side, side), 1, dtype, [0, 1], device)
     size = torch.empty((), dtype=kind).element_size()
     return (
         2 * side**3 / (min(product.go(20)["milliseconds"]) / 1000),

@@ -25,7 +25,7 @@ import numpy as np
 
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
-from autograder.course.proofs.parts import right_answers
+from autograder.course.proofs.part_proofs import right_answers
 from autograder.course.sources import plain
 from autograder.exercise import Numbers, apply, draw_pool, solve
 from autograder.grading.checks import grade_checks

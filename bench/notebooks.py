@@ -33,7 +33,7 @@ from autograder.delivery.demo import copy_course  # noqa: E402
 from autograder.delivery.export import export  # noqa: E402
 from autograder.delivery.feedback import write_feedback  # noqa: E402
 from autograder.delivery.grading import grade_and_save  # noqa: E402
-from autograder.delivery.release import generate  # noqa: E402
+from autograder.delivery.releasing import generate  # noqa: E402
 from autograder.delivery.report import write_report  # noqa: E402
 from autograder.grading.results import Grade, Status  # noqa: E402
 from tests.hostile.broken_notebooks import WAYS, broken  # noqa: E402

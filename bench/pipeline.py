@@ -31,7 +31,7 @@ from processes import Cost, counts_everything, measure
 from autograder.course.config import Course
 from autograder.course.simulate import simulate
 from autograder.delivery.demo import copy_course
-from autograder.delivery.release import generate
+from autograder.delivery.releasing import generate
 
 ROOT = Path(__file__).resolve().parents[1]
 # As the installed programs do it, but of this checkout.

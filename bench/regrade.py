@@ -16,7 +16,7 @@ from pathlib import Path
 from autograder.course.simulate import simulate
 from autograder.delivery.demo import copy_course
 from autograder.delivery.grading import grade_and_save
-from autograder.delivery.release import generate
+from autograder.delivery.releasing import generate
 
 ID = "a12_capstone"
 CHANGES = {

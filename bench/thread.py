@@ -97,7 +97,7 @@ def run(
             all_scores.append(q @ k.swapaxes(-1, -2))
             A = helpers.softmax(np.where(allowed, all_scores[-1] * scale, -np.inf))
         if largest:
-            A = np.where(A >= np.sort(A, -1)[..., -min(largest, n), None], A, 0)
+            A = np.where(np.sort(A, -1)[..., -min(largest, n), None] <= A, A, 0)
             A /= A.sum(-1, keepdims=True)
         maps.append(A)
         out = A @ v
@@ -115,7 +115,7 @@ def run(
 
 BATCH, LENGTHS = sequences(1234, 1024)
 _PLACE = np.arange(N - 1)
-REPEATS, FIRST = _PLACE >= LENGTHS[:, None] + 1, _PLACE < LENGTHS[:, None]
+REPEATS, FIRST = LENGTHS[:, None] + 1 <= _PLACE, LENGTHS[:, None] > _PLACE
 
 
 def nats(logits, batch=BATCH):

@@ -862,7 +862,7 @@ in_echo = {
 if plt:
     kinds = [f"last {w}" for w in (2, 4, 6, 8, 12)] + [f"largest {k}" for k in (1, 2, 3)] + ["elu + 1"]
     figure, axis = plt.subplots(figsize=(7.5, 3), layout="constrained")
-    heights = sum(in_echo.values(), [])
+    heights = [height for values in in_echo.values() for height in values]
     bars = axis.bar(range(9), heights, color=["tab:blue"] * 5 + ["tab:orange"] * 3 + ["tab:gray"], edgecolor="black")
     axis.bar_label(bars, fmt="%.4g", fontsize=8)
     axis.axhline(2.303, linestyle="--", color="black")

@@ -7,7 +7,14 @@ from typing import Any
 
 import typer
 
-from autograder.cli import authoring, gradebook, grading, machine, people, results
+from autograder.cli import (
+    authoring_commands,
+    gradebook_commands,
+    grading_commands,
+    machine_commands,
+    people_commands,
+    results_commands,
+)
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -16,7 +23,14 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="An nbgrader course that grades itself, in locked-down processes.",
 )
-for group in (authoring, grading, people, gradebook, results, machine):
+for group in (
+    authoring_commands,
+    grading_commands,
+    people_commands,
+    gradebook_commands,
+    results_commands,
+    machine_commands,
+):
     group.add_to(app)
 
 

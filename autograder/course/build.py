@@ -16,7 +16,7 @@ import nbformat
 from autograder.course.carrying import carried
 from autograder.course.config import CourseError
 from autograder.course.datafiles import digests, written
-from autograder.course.discover import Assignment, Cell
+from autograder.course.discover import Assignment, SourceCell
 from autograder.course.plain_json import dump
 from autograder.course.practising import HELP, help_with
 from autograder.course.recording import drawn, record
@@ -132,11 +132,11 @@ def _set_up(assignment: Assignment, helping: Mapping[str, Any]) -> str:
     return SETUP.format(names=", ".join(sorted(used))) + said
 
 
-def _plain(cell: Cell) -> dict[str, Any]:
+def _plain(cell: SourceCell) -> dict[str, Any]:
     return _cell(cell.kind, cell.source, **({"tags": [TAG]} if cell.demonstration else {}))
 
 
-def _graded(cell: Cell, exercise: Exercise) -> list[dict[str, Any]]:
+def _graded(cell: SourceCell, exercise: Exercise) -> list[dict[str, Any]]:
     """Return a part marked by hand, or a solution cell and the check cell behind it."""
     if cell.part:
         part: Part = next(part for part in exercise.parts if part.name == cell.part)

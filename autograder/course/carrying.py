@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from autograder.course.discover import Assignment
+from autograder.exercise.cell_names import names
 from autograder.exercise.checked import Carried
-from autograder.exercise.names import names
 from autograder.exercise.source import standalone
 
 _CALL = re.compile(r"^carry\(\s*[\"'](\w+)[\"']", re.M)

@@ -12,11 +12,11 @@ from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import Processes
 from autograder.course.graders.recovery import recovering
 from autograder.course.job import Job, job_of
+from autograder.course.kept_runs import Tell, folder_of, keep_runs, kept_runs
 from autograder.course.keys import Keys
 from autograder.course.limits import check_limits
 from autograder.course.records import keep, kept, recorded_key
 from autograder.course.release import Release
-from autograder.course.runs import Tell, folder_of, keep_runs, kept_runs
 from autograder.course.submissions import Handed
 
 

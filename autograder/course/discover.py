@@ -25,7 +25,7 @@ class Broken:
 
 
 @dataclass(frozen=True)
-class Cell:
+class SourceCell:
     """One cell of assignments/<a>/<a>.py.
 
     ``exercise`` names the exercise it answers, ``part`` the part that is marked by hand.  A
@@ -45,7 +45,7 @@ class Assignment:
 
     course: Course
     id: str
-    cells: list[Cell]
+    cells: list[SourceCell]
     exercises: dict[str, Exercise | Broken] = field(default_factory=dict)
 
     @property
@@ -98,13 +98,13 @@ def load_assignment(course: Course, id: str) -> Assignment:
     return Assignment(course, id, cells, found)
 
 
-def read_cells(path: Path) -> list[Cell]:
+def read_cells(path: Path) -> list[SourceCell]:
     """Read a jupytext percent script."""
     import jupytext
 
     notebook: Any = jupytext.read(path)
     return [
-        Cell(
+        SourceCell(
             cell.cell_type,
             cell.source,
             cell.metadata.get("exercise", ""),

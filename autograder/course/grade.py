@@ -10,10 +10,10 @@ from typing import Any
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import Broken, load_exercise
 from autograder.course.job import Job, job_of
+from autograder.course.kept_runs import KeptRuns, Tell
 from autograder.course.limits import check_limits, exercise_limits, notebook_limits
 from autograder.course.release import Release, libraries, libraries_of
 from autograder.course.roster import whose_numbers
-from autograder.course.runs import KeptRuns, Tell
 from autograder.course.secret import secret_of
 from autograder.course.submissions import (
     Handed,

@@ -35,7 +35,7 @@ from autograder.sandbox.wire.requests import (
     SetAttribute,
     WithArguments,
 )
-from autograder.student.functions import TOLERANCE, effortless
+from autograder.student.visible_checks import TOLERANCE, effortless
 
 Change = Callable[[Any], Any]
 

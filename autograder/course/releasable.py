@@ -11,9 +11,9 @@ from typing import Any
 from autograder.course.carrying import carry_problems
 from autograder.course.config import CONFIG
 from autograder.course.datafiles import data_problems
-from autograder.course.discover import Assignment, Cell
+from autograder.course.discover import Assignment, SourceCell
 from autograder.exercise import Exercise, Part
-from autograder.exercise.names import Unparsable, names
+from autograder.exercise.cell_names import Unparsable, names
 from autograder.grading.demonstrations import unneeded
 
 
@@ -103,7 +103,7 @@ def _not_only_shown(assignment: Assignment) -> list[str]:
     return found
 
 
-def _shown_numbers(cell: Cell) -> list[str]:
+def _shown_numbers(cell: SourceCell) -> list[str]:
     return re.findall(r"your_numbers\(\s*[\"'](\w+)[\"']", cell.source)
 
 

@@ -13,7 +13,7 @@ from autograder.course.carrying import carries, given_sources
 from autograder.course.config import Course
 from autograder.course.discover import Assignment, load_assignment
 from autograder.course.files import write_atomically
-from autograder.course.proofs.parts import right_answers
+from autograder.course.proofs.part_proofs import right_answers
 from autograder.course.proofs.prices import answers_after
 from autograder.course.release import Release
 from autograder.course.secret import secret_of

@@ -15,12 +15,12 @@ from autograder.course.discover import Assignment, Broken
 from autograder.course.discrimination import Hidden, Twins, part_twins
 from autograder.course.proofs.blind import blind_guess
 from autograder.course.proofs.building import building_problems
-from autograder.course.proofs.carried import carried_problems
 from autograder.course.proofs.distances import Distance
-from autograder.course.proofs.functions import as_student, function_problems
+from autograder.course.proofs.follow_through import carried_problems
+from autograder.course.proofs.function_proofs import as_student, function_problems
 from autograder.course.proofs.helpers import helpers_path, helpers_problems, imports_problems
 from autograder.course.proofs.helping import helping_problems
-from autograder.course.proofs.parts import needed, part_problems, sample_problems
+from autograder.course.proofs.part_proofs import needed, part_problems, sample_problems
 from autograder.course.proofs.prices import DEAREST, Price, part_prices
 from autograder.exercise import Draws, Exercise, draws, hidden_mistakes
 from autograder.grading.checks import grade_checks

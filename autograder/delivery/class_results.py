@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import mean, median
 
+from autograder.delivery.final_grades import Section, Sheet
 from autograder.delivery.pages import STATUS
 from autograder.delivery.picture import Curve, Training
-from autograder.delivery.sheets import Section, Sheet
 from autograder.grading.results import Status
 
 #: Notes that name no mistake in the work itself; they are reported elsewhere.

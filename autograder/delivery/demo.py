@@ -15,7 +15,7 @@ from autograder.course.simulate import expected_scores, simulate
 from autograder.delivery.bar import Bar
 from autograder.delivery.feedback import write_feedback
 from autograder.delivery.grading import grade_and_save
-from autograder.delivery.release import generate
+from autograder.delivery.releasing import generate
 from autograder.delivery.report import summarise, write_report
 from autograder.grading.checks import NO_GPU
 from autograder.grading.results import ExerciseGrade, Status

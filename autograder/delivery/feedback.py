@@ -17,9 +17,9 @@ from pathlib import Path, PurePosixPath
 from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
 from autograder.course.records import recorded
+from autograder.delivery.final_grades import sheets, with_solutions
 from autograder.delivery.hand_in import hand_in
 from autograder.delivery.pages import write_page
-from autograder.delivery.sheets import sheets, with_solutions
 from autograder.delivery.solutions import solutions
 
 

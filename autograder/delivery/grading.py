@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Self
 
-from autograder.course import runs
+from autograder.course import kept_runs
 from autograder.course.classroom import grade_class
 from autograder.course.config import Course, CourseError
 from autograder.course.grade import Graded
@@ -147,7 +147,7 @@ def grade_and_save(
         for id in sorted({handed.assignment for handed in work}):
             gradebook.register(course, id, Release.load(course, id).notebook)
         outcome.notes += _entered_again(course, work)
-        runs.forget(course, work if force else ())
+        kept_runs.forget(course, work if force else ())
         if bar:
             bar.begin(len(work))
         withheld: dict[tuple[str, str], dict[str, set[str]]] = {}

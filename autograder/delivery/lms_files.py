@@ -18,8 +18,8 @@ from pathlib import Path
 from autograder.course.config import CourseError
 from autograder.course.submissions import MAX_BYTES
 from autograder.delivery.database import parsed_time, read_time
-from autograder.delivery.gradescope.export import MAX_BYTES as MAX_METADATA
-from autograder.delivery.gradescope.export import METADATA, Submission, read_metadata
+from autograder.delivery.gradescope.metadata import MAX_BYTES as MAX_METADATA
+from autograder.delivery.gradescope.metadata import METADATA, Submission, read_metadata
 
 _SKIPPED = re.compile(r"(^|/)(\.|__MACOSX/)")
 _GRADESCOPE = re.compile(r"assignment_\d+_export/")

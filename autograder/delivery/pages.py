@@ -18,7 +18,7 @@ from autograder.delivery import picture
 from autograder.grading.results import Status
 
 if TYPE_CHECKING:
-    from autograder.delivery.sheets import Section, Sheet
+    from autograder.delivery.final_grades import Section, Sheet
 
 #: What a status looks like and is called; never told by colour alone.
 STATUS = {

@@ -14,17 +14,17 @@ from markupsafe import Markup
 
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import Assignment, load_assignment
+from autograder.course.kept_runs import read_runs
 from autograder.course.release import Release
-from autograder.course.runs import read_runs
 from autograder.course.submissions import Unreadable, as_released, read_notebook, texts
+from autograder.delivery.final_grades import Section, Sheet, sheets
 from autograder.delivery.pages import write_page
 from autograder.delivery.people import people
 from autograder.delivery.picture import describe_exhibit, exhibit_svg
 from autograder.delivery.sanitise import beneath, markdown2html
-from autograder.delivery.sheets import Section, Sheet, sheets
 from autograder.exercise import Exercise, Exhibit, Table
+from autograder.grading.own_answer import LONGEST
 from autograder.grading.results import Status
-from autograder.grading.written import LONGEST
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Work:
+class ShownWork:
     """What is shown of one exercise.
 
     Attributes
@@ -92,7 +92,9 @@ def write_portfolios(
     return pages
 
 
-def _works(course: Course, assignment: Assignment, release: Release, sheet: Sheet) -> list[Work]:
+def _works(
+    course: Course, assignment: Assignment, release: Release, sheet: Sheet
+) -> list[ShownWork]:
     student = sheet.grade.student
     runs = {name: run.value for name, run in read_runs(course, student, assignment.id).items()}
     notebook = _notebook(course, student, assignment.id)
@@ -107,13 +109,13 @@ def _works(course: Course, assignment: Assignment, release: Release, sheet: Shee
 
 def _work(
     exercise: Exercise, section: Section, runs: Mapping[str, Any], written: Mapping[str, str]
-) -> Work:
+) -> ShownWork:
     items = section.grade.items
     checks = {check.name for check in exercise.checks}
     known = dict(runs) | {item.name: _answer(item.given) for item in items if item.given}
     drawn = ((exhibit.caption, _drawn(exhibit, known)) for exhibit in exercise.exhibits)
     essays = (written.get(f"{exercise.id}_{p.name}", "") for p in exercise.parts if p.manual)
-    return Work(
+    return ShownWork(
         section.title,
         exercise.source,
         [i.rubric for i in items if i.name in checks and i.status is Status.PASSED],

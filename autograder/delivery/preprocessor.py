@@ -27,9 +27,9 @@ class LockedDownExecute(NbGraderPreprocessor):  # type: ignore[misc]
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Return the autograded notebook, and write the result record."""
         from autograder.course.grade import Grader
+        from autograder.course.kept_runs import folder_of, keep_runs, kept_runs
         from autograder.course.lock import grading
         from autograder.course.records import changed, write_record
-        from autograder.course.runs import folder_of, keep_runs, kept_runs
         from autograder.sandbox.isolation import probe
 
         place = resources["nbgrader"]

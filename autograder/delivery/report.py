@@ -10,12 +10,12 @@ from rich.table import Table
 
 from autograder.course.config import Course
 from autograder.delivery.class_results import class_result, exercise_results
-from autograder.delivery.entries import entries, waiting
+from autograder.delivery.final_grades import Section, Sheet, sheets
 from autograder.delivery.pages import write_page
 from autograder.delivery.people import people
 from autograder.delivery.quality.assess import assess
 from autograder.delivery.quality.page import earlier, in_short, write_quality
-from autograder.delivery.sheets import Section, Sheet, sheets
+from autograder.delivery.report_rows import entries, waiting
 from autograder.delivery.tables import scores_tables, statistics_table
 
 

@@ -9,12 +9,12 @@ from functools import cached_property
 
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
-from autograder.course.proofs.parts import right_answers
+from autograder.course.proofs.part_proofs import right_answers
 from autograder.course.release import Release
 from autograder.delivery.database import opened
 from autograder.delivery.extensions import extensions
 from autograder.exercise import Exercise
-from autograder.grading.written import as_written
+from autograder.grading.own_answer import as_written
 
 
 @dataclass(frozen=True)

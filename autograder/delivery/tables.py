@@ -14,7 +14,7 @@ from autograder.delivery.pages import STATUS, earned, points, so_far
 if TYPE_CHECKING:  # sheets need nbgrader, which a single notebook's table can do without
     from autograder.delivery.all_courses import CourseRow
     from autograder.delivery.class_results import ClassResult, ExerciseResult
-    from autograder.delivery.sheets import Section, Sheet
+    from autograder.delivery.final_grades import Section, Sheet
     from autograder.grading.results import Grade
 
 

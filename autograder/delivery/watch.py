@@ -34,7 +34,7 @@ Say = Callable[[str], object]
 
 
 @dataclass
-class Watch:
+class Watcher:
     """Looks at a source, and does what there is to do.
 
     Attributes
@@ -187,7 +187,7 @@ class Watch:
             self.say(line)
 
 
-def watch(work: Watch, *, every: float, once: bool) -> bool:
+def watch(work: Watcher, *, every: float, once: bool) -> bool:
     """Watch until a signal ends it, or look ``once``; tell whether all went well.
 
     Raises

@@ -9,15 +9,6 @@ and their argument names say what each answer is computed from.
 from typing import TYPE_CHECKING, Any
 
 from autograder.exercise.agree import Mismatch, agree, alike, require
-from autograder.exercise.answers import (
-    Answer,
-    Attempt,
-    Essay,
-    FormatError,
-    Judgement,
-    Scaffold,
-    Undecided,
-)
 from autograder.exercise.checked import Check, CheckedFunction
 from autograder.exercise.choice import Choice
 from autograder.exercise.clocks import Inconclusive, no_slower
@@ -27,7 +18,16 @@ from autograder.exercise.exact import Count, Fractions, Shape
 from autograder.exercise.exhibit import Curves, Exhibit, HeatMaps, Table
 from autograder.exercise.figure import Figure
 from autograder.exercise.given import given, made, seeded
-from autograder.exercise.gpu import grows_on_gpu
+from autograder.exercise.gpu_checks import grows_on_gpu
+from autograder.exercise.kind import (
+    Answer,
+    Attempt,
+    Essay,
+    FormatError,
+    Judgement,
+    Scaffold,
+    Undecided,
+)
 from autograder.exercise.labels import Labels
 from autograder.exercise.numbers import Numbers
 from autograder.exercise.ordering import Ordering
@@ -37,7 +37,7 @@ from autograder.exercise.slips import is_nothing, is_telling, is_trivial, recogn
 from autograder.exercise.variants import Draws, draw_pool, draws, hidden_mistakes, pick, rng_for
 from autograder.exercise.vocabulary import Exercise
 from autograder.exercise.witness import Witness
-from autograder.exercise.work import Reading, Work, covers, grows, vectorised, within
+from autograder.exercise.work import Measured, Work, covers, grows, vectorised, within
 from autograder.student.reading import is_blank
 
 if TYPE_CHECKING:
@@ -69,12 +69,12 @@ __all__ = [
     "Judgement",
     "Labels",
     "Matrix",
+    "Measured",
     "Misconception",
     "Mismatch",
     "Numbers",
     "Ordering",
     "Part",
-    "Reading",
     "Scaffold",
     "Shape",
     "Table",

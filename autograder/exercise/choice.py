@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.exercise.answers import Answer, Attempt, Judgement, Scaffold
+from autograder.exercise.kind import Answer, Attempt, Judgement, Scaffold
 from autograder.student.judging import judge_choice
 from autograder.student.letters import read_choice
 

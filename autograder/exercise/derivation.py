@@ -9,7 +9,8 @@ from typing import Any
 
 from autograder import algebra
 from autograder.algebra.deriving import attempts, equation_attempts
-from autograder.exercise.answers import (
+from autograder.exercise.cache import remembered
+from autograder.exercise.kind import (
     Answer,
     Attempt,
     FormatError,
@@ -17,7 +18,6 @@ from autograder.exercise.answers import (
     Scaffold,
     Undecided,
 )
-from autograder.exercise.cache import remembered
 from autograder.exercise.symbolic import settled, text_of
 from autograder.student.formulas import lines_of
 

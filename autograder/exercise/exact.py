@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.answers import Answer, Judgement, Scaffold, with_shape
+from autograder.exercise.kind import Answer, Judgement, Scaffold, with_shape
 from autograder.student.judging import judge_exact, judge_shape
 from autograder.student.readers import read_count, read_fractions
 from autograder.student.shapes import PRIMES, read_shape

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from autograder.exercise.answers import (
+from autograder.exercise.kind import (
     Answer,
     Array,
     Attempt,
@@ -28,7 +28,7 @@ LOOSE = 0.05  # of a single number: with such a tolerance slips are met by chanc
 _MANY = 50  # numbers that nobody types
 
 
-class Written(np.ndarray[Any, Any]):
+class WrittenNumbers(np.ndarray[Any, Any]):
     """Numbers as they were read, with how each was written."""
 
     entries: tuple[Entry, ...] = ()
@@ -151,7 +151,7 @@ def not_divided(x):
         value: Array = reading.value
         if like is None and not isinstance(raw, str):
             return value
-        written = value.view(Written)
+        written = value.view(WrittenNumbers)
         written.entries = reading.entries
         return written
 

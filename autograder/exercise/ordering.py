@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.answers import Answer, Attempt, Judgement, Scaffold, mistaken
+from autograder.exercise.kind import Answer, Attempt, Judgement, Scaffold, mistaken
 from autograder.student.letters import read_ordering
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from inspect import cleandoc, signature
 from typing import Any
 
-from autograder.exercise.answers import Answer
+from autograder.exercise.kind import Answer
 
 Function = Callable[..., Any]
 

@@ -15,12 +15,12 @@ from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
-from autograder.exercise.answers import Answer
+from autograder.exercise.kind import Answer
 
 GROUP = "autograder.kinds"
 
 _OURS = {
-    "answers": ("Essay",),
+    "kind": ("Essay",),
     "choice": ("Choice",),
     "derivation": ("Derivation",),
     "exact": ("Count", "Fractions", "Shape"),

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.answers import Answer, Undecided
+from autograder.exercise.kind import Answer, Undecided
 from autograder.exercise.variants import DISTANCE
 
 Slip = Callable[[Any, Any], Iterator[Any]]

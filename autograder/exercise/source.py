@@ -16,9 +16,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeGuard
 
+from autograder.exercise.cell_names import names
 from autograder.exercise.earlier import METHOD
 from autograder.exercise.loading import HELPERS
-from autograder.exercise.names import names
 
 _Definition = ast.FunctionDef | ast.ClassDef
 

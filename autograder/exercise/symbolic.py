@@ -12,7 +12,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from autograder import algebra
-from autograder.exercise.answers import (
+from autograder.exercise.cache import remembered
+from autograder.exercise.kind import (
     Answer,
     Attempt,
     FormatError,
@@ -20,7 +21,6 @@ from autograder.exercise.answers import (
     Scaffold,
     Undecided,
 )
-from autograder.exercise.cache import remembered
 
 _Assumptions = tuple[tuple[str, str], ...]
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autograder.exercise.answers import FormatError
 from autograder.exercise.dependencies import evaluate, solve
+from autograder.exercise.kind import FormatError
 
 if TYPE_CHECKING:
     from autograder.exercise.vocabulary import Exercise

@@ -7,10 +7,10 @@ from copy import copy
 from dataclasses import replace
 from typing import Any, overload
 
-from autograder.exercise.answers import Answer
 from autograder.exercise.checked import Carried, Check, CheckedFunction
 from autograder.exercise.earlier import earlier
 from autograder.exercise.exhibit import Exhibit, Shown
+from autograder.exercise.kind import Answer
 from autograder.exercise.part import (
     AuthoringError,
     Function,

@@ -67,7 +67,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Reading:
+class Measured:
     """What a check of work measured, and where it draws the line.
 
     `autograder verify` shows how far honest code and the natural cheats are from the line.
@@ -78,10 +78,10 @@ class Reading:
     limit: float
 
 
-class Call(clocks.Clocked, Protocol):
+class WorkCall(clocks.Clocked, Protocol):
     """A submission, the reference or a misconception, as checks of work call it."""
 
-    readings: list[Reading]
+    readings: list[Measured]
 
     def work(self, *args: Any, **kwargs: Any) -> Work:
         """Call and count."""
@@ -110,7 +110,7 @@ def covers(work: Work, floor: float) -> None:
 
 
 def within(
-    call: Call, what: str, value: float, limit: float, message: str, *, kind: str = ""
+    call: WorkCall, what: str, value: float, limit: float, message: str, *, kind: str = ""
 ) -> None:
     """Require a measured value of at most ``limit``, and note how far from it the call is.
 
@@ -131,13 +131,13 @@ def within(
     Mismatch
         If the value is above the limit.
     """
-    call.readings.append(Reading(what, value, limit))
+    call.readings.append(Measured(what, value, limit))
     if value > limit:
         raise Mismatch(message, kind=kind)
 
 
 def grows(
-    call: Call,
+    call: WorkCall,
     make: Make,
     *,
     at_most: float = 1.0,
@@ -181,7 +181,7 @@ def grows(
 
 
 def _decide(
-    call: Call,
+    call: WorkCall,
     make: Make,
     at_most: float,
     rows: Rows,
@@ -216,7 +216,7 @@ def _decide(
             )
 
 
-def vectorised(call: Call, make: Make, *, rows: Rows, floor: Callable[[int], float]) -> None:
+def vectorised(call: WorkCall, make: Make, *, rows: Rows, floor: Callable[[int], float]) -> None:
     """Require that neither Python instructions nor array operations grow in number with n.
 
     A loop over rows fails, and so does one over blocks of rows.  Parameters and exceptions are
@@ -238,7 +238,7 @@ class _Gauge:
     """Measures a call at sizes as they are needed, and says how what is watched grows."""
 
     def __init__(
-        self, call: Call, make: Make, rows: Rows, at_most: float, watched: tuple[str, ...]
+        self, call: WorkCall, make: Make, rows: Rows, at_most: float, watched: tuple[str, ...]
     ) -> None:
         self._call, self._make, self._rows = call, make, rows
         self._at_most, self._watched = at_most, watched
@@ -292,7 +292,7 @@ class _Gauge:
 
     def _read(self, found: dict[str, float]) -> None:
         limit = self._at_most + _FAIL
-        self._call.readings.append(Reading("exponent of n", max(found.values()), limit))
+        self._call.readings.append(Measured("exponent of n", max(found.values()), limit))
 
     def _countable(self, n: int, m: int) -> bool:
         """Tell whether a call of size m is quick to count, were it to grow like n² from n on."""

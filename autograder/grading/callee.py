@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from autograder.exercise.gpu import Timing
+from autograder.exercise.gpu_checks import Timing
 from autograder.grading.runs import Run
-from autograder.sandbox import Answer
+from autograder.sandbox import Reply
 from autograder.sandbox.wire.requests import Call, Request
 
 Function = Callable[..., Any]
@@ -33,7 +33,7 @@ class Callee(ABC):
     kind: type | None = None
 
     @abstractmethod
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: Request) -> Reply:
         """Do what is asked.
 
         Raises

@@ -32,7 +32,7 @@ from autograder.grading.replay import (
 )
 from autograder.grading.results import Item, Status, hundredths, sentence
 from autograder.sandbox import StudentError
-from autograder.student.functions import effortless
+from autograder.student.visible_checks import effortless
 
 Function = Callable[..., Any]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from autograder.exercise.names import WORD, Unparsable, names
+from autograder.exercise.cell_names import WORD, Unparsable, names
 
 TAG = "demonstration"
 

@@ -12,7 +12,7 @@ import builtins
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from autograder.exercise.names import Unparsable, names
+from autograder.exercise.cell_names import Unparsable, names
 
 #: Whoever uses these reaches any name without writing it.
 _OPAQUE = frozenset(

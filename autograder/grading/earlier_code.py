@@ -15,7 +15,7 @@ from autograder.grading.replay import seed_of
 from autograder.grading.results import Item, Status
 from autograder.sandbox import StudentError
 from autograder.sandbox.wire.requests import Call, CallMethod
-from autograder.student.functions import effortless
+from autograder.student.visible_checks import effortless
 
 #: Notes of checks that know no mistake: perhaps nothing works at all.
 _UNKNOWN = ("", "blank", "idle", "student_error", "timeout")

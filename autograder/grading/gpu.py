@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from autograder.exercise.gpu import Timing
+from autograder.exercise.gpu_checks import Timing
 from autograder.grading.runner import Runner
 from autograder.sandbox import Isolation, Limits, StudentError, Zygote
 from autograder.sandbox.wire import requests
@@ -106,11 +106,11 @@ class Gpu:
         """Time torch's own attention, in this process and by the same clock."""
         import torch
 
-        from autograder.sandbox.meters.gpumeter import Bench
+        from autograder.sandbox.meters.gpumeter import TimedFunction
 
         seeds, own = _seeds(), torch.nn.functional.scaled_dot_product_attention
         try:
-            bench = Bench(own, shape, _ARGUMENTS, dtype, seeds, self._device)
+            bench = TimedFunction(own, shape, _ARGUMENTS, dtype, seeds, self._device)
             return self._timed(bench.take, shape, dtype, seeds, rows)
         except torch.cuda.OutOfMemoryError:
             return None

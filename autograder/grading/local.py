@@ -17,18 +17,18 @@ from autograder.exercise.cache import Values, remembered
 from autograder.exercise.given import Given, portable
 from autograder.exercise.part import computation
 from autograder.grading.callee import Callee
-from autograder.grading.objects import kind_of
+from autograder.grading.proxies import kind_of
 from autograder.grading.runs import Run
-from autograder.sandbox import Answer, StudentError, WireError
+from autograder.sandbox import Reply, StudentError, WireError
+from autograder.sandbox.inside.handles import Objects, seed
 from autograder.sandbox.inside.modules import gradients
-from autograder.sandbox.inside.objects import Objects, seed
 from autograder.sandbox.meters.meter import metered
 from autograder.sandbox.wire import decode, encode_parts
 from autograder.sandbox.wire.requests import (
     Call,
     CallMethod,
-    Count,
     CountMethod,
+    CountWork,
     Differentiate,
     Drop,
     GetAttribute,
@@ -57,16 +57,16 @@ class Local(Callee):
         self._function = computation(function)
         self.kind = kind_of(function)
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: Request) -> Reply:
         """Do it in this process; there is no clock to read."""
         match request:
             case Call(args, kwargs) | Lend(args, kwargs) | Time(args, kwargs) | Watch(args, kwargs):
                 return self._called(self._function, args, kwargs)
-            case Count(args, kwargs):
+            case CountWork(args, kwargs):
                 return self._counted(self._function, args, kwargs)
             case Outline(shapes, dtype):
                 torchmeter = importlib.import_module("autograder.sandbox.meters.torchmeter")
-                return Answer(work=torchmeter.outlined(self._function, shapes, dtype))
+                return Reply(work=torchmeter.outlined(self._function, shapes, dtype))
             case Make(args, kwargs, key):
 
                 def make(*args: Any, **kwargs: Any) -> None:
@@ -96,10 +96,10 @@ class Local(Callee):
                 return _listening(lambda: _objects.is_method(key, name))
             case Drop(keys):
                 _objects.drop(keys)
-                return Answer()
+                return Reply()
             case Seed(number):
                 seed(number)
-                return Answer()
+                return Reply()
 
     def once(self, args: Any, kwargs: Any) -> Run:
         """Make an expensive call of a function of our own, which always gives the same."""
@@ -107,7 +107,7 @@ class Local(Callee):
 
     def _called(
         self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
-    ) -> Answer:
+    ) -> Reply:
         """Call with copies, as they come over the wire, and see whether these are changed."""
         given = tuple(args), kwargs
         passed = copy.deepcopy(given)
@@ -117,10 +117,10 @@ class Local(Callee):
 
     def _counted(
         self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
-    ) -> Answer:
+    ) -> Reply:
         found, named = self._arguments(tuple(args), kwargs)
         value, work = metered(function, found, named, _torchmeter())
-        return Answer(value, work=work)
+        return Reply(value, work=work)
 
     def _arguments(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -133,7 +133,7 @@ class Local(Callee):
         return tuple(found), named
 
 
-def _listening(function: Callable[[], Any]) -> Answer:
+def _listening(function: Callable[[], Any]) -> Reply:
     """Take note of warnings; what the function raises is as if a student's had raised it."""
     try:
         # Of what a fresh process warns of; an underflow isn't among it.
@@ -147,7 +147,7 @@ def _listening(function: Callable[[], Any]) -> Answer:
         raise StudentError("unsendable", f"it returned {error}") from error
     except Exception as error:
         raise StudentError("exception", str(error), type=type(error).__name__) from error
-    return Answer(value, warnings=tuple(warning.category.__name__ for warning in given))
+    return Reply(value, warnings=tuple(warning.category.__name__ for warning in given))
 
 
 @remembered(size=100)

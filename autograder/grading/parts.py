@@ -21,8 +21,8 @@ from autograder.exercise import (
 from autograder.grading.budget import TOO_MUCH, Exhausted, judging
 from autograder.grading.diagnosis import Own, another_part, judge, misshapen
 from autograder.grading.others import others_named
+from autograder.grading.own_answer import as_written
 from autograder.grading.results import Item, Status, hundredths, sentence
-from autograder.grading.written import as_written
 from autograder.sandbox import StudentError
 
 _OUT = (MemoryError, RecursionError)  # of the budget: the answer's fault

@@ -8,21 +8,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.exercise import Inconclusive, Reading, Work
+from autograder.exercise import Inconclusive, Measured, Work
 from autograder.exercise.cache import Unfamiliar, Values
 from autograder.exercise.clocks import Curve
 from autograder.exercise.given import FIRST_KEY
-from autograder.exercise.gpu import Timing
+from autograder.exercise.gpu_checks import Timing
 from autograder.grading.callee import Callee
 from autograder.grading.local import Local
-from autograder.grading.objects import Gradients, Object, held
+from autograder.grading.proxies import Gradients, Object, held
 from autograder.grading.runs import Run, Training
 from autograder.sandbox import StudentError
 from autograder.sandbox.wire.requests import (
     Call,
     CallMethod,
-    Count,
     CountMethod,
+    CountWork,
     Differentiate,
     Drop,
     GetAttribute,
@@ -111,7 +111,7 @@ class Recorder:
         self.remarks: list[tuple[str, str]] = []
         self.curve: Curve | None = None
         self.training: Training | None = None
-        self.readings: list[Reading] = []
+        self.readings: list[Measured] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call and record."""
@@ -269,7 +269,7 @@ class Recorder:
         Inconclusive
             If it fails with the meter alone, or takes too long or too much memory.
         """
-        return self._work(Count(args, kwargs), Call(args, kwargs))
+        return self._work(CountWork(args, kwargs), Call(args, kwargs))
 
     def _work(self, metered: Request, plain: Request) -> Work:
         self.metered = True

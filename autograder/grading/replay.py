@@ -23,7 +23,7 @@ from autograder.exercise.slips import FUNCTION_SLIPS, Slip
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.recorder import Recorder
 from autograder.grading.repeat import Calls, answers, renumbered, repeats
-from autograder.student.functions import effortless
+from autograder.student.visible_checks import effortless
 
 Function = Callable[..., Any]
 

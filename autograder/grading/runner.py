@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from autograder.grading.history import Cell, History
 from autograder.grading.runs import Run, Runs, key_of, packed, unpacked
-from autograder.sandbox import Answer, CellRun, Session, StudentError, Zygote, outputs
+from autograder.sandbox import CellRun, Reply, Session, StudentError, Zygote, outputs
 from autograder.sandbox.wire.requests import Bench, Request, Time
 
 _Given = TypeVar("_Given")
@@ -180,7 +180,7 @@ class Runner:
         except StudentError:  # `read` tells which one it is
             return {}
 
-    def ask(self, name: str, request: Request | Bench, *, seconds: float | None = None) -> Answer:
+    def ask(self, name: str, request: Request | Bench, *, seconds: float | None = None) -> Reply:
         """Ask something of a function in the process for calls.
 
         Raises

@@ -6,16 +6,16 @@ import contextlib
 from typing import Any
 
 from autograder.exercise.given import portable
-from autograder.exercise.gpu import Timing
+from autograder.exercise.gpu_checks import Timing
 from autograder.exercise.part import Function
 from autograder.grading.callee import Callee
 from autograder.grading.gpu import Gpu
 from autograder.grading.local import Local
-from autograder.grading.objects import kind_of
+from autograder.grading.proxies import kind_of
 from autograder.grading.runner import Runner
 from autograder.grading.runs import Run
 from autograder.grading.yardstick import Yardstick
-from autograder.sandbox import Answer, StudentError
+from autograder.sandbox import Reply, StudentError
 from autograder.sandbox.wire.requests import Drop, Request
 
 
@@ -44,12 +44,12 @@ class StudentCall(Callee):
         if self._on_gpu is not None:
             self._on_gpu.__exit__(*exception)
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: Request) -> Reply:
         """Ask the submission's process."""
         if isinstance(request, Drop):
             with contextlib.suppress(StudentError):  # the process may be gone, and they with it
                 return self._runner.ask(self._name, request)
-            return Answer()
+            return Reply()
         return self._runner.ask(self._name, request)
 
     def once(self, args: Any, kwargs: Any) -> Run:

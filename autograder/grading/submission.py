@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from autograder.exercise import Exercise
-from autograder.exercise.names import Unparsable, names
+from autograder.exercise.cell_names import Unparsable, names
 from autograder.grading.demonstrations import tagged
 from autograder.grading.gpu import Gpu
 from autograder.grading.hints import hints_taken, with_hints

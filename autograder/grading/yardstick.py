@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.exercise.loading import load_module
-from autograder.sandbox.allowance import Allowance, Reading, TooBusy
+from autograder.sandbox.allowance import Allowance, Observed, TooBusy
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.inside import serving
 from autograder.sandbox.jails import control, kernel
@@ -97,10 +97,10 @@ class Yardstick:
         reply: dict[str, Any] = self._channel.receive(allowance, _MAX_PAYLOAD)
         return reply
 
-    def _spent(self) -> Reading:
+    def _spent(self) -> Observed:
         assert self._process
         pid = self._process.pid
-        return Reading(kernel.cpu_seconds(pid), kernel.waited_seconds(pid))
+        return Observed(kernel.cpu_seconds(pid), kernel.waited_seconds(pid))
 
 
 def main(descriptor: str) -> None:

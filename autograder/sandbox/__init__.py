@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from autograder.sandbox.fork_server import Zygote
     from autograder.sandbox.isolation import Isolation, SandboxError, probe
-    from autograder.sandbox.results import Answer, CellRun, Limits, StudentError, Usage
+    from autograder.sandbox.replies import CellRun, Limits, Reply, StudentError, Usage
     from autograder.sandbox.session import Session
     from autograder.sandbox.wire import Tensor, WireError
 
@@ -19,22 +19,22 @@ _HOMES = {
     "Isolation": "isolation",
     "SandboxError": "isolation",
     "probe": "isolation",
-    "Answer": "results",
-    "CellRun": "results",
-    "Limits": "results",
+    "Reply": "replies",
+    "CellRun": "replies",
+    "Limits": "replies",
     "Session": "session",
-    "StudentError": "results",
-    "Usage": "results",
+    "StudentError": "replies",
+    "Usage": "replies",
     "Zygote": "fork_server",
     "Tensor": "wire",
     "WireError": "wire",
 }
 
 __all__ = [
-    "Answer",
     "CellRun",
     "Isolation",
     "Limits",
+    "Reply",
     "SandboxError",
     "Session",
     "StudentError",

@@ -25,7 +25,7 @@ class TooBusy(Exception):
     """The machine left a process so little time that nothing can be said about it."""
 
 
-class Reading(NamedTuple):
+class Observed(NamedTuple):
     """What is known of a process from outside.
 
     Parameters
@@ -52,10 +52,10 @@ class Allowance:
         are those of the clock on the wall.
     """
 
-    def __init__(self, seconds: float, read: Callable[[], Reading | None]) -> None:
+    def __init__(self, seconds: float, read: Callable[[], Observed | None]) -> None:
         self._seconds, self._read = seconds, read
         self._start = self._since = time.monotonic()
-        self._first: Reading | None = None
+        self._first: Observed | None = None
         self._head = self._waited = 0.0
         self._next = self._start + min(_AT_FIRST, seconds)
 
@@ -118,7 +118,7 @@ class Allowance:
         return left
 
 
-def _longest(before: Reading, now: Reading) -> float | None:
+def _longest(before: Observed, now: Observed) -> float | None:
     """Return the longest time for which one thread had no processor.
 
     Not the sum: many threads that start at once would wait for each other without end.

@@ -7,19 +7,19 @@ import signal
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from autograder.sandbox.allowance import Allowance, Reading, TooBusy
+from autograder.sandbox.allowance import Allowance, Observed, TooBusy
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.isolation import SandboxError
-from autograder.sandbox.results import Kind, Limits, StudentError, Usage
+from autograder.sandbox.replies import Kind, Limits, StudentError, Usage
 from autograder.sandbox.wire import WireError, encode
 
 
-class Origin(Protocol):
+class ForkServer(Protocol):
     """What processes of student code are forked from: it sees them from outside."""
 
     limits: Limits
 
-    def spent(self, number: int) -> Reading | None:
+    def spent(self, number: int) -> Observed | None:
         """Return the clocks of a process, if they can be read."""
 
     def reading(self, what: str, number: int) -> float | None:
@@ -43,7 +43,7 @@ class Conversation:
         What the cell that ran last had shown when it was last heard of.
     """
 
-    def __init__(self, origin: Origin, number: int, channel: Channel) -> None:
+    def __init__(self, origin: ForkServer, number: int, channel: Channel) -> None:
         self._origin, self._number, self._channel = origin, number, channel
         self._over = ""
         self._end: dict[str, Any] | None = None

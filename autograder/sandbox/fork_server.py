@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any, Self
 
 from autograder.sandbox import affinity
-from autograder.sandbox.allowance import Reading
+from autograder.sandbox.allowance import Observed
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.isolation import Isolation, SandboxError, probe
 from autograder.sandbox.jails import control
 from autograder.sandbox.jails.jail import JAILS
-from autograder.sandbox.results import CONTROL_SECONDS, Limits
+from autograder.sandbox.replies import CONTROL_SECONDS, Limits
 from autograder.sandbox.session import Session
 from autograder.sandbox.shared_memory import Lent
 
@@ -172,7 +172,7 @@ class Zygote:
             return None
         return None if reading is None else float(reading)
 
-    def spent(self, number: int) -> Reading | None:
+    def spent(self, number: int) -> Observed | None:
         """Return the clocks of a session's process, if they can be read."""
         try:
             spent = self._command({"do": "spent", "id": number})["spent"]
@@ -181,7 +181,7 @@ class Zygote:
         if spent is None:
             return None
         waited = spent["waited"]
-        return Reading(spent["cpu"], None if waited is None else dict(waited))
+        return Observed(spent["cpu"], None if waited is None else dict(waited))
 
     def _start(self) -> None:
         ours, theirs = socket.socketpair()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
-class Item(NamedTuple):
+class Device(NamedTuple):
     """One thing that some of the course takes.
 
     Parameters
@@ -25,15 +25,17 @@ class Item(NamedTuple):
     purpose: str
 
 
-def look() -> list[Item]:
+def look() -> list[Device]:
     """Look for torch, an accelerator and a browser. This may import torch, which takes seconds."""
     torch = _torch()
     return [
-        Item("torch", torch, "exercises that train or differentiate; the others need numpy alone"),
-        Item(
+        Device(
+            "torch", torch, "exercises that train or differentiate; the others need numpy alone"
+        ),
+        Device(
             "GPU", _accelerator() if torch else "", "tests marked gpu, which time attention on one"
         ),
-        Item("browser", _browser(), "tests marked browser, which look at the pages"),
+        Device("browser", _browser(), "tests marked browser, which look at the pages"),
     ]
 
 

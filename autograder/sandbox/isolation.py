@@ -47,7 +47,7 @@ class SandboxError(RuntimeError):
     """The sandbox itself does not work. It is never the student's fault."""
 
 
-class Part(NamedTuple):
+class Trial(NamedTuple):
     """One thing that was tried.
 
     Parameters
@@ -70,7 +70,7 @@ class Isolation:
     """The isolation tier in effect, and what it was concluded from."""
 
     tier: Tier
-    tried: tuple[Part, ...] = ()
+    tried: tuple[Trial, ...] = ()
 
     def reaches(self, minimum: Tier) -> bool:
         """Say whether this is a tier at least as strong as another one."""
@@ -110,18 +110,18 @@ def probe() -> Isolation:
     return Isolation("B" if all(part.ok for part in outside) else "C", tried)
 
 
-def _tried_inside() -> tuple[Part, ...]:
+def _tried_inside() -> tuple[Trial, ...]:
     try:
         command = bubblewrap.command(__name__, "namespaces", "Landlock", "seccomp")
     except FileNotFoundError as error:
-        return (Part("bubblewrap", False, str(error)),)
+        return (Trial("bubblewrap", False, str(error)),)
     tried = _tried("bubblewrap", command)
     if tried[0].what == "bubblewrap":
         return tried
-    return (Part("bubblewrap", True, "shows Python and nothing else"), *tried)
+    return (Trial("bubblewrap", True, "shows Python and nothing else"), *tried)
 
 
-def _tried(what: str, command: list[str]) -> tuple[Part, ...]:
+def _tried(what: str, command: list[str]) -> tuple[Trial, ...]:
     try:
         result = subprocess.run(
             command,
@@ -133,10 +133,10 @@ def _tried(what: str, command: list[str]) -> tuple[Part, ...]:
         )
         if result.returncode:
             lines = result.stderr.decode(errors="replace").strip().splitlines()
-            return (Part(what, False, lines[-1] if lines else f"status {result.returncode}"),)
-        return tuple(Part(*part) for part in json.loads(result.stdout))
+            return (Trial(what, False, lines[-1] if lines else f"status {result.returncode}"),)
+        return tuple(Trial(*part) for part in json.loads(result.stdout))
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        return (Part(what, False, str(error)),)
+        return (Trial(what, False, str(error)),)
 
 
 def main(*names: str) -> None:
@@ -144,29 +144,29 @@ def main(*names: str) -> None:
     tried = []
     for name in names:
         try:
-            tried.append(Part(name, True, _ATTEMPTS[name]()))
+            tried.append(Trial(name, True, _ATTEMPTS[name]()))
         except Exception as error:
-            tried.append(Part(name, False, f"{error}"))
+            tried.append(Trial(name, False, f"{error}"))
     sys.stdout.write(json.dumps(tried))
 
 
 def _try_user() -> str:
-    from autograder.sandbox.jails import limits, root
+    from autograder.sandbox.jails import confinement, root
 
     started_as_root = os.getuid() == 0
-    root.drop_root(limits.python_paths())
+    root.drop_root(confinement.python_paths())
     return "root gives up its rights" if started_as_root else "not root"
 
 
 def _try_namespaces() -> str:
-    from autograder.sandbox.jails import limits, namespaces
+    from autograder.sandbox.jails import confinement, namespaces
 
     receiving, sending = os.pipe()
     pid = namespaces.fork()
     if pid == 0:
         try:
-            namespaces.furnish(limits.SCRATCH, 1)
-            (Path(limits.SCRATCH) / "probe").write_text("written")
+            namespaces.furnish(confinement.SCRATCH, 1)
+            (Path(confinement.SCRATCH) / "probe").write_text("written")
             os.write(sending, b"works")
         except BaseException as error:
             os.write(sending, str(error).encode())
@@ -177,7 +177,7 @@ def _try_namespaces() -> str:
     os.waitpid(pid, 0)
     if answer != "works":
         raise OSError(answer)
-    if list(Path(limits.SCRATCH).iterdir()):
+    if list(Path(confinement.SCRATCH).iterdir()):
         raise OSError("the scratch folder is shared")
     return "processes and a scratch folder of its own"
 

@@ -7,12 +7,12 @@ from typing import Any, Self
 from autograder.exercise.given import portable, tells
 from autograder.sandbox import outputs
 from autograder.sandbox.channel import Channel
-from autograder.sandbox.conversation import Conversation, Origin
+from autograder.sandbox.conversation import Conversation, ForkServer
 from autograder.sandbox.isolation import SandboxError
-from autograder.sandbox.results import (
+from autograder.sandbox.replies import (
     CONTROL_SECONDS,
-    Answer,
     CellRun,
+    Reply,
     StudentError,
     Usage,
     counted,
@@ -40,7 +40,7 @@ class Session:
 
     def __init__(
         self,
-        origin: Origin,
+        origin: ForkServer,
         number: int,
         channel: Channel,
         numbers: dict[str, dict[str, Any]],
@@ -152,7 +152,7 @@ class Session:
 
     def ask(
         self, name: str, request: requests.Request | requests.Bench, *, seconds: float | None = None
-    ) -> Answer:
+    ) -> Reply:
         """Ask something of a function, or of an object that it made. What it prints is dropped.
 
         Parameters
@@ -206,7 +206,7 @@ class Session:
 
     def _between(
         self, first: str, last: str, name: str, request: requests.Request, seconds: float | None
-    ) -> Answer:
+    ) -> Reply:
         """Ask between two readings of the zygote, and take what lies between them as well."""
         before = self._conversation.reading(first)
         answer = self._answered(name, request, seconds)
@@ -227,7 +227,7 @@ class Session:
         seconds: float | None,
         subject: str = "",
         verb: str = "",
-    ) -> Answer:
+    ) -> Reply:
         subject = f"`{subject or _subject(name, request)}`"
         verb = verb or ("holds" if isinstance(request, requests.GetAttribute) else "returned")
         seconds = self._limits.call_seconds if seconds is None else seconds
@@ -236,7 +236,7 @@ class Session:
             self.informed |= tells(request.args, request.kwargs)
             message |= portable(request.args, request.kwargs)
         reply = self._conversation.ask(subject, seconds, self._limits.payload_bytes, message)
-        counts = isinstance(request, requests.Count | requests.CountMethod | requests.Outline)
+        counts = isinstance(request, requests.CountWork | requests.CountMethod | requests.Outline)
         try:
             error = reported(reply.get("error"), subject, verb)
             if error is None and "value" not in reply:
@@ -247,7 +247,7 @@ class Session:
             raise self._conversation.violated(subject, violation) from None
         if error is not None:
             raise error
-        return Answer(reply["value"], reply.get("modified") is True, said, work)
+        return Reply(reply["value"], reply.get("modified") is True, said, work)
 
 
 def _subject(name: str, request: requests.OfProcess) -> str:

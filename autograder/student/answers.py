@@ -6,10 +6,10 @@ from typing import Any
 
 from autograder.student.cells import answers_another
 from autograder.student.data import contents
-from autograder.student.errors import FormatError
+from autograder.student.display import brief
 from autograder.student.readers import read
 from autograder.student.reading import Reading, is_blank
-from autograder.student.shown import brief
+from autograder.student.unreadable import FormatError
 
 
 def report_answers(exercise: str, variant: int | None, notebook: dict[str, Any]) -> list[str]:

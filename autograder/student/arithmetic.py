@@ -11,10 +11,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from autograder.student.errors import FormatError
+from autograder.student.display import brief
 from autograder.student.literals import LITERAL, Entry, literal, plain
-from autograder.student.shown import brief
 from autograder.student.units import UNITS
+from autograder.student.unreadable import FormatError
 
 MAX_TEXT = 20_000  # characters of an answer in numbers
 MAX_DEPTH = 40  # brackets in brackets, signs before signs

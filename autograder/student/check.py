@@ -19,11 +19,11 @@ import sys
 from typing import Any
 
 from autograder.student.answers import report_answers
-from autograder.student.carrying import NotCarried, carried_code
+from autograder.student.carried_code import NotCarried, carried_code
 from autograder.student.data import decode, file_problems, find, variant_of
-from autograder.student.functions import report_function
 from autograder.student.practice import NoPractice, hint_lines, next_round, offers, this_round
-from autograder.student.symbols import Numbers
+from autograder.student.symbols import NumbersByName
+from autograder.student.visible_checks import report_function
 
 _student = ""
 
@@ -38,20 +38,24 @@ def student(id: str = "") -> None:
         print('Type your id between the quotes, as in student("ada"), and run this cell again.')
 
 
-def your_numbers(exercise: str) -> Numbers:
+def your_numbers(exercise: str) -> NumbersByName:
     """Return your numbers of an exercise by name; the last line of a cell shows them.
 
     They can be used: ``your_numbers("attn_hand_scaled")["q"]`` is an array.
     """
     found, message = find(exercise)
     if found is None:
-        return Numbers({}, message)
+        return NumbersByName({}, message)
     if not found["pool"][0]:
-        return Numbers({}, f"{exercise}: everybody has the same numbers; they are in the text.")
+        return NumbersByName(
+            {}, f"{exercise}: everybody has the same numbers; they are in the text."
+        )
     mine = variant_of(exercise, found, _student)
     if mine is None:
-        return Numbers({}, 'Whose? Type your id into student("…") at the top and run that cell.')
-    return Numbers({name: decode(value) for name, value in found["pool"][mine].items()})
+        return NumbersByName(
+            {}, 'Whose? Type your id into student("…") at the top and run that cell.'
+        )
+    return NumbersByName({name: decode(value) for name, value in found["pool"][mine].items()})
 
 
 def check(exercise: str) -> None:
@@ -115,7 +119,7 @@ def carry(exercise: str, notebook: str = "", *, given: bool = False) -> None:
         print("The code stands in this cell now. Save this notebook: graded is what stands here.")
 
 
-def practice(exercise: str, /, **answers: Any) -> Numbers | None:
+def practice(exercise: str, /, **answers: Any) -> NumbersByName | None:
     """Give other numbers to practise with; with answers to these, say at once what is right.
 
     ``practice("attn_hand")`` shows numbers that nobody is graded with and what is asked for, and

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from autograder.student.arithmetic import read_text
-from autograder.student.errors import FormatError
+from autograder.student.display import brief, counted
 from autograder.student.literals import Entry, written
-from autograder.student.shown import brief, counted
+from autograder.student.unreadable import FormatError
 
 MAX_ENTRIES = 100_000
 MAX_NESTED = 8

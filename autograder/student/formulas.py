@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from autograder.student.errors import FormatError
-from autograder.student.shown import brief
+from autograder.student.display import brief
+from autograder.student.unreadable import FormatError
 
 
 def read_formula(raw: Any, hint: dict[str, Any]) -> str:

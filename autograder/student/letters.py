@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from autograder.student.errors import FormatError
+from autograder.student.display import brief
 from autograder.student.reading import Reading, is_blank
-from autograder.student.shown import brief
+from autograder.student.unreadable import FormatError
 
 
 def read_choice(raw: Any, hint: Any) -> Reading:

@@ -6,9 +6,9 @@ import difflib
 from typing import Any
 
 from autograder.student.data import decode, help_with
-from autograder.student.diagnosis import Said, diagnosed, recorded
+from autograder.student.practice_diagnosis import Said, diagnosed, recorded
 from autograder.student.reading import is_blank
-from autograder.student.symbols import Numbers
+from autograder.student.symbols import NumbersByName
 
 _rounds: dict[str, Round] = {}  # the last ones, by exercise
 
@@ -61,13 +61,13 @@ class Round:
         return lines
 
 
-def next_round(exercise: str) -> Numbers:
+def next_round(exercise: str) -> NumbersByName:
     """Ask for the next answers, and return the numbers."""
     last = _rounds.pop(exercise, None)
     now = Round(exercise, _practice(exercise), last.number + 1 if last else 0)
     _rounds[exercise] = now  # as the last one
     print("\n".join(now.asks()))
-    return Numbers(
+    return NumbersByName(
         {name: decode(value) for name, value in now.worked["numbers"].items()},
         "" if now.worked["numbers"] else "(Everything is in the text.)",
     )

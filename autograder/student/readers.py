@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.student.display import brief, listed
 from autograder.student.entries import (
     as_float,
     as_fraction,
@@ -17,14 +18,13 @@ from autograder.student.entries import (
     entries,
     is_whole,
 )
-from autograder.student.errors import FormatError
 from autograder.student.formulas import read_formula, read_lines, read_matrix
 from autograder.student.letters import read_choice, read_labels, read_ordering
 from autograder.student.literals import Entry
 from autograder.student.reading import Reading as Reading
 from autograder.student.shapes import read_shape
-from autograder.student.shown import brief, listed
 from autograder.student.units import unit_factor
+from autograder.student.unreadable import FormatError
 
 DIGITS = 4  # significant digits that always suffice
 POINTS = 10  # fewer are no curve

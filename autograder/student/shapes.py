@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from autograder.student.display import brief
 from autograder.student.entries import as_fraction, as_whole, entries
-from autograder.student.errors import FormatError
 from autograder.student.reading import Reading, is_blank
-from autograder.student.shown import brief
+from autograder.student.unreadable import FormatError
 
 #: What the names in shapes stand for while two shapes are compared.
 PRIMES = (1000003, 1000033, 1000037, 1000039, 1000081, 1000099, 1000117, 1000121)

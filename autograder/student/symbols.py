@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.student.shown import block
+from autograder.student.display import block
 
 GREEK = re.findall(
     r"\w+",
@@ -16,7 +16,7 @@ GREEK = re.findall(
 )
 
 
-class Numbers(dict):  # type: ignore[type-arg]
+class NumbersByName(dict):  # type: ignore[type-arg]
     """Numbers by name, shown as formulas; or none, and a message that says why.
 
     Sentences by letter, which are to be put in order, are shown as a list.
@@ -43,7 +43,7 @@ class Numbers(dict):  # type: ignore[type-arg]
     def _repr_markdown_(self) -> str | None:
         if not self._lists:
             return None
-        numbers = Numbers({name: self[name] for name in self if name not in self._lists})
+        numbers = NumbersByName({name: self[name] for name in self if name not in self._lists})
         items = [
             f"- **{letter}** {text}" for name in self._lists for letter, text in self[name].items()
         ]

@@ -158,11 +158,73 @@ def variant_of(exercise: str, found: Any, student: str) -> int | None:
     return pick(contents()["course"], student, exercise, len(found["pool"])) if student else None
 
 
-"""What is said of an answer that can't be read."""
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 70
+_SHORT.maxlevel = 4
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = _SHORT.maxfrozenset = 20
 
 
-class FormatError(ValueError):
-    """The answer can't be read; the message is shown to the student."""
+def block(values: dict[str, Any], size: int = 30) -> list[str]:
+    """Return ``name = value`` with the further lines of a value under its first."""
+    lines: list[str] = []
+    for name, value in values.items():
+        first, *rest = _shown(value, size).splitlines() or [""]
+        lines += [f"{name} = {first}", *(" " * (len(name) + 3) + line for line in rest)]
+    return lines
+
+
+def counted(shape: Any) -> str:
+    """Say how many numbers an array of a shape holds."""
+    if len(shape) == 0:
+        return "one number"
+    return f"{shape[0]} numbers" if len(shape) == 1 else f"an array of shape {tuple(shape)}"
+
+
+def _shown(value: Any, size: int) -> str:
+    """Write a value, or only its shape where it has many entries."""
+    if not isinstance(value, np.ndarray):
+        return f"{value:.6g}" if isinstance(value, (float, np.floating)) else brief(value)
+    kind = "" if value.dtype in (float, int, bool) else f" ({value.dtype})"
+    if value.size > size:
+        return f"array of shape {value.shape}{kind}"
+    return np.array2string(value, precision=4, separator=", ", suppress_small=True) + kind
+
+
+def brief(value: Any) -> str:
+    """Write a value in at most 60 characters, without writing out what is much longer."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        return f"an array of shape {value.shape}"
+    try:
+        text = _SHORT.repr(value.item() if isinstance(value, np.generic) else value)
+    except Exception:  # an object of the student's own
+        text = f"a value of type {type(value).__name__}"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def listed(value: Any) -> str:
+    """Write the numbers of an answer as they were read; of many, only how many."""
+    if value.ndim == 0:
+        return _one(value[()])
+    if value.size > 30 or value.ndim > 2:
+        return counted(value.shape)
+    rows = value if value.ndim == 2 else [value]
+    lines = [", ".join(map(_one, row)) for row in rows]
+    if value.ndim == 1:
+        return f"{counted(value.shape)}: {lines[0]}" if lines[0] else counted(value.shape)
+    return "\n".join([counted(value.shape), *(f"[{line}]" for line in lines)])
+
+
+def _one(number: Any) -> str:
+    return f"{number:.8g}" if isinstance(number, float) else str(number)
+
+
+def kind_of(value: Any) -> str:
+    """Say what kind of thing a result is."""
+    if value is None:
+        return "None (is a `return` missing?)"
+    if isinstance(value, (tuple, list)):
+        return f"a {type(value).__name__} of {len(value)}"
+    return f"of type {type(value).__name__}"
 
 
 MAX_EXPONENT = 400  # beyond what a float can hold, either way
@@ -293,75 +355,6 @@ def plain(text: str) -> str:
     return _POWER.sub(exponent, text)
 
 
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 70
-_SHORT.maxlevel = 4
-_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = _SHORT.maxfrozenset = 20
-
-
-def block(values: dict[str, Any], size: int = 30) -> list[str]:
-    """Return ``name = value`` with the further lines of a value under its first."""
-    lines: list[str] = []
-    for name, value in values.items():
-        first, *rest = _shown(value, size).splitlines() or [""]
-        lines += [f"{name} = {first}", *(" " * (len(name) + 3) + line for line in rest)]
-    return lines
-
-
-def counted(shape: Any) -> str:
-    """Say how many numbers an array of a shape holds."""
-    if len(shape) == 0:
-        return "one number"
-    return f"{shape[0]} numbers" if len(shape) == 1 else f"an array of shape {tuple(shape)}"
-
-
-def _shown(value: Any, size: int) -> str:
-    """Write a value, or only its shape where it has many entries."""
-    if not isinstance(value, np.ndarray):
-        return f"{value:.6g}" if isinstance(value, (float, np.floating)) else brief(value)
-    kind = "" if value.dtype in (float, int, bool) else f" ({value.dtype})"
-    if value.size > size:
-        return f"array of shape {value.shape}{kind}"
-    return np.array2string(value, precision=4, separator=", ", suppress_small=True) + kind
-
-
-def brief(value: Any) -> str:
-    """Write a value in at most 60 characters, without writing out what is much longer."""
-    if isinstance(value, np.ndarray) and value.ndim:
-        return f"an array of shape {value.shape}"
-    try:
-        text = _SHORT.repr(value.item() if isinstance(value, np.generic) else value)
-    except Exception:  # an object of the student's own
-        text = f"a value of type {type(value).__name__}"
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def listed(value: Any) -> str:
-    """Write the numbers of an answer as they were read; of many, only how many."""
-    if value.ndim == 0:
-        return _one(value[()])
-    if value.size > 30 or value.ndim > 2:
-        return counted(value.shape)
-    rows = value if value.ndim == 2 else [value]
-    lines = [", ".join(map(_one, row)) for row in rows]
-    if value.ndim == 1:
-        return f"{counted(value.shape)}: {lines[0]}" if lines[0] else counted(value.shape)
-    return "\n".join([counted(value.shape), *(f"[{line}]" for line in lines)])
-
-
-def _one(number: Any) -> str:
-    return f"{number:.8g}" if isinstance(number, float) else str(number)
-
-
-def kind_of(value: Any) -> str:
-    """Say what kind of thing a result is."""
-    if value is None:
-        return "None (is a `return` missing?)"
-    if isinstance(value, (tuple, list)):
-        return f"a {type(value).__name__} of {len(value)}"
-    return f"of type {type(value).__name__}"
-
-
 _DECIMAL = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 _SMALL = {"m": 1e-3, "μ": 1e-6, "u": 1e-6, "n": 1e-9}
@@ -388,6 +381,13 @@ def unit_factor(given: str, wanted: str) -> float | None:
     if given not in UNITS or UNITS[given][0] != UNITS[wanted][0]:
         return None
     return UNITS[given][1] / UNITS[wanted][1]
+
+
+"""What is said of an answer that can't be read."""
+
+
+class FormatError(ValueError):
+    """The answer can't be read; the message is shown to the student."""
 
 
 MAX_TEXT = 20_000  # characters of an answer in numbers
@@ -1462,252 +1462,6 @@ def _try(text: str, exercise: str, path: Path) -> None:
         ) from None
 
 
-#: Relative and absolute tolerance by the size of the floating-point type, in bytes.
-TOLERANCE = {2: (2e-2, 2e-3), 4: (1e-4, 1e-6), 8: (1e-9, 1e-12)}
-
-
-def report_function(found: Any, notebook: dict[str, Any]) -> list[str]:
-    """Return a line for every visible check, and what to know where it fails."""
-    name, checks = found["name"], found["checks"]
-    function = notebook.get(name)
-    if function is None:
-        return [f"  ✗ undefined  `{name}` is not defined yet: run its cell first"]
-    if not callable(function):
-        return [f"  ✗ form       `{name}` should be a function, not {kind_of(function)}"]
-    lines: list[str] = []
-    for recorded in checks:
-        try:
-            came: list[Any] = []
-            trouble = _run(function, name, recorded["calls"], notebook, came)
-            if not trouble and recorded.get("varied") and effortless(came):
-                trouble = [f"{name} returns the same number everywhere, whatever it is given"]
-        except NotImplementedError as error:  # of this function, or of one that it calls
-            stub = [frame.f_code.co_name for frame, _ in _own(error, notebook)] or [name]
-            return [*lines, f"  – blank      `{stub[-1]}` is not written yet"]
-        mark = "✗ failed   " if trouble else "✓ passed   "
-        lines += [f"  {mark}  {recorded['rubric']}", *(f"      {line}" for line in trouble)]
-    return lines
-
-
-def effortless(values: list[Any]) -> bool:
-    """Tell whether each result, or all of them together, are one number alone."""
-    if all(map(_even, values)):
-        return True
-    alone = [
-        np.ravel(np.asarray(_numbers_of(value)))
-        for value in values
-        if not isinstance(value, (tuple, list))
-    ]
-    return len(alone) == len(values) and _even(np.concatenate(alone))
-
-
-def _even(value: Any) -> bool:
-    """Tell whether an array holds one number alone, rounding aside."""
-    if isinstance(value, (tuple, list)):
-        return bool(value) and all(map(_even, value))
-    entries = np.asarray(_numbers_of(value))
-    if entries.dtype.kind not in "biuf" or entries.size < 2:
-        return False
-    entries = entries.astype(float)
-    return np.allclose(entries, entries.flat[0], rtol=1e-12, atol=0)
-
-
-def _run(
-    function: Any, name: str, calls: Any, notebook: dict[str, Any], results: list[Any]
-) -> list[str]:
-    """Repeat the recorded calls; return what is wrong with the first that isn't as it should.
-
-    What came of the others is added to ``results``.
-    """
-    objects: dict[int, Any] = {}
-    for number, call in enumerate(calls, 1):
-        args, kwargs = _arguments(call, objects)
-        asked, said = None, ".".join([name, *([call["name"]] if "name" in call else [])])
-        said = said.removesuffix(".__call__")
-        try:
-            asked = _asked(function, call, objects)
-            came = _quietly(asked, args, kwargs)
-            results.append(came)
-            wrong = []
-            if call.get("do") == "make":
-                objects[call["object"]] = came
-            elif "value" in call:
-                expected = decode(call["value"])
-                wrong = _difference(
-                    came, expected, call["compare"], "the result", call.get("rtol", 0.0)
-                )
-            if not wrong and call.get("unchanged"):
-                before = _named(asked, *_arguments(call, objects))
-                for given, value in _named(asked, args, kwargs).items():
-                    if _difference(value, before[given], ["value"], given):
-                        wrong = [f"it changes its argument {given}"]
-        except NotImplementedError:
-            raise
-        except (Exception, SystemExit) as error:
-            wrong = _told(error, notebook)
-        if wrong:
-            named = _named(asked, *_arguments(call, objects))
-            which = f"    (call {number} of {len(calls)})" if len(calls) > 1 else ""
-            return [f"{said}({', '.join(named)}){which}", *wrong, *block(named)]
-    return []
-
-
-def _asked(function: Any, call: Any, objects: dict[int, Any]) -> Any:
-    """Return what a recorded request calls."""
-    do = call.get("do", "call")
-    if do in ("call", "make"):
-        return function
-    if do == "seed":
-        return _seed
-    held, attribute = objects[call["object"]], call["name"]
-    if do == "method":
-        return held if attribute == "__call__" else getattr(held, attribute)
-    if do == "get":
-        return lambda: getattr(held, attribute)
-    return lambda value: setattr(held, attribute, value)
-
-
-def _seed(number: int) -> None:
-    """Seed the generators that all code has in common."""
-    random.seed(number)
-    np.random.seed(number)  # noqa: NPY002
-    if "torch" in sys.modules:
-        sys.modules["torch"].manual_seed(number)
-
-
-def _quietly(function: Any, args: Any, kwargs: Any) -> Any:
-    """Call it, and drop what it prints and warns about."""
-    with contextlib.ExitStack() as quiet:
-        quiet.enter_context(contextlib.redirect_stdout(io.StringIO()))
-        quiet.enter_context(contextlib.redirect_stderr(io.StringIO()))
-        quiet.enter_context(np.errstate(all="ignore"))
-        quiet.enter_context(warnings.catch_warnings())
-        warnings.simplefilter("ignore")
-        return function(*args, **kwargs)
-
-
-def _arguments(call: Any, objects: dict[int, Any]) -> tuple[list[Any], dict[str, Any]]:
-    kwargs = {name: _argument(value, objects) for name, value in call["kwargs"].items()}
-    return [_argument(value, objects) for value in call["args"]], kwargs
-
-
-def _argument(value: Any, objects: dict[int, Any]) -> Any:
-    """Return an argument: data, an object that was made before, or a function from its source."""
-    if isinstance(value, dict) and "object" in value:
-        return objects[value["object"]]
-    if not isinstance(value, dict) or "given" not in value:
-        return decode(value)
-    names: dict[str, Any] = {}
-    exec(compile(value["given"], "<given>", "exec"), names)
-    return names["given"] if value["args"] is None else names["given"](*decode(value["args"]))
-
-
-def _named(function: Any, args: Any, kwargs: Any) -> dict[str, Any]:
-    """Return what a call passes, by name as far as the function has names."""
-    function = getattr(function, "forward", function)  # torch calls this
-    try:
-        found = inspect.signature(function).parameters.values()
-        names = [parameter.name for parameter in found if parameter.kind < 2]
-    except (ValueError, TypeError):
-        names = []
-    names += [f"argument {i}" for i in range(len(names) + 1, len(args) + 1)]
-    return {**dict(zip(names, args)), **kwargs}  # noqa: B905
-
-
-def _difference(
-    came: Any, expected: Any, compare: list[Any], what: str, loose: float = 0.0
-) -> list[str]:
-    """Return in what way a result isn't the expected one; nothing where it is.
-
-    ``compare`` says whether values (or else the shape) and exact dtypes count, for each entry of a
-    tuple, and "more" that a dictionary may have other entries; ``loose`` is the relative tolerance
-    of a check that allows for more than rounding.
-    """
-    if isinstance(expected, (tuple, list, dict)) and not _is_numeric(expected):
-        kind = type(expected).__name__
-        fits = (tuple, list) if kind == "tuple" else type(expected)
-        if kind == "tuple" and isinstance(came, np.ndarray) and came.ndim:
-            came = tuple(came)  # it is unpacked like one
-        fitting = isinstance(came, fits) and (len(came) == len(expected) or "more" in compare)
-        if not fitting:
-            return [f"{what} should be a {kind} of {len(expected)}, not {kind_of(came)}"]
-        for key in expected if kind == "dict" else range(len(expected)):
-            if kind == "dict" and key not in came:
-                return [f"{what} has no entry {key!r}"]
-            own = compare[key] if isinstance(compare[0], list) else compare
-            where = f"{what.removeprefix('the ')}[{key!r}]"
-            if wrong := _difference(came[key], expected[key], own, where, loose):
-                return wrong
-        return []
-    right = np.asarray(_numbers_of(expected))
-    if right.dtype.kind not in "bifuc":
-        same = type(came) is type(expected) and came == expected
-        return [] if same else [f"{what} is {brief(came)}; {brief(expected)} was expected"]
-    try:
-        given = np.asarray(_numbers_of(came))
-    except ValueError:
-        return [f"{what} is a ragged list; an array of numbers was expected"]
-    if given.dtype.kind not in "bifuc":
-        return [f"{what} is {kind_of(came)}; {counted(right.shape)} was expected"]
-    pair = block({"came": given, "expected": right} if "value" in compare else {"came": given})
-    if given.shape != right.shape and {"value", "shape"} & {*compare}:
-        return [f"{what} has shape {given.shape}; shape {right.shape} was expected", *pair]
-    if given.dtype != right.dtype and ("dtype" in compare or right.dtype.kind == "b"):
-        return [f"{what} has dtype {given.dtype}; {right.dtype} was expected", *pair]
-    if "value" not in compare:
-        return []
-    if np.any(np.isnan(given) & ~np.isnan(right)):
-        return [f"{what} contains NaN", *pair]
-    sizes = [a.dtype.itemsize for a in (given, right) if a.dtype.kind == "f"]
-    rtol, atol = TOLERANCE.get(min(sizes, default=8), TOLERANCE[8])
-    with np.errstate(all="ignore"):
-        close = np.isclose(given, right, rtol=max(rtol, loose), atol=atol, equal_nan=True)
-    if close.all():
-        return []
-    if not right.ndim:
-        return [f"{what} is {given:.6g}; {right:.6g} was expected"]
-    at = tuple(int(i) for i in np.argwhere(~close)[0])
-    a, b = (f"{x[at].item():.6g}" for x in (given, right))
-    a, b = (str(given[at]), str(right[at])) if a == b else (a, b)
-    many = f"{int((~close).sum())} of {close.size} entries differ"
-    return [f"{many}: {what} is {a} at index {list(at)}; {b} was expected", *pair]
-
-
-def _numbers_of(value: Any) -> Any:
-    """Return the numbers of a tensor; numpy has no bfloat16."""
-    if not hasattr(value, "detach"):
-        return value
-    tensor = value.detach().cpu()
-    return tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor
-
-
-def _told(error: BaseException, notebook: dict[str, Any]) -> list[str]:
-    """Return what an exception says, and the line of the notebook where it arose."""
-    lines = [f"{type(error).__name__}: {error}"]
-    if type(error) is NameError and (name := re.search(r"name '(\w+)'", str(error))):
-        lines = [f"`{name[1]}` is not defined yet: run its cell first"]
-    for frame, number in _own(error, notebook)[-1:]:
-        source = linecache.getline(frame.f_code.co_filename, number).strip()
-        lines.append(f"in line {number} of the cell: {source}")
-    return lines
-
-
-def _own(error: BaseException, notebook: dict[str, Any]) -> list[Any]:
-    """Return the steps of a traceback that are in the notebook, each with its line."""
-    return [
-        (frame, line)
-        for frame, line in traceback.walk_tb(error.__traceback__)
-        if frame.f_globals is notebook and frame.f_code.co_name != "<module>"
-    ]
-
-
-def _is_numeric(value: Any) -> bool:
-    try:
-        return isinstance(value, list) and np.asarray(value).dtype.kind in "bifuc"
-    except ValueError:
-        return False
-
-
 class Judgement(NamedTuple):
     """How good an answer is: ``credit`` from 0 to 1, a stable ``note`` and a sentence."""
 
@@ -2055,7 +1809,7 @@ GREEK = re.findall(
 )
 
 
-class Numbers(dict):  # type: ignore[type-arg]
+class NumbersByName(dict):  # type: ignore[type-arg]
     """Numbers by name, shown as formulas; or none, and a message that says why.
 
     Sentences by letter, which are to be put in order, are shown as a list.
@@ -2082,7 +1836,7 @@ class Numbers(dict):  # type: ignore[type-arg]
     def _repr_markdown_(self) -> str | None:
         if not self._lists:
             return None
-        numbers = Numbers({name: self[name] for name in self if name not in self._lists})
+        numbers = NumbersByName({name: self[name] for name in self if name not in self._lists})
         items = [
             f"- **{letter}** {text}" for name in self._lists for letter, text in self[name].items()
         ]
@@ -2186,13 +1940,13 @@ class Round:
         return lines
 
 
-def next_round(exercise: str) -> Numbers:
+def next_round(exercise: str) -> NumbersByName:
     """Ask for the next answers, and return the numbers."""
     last = _rounds.pop(exercise, None)
     now = Round(exercise, _practice(exercise), last.number + 1 if last else 0)
     _rounds[exercise] = now  # as the last one
     print("\n".join(now.asks()))
-    return Numbers(
+    return NumbersByName(
         {name: decode(value) for name, value in now.worked["numbers"].items()},
         "" if now.worked["numbers"] else "(Everything is in the text.)",
     )
@@ -2259,6 +2013,252 @@ def _lines(said: Said) -> list[str]:
     return [line, *(f"        {further}" for further in more)]
 
 
+#: Relative and absolute tolerance by the size of the floating-point type, in bytes.
+TOLERANCE = {2: (2e-2, 2e-3), 4: (1e-4, 1e-6), 8: (1e-9, 1e-12)}
+
+
+def report_function(found: Any, notebook: dict[str, Any]) -> list[str]:
+    """Return a line for every visible check, and what to know where it fails."""
+    name, checks = found["name"], found["checks"]
+    function = notebook.get(name)
+    if function is None:
+        return [f"  ✗ undefined  `{name}` is not defined yet: run its cell first"]
+    if not callable(function):
+        return [f"  ✗ form       `{name}` should be a function, not {kind_of(function)}"]
+    lines: list[str] = []
+    for recorded in checks:
+        try:
+            came: list[Any] = []
+            trouble = _run(function, name, recorded["calls"], notebook, came)
+            if not trouble and recorded.get("varied") and effortless(came):
+                trouble = [f"{name} returns the same number everywhere, whatever it is given"]
+        except NotImplementedError as error:  # of this function, or of one that it calls
+            stub = [frame.f_code.co_name for frame, _ in _own(error, notebook)] or [name]
+            return [*lines, f"  – blank      `{stub[-1]}` is not written yet"]
+        mark = "✗ failed   " if trouble else "✓ passed   "
+        lines += [f"  {mark}  {recorded['rubric']}", *(f"      {line}" for line in trouble)]
+    return lines
+
+
+def effortless(values: list[Any]) -> bool:
+    """Tell whether each result, or all of them together, are one number alone."""
+    if all(map(_even, values)):
+        return True
+    alone = [
+        np.ravel(np.asarray(_numbers_of(value)))
+        for value in values
+        if not isinstance(value, (tuple, list))
+    ]
+    return len(alone) == len(values) and _even(np.concatenate(alone))
+
+
+def _even(value: Any) -> bool:
+    """Tell whether an array holds one number alone, rounding aside."""
+    if isinstance(value, (tuple, list)):
+        return bool(value) and all(map(_even, value))
+    entries = np.asarray(_numbers_of(value))
+    if entries.dtype.kind not in "biuf" or entries.size < 2:
+        return False
+    entries = entries.astype(float)
+    return np.allclose(entries, entries.flat[0], rtol=1e-12, atol=0)
+
+
+def _run(
+    function: Any, name: str, calls: Any, notebook: dict[str, Any], results: list[Any]
+) -> list[str]:
+    """Repeat the recorded calls; return what is wrong with the first that isn't as it should.
+
+    What came of the others is added to ``results``.
+    """
+    objects: dict[int, Any] = {}
+    for number, call in enumerate(calls, 1):
+        args, kwargs = _arguments(call, objects)
+        asked, said = None, ".".join([name, *([call["name"]] if "name" in call else [])])
+        said = said.removesuffix(".__call__")
+        try:
+            asked = _asked(function, call, objects)
+            came = _quietly(asked, args, kwargs)
+            results.append(came)
+            wrong = []
+            if call.get("do") == "make":
+                objects[call["object"]] = came
+            elif "value" in call:
+                expected = decode(call["value"])
+                wrong = _difference(
+                    came, expected, call["compare"], "the result", call.get("rtol", 0.0)
+                )
+            if not wrong and call.get("unchanged"):
+                before = _named(asked, *_arguments(call, objects))
+                for given, value in _named(asked, args, kwargs).items():
+                    if _difference(value, before[given], ["value"], given):
+                        wrong = [f"it changes its argument {given}"]
+        except NotImplementedError:
+            raise
+        except (Exception, SystemExit) as error:
+            wrong = _told(error, notebook)
+        if wrong:
+            named = _named(asked, *_arguments(call, objects))
+            which = f"    (call {number} of {len(calls)})" if len(calls) > 1 else ""
+            return [f"{said}({', '.join(named)}){which}", *wrong, *block(named)]
+    return []
+
+
+def _asked(function: Any, call: Any, objects: dict[int, Any]) -> Any:
+    """Return what a recorded request calls."""
+    do = call.get("do", "call")
+    if do in ("call", "make"):
+        return function
+    if do == "seed":
+        return _seed
+    held, attribute = objects[call["object"]], call["name"]
+    if do == "method":
+        return held if attribute == "__call__" else getattr(held, attribute)
+    if do == "get":
+        return lambda: getattr(held, attribute)
+    return lambda value: setattr(held, attribute, value)
+
+
+def _seed(number: int) -> None:
+    """Seed the generators that all code has in common."""
+    random.seed(number)
+    np.random.seed(number)  # noqa: NPY002
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(number)
+
+
+def _quietly(function: Any, args: Any, kwargs: Any) -> Any:
+    """Call it, and drop what it prints and warns about."""
+    with contextlib.ExitStack() as quiet:
+        quiet.enter_context(contextlib.redirect_stdout(io.StringIO()))
+        quiet.enter_context(contextlib.redirect_stderr(io.StringIO()))
+        quiet.enter_context(np.errstate(all="ignore"))
+        quiet.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
+        return function(*args, **kwargs)
+
+
+def _arguments(call: Any, objects: dict[int, Any]) -> tuple[list[Any], dict[str, Any]]:
+    kwargs = {name: _argument(value, objects) for name, value in call["kwargs"].items()}
+    return [_argument(value, objects) for value in call["args"]], kwargs
+
+
+def _argument(value: Any, objects: dict[int, Any]) -> Any:
+    """Return an argument: data, an object that was made before, or a function from its source."""
+    if isinstance(value, dict) and "object" in value:
+        return objects[value["object"]]
+    if not isinstance(value, dict) or "given" not in value:
+        return decode(value)
+    names: dict[str, Any] = {}
+    exec(compile(value["given"], "<given>", "exec"), names)
+    return names["given"] if value["args"] is None else names["given"](*decode(value["args"]))
+
+
+def _named(function: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+    """Return what a call passes, by name as far as the function has names."""
+    function = getattr(function, "forward", function)  # torch calls this
+    try:
+        found = inspect.signature(function).parameters.values()
+        names = [parameter.name for parameter in found if parameter.kind < 2]
+    except (ValueError, TypeError):
+        names = []
+    names += [f"argument {i}" for i in range(len(names) + 1, len(args) + 1)]
+    return {**dict(zip(names, args)), **kwargs}  # noqa: B905
+
+
+def _difference(
+    came: Any, expected: Any, compare: list[Any], what: str, loose: float = 0.0
+) -> list[str]:
+    """Return in what way a result isn't the expected one; nothing where it is.
+
+    ``compare`` says whether values (or else the shape) and exact dtypes count, for each entry of a
+    tuple, and "more" that a dictionary may have other entries; ``loose`` is the relative tolerance
+    of a check that allows for more than rounding.
+    """
+    if isinstance(expected, (tuple, list, dict)) and not _is_numeric(expected):
+        kind = type(expected).__name__
+        fits = (tuple, list) if kind == "tuple" else type(expected)
+        if kind == "tuple" and isinstance(came, np.ndarray) and came.ndim:
+            came = tuple(came)  # it is unpacked like one
+        fitting = isinstance(came, fits) and (len(came) == len(expected) or "more" in compare)
+        if not fitting:
+            return [f"{what} should be a {kind} of {len(expected)}, not {kind_of(came)}"]
+        for key in expected if kind == "dict" else range(len(expected)):
+            if kind == "dict" and key not in came:
+                return [f"{what} has no entry {key!r}"]
+            own = compare[key] if isinstance(compare[0], list) else compare
+            where = f"{what.removeprefix('the ')}[{key!r}]"
+            if wrong := _difference(came[key], expected[key], own, where, loose):
+                return wrong
+        return []
+    right = np.asarray(_numbers_of(expected))
+    if right.dtype.kind not in "bifuc":
+        same = type(came) is type(expected) and came == expected
+        return [] if same else [f"{what} is {brief(came)}; {brief(expected)} was expected"]
+    try:
+        given = np.asarray(_numbers_of(came))
+    except ValueError:
+        return [f"{what} is a ragged list; an array of numbers was expected"]
+    if given.dtype.kind not in "bifuc":
+        return [f"{what} is {kind_of(came)}; {counted(right.shape)} was expected"]
+    pair = block({"came": given, "expected": right} if "value" in compare else {"came": given})
+    if given.shape != right.shape and {"value", "shape"} & {*compare}:
+        return [f"{what} has shape {given.shape}; shape {right.shape} was expected", *pair]
+    if given.dtype != right.dtype and ("dtype" in compare or right.dtype.kind == "b"):
+        return [f"{what} has dtype {given.dtype}; {right.dtype} was expected", *pair]
+    if "value" not in compare:
+        return []
+    if np.any(np.isnan(given) & ~np.isnan(right)):
+        return [f"{what} contains NaN", *pair]
+    sizes = [a.dtype.itemsize for a in (given, right) if a.dtype.kind == "f"]
+    rtol, atol = TOLERANCE.get(min(sizes, default=8), TOLERANCE[8])
+    with np.errstate(all="ignore"):
+        close = np.isclose(given, right, rtol=max(rtol, loose), atol=atol, equal_nan=True)
+    if close.all():
+        return []
+    if not right.ndim:
+        return [f"{what} is {given:.6g}; {right:.6g} was expected"]
+    at = tuple(int(i) for i in np.argwhere(~close)[0])
+    a, b = (f"{x[at].item():.6g}" for x in (given, right))
+    a, b = (str(given[at]), str(right[at])) if a == b else (a, b)
+    many = f"{int((~close).sum())} of {close.size} entries differ"
+    return [f"{many}: {what} is {a} at index {list(at)}; {b} was expected", *pair]
+
+
+def _numbers_of(value: Any) -> Any:
+    """Return the numbers of a tensor; numpy has no bfloat16."""
+    if not hasattr(value, "detach"):
+        return value
+    tensor = value.detach().cpu()
+    return tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor
+
+
+def _told(error: BaseException, notebook: dict[str, Any]) -> list[str]:
+    """Return what an exception says, and the line of the notebook where it arose."""
+    lines = [f"{type(error).__name__}: {error}"]
+    if type(error) is NameError and (name := re.search(r"name '(\w+)'", str(error))):
+        lines = [f"`{name[1]}` is not defined yet: run its cell first"]
+    for frame, number in _own(error, notebook)[-1:]:
+        source = linecache.getline(frame.f_code.co_filename, number).strip()
+        lines.append(f"in line {number} of the cell: {source}")
+    return lines
+
+
+def _own(error: BaseException, notebook: dict[str, Any]) -> list[Any]:
+    """Return the steps of a traceback that are in the notebook, each with its line."""
+    return [
+        (frame, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if frame.f_globals is notebook and frame.f_code.co_name != "<module>"
+    ]
+
+
+def _is_numeric(value: Any) -> bool:
+    try:
+        return isinstance(value, list) and np.asarray(value).dtype.kind in "bifuc"
+    except ValueError:
+        return False
+
+
 _student = ""
 
 
@@ -2272,20 +2272,24 @@ def student(id: str = "") -> None:
         print('Type your id between the quotes, as in student("ada"), and run this cell again.')
 
 
-def your_numbers(exercise: str) -> Numbers:
+def your_numbers(exercise: str) -> NumbersByName:
     """Return your numbers of an exercise by name; the last line of a cell shows them.
 
     They can be used: ``your_numbers("attn_hand_scaled")["q"]`` is an array.
     """
     found, message = find(exercise)
     if found is None:
-        return Numbers({}, message)
+        return NumbersByName({}, message)
     if not found["pool"][0]:
-        return Numbers({}, f"{exercise}: everybody has the same numbers; they are in the text.")
+        return NumbersByName(
+            {}, f"{exercise}: everybody has the same numbers; they are in the text."
+        )
     mine = variant_of(exercise, found, _student)
     if mine is None:
-        return Numbers({}, 'Whose? Type your id into student("…") at the top and run that cell.')
-    return Numbers({name: decode(value) for name, value in found["pool"][mine].items()})
+        return NumbersByName(
+            {}, 'Whose? Type your id into student("…") at the top and run that cell.'
+        )
+    return NumbersByName({name: decode(value) for name, value in found["pool"][mine].items()})
 
 
 def check(exercise: str) -> None:
@@ -2349,7 +2353,7 @@ def carry(exercise: str, notebook: str = "", *, given: bool = False) -> None:
         print("The code stands in this cell now. Save this notebook: graded is what stands here.")
 
 
-def practice(exercise: str, /, **answers: Any) -> Numbers | None:
+def practice(exercise: str, /, **answers: Any) -> NumbersByName | None:
     """Give other numbers to practise with; with answers to these, say at once what is right.
 
     ``practice("attn_hand")`` shows numbers that nobody is graded with and what is asked for, and

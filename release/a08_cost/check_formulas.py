@@ -1469,14 +1469,14 @@ class Side(NamedTuple):
     text: str
 
 
-class Written(NamedTuple):
+class WrittenLine(NamedTuple):
     """A line as written: ``= p_1 - p_1^2  # algebra`` or ``a = b = c``."""
 
     sides: tuple[Side, ...]
     reason: str
 
 
-def take_apart(text: str) -> Written:
+def take_apart(text: str) -> WrittenLine:
     r"""Return the formulas of a line and the reason behind it; an arrow may stand in front.
 
     >>> sides, reason = take_apart("&= p_1 = 1/2 \\\\  # why")
@@ -1500,7 +1500,7 @@ def take_apart(text: str) -> Written:
         depth += (formula[at] in _OPENS) - (formula[at] in _CLOSES)
         at += 1
     _add(sides, relation, formula, begin, stop)
-    return Written(tuple(sides), reason.strip().rstrip("."))
+    return WrittenLine(tuple(sides), reason.strip().rstrip("."))
 
 
 def _add(sides: list[Side], relation: str, formula: str, begin: int, stop: int) -> None:

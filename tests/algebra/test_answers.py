@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.algebra import Verdict, equivalent
-from autograder.algebra.comparing import answers
-from autograder.algebra.comparing.answers import SECONDS
+from autograder.algebra.comparing import sameness
+from autograder.algebra.comparing.sameness import SECONDS
 from autograder.algebra.deadlines import killable
 
 SAME = [
@@ -129,7 +129,7 @@ def test_what_takes_too_long_is_stopped_and_the_next_one_answered(monkeypatch):
     solving = "autograder.algebra.comparing.solving"
     assert killable.run(f"{solving}:sets", "no set", "nor this", "", seconds=20) is None
     monkeypatch.setattr(killable, "WALL_SECONDS", 1.0)
-    monkeypatch.setattr(answers, "SECONDS", 0.1)
+    monkeypatch.setattr(sameness, "SECONDS", 0.1)
     late = killable._ready().process
     late.send_signal(signal.SIGSTOP)
     verdict = equivalent("x^2 - 1 > 0", "x < -1 or x > 1")

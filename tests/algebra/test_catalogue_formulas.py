@@ -6,7 +6,8 @@ from sympy import KroneckerDelta, Rational, cos, exp, log, pi, sin, sqrt
 
 from autograder.algebra import ParseError, equivalent, parse, parse_any, read_back
 from autograder.algebra.building.functions import Diff, Factorial, Max, Norm, Transpose, tanh
-from autograder.algebra.building.objects import (
+from autograder.algebra.building.parse import read
+from autograder.algebra.building.structures import (
     Conjunction,
     FiniteSet,
     Interval,
@@ -15,7 +16,6 @@ from autograder.algebra.building.objects import (
     Union,
     relation,
 )
-from autograder.algebra.building.parse import read
 
 DELTA = KroneckerDelta(*sympy.symbols("i j", integer=True))
 

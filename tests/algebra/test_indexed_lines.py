@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from autograder.algebra import Fact, IndexedChain, ParseError
 from autograder.algebra.deriving.for_every_n import equal_for_all, proved_for_all
-from autograder.algebra.deriving.indexed import Names, read_indexed
+from autograder.algebra.deriving.indexed import LineNames, read_indexed
 from autograder.algebra.deriving.written_out import World
 
-NAMES = Names(indexed=("z", "p", "A"), plain=("c", "sigma"), matrices=("I", "M", "N"))
+NAMES = LineNames(indexed=("z", "p", "A"), plain=("c", "sigma"), matrices=("I", "M", "N"))
 WORLD = World(NAMES)
 
 
@@ -257,7 +257,7 @@ def test_an_index_that_is_bound_twice_is_two(lines):
 
 
 def test_what_is_bound_inside_is_left_alone_where_a_term_is_left_out():
-    names = Names(indexed=("p",))
+    names = LineNames(indexed=("p",))
     one = read_indexed(r"\sum_{k \neq j} p_k \sum_k p_k", names)
     other = read_indexed(r"\sum_{k \neq j} p_k \sum_i p_i", names)
     assert equal_for_all(one, other, World(names)).equal is True

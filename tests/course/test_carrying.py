@@ -17,7 +17,7 @@ from autograder.course.simulate import simulate
 from autograder.course.submissions import Handed
 from autograder.course.verify import verify
 from autograder.delivery import nbgrader_settings
-from autograder.delivery.release import generate
+from autograder.delivery.releasing import generate
 
 CONFIG = """
 c = get_config()

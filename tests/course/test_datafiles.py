@@ -19,7 +19,7 @@ from autograder.course.submissions import Handed
 from autograder.course.verify import verify
 from autograder.delivery import nbgrader_settings
 from autograder.delivery.agreement import disagreements
-from autograder.delivery.release import generate, hand_out
+from autograder.delivery.releasing import generate, hand_out
 
 CONFIG = """
 c = get_config()

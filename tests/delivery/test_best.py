@@ -10,8 +10,8 @@ from autograder.course.config import CourseError
 from autograder.delivery import gradebook
 from autograder.delivery.export import export
 from autograder.delivery.feedback import write_feedback
+from autograder.delivery.final_grades import sheets
 from autograder.delivery.report import summarise, write_report
-from autograder.delivery.sheets import sheets
 from autograder.grading.results import ExerciseGrade, Grade
 
 A = "a01_tiny"

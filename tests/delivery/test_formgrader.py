@@ -14,7 +14,7 @@ from autograder.delivery.essays.sheets import write_essays
 from autograder.delivery.feedback import write_feedback
 from autograder.delivery.grading import grade_and_save
 from autograder.delivery.marks import scores
-from autograder.delivery.release import generate
+from autograder.delivery.releasing import generate
 
 from ..chromium import browsing
 from ..courses import one_assignment

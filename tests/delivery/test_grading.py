@@ -8,7 +8,7 @@ from autograder.course.config import Course
 from autograder.course.graders.serial import Serial
 from autograder.course.simulate import expected_scores, simulate
 from autograder.delivery.grading import grade_and_save
-from autograder.delivery.release import generate
+from autograder.delivery.releasing import generate
 from autograder.grading.results import Status
 
 from ..courses import EARNED, ENERGY, MOTION, one_assignment

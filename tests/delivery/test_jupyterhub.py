@@ -19,7 +19,7 @@ import pytest
 from autograder.course.config import Course
 from autograder.course.simulate import simulate
 from autograder.delivery.marks import scores
-from autograder.delivery.watch import Watch
+from autograder.delivery.watch import Watcher
 
 from ..courses import MOTION as A
 
@@ -184,7 +184,7 @@ def test_students_fetch_hand_in_and_get_feedback_on_a_hub(course, tmp_path):
         for student in ("ada", "bob"):
             hub.assignment(student, "submit")
         said = []
-        assert Watch(course.root, [A], feedback="now", say=said.append).once(), said
+        assert Watcher(course.root, [A], feedback="now", say=said.append).once(), said
         assert "collected: 2 new, 0 updated" in said
         marks = scores(course, A)
         assert marks["ada"].score > marks["bob"].score == 0

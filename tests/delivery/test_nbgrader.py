@@ -13,7 +13,7 @@ from autograder.delivery.collect import collect
 from autograder.delivery.feedback import write_feedback
 from autograder.delivery.grading import grade_and_save
 from autograder.delivery.marks import scores
-from autograder.delivery.release import hand_out
+from autograder.delivery.releasing import hand_out
 
 from ..courses import EARNED, MOTION
 

@@ -10,7 +10,7 @@ from autograder.course.verify import verify
 from autograder.delivery.grading import grade_and_save
 from autograder.delivery.nbgrader_settings import FILE, TEXT, configure, nbgrader_config
 from autograder.delivery.new_course import start_course
-from autograder.delivery.release import generate
+from autograder.delivery.releasing import generate
 
 from ..courses import SAMPLE
 from .conftest import ROOT

@@ -7,9 +7,9 @@ import pytest
 
 from autograder.course.config import CourseError
 from autograder.course.grade import Graded
+from autograder.course.kept_runs import folder_of, keep_runs
 from autograder.course.records import write_record
 from autograder.course.release import Release
-from autograder.course.runs import folder_of, keep_runs
 from autograder.delivery.picture import exhibit_svg
 from autograder.delivery.portfolio import write_portfolios
 from autograder.exercise import Curves, HeatMaps

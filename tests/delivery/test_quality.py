@@ -7,14 +7,14 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course.config import CourseError
+from autograder.delivery.final_grades import sheet as laid_over
+from autograder.delivery.final_grades import sheets
 from autograder.delivery.marks import Marks
-from autograder.delivery.quality.answers import Outcome, groups, option_tables, outcome
 from autograder.delivery.quality.assess import assess, places, thirds
 from autograder.delivery.quality.figures import alpha, alpha_interval, f_quantile, item_rest
 from autograder.delivery.quality.page import earlier, in_short
+from autograder.delivery.quality.wrong_answers import AnswerOutcome, groups, option_tables, outcome
 from autograder.delivery.report import write_report
-from autograder.delivery.sheets import sheet as laid_over
-from autograder.delivery.sheets import sheets
 from autograder.delivery.solutions import Solutions
 from autograder.exercise import Exercise, Numbers
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
@@ -94,7 +94,7 @@ def test_points_that_wait_are_in_no_figure(tiny, graded, save):
     quality = assess(sheets(tiny, A))
     assert quality.left_out == ["qk"]
     assert quality.by_id["qk"].share is None
-    assert quality.by_id["qk"].outcomes == {Outcome.WAITS: 2}
+    assert quality.by_id["qk"].outcomes == {AnswerOutcome.WAITS: 2}
     assert quality.alpha is None
     assert next(in_short(A, quality)).endswith("not defined: the points of 2 students are final")
 
@@ -166,11 +166,11 @@ def test_an_exercise_counts_once_by_the_first_reason():
         return outcome(sheet("ada", 0, list(items)).sections[0])
 
     right = Item("value", "", Status.PASSED, 1.0, 1)
-    assert of(right) is Outcome.RIGHT
-    assert of(right, wrong("", note="blank")) is Outcome.BLANK
-    assert of(wrong("3"), wrong("", note="blank")) is Outcome.UNNAMED
-    assert of(wrong("3"), wrong("3", note="timeout")) is Outcome.BROKEN
-    assert of(wrong("3", note="timeout"), wrong("3", note="factor_two")) is Outcome.NAMED
+    assert of(right) is AnswerOutcome.RIGHT
+    assert of(right, wrong("", note="blank")) is AnswerOutcome.BLANK
+    assert of(wrong("3"), wrong("", note="blank")) is AnswerOutcome.UNNAMED
+    assert of(wrong("3"), wrong("3", note="timeout")) is AnswerOutcome.BROKEN
+    assert of(wrong("3", note="timeout"), wrong("3", note="factor_two")) is AnswerOutcome.NAMED
 
 
 def test_exercises_that_would_cover_each_other_share_a_place():

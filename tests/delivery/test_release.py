@@ -7,7 +7,7 @@ from nbgrader.api import Gradebook
 
 from autograder.course.config import CourseError
 from autograder.delivery import release
-from autograder.delivery.release import generate, hand_out
+from autograder.delivery.releasing import generate, hand_out
 
 from ..courses import MOTION as REAL
 from ..courses import POINTS, copied

@@ -21,8 +21,8 @@ from autograder.delivery.database import small_text
 from autograder.delivery.exchange import inbound
 from autograder.delivery.feedback import page_of
 from autograder.delivery.marks import scores
-from autograder.delivery.release import hand_out
-from autograder.delivery.watch import Watch, watch
+from autograder.delivery.releasing import hand_out
+from autograder.delivery.watch import Watcher, watch
 
 from ..courses import MOTION, runtimes
 
@@ -72,7 +72,7 @@ def inbox(tmp_path, released):
 
 
 def watching_for(course, source, lines, **options):
-    return Watch(course.root, [A], source, say=lines.append, **options)
+    return Watcher(course.root, [A], source, say=lines.append, **options)
 
 
 def test_what_arrives_in_a_folder_is_graded_once(tiny, inbox, engine):

@@ -8,14 +8,14 @@ import pytest
 
 from autograder.course.discover import load_assignment
 from autograder.course.grade import Graded
+from autograder.course.kept_runs import folder_of, keep_runs
 from autograder.course.records import write_record
 from autograder.course.release import Release
-from autograder.course.runs import folder_of, keep_runs
 from autograder.delivery.portfolio import write_portfolios
 from autograder.exercise.dependencies import solve
+from autograder.grading.own_answer import as_written
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 from autograder.grading.runs import Run, packed
-from autograder.grading.written import as_written
 from tests.delivery.test_pages import Page, stands_alone
 
 from ..loaded import assigned, copied

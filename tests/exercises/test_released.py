@@ -18,8 +18,8 @@ from autograder.exercise import FormatError, apply, draws, solve
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
 from autograder.student.data import decode
-from autograder.student.diagnosis import diagnosed
 from autograder.student.practice import Round
+from autograder.student.practice_diagnosis import diagnosed
 from autograder.student.readers import read as read_answer
 
 from ..loaded import COURSE, ROOT, assigned

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from autograder.course.proofs.blind import blind_guess
-from autograder.course.proofs.parts import part_problems
+from autograder.course.proofs.part_proofs import part_problems
 from autograder.course.proofs.prices import part_prices
 from autograder.exercise import (
     AuthoringError,

@@ -14,7 +14,7 @@ from autograder.course.roster import Person
 from autograder.delivery.feedback import write_feedback
 from autograder.delivery.grading import grade_and_save
 from autograder.delivery.people import add_students
-from autograder.delivery.release import generate
+from autograder.delivery.releasing import generate
 from autograder.delivery.report import write_report
 
 from ..courses import one_assignment

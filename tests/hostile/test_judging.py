@@ -13,7 +13,7 @@ from autograder.algebra import Chain
 from autograder.course.classroom import grade_class
 from autograder.course.release import Release
 from autograder.course.submissions import submissions
-from autograder.delivery.release import generate
+from autograder.delivery.releasing import generate
 from autograder.exercise import (
     Choice,
     ComplexityClass,

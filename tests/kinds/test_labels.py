@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.course.proofs.parts import part_problems
+from autograder.course.proofs.part_proofs import part_problems
 from autograder.exercise import Exercise, FormatError, Labels
 from autograder.student.readers import read
 

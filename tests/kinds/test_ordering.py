@@ -10,7 +10,7 @@ from autograder.exercise import Exercise, FormatError, Ordering
 from autograder.exercise.ordering import Order
 from autograder.grading.parts import grade_parts
 from autograder.student.readers import read
-from autograder.student.symbols import Numbers
+from autograder.student.symbols import NumbersByName
 
 DISTRACTORS = {
     "begs_the_question": ("z is shown", "That is what is to be shown."),
@@ -114,12 +114,12 @@ def test_the_notebook_says_in_which_order_letters_are_read():
 
 
 def test_steps_are_shown_as_a_list_with_the_numbers_above():
-    shown = Numbers({"d": 3, "steps": {"A": "so $d > 2$", "B": "hence"}})
+    shown = NumbersByName({"d": 3, "steps": {"A": "so $d > 2$", "B": "hence"}})
     assert shown._repr_latex_() is None
     assert shown._repr_markdown_().splitlines()[-2:] == ["- **A** so $d > 2$", "- **B** hence"]
     assert "d = 3" in shown._repr_markdown_()
     assert repr(shown).splitlines() == ["d = 3", "A  so $d > 2$", "B  hence"]
-    assert Numbers({"d": 3})._repr_markdown_() is None
+    assert NumbersByName({"d": 3})._repr_markdown_() is None
 
 
 @pytest.mark.parametrize(

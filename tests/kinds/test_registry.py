@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from autograder.exercise import Answer, Attempt, Scaffold
 from autograder.student.errors import FormatError
 from autograder.student.readers import Reading
-from autograder.student.shown import brief
+from autograder.student.display import brief
 
 FEWEST = 1
 

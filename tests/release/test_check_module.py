@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
+from autograder.student.functions import _difference as difference
 
 from autograder.exercise import FormatError
-from autograder.student.functions import _difference as difference
 from autograder.student.readers import read as read_answer
 from autograder.student.symbols import Numbers
 

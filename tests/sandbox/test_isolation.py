@@ -9,7 +9,7 @@ from autograder.cli import app
 from autograder.course.config import Course, CourseError
 from autograder.sandbox import Isolation, Limits, Zygote, advice, isolation, probe
 from autograder.sandbox import hardware as equipment
-from autograder.sandbox.isolation import Part
+from autograder.sandbox.isolation import Trial
 from autograder.sandbox.jails import bubblewrap
 
 INSIDE = ("namespaces", "Landlock", "seccomp")
@@ -22,9 +22,9 @@ def machine(monkeypatch, *broken, bwrap=True):
 
     def tried(what, command):
         if what in broken:
-            return (Part(what, False, "refused"),)
+            return (Trial(what, False, "refused"),)
         parts = INSIDE if what == "bubblewrap" else OUTSIDE
-        return tuple(Part(part, part not in broken, "tried") for part in parts)
+        return tuple(Trial(part, part not in broken, "tried") for part in parts)
 
     monkeypatch.setattr(isolation, "_tried", tried)
     return isolation.probe.__wrapped__()
@@ -141,7 +141,7 @@ class TestDemands:
         course.demand(Isolation("A"))
         course.demand(Isolation("A-"))
         with pytest.raises(CourseError, match="demands isolation tier A- .* gives tier B"):
-            course.demand(Isolation("B", (Part("bubblewrap", False, "not there"),)))
+            course.demand(Isolation("B", (Trial("bubblewrap", False, "not there"),)))
 
     def test_trust_does_not_help_against_it(self, tmp_path):
         course = self.course(tmp_path, "c.Course.minimum_tier = 'B'")
@@ -163,7 +163,7 @@ class TestDemands:
 
 class TestDoctor:
     def test_it_ends_with_an_error_where_nothing_isolates(self, monkeypatch):
-        tried = (Part("Landlock", False, "landlock: Function not implemented"),)
+        tried = (Trial("Landlock", False, "landlock: Function not implemented"),)
         monkeypatch.setattr(isolation, "probe", lambda: Isolation("C", tried))
         result = CliRunner().invoke(app, ["doctor"])
         assert result.exit_code == 1

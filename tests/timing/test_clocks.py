@@ -6,7 +6,7 @@ import pytest
 from autograder.exercise import Inconclusive, Mismatch, clocks, no_slower
 from autograder.grading.yardstick import Yardstick
 from autograder.sandbox import WireError
-from autograder.sandbox.results import counted
+from autograder.sandbox.replies import counted
 
 from .course import attention, draw
 

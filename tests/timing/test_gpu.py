@@ -15,7 +15,7 @@ from autograder.exercise import (  # noqa: E402
     agree,
     grows_on_gpu,
 )
-from autograder.exercise.gpu import Timing  # noqa: E402
+from autograder.exercise.gpu_checks import Timing  # noqa: E402
 from autograder.grading.checks import grade_checks  # noqa: E402
 from autograder.grading.gpu import Gpu, missing  # noqa: E402
 from autograder.grading.runner import Runner  # noqa: E402

@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.building import objects
+from autograder.algebra.building import structures
 from autograder.algebra.building.construction import a_kind, hashable
 from autograder.algebra.building.functions import MAX_FACTORIAL, Diff, Limit
 from autograder.algebra.building.library import (
@@ -18,7 +18,7 @@ from autograder.algebra.building.library import (
     INTERVALS,
     LIMITS,
     RELATIONS,
-    Refusal,
+    WrongArguments,
 )
 from autograder.algebra.building.numeric import LARGEST
 from autograder.algebra.building.running_index import Running
@@ -51,7 +51,7 @@ class Applied(Running):
         if word == "Matrix" and len(args) == 1 and args[0].kind == "list":
             return self._matrix(args[0], depth)
         if word == "EmptySet" and not args:
-            return objects.FiniteSet()
+            return structures.FiniteSet()
         if word in INTERVALS:
             return self._interval_call(node, depth)
         if word == "diff" or word == "Derivative":
@@ -89,7 +89,7 @@ class Applied(Running):
             raise self.fail(f"factorials are read from 0 to {MAX_FACTORIAL}", node)
         try:
             return function(*map(hashable, values))
-        except Refusal as error:
+        except WrongArguments as error:
             raise self.fail(str(error), node) from None
 
     def _count(self, word: str, least: int, most: int, values: Sequence[Any], node: Node) -> None:

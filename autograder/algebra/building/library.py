@@ -9,14 +9,14 @@ from typing import Any
 import sympy
 
 from autograder.algebra.building import functions as own
-from autograder.algebra.building import objects
+from autograder.algebra.building import structures
 
 MAX_DETERMINANT = 4
 
 Maker = Callable[..., Any]
 
 
-class Refusal(ValueError):
+class WrongArguments(ValueError):
     """Why a function does not take these arguments."""
 
 
@@ -28,7 +28,7 @@ def _log(value: sympy.Expr, base: sympy.Expr | None = None) -> sympy.Expr:
 
 def _not_one(base: sympy.Expr) -> sympy.Expr:
     if base in (0, 1):
-        raise Refusal("there is no logarithm to this base")
+        raise WrongArguments("there is no logarithm to this base")
     return base
 
 
@@ -51,7 +51,7 @@ def _transpose(value: Any) -> Any:
 
 def _root(value: sympy.Expr, degree: sympy.Expr) -> sympy.Expr:
     if degree == 0:
-        raise Refusal("there is no root of degree 0")
+        raise WrongArguments("there is no root of degree 0")
     return value ** (1 / degree)
 
 
@@ -65,13 +65,13 @@ def _diag(*values: Any) -> Any:
     if len(values) == 1 and isinstance(values[0], sympy.MatrixBase):
         values = tuple(values[0])
     if any(isinstance(value, sympy.MatrixBase) for value in values):
-        raise Refusal("diag takes numbers or one vector")
+        raise WrongArguments("diag takes numbers or one vector")
     return sympy.ImmutableMatrix(sympy.diag(*values))
 
 
 def _square(value: Any) -> Any:
     if not isinstance(value, sympy.MatrixBase) or value.rows != value.cols:
-        raise Refusal("this needs a square matrix")
+        raise WrongArguments("this needs a square matrix")
     return value
 
 
@@ -81,7 +81,7 @@ def _trace(value: Any) -> sympy.Expr:
 
 def _det(value: Any) -> sympy.Expr:
     if _square(value).rows > MAX_DETERMINANT:
-        raise Refusal("this matrix is too large for a determinant")
+        raise WrongArguments("this matrix is too large for a determinant")
     return value.det(method="berkowitz")
 
 
@@ -105,7 +105,7 @@ CONSTANTS = {
     "inf": sympy.oo,
     "True": sympy.true,
     "False": sympy.false,
-    "EmptySet": objects.FiniteSet(),
+    "EmptySet": structures.FiniteSet(),
 }
 
 # name: (least number of arguments, most, what it makes of them)
@@ -183,19 +183,20 @@ LIMITS = ("limit", "Limit")
 
 # Kinds of answer other than expressions and matrices.
 CONSTRUCTORS: dict[str, tuple[int, int, Maker]] = {
-    "FiniteSet": (0, 100, objects.FiniteSet),
-    "Union": (1, 20, lambda *sets: functools.reduce(objects.Union, sets)),
-    "Intersection": (1, 20, lambda *sets: functools.reduce(objects.Intersection, sets)),
-    "Complement": (2, 2, objects.Difference),
-    "And": (1, 20, objects.Conjunction),
-    "Or": (1, 20, objects.Disjunction),
-    "Not": (1, 1, objects.Negation),
-    "Implies": (2, 2, lambda a, b: objects.Disjunction(objects.Negation(a), b)),
+    "FiniteSet": (0, 100, structures.FiniteSet),
+    "Union": (1, 20, lambda *sets: functools.reduce(structures.Union, sets)),
+    "Intersection": (1, 20, lambda *sets: functools.reduce(structures.Intersection, sets)),
+    "Complement": (2, 2, structures.Difference),
+    "And": (1, 20, structures.Conjunction),
+    "Or": (1, 20, structures.Disjunction),
+    "Not": (1, 1, structures.Negation),
+    "Implies": (2, 2, lambda a, b: structures.Disjunction(structures.Negation(a), b)),
     "Xor": (
         2,
         2,
-        lambda a, b: objects.Disjunction(
-            objects.Conjunction(a, objects.Negation(b)), objects.Conjunction(objects.Negation(a), b)
+        lambda a, b: structures.Disjunction(
+            structures.Conjunction(a, structures.Negation(b)),
+            structures.Conjunction(structures.Negation(a), b),
         ),
     ),
 }

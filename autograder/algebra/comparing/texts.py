@@ -12,10 +12,10 @@ import sympy
 from sympy.core.function import AppliedUndef
 
 from autograder.algebra.building.library import CALLS
-from autograder.algebra.building.objects import Conjunction, Listing, kind
 from autograder.algebra.building.parse import parse_any
 from autograder.algebra.building.scope import plain_name
-from autograder.algebra.comparing.answers import STATEMENTS, compare, too_late
+from autograder.algebra.building.structures import Conjunction, Listing, kind
+from autograder.algebra.comparing.sameness import STATEMENTS, compare, too_late
 from autograder.algebra.comparing.undeclared import matrices
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deadlines.guard import within

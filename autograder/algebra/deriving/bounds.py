@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import sympy
 from sympy.utilities.iterables import multiset_partitions
 
-from autograder.algebra.deriving.inert import Largest, Norm, Total
+from autograder.algebra.deriving.inert import InertNorm, Largest, Total
 from autograder.algebra.deriving.written_out import World, rewritten, value
 
 MAX_PLACES = 4
@@ -18,7 +18,7 @@ Bound = Callable[[sympy.Expr, World], sympy.Expr]
 
 def triangle(e: sympy.Expr, _world: World) -> sympy.Expr:
     """Bound the norm or size of a sum by the sum of the norms or sizes."""
-    if not isinstance(e, Norm | sympy.Abs):
+    if not isinstance(e, InertNorm | sympy.Abs):
         return e
     inner = e.args[0]
     if isinstance(inner, Total):
@@ -51,11 +51,11 @@ def parts(e: sympy.Expr, world: World) -> sympy.Expr:
 
 def norm_of_multiple(e: sympy.Expr, world: World) -> sympy.Expr:
     """Take factors out of a norm, by their absolute value."""
-    if not isinstance(e, Norm):
+    if not isinstance(e, InertNorm):
         return e
     scalars = [f for f in sympy.Mul.make_args(e.args[0]) if not _is_vector(f, world)]
     rest = [f for f in sympy.Mul.make_args(e.args[0]) if _is_vector(f, world)]
-    return sympy.Mul(*map(sympy.Abs, scalars)) * Norm(sympy.Mul(*rest)) if scalars else e
+    return sympy.Mul(*map(sympy.Abs, scalars)) * InertNorm(sympy.Mul(*rest)) if scalars else e
 
 
 def largest(e: sympy.Expr, world: World) -> sympy.Expr:
@@ -93,7 +93,7 @@ def signed(expr: sympy.Expr, world: World, sizes: tuple[int, ...]) -> sympy.Expr
 
 def _is_vector(e: sympy.Expr, world: World) -> bool:
     names = {f.func.__name__ for f in e.atoms(sympy.Function)}
-    return bool(names & world.vectors) and not isinstance(e, Norm)
+    return bool(names & world.vectors) and not isinstance(e, InertNorm)
 
 
 def bounded(expr: sympy.Expr, bounds: Sequence[Bound], world: World) -> Iterator[sympy.Expr]:
@@ -116,7 +116,7 @@ def bounded(expr: sympy.Expr, bounds: Sequence[Bound], world: World) -> Iterator
 
 def _grouped(e: sympy.Expr) -> Iterator[sympy.Expr]:
     """Bound ‖a + b + c‖ by ‖a + b‖ + ‖c‖, in all ways to make groups of several terms."""
-    if not isinstance(e, Norm | sympy.Abs) or len(e.args[0].args) > MAX_PLACES:
+    if not isinstance(e, InertNorm | sympy.Abs) or len(e.args[0].args) > MAX_PLACES:
         return
     if e.args[0].is_Add:
         for groups in multiset_partitions(list(e.args[0].args)):

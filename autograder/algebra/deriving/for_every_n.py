@@ -13,7 +13,7 @@ from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving.calculus import contraction, linear
 from autograder.algebra.deriving.climbing import Climb
-from autograder.algebra.deriving.inert import E, Inert, Var
+from autograder.algebra.deriving.inert import E, Uncomputed, Var
 from autograder.algebra.deriving.rules import DERIVATIVES, EXPECTATIONS
 from autograder.algebra.deriving.sums import is_zero_for_all
 from autograder.algebra.deriving.written_out import (
@@ -86,7 +86,7 @@ def proved_for_all(a: sympy.Expr, b: sympy.Expr, world: World) -> bool:
     if not (a.is_commutative and b.is_commutative):
         neutral = {sympy.Symbol("I", commutative=False): sympy.Integer(1)}
         difference = (world.put_in(a) - world.put_in(b)).xreplace(neutral)
-        small = not difference.has(Inert) and not is_larger(difference, MAX_PRODUCT_NODES)
+        small = not difference.has(Uncomputed) and not is_larger(difference, MAX_PRODUCT_NODES)
         return small and sympy.expand(difference) == 0
     try:
         a, b = (_normal(e, world) for e in (a, b))

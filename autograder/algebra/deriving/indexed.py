@@ -17,7 +17,7 @@ from autograder.algebra.building.block import Misfit, block
 from autograder.algebra.building.functions import Max, Permutation, RowWise
 from autograder.algebra.building.sizes import MAX_BITS
 from autograder.algebra.deadlines.guard import within
-from autograder.algebra.deriving.inert import D, E, Largest, Norm, Total, Transposed, Var
+from autograder.algebra.deriving.inert import D, E, InertNorm, Largest, Total, Transposed, Var
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.grammar import read_tree
 from autograder.algebra.reading.tree import Node
@@ -25,7 +25,7 @@ from autograder.algebra.reading.tree import Node
 MAX_INDEXED_POWER = 12
 
 BINDERS = (Total, Largest)
-OPERATORS: dict[str, Any] = {"D": D, "diff": D, "E": E, "Var": Var, "norm": Norm}
+OPERATORS: dict[str, Any] = {"D": D, "diff": D, "E": E, "Var": Var, "norm": InertNorm}
 _SHARED = ("exp", "log", "sqrt", "sin", "cos", "tan", "tanh")
 FUNCTIONS: dict[str, Any] = {name: getattr(sympy, name) for name in _SHARED}
 FUNCTIONS |= {"ln": sympy.log, "abs": sympy.Abs, "sign": sympy.sign}
@@ -37,7 +37,7 @@ _TWO = ("D", "diff", "delta", "KroneckerDelta")
 
 
 @dataclass(frozen=True)
-class Names:
+class LineNames:
     """What the names in a line stand for.
 
     Attributes
@@ -139,7 +139,7 @@ def _late() -> Any:
     raise ParseError("reading this line takes too long")
 
 
-def read_indexed(text: str, names: Names) -> sympy.Expr:
+def read_indexed(text: str, names: LineNames) -> sympy.Expr:
     """Read a formula with indexed names; raise `ParseError` for every text that is none.
 
     >>> read_indexed("p_i*(delta(i,j) - p[j])", Names(indexed=("p",)))
@@ -148,7 +148,7 @@ def read_indexed(text: str, names: Names) -> sympy.Expr:
     return build_indexed(tree_of(text, names), str(text), names)
 
 
-def tree_of(text: object, names: Names, *, latex: bool = False) -> Node:
+def tree_of(text: object, names: LineNames, *, latex: bool = False) -> Node:
     """Read a formula with indexed names as a tree, by the one grammar that there is."""
     tree = read_tree(text, implicit=True, functions=names.calls, words=names.words, latex=latex)
     return _with_columns(tree, str(text)) if names.all_matrices and ";" in str(text) else tree
@@ -168,7 +168,7 @@ def _with_columns(node: Node, text: str) -> Node:
 
 
 @within(_late)
-def build_indexed(tree: Node, text: str, names: Names) -> sympy.Expr:
+def build_indexed(tree: Node, text: str, names: LineNames) -> sympy.Expr:
     """Return what a tree with indexed names says."""
     try:
         return _Builder(text, names).build(tree)
@@ -182,7 +182,7 @@ def build_indexed(tree: Node, text: str, names: Names) -> sympy.Expr:
 class _Builder:
     """Build the value of a tree; nothing is evaluated but numbers."""
 
-    def __init__(self, text: str, names: Names) -> None:
+    def __init__(self, text: str, names: LineNames) -> None:
         self.text, self.names = text, names
 
     def fail(self, reason: str, node: Node) -> NoReturn:

@@ -17,7 +17,7 @@ from autograder.algebra.deriving import matrix_lines
 from autograder.algebra.deriving.bounds import bounded, signed
 from autograder.algebra.deriving.examination import Finding
 from autograder.algebra.deriving.for_every_n import at_most, equal_for_all
-from autograder.algebra.deriving.inert import Inert
+from autograder.algebra.deriving.inert import Uncomputed
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.opacity import Opaque
 from autograder.algebra.deriving.premises import IndexedLine, Premises
@@ -109,7 +109,7 @@ class IndexedChain(Premises):
     def _has_entries(self, line: Line) -> bool:
         """Whether what a line comes to depends on how many entries there are."""
         own = {symbol.name for symbol in line.expr.free_symbols}
-        return bool(line.expr.atoms(Inert) or self.size in own or line.names & {*self.indexed})
+        return bool(line.expr.atoms(Uncomputed) or self.size in own or line.names & {*self.indexed})
 
     def compare(self, before: Line, line: Line) -> Verdict:
         """Compare for n = 2 … 5 and every coincidence of indices, for every n where possible."""
@@ -251,7 +251,7 @@ class IndexedChain(Premises):
         a: sympy.Expr,
         b: sympy.Expr,
         env: Any,
-        opens: tuple[type[Inert], ...],
+        opens: tuple[type[Uncomputed], ...],
         facts: Sequence[Fact],
     ) -> bool:
         opaque = Opaque(opens, self.closed)

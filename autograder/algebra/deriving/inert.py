@@ -5,31 +5,31 @@ from __future__ import annotations
 import sympy
 
 
-class Inert(sympy.Function):  # type: ignore[misc]  # sympy is untyped
+class Uncomputed(sympy.Function):  # type: ignore[misc]  # sympy is untyped
     """Something that is written, not carried out."""
 
 
-class D(Inert):
+class D(Uncomputed):
     """``D(f, x)``, a derivative."""
 
 
-class Total(Inert):
+class Total(Uncomputed):
     """``sum(f, k, a, b)``; k is bound."""
 
 
-class Largest(Inert):
+class Largest(Uncomputed):
     """``max(f, k, a, b)``; k is bound."""
 
 
-class E(Inert):
+class E(Uncomputed):
     """An expectation."""
 
 
-class Var(Inert):
+class Var(Uncomputed):
     """A variance."""
 
 
-class Norm(Inert):
+class InertNorm(Uncomputed):
     """The Euclidean norm of a vector."""
 
 

@@ -17,7 +17,7 @@ from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.matrices import is_identity
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving import blocks
-from autograder.algebra.deriving.inert import Inert, Transposed
+from autograder.algebra.deriving.inert import Transposed, Uncomputed
 from autograder.algebra.deriving.written_out import World, rewritten
 
 Rewrite = Callable[[sympy.Expr, World], sympy.Expr]
@@ -25,7 +25,9 @@ Rewrite = Callable[[sympy.Expr, World], sympy.Expr]
 
 def are_about_matrices(*lines: sympy.Expr) -> bool:
     """Whether matrices stand in these lines, and nothing with indices."""
-    plain = not any(line.has(Inert) or line.has(sympy.core.function.AppliedUndef) for line in lines)
+    plain = not any(
+        line.has(Uncomputed) or line.has(sympy.core.function.AppliedUndef) for line in lines
+    )
     return plain and not all(line.is_commutative for line in lines)
 
 

@@ -9,7 +9,7 @@ import sympy
 from mpmath.ctx_mp import MPContext
 
 from autograder.algebra.building.numeric import Evaluator, Undefined
-from autograder.algebra.deriving.inert import Inert
+from autograder.algebra.deriving.inert import Uncomputed
 
 LINEAR = ("D", "Total", "E")
 
@@ -20,7 +20,9 @@ class Opaque:
     Contents are compared by their value at one random point.
     """
 
-    def __init__(self, opens: tuple[type[Inert], ...] = (), closed: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, opens: tuple[type[Uncomputed], ...] = (), closed: tuple[str, ...] = ()
+    ) -> None:
         self.opens = opens  # operators that are carried out all the same
         self.closed = closed  # functions that are opaque, too
         self.known: dict[str, sympy.Symbol] = {}

@@ -10,8 +10,8 @@ from typing import ClassVar
 import sympy
 
 from autograder.algebra.deriving.chain import Chain
-from autograder.algebra.deriving.indexed import Names, build_indexed, read_indexed, tree_of
-from autograder.algebra.deriving.inert import Inert
+from autograder.algebra.deriving.indexed import LineNames, build_indexed, read_indexed, tree_of
+from autograder.algebra.deriving.inert import Uncomputed
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.rules import RULES, Fact, Rule
 from autograder.algebra.deriving.written_out import Meanings, World
@@ -33,7 +33,7 @@ class IndexedLine(Line):
     @property
     def operators(self) -> set[str]:
         """What is still to be carried out, ``D`` and ``E`` for example."""
-        return {f.func.__name__ for f in self.expr.atoms(Inert)}
+        return {f.func.__name__ for f in self.expr.atoms(Uncomputed)}
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Premises(Chain):
             self._meanings(self.where, self._all_names),
         )
 
-    def _meanings(self, texts: Mapping[str, str], names: Names) -> Meanings:
+    def _meanings(self, texts: Mapping[str, str], names: LineNames) -> Meanings:
         meanings = {}
         for key, text in texts.items():
             head, meaning = (read_indexed(part, names) for part in (key, text))
@@ -134,7 +134,7 @@ class Premises(Chain):
         return meanings
 
     @functools.cached_property
-    def _all_names(self) -> Names:
+    def _all_names(self) -> LineNames:
         """The names, and those that students do not see."""
         bases = [name.partition("_") for name in self.hidden]
         return replace(
@@ -144,8 +144,8 @@ class Premises(Chain):
         )
 
     @functools.cached_property
-    def _names(self) -> Names:
-        return Names(
+    def _names(self) -> LineNames:
+        return LineNames(
             self.indexed,
             self.names,
             self.matrices,

@@ -15,7 +15,7 @@ import sympy
 
 from autograder.algebra.deriving import blocks, bounds, calculus, matrix_lines, probability
 from autograder.algebra.deriving.calculus import Rewrite
-from autograder.algebra.deriving.inert import Inert, Total
+from autograder.algebra.deriving.inert import Total, Uncomputed
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Rule:
     name: str
     rewrites: tuple[Rewrite, ...] = ()
     bounds: tuple[Rewrite, ...] = ()
-    opens: tuple[type[Inert], ...] = ()
+    opens: tuple[type[Uncomputed], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import sympy
 
 from autograder.algebra.building.sizes import is_larger
 from autograder.algebra.comparing.proof import is_zero
-from autograder.algebra.deriving.inert import Inert, Total
+from autograder.algebra.deriving.inert import Total, Uncomputed
 from autograder.algebra.deriving.written_out import TooMuch
 
 MAX_NESTED = 3
@@ -40,7 +40,7 @@ class _Sums:
         """Return `e` with a symbol for every sum and for every entry."""
         if isinstance(e, Total):
             return self._sum(e)
-        if isinstance(e, Inert):
+        if isinstance(e, Uncomputed):
             raise TooMuch
         if e.is_Function and e.args and all(a.is_integer for a in e.args):
             return sympy.Symbol(str(e), real=True)
@@ -103,6 +103,6 @@ def _renamed(e: sympy.Expr, level: int) -> sympy.Expr:
         k = sympy.Symbol(f"bound{level}", integer=True, positive=True)
         inner = sympy.expand(_renamed(e.args[0].xreplace({e.args[1]: k}), level + 1))
         return Total(inner, k, *e.args[2:])
-    if isinstance(e, Inert):
+    if isinstance(e, Uncomputed):
         raise TooMuch
     return e.func(*(_renamed(a, level) for a in e.args)) if e.args else e

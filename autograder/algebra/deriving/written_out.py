@@ -16,8 +16,8 @@ from typing import Any
 import sympy
 
 from autograder.algebra.building.functions import Max
-from autograder.algebra.deriving.indexed import BINDERS, Names
-from autograder.algebra.deriving.inert import D, E, Inert, Norm, Total
+from autograder.algebra.deriving.indexed import BINDERS, LineNames
+from autograder.algebra.deriving.inert import D, E, InertNorm, Total, Uncomputed
 from autograder.algebra.deriving.opacity import Opaque, flat
 
 MAX_WRITTEN_TERMS = 1000
@@ -51,7 +51,7 @@ class World:
         As `definitions`, for names of which something is assumed: all that they can be.
     """
 
-    names: Names
+    names: LineNames
     definitions: Meanings = field(default_factory=dict)
     moments: Mapping[str, tuple[sympy.Expr, sympy.Expr]] = field(default_factory=dict)
     normal: frozenset[str] = frozenset()
@@ -84,7 +84,7 @@ class World:
             return _fresh(found[1]) if found and expr.is_Symbol else expr
         args = [self._replaced_once(a, meanings) for a in expr.args]
         found = meanings.get(expr.func.__name__)
-        if found and expr.is_Function and not isinstance(expr, Inert):
+        if found and expr.is_Function and not isinstance(expr, Uncomputed):
             return _fresh(found[1]).xreplace(dict(zip(found[0], args, strict=True)))
         return expr.func(*args)
 
@@ -127,7 +127,7 @@ class World:
             yield from (places for places in _coincidences(count) if max(places, default=0) <= n)
 
 
-def free_indices(expr: sympy.Expr, names: Names) -> set[sympy.Symbol]:
+def free_indices(expr: sympy.Expr, names: LineNames) -> set[sympy.Symbol]:
     """Return the indices that are not bound by a sum."""
     if isinstance(expr, BINDERS):
         inner = free_indices(expr.args[0], names) - {expr.args[1]}
@@ -177,7 +177,7 @@ class _Writer:
             return self._symbol(e, env)
         if not e.args:
             return e
-        if isinstance(e, Inert):
+        if isinstance(e, Uncomputed):
             return self._operator(e, env)
         if e.is_Function and e.func.__name__ in self.world.names.indexed:
             return self._entry(e, env)
@@ -227,7 +227,7 @@ class _Writer:
             return self.opaque.symbol(e.func.__name__, *args)
         if isinstance(e, D):
             return sympy.diff(*args)
-        if isinstance(e, Norm):
+        if isinstance(e, InertNorm):
             return sympy.sqrt(sum(x**2 for x in flat(args[0])))
         mean = self._mean(args[0], env)
         return mean if isinstance(e, E) else self._mean(args[0] ** 2, env) - mean**2
@@ -300,7 +300,7 @@ def _same_kind(args: list[Any]) -> list[Any]:
 
 
 def _entries(expr: sympy.Expr) -> set[sympy.Expr]:
-    return {f for f in expr.atoms(sympy.Function) if not isinstance(f, Inert)}
+    return {f for f in expr.atoms(sympy.Function) if not isinstance(f, Uncomputed)}
 
 
 def _fresh(expr: sympy.Expr) -> sympy.Expr:

@@ -18,7 +18,7 @@ from autograder.course.config import Course
 from autograder.course.files import environment
 from autograder.course.grade import Graded, Grader
 from autograder.course.job import Job
-from autograder.course.runs import Tell
+from autograder.course.kept_runs import Tell
 from autograder.course.zygotes import Zygotes
 from autograder.grading import budget
 from autograder.sandbox import Isolation, probe

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.course.proofs.functions import as_student
+from autograder.course.proofs.function_proofs import as_student
 from autograder.exercise import CheckedFunction, Exercise, Part, solve
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograder.course.discover import Assignment
-from autograder.course.proofs.functions import as_student
+from autograder.course.proofs.function_proofs import as_student
 from autograder.exercise import CheckedFunction, Exercise, Mismatch, solve
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.checks import grade_checks
@@ -24,7 +24,7 @@ from autograder.sandbox import StudentError
 Function = Callable[..., Any]
 
 
-class _Helper(NamedTuple):
+class _HelperCall(NamedTuple):
     """A function that is called, and by which name in which module."""
 
     name: str
@@ -62,11 +62,11 @@ def building_problems(
     return problems
 
 
-def _helpers(exercise: Exercise) -> list[_Helper]:
+def _helpers(exercise: Exercise) -> list[_HelperCall]:
     """Return the functions of a module that right answers are computed with."""
     computes = [part.compute for part in exercise.parts if not part.manual]
     computes += [f for f in exercise.solutions.values() if inspect.isfunction(f)]
-    found: dict[Function, _Helper] = {}
+    found: dict[Function, _HelperCall] = {}
     waiting = list(computes)
     while waiting:
         for helper in _called(inspect.unwrap(waiting.pop())):
@@ -76,12 +76,12 @@ def _helpers(exercise: Exercise) -> list[_Helper]:
     return list(found.values())
 
 
-def _called(function: Function) -> Iterator[_Helper]:
+def _called(function: Function) -> Iterator[_HelperCall]:
     """Yield the functions among the globals that a function names."""
     for name in _named(function.__code__):
         value = function.__globals__.get(name)
         if inspect.isfunction(value) and value.__module__.startswith("reference."):
-            yield _Helper(name, value, function.__globals__)
+            yield _HelperCall(name, value, function.__globals__)
 
 
 def _named(code: CodeType) -> set[str]:
@@ -108,7 +108,7 @@ def _asked(function: CheckedFunction) -> Recorder:
 
 
 def _serves(
-    solution: Function, helper: _Helper, exercise: Exercise, variant: Mapping[str, Any]
+    solution: Function, helper: _HelperCall, exercise: Exercise, variant: Mapping[str, Any]
 ) -> bool:
     """Tell whether an earlier function returns the same wherever the helper is called."""
     alike: list[bool] = []
@@ -137,6 +137,6 @@ def _same(a: Any, b: Any) -> bool:
     return a.dtype == b.dtype and a.shape == b.shape and bool(np.allclose(a, b, equal_nan=True))
 
 
-def _does_the_same(function: CheckedFunction, helper: _Helper) -> bool:
+def _does_the_same(function: CheckedFunction, helper: _HelperCall) -> bool:
     asked = _asked(function)
     return bool(asked.calls) and not asked.metered and repeats(asked)(helper.function, True)

@@ -13,7 +13,7 @@ from autograder.course.config import CourseError
 from autograder.course.discover import Assignment
 from autograder.course.leak import leaks
 from autograder.course.practising import HELP, practised
-from autograder.course.proofs.parts import part_problems
+from autograder.course.proofs.part_proofs import part_problems
 from autograder.exercise import Exercise, Part, apply, draws, is_telling, solve
 
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,_]*(?:\.\d+)?(?![\w]|\.\d)")

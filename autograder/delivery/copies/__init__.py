@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from autograder.course.config import Course, CourseError
 from autograder.course.release import Release
-from autograder.delivery.copies.answers import of_others
 from autograder.delivery.copies.code import alike, functions
+from autograder.delivery.copies.others_numbers import of_others
+from autograder.delivery.final_grades import sheets
 from autograder.delivery.pages import write_page
-from autograder.delivery.sheets import sheets
 
 #: So many pairs are shown, the most alike first.
 SHOWN = 100

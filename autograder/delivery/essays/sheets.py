@@ -10,8 +10,8 @@ from markupsafe import Markup
 
 from autograder.course.config import Course, CourseError
 from autograder.course.release import Release
-from autograder.delivery.essays.table import SUFFIXES, Table, fitting, write_tables
-from autograder.delivery.essays.texts import Asked, Written, answers, numbers
+from autograder.delivery.essays.free_text import Asked, FreeText, answers, numbers
+from autograder.delivery.essays.worksheet import SUFFIXES, Worksheet, fitting, write_tables
 from autograder.delivery.pages import write_page
 from autograder.delivery.sanitise import beneath, markdown2html
 from autograder.exercise.part import arguments
@@ -63,7 +63,7 @@ def write_essays(
     return [f"{sum(map(len, rows.values()))} answers in {path} ({counts})"]
 
 
-def _write_table(path: Path, rows: dict[Asked, list[Written]], marker: str) -> None:
+def _write_table(path: Path, rows: dict[Asked, list[FreeText]], marker: str) -> None:
     if path.suffix == ".csv":
         write_tables(path, [_table("", rows, marker)])
         return
@@ -71,11 +71,11 @@ def _write_table(path: Path, rows: dict[Asked, list[Written]], marker: str) -> N
     write_tables(path, [*sheets, _rubrics(list(rows))])
 
 
-def _table(name: str, rows: dict[Asked, list[Written]], marker: str) -> Table:
+def _table(name: str, rows: dict[Asked, list[FreeText]], marker: str) -> Worksheet:
     points = {p.name: p.most for one in rows for p in one.rubric}
     most = {p: points[p] or one.part.points for one in rows for p in points}
     most["points"] = max(one.part.points for one in rows)
-    return Table(
+    return Worksheet(
         name,
         [*_FIRST, *points, *_LAST, *(["marker"] if marker else [])],
         [_row(written, list(points), marker) for own in rows.values() for written in own],
@@ -84,7 +84,7 @@ def _table(name: str, rows: dict[Asked, list[Written]], marker: str) -> Table:
     )
 
 
-def _row(written: Written, points: Sequence[str], marker: str) -> list[Any]:
+def _row(written: FreeText, points: Sequence[str], marker: str) -> list[Any]:
     given = written.mark.manual
     shown = given is not None and not written.mark.pending and not marker
     return [
@@ -109,7 +109,7 @@ def _worth(asked: Asked) -> str:
 
 
 def _write_page(
-    course: Course, assignment: str, path: Path, rows: dict[Asked, list[Written]]
+    course: Course, assignment: str, path: Path, rows: dict[Asked, list[FreeText]]
 ) -> None:
     """Write all on one page, with rubrics, model answers and the students' pictures."""
     release = Release.load(course, assignment)
@@ -131,7 +131,7 @@ def _write_page(
     )
 
 
-def _shown(written: Written) -> Markup:
+def _shown(written: FreeText) -> Markup:
     """Return what a student wrote or drew as HTML that is safe to show."""
     if written.cell["cell_type"] == "markdown":
         return beneath(markdown2html({"cell": written.cell}, written.text))
@@ -144,9 +144,9 @@ def _shown(written: Written) -> Markup:
     return Markup(markdown2html({}, "\n\n".join([code, *pictures])))
 
 
-def _rubrics(asked: Sequence[Asked]) -> Table:
+def _rubrics(asked: Sequence[Asked]) -> Worksheet:
     rows: list[list[Any]] = []
     for one in asked:
         rows.append([one.cell, None, one.part.points, fitting(one.part.asks)])
         rows += [[one.cell, p.name, p.most, fitting(p.text)] for p in one.rubric]
-    return Table("rubrics", list(_OF_RUBRIC), rows, _OF_RUBRIC, {})
+    return Worksheet("rubrics", list(_OF_RUBRIC), rows, _OF_RUBRIC, {})

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from autograder.delivery.quality.answers import Outcome, outcome
+from autograder.delivery.final_grades import Section, Sheet
 from autograder.delivery.quality.figures import (
     Array,
     Interval,
@@ -17,7 +17,7 @@ from autograder.delivery.quality.figures import (
     correlation_interval,
     item_rest,
 )
-from autograder.delivery.sheets import Section, Sheet
+from autograder.delivery.quality.wrong_answers import AnswerOutcome, outcome
 from autograder.grading.results import Status
 
 #: Of fewer students figures are hints at most.
@@ -51,7 +51,7 @@ class ExerciseQuality:
     share: float | None
     discrimination: float | None
     interval: Interval | None
-    outcomes: dict[Outcome, int]
+    outcomes: dict[AnswerOutcome, int]
     doubts: list[str] = field(default_factory=list)
 
 
@@ -184,9 +184,9 @@ def _doubts(found: ExerciseQuality, of: Mapping[str, Section]) -> Iterator[str]:
             f"{others} of {len(of)} answered to somebody else's numbers: were they shown the right "
             "ones?"
         )
-    fine = (Outcome.RIGHT, Outcome.BY_HAND, Outcome.WAITS)
+    fine = (AnswerOutcome.RIGHT, AnswerOutcome.BY_HAND, AnswerOutcome.WAITS)
     wrong = sum(count for kind, count in found.outcomes.items() if kind not in fine)
-    nameless = found.outcomes.get(Outcome.UNNAMED, 0)
+    nameless = found.outcomes.get(AnswerOutcome.UNNAMED, 0)
     if nameless >= max(3, wrong / 2):
         yield f"{nameless} wrong answers have no name, of {wrong}: is something else right as well?"
     if found.share == 0 and found.count >= 3:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import load_assignment
 from autograder.course.release import Release
+from autograder.delivery.final_grades import Sheet, sheets
 from autograder.delivery.pages import counted, write_page
-from autograder.delivery.quality.answers import Outcome, groups, named, option_tables
 from autograder.delivery.quality.assess import FEW, Assessment, assess, places, thirds
-from autograder.delivery.sheets import Sheet, sheets
+from autograder.delivery.quality.wrong_answers import AnswerOutcome, groups, named, option_tables
 from autograder.delivery.solutions import Solutions
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def write_quality(
         alone=alone,
         choices=option_tables(found, hints, solutions, third),
         thirds=len(third[0]),
-        Outcome=Outcome,
+        Outcome=AnswerOutcome,
         few=FEW,
     )
 

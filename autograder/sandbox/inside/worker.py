@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from autograder.sandbox.inside import serving
 from autograder.sandbox.inside.capture import Output, Stream, describe
+from autograder.sandbox.inside.handles import Lost, Objects, seed
 from autograder.sandbox.inside.health import Health
 from autograder.sandbox.inside.modules import gradients
-from autograder.sandbox.inside.objects import Lost, Objects, seed
 from autograder.sandbox.inside.serving import Frame
 from autograder.sandbox.inside.shell import Shell
 from autograder.sandbox.inside.snapshots import Snapshots
@@ -137,7 +137,7 @@ class Worker:
                 return {"value": self._snapshots.keep(request.snapshot, request.names)}
             case requests.Recall():
                 return {"value": self._snapshots.recall(request.snapshot)}
-            case requests.Count():
+            case requests.CountWork():
                 return self._counted(self._function(message), request)
             case requests.Outline():
                 function = self._function(message)

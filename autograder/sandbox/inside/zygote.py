@@ -20,7 +20,7 @@ from typing import Any
 from autograder.sandbox.inside import worker
 from autograder.sandbox.inside.shell import Shell
 from autograder.sandbox.inside.warm_up import warm_up
-from autograder.sandbox.jails import control, kernel, limits
+from autograder.sandbox.jails import confinement, control, kernel
 from autograder.sandbox.jails.jail import JAILS, Allowed
 
 _LOOK_SECONDS = 0.001  # between looks at a worker's memory
@@ -57,7 +57,7 @@ class _Zygote:
         if settings["cpus"] is not None:
             os.sched_setaffinity(0, settings["cpus"])
         self._shell, self._torch = _import(settings["modules"], settings["also"])
-        _forget_ourselves(limits.python_paths())
+        _forget_ourselves(confinement.python_paths())
         data = settings["data"]
         self._jail = JAILS[settings["tier"]]()
         self._jail.settle(Allowed(**settings["allowed"]), data)

@@ -14,11 +14,11 @@ import shutil
 import sys
 from pathlib import Path
 
-from autograder.sandbox.jails import control, limits, root
+from autograder.sandbox.jails import confinement, control, root
 
 _OURS = str(Path(__file__).resolve().parents[1])
 _ROOT_INSIDE = "/srv"
-_DEVICES = (os.devnull, *limits.DEVICES)
+_DEVICES = (os.devnull, *confinement.DEVICES)
 _PROCESSOR = "/sys/devices/system/cpu"  # the zygote's libraries look; workers can't open it
 _NAMESPACES = ("user", "pid", "ipc", "net", "uts", "cgroup-try")
 
@@ -31,7 +31,7 @@ def installed() -> str | None:
 def command(module: str, *arguments: str, data: str = "") -> list[str]:
     """Return a command line that calls ``main`` of one of our modules inside bubblewrap.
 
-    ``data`` is a folder whose files student code may read: inside it is `limits.DATA`.
+    ``data`` is a folder whose files student code may read: inside it is `confinement.DATA`.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def command(module: str, *arguments: str, data: str = "") -> list[str]:
 def main(program: str, data: str, module: str, *arguments: str) -> None:
     """Give up root's rights, if there are any, and become ``module`` inside bubblewrap."""
     executable = os.path.realpath(sys.executable)
-    shown = [*limits.python_paths(), executable, *_environment()]
+    shown = [*confinement.python_paths(), executable, *_environment()]
     try:
         root.drop_root([*shown, _OURS, *filter(None, [data])])
     except PermissionError as error:
@@ -63,7 +63,7 @@ def _environment() -> list[str]:
 
 
 def _options(shown: list[str], executable: str, data: str) -> list[str]:
-    shown = sorted({*shown, *limits.SYSTEM_LIBRARIES})  # outer folders first
+    shown = sorted({*shown, *confinement.SYSTEM_LIBRARIES})  # outer folders first
     return [
         *(f"--unshare-{name}" for name in _NAMESPACES),
         "--die-with-parent",
@@ -73,9 +73,9 @@ def _options(shown: list[str], executable: str, data: str) -> list[str]:
         # A virtual environment has a link, of which only the last target is sure to be there.
         *("--ro-bind", executable, sys.executable),
         *("--ro-bind", _OURS, f"{_ROOT_INSIDE}/autograder/sandbox"),
-        *(("--ro-bind", data, limits.DATA) if data else ()),
+        *(("--ro-bind", data, confinement.DATA) if data else ()),
         # Not `--dev`, for the sake of which the zygote would not own its namespace of processes.
         *(part for path in _DEVICES for part in ("--dev-bind", path, path)),
-        *("--proc", "/proc", "--tmpfs", limits.SCRATCH, "--remount-ro", "/", "--chdir", "/"),
-        *("--setenv", "HOME", limits.SCRATCH, "--setenv", "TMPDIR", limits.SCRATCH),
+        *("--proc", "/proc", "--tmpfs", confinement.SCRATCH, "--remount-ro", "/", "--chdir", "/"),
+        *("--setenv", "HOME", confinement.SCRATCH, "--setenv", "TMPDIR", confinement.SCRATCH),
     ]

@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from typing import Protocol
 
-from autograder.sandbox.jails import bubblewrap, control, kernel, limits, namespaces, root
+from autograder.sandbox.jails import bubblewrap, confinement, control, kernel, namespaces, root
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,10 @@ class Trusting:
 
     def settle(self, allowed: Allowed, data: str) -> None:  # noqa: ARG002
         """Give up root's rights."""
-        root.drop_root([*limits.python_paths(), *filter(None, [data])])
+        root.drop_root([*confinement.python_paths(), *filter(None, [data])])
         if sys.platform == "linux":
-            limits.adopt_orphans()
-            limits.hide_memory()
+            confinement.adopt_orphans()
+            confinement.hide_memory()
 
     def fork(self) -> int:
         """Fork."""
@@ -81,19 +81,19 @@ class Trusting:
     def confine(self, zygote: int) -> None:
         """End with the zygote."""
         if sys.platform == "linux":
-            limits.die_with(zygote)
+            confinement.die_with(zygote)
 
 
 class Walled(Trusting):
-    """Tier B: below Landlock, the system call filter and limits."""
+    """Tier B: below Landlock, the system call filter and confinement."""
 
     _nested = False  # has a worker namespaces of its own?
-    _confinement: limits.Confinement
+    _confinement: confinement.Confinement
 
     def settle(self, allowed: Allowed, data: str) -> None:
         """Make rules and filter, and give up all that bubblewrap may have left."""
         super().settle(allowed, data)
-        self._confinement = limits.prepare(
+        self._confinement = confinement.prepare(
             allowed.memory_mb,
             allowed.cpu_seconds,
             allowed.scratch_mb,
@@ -107,7 +107,7 @@ class Walled(Trusting):
         """Set them up, irrevocably."""
         if not self._nested:  # else it ends with its namespaces, and sees no parent
             super().confine(zygote)
-        limits.confine(self._confinement)
+        confinement.confine(self._confinement)
 
 
 class Wrapped(Walled):
@@ -119,7 +119,7 @@ class Wrapped(Walled):
 
     def inside(self, data: str) -> str:
         """Return where bubblewrap shows the folder."""
-        return limits.DATA if data else ""
+        return confinement.DATA if data else ""
 
 
 class Alone(Wrapped):

@@ -36,7 +36,7 @@ def draw(shape: tuple[int, ...], count: int, dtype: str, seed: int, device: str)
     )
 
 
-class Bench:
+class TimedFunction:
     """One function, with inputs of one shape.
 
     Parameters

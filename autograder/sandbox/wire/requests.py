@@ -40,7 +40,7 @@ class Watch(WithArguments):
 
 
 @dataclass(frozen=True)
-class Count(WithArguments):
+class CountWork(WithArguments):
     """Call it and count the work."""
 
 
@@ -126,7 +126,7 @@ Request = (
     | Lend
     | Time
     | Watch
-    | Count
+    | CountWork
     | Outline
     | Make
     | CallMethod

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograder.student.errors import FormatError
+from autograder.student.display import brief
 from autograder.student.judgement import Judgement, entries_right
 from autograder.student.judging import JUDGES, close, half_units
 from autograder.student.readers import read
 from autograder.student.reading import Reading
-from autograder.student.shown import brief
+from autograder.student.unreadable import FormatError
 
 
 class Said(NamedTuple):

@@ -11,8 +11,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from autograder.course.config import Course, CourseError
-from autograder.delivery.essays.reading import Marked, read_marked
-from autograder.delivery.essays.texts import answers
+from autograder.delivery.essays.free_text import answers
+from autograder.delivery.essays.read_marks import Marked, read_marked
 from autograder.delivery.pages import points
 
 #: Of fewer answers a kappa means little.

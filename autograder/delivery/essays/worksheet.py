@@ -22,7 +22,7 @@ _LONGEST = 32_000
 
 
 @dataclass(frozen=True)
-class Table:
+class Worksheet:
     """A table to be written: a sheet of a workbook.
 
     Attributes
@@ -89,7 +89,7 @@ def unquoted(text: str) -> str:
     return text[1:] if text[:1] == "'" and text[1:].startswith(FORMULA) else text
 
 
-def write_tables(path: Path, tables: Sequence[Table]) -> None:
+def write_tables(path: Path, tables: Sequence[Worksheet]) -> None:
     """Write tables: as the sheets of a workbook, or the first one as CSV."""
     if path.suffix == ".csv":
         text = io.StringIO(newline="")
@@ -107,7 +107,7 @@ def write_tables(path: Path, tables: Sequence[Table]) -> None:
     write_atomically(path, content.getvalue())
 
 
-def _fill(sheet: Any, table: Table) -> None:
+def _fill(sheet: Any, table: Worksheet) -> None:
     from openpyxl.styles import Alignment, Font
     from openpyxl.utils import get_column_letter
     from openpyxl.worksheet.datavalidation import DataValidation

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from autograder.course.config import Course
 from autograder.course.lock import grading
-from autograder.delivery.essays.reading import Marked, read_marked
-from autograder.delivery.essays.texts import answers
+from autograder.delivery.essays.free_text import answers
+from autograder.delivery.essays.read_marks import Marked, read_marked
 from autograder.delivery.gradebook import refresh_times
 from autograder.delivery.marks import ByHand, enter
 from autograder.delivery.pages import counted

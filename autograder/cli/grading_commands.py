@@ -278,14 +278,14 @@ def essays(
         for line in write_essays(found, id, to, everything=everything, marker=marker):
             print(line)
     elif source:
-        from autograder.delivery.essays.marking import read_essays
+        from autograder.delivery.essays.enter_marks import read_essays
 
         entered = read_essays(found, id, source, dry_run=dry_run, replace=replace)
         problems = entered.problems
         for line in (*problems, *entered.lines):
             print(line)
     elif agreement:
-        from autograder.delivery.essays.agreement import agreement_tables, compare
+        from autograder.delivery.essays.two_markers import agreement_tables, compare
 
         both, problems = compare(found, id, *agreement)
         console = output()
@@ -326,11 +326,11 @@ def watch(
     on where it stopped. A file that is still being copied is waited for.
     """
     from autograder.course.config import Course
-    from autograder.delivery.watch import Watch
+    from autograder.delivery.watch import Watcher
     from autograder.delivery.watch import watch as look
 
     found = Course.load(course)
-    work = Watch(
+    work = Watcher(
         found.root,
         found.ids(assignments),
         source,

@@ -11,12 +11,12 @@ from urllib.parse import quote
 
 from autograder.course.config import Course
 from autograder.delivery.database import time_zone
+from autograder.delivery.final_grades import Sheet
 from autograder.delivery.people import people
-from autograder.delivery.sheets import Sheet
 
 
 @dataclass(frozen=True)
-class Entry:
+class ReportRow:
     """A student's line in the report of one assignment; texts are empty where nothing is known.
 
     Attributes
@@ -38,14 +38,14 @@ class Entry:
     late: str
 
 
-def entries(course: Course, id: str, found: Mapping[str, Sheet]) -> dict[str, Entry]:
+def entries(course: Course, id: str, found: Mapping[str, Sheet]) -> dict[str, ReportRow]:
     """Return what is known of those who handed in, by student."""
     known, zone = people(course), time_zone(course)
     listed = {}
     for student, sheet in found.items():
         name = known[student].name if student in known else ""
         moment = sheet.marks.submitted
-        listed[student] = Entry(
+        listed[student] = ReportRow(
             "" if name == student else name,
             _address(course, course.folder("feedback") / student / id / f"{id}.html"),
             _address(course, course.submission(student, id, "autograded")),

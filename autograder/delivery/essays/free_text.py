@@ -17,8 +17,8 @@ from autograder.course.secret import secret_of
 from autograder.course.submissions import Unreadable, read_notebook
 from autograder.delivery.marks import Mark, scores
 from autograder.exercise import Exercise, Part
+from autograder.grading.own_answer import as_written
 from autograder.grading.rubric import RubricPoint, rubric_points
-from autograder.grading.written import as_written
 
 #: Codes of these letters make no word, no number and no date.
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
@@ -43,7 +43,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Written:
+class FreeText:
     """One student's answer.
 
     Attributes
@@ -110,9 +110,9 @@ class Answers:
     assignment: str
     codes: Codes
     asked: list[Asked]
-    written: list[Written] = field(default_factory=list)
+    written: list[FreeText] = field(default_factory=list)
 
-    def to(self, asked: Asked, marker: str = "") -> list[Written]:
+    def to(self, asked: Asked, marker: str = "") -> list[FreeText]:
         """Return the answers to one part, in an order that tells nothing; each marker has one."""
         own = [one for one in self.written if one.asked is asked]
         return sorted(own, key=lambda one: self.codes.of("order", marker, one.code))
@@ -142,7 +142,7 @@ def answers(course: Course, assignment: str) -> Answers:
             if one.cell not in marks.cells or one.cell not in cells:
                 continue
             found.written.append(
-                Written(
+                FreeText(
                     one,
                     student,
                     found.codes.of(one.cell, student),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.course.proofs.parts import right_answers
+from autograder.course.proofs.part_proofs import right_answers
 from autograder.course.proofs.said import lost, shown
 from autograder.course.sources import typed
 from autograder.exercise import Exercise, FormatError, apply, evaluate, is_trivial, solve

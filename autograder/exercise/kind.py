@@ -18,9 +18,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from autograder.student.errors import FormatError as FormatError
 from autograder.student.judgement import Judgement as Judgement
 from autograder.student.reading import Reading as Reading
+from autograder.student.unreadable import FormatError as FormatError
 
 Array = np.ndarray[Any, Any]
 

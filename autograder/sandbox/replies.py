@@ -94,7 +94,7 @@ class CellRun:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Reply:
     """What came of a request.
 
     Attributes

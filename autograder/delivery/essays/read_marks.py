@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.delivery.essays.table import Row, fitting, read_rows, unquoted
-from autograder.delivery.essays.texts import Answers, Asked, Stamp, Written
+from autograder.delivery.essays.free_text import Answers, Asked, FreeText, Stamp
+from autograder.delivery.essays.worksheet import Row, fitting, read_rows, unquoted
 
 _STAMP = re.compile(r"([0-9a-f]{8})-([0-9a-f]{8})-([0-9a-f]{8})")
 
@@ -33,7 +33,7 @@ class Marked:
     """
 
     row: Row
-    written: Written
+    written: FreeText
     points: float | None
     split: dict[str, float]
     comment: str
@@ -73,7 +73,7 @@ def _given(paths: Iterable[Path]) -> Iterator[Row]:
                 yield row
 
 
-def _marked(row: Row, by_code: Mapping[str, Written], assignment: str) -> Marked:
+def _marked(row: Row, by_code: Mapping[str, FreeText], assignment: str) -> Marked:
     written = by_code.get(row["code"].upper())
     if written is None:
         raise Unclear(

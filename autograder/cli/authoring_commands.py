@@ -166,7 +166,7 @@ def generate(
     """Build the students' notebooks in release/ and enter them in the gradebook."""
     from autograder.course.config import Course
     from autograder.course.discover import load_assignment
-    from autograder.delivery.release import generate as build
+    from autograder.delivery.releasing import generate as build
 
     found = Course.load(course)
     ids = found.ids(assignments)
@@ -194,7 +194,7 @@ def release(
 ) -> None:
     """Hand the generated notebooks to students."""
     from autograder.course.config import Course
-    from autograder.delivery.release import hand_out
+    from autograder.delivery.releasing import hand_out
 
     found = Course.load(course)
     for line in hand_out(found, found.ids(assignments), to):

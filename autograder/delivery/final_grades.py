@@ -12,11 +12,11 @@ from autograder.delivery.database import CHECK
 from autograder.delivery.marks import Marks, scores
 from autograder.delivery.solutions import Solutions
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
-from autograder.student.shown import counted
+from autograder.student.display import counted
 
 
 @dataclass(frozen=True)
-class Line:
+class GradeLine:
     """An item of an exercise.
 
     Attributes
@@ -74,7 +74,7 @@ class Section:
 
     title: str
     grade: ExerciseGrade
-    lines: list[Line]
+    lines: list[GradeLine]
     score: float | None
     adjusted: bool = False
     again: bool = False
@@ -228,16 +228,16 @@ def _status(score: float, max_score: float) -> Status:
     return Status.PARTIAL if score > 0 else Status.FAILED
 
 
-def _line(grade: ExerciseGrade, item: Item, variables: dict[str, str], marks: Marks) -> Line:
+def _line(grade: ExerciseGrade, item: Item, variables: dict[str, str], marks: Marks) -> GradeLine:
     cell = f"{grade.id}_{item.name}"
     mark = marks.cells.get(cell)
     left_out = mark is not None and mark.left_out
     if item.note != "manual":
         variable = item.name if item.name in variables else ""
         asked = variables.get(item.name, "")
-        return Line(item, item.score, variable, asked, left_out=left_out)
+        return GradeLine(item, item.score, variable, asked, left_out=left_out)
     comment = marks.comments.get(cell, "")
-    line = Line(item, None, waits=True, by_hand=True, comment=comment, left_out=left_out)
+    line = GradeLine(item, None, waits=True, by_hand=True, comment=comment, left_out=left_out)
     if mark is None or (mark.auto is None and mark.manual is None):
         return line
     return replace(line, score=mark.score, waits=mark.pending)

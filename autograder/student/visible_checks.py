@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autograder.student.data import decode
-from autograder.student.shown import block, brief, counted, kind_of
+from autograder.student.display import block, brief, counted, kind_of
 
 #: Relative and absolute tolerance by the size of the floating-point type, in bytes.
 TOLERANCE = {2: (2e-2, 2e-3), 4: (1e-4, 1e-6), 8: (1e-9, 1e-12)}

@@ -10,12 +10,12 @@ from enum import StrEnum
 
 import numpy as np
 
+from autograder.delivery.final_grades import GradeLine, Section, Sheet
 from autograder.delivery.quality.figures import Array
-from autograder.delivery.sheets import Line, Section, Sheet
 from autograder.delivery.solutions import Solutions
 from autograder.grading.results import Item, Status
-from autograder.student.errors import FormatError
 from autograder.student.letters import read_choice
+from autograder.student.unreadable import FormatError
 
 #: Notes that say how an answer failed to be one.
 BROKEN = {
@@ -30,7 +30,7 @@ _WRONG = (Status.FAILED, Status.PARTIAL)
 _FAR = 4  # digits in which a relation of numbers has to be the same
 
 
-class Outcome(StrEnum):
+class AnswerOutcome(StrEnum):
     """What became of a student's exercise; each counts once, as the first of these."""
 
     WAITS = "waiting or withheld"
@@ -97,20 +97,20 @@ def unnamed(item: Item) -> bool:
     return item.status in _WRONG and not item.note
 
 
-def outcome(section: Section) -> Outcome:
+def outcome(section: Section) -> AnswerOutcome:
     """Say what became of an exercise, by the first reason that there is."""
     items = [line.item for line in section.lines if not line.left_out]
     if section.open:
-        return Outcome.WAITS
+        return AnswerOutcome.WAITS
     if any(map(named, items)):
-        return Outcome.NAMED
+        return AnswerOutcome.NAMED
     if any(item.note in BROKEN for item in items):
-        return Outcome.BROKEN
+        return AnswerOutcome.BROKEN
     if any(map(unnamed, items)) or any(item.note == "other_variant" for item in items):
-        return Outcome.UNNAMED
+        return AnswerOutcome.UNNAMED
     if any(item.note == "blank" for item in items):
-        return Outcome.BLANK
-    return Outcome.RIGHT if section.status is Status.PASSED else Outcome.BY_HAND
+        return AnswerOutcome.BLANK
+    return AnswerOutcome.RIGHT if section.status is Status.PASSED else AnswerOutcome.BY_HAND
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def groups(found: Mapping[str, Sheet], solutions: Solutions) -> tuple[list[Group
     Answers to other numbers have their relation to the right one in common, where there is one;
     checks of functions have no value, and what they have in common is the check.
     """
-    wrong: dict[tuple[str, str], list[tuple[str, int, Line]]] = defaultdict(list)
+    wrong: dict[tuple[str, str], list[tuple[str, int, GradeLine]]] = defaultdict(list)
     for student, sheet in found.items():
         for section in sheet.sections:
             for line in section.lines:

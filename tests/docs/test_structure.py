@@ -1,0 +1,31 @@
+"""A name says where something is: modules and classes have names of their own, and are short."""
+
+import ast
+from collections import defaultdict
+
+from ..loaded import ROOT
+
+MODULES = sorted((ROOT / "autograder").rglob("*.py"))
+
+
+def test_no_two_modules_have_one_name():
+    named = defaultdict(list)
+    for path in MODULES:
+        named[path.stem].append(path.parent.name)
+    del named["__init__"]
+    assert not {name: rooms for name, rooms in named.items() if len(rooms) > 1}
+
+
+def test_no_two_classes_have_one_name():
+    named = defaultdict(list)
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                named[node.name].append(path.stem)
+    assert not {name: modules for name, modules in named.items() if len(modules) > 1}
+
+
+def test_modules_are_read_in_one_go():
+    lines = {path.name: len(path.read_text("utf-8").splitlines()) for path in MODULES}
+    assert lines
+    assert not {name: count for name, count in lines.items() if count > 350}
