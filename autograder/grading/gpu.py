@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from autograder.exercise.gpu_checks import Timing
-from autograder.grading.runner import Runner
+from autograder.grading.phases import Calls
 from autograder.sandbox import Isolation, Limits, StudentError, Zygote
 from autograder.sandbox.wire import requests
 
@@ -74,18 +74,18 @@ class Gpu:
         """End the process."""
         self._zygote.close()
 
-    def beside(self, runner: Runner) -> Runner:
-        """Return a runner of the same cells, in a process that has the GPU."""
-        return runner.beside(self._zygote)
+    def beside(self, calls: Calls) -> Calls:
+        """Return the same functions, in a process that has the GPU."""
+        return calls.beside(self._zygote)
 
     def submitted(
-        self, runner: Runner, name: str, shape: tuple[int, ...], dtype: str, rows: Any
+        self, calls: Calls, name: str, shape: tuple[int, ...], dtype: str, rows: Any
     ) -> Timing | None:
         """Time a submission's function; None if the memory does not do."""
         seeds, seconds = _seeds(), self._zygote.limits.call_seconds
 
         def take(step: str, **options: Any) -> Any:
-            return runner.ask(name, requests.Bench(step, options), seconds=seconds).value
+            return calls.ask(name, requests.Bench(step, options), seconds=seconds).value
 
         try:
             take(

@@ -13,8 +13,8 @@ from autograder.grading.checks import grade_checks
 from autograder.grading.gpu import Gpu
 from autograder.grading.own import OwnFunction
 from autograder.grading.parts import grade_parts
+from autograder.grading.phases import Calls, Cells
 from autograder.grading.results import ExerciseGrade, Item, Status
-from autograder.grading.runner import Runner
 from autograder.grading.student import StudentCall
 from autograder.grading.yardstick import Yardstick
 from autograder.sandbox import StudentError
@@ -68,7 +68,7 @@ class Marking:
         if self.exercise is None:
             self._fault = f"This exercise can't be graded now ({assigned.fault})."
 
-    def read(self, runner: Runner, number: int = 0) -> None:
+    def read(self, cells: Cells, number: int = 0) -> None:
         """Grade the answers, as they are before cell ``number``."""
         self._number = number
         exercise = self.exercise
@@ -76,11 +76,11 @@ class Marking:
             return
         with self._withholding():
             names = [part.name for part in exercise.parts if not part.manual]
-            values = runner.read_all(names)
+            values = cells.read_all(names)
             for name in names:
                 if name not in values:
                     try:
-                        values[name] = runner.read(name)
+                        values[name] = cells.read(name)
                     except StudentError as error:
                         values[name] = error
             if exercise.calling:
@@ -90,7 +90,7 @@ class Marking:
                 if exercise.carried and any(map(_may_follow, self._items.values())):
                     self._values = values
             if exercise.solutions:
-                runner.keep(number, exercise.solutions)
+                cells.keep(number, exercise.solutions)
 
     def _grade_parts(
         self,
@@ -113,12 +113,12 @@ class Marking:
 
     def call(
         self,
-        runner: Runner,
+        calls: Calls,
         yardstick: Yardstick | None,
         gpu: Gpu | None,
         places: Mapping[str, int],
     ) -> None:
-        """Check the functions, as they were before that cell; the last cell must have been run.
+        """Check the functions, as they were before that cell.
 
         What answers build on is taken as it was where it was graded: the check cells of other
         exercises are at these ``places``.
@@ -129,25 +129,25 @@ class Marking:
         with self._withholding():
             if self._values:
                 own = exercise.solutions if exercise.calling else {}
-                functions = {n: OwnFunction(runner, s, self._number) for n, s in own.items()}
+                functions = {n: OwnFunction(calls, s, self._number) for n, s in own.items()}
                 earlier = {
                     one.name: OwnFunction(
-                        runner, one.solution, places.get(one.exercise, self._number)
+                        calls, one.solution, places.get(one.exercise, self._number)
                     )
                     for one in exercise.carried
                 }
                 self._grade_parts(exercise, self._values, functions, earlier)
             if exercise.functions:
-                runner.turn_back(self._number)
+                calls.turn_back(self._number)
             for function in exercise.functions:
-                with StudentCall(runner, function.solution, yardstick, gpu) as call:
+                with StudentCall(calls, function.solution, yardstick, gpu) as call:
                     self._items |= {
                         item.name: item
                         for item in grade_checks(function, call, secret=self._secret)
                     }
-                runner.forget()
+                calls.forget()
             if any(item.note == TOO_MUCH for item in self._items.values()):
-                runner.abandon()
+                calls.abandon()
 
     @property
     def hints(self) -> int:
@@ -159,9 +159,9 @@ class Marking:
         """The number of its check cell."""
         return self._number
 
-    def lasting(self, runner: Runner) -> bool:
+    def lasting(self, calls: Calls) -> bool:
         """Say whether the functions can be called without running cells again."""
-        return runner.kept(self._number)
+        return calls.kept(self._number)
 
     @property
     def grade(self) -> ExerciseGrade:

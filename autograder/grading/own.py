@@ -6,7 +6,7 @@ from typing import Any
 
 from autograder.exercise.cache import Unfamiliar, Values
 from autograder.exercise.part import Function
-from autograder.grading.runner import Runner
+from autograder.grading.phases import Calls
 from autograder.sandbox import StudentError
 from autograder.sandbox.wire.requests import Call
 
@@ -18,8 +18,8 @@ class OwnFunction:
     returns is remembered, and one that hangs does so once.
     """
 
-    def __init__(self, runner: Runner, solution: Function, number: int) -> None:
-        self._runner, self._name, self._number = runner, solution.__name__, number
+    def __init__(self, calls: Calls, solution: Function, number: int) -> None:
+        self._calls, self._name, self._number = calls, solution.__name__, number
         self._known: dict[Any, Any] = {}
         self._lost: StudentError | None = None
 
@@ -36,9 +36,9 @@ class OwnFunction:
         return self._known[key]
 
     def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        self._runner.turn_back(self._number)
+        self._calls.turn_back(self._number)
         try:
-            return self._runner.ask(self._name, Call(args, kwargs)).value
+            return self._calls.ask(self._name, Call(args, kwargs)).value
         except StudentError as error:
             if error.kind in ("timeout", "missing"):
                 self._lost = error

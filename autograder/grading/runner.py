@@ -20,6 +20,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from autograder.grading.history import Cell, History
+from autograder.grading.phases import Calls
 from autograder.grading.runs import Run, Runs, key_of, packed, unpacked
 from autograder.sandbox import CellRun, Reply, Session, StudentError, Zygote, outputs
 from autograder.sandbox.wire.requests import Bench, Request, Time
@@ -90,11 +91,17 @@ class Runner:
         self._history = History()
         self._cells, self._calls = _Replica(), _Replica()
         self._kept: dict[int, Session] = {}  # after which cell one can turn back to that
+        self._over = False  # no cell is run any more
         self._until = math.inf  # cells from here on are not there for calls
         self._called = False  # since the process for calls was last found healthy
         self.cpu_seconds, self.peak_mb = 0.0, 0.0
 
     def __enter__(self) -> Runner:
+        return self
+
+    def calls(self) -> Calls:
+        """Run no cell from now on, and let functions be called."""
+        self._over = True
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -103,6 +110,7 @@ class Runner:
 
     def execute(self, source: str, number: int) -> CellRun:
         """Run a cell; one that kills its process is left out from then on."""
+        assert not self._over, "no cell runs after the first call"
         seconds = self.limits.cell_seconds
         most = self._zygote.limits.notebook_bytes
         room = min(self.limits.output_bytes, max(0, most - self._shown))
@@ -146,10 +154,7 @@ class Runner:
         return session is not None and session in (self._cells.session, self._calls.session)
 
     def turn_back(self, number: int) -> None:
-        """Make calls from now on as if no cell from ``number`` on had been run.
-
-        The last cell must have been run: calls may go to its process.
-        """
+        """Make calls from now on as if no cell from ``number`` on had been run."""
         self._until = number
         if self._cells.session is not None:
             self._end(self._calls)
@@ -220,7 +225,7 @@ class Runner:
         answer = self.ask(name, Time(args, kwargs))
         return Run(answer.value, answer.reading)
 
-    def beside(self, zygote: Zygote) -> Runner:
+    def beside(self, zygote: Zygote) -> Calls:
         """Return a runner of the same cells in processes of another zygote."""
         other = Runner(zygote, self._numbers, seconds=self._seconds)
         other._history = History(self._history.past(self._until))

@@ -11,8 +11,8 @@ from autograder.exercise.part import Function
 from autograder.grading.callee import Callee
 from autograder.grading.gpu import Gpu
 from autograder.grading.local import Local
+from autograder.grading.phases import Calls
 from autograder.grading.proxies import kind_of
-from autograder.grading.runner import Runner
 from autograder.grading.runs import Run
 from autograder.grading.yardstick import Yardstick
 from autograder.sandbox import Reply, StudentError
@@ -26,15 +26,15 @@ class StudentCall(Callee):
 
     def __init__(
         self,
-        runner: Runner,
+        calls: Calls,
         solution: Function,
         yardstick: Yardstick | None = None,
         gpu: Gpu | None = None,
     ) -> None:
-        self._runner, self._name = runner, solution.__name__
+        self._calls, self._name = calls, solution.__name__
         self._solution, self._yardstick = solution, yardstick
         self._gpu, self.has_gpu = gpu, gpu is not None
-        self._on_gpu: Runner | None = None
+        self._on_gpu: Calls | None = None
         self.kind = kind_of(solution)
 
     def __enter__(self) -> StudentCall:
@@ -48,22 +48,22 @@ class StudentCall(Callee):
         """Ask the submission's process."""
         if isinstance(request, Drop):
             with contextlib.suppress(StudentError):  # the process may be gone, and they with it
-                return self._runner.ask(self._name, request)
+                return self._calls.ask(self._name, request)
             return Reply()
-        return self._runner.ask(self._name, request)
+        return self._calls.ask(self._name, request)
 
     def once(self, args: Any, kwargs: Any) -> Run:
         """Call something expensive, unless it is known what comes."""
-        return self._runner.once(self._name, args, kwargs)
+        return self._calls.once(self._name, args, kwargs)
 
     @property
     def hurried(self) -> bool:
         """Has the notebook less time left than a call may take?"""
-        return self._runner.hurried
+        return self._calls.hurried
 
     def own(self, solution: Function) -> StudentCall:
         """Return another function of the submission, by its reference."""
-        return StudentCall(self._runner, solution)
+        return StudentCall(self._calls, solution)
 
     def reference_seconds(self, args: Any, kwargs: Any) -> tuple[Any, float | None]:
         """Call the reference in a process of its own and read that one's clock."""
@@ -77,5 +77,5 @@ class StudentCall(Callee):
         if sdpa:
             return self._gpu.sdpa(shape, dtype, rows)
         if self._on_gpu is None:
-            self._on_gpu = self._gpu.beside(self._runner)
+            self._on_gpu = self._gpu.beside(self._calls)
         return self._gpu.submitted(self._on_gpu, self._name, shape, dtype, rows)

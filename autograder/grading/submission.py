@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from autograder.exercise import Exercise
@@ -12,6 +12,7 @@ from autograder.grading.demonstrations import tagged
 from autograder.grading.gpu import Gpu
 from autograder.grading.hints import hints_taken, with_hints
 from autograder.grading.marking import Assigned, Marking
+from autograder.grading.phases import Calls, Cells
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 from autograder.grading.rubric import rubric_cell
 from autograder.grading.runner import Runner
@@ -77,54 +78,21 @@ def grade_submission(
     """
     started = time.monotonic()
     markings = {a.id: Marking(a, secret) for a in assigned}
-    checks: dict[str, dict[str, Any]] = {}  # cells, by exercise
-    answered: set[str] = set()  # variables in which earlier exercises have their answers
-    cells: list[dict[str, Any]] = []
     numbers = {a.id: dict(a.pool[a.variant]) for a in assigned if a.pool[a.variant]}
-    by_hand = _by_hand(assigned)
+    rubrics = {id: cell for id, cell in _by_hand(assigned).items() if id not in blank}
+
+    def limit(phase: Cells | Calls, exercise: str) -> None:
+        phase.limits = (limits or {}).get(exercise) or zygote.limits
 
     with Runner(zygote, numbers, seconds=seconds, runs=runs) as runner:
-
-        def limit(exercise: str) -> None:
-            runner.limits = (limits or {}).get(exercise) or zygote.limits
-
-        for number, cell in enumerate(notebook["cells"], 1):
-            cell = dict(cell)
-            grade_id = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
-            if cell["cell_type"] == "code":
-                cell["execution_count"] = number
-                id = grade_id.removeprefix("check_")
-                limit(id)
-                if grade_id.startswith("check_"):
-                    checks[id] = cell
-                    markings[id].read(runner, number)
-                    if exercise := markings[id].exercise:
-                        answered |= {part.name for part in exercise.parts}
-                    runner.settle(number)
-                elif tagged(cell):
-                    cell["outputs"] = [_NOT_RUN]
-                else:
-                    marking = markings.get(id)
-                    if marking:
-                        runner.settle(number)
-                        if stale := _stale(marking.exercise, cell["source"], answered):
-                            runner.execute(_FORGET.format(names=stale), number)
-                    run = runner.execute(cell["source"], number)
-                    cell["outputs"] = run.outputs
-                    if run.error and marking:
-                        marking.stopped = run.error
-            if grade_id in by_hand and grade_id not in blank:
-                cells.append(by_hand[grade_id])
-            cells.append(cell)
-        for id in markings.keys() - checks.keys():  # nothing but answers marked by hand
-            markings[id].read(runner)
-        runner.settle(len(cells) + 1)
+        cells, checks = _run(notebook, runner, markings, rubrics, limit)
+        calls = runner.calls()
         # Functions that need no cell to be run again come first.
         places = {id: markings[id].place for id in checks}
-        for id in sorted(checks, key=lambda id: not markings[id].lasting(runner)):
-            limit(id)
-            markings[id].call(runner, yardstick, gpu, places)
-            runner.settle()
+        for id in sorted(checks, key=lambda id: not markings[id].lasting(calls)):
+            limit(calls, id)
+            markings[id].call(calls, yardstick, gpu, places)
+            calls.settle()
     taken = hints_taken(notebook)
     grades = {
         id: with_hints(marking.grade, taken.get(id, 0), marking.hints, hint_cost)
@@ -147,6 +115,59 @@ def grade_submission(
         dict(best or {}),
     )
     return grade, {**notebook, "cells": cells}
+
+
+def _run(
+    notebook: Notebook,
+    runner: Cells,
+    markings: Mapping[str, Marking],
+    rubrics: Mapping[str, dict[str, Any]],
+    limit: Callable[[Cells, str], None],
+) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
+    """Run the cells in order, and read the answers where their check cells stand.
+
+    Returns
+    -------
+    list
+        The cells with their outputs, and a rubric above each part marked by hand.
+    dict
+        The check cells among them, by exercise.
+    """
+    cells: list[dict[str, Any]] = []
+    checks: dict[str, dict[str, Any]] = {}
+    answered: set[str] = set()  # variables in which earlier exercises have their answers
+    for number, released in enumerate(notebook["cells"], 1):
+        cell = dict(released)
+        grade_id = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
+        if cell["cell_type"] == "code":
+            cell["execution_count"] = number
+            id = grade_id.removeprefix("check_")
+            limit(runner, id)
+            if grade_id.startswith("check_"):
+                checks[id] = cell
+                markings[id].read(runner, number)
+                if exercise := markings[id].exercise:
+                    answered |= {part.name for part in exercise.parts}
+                runner.settle(number)
+            elif tagged(cell):
+                cell["outputs"] = [_NOT_RUN]
+            else:
+                marking = markings.get(id)
+                if marking:
+                    runner.settle(number)
+                    if stale := _stale(marking.exercise, cell["source"], answered):
+                        runner.execute(_FORGET.format(names=stale), number)
+                run = runner.execute(cell["source"], number)
+                cell["outputs"] = run.outputs
+                if run.error and marking:
+                    marking.stopped = run.error
+        if grade_id in rubrics:
+            cells.append(rubrics[grade_id])
+        cells.append(cell)
+    for id in markings.keys() - checks.keys():  # nothing but answers marked by hand
+        markings[id].read(runner)
+    runner.settle(len(cells) + 1)
+    return cells, checks
 
 
 def lost(

@@ -1,0 +1,76 @@
+"""The two phases in which a submission is run: first its cells, and then its functions.
+
+A function that is called with hidden inputs could keep them, and what a cell shows is seen by the
+student. So no cell runs after the first call: who has the `Calls` of a submission has no `Cells`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Protocol, Self
+
+from autograder.grading.runs import Run
+from autograder.sandbox import CellRun, Limits, Reply, Zygote
+from autograder.sandbox.wire.requests import Bench, Request
+
+
+class Cells(Protocol):
+    """A submission while its cells are run one after the other, and read in between."""
+
+    limits: Limits
+
+    def execute(self, source: str, number: int) -> CellRun:
+        """Run a cell; one that kills its process is left out from then on."""
+
+    def read(self, name: str) -> Any:
+        """Return a variable as plain data, or raise ``StudentError``."""
+
+    def read_all(self, names: Iterable[str]) -> dict[str, Any]:
+        """Return what can be read at once: all of these variables that there are, or none."""
+
+    def keep(self, number: int, names: Iterable[str]) -> None:
+        """Keep the notebook as it is before cell ``number``, for calls of these functions."""
+
+    def settle(self, number: int = 0) -> None:
+        """Let nothing that an exercise has done to Python reach the next one, from a cell on."""
+
+    def calls(self) -> Calls:
+        """End this phase, and begin the next one."""
+
+
+class Calls(Protocol):
+    """A submission whose cells have all been run, while its functions are called."""
+
+    limits: Limits
+
+    @property
+    def hurried(self) -> bool:
+        """Has the notebook less time left than a call may take?"""
+
+    def kept(self, number: int) -> bool:
+        """Say whether `turn_back` can do without running the cells before ``number`` again."""
+
+    def turn_back(self, number: int) -> None:
+        """Make calls from now on as if no cell from ``number`` on had been run."""
+
+    def ask(self, name: str, request: Request | Bench, *, seconds: float | None = None) -> Reply:
+        """Ask something of a function, or raise ``StudentError``."""
+
+    def once(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
+        """Call something expensive, unless it is known what comes, or raise ``StudentError``."""
+
+    def beside(self, zygote: Zygote) -> Calls:
+        """Return the same in processes of another zygote."""
+
+    def forget(self) -> None:
+        """Let no function that was handed over help another one of the submission's."""
+
+    def abandon(self) -> None:
+        """Let calls have a new process: this one may know too much, or still be answering one."""
+
+    def settle(self, number: int = 0) -> None:
+        """Let nothing that an exercise has done to Python reach the next one."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *exception: object) -> None: ...
