@@ -45,4 +45,4 @@ c.Course.exercise_limits = {
 # c.Course.gpu = False
 
 # What `autograder demo` shows; all assignments with --all.
-c.Course.demo = ["a02_attention_by_hand", "a05_positions", "a09_efficient", "a11_theory"]
+c.Course.demo = ["a02_attention_by_hand", "a05_positions", "a11_theory"]
