@@ -6,7 +6,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course.config import CourseError
-from autograder.delivery import release
+from autograder.delivery import releasing
 from autograder.delivery.releasing import generate, hand_out
 
 from ..courses import MOTION as REAL
@@ -78,7 +78,7 @@ def test_checking_registers_nothing(real):
 
 
 def test_a_leak_stops_the_release(real, monkeypatch):
-    monkeypatch.setattr(release, "leaks", lambda *_: ["check.json holds `np.diff(x)`"])
+    monkeypatch.setattr(releasing, "leaks", lambda *_: ["check.json holds `np.diff(x)`"])
     with pytest.raises(CourseError, match="give away answers:\ncheck.json holds"):
         generate(real, [REAL])
     assert not real.folder("release").exists()

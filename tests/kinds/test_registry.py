@@ -20,7 +20,7 @@ DIE = '''"""What a die shows."""
 from dataclasses import dataclass
 
 from autograder.exercise import Answer, Attempt, Scaffold
-from autograder.student.errors import FormatError
+from autograder.student.unreadable import FormatError
 from autograder.student.readers import Reading
 from autograder.student.display import brief
 

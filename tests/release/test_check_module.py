@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from autograder.student.functions import _difference as difference
 
 from autograder.exercise import FormatError
 from autograder.student.readers import read as read_answer
-from autograder.student.symbols import Numbers
+from autograder.student.symbols import NumbersByName
+from autograder.student.visible_checks import _difference as difference
 
 pytestmark = pytest.mark.usefixtures("formulas")
 
@@ -325,11 +325,11 @@ def test_an_exercise_with_the_same_numbers_for_all_says_so(released, as_student)
     ],
 )
 def test_numbers_are_shown_as_formulas(name, value, latex):
-    assert latex in Numbers({name: value})._repr_latex_()
+    assert latex in NumbersByName({name: value})._repr_latex_()
 
 
 def test_many_numbers_go_on_several_lines():
-    numbers = Numbers({name: np.ones((2, 8)) for name in "QKV"})
+    numbers = NumbersByName({name: np.ones((2, 8)) for name in "QKV"})
     assert numbers._repr_latex_().count(r"\\[1ex]") == 2
 
 

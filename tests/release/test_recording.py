@@ -10,7 +10,7 @@ from autograder.course.recording import drawn, record
 from autograder.course.release import Release
 from autograder.exercise import Essay, Exercise, draw_pool, pick
 from autograder.student import data as students
-from autograder.student import functions as comparing
+from autograder.student import visible_checks as comparing
 from autograder.student.data import decode
 
 

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from autograder.sandbox import Isolation, Limits, SandboxError, StudentError, Zygote, allowance
-from autograder.sandbox.allowance import Allowance, TooBusy, Usage
+from autograder.sandbox.allowance import Allowance, Observed, TooBusy
 
 BURN = """
 import time
@@ -119,7 +119,7 @@ class Process:
         monkeypatch.setattr(allowance.time, "monotonic", lambda: self.now)
 
     def read(self):
-        return Usage(self.cpu, None if self.waited is None else {1: self.waited})
+        return Observed(self.cpu, None if self.waited is None else {1: self.waited})
 
     def ends(self, seconds):
         """Return when and how its request is ended."""

@@ -7,7 +7,7 @@ import pytest
 
 from autograder.sandbox.meters.meter import metered
 from autograder.sandbox.meters.traced import Traced
-from autograder.sandbox.wire.requests import Count
+from autograder.sandbox.wire.requests import CountWork
 
 
 def count(function, *args, **kwargs):
@@ -123,7 +123,7 @@ def test_and_so_it_has_in_another_process(zygote):
     for _ in range(3):
         with zygote.session() as session:
             session.execute("import numpy as np\n" + inspect.getsource(attention))
-            found.append(session.ask("attention", Count(arrays(40), {})).work)
+            found.append(session.ask("attention", CountWork(arrays(40), {})).work)
     assert_same(found)
 
 
