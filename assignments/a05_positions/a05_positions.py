@@ -705,8 +705,8 @@ def toeplitz_bias(b: "array (2K + 1,)", n: int) -> "array (n, n)":
 # %% [markdown]
 # ## In a trained model: does it count positions or distances?
 #
-# The small model of the first notebook rotates its queries and keys, with base 100, and was trained on 24 symbols. As you have proved, it can't
-# know where it is, only how far apart two symbols are. How long may a sequence be, then? Four ways of running the same weights; shown is
+# The small model of the first notebook rotates its queries and keys, with base 100, and was trained on 24 symbols. Its scores depend
+# on distances alone, as you have proved. How long may a sequence be, then? Four ways of running the same weights; shown is
 # the share of right ones among the last eight letters.
 
 # %% tags=["demonstration"]
