@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+import msgspec
+
 SCHEMA = 1
 
 
@@ -185,29 +187,11 @@ class Grade:
         Raises
         ------
         ValueError
-            If the record has another schema.
+            If the record has another schema, or an entry is missing or of another type.
         """
         if data.get("schema") != SCHEMA:
             raise ValueError(f"this is a record of schema {data.get('schema')}, not {SCHEMA}")
-        exercises = [
-            ExerciseGrade(
-                **{
-                    **exercise,
-                    "status": Status(exercise["status"]),
-                    "items": [
-                        Item(**{**item, "status": Status(item["status"])})
-                        for item in exercise["items"]
-                    ],
-                }
-            )
-            for exercise in data["exercises"]
-        ]
-        return cls(
-            data["assignment"],
-            data["student"],
-            data["isolation"],
-            exercises,
-            data["notices"],
-            data["runtime"],
-            data.get("best", {}),
-        )
+        try:
+            return msgspec.convert(data, cls)
+        except msgspec.ValidationError as error:
+            raise ValueError(f"this is no record: {error}") from error
