@@ -535,3 +535,9 @@ def keys_on_the_other_side():
 def not_divided_by_epsilon():
     """You left out a division: set the keys' share, m over the whole denominator, equal to ε."""
     return "log(m*(1 - epsilon))"
+
+
+@sink_score.misconception()
+def half_for_the_sink():
+    """That leaves one half to the keys. They should keep ε."""
+    return "log(m)"

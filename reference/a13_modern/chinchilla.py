@@ -117,6 +117,18 @@ def factor_left_out(alpha, beta, C):
 
 
 @N.misconception()
+def as_many_as_tokens(C):
+    """With that there are as many parameters as tokens. What does the law say?"""
+    return np.sqrt(C / 6)
+
+
+@N.misconception()
+def exponents_in_the_factor_exchanged(alpha, beta, C):
+    """In the factor α belongs to A, and β to B: they come from the derivatives."""
+    return balance(beta, alpha) * (C / 6) ** (beta / (alpha + beta))
+
+
+@N.misconception()
 def factor_of_the_constants_alone(alpha, beta, C):
     """The derivatives bring the exponents α and β into the factor in front, beside A and B."""
     return (A / B) ** (1 / (alpha + beta)) * (C / 6) ** (beta / (alpha + beta))
@@ -186,6 +198,12 @@ def per_parameter(N, D):
 def parameters_per_token(N, D):
     """You divided the other way round."""
     return N / D
+
+
+@per_parameter.misconception()
+def rule_itself():
+    """That is the rule of thumb. Divide your own numbers."""
+    return 20.0
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -274,6 +292,12 @@ def terms_taken_for_equal(alpha, beta):
 
 
 @tokens_factor.misconception()
+def growth_of_the_first_term(alpha):
+    """By that the term of the parameters grows. By how much must the other one shrink?"""
+    return 2**alpha
+
+
+@tokens_factor.misconception()
 def power_of_beta_forgotten(N, D, alpha, beta):
     """That is how much larger the tokens' term may not be. D stands in it with the power β."""
     return 1 / (1 - (2**alpha - 1) * (A / N**alpha) / (B / D**beta))
@@ -325,6 +349,12 @@ def training_at_full_size(tokens_factor):
 def tokens_of_the_training(tokens_factor):
     """You compared tokens. Compare FLOPs: for each model those of training and of serving."""
     return tokens_factor - 1
+
+
+@served.misconception()
+def extra_compute_itself(tokens_factor):
+    """That is what training costs more. After how many tokens served has it been saved?"""
+    return tokens_factor / 2 - 1
 
 
 @exercise.reference

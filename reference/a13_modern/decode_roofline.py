@@ -212,6 +212,12 @@ def bytes_taken_for_numbers():
 
 
 @cache_bytes.misconception()
+def layers_once_more():
+    """The 131,072 bytes of a token are those of all layers."""
+    return 32 * PER_TOKEN * 8192
+
+
+@cache_bytes.misconception()
 def of_one_token():
     """That is the cache of one token."""
     return PER_TOKEN

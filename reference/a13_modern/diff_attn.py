@@ -70,6 +70,12 @@ def second_added(s1, s2):
 
 
 @a.misconception()
+def first_map_alone(s1):
+    """That is the first map. Take λ times the second one away."""
+    return softmax(s1)
+
+
+@a.misconception()
 def other_way_round(s1, s2):
     """You subtracted the first map from the second."""
     return softmax(s2) - softmax(s1) / 2
@@ -121,6 +127,12 @@ def second_map_alone():
 def row_of_a_softmax():
     """Each of the two maps sums to 1. What is the sum of their difference?"""
     return "1"
+
+
+@row_sum.misconception()
+def lam_left_out():
+    """The two maps have the same sum. But the second one counts with λ."""
+    return "0"
 
 
 def first_map(t):

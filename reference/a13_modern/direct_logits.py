@@ -124,6 +124,19 @@ def lens_of_token_2(pieces):
 
 
 @lens.misconception()
+def contributions_through_softmax(C):
+    """You took the rows of C by themselves. The lens asks what the sum so far says."""
+    return softmax(C)[:, 1]
+
+
+@lens.misconception()
+def lens_with_the_length(pieces):
+    """You divided by the length of the stream. RMSNorm divides by the root of a *mean*."""
+    stream = np.cumsum(pieces, axis=0)
+    return softmax(stream / divisor(stream) / np.sqrt(2) @ U)[:, 1]
+
+
+@lens.misconception()
 def logits_for_probabilities(pieces):
     """These are logits. A probability needs the softmax of all three."""
     stream = np.cumsum(pieces, axis=0)
@@ -161,6 +174,12 @@ def without_minus_with(pieces, C):
 def logits_with(C):
     """These are the logits with head A. Which are they without it?"""
     return C.sum(axis=0)
+
+
+@change.misconception()
+def others_with_the_old_divisor(C):
+    """You added up what the others contribute. Without head A they have another divisor."""
+    return C.sum(axis=0) - C[1]
 
 
 @change.misconception()

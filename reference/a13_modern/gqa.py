@@ -291,6 +291,12 @@ def one_small_matrix():
 
 
 @parameters.misconception()
+def nothing_shared():
+    """W_K and W_V get narrower with g."""
+    return [4 * D * HEADS * WIDTH] * 3
+
+
+@parameters.misconception()
 def group_size_for_groups():
     """You took the number of query heads that share a key head. g counts the key heads."""
     return 2 * D * HEADS * WIDTH + 2 * D * (HEADS // GROUPS) * WIDTH
@@ -336,6 +342,12 @@ def width_of_the_model():
 def query_heads_stored():
     """You counted 32 heads in all three cases. Stored are the g heads of keys and values."""
     return LAYERS * 2 * HEADS * WIDTH * 2 * np.ones(3, int)
+
+
+@bytes_per_token.misconception()
+def bits():
+    """Those are bits. Eight of them are a byte."""
+    return LAYERS * 2 * GROUPS * WIDTH * 2 * 8
 
 
 @bytes_per_token.misconception()

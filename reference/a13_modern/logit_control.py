@@ -85,6 +85,12 @@ def square_forgotten():
 
 
 @slope.misconception()
+def square_of_cosh_forgotten():
+    """That is 1/cosh. The derivative of tanh is the *square* of it."""
+    return "1/cosh(s/c)"
+
+
+@slope.misconception()
 def taken_at_s():
     """The outer derivative is taken where the tanh was: at s/c, not at s."""
     return "1 - tanh(s)^2"
@@ -178,6 +184,18 @@ def logarithms_apart():
 def half_forgotten():
     """The gap between +g and −g is 2g."""
     return "log((n - 1)*p/(1 - p))"
+
+
+@smallest.misconception()
+def doubled_for_halved():
+    """The gap between +g and −g is 2g: g is half of the gap."""
+    return "2*log((n - 1)*p/(1 - p))"
+
+
+@smallest.misconception()
+def logarithm_forgotten():
+    """What stands in the exponential is the gap: take the logarithm."""
+    return "(n - 1)*p/(2*(1 - p))"
 
 
 @smallest.misconception()
@@ -306,6 +324,18 @@ def largest_weight_itself():
 def own_term_left_out():
     """The key itself stands in the denominator, too, beside its rivals."""
     return np.log(99 * np.exp(-2.0 * gains))
+
+
+@least.misconception()
+def four_keys():
+    """That is for four keys, as in the example. Here there are 100."""
+    return np.log(1 + 3 * np.exp(-2.0 * gains))
+
+
+@least.misconception()
+def logarithm_left_out():
+    """That is 1 divided by the largest weight. Take its logarithm."""
+    return 1 + 99 * np.exp(-2.0 * gains)
 
 
 @least.misconception()

@@ -148,6 +148,12 @@ def latent_per_head(h, g, d_k, d_c, d_r):
     return [2 * h * d_k, 2 * g * d_k, h * (d_c + d_r)]
 
 
+@cached.misconception()
+def rotated_keys_everywhere(h, g, d_k, d_c, d_r):
+    """In the first two forms rotated keys take no extra room."""
+    return [2 * h * (d_k + d_r), 2 * g * (d_k + d_r), d_c + d_r]
+
+
 @exercise.reference
 def mla(
     q: Float[ndarray, "h n d_k"],
@@ -388,6 +394,13 @@ def one_head_alone(m, d_k, d_c, d_r):
     """That is one head. Every head has a query of its own."""
     stored = m * (2 * d_k + d_r)
     return [stored, m * (2 * d_c + d_r), stored + m * d_c * 2 * d_k]
+
+
+@madds.misconception()
+def one_cached_token(h, d_k, d_c, d_r):
+    """That is for one cached token. There are m of them."""
+    stored = h * (2 * d_k + d_r)
+    return [stored, h * (2 * d_c + d_r), stored + h * d_c * 2 * d_k]
 
 
 @madds.misconception()

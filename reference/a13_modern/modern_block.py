@@ -556,6 +556,19 @@ def attention_output_forgotten(sizes):
 
 
 @parameters.misconception()
+def values_forgotten(sizes):
+    """Keys and values have a matrix each."""
+    d, L, h, g = sizes.T[1:5]
+    return model(sizes) - L * d * g * (d // h)
+
+
+@parameters.misconception()
+def no_tables(sizes):
+    """Embedding and output matrix belong to the model, too."""
+    return model(sizes, tables=0)
+
+
+@parameters.misconception()
 def one_norm(sizes):
     """A block has two norms, one in front of each sublayer."""
     return model(sizes, norms=1)
@@ -596,6 +609,12 @@ def a_third():
 def third_forgotten():
     """Those two matrices have 8d² weights. How many matrices share them here?"""
     return "8*d"
+
+
+@f.misconception()
+def three_of_that_width():
+    """SwiGLU shall have as many weights as two matrices with 4d, not as three."""
+    return "12*d"
 
 
 @f.misconception()

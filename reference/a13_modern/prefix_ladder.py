@@ -91,6 +91,12 @@ def halved_each_time(x):
     return means
 
 
+@y.misconception()
+def one_row_less(x):
+    """With row t, t + 1 rows have been seen, not t."""
+    return np.cumsum(x, axis=0) / [[1], [1], [2], [3]]
+
+
 @exercise.reference
 def mean_matrix(n: int) -> Float[ndarray, "n n"]:
     """Return the matrix that turns the rows of x into their prefix means."""
@@ -378,6 +384,12 @@ def sum_of_all_rows():
 
 
 @running.misconception()
+def new_row_kept_whole():
+    """The new row keeps its full weight. Try equal rows: their mean should stay as it is."""
+    return "t*y/(t + 1) + x"
+
+
+@running.misconception()
 def weights_of_the_two_exchanged():
     """The old mean stands for t rows, the new row for one: you have it the other way round."""
     return "(t*x + y)/(t + 1)"
@@ -425,6 +437,12 @@ def own_key_left_out():
     return np.array([1, 2, 4, 0]) / 7
 
 
+@last_weights.misconception()
+def exponential_taken_twice():
+    """You took the exponential twice: e to the power j·log 2 is a power of 2 already."""
+    return softmax(2.0 ** np.arange(4))
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def last_output(last_weights, x):
     """The last row of the output with these weights."""
@@ -447,6 +465,12 @@ def weights_from_behind(last_weights, x):
 def last_row_alone(x):
     """That is the last row itself. The output mixes all rows that it may see."""
     return x[-1]
+
+
+@last_output.misconception()
+def not_divided_by_their_sum(x):
+    """You weighed the rows with the exponentials. Divide those by their sum first."""
+    return 2.0 ** np.arange(4) @ x
 
 
 @exercise.part(points=1, answer=Numbers())

@@ -135,6 +135,12 @@ def shares_of_one_layer_more(w, L):
     return shares(w, L + 1)
 
 
+@share.misconception()
+def one_path_for_each(w, L):
+    """That is the weight of one path. To most of the tokens there are several."""
+    return np.full(L * (w - 1) + 1, float(w) ** -L)
+
+
 @exercise.part(points=1, answer=Count())
 def cache_bytes():
     """The bytes of cache with the window, and at 32768 tokens without one."""
@@ -163,6 +169,12 @@ def one_layer():
 def one_head():
     """That is one head of keys and values. There are 8 in each layer."""
     return [32 * 2 * 128 * 2 * tokens for tokens in (4096, 32768)]
+
+
+@cache_bytes.misconception()
+def heads_of_both_kinds_multiplied():
+    """The 8 heads of keys and values are all that is stored. The query heads share them."""
+    return [32 * 2 * 32 * 8 * 128 * 2 * tokens for tokens in (4096, 32768)]
 
 
 @cache_bytes.misconception()

@@ -98,6 +98,12 @@ def smaller_base():
 
 
 @new_base.misconception()
+def old_base_to_that_power():
+    """The old base has the exponent (d − 2)/d before: if you take a root, then of both factors."""
+    return "(b*s)**(d/(d - 2))"
+
+
+@new_base.misconception()
 def base_forgotten():
     """That is the factor on the old base."""
     return "s**(d/(d - 2))"

@@ -174,6 +174,18 @@ def three_subtracted(s):
 
 
 @weights.misconception()
+def two_keys(s):
+    """Your bias is that of two keys, as in the example. Here there are three."""
+    return sigmoid(s - np.log(2))
+
+
+@weights.misconception()
+def logarithm_to_base_ten(s):
+    """You took the logarithm to the base 10. Logarithms are natural here."""
+    return sigmoid(s - np.log10(3))
+
+
+@weights.misconception()
 def sign_in_the_exponent(s):
     """You took 1/(1 + e^x). In a sigmoid stands e^(−x): a larger score gives a larger weight."""
     return sigmoid(np.log(3) - s)

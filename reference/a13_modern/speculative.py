@@ -150,6 +150,12 @@ def drafted_and_accepted(p, q):
     return np.minimum(p, q)
 
 
+@acceptance.misconception()
+def rejected_by_token(p, q):
+    """These are the probabilities of a rejection."""
+    return 1 - np.minimum(1, p / q)
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def overall(acceptance, q):
     """The probability that a draft is accepted."""
@@ -260,6 +266,12 @@ def accepted_drafts_alone():
 
 
 @tokens.misconception()
+def first_draft_for_granted():
+    """The first draft passes with the chance α, not always. Try gamma = 1."""
+    return "1 + (1 - alpha^gamma)/(1 - alpha)"
+
+
+@tokens.misconception()
 def drafts_after_a_rejection():
     """A rejected draft ends the round: those behind it are lost, whether they fit or not."""
     return "1 + gamma*alpha"
@@ -332,6 +344,12 @@ def four_of_five():
 def all_pass():
     """Five tokens come if all four drafts pass, and they don't always."""
     return 5.0
+
+
+@tokens_at_4.misconception()
+def drafts_by_themselves():
+    """A rejected draft ends the round, and one token that is not a draft comes at its end."""
+    return 3.2
 
 
 @tokens_at_4.misconception()

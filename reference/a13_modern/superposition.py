@@ -130,6 +130,12 @@ def very_many_vectors():
 
 
 @bound.misconception()
+def dimension_left_out():
+    """The sum of the squares is at least n²/d: where is your d?"""
+    return "sqrt((n - d)/(n - 1))"
+
+
+@bound.misconception()
 def squares_by_the_rank():
     """There are n(n − 1) entries off the diagonal: G is as large as there are vectors."""
     return "sqrt((n - d)/(d*(d - 1)))"
@@ -309,6 +315,12 @@ def loss_without_relu():
 def three_cost_as_one():
     """If all three are on, how many of them are lost?"""
     return "3*p^2*(1 - p)/2 + p^3"
+
+
+@loss.misconception()
+def small_p():
+    """That is the error for small p. Asked for is all of it, also if all three are on."""
+    return "3*p^2/2"
 
 
 @loss.misconception()
