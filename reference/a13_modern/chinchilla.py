@@ -293,7 +293,7 @@ def terms_taken_for_equal(alpha, beta):
 
 @tokens_factor.misconception()
 def growth_of_the_first_term(alpha):
-    """By that the term of the parameters grows. By how much must the other one shrink?"""
+    """By that factor the term of the parameters grows. How much must the other one shrink?"""
     return 2**alpha
 
 

@@ -86,7 +86,7 @@ def square_forgotten():
 
 @slope.misconception()
 def square_of_cosh_forgotten():
-    """That is 1/cosh. The derivative of tanh is the *square* of it."""
+    """That is 1/cosh. Compare it with 1 − tanh² at s = c: are they the same?"""
     return "1/cosh(s/c)"
 
 

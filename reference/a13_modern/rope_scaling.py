@@ -99,7 +99,7 @@ def smaller_base():
 
 @new_base.misconception()
 def old_base_to_that_power():
-    """The old base has the exponent (d − 2)/d before: if you take a root, then of both factors."""
+    """The old base has the exponent (d − 2)/d, too: the inverse power takes that away again."""
     return "(b*s)**(d/(d - 2))"
 
 
