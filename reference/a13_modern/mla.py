@@ -411,6 +411,13 @@ def rotated_values(h, m, d_k, d_c, d_r):
 
 
 @madds.misconception()
+def rotated_scores_left_out_when_absorbed(h, m, d_k, d_c, d_r):
+    """In the absorbed form the rotated queries meet the rotated keys as before."""
+    stored = h * m * (2 * d_k + d_r)
+    return [stored, 2 * h * m * d_c, stored + h * m * d_c * 2 * d_k]
+
+
+@madds.misconception()
 def built_and_not_used(h, m, d_k, d_c, d_r):
     """In the last form keys and values are built *and then used*, as the stored ones are."""
     return [h * m * (2 * d_k + d_r), h * m * (2 * d_c + d_r), h * m * d_c * 2 * d_k]
