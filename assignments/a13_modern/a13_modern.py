@@ -842,7 +842,9 @@ your_numbers("softmax_bottleneck")
 # 2. `d`: four tables of scores, contexts as rows. For each of them give the smallest width $d$ with which
 #    $\operatorname{softmax}(H W^\top)$ is the softmax of the table. There is no output bias.
 # 3. `P`: choose a table of probabilities, three contexts and three tokens, that no model with $d = 1$ can give, not
-#    even nearly. (All entries positive, rows of sum 1. Three decimals suffice.)
+#    even nearly. (All entries positive, rows of sum 1. Three decimals suffice. How it is tested: $\log P$ is
+#    compared with the scores of such a model, to whose rows any numbers may be added. Whatever the model and the
+#    numbers are, the nine differences, squared and added up, give more than 0.0025.)
 # 4. `E`: a token *wins* for a hidden vector $h$ if its probability is larger than that of every other token. For
 #    $d = 2$ choose output vectors of five tokens, the rows of `E`, of which exactly one can never win, whatever $h$
 #    is.

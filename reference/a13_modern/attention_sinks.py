@@ -95,6 +95,24 @@ def each_by_itself(s):
     return 1 / (1 + np.exp(-1.0 * s))
 
 
+@weights.misconception()
+def score_of_one(s):
+    """The 1 in the denominator is e⁰. You gave the sink the *score* 1, which is e there."""
+    return with_sink(s, 1.0)
+
+
+@weights.misconception()
+def one_for_every_key(s):
+    """You added a 1 for each key. There is one in the denominator that they share."""
+    return np.exp(s) / (np.exp(s) + 1).sum()
+
+
+@weights.misconception()
+def exponentials_alone(s):
+    """These are the exponentials. Divide them by the denominator."""
+    return np.exp(1.0 * s)
+
+
 @exercise.part(points=0.25, answer=Numbers())
 def total(weights):
     """The sum of these weights."""
@@ -105,6 +123,18 @@ def total(weights):
 def always_one():
     """A softmax sums to 1. Here some weight goes nowhere."""
     return 1.0
+
+
+@total.misconception()
+def mean_weight(weights):
+    """That is their mean. Add them up."""
+    return np.mean(weights)
+
+
+@total.misconception()
+def what_goes_nowhere(weights):
+    """That is what goes nowhere. Asked for is what the three keys keep."""
+    return 1 - np.sum(weights)
 
 
 @exercise.part(points=0.25, answer=Numbers())
@@ -123,6 +153,18 @@ def shift_ignored(total):
 def sum_divided(total):
     """You divided the sum by e⁵. The 1 in the denominator is not divided."""
     return total * np.exp(-5)
+
+
+@lowered.misconception()
+def rest_when_lowered(s):
+    """That is what goes nowhere then. Asked for is what the three keys keep."""
+    return 1 - with_sink(s - 5).sum()
+
+
+@lowered.misconception()
+def one_in_a_softmax():
+    """A softmax sums to 1 after every shift. Here the 1 in the denominator stays behind."""
+    return 1.0
 
 
 @exercise.reference
@@ -405,6 +447,18 @@ def start_not_cut(n, w, sinks):
     return n * (w + sinks)
 
 
+@edges.misconception()
+def window_of_one_more(n, w, sinks):
+    """The window of w keys counts the token itself: yours holds w + 1."""
+    return int(sink_mask(n, w + 1, sinks).sum())
+
+
+@edges.misconception()
+def sinks_left_at_once(n, w, sinks):
+    """The window leaves the sinks one by one: for a few queries it still holds some of them."""
+    return int(sink_mask(n, w, 0).sum()) + sinks * (n - w)
+
+
 @exercise.part(points=0.5, answer=Count())
 def cached():
     """The tokens that are kept at token 5000, for a window of 1020 and 4 sinks."""
@@ -421,6 +475,18 @@ def everything_kept():
 def sinks_not_kept():
     """The sinks are read by every token: they are kept as well."""
     return 1020
+
+
+@cached.misconception()
+def sinks_taken_from_the_window():
+    """The sinks are kept besides the window: they take no places from it."""
+    return 1020 - 4
+
+
+@cached.misconception()
+def one_of_the_tokens_missed():
+    """What lies between the sinks and the window is never read again."""
+    return 5000
 
 
 @exercise.part(points=1, answer=Formula("m epsilon"))
@@ -451,3 +517,27 @@ def own_weight_forgotten():
 def logarithm_forgotten():
     """That is e to the score. Take its logarithm."""
     return "m*(1 - epsilon)/epsilon"
+
+
+@sink_score.misconception()
+def each_keeps_epsilon():
+    """You left the weight ε to each key. They keep it together."""
+    return "log(1/epsilon - m)"
+
+
+@sink_score.misconception()
+def keys_on_the_other_side():
+    """You divided by m. More keys pull more, and need a stronger sink."""
+    return "log((1 - epsilon)/(epsilon*m))"
+
+
+@sink_score.misconception()
+def not_divided_by_epsilon():
+    """You left out a division: set the keys' share, m over the whole denominator, equal to ε."""
+    return "log(m*(1 - epsilon))"
+
+
+@sink_score.misconception()
+def half_for_the_sink():
+    """That leaves one half to the keys. They should keep ε."""
+    return "log(m)"

@@ -74,6 +74,18 @@ def exponent_of_the_loss():
     return "alpha*beta/(alpha + beta)"
 
 
+@exponent.misconception()
+def ratio_of_the_exponents():
+    """If N grew so, what would D do? The powers of C in N and in D have to add up to 1."""
+    return "beta/alpha"
+
+
+@exponent.misconception()
+def power_not_taken_off():
+    """That is the power of C when N^(α+β) stands alone. Solve for N itself."""
+    return "beta"
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def N(alpha, beta, C):
     """The optimal number of parameters."""
@@ -105,6 +117,42 @@ def factor_left_out(alpha, beta, C):
 
 
 @N.misconception()
+def as_many_as_tokens(C):
+    """With that there are as many parameters as tokens. What does the law say?"""
+    return np.sqrt(C / 6)
+
+
+@N.misconception()
+def exponents_in_the_factor_exchanged(alpha, beta, C):
+    """In the factor α belongs to A, and β to B: they come from the derivatives."""
+    return balance(beta, alpha) * (C / 6) ** (beta / (alpha + beta))
+
+
+@N.misconception()
+def factor_of_the_constants_alone(alpha, beta, C):
+    """The derivatives bring the exponents α and β into the factor in front, beside A and B."""
+    return (A / B) ** (1 / (alpha + beta)) * (C / 6) ** (beta / (alpha + beta))
+
+
+@N.misconception()
+def root_of_the_factor_forgotten(alpha, beta, C):
+    """The factor in front takes the power 1/(α + β) as well, when you solve for N."""
+    return alpha * A / (beta * B) * (C / 6) ** (beta / (alpha + beta))
+
+
+@N.misconception()
+def six_multiplied(alpha, beta, C):
+    """You multiplied C by 6. How many tokens does a compute C allow for one parameter?"""
+    return balance(alpha, beta) * (6 * C) ** (beta / (alpha + beta))
+
+
+@N.misconception()
+def two_for_six_in_training(alpha, beta, C):
+    """2 FLOPs are those of a forward pass. Training has a backward pass, too."""
+    return balance(alpha, beta) * (C / 2) ** (beta / (alpha + beta))
+
+
+@N.misconception()
 def rule_of_twenty(C):
     """That is the rule of 20 tokens per parameter. What does the law itself say?"""
     return np.sqrt(C / 120)
@@ -120,6 +168,18 @@ def D(N, C):
 def all_compute_at_once(N, C):
     """A parameter takes about 6 FLOPs for each token, not one."""
     return C / N
+
+
+@D.misconception()
+def forward_pass_alone(N, C):
+    """2 FLOPs are those of a forward pass. Training has a backward pass, too."""
+    return C / (2 * N)
+
+
+@D.misconception()
+def six_in_the_numerator(N, C):
+    """A token takes 6 FLOPs for each parameter: more FLOPs for a token mean fewer tokens."""
+    return 6 * C / N
 
 
 @D.misconception()
@@ -140,6 +200,12 @@ def parameters_per_token(N, D):
     return N / D
 
 
+@per_parameter.misconception()
+def rule_itself():
+    """That is the rule of thumb. Divide your own numbers."""
+    return 20.0
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def best_loss(N, D, alpha, beta):
     """The loss there."""
@@ -158,6 +224,18 @@ def exponents_exchanged(N, D, alpha, beta):
     return law(N, D, beta, alpha)
 
 
+@best_loss.misconception()
+def data_without_limit(N, alpha):
+    """The term of the tokens is missing."""
+    return E + A / N**alpha
+
+
+@best_loss.misconception()
+def parameters_without_limit(D, beta):
+    """The term of the parameters is missing."""
+    return E + B / D**beta
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def loss_at_20(C, alpha, beta):
     """The loss of the same compute with 20 tokens per parameter."""
@@ -174,6 +252,12 @@ def more_compute(N, alpha, beta):
 def twenty_parameters_per_token(C, alpha, beta):
     """You gave each token 20 parameters."""
     return law(20 * np.sqrt(C / 120), np.sqrt(C / 120), alpha, beta)
+
+
+@loss_at_20.misconception()
+def floor_left_out_at_20(C, alpha, beta):
+    """You left out E, which no model and no data can take away."""
+    return law(np.sqrt(C / 120), 20 * np.sqrt(C / 120), alpha, beta) - E
 
 
 @loss_at_20.misconception()
@@ -201,6 +285,24 @@ def terms_exchanged(alpha, beta):
     return 2 ** (alpha / beta)
 
 
+@tokens_factor.misconception()
+def terms_taken_for_equal(alpha, beta):
+    """At the optimum the two terms differ, unless α = β. How large is each of them?"""
+    return (2 - 2**alpha) ** (-1 / beta)
+
+
+@tokens_factor.misconception()
+def growth_of_the_first_term(alpha):
+    """By that factor the term of the parameters grows. How much must the other one shrink?"""
+    return 2**alpha
+
+
+@tokens_factor.misconception()
+def power_of_beta_forgotten(N, D, alpha, beta):
+    """That is how much larger the tokens' term may not be. D stands in it with the power β."""
+    return 1 / (1 - (2**alpha - 1) * (A / N**alpha) / (B / D**beta))
+
+
 @exercise.part(points=0.25, answer=Numbers())
 def compute_factor(tokens_factor):
     """The factor on the training compute."""
@@ -211,6 +313,12 @@ def compute_factor(tokens_factor):
 def tokens_alone(tokens_factor):
     """The model is half as large as well."""
     return tokens_factor
+
+
+@compute_factor.misconception()
+def extra_compute_alone(tokens_factor):
+    """That is the part that comes on top. Asked for is the factor on the whole."""
+    return tokens_factor / 2 - 1
 
 
 @exercise.part(points=0.25, answer=Numbers())
@@ -229,6 +337,24 @@ def two_for_six(tokens_factor):
 def gain_of_a_whole_model(tokens_factor):
     """Serving the smaller model saves the half of it that is gone: N FLOPs of 2 N per token."""
     return 1.5 * (tokens_factor - 2)
+
+
+@served.misconception()
+def training_at_full_size(tokens_factor):
+    """In training, too, a token costs the smaller model half as much."""
+    return 6 * (tokens_factor - 1)
+
+
+@served.misconception()
+def tokens_of_the_training(tokens_factor):
+    """You compared tokens. Compare FLOPs: for each model those of training and of serving."""
+    return tokens_factor - 1
+
+
+@served.misconception()
+def extra_compute_itself(tokens_factor):
+    """That is what training costs more. After how many tokens served has it been saved?"""
+    return tokens_factor / 2 - 1
 
 
 @exercise.reference

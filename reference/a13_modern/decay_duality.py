@@ -69,6 +69,24 @@ def upper():
     return decays(A).T
 
 
+@L.misconception()
+def diagonal_left_out():
+    """A token's own term is there as well: no factor stands between j and i = j."""
+    return decays(A) - np.eye(4)
+
+
+@L.misconception()
+def all_factors_from_the_start():
+    """You multiplied all factors up to i. Those up to j are over before token j comes."""
+    return np.tri(4) * np.cumprod(A)[:, None]
+
+
+@L.misconception()
+def last_factor_alone():
+    """You took a_i for the whole row. Between j and i all factors are multiplied."""
+    return np.tri(4, k=-1) * A[:, None] + np.eye(4)
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def y(L):
     """The four outputs."""
@@ -97,6 +115,18 @@ def decay_of_the_next_step():
 def queries_left_out():
     """The state is read with the query."""
     return decays(A) @ (KEYS * VALUES)
+
+
+@y.misconception()
+def keys_left_out():
+    """The state holds keys times values."""
+    return QUERIES * (decays(A) @ VALUES)
+
+
+@y.misconception()
+def own_token_not_read():
+    """You read the state before the token is in it. A token sees itself."""
+    return (decays(A) - np.eye(4)) * np.outer(QUERIES, KEYS) @ VALUES
 
 
 def qkv(rng, n, d=3, d_v=2):
@@ -460,6 +490,18 @@ def ranks_of_the_whole():
     return [8, 8]
 
 
+@ranks.misconception()
+def full_rank_of_the_product():
+    """The first one is right. The rank of the second is at most the product of two ranks."""
+    return [1, 4]
+
+
+@ranks.misconception()
+def rank_of_the_products():
+    """The second one is right. Row i of the first block is row 5 times a number."""
+    return [3, 3]
+
+
 @exercise.part(points=1, answer=Formula("n c d"))
 def madds():
     """The madds of the chunked form, without the decays."""
@@ -496,6 +538,24 @@ def of_one_chunk():
     return "2*c^2*d + 2*c*d^2"
 
 
+@madds.misconception()
+def whole_table():
+    """That is the table of all tokens. Within a chunk a row has c entries, not n."""
+    return "2*n^2*d"
+
+
+@madds.misconception()
+def table_of_all_tokens():
+    """Within a chunk a row of the table has c entries, not n."""
+    return "2*n^2*d + 2*n*d^2"
+
+
+@madds.misconception()
+def state_once_per_chunk():
+    """The state passes on once per chunk, but every token of a chunk reads it and adds to it."""
+    return "2*n*c*d + 2*n*d^2/c"
+
+
 FIRST, SECOND = np.array([1, 0]), np.array([0.6, 0.8])
 READING = np.stack([SECOND, FIRST])
 
@@ -510,6 +570,24 @@ def added():
 def no_overlap():
     """The keys are not orthogonal: each reads a part of what the other one wrote."""
     return np.array([4.0, 5])
+
+
+@added.misconception()
+def values_added_up():
+    """You added both values. Equal keys would read all of that; these overlap in part."""
+    return np.array([9.0, 5])
+
+
+@added.misconception()
+def overlap_one_way():
+    """The overlap works both ways: the first key reads a part of what the second one wrote."""
+    return np.array([7.0, 5])
+
+
+@added.misconception()
+def overlap_the_other_way():
+    """The overlap works both ways: the second key reads a part of what the first one wrote."""
+    return np.array([4, 7.4])
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -529,6 +607,12 @@ def both_kept():
 def as_added():
     """That is the plain sum. What does the state answer to the second key before you write?"""
     return np.array([7, 7.4])
+
+
+@corrected.misconception()
+def difference_upside_down():
+    """You made the state answer less to the second key. Did it answer too much before?"""
+    return np.array([2, 4.4])
 
 
 @corrected.misconception()

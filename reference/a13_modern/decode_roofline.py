@@ -61,6 +61,18 @@ def one_sequence_alone():
     return "2/w"
 
 
+@intensity.misconception()
+def bytes_not_divided():
+    """Those are the FLOPs for each weight. A weight takes w bytes."""
+    return "2*b"
+
+
+@intensity.misconception()
+def madds_times_bytes():
+    """A multiply–add is two FLOPs, and more bytes for a weight mean fewer FLOPs for each byte."""
+    return "b*w"
+
+
 @exercise.part(points=0.25, answer=Formula("F B w", {"*": "positive"}))
 def batch():
     """The batch at which arithmetic and bandwidth take the same time."""
@@ -91,6 +103,24 @@ def bytes_left_out():
     return "F/(2*B)"
 
 
+@batch.misconception()
+def solved_upside_down():
+    """Put your batch into the intensity. Does F/B come out?"""
+    return "2*F/(B*w)"
+
+
+@batch.misconception()
+def two_multiplied():
+    """Each sequence brings two FLOPs for a weight: so fewer sequences are enough, not more."""
+    return "2*F*w/B"
+
+
+@batch.misconception()
+def ridge_upside_down():
+    """More arithmetic needs more sequences, more bandwidth fewer: F and B are exchanged."""
+    return "B*w/(2*F)"
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def your_batch(batch, F, B, w):
     """That batch in numbers, for your device and weights."""
@@ -115,6 +145,18 @@ def your_bytes_left_out(F, B):
     return F / (2 * B)
 
 
+@your_batch.misconception()
+def your_bytes_below(F, B, w):
+    """The more bytes a weight takes, the more sequences it has to serve."""
+    return F / (2 * B * w)
+
+
+@your_batch.misconception()
+def your_batch_upside_down(F, B, w):
+    """Put this batch into the intensity. Does your F/B come out?"""
+    return 2 * F / (B * w)
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def least_ms():
     """Milliseconds a token for one sequence, from the weights."""
@@ -137,6 +179,12 @@ def one_byte_each():
 def in_seconds():
     """Those are seconds. Asked for are milliseconds."""
     return WEIGHTS / BANDWIDTH
+
+
+@least_ms.misconception()
+def in_microseconds():
+    """Those are microseconds. Asked for are milliseconds."""
+    return WEIGHTS / BANDWIDTH * 1e6
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -164,9 +212,21 @@ def bytes_taken_for_numbers():
 
 
 @cache_bytes.misconception()
+def layers_once_more():
+    """The 131,072 bytes of a token are those of all layers."""
+    return 32 * PER_TOKEN * 8192
+
+
+@cache_bytes.misconception()
 def of_one_token():
     """That is the cache of one token."""
     return PER_TOKEN
+
+
+@cache_bytes.misconception()
+def in_gib():
+    """That is in GiB. Asked for are bytes."""
+    return 1
 
 
 @exercise.part(points=0.25, answer=Numbers())
@@ -205,6 +265,12 @@ def other_way_round(cache_bytes):
     return cache_bytes / WEIGHTS
 
 
+@as_heavy.misconception()
+def tokens_for_sequences():
+    """That many *tokens* weigh as much. A sequence has 8192 of them."""
+    return WEIGHTS / PER_TOKEN
+
+
 HEADS, WIDTH = 32, 128
 GROUPS = np.array([32, 8, 1])
 
@@ -239,6 +305,12 @@ def for_each_number():
     return 2 * HEADS / GROUPS
 
 
+@per_cache_byte.misconception()
+def one_of_sixteen():
+    """All 16 sequences compute: you counted the bytes of all of them, and the FLOPs of one."""
+    return HEADS / GROUPS / 16
+
+
 HIDDEN = {"heads": 128, "latent": 512, "rotated": 64}
 
 
@@ -271,6 +343,24 @@ def rotated_part_like_the_others():
     return 256.0
 
 
+@per_latent_byte.misconception()
+def rotated_bytes_left_out():
+    """The 64 rotated numbers are cached and read as well."""
+    return latent_flops(**HIDDEN) / (2 * 512)
+
+
+@per_latent_byte.misconception()
+def one_head():
+    """That is one head. All 128 read the same numbers."""
+    return latent_flops(**HIDDEN) / 128 / (2 * (512 + 64))
+
+
+@per_latent_byte.misconception()
+def heads_of_the_other_model():
+    """Here there are 128 heads, not 32."""
+    return latent_flops(**HIDDEN) / 4 / (2 * (512 + 64))
+
+
 LENGTHS = np.array([100, 700, 37, 1500])
 
 
@@ -290,6 +380,12 @@ def rounded_down():
 def laid_end_to_end():
     """No two sequences share a block: round each one up by itself."""
     return int(np.ceil(LENGTHS.sum() / 16))
+
+
+@blocks.misconception()
+def all_as_long_as_the_longest():
+    """You gave every sequence as many blocks as the longest one. Each takes what it needs."""
+    return int(4 * np.ceil(LENGTHS.max() / 16))
 
 
 @exercise.part(points=0.75, answer=Numbers())
@@ -315,3 +411,15 @@ def mean_of_the_shares():
 def against_what_is_used(blocks):
     """You divided by what is used. Divide by what is reserved."""
     return np.array([4 * 2048, 16 * blocks]) / LENGTHS.sum() - 1
+
+
+@empty.misconception()
+def empty_places(blocks):
+    """Those are the empty places. Divide by the reserved ones."""
+    return np.array([4 * 2048, 16 * blocks]) - LENGTHS.sum()
+
+
+@empty.misconception()
+def shares_added(blocks):
+    """Four times 2048 places are reserved in the first case."""
+    return 1 - LENGTHS.sum() / np.array([2048, 16 * blocks])

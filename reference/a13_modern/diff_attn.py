@@ -63,6 +63,42 @@ def lam_forgotten(s1, s2):
     return softmax(s1) - softmax(s2)
 
 
+@a.misconception()
+def second_added(s1, s2):
+    """You added the second map. It is taken away."""
+    return softmax(s1) + softmax(s2) / 2
+
+
+@a.misconception()
+def first_map_alone(s1):
+    """That is the first map. Take λ times the second one away."""
+    return softmax(s1)
+
+
+@a.misconception()
+def other_way_round(s1, s2):
+    """You subtracted the first map from the second."""
+    return softmax(s2) - softmax(s1) / 2
+
+
+@a.misconception()
+def half_of_both(s1, s2):
+    """You halved both maps. Only the second one is multiplied by λ."""
+    return (softmax(s1) - softmax(s2)) / 2
+
+
+@a.misconception()
+def lam_on_the_scores(s1, s2):
+    """You multiplied the scores by λ. It multiplies the weights of the second map."""
+    return softmax(s1) - softmax(s2 / 2)
+
+
+@a.misconception()
+def negative_ones_cut_off(s1, s2):
+    """You set negative weights to 0. They stay as they are: what both maps like is subtracted."""
+    return np.maximum(softmax(s1) - softmax(s2) / 2, 0)
+
+
 @exercise.part(points=1, answer=Formula("lam"))
 def row_sum():
     """The sum of a row of these weights."""
@@ -85,6 +121,18 @@ def two_shares():
 def second_map_alone():
     """That is what the second map takes away. What does the first one bring?"""
     return "lam"
+
+
+@row_sum.misconception()
+def row_of_a_softmax():
+    """Each of the two maps sums to 1. What is the sum of their difference?"""
+    return "1"
+
+
+@row_sum.misconception()
+def lam_left_out():
+    """The two maps have the same sum. But the second one counts with λ."""
+    return "0"
 
 
 def first_map(t):
@@ -116,6 +164,18 @@ def first_key_removed(t):
     return 4 * first_map(t)[0]
 
 
+@lam.misconception()
+def four_equal_keys(t):
+    """Three keys have the score 0, not four."""
+    return 4 / (np.exp(t) + 4)
+
+
+@lam.misconception()
+def score_for_exponential(t):
+    """You put the score t into the denominator. Its exponential belongs there."""
+    return 4 / (t + 3)
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def left(t, lam):
     """The four weights that are left."""
@@ -132,6 +192,24 @@ def left_sums_to_one(t):
 def first_key_untouched(t):
     """The second map has a weight for the first key, too."""
     return first_map(t) * [1, 0, 0, 0]
+
+
+@left.misconception()
+def second_map_not_taken(t):
+    """That is the first map. Take λ times the second one away."""
+    return first_map(t)
+
+
+@left.misconception()
+def second_map_put_on(t, lam):
+    """You added the second map. It is taken away."""
+    return first_map(t) + lam / 4
+
+
+@left.misconception()
+def whole_lam_taken(t, lam):
+    """You took λ from every weight. Each key has a quarter of the second map."""
+    return first_map(t) - lam
 
 
 values = np.array([[0.0, 0], [1, 0], [0, 1]])

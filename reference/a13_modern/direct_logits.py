@@ -66,6 +66,24 @@ def length_in_place_of_the_root_mean_square(pieces):
     return C.compute(pieces) / np.sqrt(2)
 
 
+@C.misconception()
+def root_forgotten(pieces):
+    """You divided by the mean of the squares. The norm divides by its root."""
+    return pieces / divisor(pieces.sum(axis=0)) ** 2 @ U
+
+
+@C.misconception()
+def mean_for_the_sum(pieces):
+    """You took the mean of the pieces for the stream. The stream is their sum."""
+    return pieces / divisor(pieces.mean(axis=0)) @ U
+
+
+@C.misconception()
+def divisors_of_the_sums_so_far(pieces):
+    """You divided each piece by the norm of the sum so far. There is one divisor, the last one."""
+    return pieces / divisor(np.cumsum(pieces, axis=0)) @ U
+
+
 @exercise.part(points=1, answer=Numbers())
 def lens(pieces):
     """The probability of token 1 after each piece, four numbers."""
@@ -89,6 +107,40 @@ def each_piece_alone(pieces):
 def last_divisor_for_all(pieces):
     """If the model stopped here, the divisor would be that of the sum so far, not the last one."""
     return softmax(np.cumsum(C.compute(pieces), axis=0))[:, 1]
+
+
+@lens.misconception()
+def lens_of_token_0(pieces):
+    """These are those of token 0. Tokens count from 0, and token 1 is the middle one."""
+    stream = np.cumsum(pieces, axis=0)
+    return softmax(stream / divisor(stream) @ U)[:, 0]
+
+
+@lens.misconception()
+def lens_of_token_2(pieces):
+    """These are the probabilities of the last token. Token 1 is the middle one."""
+    stream = np.cumsum(pieces, axis=0)
+    return softmax(stream / divisor(stream) @ U)[:, 2]
+
+
+@lens.misconception()
+def contributions_through_softmax(C):
+    """You took the rows of C by themselves. The lens asks what the sum so far says."""
+    return softmax(C)[:, 1]
+
+
+@lens.misconception()
+def lens_with_the_length(pieces):
+    """You divided by the length of the stream. RMSNorm divides by the root of a *mean*."""
+    stream = np.cumsum(pieces, axis=0)
+    return softmax(stream / divisor(stream) / np.sqrt(2) @ U)[:, 1]
+
+
+@lens.misconception()
+def logits_for_probabilities(pieces):
+    """These are logits. A probability needs the softmax of all three."""
+    stream = np.cumsum(pieces, axis=0)
+    return (stream / divisor(stream) @ U)[:, 1]
 
 
 @exercise.part(points=1, answer=Numbers())
@@ -116,6 +168,31 @@ def without_minus_with(pieces, C):
     """You subtracted the other way round: head A makes the difference from without to with."""
     rest = np.delete(pieces, 1, axis=0).sum(axis=0)
     return rest / divisor(rest) @ U - C.sum(axis=0)
+
+
+@change.misconception()
+def logits_with(C):
+    """These are the logits with head A. Which are they without it?"""
+    return C.sum(axis=0)
+
+
+@change.misconception()
+def others_with_the_old_divisor(C):
+    """You added up what the others contribute. Without head A they have another divisor."""
+    return C.sum(axis=0) - C[1]
+
+
+@change.misconception()
+def change_before_the_norm(pieces):
+    """Both streams have to be normalised, each with its own divisor, before they meet U."""
+    return 1.0 * pieces[1] @ U
+
+
+@change.misconception()
+def change_of_the_probabilities(pieces, C):
+    """That is the change of the probabilities. Asked for are the logits, before the softmax."""
+    rest = np.delete(pieces, 1, axis=0).sum(axis=0)
+    return softmax(C.sum(axis=0)) - softmax(rest / divisor(rest) @ U)
 
 
 @exercise.reference

@@ -284,6 +284,30 @@ def values_not_shared():
     return 3 * D * HEADS * WIDTH + D * GROUPS * WIDTH
 
 
+@parameters.misconception()
+def one_small_matrix():
+    """Keys and values have a matrix each."""
+    return 2 * D * HEADS * WIDTH + D * GROUPS * WIDTH
+
+
+@parameters.misconception()
+def nothing_shared():
+    """W_K and W_V get narrower with g."""
+    return [4 * D * HEADS * WIDTH] * 3
+
+
+@parameters.misconception()
+def group_size_for_groups():
+    """You took the number of query heads that share a key head. g counts the key heads."""
+    return 2 * D * HEADS * WIDTH + 2 * D * (HEADS // GROUPS) * WIDTH
+
+
+@parameters.misconception()
+def all_layers():
+    """Those are the weights of all layers. One layer was asked for."""
+    return LAYERS * (2 * D * HEADS * WIDTH + 2 * D * GROUPS * WIDTH)
+
+
 @exercise.part(points=0.5, answer=Count())
 def bytes_per_token():
     """The bytes of cache per token, for g = 32, 8, 1."""
@@ -308,6 +332,30 @@ def four_bytes():
     return LAYERS * 2 * GROUPS * WIDTH * 4
 
 
+@bytes_per_token.misconception()
+def width_of_the_model():
+    """A key is as wide as a head, not as the model."""
+    return LAYERS * 2 * GROUPS * D * 2
+
+
+@bytes_per_token.misconception()
+def query_heads_stored():
+    """You counted 32 heads in all three cases. Stored are the g heads of keys and values."""
+    return LAYERS * 2 * HEADS * WIDTH * 2 * np.ones(3, int)
+
+
+@bytes_per_token.misconception()
+def bits():
+    """Those are bits. Eight of them are a byte."""
+    return LAYERS * 2 * GROUPS * WIDTH * 2 * 8
+
+
+@bytes_per_token.misconception()
+def heads_of_a_group():
+    """You took the number of query heads that share a key head. g counts the key heads."""
+    return LAYERS * 2 * (HEADS // GROUPS) * WIDTH * 2
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def gib(bytes_per_token):
     """The cache of 8192 tokens in GiB, for g = 32, 8, 1."""
@@ -324,6 +372,18 @@ def in_gb(bytes_per_token):
 def in_mib(bytes_per_token):
     """These are MiB: divide once more by 1024."""
     return np.asarray(bytes_per_token) * 8192 / 2**20
+
+
+@gib.misconception()
+def of_one_token(bytes_per_token):
+    """That is one token. The text has 8192 of them."""
+    return np.asarray(bytes_per_token) / 2**30
+
+
+@gib.misconception()
+def layers_counted_twice(bytes_per_token):
+    """The bytes of a token hold all 32 layers already."""
+    return np.asarray(bytes_per_token) * LAYERS * 8192 / 2**30
 
 
 @exercise.part(points=1, answer=Numbers())
@@ -348,6 +408,18 @@ def with_a_stride(heads):
 def summed(heads):
     """The sum doubles the scores."""
     return heads.reshape(2, 2, 2).sum(axis=1)
+
+
+@W.misconception()
+def within_a_head(heads):
+    """You averaged the numbers of each head. Average heads, entry by entry."""
+    return heads.reshape(2, 2, 2).mean(axis=2)
+
+
+@W.misconception()
+def one_mean_for_both(heads):
+    """You averaged all four heads. Each group has a mean of its own."""
+    return np.tile(heads.mean(axis=0), (2, 1))
 
 
 @exercise.part(points=1, answer=Choice("ABCDE", multiple=True))

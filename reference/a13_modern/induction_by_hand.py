@@ -267,6 +267,30 @@ def as_much_as_the_others():
 
 
 @score.misconception()
+def odds_upside_down():
+    """The larger p is, the larger the score has to be. Which way does yours go?"""
+    return "log((n - 1)*(1 - p)/p)"
+
+
+@score.misconception()
+def rivals_below():
+    """More rivals need a larger score: n − 1 is on the wrong side."""
+    return "log(p/((n - 1)*(1 - p)))"
+
+
+@score.misconception()
+def what_the_rivals_keep():
+    """The rivals share 1 − p among them: it is missing."""
+    return "log((n - 1)*p)"
+
+
+@score.misconception()
+def own_weight_missing():
+    """The p of the key itself is missing: yours is right for p near 1 only."""
+    return "log((n - 1)/(1 - p))"
+
+
+@score.misconception()
 def logarithm_forgotten():
     """That is e to the power of the score."""
     return "(n - 1)*p/(1 - p)"
@@ -299,6 +323,24 @@ def row_before_the_copy():
     return np.array([0, 0, 1.0, 0])
 
 
+@row.misconception()
+def first_position_alone():
+    """What does position 1 say about its predecessor? More than one key may match."""
+    return np.array([1.0, 0, 0, 0])
+
+
+@row.misconception()
+def nothing_matched():
+    """Some keys do match. What stands in the slot of each of the four?"""
+    return np.full(4, 0.25)
+
+
+@row.misconception()
+def itself_matched():
+    """The last token finds itself there. Its slot says what stands *before* it."""
+    return np.array([0, 0, 0, 1.0])
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def logits(induction_weights):
     """The logits of the symbols 0 to 3 there."""
@@ -315,6 +357,24 @@ def logits_as_with_a_start():
 def logits_before_the_copy():
     """That is what stood before the earlier copy."""
     return np.array([0, 0, 0, 1.0])
+
+
+@logits.misconception()
+def token_itself():
+    """That votes for the token which it has already. Every key that is attended to has a vote."""
+    return np.array([0, 1.0, 0, 0])
+
+
+@logits.misconception()
+def everybody_votes():
+    """You let all keys vote alike. Only those that are attended to have a vote."""
+    return np.array([0, 0.5, 0.25, 0.25])
+
+
+@logits.misconception()
+def probabilities():
+    """You put the logits through a softmax. They were asked for as they are."""
+    return softmax(np.array([0, 0.5, 0.5, 0]))
 
 
 @exercise.part(points=1, answer=Choice("ABCD"))

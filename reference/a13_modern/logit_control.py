@@ -78,6 +78,42 @@ def inner_derivative_forgotten():
     return "c*(1 - tanh(s/c)^2)"
 
 
+@slope.misconception()
+def square_forgotten():
+    """The derivative of tanh x has a *square* in it."""
+    return "1 - tanh(s/c)"
+
+
+@slope.misconception()
+def square_of_cosh_forgotten():
+    """That is 1/cosh. Compare it with 1 − tanh² at s = c: are they the same?"""
+    return "1/cosh(s/c)"
+
+
+@slope.misconception()
+def taken_at_s():
+    """The outer derivative is taken where the tanh was: at s/c, not at s."""
+    return "1 - tanh(s)^2"
+
+
+@slope.misconception()
+def capped_score_squared():
+    """You squared the capped score. The square is that of the tanh alone, without the c."""
+    return "1 - c^2*tanh(s/c)^2"
+
+
+@slope.misconception()
+def one_left_out():
+    """At s = 0 the cap follows the score, so the slope there is 1. Which one has yours?"""
+    return "tanh(s/c)^2"
+
+
+@slope.misconception()
+def plus_for_minus():
+    """Yours grows with s. A cap gets flatter: look at the sign in front of the square."""
+    return "1 + tanh(s/c)^2"
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def capped(cap, s):
     """The three capped scores."""
@@ -96,6 +132,18 @@ def not_stretched(cap, s):
     return np.tanh(s / cap)
 
 
+@capped.misconception()
+def not_divided_by_the_cap(cap, s):
+    """You took the tanh of s itself. Divide by the cap first."""
+    return cap * np.tanh(s)
+
+
+@capped.misconception()
+def quotient_upside_down(cap, s):
+    """You divided the cap by the score."""
+    return cap * np.tanh(cap / s)
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def slopes(slope, cap, s):
     """The slope of the cap at the three scores."""
@@ -112,6 +160,12 @@ def slope_of_a_clip(cap, s):
 def share_that_is_left(cap, s):
     """You divided the capped score by the score. A slope says what a *small change* of s does."""
     return cap * np.tanh(s / cap) / s
+
+
+@slopes.misconception()
+def slope_without_the_square(cap, s):
+    """The derivative of tanh x has a *square* in it."""
+    return 1 - np.tanh(s / cap)
 
 
 @exercise.part(points=0.75, answer=Formula("n p", {"n": "positive", "p": "positive"}))
@@ -133,6 +187,18 @@ def half_forgotten():
 
 
 @smallest.misconception()
+def doubled_for_halved():
+    """The gap between +g and −g is 2g: g is half of the gap."""
+    return "2*log((n - 1)*p/(1 - p))"
+
+
+@smallest.misconception()
+def logarithm_forgotten():
+    """What stands in the exponential is the gap: take the logarithm."""
+    return "(n - 1)*p/(2*(1 - p))"
+
+
+@smallest.misconception()
 def one_rival():
     """There are more rivals than one, and their weights add up."""
     return "log(p/(1 - p))/2"
@@ -142,6 +208,36 @@ def one_rival():
 def rival_too_many():
     """How many keys are left besides the one?"""
     return "log(n*p/(1 - p))/2"
+
+
+@smallest.misconception()
+def odds_upside_down():
+    """The larger p is, the larger g has to be. Which way does yours go?"""
+    return "log((n - 1)*(1 - p)/p)/2"
+
+
+@smallest.misconception()
+def rivals_below():
+    """More rivals need a larger gain: n − 1 is on the wrong side."""
+    return "log(p/((n - 1)*(1 - p)))/2"
+
+
+@smallest.misconception()
+def what_the_rivals_keep():
+    """The rivals share 1 − p among them: it is missing."""
+    return "log((n - 1)*p)/2"
+
+
+@smallest.misconception()
+def own_weight_missing():
+    """The p of the one key is missing: yours is right for p near 1 only."""
+    return "log((n - 1)/(1 - p))/2"
+
+
+@smallest.misconception()
+def as_much_as_all_rivals():
+    """That gives the key as much as all others together. It should have p."""
+    return "log(n - 1)/2"
 
 
 @exercise.part(points=0.25, answer=Numbers())
@@ -222,6 +318,30 @@ def rivals_forgotten():
 def largest_weight_itself():
     """That is the largest weight. The bound is minus its logarithm."""
     return 1 / (1 + 99 * np.exp(-2.0 * gains))
+
+
+@least.misconception()
+def own_term_left_out():
+    """The key itself stands in the denominator, too, beside its rivals."""
+    return np.log(99 * np.exp(-2.0 * gains))
+
+
+@least.misconception()
+def four_keys():
+    """That is for four keys, as in the example. Here there are 100."""
+    return np.log(1 + 3 * np.exp(-2.0 * gains))
+
+
+@least.misconception()
+def logarithm_left_out():
+    """That is 1 divided by the largest weight. Take its logarithm."""
+    return 1 + 99 * np.exp(-2.0 * gains)
+
+
+@least.misconception()
+def gain_with_the_wrong_sign():
+    """The rivals lie *below* the key: a larger gain lowers the bound."""
+    return np.log(1 + 99 * np.exp(2.0 * gains))
 
 
 @least.misconception(credit=0.5)

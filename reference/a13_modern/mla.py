@@ -64,6 +64,12 @@ def rows_added(W_UK):
     return W_UK.sum(axis=0)
 
 
+@key.misconception()
+def terms_of_the_key(c, W_UK):
+    """You multiplied each row by its entry of c. Now add the rows."""
+    return c[:, None] * W_UK
+
+
 @exercise.part(points=0.25, answer=Numbers())
 def score(q, key):
     """The score q · k, not yet divided."""
@@ -74,6 +80,12 @@ def score(q, key):
 def divided_already(q, key):
     """You divided by √3. The product itself was asked for; the scale comes at the end."""
     return q @ key / np.sqrt(3)
+
+
+@score.misconception()
+def terms_of_the_score(q, key):
+    """These are the terms. A score is their sum."""
+    return q * key
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -92,6 +104,12 @@ def scale_inside(q, W_UK):
 def row_by_row_with_c(q, W_UK, c):
     """These are the two terms of the score. c is multiplied in later: q′ serves every token."""
     return c * (W_UK @ q)
+
+
+@absorbed.misconception()
+def query_left_out(W_UK):
+    """You added up the columns of the matrix. Each column counts with its entry of q."""
+    return W_UK.sum(axis=1)
 
 
 @exercise.part(points=1, answer=Count())
@@ -116,6 +134,24 @@ def two_latents(h, g, d_k, d_c, d_r):
 def values_forgotten(h, g, d_k, d_c, d_r):
     """In the first two forms keys *and* values are kept."""
     return [h * d_k, g * d_k, d_c + d_r]
+
+
+@cached.misconception()
+def rotated_key_not_kept(h, g, d_k, d_c, d_r):
+    """The rotated key can't be made of c: it is kept beside it."""
+    return [2 * h * d_k, 2 * g * d_k, d_c]
+
+
+@cached.misconception()
+def latent_per_head(h, g, d_k, d_c, d_r):
+    """The latent vector belongs to the token. All heads read the same one."""
+    return [2 * h * d_k, 2 * g * d_k, h * (d_c + d_r)]
+
+
+@cached.misconception()
+def rotated_keys_everywhere(h, g, d_k, d_c, d_r):
+    """In the first two forms rotated keys take no extra room."""
+    return [2 * h * (d_k + d_r), 2 * g * (d_k + d_r), d_c + d_r]
 
 
 @exercise.reference
@@ -351,6 +387,54 @@ def keys_rebuilt_once(h, m, d_k, d_c, d_r):
     """What is rebuilt are keys *and* values, and every head has its own."""
     stored = h * m * (d_k + d_r + d_k)
     return [stored, h * m * (2 * d_c + d_r), stored + m * d_c * 2 * d_k]
+
+
+@madds.misconception()
+def one_head_alone(m, d_k, d_c, d_r):
+    """That is one head. Every head has a query of its own."""
+    stored = m * (2 * d_k + d_r)
+    return [stored, m * (2 * d_c + d_r), stored + m * d_c * 2 * d_k]
+
+
+@madds.misconception()
+def one_cached_token(h, d_k, d_c, d_r):
+    """That is for one cached token. There are m of them."""
+    stored = h * (2 * d_k + d_r)
+    return [stored, h * (2 * d_c + d_r), stored + h * d_c * 2 * d_k]
+
+
+@madds.misconception()
+def rotated_values(h, m, d_k, d_c, d_r):
+    """The rotated part counts for the scores alone. Values have no such part."""
+    stored = 2 * h * m * (d_k + d_r)
+    return [stored, 2 * h * m * (d_c + d_r), stored + h * m * d_c * 2 * d_k]
+
+
+@madds.misconception()
+def rotated_scores_left_out_when_absorbed(h, m, d_k, d_c, d_r):
+    """In the absorbed form the rotated queries meet the rotated keys as before."""
+    stored = h * m * (2 * d_k + d_r)
+    return [stored, 2 * h * m * d_c, stored + h * m * d_c * 2 * d_k]
+
+
+@madds.misconception()
+def built_and_not_used(h, m, d_k, d_c, d_r):
+    """In the last form keys and values are built *and then used*, as the stored ones are."""
+    return [h * m * (2 * d_k + d_r), h * m * (2 * d_c + d_r), h * m * d_c * 2 * d_k]
+
+
+@madds.misconception()
+def keys_alone_rebuilt(h, m, d_k, d_c, d_r):
+    """Values are built from c as well as keys."""
+    stored = h * m * (2 * d_k + d_r)
+    return [stored, h * m * (2 * d_c + d_r), stored + h * m * d_c * d_k]
+
+
+@madds.misconception()
+def absorbing_counted(h, m, d_k, d_c, d_r):
+    """In the absorbed form the products of the single query with W_UK and W_UV are left out."""
+    stored, absorbed = h * m * (2 * d_k + d_r), h * m * (2 * d_c + d_r)
+    return [stored, absorbed + 2 * h * d_c * d_k, stored + h * m * d_c * 2 * d_k]
 
 
 @exercise.part(points=1, answer=Choice("ABCD"))

@@ -96,6 +96,24 @@ def logistic_function():
     return sigmoid(AT)
 
 
+@silu_values.misconception()
+def other_half():
+    """You multiplied by σ(−z), the other part of 1. For large z silu is nearly z."""
+    return AT * sigmoid(-AT)
+
+
+@silu_values.misconception()
+def softplus():
+    """That is log(1 + e^z), whose slope is σ(z). Here z is multiplied by σ(z)."""
+    return np.log(1 + np.exp(AT))
+
+
+@silu_values.misconception()
+def gate_of_tanh():
+    """You multiplied by tanh z. The gate of silu lies between 0 and 1."""
+    return AT * np.tanh(AT)
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def hidden(silu_values, x, gate, up):
     """The hidden vector of your SwiGLU, silu(x·W_gate) ⊙ (x·W_up): three numbers."""
@@ -132,6 +150,24 @@ def without_silu(x, gate, up):
     return (x @ gate) * (x @ up)
 
 
+@hidden.misconception()
+def silu_of_both(x, gate, up):
+    """You put both factors through silu. One of them stays linear."""
+    return silu(x @ gate) * silu(x @ up)
+
+
+@hidden.misconception()
+def silu_of_the_product(x, gate, up):
+    """You multiplied first. The gate passes through silu alone, then it is multiplied."""
+    return silu((x @ gate) * (x @ up))
+
+
+@hidden.misconception()
+def branches_added(x, gate, up):
+    """You added the two branches. They meet in a product, entry by entry."""
+    return silu(x @ gate) + x @ up
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def out(hidden, down):
     """The output of your SwiGLU: two numbers."""
@@ -142,6 +178,12 @@ def out(hidden, down):
 def shortcut_added(hidden, down, x):
     """You added x. The shortcut belongs to the block; here the layer alone is asked for."""
     return hidden @ down + x
+
+
+@out.misconception()
+def activated_again(hidden, down):
+    """You put the output through silu as well. Behind W_down nothing comes any more."""
+    return silu(hidden @ down)
 
 
 @exercise.reference
@@ -499,6 +541,46 @@ def key_heads_not_shared(sizes):
     return model(own)
 
 
+@parameters.misconception()
+def one_block(sizes):
+    """You counted one block. The model has L of them."""
+    single = sizes.copy()
+    single[:, 2] = 1
+    return model(single)
+
+
+@parameters.misconception()
+def attention_output_forgotten(sizes):
+    """W_O is missing: attention has a fourth matrix, which joins the heads."""
+    return model(sizes) - sizes[:, 2] * sizes[:, 1] ** 2
+
+
+@parameters.misconception()
+def values_forgotten(sizes):
+    """Keys and values have a matrix each."""
+    d, L, h, g = sizes.T[1:5]
+    return model(sizes) - L * d * g * (d // h)
+
+
+@parameters.misconception()
+def no_tables(sizes):
+    """Embedding and output matrix belong to the model, too."""
+    return model(sizes, tables=0)
+
+
+@parameters.misconception()
+def one_norm(sizes):
+    """A block has two norms, one in front of each sublayer."""
+    return model(sizes, norms=1)
+
+
+@parameters.misconception()
+def key_heads_as_wide_as_the_model(sizes):
+    """A head is d/h wide, and W_K and W_V have g heads of this width."""
+    d, L, h, g = sizes.T[1:5]
+    return model(sizes) + 2 * L * d * g * (d - d // h)
+
+
 @exercise.part(points=1, answer=Formula("d"))
 def f():
     """The hidden width for which SwiGLU has as many weights as a ReLU layer with 4d, in d."""
@@ -521,6 +603,30 @@ def wider():
 def a_third():
     """The ReLU layer has two matrices of d × 4d."""
     return "4*d/3"
+
+
+@f.misconception()
+def third_forgotten():
+    """Those two matrices have 8d² weights. How many matrices share them here?"""
+    return "8*d"
+
+
+@f.misconception()
+def three_of_that_width():
+    """SwiGLU shall have as many weights as two matrices with 4d, not as three."""
+    return "12*d"
+
+
+@f.misconception()
+def weights_of_a_matrix():
+    """That is the number of weights of one matrix. Its other side is d wide."""
+    return "8*d^2/3"
+
+
+@f.misconception()
+def all_weights_of_relu():
+    """Those are the weights of the ReLU layer. Asked for is a width."""
+    return "8*d^2"
 
 
 @exercise.part(points=1, answer=Choice("ABCDE", multiple=True))

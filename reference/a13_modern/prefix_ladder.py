@@ -70,6 +70,33 @@ def itself_left_out(x):
     return np.vstack([np.zeros(2), prefix_means(x)[:-1]])
 
 
+@y.misconception()
+def rows_to_come(x):
+    """You averaged each row with those behind it. It belongs to those before it."""
+    return prefix_means(x[::-1])[::-1]
+
+
+@y.misconception()
+def along_the_features(x):
+    """You averaged over the features. The rows are the tokens, and each column stays by itself."""
+    return np.cumsum(x, axis=1) / [1, 2]
+
+
+@y.misconception()
+def halved_each_time(x):
+    """You took the middle of the last mean and the new row. All rows so far count alike."""
+    means = 1.0 * x
+    for t in range(1, len(x)):
+        means[t] = (means[t - 1] + x[t]) / 2
+    return means
+
+
+@y.misconception()
+def one_row_less(x):
+    """With row t, t + 1 rows have been seen, not t."""
+    return np.cumsum(x, axis=0) / [[1], [1], [2], [3]]
+
+
 @exercise.reference
 def mean_matrix(n: int) -> Float[ndarray, "n n"]:
     """Return the matrix that turns the rows of x into their prefix means."""
@@ -109,6 +136,12 @@ def shares_of_n(n):
 def shares_by_column(n):
     """Your columns add up to 1. The weights of one output stand in a row."""
     return np.tri(n) / np.arange(n, 0, -1)
+
+
+@exercise.misconception(credit=0.4)
+def everything_shared(n):
+    """Your rows take from all rows. Row 0 may not know what comes later."""
+    return np.full((n, n), 1 / n)
 
 
 @exercise.misconception(credit=0.4)
@@ -181,6 +214,18 @@ def mask_after_the_softmax(S):
 def columns(S):
     """Each query shares out its own attention: normalise along the keys."""
     return softmax(np.where(np.tri(len(S), dtype=bool), S, -np.inf), axis=0)
+
+
+@exercise.misconception(credit=0.4)
+def future_not_masked(S):
+    """Nothing is masked: a query sees the keys that come after it."""
+    return softmax(S * 1.0)
+
+
+@exercise.misconception(credit=0.4)
+def past_masked(S):
+    """You masked the past. A query sees itself and the keys *before* it."""
+    return softmax(np.where(np.tri(len(S), dtype=bool).T, S, -np.inf))
 
 
 @exercise.misconception(fatal=True)
@@ -320,6 +365,42 @@ def mean_added_as_if_a_sum():
     return "(y + x)/(t + 1)"
 
 
+@running.misconception()
+def divided_by_the_old_number():
+    """The sum is right. How many rows are in it, once the new one has come?"""
+    return "(t*y + x)/t"
+
+
+@running.misconception()
+def old_mean_kept_whole():
+    """The old mean keeps its full weight. Try equal rows: their mean should stay as it is."""
+    return "y + x/(t + 1)"
+
+
+@running.misconception()
+def sum_of_all_rows():
+    """That is the sum of all rows so far. Divide it by their number."""
+    return "t*y + x"
+
+
+@running.misconception()
+def new_row_kept_whole():
+    """The new row keeps its full weight. Try equal rows: their mean should stay as it is."""
+    return "t*y/(t + 1) + x"
+
+
+@running.misconception()
+def weights_of_the_two_exchanged():
+    """The old mean stands for t rows, the new row for one: you have it the other way round."""
+    return "(t*x + y)/(t + 1)"
+
+
+@running.misconception()
+def one_row_too_many():
+    """The rows 0 … t − 1 are t rows, not t + 1: try t = 1, the mean of two rows."""
+    return "((t + 1)*y + x)/(t + 2)"
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def last_weights():
     """The weights in the last row for the scores S_ij = j·log 2."""
@@ -344,6 +425,24 @@ def to_base_e():
     return softmax(np.arange(4.0))
 
 
+@last_weights.misconception()
+def logarithm_to_base_ten():
+    """You took log 2 to the base 10. Logarithms are natural here, as the exponential is."""
+    return softmax(np.arange(4) * np.log10(2))
+
+
+@last_weights.misconception()
+def own_key_left_out():
+    """The last query sees its own key as well: the diagonal is allowed."""
+    return np.array([1, 2, 4, 0]) / 7
+
+
+@last_weights.misconception()
+def exponential_taken_twice():
+    """You took the exponential twice: e to the power j·log 2 is a power of 2 already."""
+    return softmax(2.0 ** np.arange(4))
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def last_output(last_weights, x):
     """The last row of the output with these weights."""
@@ -354,6 +453,24 @@ def last_output(last_weights, x):
 def plain_mean(x):
     """You averaged evenly. Each row counts with its weight."""
     return x.mean(axis=0)
+
+
+@last_output.misconception()
+def weights_from_behind(last_weights, x):
+    """Your weights meet the rows in reversed order. The first weight belongs to row 0."""
+    return last_weights[::-1] @ x
+
+
+@last_output.misconception()
+def last_row_alone(x):
+    """That is the last row itself. The output mixes all rows that it may see."""
+    return x[-1]
+
+
+@last_output.misconception()
+def not_divided_by_their_sum(x):
+    """You weighed the rows with the exponentials. Divide those by their sum first."""
+    return 2.0 ** np.arange(4) @ x
 
 
 @exercise.part(points=1, answer=Numbers())
@@ -378,3 +495,15 @@ def down_the_column():
 def entries_squared():
     """You squared the entries. A product of matrices sums over all ways through the middle."""
     return (mean_matrix(4) ** 2)[3]
+
+
+@w.misconception()
+def second_layer_not_divided():
+    """You added the rows of the first layer. The second layer averages them."""
+    return mean_matrix(4).sum(axis=0)
+
+
+@w.misconception()
+def three_layers():
+    """Those are three layers: one matrix for each, and two are asked for."""
+    return np.linalg.matrix_power(mean_matrix(4), 3)[3]

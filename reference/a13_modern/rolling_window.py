@@ -67,6 +67,30 @@ def powers():
     return "w**L"
 
 
+@reach.misconception()
+def itself_beside_the_window():
+    """Here w counts the token itself: a layer looks w − 1 tokens back."""
+    return "L*w + 1"
+
+
+@reach.misconception()
+def one_layer_left_out():
+    """The first layer reaches back, too: with one layer w tokens are seen."""
+    return "(L - 1)*(w - 1) + 1"
+
+
+@reach.misconception()
+def one_layer_more():
+    """You counted a layer too many: with one layer w tokens are seen."""
+    return "L*(w - 1) + w"
+
+
+@reach.misconception()
+def one_token_per_layer():
+    """Each further layer looks back by a whole window again, not by one token."""
+    return "w + L - 1"
+
+
 def shares(w, L):
     """The weights after L uniform layers: a box of width w, folded with itself."""
     found = np.ones(1)
@@ -99,6 +123,24 @@ def divided_once(w, L):
     return shares(w, L) * w ** (L - 1)
 
 
+@share.misconception()
+def shares_of_one_layer_less(w, L):
+    """You have one layer too few: with one layer there are w equal shares."""
+    return shares(w, L - 1)
+
+
+@share.misconception()
+def shares_of_one_layer_more(w, L):
+    """You have one layer too many: with one layer there are w equal shares."""
+    return shares(w, L + 1)
+
+
+@share.misconception()
+def one_path_for_each(w, L):
+    """That is the weight of one path. To most of the tokens there are several."""
+    return np.full(L * (w - 1) + 1, float(w) ** -L)
+
+
 @exercise.part(points=1, answer=Count())
 def cache_bytes():
     """The bytes of cache with the window, and at 32768 tokens without one."""
@@ -121,6 +163,24 @@ def half_of_it():
 def one_layer():
     """That is one layer. Each of them has keys and values of its own."""
     return [2 * 8 * 128 * 2 * tokens for tokens in (4096, 32768)]
+
+
+@cache_bytes.misconception()
+def one_head():
+    """That is one head of keys and values. There are 8 in each layer."""
+    return [32 * 2 * 128 * 2 * tokens for tokens in (4096, 32768)]
+
+
+@cache_bytes.misconception()
+def heads_of_both_kinds_multiplied():
+    """The 8 heads of keys and values are all that is stored. The query heads share them."""
+    return [32 * 2 * 32 * 8 * 128 * 2 * tokens for tokens in (4096, 32768)]
+
+
+@cache_bytes.misconception()
+def numbers_and_keys_alone():
+    """Keys and values are both kept, and each number takes two bytes: both are missing."""
+    return [32 * 8 * 128 * tokens for tokens in (4096, 32768)]
 
 
 def written(t, size, slots=None):
@@ -147,6 +207,24 @@ def in_order(t, size):
 def newest_first(t, size):
     """Nothing is moved to the front: token t stays in its slot until it is overwritten."""
     return np.arange(t, t - size, -1)
+
+
+@slots.misconception()
+def token_not_yet_written(t, size):
+    """That is before token t. Tokens are counted from 0, and t itself is in its slot already."""
+    return written(t - 1, size)
+
+
+@slots.misconception()
+def one_token_later(t, size):
+    """That is one token later. Tokens are counted from 0: token t is the last one."""
+    return written(t + 1, size)
+
+
+@slots.misconception()
+def slots_never_overwritten(size):
+    """Those are the first tokens. A newer one goes into the same slot, once around."""
+    return np.arange(size)
 
 
 @exercise.reference

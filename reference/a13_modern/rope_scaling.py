@@ -85,6 +85,30 @@ def second_pair():
     return "b*s**(d/2)"
 
 
+@new_base.misconception()
+def two_left_out():
+    """The exponent of pair i is 2i/d, not i/d."""
+    return "b*s**(2*d/(d - 2))"
+
+
+@new_base.misconception()
+def smaller_base():
+    """A smaller base turns faster. Longer contexts need slower turning."""
+    return "b/s**(d/(d - 2))"
+
+
+@new_base.misconception()
+def old_base_to_that_power():
+    """The old base has the exponent (d − 2)/d, too: the inverse power takes that away again."""
+    return "(b*s)**(d/(d - 2))"
+
+
+@new_base.misconception()
+def base_forgotten():
+    """That is the factor on the old base."""
+    return "s**(d/(d - 2))"
+
+
 @exercise.part(points=1, answer=Numbers())
 def bases(new_base, d, s):
     """That base for b = 10000, your d, and both of your s."""
@@ -101,6 +125,18 @@ def multiplied_base(s):
 def divided_base(s):
     """A smaller base turns faster. Longer contexts need slower turning."""
     return 10000.0 / s
+
+
+@bases.misconception()
+def inverse_power_missed(d, s):
+    """The base is raised to (d − 2)/d. To solve for it, take the inverse power."""
+    return 10000.0 * s ** ((d - 2) / d)
+
+
+@bases.misconception()
+def factor_alone(d, s):
+    """That is the factor. Multiply the old base by it."""
+    return 1.0 * s ** (d / (d - 2))
 
 
 def longer(d, models, turn=2 * np.pi):
@@ -130,6 +166,24 @@ def whole_turn_forgotten(d, models):
 def shorter_ones(d, models):
     """These are the pairs that have come round at least once in training."""
     return [d // 2 - n for n in longer(d, models)]
+
+
+@pairs.misconception()
+def i_for_2i(d, models):
+    """The exponent of pair i is 2i/d. With i/d no wave gets long enough."""
+    return longer(d, models ** [0.5, 1])
+
+
+@pairs.misconception()
+def one_pair_too_many(d, models):
+    """You have one too many each time: round up to the first pair that is long enough."""
+    return [n + 1 for n in longer(d, models)]
+
+
+@pairs.misconception()
+def one_pair_too_few(d, models):
+    """You have one too few each time: there are d/2 pairs, and the first one is i = 0."""
+    return [n - 1 for n in longer(d, models)]
 
 
 def frequencies(d, base=10000.0):
@@ -323,6 +377,18 @@ def in_degrees():
 def sines():
     """The product of two vectors of length 1 is the cosine of the angle between them."""
     return np.sin([1, 1 / 4])
+
+
+@scores.misconception()
+def divided_by_the_root():
+    """You divided by √2. Their product itself was asked for."""
+    return np.cos([1, 1 / 4]) / np.sqrt(2)
+
+
+@scores.misconception()
+def angles_alone():
+    """Those are the angles. What is the product of two unit vectors at this angle?"""
+    return np.array([1, 1 / 4])
 
 
 @exercise.part(points=1, answer=Choice("ABCDE", multiple=True))

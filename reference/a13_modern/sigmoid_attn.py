@@ -71,6 +71,24 @@ def bias_added():
     return "n^2/(n + 1)"
 
 
+@row_sum.misconception()
+def one_as_in_a_softmax():
+    """That holds for a softmax. Nothing makes these weights add up to 1: try n = 1."""
+    return "1"
+
+
+@row_sum.misconception()
+def exponential_forgotten():
+    """The bias stands in an exponent. What is e to the power log n?"""
+    return "n/(1 + log(n))"
+
+
+@row_sum.misconception()
+def halves_divided_by_n():
+    """You divided the weights by n. The bias is added to the scores, before the sigmoid."""
+    return "1/2"
+
+
 @exercise.part(points=1, answer=Formula("n", {"n": "positive"}))
 def unit_bias():
     """The bias with which that sum is exactly 1."""
@@ -93,6 +111,24 @@ def bias_of_the_other_sign():
 def bias_of_one_more():
     """Set n times the sigmoid of the bias to 1, and solve for the bias."""
     return "-log(n + 1)"
+
+
+@unit_bias.misconception()
+def logarithm_left_out():
+    """That is e to the power of the bias. Take its logarithm."""
+    return "1/(n - 1)"
+
+
+@unit_bias.misconception()
+def exponential_of_minus_the_bias():
+    """That is e^(−b), which stands in the denominator. Solve on for b."""
+    return "n - 1"
+
+
+@unit_bias.misconception()
+def both_slips_of_the_bias():
+    """More keys need smaller weights; and with log n the sum isn't 1, whatever the sign."""
+    return "log(n)"
 
 
 @exercise.part(points=0.75, answer=Numbers())
@@ -125,6 +161,42 @@ def bias_with_the_wrong_sign(s):
     return sigmoid(s + np.log(3))
 
 
+@weights.misconception()
+def divided_by_three(s):
+    """You divided the weights by 3. The bias is added to the scores, before the sigmoid."""
+    return sigmoid(s) / 3
+
+
+@weights.misconception()
+def three_subtracted(s):
+    """You subtracted 3. The bias is minus the *logarithm* of 3."""
+    return sigmoid(s - 3)
+
+
+@weights.misconception()
+def two_keys(s):
+    """Your bias is that of two keys, as in the example. Here there are three."""
+    return sigmoid(s - np.log(2))
+
+
+@weights.misconception()
+def logarithm_to_base_ten(s):
+    """You took the logarithm to the base 10. Logarithms are natural here."""
+    return sigmoid(s - np.log10(3))
+
+
+@weights.misconception()
+def sign_in_the_exponent(s):
+    """You took 1/(1 + e^x). In a sigmoid stands e^(−x): a larger score gives a larger weight."""
+    return sigmoid(np.log(3) - s)
+
+
+@weights.misconception()
+def exponential_alone(s):
+    """These are the exponentials of the scores with their bias. Put them into the sigmoid."""
+    return np.exp(s) / 3
+
+
 @exercise.part(points=0.25, answer=Numbers())
 def total(weights):
     """Their sum."""
@@ -135,6 +207,12 @@ def total(weights):
 def one_expected():
     """Nothing makes these weights add up to 1. Add them."""
     return 1.0
+
+
+@total.misconception()
+def mean_weight(weights):
+    """That is their mean. Add them up."""
+    return weights.mean()
 
 
 chain = IndexedChain(

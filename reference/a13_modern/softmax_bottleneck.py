@@ -109,8 +109,14 @@ def rank_of_the_scores(T1, T2, T3, T4):
 
 @d.misconception()
 def with_bias(T1, T2, T3, T4):
-    """A bias gives one more column pattern for free; here there is none."""
+    """With an output bias that would do. Here there is none: what can a width of 0 give?"""
     return [width_with_bias(T) for T in (T1, T2, T3, T4)]
+
+
+@d.misconception()
+def bound_plus_one(T1, T2, T3, T4):
+    """You have one too many each time. The normaliser costs no width."""
+    return [width(T) + 1 for T in (T1, T2, T3, T4)]
 
 
 def dimensions(P):
@@ -144,7 +150,7 @@ def two_contexts_alike():
 
 @P.misconception()
 def on_one_line():
-    """A width of 1 is enough for your table: its rows differ by a factor of the same pattern."""
+    """A width of 1 is enough for your table, or nearly: its rows are multiples of one pattern."""
     return softmax(np.outer([1.0, 2, 3], [0.0, 1, 2]))
 
 
@@ -231,6 +237,12 @@ def vocabulary():
     return 50257
 
 
+@largest_rank.misconception()
+def one_dimension_removed():
+    """That the rows sum to 1 holds for P. For log P the normaliser brings something in."""
+    return 767
+
+
 @exercise.part(points=0.25, answer=Count())
 def able_to_win():
     """How many tokens can win if d = 1 and all entries of W are different."""
@@ -247,3 +259,9 @@ def only_one():
 def normaliser_counted():
     """The normaliser changes no order. On a line, which points lie farthest?"""
     return 3
+
+
+@able_to_win.misconception()
+def all_of_them():
+    """With one hidden number the logits are multiples of one list. Which entries can be largest?"""
+    return 50257

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from autograder.algebra import Fact, IndexedChain
+from autograder.algebra import RULES, Fact, IndexedChain, Rule
 from autograder.exercise import (
     Count,
     Derivation,
@@ -53,7 +53,11 @@ law = IndexedChain(
     where={"p_i": "a_i/sum(a_k, k)"},
     hidden=("a_i",),
     positive=("p", "q", "c", "a"),
-    rules=("linearity of sums", Fact("weights sum to one", "sum(p_k, k)", "1")),
+    rules=(
+        "linearity of sums",
+        Fact("weights sum to one", "sum(p_k, k)", "1"),
+        Rule("weights sum to one", RULES["linearity of sums"].rewrites),  # Σ c_i p_k = c_i, too
+    ),
     min_lines=3,
 )
 
@@ -89,6 +93,19 @@ def sums_first():
         "q_i*(c_i/q_i) + (1 - sum(q_k*(c_k/q_k), k))*(p_i - c_i)/(sum(p_k, k) - sum(c_k, k))",
         "q_i*(c_i/q_i) + (1 - sum(q_k*(c_k/q_k), k))*(p_i - c_i)/(1 - sum(c_k, k))",
         "c_i + (1 - sum(c_k, k))*(p_i - c_i)/(1 - sum(c_k, k))",
+        "p_i",
+    ]
+
+
+@law_steps.alternative
+def one_fraction():
+    """Bring all of it over one line; the factor c_i stays under its sums."""
+    return [
+        "(sum(c_i*(p_k - c_k), k) + (1 - sum(c_k, k))*(p_i - c_i))/sum(p_k - c_k, k)",
+        "(sum(c_i*p_k, k) - sum(c_i*c_k, k) + (1 - sum(c_k, k))*(p_i - c_i))"
+        "/(sum(p_k, k) - sum(c_k, k))",
+        "(c_i - sum(c_i*c_k, k) + (1 - sum(c_k, k))*(p_i - c_i))/(1 - sum(c_k, k))",
+        "p_i*(1 - sum(c_k, k))/(1 - sum(c_k, k))",
         "p_i",
     ]
 
@@ -133,6 +150,12 @@ def drafted_and_accepted(p, q):
     return np.minimum(p, q)
 
 
+@acceptance.misconception()
+def rejected_by_token(p, q):
+    """These are the probabilities of a rejection."""
+    return 1 - np.minimum(1, p / q)
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def overall(acceptance, q):
     """The probability that a draft is accepted."""
@@ -161,6 +184,18 @@ def two_draws_agree(p, q):
 def rejected(acceptance, q):
     """That is the probability that a draft is rejected."""
     return 1 - acceptance @ q
+
+
+@overall.misconception()
+def not_weighted(acceptance):
+    """You added the three up. Not every token is the draft equally often."""
+    return acceptance.sum()
+
+
+@overall.misconception()
+def mean_of_the_minima(p, q):
+    """Each smaller one says how often a token is drafted and accepted. Add these up."""
+    return np.minimum(p, q).mean()
 
 
 @exercise.part(points=0.25, answer=Numbers())
@@ -195,6 +230,18 @@ def sizes_of_differences(p, q):
 
 
 @after_rejection.misconception()
+def what_the_draft_has_more(p, q):
+    """Of these tokens q has too many. After a rejection come those of which it has too few."""
+    return np.maximum(q - p, 0) / np.maximum(q - p, 0).sum()
+
+
+@after_rejection.misconception()
+def differences_themselves(p, q):
+    """A law has no negative entries: take the positive part."""
+    return p - q
+
+
+@after_rejection.misconception()
 def not_normalised(p, q):
     """A law adds up to 1."""
     return np.maximum(p - q, 0)
@@ -219,6 +266,12 @@ def accepted_drafts_alone():
 
 
 @tokens.misconception()
+def first_draft_for_granted():
+    """The first draft passes with the chance α, not always. Try gamma = 1."""
+    return "1 + (1 - alpha^gamma)/(1 - alpha)"
+
+
+@tokens.misconception()
 def drafts_after_a_rejection():
     """A rejected draft ends the round: those behind it are lost, whether they fit or not."""
     return "1 + gamma*alpha"
@@ -234,6 +287,36 @@ def expected_drafts():
 def all_or_nothing():
     """Some of the drafts may pass: what was accepted before the first rejection counts."""
     return "1 + gamma*alpha^gamma"
+
+
+@tokens.misconception()
+def round_without_end():
+    """A round ends after gamma drafts, even if all of them pass."""
+    return "1/(1 - alpha)"
+
+
+@tokens.misconception()
+def one_draft_more():
+    """With gamma drafts there are at most gamma + 1 tokens: put alpha = 1 into your sum."""
+    return "(1 - alpha^(gamma + 2))/(1 - alpha)"
+
+
+@tokens.misconception()
+def exponent_without_its_brackets():
+    """Mind the brackets: alpha^gamma + 1 is not alpha^(gamma + 1)."""
+    return "(1 - alpha^gamma + 1)/(1 - alpha)"
+
+
+@tokens.misconception()
+def sum_not_divided():
+    """That is the sum times 1 − alpha. Try gamma = 0: how many tokens come then?"""
+    return "1 - alpha^(gamma + 1)"
+
+
+@tokens.misconception()
+def whole_rounds_alone():
+    """You counted the rounds alone in which all drafts pass. The others bring tokens, too."""
+    return "(gamma + 1)*alpha^gamma"
 
 
 ALPHA, DRAFT = 0.8, 0.05
@@ -255,6 +338,30 @@ def tokens_at_4(tokens):
 def four_of_five():
     """A rejected draft ends the round: those behind it are lost."""
     return 4.2
+
+
+@tokens_at_4.misconception()
+def all_pass():
+    """Five tokens come if all four drafts pass, and they don't always."""
+    return 5.0
+
+
+@tokens_at_4.misconception()
+def drafts_by_themselves():
+    """A rejected draft ends the round, and one token that is not a draft comes at its end."""
+    return 3.2
+
+
+@tokens_at_4.misconception()
+def drafts_at_4():
+    """These are the accepted drafts. A round always ends with one token that is not a draft."""
+    return ALPHA * (1 - ALPHA**4) / (1 - ALPHA)
+
+
+@tokens_at_4.misconception()
+def bonus_forgotten_at_4():
+    """If all drafts pass, the target's last distribution is there for one more token."""
+    return (1 - ALPHA**4) / (1 - ALPHA)
 
 
 @exercise.part(points=0.25, answer=Numbers())
@@ -281,6 +388,18 @@ def verification_for_nothing(tokens_at_4):
     return tokens_at_4 / (4 * DRAFT)
 
 
+@speedup.misconception()
+def five_drafts_paid(tokens_at_4):
+    """The last token of a round is the target's own. Four are drafted."""
+    return tokens_at_4 / (1 + 5 * DRAFT)
+
+
+@speedup.misconception()
+def multiplied_by_the_time(tokens_at_4):
+    """Time spent on drafts makes a round slower: divide by what it takes."""
+    return tokens_at_4 * (1 + 4 * DRAFT)
+
+
 @exercise.part(points=0.25, answer=Count())
 def best_gamma(tokens):
     """The number of drafts with the largest speed-up."""
@@ -293,6 +412,12 @@ def stopped_too_early():
     return 4
 
 
+@best_gamma.misconception()
+def of_the_picture():
+    """In the picture that is the best for another α. Compute it for yours."""
+    return 13
+
+
 @exercise.part(points=0.25, answer=Numbers())
 def best_speedup(tokens, best_gamma):
     """The speed-up with that number."""
@@ -303,6 +428,18 @@ def best_speedup(tokens, best_gamma):
 def tokens_of_the_best(tokens, best_gamma):
     """These are the tokens of a round. Divide by what it takes."""
     return float(tokens(alpha=ALPHA, gamma=best_gamma))
+
+
+@best_speedup.misconception()
+def speedup_at_4(speedup):
+    """That is the speed-up with four drafts."""
+    return speedup
+
+
+@best_speedup.misconception()
+def verification_left_out(tokens, best_gamma):
+    """The target's own step is paid for, too."""
+    return float(tokens(alpha=ALPHA, gamma=best_gamma)) / (best_gamma * DRAFT)
 
 
 def drawn(weights, r):

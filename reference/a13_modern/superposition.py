@@ -117,6 +117,30 @@ def pairs_counted_once():
     return "sqrt(2*(n - d)/(d*(n - 1)))"
 
 
+@bound.misconception()
+def sum_over_all_entries():
+    """You took the sum of the squares for one of them. How many entries stand off the diagonal?"""
+    return "sqrt(n*(n - d)/d)"
+
+
+@bound.misconception()
+def very_many_vectors():
+    """That is what the bound comes to for very many vectors. Here n counts."""
+    return "1/sqrt(d)"
+
+
+@bound.misconception()
+def dimension_left_out():
+    """The sum of the squares is at least n²/d: where is your d?"""
+    return "sqrt((n - d)/(n - 1))"
+
+
+@bound.misconception()
+def squares_by_the_rank():
+    """There are n(n − 1) entries off the diagonal: G is as large as there are vectors."""
+    return "sqrt((n - d)/(d*(d - 1)))"
+
+
 def directions(E):
     """What six rows show: lengths first, then the largest |cos| between two of them."""
     lengths = np.linalg.norm(E, axis=1)
@@ -203,6 +227,24 @@ def sixty_degrees():
     return np.cos(turns[:, None] - turns)
 
 
+@G.misconception()
+def columns_for_rows():
+    """That is EᵀE, 2 × 2. A Gram matrix has a product for each two of the three vectors."""
+    return TRIPLE.T @ TRIPLE
+
+
+@G.misconception()
+def sines_for_cosines():
+    """Those are sines. The product of two unit vectors is the cosine of their angle."""
+    return np.sin(TURNS[1]) * (1 - np.eye(3))
+
+
+@G.misconception()
+def empty_diagonal():
+    """Each vector has a product with itself, too: what is it for a length of 1?"""
+    return TRIPLE @ TRIPLE.T - np.eye(3)
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def read(G):
     """ReLU(G x) for the three x, a row for each."""
@@ -219,6 +261,18 @@ def relu_left_out(G):
 def no_interference():
     """That is x itself. A feature that is on takes something away from the others."""
     return ACTIVE
+
+
+@read.misconception()
+def what_is_stored():
+    """That is what is stored. To read it, multiply with the directions once more."""
+    return ACTIVE @ TRIPLE
+
+
+@read.misconception()
+def sizes_for_relu(G):
+    """You took sizes. The ReLU makes 0 of what is negative."""
+    return abs(ACTIVE @ G.T)
 
 
 @exercise.part(points=1, answer=Formula("p"))
@@ -255,6 +309,30 @@ def error_of_one_feature():
 def loss_without_relu():
     """That is the error without the ReLU, by which single features are read without any."""
     return "3*p/2 + 3*p^2/2"
+
+
+@loss.misconception()
+def three_cost_as_one():
+    """If all three are on, how many of them are lost?"""
+    return "3*p^2*(1 - p)/2 + p^3"
+
+
+@loss.misconception()
+def small_p():
+    """That is the error for small p. Asked for is all of it, also if all three are on."""
+    return "3*p^2/2"
+
+
+@loss.misconception()
+def errors_not_squared():
+    """Each of the two is read wrongly by a half. What is the square of that?"""
+    return "3*p^2*(1 - p) + 3*p^3"
+
+
+@loss.misconception()
+def mean_of_the_three():
+    """You divided by three. Asked for is the sum over the features, the square of a length."""
+    return "p^2/2 + p^3/2"
 
 
 def crossing(error):

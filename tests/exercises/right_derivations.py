@@ -345,4 +345,30 @@ RIGHT = {
             "Σ_k g_k o_k",
         ],
     ],
+    ("a13_modern", "speculative", "law_steps"): [
+        [
+            "c_i + (1 - sum(c_k, k))*(p_i - c_i)/sum(p_k - c_k, k)",
+            "c_i + (sum(p_k*(p_i - c_i), k) - sum(c_k, k)*(p_i - c_i))/sum(p_k - c_k, k)",
+            "c_i + (p_i - c_i)*sum(p_k - c_k, k)/sum(p_k - c_k, k)  # linearity of sums",
+            "p_i",
+        ],
+        [
+            "(c_i*sum(p_k - c_k, k) + (1 - sum(c_k, k))*(p_i - c_i))/sum(p_k - c_k, k)",
+            "(sum(c_i*p_k - c_i*c_k, k) + p_i - c_i - sum(c_k*p_i - c_k*c_i, k))/sum(p_k - c_k, k)",
+            "(sum(c_i*p_k, k) + p_i - c_i - sum(c_k*p_i, k))/sum(p_k - c_k, k)  # linearity of sums",
+            "(c_i + p_i - c_i - sum(c_k*p_i, k))/sum(p_k - c_k, k)  # weights sum to one",
+            "p_i*(1 - sum(c_k, k))/sum(p_k - c_k, k)",
+            "p_i*(1 - sum(c_k, k))/(sum(p_k, k) - sum(c_k, k))",
+            "p_i*(1 - sum(c_k, k))/(1 - sum(c_k, k))",
+            "p_i",
+        ],
+        [
+            r"c_i + (1 - \sum_k q_k \frac{c_k}{q_k}) \frac{p_i - c_i}{\sum_k (p_k - c_k)}",
+            r"c_i + (1 - \sum_k c_k) \frac{p_i - c_i}{\sum_k p_k - \sum_k c_k}",
+            r"c_i + \frac{p_i - c_i - \sum_k c_k (p_i - c_i)}{1 - \sum_k c_k}",
+            r"c_i + \frac{(p_i - c_i)(1 - \sum_k c_k)}{1 - \sum_k c_k}",
+            "c_i + p_i - c_i",
+            "p_i",
+        ],
+    ],
 }
