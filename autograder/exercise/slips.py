@@ -108,7 +108,7 @@ def one_entry_wrong(right: Any, given: Any) -> Iterator[Any]:
     """All entries are right but one."""
     if _is_numbers(right) and right.size > 2 and np.shape(given) == right.shape:
         other = right.copy()
-        worst = np.argmax(np.abs(np.subtract(given, right, dtype=float)))
+        worst = np.argmax(np.abs(np.asarray(given, float) - np.asarray(right, float)))
         other.flat[worst] = given.flat[worst]
         yield other
 

@@ -68,5 +68,11 @@ def test_a_count_is_off_by_one_and_a_mean_is_not():
     assert recognise(mean, mean.read(10), mean.read(9)) is None
 
 
+def test_one_wrong_count_of_several_is_seen():
+    count = Count()
+    found = recognise(count, count.read([10, 25, 30]), count.read([10, 20, 30]))
+    assert found.__name__ == "one_entry_wrong"
+
+
 def test_every_slip_says_what_is_the_case():
     assert all(len(slip.__doc__) > 20 for slip in SLIPS)
