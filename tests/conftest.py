@@ -24,7 +24,7 @@ settings.load_profile("busy")
 def pytest_collection_modifyitems(items):
     """Skip what this machine can't run, with the reason; in CI that is a failure instead."""
     isolation = probe()
-    if isolation.tier == "C" and not os.environ.get("AUTOGRADER_REQUIRE_SANDBOX"):
+    if not isolation.isolates and not os.environ.get("AUTOGRADER_REQUIRE_SANDBOX"):
         skip = pytest.mark.skip(reason="no isolation here: `autograder doctor` says why")
         for item in items:
             if "sandbox" in item.keywords:

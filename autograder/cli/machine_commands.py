@@ -41,7 +41,7 @@ def doctor(
         print(f"for a better tier: {advice}")
     for item in look():
         print(f"{item.what}: {item.found or 'none'} (for {item.purpose})")
-    if isolation.tier == "C":
+    if not isolation.isolates:
         raise typer.Exit(1)
 
 

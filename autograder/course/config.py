@@ -170,7 +170,7 @@ class Course:
         CourseError
             If it is weaker than ``c.Course.minimum_tier``, or there is none and no trust.
         """
-        if isolation.tier == "C" and not (trust_students or self.minimum_tier):
+        if not isolation.isolates and not (trust_students or self.minimum_tier):
             raise CourseError(
                 f"this machine can't isolate student code ({isolation.failures()}). `autograder "
                 "doctor` says what to do; --trust-students grades without isolation"

@@ -167,6 +167,8 @@ class Grader:
         notices = [*notices, *handed.notices]
         limits, seconds = notebook_limits(self.course, release.data["exercises"])
         also = libraries(restored) | self._handed_over(handed.assignment)
+        # Whoever grades, and on whatever machine, comes through here.
+        self.course.demand(self._zygotes.isolation, trust_students=self._zygotes.trust)
         zygote = self._zygotes.of(release, limits, also)  # imports while the references are loaded
         assigned = self.assigned(handed.assignment, numbers_of)
         needed = any(c.gpu for a in assigned if a.exercise for c in a.exercise.checks)

@@ -38,16 +38,27 @@ def check_module(kinds: frozenset[type[Answer]] = frozenset()) -> bytes:
     """
     text = _assembled(student, "check", libraries=("numpy",))
     for kind in sorted(kinds, key=lambda kind: kind.kind):
-        text += _brought(kind)
+        text += _brought(kind, _defined(ast.parse(text)))
     return text.encode()
 
 
-def _brought(kind: type[Answer]) -> str:
-    """Return the reader of a kind that another package brings, ready to be found by its name."""
+def _brought(kind: type[Answer], taken: set[str]) -> str:
+    """Return the reader of a kind that another package brings, ready to be found by its name.
+
+    Raises
+    ------
+    ValueError
+        If what it defines has a name that check.py has ``taken`` already.
+    """
     reader = kind.reader
     if reader is None or reader.__module__.startswith(f"{student.__name__}."):
         return ""
     source = standalone(reader, reader.__name__)
+    if twice := _defined(ast.parse(source)) & taken:
+        raise ValueError(
+            f"the kind {kind.kind!r} brings {', '.join(sorted(twice))} to check.py, which has "
+            f"that already: give it another name in {reader.__module__}"
+        )
     return f"\n\n{source}\n\nREADERS[{kind.kind!r}] = {reader.__name__}\n"
 
 

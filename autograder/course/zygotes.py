@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
-from autograder.sandbox import Isolation, Limits, Zygote
+from autograder.sandbox import Isolation, Limits, Zygote, probe
 
 
 class Needs(Protocol):
@@ -32,7 +32,7 @@ class Zygotes:
     """
 
     def __init__(self, isolation: Isolation | None = None, *, trust: bool = False) -> None:
-        self._isolation, self._trust = isolation, trust
+        self.isolation, self.trust = isolation or probe(), trust
         self._open: dict[object, Zygote] = {}
         self._asked: set[object] = set()
 
@@ -49,9 +49,9 @@ class Zygotes:
             self._open[needs] = Zygote(
                 release.imports,
                 also=more,
-                isolation=self._isolation,
+                isolation=self.isolation,
                 limits=limits,
-                trust=self._trust,
+                trust=self.trust,
                 data=release.files,
             )
         return self._open[needs]

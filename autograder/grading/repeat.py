@@ -25,7 +25,7 @@ from autograder.sandbox.wire.requests import (
 Function = Callable[..., Any]
 
 
-class Calls(Values):
+class RecordedCalls(Values):
     """Recorded requests, known again where the same was asked and answered."""
 
     def __init__(self, calls: Sequence[Recorded]) -> None:
@@ -45,7 +45,7 @@ def repeats(call: Recorder) -> Callable[[Function, bool], bool]:
     """
     recorded = renumbered(call.calls)
     try:
-        calls = Calls(recorded)
+        calls = RecordedCalls(recorded)
     except Unfamiliar:  # then every comparison is made anew
         return lambda function, strict: _answers(function, recorded, strict)
     return lambda function, strict: _known(function, calls, strict)
@@ -74,7 +74,7 @@ def renumbered(calls: Sequence[Recorded]) -> list[Recorded]:
 
 
 @remembered()
-def _known(function: Function, calls: Calls, strict: bool) -> bool:
+def _known(function: Function, calls: RecordedCalls, strict: bool) -> bool:
     return _answers(function, calls.calls, strict)
 
 

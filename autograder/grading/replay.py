@@ -22,7 +22,7 @@ from autograder.exercise.cache import Unfamiliar, remembered
 from autograder.exercise.slips import FUNCTION_SLIPS, Slip
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.recorder import Recorder
-from autograder.grading.repeat import Calls, answers, renumbered, repeats
+from autograder.grading.repeat import RecordedCalls, answers, renumbered, repeats
 from autograder.student.visible_checks import effortless
 
 Function = Callable[..., Any]
@@ -96,7 +96,7 @@ def slipped(function: CheckedFunction, call: Recorder) -> Slip | None:
     if not call.calls or call.raised:
         return None
     try:
-        calls = Calls(renumbered(call.calls))
+        calls = RecordedCalls(renumbered(call.calls))
     except Unfamiliar:
         return None
     return _slipped(function.solution, calls)
@@ -119,7 +119,7 @@ def idle(function: CheckedFunction, call: Recorder) -> bool:
 
 
 @remembered()
-def _slipped(solution: Function, calls: Calls) -> Slip | None:
+def _slipped(solution: Function, calls: RecordedCalls) -> Slip | None:
     try:
         right = answers(solution, calls.calls)
     except Exception:  # what the reference can't answer, no slip explains

@@ -55,7 +55,7 @@ def on(what: str) -> str:
     Parameters
     ----------
     what : str
-        The name of the part, as in `isolation.Part`.
+        The name of the part, as in `isolation.Trial`.
     """
     if what == "bubblewrap" and bubblewrap.installed() is None:
         return "install bubblewrap: `apt install bubblewrap` or `dnf install bubblewrap`"

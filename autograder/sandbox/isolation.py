@@ -72,6 +72,11 @@ class Isolation:
     tier: Tier
     tried: tuple[Trial, ...] = ()
 
+    @property
+    def isolates(self) -> bool:
+        """Does anything hold student code back?"""
+        return self.tier in TIERS[:-1]
+
     def reaches(self, minimum: Tier) -> bool:
         """Say whether this is a tier at least as strong as another one."""
         return TIERS.index(self.tier) <= TIERS.index(minimum)

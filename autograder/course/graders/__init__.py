@@ -23,8 +23,7 @@ class EndsGraders(Exception):
 class Graders(Protocol):
     """Graders of one course, as a context manager: they end with it.
 
-    Each proves the isolation of the machine that it is on for itself.
-
+    Whoever grades a job refuses where the machine isolates less than the course demands.
     """
 
     @property
@@ -33,7 +32,7 @@ class Graders(Protocol):
 
     @property
     def judging(self) -> str:
-        """What was being judged when one was lost, if that is known: ``exercise.item``."""
+        """What was being judged when one was lost, ``exercise.item``; empty if nobody knows."""
 
     def submit(self, job: Job) -> Future[Graded]:
         """Have a submission graded.
@@ -52,5 +51,5 @@ class Graders(Protocol):
     ) -> None: ...
 
 
-#: Opens so many graders.
+#: Opens so many graders; it is called again, with fewer, where one was lost.
 Open = Callable[[int], Graders]
