@@ -185,7 +185,7 @@ best_scale = None  # one of "A", "B", "C", "D"
 # ```
 #
 # 1. `var`: the variance (`.var()`) of the 1000 scores for the four widths; `ksq`: the squared length of
-#    the four keys. Two decimals suffice.
+#    the four keys.
 # 2. `estimated`: what does the experiment estimate?
 #    - **A** $\operatorname{Var}(q \cdot k) = d$, but 1000 queries are far too few.
 #    - **B** $\operatorname{Var}(q \cdot k) = d$, but `randn` is a poor generator.

@@ -220,6 +220,12 @@ def causal_squares():
 
 
 @causal_pairs.misconception()
+def diagonal_blocked():
+    """A causal mask lets a token look at itself, too."""
+    return [4, 9, 10]
+
+
+@causal_pairs.misconception()
 def padding_forgotten():
     """You counted the causal mask alone."""
     return [15, 15, 15]
