@@ -327,10 +327,14 @@ def nobody_looks_ahead(call, rng):
 
 @exercise.check(points=1)
 def the_first_sees_itself(call, rng):
-    """With a causal mask the first token gets its own value, times W_o."""
+    """With a causal mask the first token gets its own value, times W_o; padding is not seen."""
     x, W = rng.normal(size=(2, 4, 8)), drawn(rng)
     out = layer(call, W, 2)(x, x, x, np.tri(4, dtype=bool))[0]
     agree(out[:, 0], x[:, 0] @ W[2] @ W[3], what="the first row")
+    W[0] = 0  # every query sees alike, whatever else is wrong
+    mask = (np.arange(4) < [[3], [2]])[:, None, None]
+    out, right = layer(call, W, 2)(x, x, x, mask)[0], expected(W, 2, x, x, x, mask)[0]
+    agree(out, right, credit=0.5, what="the output with a mask (B, 1, 1, n) for padding")
 
 
 @exercise.check(points=1)
@@ -458,6 +462,14 @@ class MaskForgotten(MultiHead):
 
 
 @exercise.misconception
+class MaskForMatricesAlone(MultiHead):
+    """You put axes in front of every mask. One of shape (B, 1, 1, n) has all four already."""
+
+    def _attend(self, q, k, v, mask):
+        return attention(q, k, v, None if mask is None else mask[None, None])
+
+
+@exercise.misconception
 class MaskInverted(MultiHead):
     """The mask is read the wrong way round: True means that the query may attend."""
 
@@ -499,6 +511,16 @@ class BiasesIgnored(MultiHead):
 
     def _linear(self, x, W, b):
         return x @ W
+
+
+@exercise.misconception
+class OutputBiasForgotten(MultiHead):
+    """b_o is not added: the map behind the heads has a bias, too."""
+
+    def __call__(self, xq, xk, xv, mask=None):
+        """Take it off again."""
+        out, weights = super().__call__(xq, xk, xv, mask)
+        return (out if self.b_o is None else out - self.b_o), weights
 
 
 @exercise.misconception
