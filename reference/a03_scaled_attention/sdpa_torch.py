@@ -108,7 +108,7 @@ def masks_broadcast(call, rng):
     q, k, v = qkv(rng, 2, 3)
     for shape in ((3, 5), (2, 1, 3, 5)):
         mask = torch.tensor(rng.random(shape) < 0.6)
-        mask[..., 0] = True
+        mask[..., 0], mask[..., 1] = True, False
         out, _ = evaluating(call)(q, k, v, mask=mask)
         right = F.scaled_dot_product_attention(q, k, v, mask)
         agree(out, right, rtol=1e-5, atol=1e-6, what="the output")

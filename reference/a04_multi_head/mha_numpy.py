@@ -120,7 +120,7 @@ class MultiHead:
         xq: Float[ndarray, "b n d"],
         xk: Float[ndarray, "b m d"],
         xv: Float[ndarray, "b m d"],
-        mask: Bool[ndarray, "*heads n m"] | None = None,
+        mask: Bool[ndarray, "..."] | None = None,
     ):
         """Return the output, shape (B, n, d), and the weights of every head, (B, h, n, m)."""
         q = self._split(self._linear(xq, self.W_q, self.b_q))
