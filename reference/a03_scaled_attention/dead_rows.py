@@ -168,9 +168,9 @@ def dead_rows_are_zero(call, rng):
 
 @exercise.check(points=0.5)
 def scores_of_any_size(call, rng):
-    """Scores of −10000 or 10000 change nothing of this, nor do far larger ones that are blocked."""
+    """Scores of −10000 or 10000 change nothing of this, nor do larger ones that are blocked."""
     mask = np.array([True, True, False, True])
-    for size in (-1e4, 1e4, -1e4 * mask):
+    for size in (-1e4, 1e4, np.array([[-1e4], [0], [1e4]]), -1e4 * mask):
         s = rng.normal(size=(3, 4)) + size
         agree(call(s, mask), masked_softmax(s, mask))
 
@@ -215,8 +215,17 @@ def small_fill(s, mask):
 
 
 @exercise.misconception
+def one_largest_for_all_rows(s, mask):
+    """You subtract the largest score of the whole array. Rows of far smaller ones underflow."""
+    allowed = np.where(mask, s, -inf)
+    e = np.exp(allowed - allowed.max())
+    total = e.sum(axis=-1, keepdims=True)
+    return e / np.where(total == 0, 1, total)
+
+
+@exercise.misconception
 def largest_of_all_subtracted(s, mask):
-    """You subtract the largest of all scores. Where that is a blocked one, the others underflow."""
+    """You subtract the largest score, allowed or not. If it is blocked, the others underflow."""
     e = np.exp(s - s.max(axis=-1, keepdims=True)) * mask
     total = e.sum(axis=-1, keepdims=True)
     return e / np.where(total == 0, 1, total)

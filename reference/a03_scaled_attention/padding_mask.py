@@ -91,6 +91,13 @@ def queries_masked(lengths, n):
 
 
 @exercise.misconception(credit=0.4)
+def padded_queries_blocked_too(lengths, n):
+    """You blocked padded queries as well. Only keys are, so the axis of queries has length 1."""
+    mask = padding_mask(lengths, n)
+    return mask & np.swapaxes(mask, 1, 2)
+
+
+@exercise.misconception(credit=0.4)
 def true_for_padding(lengths, n):
     """Yours is True for the padding. True means that the query may attend."""
     return ~padding_mask(lengths, n)

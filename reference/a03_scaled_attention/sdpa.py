@@ -266,12 +266,21 @@ def mask_after_softmax(Q, K, V, mask=None, scale=None):
 
 @exercise.misconception
 def largest_of_all_subtracted(Q, K, V, mask=None, scale=None):
-    """You subtract the largest of all scores. Where that is a blocked one, the others underflow."""
+    """You subtract the largest score, allowed or not. If it is blocked, the others underflow."""
     scores = Q @ np.swapaxes(K, -1, -2) * (1 / np.sqrt(Q.shape[-1]) if scale is None else scale)
     e = np.exp(scores - scores.max(axis=-1, keepdims=True))
     e = (e if mask is None else e * mask).astype(V.dtype)
     total = e.sum(axis=-1, keepdims=True)
     weights = e / np.where(total == 0, 1, total)
+    return weights @ V, weights
+
+
+@exercise.misconception
+def large_number_for_infinity(Q, K, V, mask=None, scale=None):
+    """A large negative number in place of −∞ gives even weights where nothing is allowed, not 0."""
+    factor = Q.shape[-1] ** -0.5 if scale is None else scale
+    scores = Q @ np.swapaxes(K, -1, -2) * np.asarray(factor, Q.dtype)
+    weights = softmax(scores if mask is None else np.where(mask, scores, scores.dtype.type(-1e9)))
     return weights @ V, weights
 
 

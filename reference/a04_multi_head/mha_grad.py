@@ -191,6 +191,13 @@ def softmax_entry_by_entry(X, W, h, dY, mask=None):
     return backward(X, W, h, dY, mask, through=lambda A, dA: A * (1 - A) * dA)
 
 
+@exercise.misconception
+def sum_over_the_queries(X, W, h, dY, mask=None):
+    """You summed over the queries. The softmax, and so its Jacobian, is that of a row."""
+    through = lambda A, dA: A * (dA - (A * dA).sum(axis=-2, keepdims=True))  # noqa: E731
+    return backward(X, W, h, dY, mask, through=through)
+
+
 @exercise.misconception(credit=0.5)
 def first_example_alone(X, W, h, dY, mask=None):
     """The gradients of the matrices come from one example. Add up all of the batch."""

@@ -347,7 +347,7 @@ def heads_side_by_side(call, rng):
 
 @exercise.check(points=1)
 def output_passes_through_its_matrix(call, rng):
-    """Doubling W_o doubles the output; W_o = 0 leaves nothing."""
+    """Doubling W_o doubles the output; W_o = 0 leaves nothing, nor does W_v = 0, whenever set."""
     x, W = rng.normal(size=(1, 3, 6)), drawn(rng, 6)
     made = layer(call, W, 2)
     once = made(x, x, x)[0]
@@ -355,6 +355,8 @@ def output_passes_through_its_matrix(call, rng):
     agree(made(x, x, x)[0], 2 * np.asarray(once), what="the output for 2 W_o")
     made.W_o = 0 * W[3]
     agree(made(x, x, x)[0], np.zeros_like(x), what="the output for W_o = 0")
+    made.W_o, made.W_v = W[3], 0 * W[2]
+    agree(made(x, x, x)[0], np.zeros_like(x), credit=0.5, what="the output for W_v = 0, set later")
 
 
 @exercise.misconception
