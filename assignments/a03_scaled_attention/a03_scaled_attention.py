@@ -55,8 +55,8 @@ except ImportError:
 # and the standard deviation $t$. How much does the score $q \cdot k = \sum_i q_i k_i$, a sum over $n$
 # entries, vary?
 #
-# A derivation is a list of lines of text, each equal to the one before; behind a `#` you may name the
-# rule that you use. There are `E(…)` and `Var(…)`, `sum(…, i)` runs over all $n$ entries, and a product
+# A derivation is a list of lines of text, each equal to the one before, by one rule a line; behind a `#` you
+# may name it. There are `E(…)` and `Var(…)`, `sum(…, i)` runs over all $n$ entries, and a product
 # needs a `*`. For another quantity it might be
 #
 # ```python
@@ -185,7 +185,7 @@ best_scale = None  # one of "A", "B", "C", "D"
 # ```
 #
 # 1. `var`: the variance (`.var()`) of the 1000 scores for the four widths; `ksq`: the squared length of
-#    the four keys. Two decimals suffice.
+#    the four keys.
 # 2. `estimated`: what does the experiment estimate?
 #    - **A** $\operatorname{Var}(q \cdot k) = d$, but 1000 queries are far too few.
 #    - **B** $\operatorname{Var}(q \cdot k) = d$, but `randn` is a poor generator.
@@ -642,7 +642,7 @@ excess = None       # a whole number
 #    gradient with respect to $p$. Begin with `sum(g_k*D(p_k, s_j), k)`, where `D(f, x)` is the derivative
 #    of $f$ with respect to $x$; use the *softmax Jacobian*,
 #    $\partial p_i / \partial s_j = p_i (\delta_{ij} - p_j)$ (written `delta(i,j)`), *linearity of sums* and
-#    *delta contraction*; and end with $p_j$ times a difference.
+#    *delta contraction*, one a line; and end with $p_j$ times a difference.
 # 2. `attention_grad(Q, K, V, dO, mask)`: the three gradients. Blocked pairs get the gradient 0; a query
 #    without any key has zeros as well. Test it with central differences,
 #    $\frac{f(x + h) - f(x - h)}{2h}$: $h = 10^{-5}$ is right, $10^{-2}$ is too coarse, and $10^{-12}$

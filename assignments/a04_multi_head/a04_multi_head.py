@@ -138,7 +138,8 @@ your_numbers("mha_split")
 # %% [markdown]
 # 1. `split_shape`, `merged_shape`: for your sizes, the shape after splitting $(B, n, d)$ into $h$ heads, and after merging
 #    them again. (Heads come before tokens, so that `@` works head by head.)
-# 2. `split_heads(x, h)` and `merge_heads(x)`. A width that $h$ doesn't divide raises a `ValueError`.
+# 2. `split_heads(x, h)` and `merge_heads(x)`. A width that $h$ doesn't divide raises a `ValueError`. A batch may be
+#    empty, $B = 0$ (then NumPy can't work out a size that you leave open as −1).
 
 # %% exercise="mha_split"
 import numpy as np

@@ -168,9 +168,10 @@ def dead_rows_are_zero(call, rng):
 
 @exercise.check(points=0.5)
 def scores_of_any_size(call, rng):
-    """Scores of −10000 or 10000 change nothing of this; a mask may broadcast."""
-    for size in (-1e4, 1e4):
-        s, mask = rng.normal(size=(3, 4)) + size, np.array([True, True, False, True])
+    """Scores of −10000 or 10000 change nothing of this, nor do larger ones that are blocked."""
+    mask = np.array([True, True, False, True])
+    for size in (-1e4, 1e4, np.array([[-1e4], [0], [1e4]]), -1e4 * mask):
+        s = rng.normal(size=(3, 4)) + size
         agree(call(s, mask), masked_softmax(s, mask))
 
 
@@ -214,6 +215,23 @@ def small_fill(s, mask):
 
 
 @exercise.misconception
+def one_largest_for_all_rows(s, mask):
+    """You subtract the largest score of the whole array. Rows of far smaller ones underflow."""
+    allowed = np.where(mask, s, -inf)
+    e = np.exp(allowed - allowed.max())
+    total = e.sum(axis=-1, keepdims=True)
+    return e / np.where(total == 0, 1, total)
+
+
+@exercise.misconception
+def largest_of_all_subtracted(s, mask):
+    """You subtract the largest score, allowed or not. If it is blocked, the others underflow."""
+    e = np.exp(s - s.max(axis=-1, keepdims=True)) * mask
+    total = e.sum(axis=-1, keepdims=True)
+    return e / np.where(total == 0, 1, total)
+
+
+@exercise.misconception
 def overflowing(s, mask):
     """exp overflows, or everything underflows. Subtract the largest allowed score of each row."""
     with np.errstate(all="ignore"):
@@ -229,9 +247,21 @@ def risks():
 
 
 @risks.misconception()
-def gradients_too():
+def all_of_them():
     """Gradients of blocked scores are 0 either way, and finite numbers take no more time."""
     return "ABCDE"
+
+
+@risks.misconception()
+def gradients_too():
+    """The gradient of a blocked score is its weight, 0, times something finite."""
+    return "ABCD"
+
+
+@risks.misconception()
+def half_precision_forgotten():
+    """What is the largest number that float16 knows?"""
+    return "BD"
 
 
 @risks.misconception()

@@ -243,6 +243,12 @@ def own_key_blocked(n, m):
 
 
 @exercise.misconception(credit=0.5)
+def next_key_allowed(n, m):
+    """One key too many: your queries see the token after their own."""
+    return np.tri(n, m, k=m - n + 1, dtype=bool)
+
+
+@exercise.misconception(credit=0.5)
 def numbers_for_booleans(n, m):
     """The result holds numbers. Asked for are True and False."""
     return np.tri(n, m, k=m - n)

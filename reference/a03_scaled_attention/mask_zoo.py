@@ -64,6 +64,20 @@ def cross_as_a_square(n, p, source):
     return [n * n, causal, causal + p * (p - 1) // 2, (n + source) ** 2]
 
 
+@allowed.misconception()
+def cross_within_the_source(n, p, source):
+    """Across two texts the queries are your n tokens, and only the keys are the other text's."""
+    causal = n * (n + 1) // 2
+    return [n * n, causal, causal + p * (p - 1) // 2, source**2]
+
+
+@allowed.misconception()
+def causal_alone_without_the_diagonal(n, p, source):
+    """In your second number no token may look at itself."""
+    causal = n * (n + 1) // 2
+    return [n * n, causal - n, causal + p * (p - 1) // 2, n * source]
+
+
 @exercise.part(points=1, answer=Formula("n"))
 def causal():
     """The pairs that a causal mask allows for n tokens."""
@@ -82,7 +96,11 @@ def without_the_diagonal():
     return "n*(n - 1)/2"
 
 
-@exercise.part(points=1, answer=Formula("n p"))
+# The prefix is never longer than the text, so that sums from p + 1 to n are what they say.
+@exercise.part(
+    points=1,
+    answer=Formula("n p", assumptions={"*": "nonnegative"}, definitions={"n": "p + rest"}),
+)
 def prefix():
     """The pairs that a causal mask allows if the first p tokens see each other."""
     return "n*(n + 1)/2 + p*(p - 1)/2"
@@ -98,6 +116,12 @@ def prefix_for_every_query():
 def whole_square():
     """Half of the square of the prefix, with its diagonal, is allowed already."""
     return "n*(n + 1)/2 + p**2"
+
+
+@prefix.misconception()
+def prefix_unseen_by_the_rest():
+    """You counted two texts. The tokens behind the prefix see it, too."""
+    return "p**2 + (n - p)*(n - p + 1)/2"
 
 
 @prefix.misconception()

@@ -91,6 +91,13 @@ def queries_masked(lengths, n):
 
 
 @exercise.misconception(credit=0.4)
+def padded_queries_blocked_too(lengths, n):
+    """You blocked padded queries as well. Only keys are, so the axis of queries has length 1."""
+    mask = padding_mask(lengths, n)
+    return mask & np.swapaxes(mask, 1, 2)
+
+
+@exercise.misconception(credit=0.4)
 def true_for_padding(lengths, n):
     """Yours is True for the padding. True means that the query may attend."""
     return ~padding_mask(lengths, n)
@@ -217,6 +224,12 @@ def causal_pairs():
 def causal_squares():
     """You left the padded queries out. They are computed as well, and look back at the text."""
     return [1, 6, 15]
+
+
+@causal_pairs.misconception()
+def diagonal_blocked():
+    """A causal mask lets a token look at itself, too."""
+    return [4, 9, 10]
 
 
 @causal_pairs.misconception()

@@ -152,6 +152,8 @@ def measures_the_slope(call, rng):
         require(number.shape == () and number.dtype.kind == "f", "the slope is not one number")
         if abs(number - 1) < 0.1:
             raise Mismatch("this is the slope of the variance: take the root")
+        if abs(number - 2) < 0.2:
+            raise Mismatch("this is the slope of log d against log sd: exchange the two")
         require(abs(number - 0.5) < 0.02, "the slope is more than 0.02 away from the expected one")
     require(values[0] != values[1], "two seeds give the same slope: is it measured?")
 
@@ -170,6 +172,15 @@ def one_key_for_all(seed):
     rng = np.random.default_rng(seed)
     pairs = [(rng.standard_normal((20_000, d)), rng.standard_normal(d)) for d in widths]
     return fitted([np.std(Q @ k) for Q, k in pairs])
+
+
+@exercise.misconception(credit=0.5)
+def axes_exchanged(seed):
+    """Your slope is that of log d against log sd: exchange the two."""
+    rng = np.random.default_rng(seed)
+    pairs = [rng.standard_normal((2, 20_000, d)) for d in widths]
+    spread = [np.std((q * k).sum(axis=1)) for q, k in pairs]
+    return float(np.polyfit(np.log(spread), np.log(widths), 1)[0])
 
 
 @exercise.misconception(fatal=True)

@@ -77,6 +77,12 @@ def sum_of_squares():
 
 
 @trace.misconception()
+def trace_scaled_above():
+    """The rows are exchanged: the unscaled scores come first."""
+    return measured(0.5, 0)[1]
+
+
+@trace.misconception()
 def trace_never_scaled():
     """Both rows are those of unscaled scores."""
     return measured(0, 0)[1]

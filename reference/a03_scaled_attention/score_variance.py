@@ -224,6 +224,12 @@ def taken_for_one():
 
 
 @over_width.misconception()
+def deviation_for_variance():
+    """That is the standard deviation of what is left. Asked for is its variance."""
+    return "1/sqrt(d)"
+
+
+@over_width.misconception()
 def divided_once_too_often():
     """You forgot that the variance of q · k itself is d."""
     return "1/d**2"

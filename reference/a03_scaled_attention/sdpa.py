@@ -176,7 +176,7 @@ def single_positions_keep_their_axes(call, rng):
 
 @exercise.check(points=1)
 def mask_hides_keys(call, rng):
-    """A masked key has weight 0, a mask of True changes nothing, a dead row gives 0."""
+    """A masked key has weight 0, whatever its score; True changes nothing; a dead row gives 0."""
     Q, K, V = qkv(rng)
     mask = rng.random((3, 5)) < 0.6
     mask[0], mask[1], mask[2, :2] = True, False, (True, False)
@@ -185,6 +185,9 @@ def mask_hides_keys(call, rng):
     for other in (np.ones((3, 5), bool), mask):
         found, expected = call(Q, K, V, mask=other), attention(Q, K, V, other)
         agree(found, expected, what="the result for a row without allowed keys", credit=0.5)
+    K[-1] = 1e4 * Q[0]
+    found, expected = (f(Q, K, V, mask=np.arange(5) < 4) for f in (call, attention))
+    agree(found, expected, what="the result beside a blocked score that is huge", credit=0.5)
 
 
 @exercise.check(points=0.5, after=rows_add_up_to_one)
@@ -258,6 +261,26 @@ def mask_after_softmax(Q, K, V, mask=None, scale=None):
     """You masked the weights, so they no longer add up to 1. Mask the scores, with −∞."""
     _, weights = attention(Q, K, V, None, scale)
     weights = weights if mask is None else weights * mask
+    return weights @ V, weights
+
+
+@exercise.misconception
+def largest_of_all_subtracted(Q, K, V, mask=None, scale=None):
+    """You subtract the largest score, allowed or not. If it is blocked, the others underflow."""
+    scores = Q @ np.swapaxes(K, -1, -2) * (1 / np.sqrt(Q.shape[-1]) if scale is None else scale)
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    e = (e if mask is None else e * mask).astype(V.dtype)
+    total = e.sum(axis=-1, keepdims=True)
+    weights = e / np.where(total == 0, 1, total)
+    return weights @ V, weights
+
+
+@exercise.misconception
+def large_number_for_infinity(Q, K, V, mask=None, scale=None):
+    """A large negative number in place of −∞ gives even weights where nothing is allowed, not 0."""
+    factor = Q.shape[-1] ** -0.5 if scale is None else scale
+    scores = Q @ np.swapaxes(K, -1, -2) * np.asarray(factor, Q.dtype)
+    weights = softmax(scores if mask is None else np.where(mask, scores, scores.dtype.type(-1e9)))
     return weights @ V, weights
 
 

@@ -307,6 +307,12 @@ def dK_transposed(dQ):
     return np.outer([1, 0], dQ)
 
 
+@dK.misconception()
+def dK_both_alike(dQ):
+    """What one score gains the other loses: the gradients of the two keys add up to 0."""
+    return np.outer([dQ[0], dQ[0]], [1, 0])
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def dV(A):
     """The gradient for the values, with dO = 1, shape (2,)."""
@@ -315,5 +321,5 @@ def dV(A):
 
 @dV.misconception()
 def values_themselves():
-    """These are the values. How much does each of them count in the output?"""
+    """These are the values, or dA. How much does each of the values count in the output?"""
     return np.array([1.0, 0])

@@ -40,6 +40,12 @@ def rows_of_the_keys(m, d_v):
 
 
 @single.misconception()
+def shape_of_the_weights(n, m):
+    """That is the shape of the weights: they have a column for each key."""
+    return (n, m)
+
+
+@single.misconception()
 def width_of_the_keys(n, d_k):
     """An output is an average of values, so it has their width."""
     return (n, d_k)

@@ -108,7 +108,7 @@ def masks_broadcast(call, rng):
     q, k, v = qkv(rng, 2, 3)
     for shape in ((3, 5), (2, 1, 3, 5)):
         mask = torch.tensor(rng.random(shape) < 0.6)
-        mask[..., 0] = True
+        mask[..., 0], mask[..., 1] = True, False
         out, _ = evaluating(call)(q, k, v, mask=mask)
         right = F.scaled_dot_product_attention(q, k, v, mask)
         agree(out, right, rtol=1e-5, atol=1e-6, what="the output")
@@ -120,10 +120,12 @@ def drops_weights_while_training(call, rng):
     q, k, _ = qkv(rng, 40)
     module = call.make(0.5)
     call.seed(1)
-    out, weights = module(q, k, torch.eye(5).expand(40, 5, 5))
+    out, weights = module(q, k, torch.eye(5).repeat(1, 2).expand(40, 5, 10))
     rows_sum_to_one(weights)
-    kept = out.array != 0
-    require(np.allclose(out.array[kept], 2 * weights.array[kept], rtol=1e-4), _NOT_DOUBLED)
+    dropped, again = np.split(out.array, 2, axis=-1)  # two columns with the same values
+    require(np.array_equal(dropped, again), "equal columns of the values give other outputs")
+    kept = dropped != 0
+    require(np.allclose(dropped[kept], 2 * weights.array[kept], rtol=1e-4), _NOT_DOUBLED)
     require(0.4 < kept.mean() < 0.6, "with p = 0.5 about half of the weights should be dropped")
     require(kept.any(axis=-1).mean() > 0.8, "a query should not lose all of its weights at once")
 
@@ -192,10 +194,9 @@ class DropsTheOutput(Attention):
     """You drop entries of the output. Dropped are weights: for a query, some keys are not seen."""
 
     def forward(self, q, k, v, mask=None):
-        """Drop whole rows of the output."""
+        """Drop entries of the output."""
         weights = self._weights(q, k, mask)
-        out = weights @ v
-        return out * F.dropout(torch.ones_like(out[..., :1]), self.p, self.training), weights
+        return F.dropout(weights @ v, self.p, self.training), weights
 
 
 @exercise.misconception

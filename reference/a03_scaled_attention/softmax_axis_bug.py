@@ -92,6 +92,12 @@ def totals_exchanged():
 
 
 @totals.misconception()
+def faulty_taken_for_right():
+    """The second is right. What does the faulty code divide all of its weights by?"""
+    return np.array([6.0, 6.0])
+
+
+@totals.misconception()
 def entries_counted():
     """That is the number of weights. What do they add up to?"""
     return np.array([1.0, 18.0])
@@ -145,6 +151,14 @@ def of_the_other_example(seed):
 
 
 @leak.misconception()
+def raised_itself(seed):
+    """You added 5 to the scores of example 0. It is example 1 whose scores grow."""
+    S = scores(seed)
+    raised = S + np.array([5, 0])[:, None, None]
+    return np.array([over_everything(S)[0].sum(), over_everything(raised)[0].sum()])
+
+
+@leak.misconception()
 def five_times(seed):
     """You multiplied by 5. It is added to the scores, so the exponentials grow by the factor e⁵."""
     S = scores(seed)
@@ -180,7 +194,7 @@ def through_logarithms(weights):
 @exercise.check(points=1, visible=True)
 def gives_back_the_right_weights(call, rng):
     """From the faulty weights of a batch to those of a softmax for each query."""
-    for shape in ((2, 3, 5), (2, 4, 3, 3), (3, 4)):
+    for shape in ((2, 4, 3, 3), (2, 3, 5), (3, 4)):
         S = rng.normal(size=shape)
         agree(call(over_everything(S)), softmax(S))
 
@@ -188,7 +202,7 @@ def gives_back_the_right_weights(call, rng):
 @exercise.check(points=1)
 def rows_add_up(call, rng):
     """Every row adds up to 1, whatever its faulty share was."""
-    weights = over_everything(rng.normal(size=(4, 2, 6)) * 4)
+    weights = over_everything(rng.normal(size=(2, 4, 3, 6)) * 4)
     rows_sum_to_one(call(weights))
 
 
@@ -208,6 +222,12 @@ def multiplied_by_the_rows(weights):
 def columns_divided(weights):
     """Your columns add up to 1. It is the rows that belong to the queries."""
     return weights / weights.sum(axis=-2, keepdims=True)
+
+
+@exercise.misconception(credit=0.4)
+def second_axis_divided(weights):
+    """You divided along axis 1. That is the last axis of a matrix alone: call it −1."""
+    return weights / weights.sum(axis=1, keepdims=True)
 
 
 @exercise.misconception(credit=0.4)

@@ -77,6 +77,12 @@ def no_axis_of_heads(B, n, m):
     return (B, n, m)
 
 
+@weights_shape.misconception()
+def square_of_the_target(B, n, h):
+    """Those are the weights of self-attention. Across, there is a column for each source token."""
+    return (B, h, n, n)
+
+
 @exercise.part(points=1.25, answer=Shape())
 def out_shape(B, n, d):
     """The shape of the output."""
@@ -225,6 +231,14 @@ def mask_ignored(dec, enc, W, h, src_mask=None):
 
 
 @exercise.misconception
+def mask_meets_the_heads(dec, enc, W, h, src_mask=None):
+    """Your mask's first axis meets the heads. With shape (B, 1, 1, m) it stays with its example."""
+    q, k, v = (split_heads(x @ w, h) for x, w in zip((dec, enc, enc), W, strict=False))
+    mask = None if src_mask is None else src_mask[:, None, :]
+    return merge_heads(attention(q, k, v, mask)[0]) @ W[3]
+
+
+@exercise.misconception
 def mask_inverted(dec, enc, W, h, src_mask=None):
     """The mask is read the wrong way round: True means that a source token is there."""
     return cross_attention(dec, enc, W, h, None if src_mask is None else ~src_mask)
@@ -267,6 +281,12 @@ def entries(n, m):
 def whole_square(n, m):
     """You put both texts into one. Across, queries come from one and keys from the other."""
     return [n * n, (n + m) ** 2]
+
+
+@entries.misconception()
+def of_all_heads(n, m, h):
+    """You counted the scores of all heads. Asked for are those of a single one."""
+    return [h * n * n, h * n * m]
 
 
 @entries.misconception()

@@ -42,6 +42,12 @@ def whole_width(d):
 
 
 @d_k.misconception()
+def number_of_heads(h):
+    """That is the number of heads. How many columns does each of them get?"""
+    return h
+
+
+@d_k.misconception()
 def multiplied(d, h):
     """The heads share the width: they don't multiply it."""
     return d * h

@@ -146,6 +146,14 @@ def axes_in_front(mask, ndim):
 
 
 @exercise.misconception
+def always_second(mask, ndim):
+    """Your new axes always come second. A mask (n, m) holds for everybody: its axes come last."""
+    while mask.ndim < ndim:
+        mask = np.expand_dims(mask, 1)
+    return mask
+
+
+@exercise.misconception
 def always_one_axis(mask, ndim):
     """You add an axis whether or not one is missing."""
     return np.expand_dims(mask, -3) if mask.ndim > 2 else mask[(None,) * (ndim - 1)]

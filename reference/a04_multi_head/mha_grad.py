@@ -171,6 +171,15 @@ def scale_missing(X, W, h, dY, mask=None):
 
 
 @exercise.misconception
+def scale_missing_for_the_keys(X, W, h, dY, mask=None):
+    """The factor 1/√d_k of the scores is missing on the way back to the keys."""
+    dX, dW = backward(X, W, h, dY, mask)
+    more = np.sqrt(X.shape[-1] // h)
+    dX = dX + (more - 1) * backward(X, W, h, dY, mask, summed=(1,))[0]
+    return dX, np.stack([dW[0], more * dW[1], dW[2], dW[3]])
+
+
+@exercise.misconception
 def softmax_left_out(X, W, h, dY, mask=None):
     """You take the gradient of the weights for that of the scores. Softmax lies between them."""
     return backward(X, W, h, dY, mask, through=lambda _, dA: dA)
@@ -180,6 +189,13 @@ def softmax_left_out(X, W, h, dY, mask=None):
 def softmax_entry_by_entry(X, W, h, dY, mask=None):
     """You treat softmax entry by entry, A (1 − A). A weight depends on all scores of its row."""
     return backward(X, W, h, dY, mask, through=lambda A, dA: A * (1 - A) * dA)
+
+
+@exercise.misconception
+def sum_over_the_queries(X, W, h, dY, mask=None):
+    """You summed over the queries. The softmax, and so its Jacobian, is that of a row."""
+    through = lambda A, dA: A * (dA - (A * dA).sum(axis=-2, keepdims=True))  # noqa: E731
+    return backward(X, W, h, dY, mask, through=through)
 
 
 @exercise.misconception(credit=0.5)
@@ -373,11 +389,20 @@ def absolute_error(f, x, h=1e-5):
 
 @exercise.misconception
 def relative_to_one(f, x, h=1e-5):
-    """You divide by the norm of one gradient. Divide by the sum of both norms."""
+    """You divide by the norm of the differences. Divide by the sum of both norms."""
     if x.dtype != np.float64:
         raise ValueError(x.dtype)
     b = central(f, x, h)
     return float(np.linalg.norm(f(x)[1] - b) / np.linalg.norm(b))
+
+
+@exercise.misconception
+def relative_to_the_claim(f, x, h=1e-5):
+    """You divide by the norm of the claimed gradient. Divide by the sum of both norms."""
+    if x.dtype != np.float64:
+        raise ValueError(x.dtype)
+    a = f(x)[1]
+    return float(np.linalg.norm(a - central(f, x, h)) / np.linalg.norm(a))
 
 
 @exercise.misconception

@@ -120,7 +120,7 @@ class MultiHead:
         xq: Float[ndarray, "b n d"],
         xk: Float[ndarray, "b m d"],
         xv: Float[ndarray, "b m d"],
-        mask: Bool[ndarray, "*heads n m"] | None = None,
+        mask: Bool[ndarray, "..."] | None = None,
     ):
         """Return the output, shape (B, n, d), and the weights of every head, (B, h, n, m)."""
         q = self._split(self._linear(xq, self.W_q, self.b_q))
@@ -327,10 +327,14 @@ def nobody_looks_ahead(call, rng):
 
 @exercise.check(points=1)
 def the_first_sees_itself(call, rng):
-    """With a causal mask the first token gets its own value, times W_o."""
+    """With a causal mask the first token gets its own value, times W_o; padding is not seen."""
     x, W = rng.normal(size=(2, 4, 8)), drawn(rng)
     out = layer(call, W, 2)(x, x, x, np.tri(4, dtype=bool))[0]
     agree(out[:, 0], x[:, 0] @ W[2] @ W[3], what="the first row")
+    W[0] = 0  # every query sees alike, whatever else is wrong
+    mask = (np.arange(4) < [[3], [2]])[:, None, None]
+    out, right = layer(call, W, 2)(x, x, x, mask)[0], expected(W, 2, x, x, x, mask)[0]
+    agree(out, right, credit=0.5, what="the output with a mask (B, 1, 1, n) for padding")
 
 
 @exercise.check(points=1)
@@ -343,7 +347,7 @@ def heads_side_by_side(call, rng):
 
 @exercise.check(points=1)
 def output_passes_through_its_matrix(call, rng):
-    """Doubling W_o doubles the output; W_o = 0 leaves nothing."""
+    """Doubling W_o doubles the output; W_o = 0 leaves nothing, nor does W_v = 0, whenever set."""
     x, W = rng.normal(size=(1, 3, 6)), drawn(rng, 6)
     made = layer(call, W, 2)
     once = made(x, x, x)[0]
@@ -351,6 +355,8 @@ def output_passes_through_its_matrix(call, rng):
     agree(made(x, x, x)[0], 2 * np.asarray(once), what="the output for 2 W_o")
     made.W_o = 0 * W[3]
     agree(made(x, x, x)[0], np.zeros_like(x), what="the output for W_o = 0")
+    made.W_o, made.W_v = W[3], 0 * W[2]
+    agree(made(x, x, x)[0], np.zeros_like(x), credit=0.5, what="the output for W_v = 0, set later")
 
 
 @exercise.misconception
@@ -458,6 +464,14 @@ class MaskForgotten(MultiHead):
 
 
 @exercise.misconception
+class MaskForMatricesAlone(MultiHead):
+    """You put axes in front of every mask. One of shape (B, 1, 1, n) has all four already."""
+
+    def _attend(self, q, k, v, mask):
+        return attention(q, k, v, None if mask is None else mask[None, None])
+
+
+@exercise.misconception
 class MaskInverted(MultiHead):
     """The mask is read the wrong way round: True means that the query may attend."""
 
@@ -499,6 +513,16 @@ class BiasesIgnored(MultiHead):
 
     def _linear(self, x, W, b):
         return x @ W
+
+
+@exercise.misconception
+class OutputBiasForgotten(MultiHead):
+    """b_o is not added: the map behind the heads has a bias, too."""
+
+    def __call__(self, xq, xk, xv, mask=None):
+        """Take it off again."""
+        out, weights = super().__call__(xq, xk, xv, mask)
+        return (out if self.b_o is None else out - self.b_o), weights
 
 
 @exercise.misconception

@@ -63,9 +63,9 @@ def full_width_in(d, h):
 
 
 @exercise.part(points=1.5, answer=Count())
-def total(d):
+def total(each, output):
     """Parameters of the layer without biases."""
-    return 4 * d * d
+    return 3 * each + output
 
 
 @total.misconception()
@@ -87,9 +87,9 @@ def output_forgotten(d):
 
 
 @exercise.part(points=1, answer=Count())
-def total_with_biases(d):
+def total_with_biases(total, d):
     """Parameters of the layer with a bias for each of the four maps."""
-    return 4 * (d * d + d)
+    return total + 4 * d
 
 
 @total_with_biases.misconception()
@@ -114,6 +114,12 @@ def output_bias_forgotten(d):
 def biases_of_one_head(d, h):
     """Your biases are as wide as one head. A bias has an entry for each output of its map."""
     return 4 * (d * d + d // h)
+
+
+@total_with_biases.misconception()
+def one_number_for_each_map(total):
+    """You added one number for each map. A bias has an entry for each output of its map."""
+    return total + 4
 
 
 @total_with_biases.misconception()
@@ -165,6 +171,13 @@ def narrow_output_wide(d, h, bias):
     """Your W_O takes in the whole width d. How wide is what this single head gives?"""
     k = d // h
     return 3 * (d * k + bias * k) + (d * d + bias * d)
+
+
+@narrow.misconception()
+def narrow_output_square(d, h, bias):
+    """Your W_O stays as narrow as the head. It leads back to the width of the model."""
+    k = d // h
+    return 3 * (d * k + bias * k) + (k * k + bias * k)
 
 
 @narrow.misconception()

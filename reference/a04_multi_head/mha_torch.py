@@ -219,12 +219,12 @@ def same_weights(call, rng):
 
 @exercise.check(points=1)
 def same_with_a_mask(call, rng):
-    """With a causal mask no query looks ahead: True means that it may look."""
+    """With a mask no query looks where it may not: True means that it may look."""
     x, y = tensors(rng, 4, 4)
     y[:, 0] = x[:, 0]
-    module, mask = loaded(call, 8, 1), torch.ones(4, 4, dtype=torch.bool).tril()
+    module, mask = loaded(call, 8, 1), torch.ones(4, 4, dtype=torch.bool).tril().triu(-1)
     (a, weights), (b, _) = module(x, x, x, mask), module(y, y, y, mask)
-    require(not (weights.array * ~mask.numpy()).any(), "a query looks ahead")
+    require(not (weights.array * ~mask.numpy()).any(), "a query looks where it may not")
     agree(a.array[:, 0], b.array[:, 0], rtol=1e-4, atol=1e-5, what="the first row")
 
 
@@ -274,6 +274,15 @@ class NotTransposed(MHA):
 
     def _load(self, matrices):
         super()._load([matrix.T for matrix in matrices])
+
+
+@exercise.misconception(credit=0.5)
+class OneOrTheOtherTransposed(MHA):
+    """`in_proj_weight` and `out_proj.weight` are both for x Wᵀ: you treat them differently."""
+
+    def _load(self, matrices):
+        *three, out = matrices
+        super()._load([*(matrix.T for matrix in three), out])
 
 
 @exercise.misconception(credit=0.5)

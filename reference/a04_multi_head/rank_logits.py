@@ -123,6 +123,12 @@ def product_of_the_diagonal(A):
 
 
 @det.misconception()
+def of_the_exponentials(x):
+    """That is the determinant of the exponentials, before each row is divided by its sum."""
+    return np.linalg.det(np.exp(np.outer(x, x)))
+
+
+@det.misconception()
 def trace(A):
     """That is the trace."""
     return np.trace(A)
