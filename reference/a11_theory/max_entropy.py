@@ -283,6 +283,12 @@ def logarithm_forgotten(s, tau):
     return tau * np.exp(s / tau).sum()
 
 
+@free_energy.misconception()
+def tau_outside_alone(s, tau):
+    """That is τ · LSE(s). The scores are divided by τ first."""
+    return tau * np.log(np.exp(s).sum())
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def elsewhere(s, tau):
     """The objective at the uniform weights and at the corner of the largest score."""
@@ -365,3 +371,9 @@ def score_maximised():
 def limits_doubted():
     """You called a limit false. Divide the scores by a very small and by a very large τ."""
     return "ABDEF"
+
+
+@false_claims.misconception()
+def true_ones_marked():
+    """Which claims are asked for: the true ones or the false ones?"""
+    return "CDF"
