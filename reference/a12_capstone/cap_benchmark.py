@@ -311,6 +311,19 @@ def linear_with_relu(Q, K, V):
     return q @ (k.mT @ V) / (q @ k.sum(dim=-2).unsqueeze(-1))
 
 
+@exercise.misconception(fatal=True)
+def linear_without_the_one(Q, K, V):
+    """Your feature map is elu alone, so that weights may be negative. Add the 1."""
+    q, k = features(Q) - 1, features(K) - 1
+    return q @ (k.mT @ V) / (q @ k.sum(dim=-2).unsqueeze(-1))
+
+
+@exercise.misconception(fatal=True)
+def linear_with_the_scale(Q, K, V):
+    """You divided by √d first. The weights here are φ(q)·φ(k), without a scale."""
+    return linear_attention(Q / Q.shape[-1] ** 0.5, K, V)
+
+
 def exponent(n, seconds):
     """The slope over the three largest n, on log–log axes."""
     return np.polyfit(np.log(n[1:]), np.log(seconds[1:]), 1)[0]
