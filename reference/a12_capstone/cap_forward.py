@@ -174,14 +174,14 @@ def masked_behind_the_softmax(x, y, weights, h, mask=None):
     return merge_heads(maps @ v) @ weights["W_o"] + weights["b_o"], maps
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def scaled_by_the_whole_width(x, y, weights, h, mask=None):
     """You divided the scores by √d. A head's queries and keys have only d/h columns."""
     scaled = {name: weights[name] / np.sqrt(h) for name in ("W_q", "b_q")}
     return multi_head(x, y, weights | scaled, h, mask)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def scores_not_scaled(x, y, weights, h, mask=None):
     """The scores are not divided by the root of a head's width."""
     scaled = {name: weights[name] * np.sqrt(x.shape[-1] // h) for name in ("W_q", "b_q")}
@@ -331,7 +331,7 @@ class OwnPieces(Transformer):
 
 @exercise.alternative
 class DrawnAtOnce(Transformer):
-    """All weights from one long draw, much smaller ones, and ones and zeros as numpy has them."""
+    """All weights from one long draw that isn't normal, and ones as numpy has them."""
 
     def __init__(self, V, d, h, f, L, rng):
         self.h, self.L, self.attention = h, L, {}
@@ -339,13 +339,19 @@ class DrawnAtOnce(Transformer):
             name: int(np.prod(shape)) for name, shape in transformer_shapes(V, d, f, L).items()
         }
         ends = np.cumsum([*sizes.values()])
-        numbers = iter(np.split(rng.uniform(-0.1, 0.1, ends[-1]), ends))
+        numbers = iter(np.split(rng.uniform(-(3**0.5), 3**0.5, ends[-1]), ends))
         self.weights = {
-            n: next(numbers).reshape(s) for n, s in transformer_shapes(V, d, f, L).items()
+            name: next(numbers).reshape(shape) / np.sqrt(rows(name, shape))
+            for name, shape in transformer_shapes(V, d, f, L).items()
         }
         for name in self.weights:
             if ".gamma" in name:
                 self.weights[name] = np.ones(d)
+
+
+def rows(name, shape):
+    """By what the variance of a matrix is divided: d for the tables of embeddings."""
+    return shape[-1] if name in ("source", "target") else shape[0]
 
 
 V, D, H, F, L = 7, 8, 2, 10, 2
@@ -473,7 +479,7 @@ def weights_by_name(call, rng):
 
 @exercise.check(points=1)
 def drawn_from_rng(call, rng):
-    """Matrices come from `rng`, each its own; at first scales are 1."""
+    """Matrices come from `rng`, each its own, with the variance asked for; scales are 1."""
     one, same, other = (call.make(V, D, H, F, L, seeded(s)).weights for s in (5, 5, 6))
     known = {
         n: s
@@ -489,6 +495,12 @@ def drawn_from_rng(call, rng):
     matrices = [one[name].tobytes() for name, shape in known.items() if len(shape) == 2]
     require(matrices, "`weights` has no matrices")
     require(len({*matrices}) == len(matrices), "two matrices begin with the same numbers")
+    large = call.make(90, 32, H, 100, 1, seeded(7)).weights
+    for name, array in large.items():
+        if np.ndim(array) == 2:
+            times = np.var(array) * rows(name, np.shape(array))
+            message = f"{name!r} begins with {times:.2g} times the variance that is asked for"
+            require(0.7 < times < 1.4, message, credit=0.5)
 
 
 @exercise.misconception(credit=0.5)
