@@ -113,6 +113,12 @@ def with_latex_and_arrows():
     ]
 
 
+def free_of_the_weights(line):
+    """Are the scores gone, and does tau*log(Z) stand there by itself, beside no weight?"""
+    alone = line.chain.read_form("tau*log(Z)")
+    return "s" not in line.names and line.expr.expand(log=False).coeff(alone) == 1
+
+
 chain = IndexedChain(
     start="sum(p_i*s_i, i) - tau*sum(p_i*log(p_i), i)",
     target="tau*log(Z) - tau*sum(p_i*log(p_i/q_i), i)",
@@ -127,6 +133,7 @@ chain = IndexedChain(
         "definition",
         Fact("weights sum to one", "sum(p_k, k)", "1"),
     ),
+    ends=Waypoint("End with tau*log(Z) by itself, less a divergence.", free_of_the_weights),
 )
 
 
