@@ -69,6 +69,18 @@ claims = Labels(
             {"C11": "T"},
             "C11: how far does the first layer see, and what would a level be?",
         ),
+        "experiment_for_all": (
+            {"C7": "E"},
+            "C7: it speaks of *no* other temperature and *ever*. What does one example do to that?",
+        ),
+        "doubted_without_proof": (
+            {"C10": "F"},
+            "C10: you call it refuted. By which proof, or by which example?",
+        ),
+        "levels_left_open": (
+            {"C11": "E"},
+            "C11: it says *each* and *exactly*. What can a single layer do that doesn't fit?",
+        ),
         "offset_missed": (
             {"C12": "F"},
             "C12: what is the product of a rotation and the transpose of another one?",
@@ -291,6 +303,14 @@ reasons_of = Labels(
         "seen_once_for_ever": (
             {"C6": "H"},
             "C6: initial weights say nothing about what training does with them.",
+        ),
+        "seeds_for_findings": (
+            {"C6": "E"},
+            "C6: which of the reasons speaks of looking into models that are trained already?",
+        ),
+        "findings_for_seeds": (
+            {"C10": "D"},
+            "C10: can stability be seen in a model that is trained already?",
         ),
         "count_by_experiment": ({"C8": "D"}, "C8: parameters can be counted."),
         "denominator_decides": (

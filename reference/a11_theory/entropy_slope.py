@@ -191,6 +191,12 @@ def divided_by_beta():
     return np.r_[0, entropies([2, 1, 0.5])]
 
 
+@entropy_at.misconception()
+def a_temperature_beyond_zero():
+    """You divided by β wherever you could. It multiplies the scores: the rows get sharper."""
+    return entropies([0, 2, 1, 0.5])
+
+
 @entropy_at.misconception(credit=0.3)
 def entropy_in_bits():
     """These are bits. Nats come from the natural logarithm."""

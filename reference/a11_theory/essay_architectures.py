@@ -42,6 +42,12 @@ def masks_forgotten(n, m):
 
 
 @entries.misconception()
+def unmasked_source_and_target(n, m):
+    """The decoder that reads both has one causal mask over all of them."""
+    return [n * n, (n + m) ** 2, n * n + n * m + m * (m + 1) // 2]
+
+
+@entries.misconception()
 def cross_forgotten(n, m):
     """The decoder attends to the source, too."""
     return [n * n, (n + m) * (n + m + 1) // 2, n * n + m * (m + 1) // 2]

@@ -43,6 +43,12 @@ def attention_only(L, d):
 
 
 @block_weights.misconception()
+def one_matrix_of_two(L, d):
+    """The feed-forward part goes to the width 4d and back: two matrices."""
+    return 8 * L * d * d
+
+
+@block_weights.misconception()
 def one_block(L, d):
     """That is one block."""
     return 12 * d * d

@@ -96,6 +96,12 @@ def scores_times_width(n, h, d):
     return n * n * d * np.ones_like(h)
 
 
+@stored.misconception()
+def one_weight_for_each_query(n, h):
+    """Every query has a weight for every key, not one."""
+    return h * n
+
+
 @exercise.part(points=1, answer=Count())
 def ranks(m):
     """The ranks of two m × m tables after every row has lost its mean: random, and the identity."""

@@ -45,6 +45,12 @@ def one_per_sequence(B, n, d):
 
 
 @statistics.misconception()
+def layer_per_sequence(B, n, d):
+    """Layer normalisation takes its mean for every token, as RMS normalisation does."""
+    return [2 * B, 2 * d, B * n]
+
+
+@statistics.misconception()
 def rms_with_a_mean(B, n, d):
     """RMS normalisation subtracts no mean."""
     return [2 * B * n, 2 * d, 2 * B * n]

@@ -52,9 +52,21 @@ def beyond_the_ends(n, w, s, g):
 
 
 @edges.misconception()
+def window_never_cut_off(n, w, s, g):
+    """Near the two ends of the sequence the window is cut off: your second number is too large."""
+    return [n * n, n * (2 * w + 1), n * n // s, 2 * g * n - g * g + window(n - g, w)]
+
+
+@edges.misconception()
 def counted_twice(n, w, s, g):
     """Some pairs of the last pattern are in its window and in a global row or column, too."""
     return [n * n, window(n, w), n * n // s, 2 * g * n + window(n, w)]
+
+
+@edges.misconception()
+def overlap_with_the_window(n, w, s, g):
+    """Some pairs of global tokens are in the window as well. No pair counts twice."""
+    return [n * n, window(n, w), n * n // s, 2 * g * n - g * g + window(n, w)]
 
 
 @edges.misconception()

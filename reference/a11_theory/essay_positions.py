@@ -61,6 +61,12 @@ def no_clipping(N, d, K, d_k):
 
 
 @learned_numbers.misconception()
+def values_as_well(N, d, K, d_k):
+    """Here relative vectors are added to keys alone: there is one table of them."""
+    return [0, N * d, 2 * (2 * K + 1) * d_k, 0, 0]
+
+
+@learned_numbers.misconception()
 def angles_learned(N, d, K, d_k):
     """The angles of rotations are a fixed geometric sequence."""
     return [0, N * d, (2 * K + 1) * d_k, d_k // 2, 0]

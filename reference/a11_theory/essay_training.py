@@ -59,6 +59,12 @@ def one_kind_at_a_time(P, N):
     return [16 * P, 4 * P + 12 * P // N, 14 * P + 2 * P // N, 14 * P + 2 * P // N]
 
 
+@per_device.misconception()
+def all_at_once(P, N):
+    """You shared everything out in the first step. Gradients and weights follow one by one."""
+    return [16 * P, 16 * P // N, 16 * P // N, 16 * P // N]
+
+
 @exercise.part(points=0.5, answer=Count())
 def sent(P, N):
     """Bytes that one device sends in a ring all-reduce of the gradients in half precision."""
@@ -75,6 +81,12 @@ def one_round(P, N):
 def to_everybody(P, N):
     """In a ring a device sends pieces to its neighbour alone, not all of it to everybody."""
     return 2 * P * (N - 1)
+
+
+@sent.misconception()
+def never_cut(P, N):
+    """You sent the whole gradient in every step. It is cut into N pieces."""
+    return 4 * P * (N - 1)
 
 
 @sent.misconception()

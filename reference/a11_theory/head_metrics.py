@@ -72,6 +72,12 @@ def norms_of_the_heads():
     return size(heads)
 
 
+@S.misconception()
+def twins_counted_once():
+    """You took the mean of the two different heads. Heads that are alike count one by one."""
+    return size(heads - (heads[0] + heads[2]) / 2)
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def D():
     """The sum of the distances over all ordered pairs of different heads."""

@@ -33,6 +33,8 @@ MAPS = np.array(
     ]
 )
 
+UNIFORM = np.arange(4)[:, None, None] == 2  # the third of the four maps
+
 LETTERS = "^ABCDEFGHIJ"
 ECHO = {name: w.astype(float) for name, w in np.load(data_file("a11_theory/echo.npz")).items()}
 TOY = echo_pass(ECHO, [LETTERS.index(letter) for letter in "^BADGEBADGE"])[1].reshape(4, 11, 11)
@@ -108,6 +110,18 @@ def squared_distances():
     return (MAPS * steps(MAPS) ** 2).sum(axis=-1).mean(axis=-1)
 
 
+@distance.misconception()
+def first_row_moved_on():
+    """In the second map one row looks at itself. It counts, with its distance."""
+    return mean_distance(MAPS) * [1, N / (N - 1), 1, 1]
+
+
+@distance.misconception()
+def distances_without_the_mask():
+    """In the uniform map you let every row see all six keys. What does the mask leave?"""
+    return mean_distance(np.where(UNIFORM, 1 / N, MAPS))
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def previous(head_profile):
     """The mean weights on the previous token, over rows 1 to 5."""
@@ -132,6 +146,12 @@ def own_token():
     return np.diagonal(MAPS, 0, 1, 2).mean(axis=-1)
 
 
+@previous.misconception()
+def previous_without_the_mask():
+    """In the uniform map you let every row see all six keys. What does the mask leave?"""
+    return mean_previous(np.where(UNIFORM, 1 / N, MAPS))
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def entropy(head_profile):
     """The mean row entropies of the four maps, in nats."""
@@ -148,6 +168,12 @@ def six_keys_for_all():
 def entropies_added():
     """You added up the rows. Average over them."""
     return N * mean_entropy(MAPS)
+
+
+@entropy.misconception()
+def row_without_doubt_left_out():
+    """You divided by five. A row that is certain counts, too."""
+    return mean_entropy(MAPS) * N / (N - 1)
 
 
 @entropy.misconception()

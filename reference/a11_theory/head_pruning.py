@@ -134,6 +134,13 @@ def squares_added_up(order, seed, sizes):
     return np.cumsum(squares) / squares.sum()
 
 
+@explained.misconception()
+def size_of_what_is_kept(order, seed, sizes):
+    """You compared the sizes of the sums. What counts is how far the sum is from the output."""
+    kept = np.cumsum(contributions(seed, sizes)[np.asarray(order, int)], axis=0)
+    return (kept**2).sum(axis=(1, 2)) / (kept[-1] ** 2).sum()
+
+
 @exercise.part(points=0.5, answer=Count())
 def needed(explained):
     """How many heads of your order it takes to explain at least 99 %."""
@@ -235,3 +242,9 @@ def others_switched_off():
     """You kept that head and switched the others off. Switch off one at a time."""
     kept = [[head for head in HEADS if head != one] for one in HEADS]
     return np.array([mean_cost(costs(off)) for off in [(), *kept]])
+
+
+@losses.misconception()
+def one_after_the_other():
+    """You left the heads switched off, one more each time. Switch off each one alone."""
+    return np.array([mean_cost(costs(HEADS[:count])) for count in range(5)])

@@ -113,6 +113,12 @@ def with_latex_and_arrows():
     ]
 
 
+def free_of_the_weights(line):
+    """Are the scores gone, and does tau*log(Z) stand there by itself, beside no weight?"""
+    alone = line.chain.read_form("tau*log(Z)")
+    return "s" not in line.names and line.expr.expand(log=False).coeff(alone) == 1
+
+
 chain = IndexedChain(
     start="sum(p_i*s_i, i) - tau*sum(p_i*log(p_i), i)",
     target="tau*log(Z) - tau*sum(p_i*log(p_i/q_i), i)",
@@ -127,6 +133,7 @@ chain = IndexedChain(
         "definition",
         Fact("weights sum to one", "sum(p_k, k)", "1"),
     ),
+    ends=Waypoint("End with tau*log(Z) by itself, less a divergence.", free_of_the_weights),
 )
 
 
@@ -283,6 +290,12 @@ def logarithm_forgotten(s, tau):
     return tau * np.exp(s / tau).sum()
 
 
+@free_energy.misconception()
+def tau_outside_alone(s, tau):
+    """That is τ · LSE(s). The scores are divided by τ first."""
+    return tau * np.log(np.exp(s).sum())
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def elsewhere(s, tau):
     """The objective at the uniform weights and at the corner of the largest score."""
@@ -365,3 +378,9 @@ def score_maximised():
 def limits_doubted():
     """You called a limit false. Divide the scores by a very small and by a very large τ."""
     return "ABDEF"
+
+
+@false_claims.misconception()
+def true_ones_marked():
+    """Which claims are asked for: the true ones or the false ones?"""
+    return "CDF"

@@ -156,6 +156,12 @@ def one_layer_is_enough():
     return "1"
 
 
+@stacked_path.misconception()
+def as_with_dilation():
+    """A logarithm belongs to views that are multiplied. Here each layer adds the same again."""
+    return "log(n)"
+
+
 @exercise.part(points=0.5, answer=CLASSES)
 def dilated_path():
     """The class of the longest path if each layer's kernel is spread k times as far."""
@@ -216,6 +222,12 @@ def one_token_a_layer():
     return np.array([1, n, n - 1])
 
 
+@paths.misconception()
+def tokens_between():
+    """In self-attention any two tokens meet directly, however many stand between them."""
+    return np.array([n, n, -(-(n - 1) // (k - 1))])
+
+
 @exercise.part(points=0.5, answer=Count())
 def dilated():
     """The layers of dilated convolutions that it takes."""
@@ -254,6 +266,12 @@ def root_of_the_width():
 def width_squared():
     """Set n² d equal to n d². One n and one d go out."""
     return d * d
+
+
+@crossover.misconception()
+def two_products_against_one():
+    """You counted both products of attention. The formulas here have one, n² d."""
+    return d // 2
 
 
 @exercise.part(points=0.5, answer=Count())

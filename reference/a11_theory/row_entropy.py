@@ -170,6 +170,12 @@ def without_itself():
     return np.log([1, 1, 2, 3, 4])
 
 
+@causal_largest.misconception()
+def one_key_too_many():
+    """You gave every row one key too many: the first query sees itself alone."""
+    return np.log(np.arange(2, 7))
+
+
 @exercise.reference
 def attention_entropy(
     A: Float[ndarray, "..."], axis: int = -1, base: int | float | None = None

@@ -163,6 +163,12 @@ def attention_alone():
     return 4 * shapes[:, 0] * shapes[:, 1] ** 2
 
 
+@weights.misconception()
+def one_matrix_a_layer():
+    """A layer has more than one matrix of that size: you left out the factor in front."""
+    return shapes[:, 0] * shapes[:, 1] ** 2
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def slender():
     """The width divided by the depth of the three shapes."""
@@ -197,6 +203,12 @@ def four_not_squared():
 def width_given():
     """That is the width."""
     return 4 * np.cbrt(12 * 6 * 512**2 / 192)
+
+
+@depth.misconception()
+def shape_turned_round():
+    """You took L = 4d. Here the width is four times the depth."""
+    return np.cbrt(12 * 6 * 512**2 * 16 / 12)
 
 
 @exercise.part(points=0.5, answer=Numbers())

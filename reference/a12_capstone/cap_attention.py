@@ -242,6 +242,12 @@ def heads_mixed(maps):
 
 
 @exercise.misconception(fatal=True)
+def mean_over_heads(maps):
+    """You averaged over the heads and kept the batch. The batch is the first axis."""
+    return {name: each.mean(axis=1) for name, each in maps.items()}
+
+
+@exercise.misconception(fatal=True)
 def sums_shown(maps):
     """You added up the batch. A mean is asked for."""
     return {name: each.sum(axis=0) for name, each in maps.items()}
@@ -383,7 +389,7 @@ def head_by_head_in_a_list(maps):
 @exercise.check(points=0.5, visible=True)
 def entropy(call, rng):
     """The mean of −Σ p log p over all rows of a head."""
-    maps = drawn_maps(rng)
+    maps = drawn_maps(rng, 4, 5)
     agree(call(maps), row_entropy(maps))
 
 
@@ -412,6 +418,13 @@ def in_bits(maps):
 def entropy_of_the_mean(maps):
     """You averaged the maps before: the entropy of a mean isn't the mean entropy."""
     return row_entropy(maps.mean(axis=0, keepdims=True))
+
+
+@exercise.misconception(fatal=True)
+def along_the_queries(maps):
+    """You added up over the queries. A row is the distribution of one query over the keys."""
+    logs = np.log(np.where(maps > 0, maps, 1))
+    return -(maps * logs).sum(axis=-2).mean(axis=(0, 2))
 
 
 def shown_by(table):

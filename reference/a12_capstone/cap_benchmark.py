@@ -214,6 +214,12 @@ def fused_not_scaled(Q, K, V):
 
 
 @exercise.misconception(fatal=True)
+def fused_scaled_twice(Q, K, V):
+    """The kernel divides by √d itself, and you did so before: now the scores are divided by d."""
+    return fused_attention(Q / Q.shape[-1] ** 0.5, K, V)
+
+
+@exercise.misconception(fatal=True)
 def fused_and_causal(Q, K, V):
     """Your fused kernel is causal, the explicit method is not: they compute different things."""
     from torch.nn.functional import scaled_dot_product_attention
@@ -303,6 +309,19 @@ def linear_with_relu(Q, K, V):
     """Your feature map is max(x, 0) + 1. Below 0, elu + 1 is the exponential."""
     q, k = Q.relu() + 1, K.relu() + 1
     return q @ (k.mT @ V) / (q @ k.sum(dim=-2).unsqueeze(-1))
+
+
+@exercise.misconception(fatal=True)
+def linear_without_the_one(Q, K, V):
+    """Your feature map is elu alone, so that weights may be negative. Add the 1."""
+    q, k = features(Q) - 1, features(K) - 1
+    return q @ (k.mT @ V) / (q @ k.sum(dim=-2).unsqueeze(-1))
+
+
+@exercise.misconception(fatal=True)
+def linear_with_the_scale(Q, K, V):
+    """You divided by √d first. The weights here are φ(q)·φ(k), without a scale."""
+    return linear_attention(Q / Q.shape[-1] ** 0.5, K, V)
 
 
 def exponent(n, seconds):
@@ -422,6 +441,18 @@ def madds(n, h):
 def one_product_each(n, h):
     """Either method has two products: one of queries or keys, and one that reaches the values."""
     return [h * n**2 * D, h * n * D**2]
+
+
+@madds.misconception(credit=0.5)
+def scores_alone(n, h):
+    """Standard attention has a second product, of the weights with the values."""
+    return [h * n**2 * D, 2 * h * n * D**2]
+
+
+@madds.misconception(credit=0.5)
+def state_alone(n, h):
+    """Linear attention has a second product, of the queries with what the keys and values gave."""
+    return [2 * h * n**2 * D, h * n * D**2]
 
 
 @madds.misconception()

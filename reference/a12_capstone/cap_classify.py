@@ -171,6 +171,14 @@ class LastTokenAlone(Classifier):
         return self._encoded(x, positions)[:, -1]
 
 
+@exercise.misconception(credit=0.25)
+class FirstTokenAlone(Classifier):
+    """You take the first position. The mean is over all of them."""
+
+    def _pooled(self, x, positions):
+        return self._encoded(x, positions)[:, 0]
+
+
 @exercise.misconception
 class SumOfPositions(Classifier):
     """You added up the positions. Divide by how many there are."""

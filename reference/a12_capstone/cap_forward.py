@@ -44,11 +44,7 @@ def multi_head(
     mask: Bool[ndarray, "*batch n m"] | None = None,
 ) -> tuple[Float[ndarray, "B n d"], Float[ndarray, "B h n m"]]:
     """Let x ask and y answer, in h heads, with a bias on each of the four maps."""
-    q, k, v = (
-        split_heads(z @ weights[f"W_{name}"] + weights[f"b_{name}"], h)
-        for z, name in ((x, "q"), (y, "k"), (y, "v"))
-    )
-    out, maps = attention(q, k, v, mask)
+    out, maps = attention(*projected(x, y, weights, h), mask)
     return merge_heads(out) @ weights["W_o"] + weights["b_o"], maps
 
 
@@ -84,16 +80,24 @@ def with_sums_over_names(x, y, weights, h, mask=None):
 def with_a_column_of_ones(x, y, weights, h, mask=None):
     """A bias is one more row of the matrix, met by a one."""
 
-    def projected(z, name):
+    def mapped(z, name):
         ones = np.concatenate([z, np.ones((*z.shape[:2], 1))], axis=-1)
         return ones @ np.vstack([weights[f"W_{name}"], weights[f"b_{name}"]])
 
     q, k, v = (
-        np.stack(np.split(projected(z, name), h, axis=-1), axis=1)
+        np.stack(np.split(mapped(z, name), h, axis=-1), axis=1)
         for z, name in ((x, "q"), (y, "k"), (y, "v"))
     )
     out, maps = attention(q, k, v, mask)
-    return projected(out.transpose(0, 2, 1, 3).reshape(x.shape), "o"), maps
+    return mapped(out.transpose(0, 2, 1, 3).reshape(x.shape), "o"), maps
+
+
+def projected(x, y, weights, h):
+    """Queries, keys and values of all heads, (B, h, n, d/h) each."""
+    return [
+        split_heads(z @ weights[f"W_{name}"] + weights[f"b_{name}"], h)
+        for z, name in ((x, "q"), (y, "k"), (y, "v"))
+    ]
 
 
 def head_weights(rng, d=8):
@@ -125,6 +129,7 @@ def all_four_biases(call, rng):
 def masked(call, rng):
     """A mask reaches every head: True means: may attend."""
     x, w, mask = rng.normal(size=(2, 5, 8)), plain(head_weights(rng)), np.tri(5, dtype=bool)
+    mask[4, 2] = False  # so that its opposite, too, leaves every query a key
     found = call(x, x, w, 2, mask)
     require(isinstance(found, tuple | list) and len(found) == 2, "output and weights are asked for")
     agree(found[1], multi_head(x, x, w, 2, mask)[1], what="the weights")
@@ -160,6 +165,39 @@ def mask_negated(x, y, weights, h, mask=None):
     return multi_head(x, y, weights, h, None if mask is None else ~mask)
 
 
+@exercise.misconception
+def masked_behind_the_softmax(x, y, weights, h, mask=None):
+    """You set weights to 0 behind the softmax, so that rows no longer add up to 1."""
+    q, k, v = projected(x, y, weights, h)
+    _, maps = attention(q, k, v)
+    maps = maps if mask is None else maps * mask
+    return merge_heads(maps @ v) @ weights["W_o"] + weights["b_o"], maps
+
+
+@exercise.misconception(credit=0.5)
+def scaled_by_the_whole_width(x, y, weights, h, mask=None):
+    """You divided the scores by √d. A head's queries and keys have only d/h columns."""
+    scaled = {name: weights[name] / np.sqrt(h) for name in ("W_q", "b_q")}
+    return multi_head(x, y, weights | scaled, h, mask)
+
+
+@exercise.misconception(credit=0.5)
+def scores_not_scaled(x, y, weights, h, mask=None):
+    """The scores are not divided by the root of a head's width."""
+    scaled = {name: weights[name] * np.sqrt(x.shape[-1] // h) for name in ("W_q", "b_q")}
+    return multi_head(x, y, weights | scaled, h, mask)
+
+
+@exercise.misconception(fatal=True)
+def heads_cut_out_of_rows(x, y, weights, h, mask=None):
+    """You reshaped to (B, h, n, d/h) at once, which mixes tokens. Split the columns, then turn."""
+    q, k, v = (
+        merge_heads(z).reshape(len(z), h, z.shape[2], -1) for z in projected(x, y, weights, h)
+    )
+    out, maps = attention(q, k, v, mask)
+    return merge_heads(out) @ weights["W_o"] + weights["b_o"], maps
+
+
 @exercise.misconception(fatal=True)
 def only_one_head(x, y, weights, h, mask=None):
     """You attend once, over the whole width. Each head has its own columns."""
@@ -170,11 +208,7 @@ def only_one_head(x, y, weights, h, mask=None):
 @exercise.misconception(fatal=True)
 def heads_not_side_by_side(x, y, weights, h, mask=None):
     """You reshaped the heads without bringing the axis of tokens to the front again."""
-    (q, k, v) = (
-        split_heads(z @ weights[f"W_{n}"] + weights[f"b_{n}"], h)
-        for z, n in ((x, "q"), (y, "k"), (y, "v"))
-    )
-    out, maps = attention(q, k, v, mask)
+    out, maps = attention(*projected(x, y, weights, h), mask)
     return out.reshape(x.shape) @ weights["W_o"] + weights["b_o"], maps
 
 
@@ -297,7 +331,7 @@ class OwnPieces(Transformer):
 
 @exercise.alternative
 class DrawnAtOnce(Transformer):
-    """All weights from one long draw, much smaller ones, and ones and zeros as numpy has them."""
+    """All weights from one long draw that isn't normal, and ones as numpy has them."""
 
     def __init__(self, V, d, h, f, L, rng):
         self.h, self.L, self.attention = h, L, {}
@@ -305,13 +339,19 @@ class DrawnAtOnce(Transformer):
             name: int(np.prod(shape)) for name, shape in transformer_shapes(V, d, f, L).items()
         }
         ends = np.cumsum([*sizes.values()])
-        numbers = iter(np.split(rng.uniform(-0.1, 0.1, ends[-1]), ends))
+        numbers = iter(np.split(rng.uniform(-(3**0.5), 3**0.5, ends[-1]), ends))
         self.weights = {
-            n: next(numbers).reshape(s) for n, s in transformer_shapes(V, d, f, L).items()
+            name: next(numbers).reshape(shape) / np.sqrt(rows(name, shape))
+            for name, shape in transformer_shapes(V, d, f, L).items()
         }
         for name in self.weights:
             if ".gamma" in name:
                 self.weights[name] = np.ones(d)
+
+
+def rows(name, shape):
+    """By what the variance of a matrix is divided: d for the tables of embeddings."""
+    return shape[-1] if name in ("source", "target") else shape[0]
 
 
 V, D, H, F, L = 7, 8, 2, 10, 2
@@ -439,7 +479,7 @@ def weights_by_name(call, rng):
 
 @exercise.check(points=1)
 def drawn_from_rng(call, rng):
-    """Matrices come from `rng`, each its own; at first scales are 1."""
+    """Matrices come from `rng`, each its own, with the variance asked for; scales are 1."""
     one, same, other = (call.make(V, D, H, F, L, seeded(s)).weights for s in (5, 5, 6))
     known = {
         n: s
@@ -455,6 +495,12 @@ def drawn_from_rng(call, rng):
     matrices = [one[name].tobytes() for name, shape in known.items() if len(shape) == 2]
     require(matrices, "`weights` has no matrices")
     require(len({*matrices}) == len(matrices), "two matrices begin with the same numbers")
+    large = call.make(90, 32, H, 100, 1, seeded(7)).weights
+    for name, array in large.items():
+        if np.ndim(array) == 2:
+            times = np.var(array) * rows(name, np.shape(array))
+            message = f"{name!r} begins with {times:.2g} times the variance that is asked for"
+            require(0.7 < times < 1.4, message, credit=0.5)
 
 
 @exercise.misconception(credit=0.5)
@@ -505,6 +551,22 @@ class PreNorm(Transformer):
         y = y + self._look(f"{place}.self", inner, inner, np.tri(y.shape[1], dtype=bool))
         y = y + self._look(f"{place}.cross", self._norm(place, 2, y, 0), memory)
         return y + self._forward(place, self._norm(place, 3, y, 0))
+
+
+@exercise.misconception(credit=0.3)
+class NormBesideTheShortcut(Transformer):
+    """You normalise what a sublayer gives. The norm comes behind the sum with the shortcut."""
+
+    def _norm(self, place, number, x, new):
+        return x + super()._norm(place, number, 0, new)
+
+
+@exercise.misconception(credit=0.3)
+class NoShortcuts(Transformer):
+    """What goes into a sublayer is added to what comes out of it, before the norm."""
+
+    def _norm(self, place, number, x, new):
+        return super()._norm(place, number, 0, new)
 
 
 @exercise.misconception
@@ -707,6 +769,19 @@ def no_biases_in_attention():
 def one_layer_counted():
     """Encoder and decoder have two layers each."""
     return counted(9, 32, 64, 1)
+
+
+@parameters.misconception(credit=0.5)
+def norms_not_counted():
+    """Scales and shifts of the norms are learned, too."""
+    return [17_088 - 2 * 128, 25_664 - 2 * 192, 43_625 - 2 * 320]
+
+
+@parameters.misconception(credit=0.5)
+def cross_attention_forgotten():
+    """Your decoder lacks the weights of its look at the source."""
+    look = 2 * 4 * (32 * 32 + 32)
+    return [17_088, 25_664 - look, 43_625 - look]
 
 
 @parameters.misconception()

@@ -9,7 +9,14 @@ from jaxtyping import Int
 from numpy import ndarray
 
 from autograder.exercise import Choice, Exercise, agree, require, seeded, within
-from reference.helpers import Pass, cross_entropy, initial_weights, transformer_shapes
+from reference.helpers import (
+    Pass,
+    cross_entropy,
+    initial_weights,
+    merge_heads,
+    split_heads,
+    transformer_shapes,
+)
 
 exercise = Exercise(
     "cap_gradcheck",
@@ -255,6 +262,28 @@ def mean_forgotten(weights, h, src, dec_in, labels):
     return through(NormWithoutMean(weights, h), src, dec_in, labels)
 
 
+class NormWithoutVariance(Pass):
+    """See `variance_forgotten`."""
+
+    def norm(self, x, place, number):
+        """Leave out the share of the deviation on the way back."""
+        out, back = super().norm(x, place, number)
+        scale = 1 / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)
+
+        def wrong(g):
+            back(g)
+            g = g * self.w[f"{place}.gamma{number}"]
+            return scale * (g - g.mean(axis=-1, keepdims=True))
+
+        return out, wrong
+
+
+@exercise.misconception
+def variance_forgotten(weights, h, src, dec_in, labels):
+    """A norm divides by a deviation that depends on every entry: it has a share of the way back."""
+    return through(NormWithoutVariance(weights, h), src, dec_in, labels)
+
+
 class NoShortcut(Pass):
     """See `shortcut_forgotten`."""
 
@@ -268,6 +297,26 @@ class NoShortcut(Pass):
 def shortcut_forgotten(weights, h, src, dec_in, labels):
     """What goes around the feed-forward layer has a gradient, too: add it to what comes through."""
     return through(NoShortcut(weights, h), src, dec_in, labels)
+
+
+class NoShortcutAroundTheSource(Pass):
+    """See `shortcut_around_the_source_forgotten`."""
+
+    def attend(self, x, y, place, mask=None):
+        """Take away what the shortcut will add."""
+        out, weights, back = super().attend(x, y, place, mask)
+
+        def wrong(g):
+            of_x, of_y = back(g)
+            return of_x - g, of_y
+
+        return out, weights, wrong if place.endswith("cross") else back
+
+
+@exercise.misconception
+def shortcut_around_the_source_forgotten(weights, h, src, dec_in, labels):
+    """What goes around the decoder's look at the source has a gradient, too: add it."""
+    return through(NoShortcutAroundTheSource(weights, h), src, dec_in, labels)
 
 
 class NoRelu(Pass):
@@ -317,6 +366,22 @@ def memory_of_one_layer(weights, h, src, dec_in, labels):
     return through(LastMemory(weights, h), src, dec_in, labels)
 
 
+class FirstMemory(Pass):
+    """See `memory_overwritten`."""
+
+    def decode(self, y, memory, place):
+        """Only the first layer, which comes last on the way back, tells the memory."""
+        out, back = super().decode(y, memory, place)
+        first = place == self._layers("decoder")[0]
+        return out, lambda g: back(g) if first else (back(g)[0], 0.0)
+
+
+@exercise.misconception
+def memory_overwritten(weights, h, src, dec_in, labels):
+    """The memory keeps the gradient that comes back last, and loses those of other layers: add."""
+    return through(FirstMemory(weights, h), src, dec_in, labels)
+
+
 class OverwrittenRows(Pass):
     """See `rows_overwritten`."""
 
@@ -351,23 +416,49 @@ def factor_of_embeddings_forgotten(weights, h, src, dec_in, labels):
     return through(SmallTables(weights, h), src, dec_in, labels)
 
 
-class LargeScores(Pass):
-    """See `scale_of_scores_forgotten`."""
+class OtherSlopes(Pass):
+    """A way back through the softmax of the scores that subclasses get wrong."""
 
     def attend(self, x, y, place, mask=None):
-        """Scale the way back of queries and keys by √d_k, and put the output's own back."""
-        out, weights, back = super().attend(x, y, place, mask)
-        factor = np.sqrt(x.shape[-1] / self.h)
-        own = [f"{place}.{kind}_{name}" for kind in "Wb" for name in "qk"]
+        """Go back with the slopes of the scores that `slopes` gives."""
+        out, weights, _ = super().attend(x, y, place, mask)
+        (q, back_q), (k, back_k), (v, back_v) = (
+            self.linear(z, f"{place}.W_{name}", f"{place}.b_{name}")
+            for z, name in ((x, "q"), (y, "k"), (y, "v"))
+        )
+        q, k, v = (split_heads(z, self.h) for z in (q, k, v))
+        _, back_o = self.linear(merge_heads(weights @ v), f"{place}.W_o", f"{place}.b_o")
 
-        def wrong(g):
-            before = {name: self.grads[name].copy() for name in own}
-            found = back(g)
-            for name in own:
-                self.grads[name] += (factor - 1) * (self.grads[name] - before[name])
-            return found
+        def back(g):
+            g = split_heads(back_o(g), self.h)
+            slope = self.slopes(weights, g @ np.swapaxes(v, -1, -2), q.shape[-1] ** -0.5)
+            of_q, of_k = slope @ k, np.swapaxes(slope, -1, -2) @ q
+            of_v = np.swapaxes(weights, -1, -2) @ g
+            return back_q(merge_heads(of_q)), back_k(merge_heads(of_k)) + back_v(merge_heads(of_v))
 
-        return out, weights, wrong
+        return out, weights, back
+
+
+class LargeScores(OtherSlopes):
+    """See `scale_of_scores_forgotten`."""
+
+    def slopes(self, weights, of_weights, factor):
+        """Leave the factor out."""
+        return weights * (of_weights - (of_weights * weights).sum(axis=-1, keepdims=True))
+
+
+class Entrywise(OtherSlopes):
+    """See `softmax_entry_by_entry`."""
+
+    def slopes(self, weights, of_weights, factor):
+        """Keep the diagonal of the Jacobian alone."""
+        return weights * (1 - weights) * of_weights * factor
+
+
+@exercise.misconception
+def softmax_entry_by_entry(weights, h, src, dec_in, labels):
+    """A score moves all weights of its row: the Jacobian of softmax has more than a diagonal."""
+    return through(Entrywise(weights, h), src, dec_in, labels)
 
 
 @exercise.misconception
@@ -381,6 +472,13 @@ def gradient_of_the_sum(weights, h, src, dec_in, labels):
     """The loss is a mean, and your gradients are those of the sum."""
     loss, grads = loss_and_grads(weights, h, src, dec_in, labels)
     return loss, {name: labels.size * grad for name, grad in grads.items()}
+
+
+@exercise.misconception(credit=0.5)
+def gradient_per_sentence(weights, h, src, dec_in, labels):
+    """Your loss is a mean over all labels; your gradients divide by the number of sentences."""
+    loss, grads = loss_and_grads(weights, h, src, dec_in, labels)
+    return loss, {name: labels.shape[1] * grad for name, grad in grads.items()}
 
 
 @exercise.misconception
