@@ -85,6 +85,12 @@ def norms_as_sublayers():
     return [6, 3, 2]
 
 
+@numbers.misconception(credit=0.5)
+def one_norm_in_the_encoder():
+    """An encoder layer has more than one sublayer, and a norm behind each."""
+    return [3, 3, 1]
+
+
 @exercise.part(points=2, answer=Count())
 def affected():
     """Target outputs that move with target token 3, and with the last source token: two rows."""
@@ -107,6 +113,12 @@ def own_position_left_out():
 def earlier_ones():
     """You marked the positions that token 3 can see. Which ones can see token 3?"""
     return [[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]]
+
+
+@affected.misconception()
+def counted_from_one():
+    """You counted from 1. Positions start at 0 here: token 3 is the last but one of five."""
+    return [[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]]
 
 
 @affected.misconception(credit=0.5)
@@ -422,6 +434,17 @@ class NormAfterCrossAttentionForgotten(DecoderLayer):
 
     def _norm(self, number, y, new):
         return y + new if number == 2 else super()._norm(number, y, new)
+
+
+@exercise.misconception
+class InputOfTheLayerAdded(DecoderLayer):
+    """Your second sum adds what went into the layer. It adds what went into its own sublayer."""
+
+    def __call__(self, y, memory, tgt_mask=None, src_mask=None):
+        """Begin the second shortcut too early."""
+        seen = self._norm(1, y, self._look_back(y, tgt_mask))
+        y = self._norm(2, y, self._look_over(seen, memory, src_mask))
+        return self._norm(3, y, self._forward(y))
 
 
 @exercise.misconception

@@ -161,6 +161,12 @@ def one_per_layer(L):
 
 
 @norms.misconception()
+def norms_of_a_decoder(L):
+    """You gave each layer three norms. How many sublayers has a layer of the encoder?"""
+    return 3 * L
+
+
+@norms.misconception()
 def final_one_added(L):
     """You added a final norm. Where the norm comes after each sum, there is none."""
     return 2 * L + 1

@@ -198,6 +198,12 @@ def first_step_only():
 
 
 @greedy_probability.misconception()
+def second_step_only():
+    """That is the second token, given the first. The sequence has both."""
+    return 0.5
+
+
+@greedy_probability.misconception()
 def probabilities_added():
     """You added. Both tokens must come, one after the other."""
     return 0.6 + 0.5

@@ -53,6 +53,12 @@ def unselected_counted_as_staying():
     return [0.12, 0.015, 0.865]
 
 
+@fractions.misconception()
+def never_selected():
+    """The last one is the fraction that was never selected. Of the selected ones, some stay."""
+    return [0.12, 0.015, 0.85]
+
+
 @exercise.part(points=0.5, answer=Count())
 def next_predicted():
     """The number of tokens that are predicted from what comes before them."""

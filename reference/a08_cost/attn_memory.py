@@ -284,6 +284,12 @@ def state_grows():
 
 
 @state_floats.misconception()
+def widths_added():
+    """You added the two widths. S is a matrix: it has a number for each pair of D and d_v."""
+    return 64 + 64
+
+
+@state_floats.misconception()
 def two_matrices():
     """The sum of the features is a vector, not another matrix."""
     return 2 * 64 * 64
@@ -383,6 +389,13 @@ def keys_ignored(n, m=None, heads=1, batch=1, dtype="float32"):
 def always_float32(n, m=None, heads=1, batch=1, dtype="float32"):
     """The argument `dtype` has no effect."""
     return batch * heads * n * (n if m is None else m) * 4
+
+
+@exercise.misconception
+def bfloat16_as_float32(n, m=None, heads=1, batch=1, dtype="float32"):
+    """You gave bfloat16 four bytes. The 16 says how many bits it has, as in float16."""
+    size = 4 if dtype == "bfloat16" else BYTES[dtype]
+    return batch * heads * n * (n if m is None else m) * size
 
 
 @exercise.misconception

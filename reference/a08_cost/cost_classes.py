@@ -55,6 +55,12 @@ def softmax_of_one_row():
 
 
 @softmax_time.misconception()
+def one_step_a_row():
+    """You gave each row one step. How many exponentials are in a row?"""
+    return "n"
+
+
+@softmax_time.misconception()
 def softmax_sees_the_width():
     """Softmax works on finished scores; it has nothing to do with the width of a key."""
     return "n*m*d_k"
@@ -154,6 +160,12 @@ def projections_only():
 def quadratic_in_both():
     """Widths and lengths are never both squared: add the costs up one product at a time."""
     return "n**2*d**2"
+
+
+@layer_time.misconception()
+def one_token_projected():
+    """You projected one token. All of them pass through the four matrices."""
+    return "n**2*d + d**2"
 
 
 @exercise.part(points=0.5, answer=ComplexityClass("n m d_k d_v"))

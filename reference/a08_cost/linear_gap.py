@@ -193,9 +193,9 @@ def spectral_norm(seed):
 
 
 @exercise.part(points=1, answer=Numbers())
-def rel(seed):
+def rel(l2, seed):
     """The same, divided by the norm of the standard output."""
-    return gap_norms(seed) / softmax_norms(seed)
+    return l2 / softmax_norms(seed)
 
 
 @rel.alternative
@@ -226,7 +226,7 @@ def divided_by_the_length(seed):
 @rel.misconception()
 def in_percent(seed):
     """These are percentages; asked for are fractions."""
-    return 100 * rel.compute(seed)
+    return 100 * gap_norms(seed) / softmax_norms(seed)
 
 
 @exercise.part(points=2, answer=Essay())
