@@ -73,7 +73,7 @@ def one_vector_for_the_source():
 
 @encoded.misconception()
 def heads_left_apart(s):
-    """Heads are apart within an attention alone. What leaves it has the width of the model again."""
+    """Heads are apart within an attention alone. What leaves it is as wide as the model again."""
     return (1, HEADS, s, WIDTH // HEADS)
 
 

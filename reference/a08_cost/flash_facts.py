@@ -82,7 +82,7 @@ def time_taken_for_linear():
 
 @facts.misconception()
 def taken_for_an_approximation():
-    """You marked B and not A. Every query meets every key, and rescaling undoes what came before."""
+    """You marked B and not A. Every query meets every key; rescaling undoes what came before."""
     return "BCEFG"
 
 
