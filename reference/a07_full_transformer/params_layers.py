@@ -205,9 +205,9 @@ def heads_output_forgotten():
 
 
 @exercise.part(points=0.5, answer=Formula("d"))
-def decoder_layer(attention, feed_forward, d, f):
+def decoder_layer(encoder_layer, attention, d):
     """Matrix entries of one decoder layer for f = 4d, in d."""
-    return f"{2 * times(attention, d * d) + 4 * times(feed_forward, d * f)}*d**2"
+    return f"{encoder_layer.expression} + {times(attention, d * d)}*d**2"
 
 
 @decoder_layer.misconception()
