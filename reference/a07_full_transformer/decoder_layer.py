@@ -91,6 +91,12 @@ def one_norm_in_the_encoder():
     return [3, 3, 1]
 
 
+@numbers.misconception()
+def norms_of_a_decoder_in_both():
+    """The third norm belongs to the attention to the source. An encoder layer has none."""
+    return [3, 3, 3]
+
+
 @exercise.part(points=2, answer=Count())
 def affected():
     """Target outputs that move with target token 3, and with the last source token: two rows."""
@@ -119,6 +125,12 @@ def earlier_ones():
 def counted_from_one():
     """You counted from 1. Positions start at 0 here: token 3 is the last but one of five."""
     return [[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]]
+
+
+@affected.misconception()
+def nobody_looks_back():
+    """Later positions may look back: they see token 3."""
+    return [[0, 0, 0, 1, 0], [1, 1, 1, 1, 1]]
 
 
 @affected.misconception(credit=0.5)
@@ -497,6 +509,15 @@ class SourceMaskIgnored(DecoderLayer):
 
     def _look_over(self, y, memory, mask):
         return super()._look_over(y, memory, None)
+
+
+@exercise.misconception
+class TargetMaskForBoth(DecoderLayer):
+    """You handed `tgt_mask` to both attentions. Columns of the second one are source tokens."""
+
+    def __call__(self, y, memory, tgt_mask=None, src_mask=None):
+        """Mix them up."""
+        return super().__call__(y, memory, tgt_mask, tgt_mask)
 
 
 @exercise.misconception

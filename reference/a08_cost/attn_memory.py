@@ -254,6 +254,12 @@ def one_of_four():
 
 
 @qkvo_mib.misconception()
+def qkvo_in_mb():
+    """These are MB. A MiB is a power of 1024."""
+    return 4 * 8192 * 64 * 4 / 1e6
+
+
+@qkvo_mib.misconception()
 def output_not_counted():
     """These are Q, K and V. The output has their size, too."""
     return 3 * 8192 * 64 * 4 / 2**20

@@ -42,6 +42,12 @@ def keys_left_out():
     return "n*d_k"
 
 
+@scores_time.misconception()
+def as_many_keys_as_queries():
+    """You took as many keys as queries. Here there are m of them."""
+    return "n**2*d_k"
+
+
 @exercise.part(points=0.25, answer=ComplexityClass("n m d_k d_v"))
 def softmax_time():
     """The time for the softmax of the scores, as a class."""
@@ -192,6 +198,12 @@ def time_for_memory():
     return "n*m*d_v"
 
 
+@memory.misconception()
+def a_row_for_each_key():
+    """Your output has a row for each key. Every query gets one."""
+    return "n*m + m*d_v"
+
+
 @exercise.part(points=0.5, answer=ComplexityClass("h n m d_k d_v"))
 def weights_memory():
     """The memory for the stored weights of a layer with h heads, as a class."""
@@ -214,6 +226,12 @@ def heads_compared_with_heads():
 def width_per_head():
     """A weight is a single number, whatever the width of the head."""
     return "h*n*m*d_k"
+
+
+@weights_memory.misconception()
+def square_weights():
+    """You took as many keys as queries. Here there are m of them."""
+    return "h*n**2"
 
 
 @exercise.part(points=0.5, answer=Count())

@@ -611,6 +611,19 @@ def diagonal_tiles_open(Q, K, V, block=64, causal=False):
 
 
 @exercise.misconception
+def own_key_hidden(Q, K, V, block=64, causal=False):
+    """Your mask hides the query's own key, and the first query sees nothing: that gives NaN."""
+    if not causal:
+        return flash_attention(Q, K, V, block)
+    S = np.where(np.tri(len(Q), k=-1) > 0, scores(Q, K, 0, 0, len(Q), False), -inf)
+    with np.errstate(all="ignore"):
+        top = S.max(axis=1, keepdims=True)
+        P = np.exp(S - top)
+        total = P.sum(axis=1, keepdims=True)
+        return P @ V / total, (top + np.log(total))[:, 0]
+
+
+@exercise.misconception
 def causal_ignored(Q, K, V, block=64, causal=False):
     """The argument `causal` has no effect."""
     return flash_attention(Q, K, V, block)
@@ -650,6 +663,12 @@ def entries_of_a_tile():
 def sides_added():
     """You added the two sides. Every block of queries meets every block of keys."""
     return 64 + 64
+
+
+@tile_count.misconception()
+def one_side_cut():
+    """You cut along one side. A tile has 128 rows and 128 columns."""
+    return 8192**2 // 128
 
 
 @exercise.part(points=0.5, answer=Count())
