@@ -31,7 +31,8 @@
 #   could disturb. It counts the arithmetic your function does, the largest array it makes and the
 #   memory it holds, for several $n$. A slow machine costs you nothing.
 # - A slip is paid for once: what follows rightly from your own earlier answer counts in full.
-# - KiB, MiB and GiB are powers of 1024, kB, MB and GB powers of 1000.
+# - KiB, MiB and GiB are powers of 1024, kB, MB and GB powers of 1000. A name such as `size_mib` says in
+#   which unit the answer is; write the number without it.
 
 # %% [markdown]
 # # 1 On paper

@@ -114,6 +114,12 @@ def strictly_before(n, m):
     return n * n + m * (m - 1) // 2 + n * m
 
 
+@encoder_decoder.misconception()
+def source_masked(n, m):
+    """You masked the source as well. An encoder looks in both directions."""
+    return causal(n) + causal(m) + n * m
+
+
 @exercise.part(points=1, answer=Count())
 def dense(encoder_decoder, m):
     """The same if the whole square of the target is computed and masked afterwards."""
@@ -139,9 +145,10 @@ def target_square_forgotten(n, m):
 
 
 @exercise.part(points=1, answer=Formula("n m"))
-def saved():
+def saved(dense, n, m):
     """By how much (n + m)² is larger than the dense count, in n and m."""
-    return "n*m"
+    left = {2 * n * m: "2*n*m", n * m + m * m: "n*m + m**2"}
+    return left.get((n + m) ** 2 - int(dense), "n*m")
 
 
 @saved.misconception()
@@ -160,3 +167,9 @@ def difference_upside_down():
 def a_square_left_over():
     """Both squares are in both counts."""
     return "n*m + m**2"
+
+
+@saved.misconception()
+def blocked_by_the_mask():
+    """The pairs that the mask blocks are in both counts. Whose queries meet whose keys in one?"""
+    return "m*(m - 1)/2"

@@ -85,6 +85,18 @@ def norms_as_sublayers():
     return [6, 3, 2]
 
 
+@numbers.misconception(credit=0.5)
+def one_norm_in_the_encoder():
+    """An encoder layer has more than one sublayer, and a norm behind each."""
+    return [3, 3, 1]
+
+
+@numbers.misconception()
+def norms_of_a_decoder_in_both():
+    """The third norm belongs to the attention to the source. An encoder layer has none."""
+    return [3, 3, 3]
+
+
 @exercise.part(points=2, answer=Count())
 def affected():
     """Target outputs that move with target token 3, and with the last source token: two rows."""
@@ -107,6 +119,18 @@ def own_position_left_out():
 def earlier_ones():
     """You marked the positions that token 3 can see. Which ones can see token 3?"""
     return [[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]]
+
+
+@affected.misconception()
+def counted_from_one():
+    """You counted from 1. Positions start at 0 here: token 3 is the last but one of five."""
+    return [[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]]
+
+
+@affected.misconception()
+def nobody_looks_back():
+    """Later positions may look back: they see token 3."""
+    return [[0, 0, 0, 1, 0], [1, 1, 1, 1, 1]]
 
 
 @affected.misconception(credit=0.5)
@@ -425,6 +449,17 @@ class NormAfterCrossAttentionForgotten(DecoderLayer):
 
 
 @exercise.misconception
+class InputOfTheLayerAdded(DecoderLayer):
+    """Your second sum adds what went into the layer. It adds what went into its own sublayer."""
+
+    def __call__(self, y, memory, tgt_mask=None, src_mask=None):
+        """Begin the second shortcut too early."""
+        seen = self._norm(1, y, self._look_back(y, tgt_mask))
+        y = self._norm(2, y, self._look_over(seen, memory, src_mask))
+        return self._norm(3, y, self._forward(y))
+
+
+@exercise.misconception
 class NoCrossAttention(DecoderLayer):
     """This is an encoder layer: the source plays no part."""
 
@@ -474,6 +509,15 @@ class SourceMaskIgnored(DecoderLayer):
 
     def _look_over(self, y, memory, mask):
         return super()._look_over(y, memory, None)
+
+
+@exercise.misconception
+class TargetMaskForBoth(DecoderLayer):
+    """You handed `tgt_mask` to both attentions. Columns of the second one are source tokens."""
+
+    def __call__(self, y, memory, tgt_mask=None, src_mask=None):
+        """Mix them up."""
+        return super().__call__(y, memory, tgt_mask, tgt_mask)
 
 
 @exercise.misconception

@@ -76,10 +76,15 @@ def width_of_a_head(d):
     return np.sqrt(d / HEADS)
 
 
+def kept(embedded, n, d):
+    """What every layer keeps: the shape of what went in, if it has a vector for each token."""
+    return tuple(embedded) if tuple(embedded[-2:]) == (n, d) else (1, n, d)
+
+
 @exercise.part(points=0.5, answer=Shape())
-def after_two(n, d):
+def after_two(embedded, n, d):
     """The shape of what the second layer gives."""
-    return (1, n, d)
+    return kept(embedded, n, d)
 
 
 @after_two.misconception()
@@ -95,9 +100,15 @@ def width_doubled(n, d):
 
 
 @exercise.part(points=0.5, answer=Shape())
-def scores(n):
+def scores(embedded, n, d):
     """The shape of the scores in one layer."""
-    return (1, HEADS, n, n)
+    return (*kept(embedded, n, d)[:-2], HEADS, n, n)
+
+
+@scores.misconception()
+def scores_without_batch(n):
+    """The axis of the batch is missing: it holds one sentence."""
+    return (HEADS, n, n)
 
 
 @scores.misconception()
@@ -119,9 +130,9 @@ def queries_of_heads(n, d):
 
 
 @exercise.part(points=1, answer=Shape())
-def output(n, d):
+def output(embedded, n, d):
     """The shape of what the encoder gives."""
-    return (1, n, d)
+    return kept(embedded, n, d)
 
 
 @output.misconception()
@@ -158,6 +169,12 @@ def norms(L):
 def one_per_layer(L):
     """Each sublayer is followed by one."""
     return L
+
+
+@norms.misconception()
+def norms_of_a_decoder(L):
+    """You gave each layer three norms. How many sublayers has a layer of the encoder?"""
+    return 3 * L
 
 
 @norms.misconception()

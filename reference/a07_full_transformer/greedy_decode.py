@@ -174,6 +174,15 @@ def largest_of_all_rows(logits_fn, bos, steps):
 
 
 @exercise.misconception
+def place_in_the_whole_array(logits_fn, bos, steps):
+    """np.argmax of several rows counts through all of them. Take the last row first."""
+    ids = [bos]
+    for _ in range(steps):
+        ids.append(int(np.argmax(logits_fn(ids))))
+    return ids
+
+
+@exercise.misconception
 def mean_of_the_rows(logits_fn, bos, steps):
     """You averaged over positions. The next token is predicted at the last one."""
     return greedy(lambda ids: logits_fn(ids).mean(axis=0, keepdims=True), bos, steps)
@@ -195,6 +204,12 @@ def greedy_probability():
 def first_step_only():
     """That is the first token. The sequence has two."""
     return 0.6
+
+
+@greedy_probability.misconception()
+def second_step_only():
+    """That is the second token, given the first. The sequence has both."""
+    return 0.5
 
 
 @greedy_probability.misconception()

@@ -30,6 +30,12 @@ def mask_tokens_only():
 
 
 @hidden_predicted.misconception()
+def changed_tokens_only():
+    """You left out the selected tokens that stay as they are. They are predicted, too."""
+    return 0.135 * 512
+
+
+@hidden_predicted.misconception()
 def the_rest():
     """These are the tokens that were not selected."""
     return 0.85 * 512
@@ -51,6 +57,18 @@ def of_the_selected():
 def unselected_counted_as_staying():
     """You added the tokens that were never selected. Of the selected ones, some stay."""
     return [0.12, 0.015, 0.865]
+
+
+@fractions.misconception()
+def never_selected():
+    """The last one is the fraction that was never selected. Of the selected ones, some stay."""
+    return [0.12, 0.015, 0.85]
+
+
+@fractions.misconception()
+def first_one_of_all_tokens():
+    """The last two are fractions of the selected tokens. Fractions of all tokens are asked for."""
+    return [0.12, 0.1, 0.1]
 
 
 @exercise.part(points=0.5, answer=Count())

@@ -46,6 +46,12 @@ def final_norm_forgotten():
 
 
 @gpt2_tied.misconception()
+def final_norm_without_shift():
+    """768 are missing: the norm behind the last layer has a scale and a shift."""
+    return (GPT_WORDS + GPT_POSITIONS) * D + LAYERS * LAYER + D
+
+
+@gpt2_tied.misconception()
 def layers_of_a_decoder():
     """There is no source here to look at: the layers have one attention and two norms."""
     return gpt2_tied.compute() + LAYERS * (4 * (D * D + D) + NORM)
@@ -152,6 +158,12 @@ def twelve_without_norms():
 def single_layer():
     """That is one layer."""
     return LAYER
+
+
+@twelve_layers.misconception()
+def twelve_decoder_layers():
+    """There is no source here to look at: the layers have one attention and two norms."""
+    return LAYERS * (LAYER + 4 * (D * D + D) + NORM)
 
 
 @exercise.part(points=0.5, answer=Count())

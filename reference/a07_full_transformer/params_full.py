@@ -3,6 +3,8 @@
 Source: Vaswani et al. (2017), "Attention is all you need", sections 3.3, 3.4 and 5.4.
 """
 
+from fractions import Fraction
+
 from autograder.exercise import Count, Exercise, Formula, agree
 
 exercise = Exercise(
@@ -22,7 +24,7 @@ exercise = Exercise(
 def draw(rng):
     """d: width; h: heads; f: feed-forward width."""
     d = int(rng.choice([192, 256, 320, 384, 512, 640, 768, 896, 1024]))
-    return {"d": d, "h": int(rng.choice([4, 8, 16])), "f": d * int(rng.choice([2, 3, 5, 6]))}
+    return {"d": d, "h": int(rng.choice([4, 8, 16])), "f": int(d * rng.choice([2.5, 3.5, 6, 7]))}
 
 
 def attention(d, bias=True):
@@ -43,7 +45,7 @@ def encoder_layer(d, f):
 
 @encoder_layer.misconception()
 def without_norms(d, f):
-    """The norms are missing: each sublayer is followed by one, with a scale and a shift."""
+    """4d are missing: the norms of both sublayers, or the biases of the attention."""
     return attention(d) + feed_forward(d, f)
 
 
@@ -55,7 +57,7 @@ def without_biases(d, f):
 
 @encoder_layer.misconception()
 def one_norm(d, f):
-    """You counted one norm. Each sublayer is followed by one."""
+    """You counted one norm, or no shifts. Each sublayer is followed by a norm with both."""
     return attention(d) + feed_forward(d, f) + 2 * d
 
 
@@ -77,10 +79,30 @@ def one_inner_bias(d, f):
     return attention(d) + 2 * d * f + f + 4 * d
 
 
+@encoder_layer.misconception()
+def inner_bias_too_short(d, f):
+    """You gave both feed-forward maps a bias of length d. It is as long as what comes out."""
+    return attention(d) + 2 * d * f + 2 * d + 4 * d
+
+
 @exercise.part(points=1, answer=Count())
 def decoder_layer(d, f, encoder_layer):
     """All that one decoder layer learns."""
     return encoder_layer + attention(d) + 2 * d
+
+
+@decoder_layer.alternative
+def norms_as_in_the_encoder(d, f, encoder_layer):
+    """One more norm, as large as the two of the encoder layer are."""
+    norms = encoder_layer - attention(d) - feed_forward(d, f)
+    return encoder_layer + attention(d) + norms / 2
+
+
+@decoder_layer.alternative
+def biases_as_in_the_encoder(d, f, encoder_layer):
+    """Biases in the additional sublayer if the encoder layer has them."""
+    without = attention(d, False) + feed_forward(d, f, False) + 4 * d
+    return encoder_layer + attention(d, encoder_layer != without) + 2 * d
 
 
 @decoder_layer.misconception()
@@ -102,9 +124,18 @@ def additional_biases_forgotten(d, encoder_layer):
 
 
 @exercise.part(points=1, answer=Formula("d"))
-def encoder_formula():
+def encoder_formula(encoder_layer, d, f):
     """What an encoder layer learns for f = 4d, in d."""
-    return "12*d**2 + 13*d"
+    missing = attention(d) + feed_forward(d, f) + 4 * d - encoder_layer
+    return f"12*d**2 + 13*d - {Fraction(int(missing), d)}*d"
+
+
+@encoder_formula.alternative
+def biases_as_counted(encoder_layer, d, f):
+    """With a bias for the inner width, or with what else was counted."""
+    biases = encoder_layer - attention(d, False) - feed_forward(d, f, False) - 4 * d
+    multiple = 9 if biases == 5 * d + f else Fraction(int(biases), d)
+    return f"12*d**2 + 4*d + {multiple}*d"
 
 
 @encoder_formula.misconception()
@@ -115,13 +146,13 @@ def formula_of_matrices():
 
 @encoder_formula.misconception()
 def formula_without_norms():
-    """The norms are missing: two of them, with a scale and a shift each."""
+    """4d are missing: the norms of both sublayers, or the biases of the attention."""
     return "12*d**2 + 9*d"
 
 
 @encoder_formula.misconception()
 def formula_with_one_norm():
-    """You counted one norm. Each sublayer is followed by one."""
+    """You counted one norm, or no shifts. Each sublayer is followed by a norm with both."""
     return "12*d**2 + 11*d"
 
 
@@ -132,9 +163,10 @@ def formula_without_biases():
 
 
 @exercise.part(points=1, answer=Formula("d"))
-def decoder_formula():
+def decoder_formula(encoder_formula, encoder_layer, decoder_layer, d):
     """What a decoder layer learns for f = 4d, in d."""
-    return "16*d**2 + 19*d"
+    more = Fraction(int(decoder_layer - encoder_layer), d)  # nothing in it depends on f
+    return f"{encoder_formula.expression} + {more - 4 * d}*d + 4*d**2"
 
 
 @decoder_formula.misconception()
@@ -338,6 +370,12 @@ def cross_attention_forgotten(config):
     """Your decoder layers have one attention. They look at the source as well."""
     missing = attention(config["d"], config["bias"]) * config["L_dec"]
     return count(config) - missing
+
+
+@exercise.misconception
+def biases_of_one_attention(config):
+    """The second attention of your decoder layers has no biases. Its maps have them, too."""
+    return count(config) - 4 * config["d"] * config["bias"] * config["L_dec"]
 
 
 @exercise.misconception

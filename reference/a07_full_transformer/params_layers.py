@@ -3,6 +3,8 @@
 Source: Vaswani et al. (2017), "Attention is all you need", section 3 and table 3.
 """
 
+from fractions import Fraction
+
 from autograder.exercise import Count, Exercise, Formula, Numbers
 
 exercise = Exercise(
@@ -90,8 +92,8 @@ def norms(d):
 
 
 @norms.misconception()
-def scales_only(d):
-    """Each norm learns a scale and a shift for every column."""
+def half_of_the_norms(d):
+    """That is one norm, or the scales of both. Each has a scale and a shift for every column."""
     return 2 * d
 
 
@@ -108,9 +110,9 @@ def one_number_each(d):
 
 
 @exercise.part(points=0.5, answer=Numbers())
-def share(d, f, norms):
+def share(d, f, attention, feed_forward, norms):
     """Their share of all that an encoder layer learns, biases and norms included."""
-    return norms / (4 * (d * d + d) + 2 * d * f + d + f + 4 * d)
+    return norms / (attention + 4 * d + feed_forward + d + f + norms)
 
 
 @share.misconception(credit=0.5)
@@ -179,10 +181,15 @@ def encoder_twice(encoder):
     return 2 * encoder
 
 
+def times(entries, rectangle):
+    """How many times a rectangle of weights has these entries."""
+    return Fraction(int(entries), rectangle)
+
+
 @exercise.part(points=0.5, answer=Formula("d"))
-def encoder_layer():
+def encoder_layer(attention, feed_forward, d, f):
     """Matrix entries of one encoder layer for f = 4d, in d."""
-    return "12*d**2"
+    return f"{times(attention, d * d) + 4 * times(feed_forward, d * f)}*d**2"
 
 
 @encoder_layer.misconception()
@@ -198,9 +205,9 @@ def heads_output_forgotten():
 
 
 @exercise.part(points=0.5, answer=Formula("d"))
-def decoder_layer():
+def decoder_layer(encoder_layer, attention, d):
     """Matrix entries of one decoder layer for f = 4d, in d."""
-    return "16*d**2"
+    return f"{encoder_layer.expression} + {times(attention, d * d)}*d**2"
 
 
 @decoder_layer.misconception()

@@ -121,6 +121,12 @@ def perplexity(mean):
     return np.exp(mean)
 
 
+@perplexity.alternative
+def from_the_bits(bits):
+    """Two to the bits per token."""
+    return 2**bits
+
+
 @perplexity.misconception()
 def reciprocal_of_the_mean(p):
     """You took the reciprocal of the mean probability. The mean is taken of the logarithms."""

@@ -71,6 +71,12 @@ def one_vector_for_the_source():
     return (1, WIDTH)
 
 
+@encoded.misconception()
+def heads_left_apart(s):
+    """Heads are apart within an attention alone. What leaves it is as wide as the model again."""
+    return (1, HEADS, s, WIDTH // HEADS)
+
+
 @exercise.part(points=0.5, answer=Shape())
 def decoder_input(t):
     """The shape of what enters the first decoder layer."""
@@ -256,6 +262,16 @@ def end_behind_the_padding(tgt, bos, eos, pad=None):
     """Your end tokens stand behind the padding. A row's end comes right after its last token."""
     dec_in, _ = shift_right(tgt, bos, eos, pad)
     return dec_in, shift_right(tgt, bos, eos)[1]
+
+
+@exercise.misconception
+def end_first_where_nothing_is_padded(tgt, bos, eos, pad=None):
+    """Where a row has no padding your end token takes the place of its first token."""
+    dec_in, labels = shift_right(tgt, bos, eos, pad)
+    if pad is not None:
+        full = (np.asarray(tgt) != pad).all(axis=-1)
+        labels[full, 0], labels[full, -1] = eos, pad
+    return dec_in, labels
 
 
 @exercise.misconception

@@ -254,6 +254,12 @@ def one_of_four():
 
 
 @qkvo_mib.misconception()
+def qkvo_in_mb():
+    """These are MB. A MiB is a power of 1024."""
+    return 4 * 8192 * 64 * 4 / 1e6
+
+
+@qkvo_mib.misconception()
 def output_not_counted():
     """These are Q, K and V. The output has their size, too."""
     return 3 * 8192 * 64 * 4 / 2**20
@@ -281,6 +287,12 @@ def normaliser_forgotten():
 def state_grows():
     """The state is a sum over the keys: how many there were can't be seen in its size."""
     return 8192 * 64
+
+
+@state_floats.misconception()
+def widths_added():
+    """You added the two widths. S is a matrix: it has a number for each pair of D and d_v."""
+    return 64 + 64
 
 
 @state_floats.misconception()
@@ -383,6 +395,13 @@ def keys_ignored(n, m=None, heads=1, batch=1, dtype="float32"):
 def always_float32(n, m=None, heads=1, batch=1, dtype="float32"):
     """The argument `dtype` has no effect."""
     return batch * heads * n * (n if m is None else m) * 4
+
+
+@exercise.misconception
+def bfloat16_as_float32(n, m=None, heads=1, batch=1, dtype="float32"):
+    """You gave bfloat16 four bytes. The 16 says how many bits it has, as in float16."""
+    size = 4 if dtype == "bfloat16" else BYTES[dtype]
+    return batch * heads * n * (n if m is None else m) * size
 
 
 @exercise.misconception

@@ -46,6 +46,36 @@ def unequal_arithmetic():
 
 
 @good_practice.misconception()
+def cold_start():
+    """You left out A. A first call pays for what never comes again."""
+    return "CDFG"
+
+
+@good_practice.misconception()
+def repetitions_left_out():
+    """You left out C. How would you notice that one run was disturbed?"""
+    return "ADFG"
+
+
+@good_practice.misconception()
+def device_not_awaited():
+    """You left out D. A GPU hands control back before it is done: what has the clock seen?"""
+    return "ACFG"
+
+
+@good_practice.misconception()
+def unequal_conditions_allowed():
+    """You left out F. If one of the two may use a shorter type, what is compared?"""
+    return "ACDG"
+
+
+@good_practice.misconception()
+def inputs_timed_as_well():
+    """You left out G. Drawing the inputs takes time, too, and belongs to neither method."""
+    return "ACDF"
+
+
+@good_practice.misconception()
 def every_advice_taken():
     """You marked every statement. Some of them contradict each other: which ones?"""
     return "ABCDEFGH"

@@ -42,6 +42,12 @@ def keys_left_out():
     return "n*d_k"
 
 
+@scores_time.misconception()
+def as_many_keys_as_queries():
+    """You took as many keys as queries. Here there are m of them."""
+    return "n**2*d_k"
+
+
 @exercise.part(points=0.25, answer=ComplexityClass("n m d_k d_v"))
 def softmax_time():
     """The time for the softmax of the scores, as a class."""
@@ -52,6 +58,12 @@ def softmax_time():
 def softmax_of_one_row():
     """That is the softmax of one row. Every query has a row."""
     return "m"
+
+
+@softmax_time.misconception()
+def one_step_a_row():
+    """You gave each row one step. How many exponentials are in a row?"""
+    return "n"
 
 
 @softmax_time.misconception()
@@ -156,6 +168,12 @@ def quadratic_in_both():
     return "n**2*d**2"
 
 
+@layer_time.misconception()
+def one_token_projected():
+    """You projected one token. All of them pass through the four matrices."""
+    return "n**2*d + d**2"
+
+
 @exercise.part(points=0.5, answer=ComplexityClass("n m d_k d_v"))
 def memory():
     """The memory for the stored weights and the output of one head, as a class."""
@@ -180,6 +198,12 @@ def time_for_memory():
     return "n*m*d_v"
 
 
+@memory.misconception()
+def a_row_for_each_key():
+    """Your output has a row for each key. Every query gets one."""
+    return "n*m + m*d_v"
+
+
 @exercise.part(points=0.5, answer=ComplexityClass("h n m d_k d_v"))
 def weights_memory():
     """The memory for the stored weights of a layer with h heads, as a class."""
@@ -202,6 +226,12 @@ def heads_compared_with_heads():
 def width_per_head():
     """A weight is a single number, whatever the width of the head."""
     return "h*n*m*d_k"
+
+
+@weights_memory.misconception()
+def square_weights():
+    """You took as many keys as queries. Here there are m of them."""
+    return "h*n**2"
 
 
 @exercise.part(points=0.5, answer=Count())

@@ -74,6 +74,12 @@ def both_quadratic():
 
 
 @lines.misconception()
+def lines_in_milliseconds():
+    """These are milliseconds. Seconds are asked for."""
+    return 1000 * lines.compute()
+
+
+@lines.misconception()
 def constants_left_out():
     """These are n² and n. Choose c₁ and c₂ so that the lines go through the measured points."""
     return np.array([lengths**2, lengths])
@@ -195,6 +201,12 @@ def slope(x, y):
 def no_logarithms(n, t, n_min=0):
     """That is the slope of t against n. On log–log axes both are logarithms."""
     return slope(n[n >= n_min], t[n >= n_min])
+
+
+@exercise.misconception(fatal=True)
+def axes_exchanged(n, t, n_min=0):
+    """You fitted log n against log t. Asked for is by what the time grows with n."""
+    return 1 / fit_exponent(n, t, n_min) if np.ptp(t) else 0.0
 
 
 @exercise.misconception(fatal=True)

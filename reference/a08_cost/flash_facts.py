@@ -74,6 +74,18 @@ def quadratic_time_denied():
     return all_but("G")
 
 
+@facts.misconception()
+def time_taken_for_linear():
+    """You marked D and not G. Count the tiles: what happens to their number when n doubles?"""
+    return "ACDEF"
+
+
+@facts.misconception()
+def taken_for_an_approximation():
+    """You marked B and not A. Every query meets every key; rescaling undoes what came before."""
+    return "BCEFG"
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def moved_standard():
     """Numbers moved by ordinary attention, n d + n²."""
@@ -90,6 +102,12 @@ def weights_moved_alone():
 def inputs_moved_alone():
     """You counted the inputs. The n × n matrix does not fit into fast memory either."""
     return n * d
+
+
+@moved_standard.misconception()
+def bytes_moved():
+    """You counted bytes. Numbers are asked for."""
+    return 4 * (n * d + n * n)
 
 
 @moved_standard.misconception()

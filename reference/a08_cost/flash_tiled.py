@@ -507,6 +507,23 @@ def never_rescaled(Q, K, V, block=64, causal=False):
     return np.concatenate(outputs), np.concatenate(sums)
 
 
+@exercise.misconception(fatal=True)
+def output_not_rescaled(Q, K, V, block=64, causal=False):
+    """l gets its factor when the maximum grows, and o does not. Both belong to the old maximum."""
+    outputs, sums = [], []
+    for i, columns in tiles(len(Q), len(K), block, causal):
+        top, total, mixed = np.full(len(Q[i : i + block]), -inf, Q.dtype), 0, 0
+        for j in columns:
+            S = scores(Q, K, i, j, block, causal)
+            new = np.maximum(top, S.max(axis=1))
+            P = np.exp(S - new[:, None])
+            total = np.exp(top - new) * total + P.sum(axis=1)
+            mixed, top = mixed + P @ V[j : j + block], new
+        outputs.append(mixed / total[:, None])
+        sums.append(top + np.log(total))
+    return np.concatenate(outputs), np.concatenate(sums)
+
+
 @exercise.misconception
 def plain_exponentials(Q, K, V, block=64, causal=False):
     """You use exp of the scores as they are. Large scores overflow: subtract a running maximum."""
@@ -594,6 +611,19 @@ def diagonal_tiles_open(Q, K, V, block=64, causal=False):
 
 
 @exercise.misconception
+def own_key_hidden(Q, K, V, block=64, causal=False):
+    """Your mask hides the query's own key, and the first query sees nothing: that gives NaN."""
+    if not causal:
+        return flash_attention(Q, K, V, block)
+    S = np.where(np.tri(len(Q), k=-1) > 0, scores(Q, K, 0, 0, len(Q), False), -inf)
+    with np.errstate(all="ignore"):
+        top = S.max(axis=1, keepdims=True)
+        P = np.exp(S - top)
+        total = P.sum(axis=1, keepdims=True)
+        return P @ V / total, (top + np.log(total))[:, 0]
+
+
+@exercise.misconception
 def causal_ignored(Q, K, V, block=64, causal=False):
     """The argument `causal` has no effect."""
     return flash_attention(Q, K, V, block)
@@ -627,6 +657,18 @@ def lower_tiles():
 def entries_of_a_tile():
     """That is the size of a tile. How many of them are there?"""
     return 128**2
+
+
+@tile_count.misconception()
+def sides_added():
+    """You added the two sides. Every block of queries meets every block of keys."""
+    return 64 + 64
+
+
+@tile_count.misconception()
+def one_side_cut():
+    """You cut along one side. A tile has 128 rows and 128 columns."""
+    return 8192**2 // 128
 
 
 @exercise.part(points=0.5, answer=Count())

@@ -69,6 +69,18 @@ def own_token_left_out():
     return "4*n*d**2 + n*(n - 1)*d"
 
 
+@cached.misconception()
+def half_a_square():
+    """You took n²/2 for 1 + 2 + … + n, which is a little more."""
+    return "4*n*d**2 + n**2*d"
+
+
+@cached.misconception()
+def one_token_projected():
+    """You projected one token. Each of the n steps projects its own."""
+    return "4*d**2 + n*(n + 1)*d"
+
+
 @exercise.part(points=1.5, answer=Formula("n d"))
 def recomputed():
     """All madds if each step recomputes attention over its whole prefix, in n and d."""

@@ -62,7 +62,7 @@ def weights_stored():
 
 @large_bytes.misconception()
 def keys_only():
-    """You stored the keys. The values are needed as well."""
+    """That is half of it: keys *and* values are stored, with two bytes for each number."""
     return cache(96, 2048, 12288) // 2
 
 
@@ -110,7 +110,7 @@ def per_token(large_bytes):
 
 @per_token.misconception()
 def keys_of_a_token():
-    """A token adds a key and a value to each layer."""
+    """That is half of it: a key *and* a value in each layer, two bytes for each number."""
     return cache(96, 1, 12288) // 2
 
 
@@ -140,7 +140,7 @@ def values_not_shared():
 
 @shared_bytes.misconception()
 def shared_keys_without_values():
-    """You stored the keys. The values are needed as well."""
+    """That is half of it: keys *and* values are stored, with two bytes for each number."""
     return cache(96, 2048, 128) // 2
 
 

@@ -85,15 +85,15 @@ def widths_squared():
 
 
 @exercise.part(points=1, answer=Formula("d"))
-def meets_layer():
+def meets_layer(meets_projections):
     """The n at which the quadratic part equals projections plus feed-forward, in d."""
-    return "6*d"
+    return f"3*({meets_projections.expression})"
 
 
 @meets_layer.alternative
-def added_up():
+def added_up(meets_projections):
     """Add the two lengths that each of them needs."""
-    return "2*d + 4*d"
+    return f"{meets_projections.expression} + 4*d"
 
 
 @meets_layer.misconception()
@@ -115,9 +115,9 @@ def twelve():
 
 
 @exercise.part(points=1, answer=Count())
-def crossings(d):
+def crossings(meets_projections, meets_layer, d):
     """The two lengths for your d, whole numbers."""
-    return np.array([2 * d, 6 * d])
+    return np.array([meets_projections(d=d), meets_layer(d=d)])
 
 
 @crossings.misconception()

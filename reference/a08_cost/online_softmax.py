@@ -121,6 +121,12 @@ def correction(state1, state2):
     return np.exp(state1[0] - state2[0])
 
 
+@correction.alternative
+def as_it_was_used(state1, state2, s, v):
+    """What l of the first block was multiplied by, to get from the first state to the second."""
+    return (state2[1] - block(s[2:], v[2:], state2[0])[1]) / state1[1]
+
+
 @correction.misconception()
 def reciprocal(state1, state2):
     """The other way round: old terms get smaller when the maximum grows."""

@@ -113,6 +113,14 @@ def not_shifted(Q, K, V):
 
 
 @exercise.misconception(credit=0.4)
+def one_shift_for_all(Q, K, V):
+    """You subtract one maximum from all rows. A row far below it underflows to 0/0."""
+    S = Q @ K.T / np.sqrt(Q.shape[1])
+    A = np.exp(S - S.max())
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
+@exercise.misconception(credit=0.4)
 def not_scaled(Q, K, V):
     """The scores are not divided by √d."""
     return standard_attention(Q * np.sqrt(Q.shape[1]), K, V)
