@@ -218,6 +218,12 @@ def future_not_masked(n, slope, row):
 
 
 @weights.misconception()
+def row_counted_from_one(n, slope, row):
+    """Your first row is the one before. Positions count from 0, so row 1 sees two keys."""
+    return of_two_rows(penalties(n, slope), row - 1)
+
+
+@weights.misconception()
 def even_weights(n, slope, row):
     """Your weights are even: where is the penalty?"""
     return of_two_rows(penalties(n, 0), row)

@@ -96,6 +96,12 @@ def ratio_upside_down(slope, steps):
 
 
 @weight_ratio.misconception()
+def taken_off_the_weight(slope, steps):
+    """You took the penalty off the weight. It is taken off the score, before the exponential."""
+    return 1 - slope * steps
+
+
+@weight_ratio.misconception()
 def slope_taken_as_the_factor(slope, steps):
     """You multiplied by the slope at every step. It is subtracted from the score."""
     return slope**steps
