@@ -109,6 +109,12 @@ def narrow_biases():
 
 
 @formula.misconception()
+def wide_biases():
+    """One of the biases is as wide as the output, which is d."""
+    return "8*d**2 + 8*d"
+
+
+@formula.misconception()
 def one_map():
     """That is the first map. There is a second one, back to the width d."""
     return "4*d**2 + 4*d"

@@ -66,6 +66,12 @@ def variances_added():
 
 
 @path.misconception()
+def factors_added():
+    """You added the factors of all steps. What comes through one step goes into the next."""
+    return "L/sqrt(2)"
+
+
+@path.misconception()
 def path_grows():
     """A norm divides: what is on the path gets smaller."""
     return "2**(L/2)"
