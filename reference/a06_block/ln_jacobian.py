@@ -41,6 +41,7 @@ def chain(start, target, final_names):
         names=names,
         definitions=definitions,
         final_names=final_names,
+        assumptions={"d": "positive", "Q": "positive"},
     )
 
 
