@@ -108,6 +108,12 @@ def slope_taken_as_the_factor(slope, steps):
 
 
 @weight_ratio.misconception()
+def powers_of_two(slope, steps):
+    """You took a power of 2. A softmax takes powers of e."""
+    return 2 ** (-slope * steps)
+
+
+@weight_ratio.misconception()
 def linear_decay(slope, steps):
     """That is how much the score falls. What becomes of it in a softmax?"""
     return -slope * steps

@@ -196,3 +196,9 @@ def root_of_the_width():
 def squared_length():
     """That is the square of the length."""
     return 256.0
+
+
+@norm.misconception()
+def length_of_a_pair():
+    """That is the length of one pair. There are d/2 of them."""
+    return 1.0

@@ -62,6 +62,12 @@ def divided_by_n_less_one(seed, offset):
 
 
 @added.misconception()
+def scaled(seed, offset):
+    """You divided the scores by √d. Here they are taken without a scale."""
+    return added.compute(seed, offset) / np.sqrt(d)
+
+
+@added.misconception()
 def without_offset(seed):
     """Query and key stand at the same position in yours."""
     x, y = contents(seed)

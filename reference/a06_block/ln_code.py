@@ -83,12 +83,12 @@ NEARLY = {"rtol": 1e-4, "atol": 1e-4}  # ε has a check of its own
 @exercise.check(points=1.5, visible=True)
 def rows_are_normalised(call, rng):
     """With γ = 1 and β = 0 each row gets mean 0 and variance (nearly) 1, as in the formula."""
-    for shape in ((3, 4), (2, 3, 5)):
+    for shape in ((3, 4), (2, 5)):
         x = rng.normal(size=shape) * 3 + 1
         agree(call(x, *plain(shape[-1])), normalised(x), **NEARLY)
 
 
-@exercise.check(points=0.75, after=rows_are_normalised)
+@exercise.check(points=0.75, after=rows_are_normalised, visible=True)
 def any_number_of_axes(call, rng):
     """One vector alone, or four axes: each vector is normalised as if it were alone."""
     for shape in ((5, 4), (2, 2, 3, 4)):

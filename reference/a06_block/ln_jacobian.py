@@ -260,6 +260,12 @@ def one_null_vector():
     return [2, 4]
 
 
+@ranks.misconception()
+def one_in_both():
+    """The first one is right. With five entries more of the directions are left."""
+    return [1, 1]
+
+
 @exercise.part(points=0.5, answer=Formula("d"))
 def rank_general(ranks):
     """The rank of the Jacobian at an x of d entries that differ enough (d ≥ 3)."""

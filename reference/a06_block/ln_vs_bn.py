@@ -85,6 +85,12 @@ def divided_by_the_variance(X):
 
 
 @ln_row.misconception()
+def mean_alone_removed(X):
+    """The mean is gone. The division by the deviation is missing."""
+    return X[0, 0] - X[0, 0].mean()
+
+
+@ln_row.misconception()
 def layer_norm_over_one_less(X):
     """You divided the squares by d − 1."""
     row = X[0, 0]
@@ -119,6 +125,12 @@ def layer_norm_there(X):
 def divided_by_the_variance_there(X):
     """You divided by the variance. Divide by its root."""
     return normalised(X, (0, 1))[0, 0] / X.std(axis=(0, 1))
+
+
+@bn_row.misconception()
+def mean_alone_removed_there(X):
+    """The mean is gone. The division by the deviation is missing."""
+    return X[0, 0] - X.mean(axis=(0, 1))
 
 
 @bn_row.misconception()
