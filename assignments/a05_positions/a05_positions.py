@@ -608,8 +608,8 @@ your_numbers("alibi_bias")
 # 2. `alibi(n, slopes, m)`: the biases of all heads for $n$ queries and $m$ keys ($m = n$ if it is not
 #    given). With more keys than queries, as with a cache, the queries are the **last** $n$ of the $m$
 #    positions.
-# 3. `weights`: all scores before the penalty are equal. What are the weights of the query in your `row`, and of the
-#    last query, among your $n$ tokens and with your `slope`?
+# 3. `weights`: all scores before the penalty are equal. What are the weights of the query in your `row` (the first
+#    one is row 0), and of the last query, among your $n$ tokens and with your `slope`?
 # 4. `parameters`: how many parameters are learned for all this?
 
 # %% exercise="alibi_bias"

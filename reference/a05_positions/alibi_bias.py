@@ -218,6 +218,18 @@ def future_not_masked(n, slope, row):
 
 
 @weights.misconception()
+def masked_after_the_softmax(n, slope, row):
+    """Your first row doesn't add up to 1: mask before you divide by the sum."""
+    return of_two_rows(-slope * distances(n), row) * np.tri(n)[[row, -1]]
+
+
+@weights.misconception()
+def row_counted_from_one(n, slope, row):
+    """Your first row is the one before. Positions count from 0, so row 1 sees two keys."""
+    return of_two_rows(penalties(n, slope), row - 1)
+
+
+@weights.misconception()
 def even_weights(n, slope, row):
     """Your weights are even: where is the penalty?"""
     return of_two_rows(penalties(n, 0), row)

@@ -96,9 +96,21 @@ def ratio_upside_down(slope, steps):
 
 
 @weight_ratio.misconception()
+def taken_off_the_weight(slope, steps):
+    """You took the penalty off the weight. It is taken off the score, before the exponential."""
+    return 1 - slope * steps
+
+
+@weight_ratio.misconception()
 def slope_taken_as_the_factor(slope, steps):
     """You multiplied by the slope at every step. It is subtracted from the score."""
     return slope**steps
+
+
+@weight_ratio.misconception()
+def powers_of_two(slope, steps):
+    """You took a power of 2. A softmax takes powers of e."""
+    return 2 ** (-slope * steps)
 
 
 @weight_ratio.misconception()

@@ -111,6 +111,18 @@ def everywhere():
     return "ABCDE"
 
 
+@ways_in.misconception()
+def by_the_scale():
+    """Another divisor changes all scores alike, in whatever order the words stand."""
+    return "ACDE"
+
+
+@ways_in.misconception()
+def by_the_feed_forward_network():
+    """The feed-forward network comes after the weights, and is the same for every place."""
+    return "ABCD"
+
+
 @exercise.part(points=2, answer=Numbers())
 def placed(X):
     """The same two outputs with sinusoidal encodings added to the embeddings, shape (2, 4)."""

@@ -61,6 +61,12 @@ def frequencies_added():
 
 
 @closed_form.misconception()
+def pairs_multiplied():
+    """You multiplied the pairs. In an inner product the contributions of all columns are added."""
+    return "cos(k*w1)*cos(k*w2)*cos(k*w3)"
+
+
+@closed_form.misconception()
 def both_columns_alike():
     """Each pair is counted twice: sine times sine and cosine times cosine make one cosine."""
     return "2*cos(k*w1) + 2*cos(k*w2) + 2*cos(k*w3)"
@@ -76,6 +82,12 @@ def small(base):
 def exponent_doubled(base):
     """The second pair turns too slowly. Its frequency is base^(−2i/d) with i = 1."""
     return product(np.arange(4), 4, base**2)
+
+
+@small.misconception()
+def begun_at_one(base):
+    """Your list begins with k = 1. The first k is 0: a vector with itself."""
+    return product(np.arange(1, 5), 4, base)
 
 
 @small.misconception()
@@ -97,6 +109,12 @@ def wide_exponent_doubled(k):
 
 
 @wide.misconception()
+def wide_exponent_halved(k):
+    """Your waves are too short: the exponent of the pair i is 2i/d."""
+    return product(k, 128, 10000**0.5)
+
+
+@wide.misconception()
 def wide_divided(k):
     """These are cosines of angles between encodings: you divided by their lengths."""
     return product(k, 128) / 64
@@ -115,6 +133,13 @@ def curve_from_a_table():
     angle = np.arange(200)[:, None] / 10000 ** (np.arange(0, 128, 2) / 128)
     table = np.hstack([np.sin(angle), np.cos(angle)])
     return {"curve": (np.arange(200), table @ table[0])}
+
+
+@curve.misconception()
+def curve_begun_at_one():
+    """Your k runs from 1 to 200. The curve begins with k = 0."""
+    k = np.arange(1, 201)
+    return {"curve": (k, product(k, 128))}
 
 
 @curve.misconception()
@@ -171,3 +196,9 @@ def root_of_the_width():
 def squared_length():
     """That is the square of the length."""
     return 256.0
+
+
+@norm.misconception()
+def length_of_a_pair():
+    """That is the length of one pair. There are d/2 of them."""
+    return 1.0

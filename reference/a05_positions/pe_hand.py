@@ -99,6 +99,14 @@ def column_as_i(position, d, base):
 
 
 @in_later_rows
+def an_angle_for_each_column(position, d, base):
+    """Your cosines turn more slowly than their sines: both of a pair have the exponent 2i/d."""
+    column = np.arange(d)
+    angle = position / base ** (column / d)
+    return np.where(column % 2 == 0, np.sin(angle), np.cos(angle))
+
+
+@in_later_rows
 def degrees(position, d, base):
     """Your calculator is set to degrees. The angles are radians."""
     return encoding(position * np.pi / 180, d, base)

@@ -38,6 +38,12 @@ def the_base():
     return 1
 
 
+@fixed.misconception()
+def entries_counted(d, long):
+    """You counted entries. These are computed; a parameter is what training changes."""
+    return long * d
+
+
 @exercise.part(points=1.75, answer=Count())
 def learned(d, short, long):
     """The parameters of a learned table for each of your two lengths, two whole numbers."""
@@ -54,6 +60,12 @@ def one_table_per_layer(d, short, long):
 def a_number_per_position(d, short, long):
     """You gave every position one number. It needs a vector that can be added to the embedding."""
     return [short, long]
+
+
+@learned.misconception()
+def rows_and_columns_added(d, short, long):
+    """You added the numbers of rows and columns. Every row has all the columns."""
+    return [short + d, long + d]
 
 
 @learned.misconception()

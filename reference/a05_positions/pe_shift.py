@@ -5,7 +5,7 @@ Source: Vaswani et al. (2017), "Attention is all you need", section 3.5.
 
 import numpy as np
 
-from autograder.algebra import Chain, IndexedChain, Waypoint
+from autograder.algebra import Chain, Fact, IndexedChain, Waypoint
 from autograder.exercise import Derivation, Exercise, Matrix, Numbers
 
 exercise = Exercise(
@@ -28,21 +28,26 @@ def draw(rng):
     return {"k": int(rng.integers(1, 6)), "base": int(rng.choice([25, 100, 400, 2500, 10000]))}
 
 
-def shifted(start, target):
-    """Return the chain from a wave at t + k to waves at t."""
+def shifted(start, target, *known):
+    """Return the chain from a wave at t + k to waves at t, with what else is known."""
     return IndexedChain(
         start=start,
         target=target,
         names=("w", "t", "k", "a", "b"),
         indices=("i",),
         definitions={"a": "cos(w*k)", "b": "sin(w*k)"},
-        rules=("addition theorem", "definition"),
+        rules=("addition theorem", "definition", *known),
         closed=("sin", "cos"),
     )
 
 
 sine = shifted("sin(w*(t + k))", "a*sin(w*t) + b*cos(w*t)")
-cosine = shifted("cos(w*(t + k))", "a*cos(w*t) - b*sin(w*t)")
+cosine = shifted(
+    "cos(w*(t + k))",
+    "a*cos(w*t) - b*sin(w*t)",
+    "differentiate",
+    Fact("the sine at t + k", "sin(w*(t + k))", "a*sin(w*t) + b*cos(w*t)"),
+)
 
 
 @exercise.part(points=1.5, answer=Derivation(sine))
@@ -128,6 +133,18 @@ def cosine_put_back_at_once():
         "cos(w*(t + k))",
         "cos(w*k)*cos(w*t) - sin(w*k)*sin(w*t)",
         "-b*sin(t*w) + a*cos(t*w)",
+    ]
+
+
+@cosine_steps.alternative
+def cosine_as_a_derivative():
+    """Differentiate what was found for the sine."""
+    return [
+        "cos(w*(t + k))",
+        "diff(sin(w*(t + k)), t)/w",
+        "diff(a*sin(w*t) + b*cos(w*t), t)/w",
+        "(a*w*cos(w*t) - b*w*sin(w*t))/w",
+        "a*cos(w*t) - b*sin(w*t)",
     ]
 
 

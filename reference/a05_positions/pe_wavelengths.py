@@ -48,6 +48,12 @@ def frequencies(d, base):
 
 
 @wavelengths.misconception()
+def times_the_frequency(d, base):
+    """You multiplied 2π by base^(−2i/d). The more slowly a hand turns, the longer its wave."""
+    return (2 * np.pi) ** 2 / waves(d, base)
+
+
+@wavelengths.misconception()
 def exponent_doubled(d, base):
     """Your exponent is twice too large: for the pair i it is 2i/d."""
     return waves(d, base**2)

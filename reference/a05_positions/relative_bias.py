@@ -75,6 +75,12 @@ def location_rewarded(i):
 
 
 @location.misconception()
+def direction_kept(i):
+    """You forgot the absolute value: later keys gain in yours, however far they are."""
+    return softmax(np.arange(4) - i)
+
+
+@location.misconception()
 def location_counted_from_one(i):
     """You took the query to be one place further on: positions count from 0."""
     return softmax(-np.abs(i - 1 - np.arange(4)))
@@ -175,13 +181,13 @@ def counts(clip, width, length):
     return [2 * clip + 1, (2 * clip + 1) * width, 2 * length - 1]
 
 
-@counts.misconception()
+@counts.misconception(credit=0.4)
 def zero_forgotten(clip, width, length):
     """A token has the offset 0 to itself: that is one more."""
     return [2 * clip, 2 * clip * width, 2 * length - 2]
 
 
-@counts.misconception()
+@counts.misconception(credit=0.6)
 def zero_forgotten_where_clipped(clip, width, length):
     """A token has the offset 0 to itself: with clipping, too, that is one more."""
     return [2 * clip, 2 * clip * width, 2 * length - 1]
@@ -270,6 +276,14 @@ def offsets_beyond_are_clipped(call, rng):
 def transposed(b, n):
     """You took i − j. The offset of a key is j − i, negative for keys before the query."""
     return toeplitz_bias(b, n).T
+
+
+@exercise.misconception(credit=0.4)
+def index_not_moved(b, n):
+    """Your index is the offset itself. But b[0] is for the offset −K: the diagonal holds b[K]."""
+    K = len(b) // 2
+    offset = np.arange(n) - np.arange(n)[:, None]
+    return np.asarray(b)[np.clip(offset, -K, K)]
 
 
 @exercise.misconception

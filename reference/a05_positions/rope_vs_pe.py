@@ -15,8 +15,8 @@ exercise = Exercise(
     title="Measure the relative information",
     source="Su et al. (2021), section 3.2; Ke et al. (2021), section 3.1",
     hints=[
-        "Compute all 64 scores for the 8 × 8 positions; then ask how much they differ along "
-        "one diagonal.",
+        "All 64 scores have the same offset: they are one diagonal of the 64 × 64 table. How much "
+        "do they differ?",
         "The mean of a diagonal explains the part of the variance that depends on the offset:"
         " compare the variance of these means with that of all scores.",
     ],
@@ -62,10 +62,16 @@ def divided_by_n_less_one(seed, offset):
 
 
 @added.misconception()
+def scaled(seed, offset):
+    """You divided the scores by √d. Here they are taken without a scale."""
+    return added.compute(seed, offset) / np.sqrt(d)
+
+
+@added.misconception()
 def without_offset(seed):
     """Query and key stand at the same position in yours."""
     x, y = contents(seed)
-    return np.std((x + positional_encoding(n, d)) @ (y + positional_encoding(n, d)).T.diagonal())
+    return np.std(np.sum((x + positional_encoding(n, d)) * (y + positional_encoding(n, d)), axis=1))
 
 
 @added.misconception()
@@ -91,9 +97,10 @@ def turned():
 
 
 @turned.misconception()
-def turned_by_one_angle():
-    """The scores vary in yours. Are query and key both turned, each by its own position?"""
-    return 1.0
+def queries_turned_alone(seed, offset):
+    """You turned the queries alone. Keys are turned by their own positions as well."""
+    x, y = contents(seed)
+    return np.std(rotated(x, np.arange(n) + offset) @ y)
 
 
 @exercise.reference

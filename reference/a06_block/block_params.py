@@ -38,6 +38,12 @@ def no_parameters_in_norms():
     return [ATTENTION, FEED_FORWARD, 0]
 
 
+@groups.misconception(credit=0.6)
+def attention_without_biases():
+    """Here the four maps of attention have biases, too."""
+    return [4 * d * d, FEED_FORWARD, 2 * NORM]
+
+
 @groups.misconception()
 def heads_multiplied():
     """You counted the attention layer once per head. The heads share the width."""

@@ -56,6 +56,12 @@ def heads_not_merged():
     return (2, 8, 10, 64)
 
 
+@attended_shape.misconception()
+def one_head_alone():
+    """That is the width of one head. All of them are put side by side again."""
+    return (2, 10, 64)
+
+
 @exercise.part(points=0.25, answer=Shape())
 def first_norm_shape():
     """The shape after the first sum and its norm."""
@@ -84,6 +90,12 @@ def hidden_shape():
 def as_wide_as_the_model():
     """Between its two maps the feed-forward layer is wider."""
     return (2, 10, 512)
+
+
+@hidden_shape.misconception()
+def longer_instead_of_wider():
+    """The number of tokens doesn't change, their width does."""
+    return (2, 2048, 512)
 
 
 @hidden_shape.misconception()

@@ -212,7 +212,7 @@ def relu_on_the_output(x, W1, b1, W2, b2):
     return np.maximum((x @ W1 + b1) @ W2 + b2, 0)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(credit=0.4)
 def two_relus(x, W1, b1, W2, b2):
     """The output has gone through a ReLU as well. It may be negative."""
     return np.maximum(feed_forward(x, W1, b1, W2, b2), 0)
@@ -268,6 +268,12 @@ def shapes():
 def batch_left_out():
     """The axis of the batch is missing, though it holds a single sequence."""
     return {"input": NARROW[1:], "hidden": WIDE[1:], "output": NARROW[1:]}
+
+
+@shapes.misconception(credit=0.5)
+def batch_left_out_inside():
+    """The hidden layer has the axis of the batch, too, though it holds a single sequence."""
+    return {"input": NARROW, "hidden": WIDE[1:], "output": NARROW}
 
 
 @shapes.misconception()

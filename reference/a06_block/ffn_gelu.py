@@ -222,6 +222,12 @@ def always_exact(x, approximate="none"):
 
 
 @exercise.misconception
+def approximations_exchanged(x, approximate="none"):
+    """The two approximations are exchanged."""
+    return gelu(x, {"tanh": "sigmoid", "sigmoid": "tanh"}.get(approximate, approximate))
+
+
+@exercise.misconception
 def tanh_without_the_cube(x, approximate="none"):
     """In the tanh form a term with x³ belongs inside."""
     if approximate != "tanh":

@@ -108,6 +108,18 @@ def narrow_biases():
     return "8*d**2 + 2*d"
 
 
+@formula.misconception(credit=0.5)
+def one_bias_alone():
+    """There are two biases, one behind each matrix."""
+    return "8*d**2 + 4*d"
+
+
+@formula.misconception()
+def wide_biases():
+    """One of the biases is as wide as the output, which is d."""
+    return "8*d**2 + 8*d"
+
+
 @formula.misconception()
 def one_map():
     """That is the first map. There is a second one, back to the width d."""

@@ -82,6 +82,12 @@ def carry_gate_rises():
 
 
 @slope.misconception(credit=0.5)
+def carry_gate_forgotten_there():
+    """Of (1 − T) x both factors depend on x: the derivative of x is still multiplied by 1 − T."""
+    return "T(x)*diff(F(x), x) + diff(T(x), x)*(F(x) - x) + 1"
+
+
+@slope.misconception(credit=0.5)
 def identity_lost():
     """The derivative of x is 1: the carry gate 1 − T is missing."""
     return "T(x)*diff(F(x), x) + diff(T(x), x)*(F(x) - x)"

@@ -216,7 +216,7 @@ def variance_not_scaled():
 
 @factor.misconception(credit=0.5)
 def epsilon_scaled():
-    """ε is a fixed number: it isn't scaled with x."""
+    """There is no a in yours, as if ε were scaled with x. It is a fixed number."""
     return "sqrt(sigma2)/sqrt(sigma2 + epsilon)"
 
 

@@ -41,6 +41,7 @@ def chain(start, target, final_names):
         names=names,
         definitions=definitions,
         final_names=final_names,
+        assumptions={"d": "positive", "Q": "positive"},
     )
 
 
@@ -259,10 +260,16 @@ def one_null_vector():
     return [2, 4]
 
 
+@ranks.misconception()
+def one_in_both():
+    """The first one is right. With five entries more of the directions are left."""
+    return [1, 1]
+
+
 @exercise.part(points=0.5, answer=Formula("d"))
-def rank_general():
+def rank_general(ranks):
     """The rank of the Jacobian at an x of d entries that differ enough (d ≥ 3)."""
-    return "d - 2"
+    return f"d - {3 - ranks[0]}"
 
 
 @rank_general.misconception()

@@ -3,8 +3,6 @@
 Source: Ioffe & Szegedy (2015), "Batch normalization", section 3; Ba et al. (2016), section 3.
 """
 
-import numpy as np
-
 from autograder.exercise import Choice, Count, Essay, Exercise, Numbers
 
 exercise = Exercise(
@@ -25,7 +23,7 @@ def draw(rng):
     """X: (2, 3, 4), two sequences of three tokens with four features."""
     while True:
         X = rng.integers(0, 7, (2, 3, 4))
-        if X.std(axis=(0, 1)).min() > 0.5 and X.std(axis=-1).min() > 0.5:
+        if min(X.std(axis=axis).min() for axis in (0, 1, 2)) > 0:  # by whatever axis one divides
             return {"X": X}
 
 
@@ -81,6 +79,18 @@ def batch_norm_there(X):
 
 
 @ln_row.misconception()
+def divided_by_the_variance(X):
+    """You divided by the variance. Divide by its root."""
+    return normalised(X, -1)[0, 0] / X[0, 0].std()
+
+
+@ln_row.misconception()
+def mean_alone_removed(X):
+    """The mean is gone. The division by the deviation is missing."""
+    return X[0, 0] - X[0, 0].mean()
+
+
+@ln_row.misconception()
 def layer_norm_over_one_less(X):
     """You divided the squares by d − 1."""
     row = X[0, 0]
@@ -96,21 +106,31 @@ def bn_row(X):
 @bn_row.misconception()
 def over_the_batch_alone(X):
     """You took the mean over the examples, position by position. Positions are averaged as well."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.nan_to_num(normalised(X, 0)[0, 0])
+    return normalised(X, 0)[0, 0]
 
 
 @bn_row.misconception()
 def over_the_sequence_alone(X):
     """You took the mean over the tokens of the first sequence. The second one counts as well."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.nan_to_num(normalised(X, 1)[0, 0])
+    return normalised(X, 1)[0, 0]
 
 
 @bn_row.misconception()
 def layer_norm_there(X):
     """That is layer norm. Batch norm compares one feature across all tokens."""
     return normalised(X, -1)[0, 0]
+
+
+@bn_row.misconception()
+def divided_by_the_variance_there(X):
+    """You divided by the variance. Divide by its root."""
+    return normalised(X, (0, 1))[0, 0] / X.std(axis=(0, 1))
+
+
+@bn_row.misconception()
+def mean_alone_removed_there(X):
+    """The mean is gone. The division by the deviation is missing."""
+    return X[0, 0] - X.mean(axis=(0, 1))
 
 
 @bn_row.misconception()

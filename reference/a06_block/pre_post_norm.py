@@ -66,6 +66,12 @@ def variances_added():
 
 
 @path.misconception()
+def factors_added():
+    """You added the factors of all steps. What comes through one step goes into the next."""
+    return "L/sqrt(2)"
+
+
+@path.misconception()
 def path_grows():
     """A norm divides: what is on the path gets smaller."""
     return "2**(L/2)"
@@ -299,7 +305,15 @@ def post_norm_does_not(curves):
     return 1.02 < last_over_first(curves["post"]) < 1.9 and max(sizes) < 2 * min(sizes)
 
 
-@exercise.part(points=1, answer=Figure(properties=(pre_norm_falls, post_norm_does_not)))
+def pre_norm_ends_below(curves):
+    """At depth 32 the last gradient should be smaller in pre-norm than in post-norm."""
+    return np.interp(32, *curves["pre"]) < np.interp(32, *curves["post"])
+
+
+RUN = (pre_norm_falls, post_norm_does_not, pre_norm_ends_below)
+
+
+@exercise.part(points=1, answer=Figure(properties=RUN))
 def last_block():
     """The last block's gradient norm against the depth, in pre-norm and in post-norm."""
     return {"pre": (DEPTHS, PRE), "post": (DEPTHS, POST)}
@@ -315,7 +329,7 @@ def every_second_depth():
 
 @last_block.misconception()
 def curves_exchanged():
-    """Your curves are exchanged. Is `norm_first` true where the norm comes first?"""
+    """Exchanged, or not of the last block? `norm_first` is true where the norm comes first."""
     return {"pre": (DEPTHS, POST), "post": (DEPTHS, PRE)}
 
 

@@ -112,6 +112,12 @@ def always_at_least_one(L):
 
 
 @damped.misconception()
+def damped_added_up(L):
+    """You added the slopes. One layer behind the other: they are multiplied."""
+    return np.array([1 - L, 1 - L / 2])
+
+
+@damped.misconception()
 def signs_lost(L):
     """The slopes are negative."""
     return np.array([2**L, 1.5**L])
@@ -189,6 +195,12 @@ def paths(L):
 def one_for_a_block(L):
     """Each block doubles the number of terms: every path may go through it or around it."""
     return L + 1
+
+
+@paths.misconception()
+def two_for_a_block(L):
+    """Each block offers two ways, and each way through one goes on by both through the next."""
+    return 2 * L
 
 
 @paths.misconception()

@@ -104,6 +104,12 @@ def a_shift_in_both():
     return [2 * 512, 2 * 512]
 
 
+@parameters.misconception(credit=0.5)
+def a_shift_in_neither():
+    """Layer norm learns a shift besides its scale."""
+    return [512, 512]
+
+
 @parameters.misconception()
 def one_for_all():
     """Scale and shift are vectors: every feature has its own."""
