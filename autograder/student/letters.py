@@ -28,7 +28,8 @@ def read_choice(raw: Any, hint: Any) -> Reading:
 def read_ordering(raw: Any, hint: Any) -> Reading:
     """Read the letters of steps in the order in which they were written, each at most once."""
     known = hint["letters"]
-    letters = _letters(raw, several=False)
+    arrows = re.sub(r"[-–→>]", " ", raw) if isinstance(raw, str) else raw
+    letters = _letters(arrows, several=False)
     if not letters or not {*letters} <= {*known}:
         example = " ".join(known[2::-1])
         raise FormatError(

@@ -150,3 +150,12 @@ def test_an_exercise_with_steps_proves_itself_and_names_the_wrong_steps():
     assert part_problems(exercise, order, pool) == []
     (item,) = grade_parts(exercise, {"steps": STEPS}, {"order": list(RIGHT.key)}.get)
     assert (item.score, item.note) == (0, "begs_the_question")
+
+
+@pytest.mark.parametrize("text", ["{}-{}-{}", "{} -> {} -> {}", "{} → {} → {}", "{}, {}, {}"])
+def test_letters_may_stand_between_arrows(text):
+    steps = Ordering(["a", "b", "c"])
+    shuffled = steps.shuffled(np.random.default_rng(1))
+    right = steps.order(shuffled)
+    written = text.format(*right)
+    assert steps.judge(steps.read(written, like=right), right).credit == 1

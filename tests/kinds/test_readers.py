@@ -230,3 +230,15 @@ def test_what_is_read_is_shown():
 @pytest.mark.parametrize("written", ["A, C and D", "A and C, D", "d & a & c", "A + C + D"])
 def test_letters_may_be_joined_by_words(written):
     assert Choice("ABCD", multiple=True).read(written) == "ACD"
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_three_numbers_may_be_a_row_or_a_column(axis):
+    right = np.array([0.1, 0.2, 0.7])
+    read_back = Numbers().read(np.expand_dims(right, axis), like=right)
+    assert Numbers().judge(read_back, right).credit == 1
+
+
+def test_a_table_is_no_list_of_numbers():
+    with pytest.raises(FormatError, match="4 numbers expected"):
+        Numbers().read(np.ones((2, 2)), like=np.ones(4))
