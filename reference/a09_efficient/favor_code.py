@@ -435,6 +435,12 @@ def fall_without_sign(rmse):
 
 
 @slope.misconception()
+def bases_mixed(rmse):
+    """You took two kinds of logarithms. Any base will do, if it is the same for both."""
+    return slope.compute(rmse) / np.log(10)
+
+
+@slope.misconception()
 def logarithm_forgotten(rmse):
     """A logarithm is missing. A power law is a line between the logarithms of both."""
     return np.polyfit([64, 256, 1024, 4096], rmse, 1)[0]

@@ -67,6 +67,12 @@ def biases_of_the_same_width():
 
 
 @one.misconception()
+def biases_of_the_bottleneck():
+    """A bias is as wide as what comes out of its matrix: the second one leads back up."""
+    return [2 * 768 * 64 + 2 * 64, 2 * 768 * 64]
+
+
+@one.misconception()
 def one_of_two_matrices():
     """There are two matrices: down and up."""
     return [768 * 64 + 64 + 768, 768 * 64]

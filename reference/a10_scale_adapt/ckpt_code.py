@@ -248,6 +248,14 @@ def gradients_cut(blocks, segments, x):
     return x
 
 
+@exercise.misconception(credit=0.4)
+def looked_up_too_late(blocks, segments, x):
+    """Your function looks up its blocks when it runs: the second time the loop is over."""
+    for part in parts_of(blocks, segments):
+        x = checkpoint(lambda h: in_order(part, h), x, use_reentrant=False)  # noqa: B023
+    return x
+
+
 @exercise.misconception(credit=0.6)
 def rest_forgotten(blocks, segments, x):
     """If the number of segments doesn't divide that of the blocks, the last blocks are lost."""
