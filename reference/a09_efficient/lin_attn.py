@@ -302,7 +302,7 @@ def sums_over_the_batch(Q, K, V, phi=elu1, eps=0.0):
 
 @exercise.misconception
 def normaliser_over_the_first_axis(Q, K, V, phi=elu1, eps=0.0):
-    """Your denominator sums over axis 0. With leading axes that is the batch, and keys are on −2."""
+    """Your denominator sums over axis 0. Leading axes come before the keys: they are on axis −2."""
     q, k = phi(Q), phi(K)
     below = (q * k.sum(axis=0)[..., None, :]).sum(axis=-1, keepdims=True)
     return q @ (np.swapaxes(k, -1, -2) @ V) / (below + eps)

@@ -155,7 +155,7 @@ def plain_diagonal():
 @plain.misconception()
 def denominator_held():
     """You held the denominator of the softmax constant: all four logits are in it."""
-    return softmax(Z) * np.where(Z >= np.sort(Z)[-2], Y, 0)
+    return softmax(Z) * np.where(Z > 0, Y, 0)
 
 
 @plain.misconception()
