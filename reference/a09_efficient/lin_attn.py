@@ -229,6 +229,13 @@ def keys_added_up_as_they_are(Q, K, V, phi=elu1, eps=0.0):
 
 
 @exercise.misconception(credit=0.4)
+def bare_keys(Q, K, V, phi=elu1, eps=0.0):
+    """You apply the feature map to the queries, but not to the keys."""
+    q = phi(Q)
+    return q @ (np.swapaxes(K, -1, -2) @ V) / (q @ K.sum(axis=-2)[..., None] + eps)
+
+
+@exercise.misconception(credit=0.4)
 def mean_for_the_sum(Q, K, V, phi=elu1, eps=0.0):
     """Your denominator takes the mean of the keys' features, the numerator their sum."""
     q, k = phi(Q), phi(K)

@@ -226,6 +226,15 @@ class StartsAtRandom(Adapter):
 
 
 @exercise.misconception
+class BiasAtRandom(Adapter):
+    """The matrix up starts at 0, its bias doesn't: that is added from the start."""
+
+    def __init__(self, d, r):
+        super().__init__(d, r)
+        nn.init.uniform_(self.up.bias, -(r**-0.5), r**-0.5)
+
+
+@exercise.misconception
 class NoResidual(Adapter):
     """x itself is missing: an adapter adds something to what was there."""
 

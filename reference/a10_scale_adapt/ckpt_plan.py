@@ -113,6 +113,12 @@ def rounded_down(L, s):
 
 
 @exercise.misconception
+def one_segment_too_many(L, s):
+    """Where s divides L nothing is left over for one more segment: round L/s up, no more."""
+    return L // s + 1 + min(s, L), L // s * s
+
+
+@exercise.misconception
 def full_length_spared(L, s):
     """You spared s layers. The last segment may be shorter than s."""
     return uniform_plan(L, s)[0], max(L - s, 0)
