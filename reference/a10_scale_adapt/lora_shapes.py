@@ -159,5 +159,5 @@ def ranks_of_one_factor(d, D):
 
 @ranks.misconception()
 def ranks_rounded_up(d, D):
-    """You rounded up, so that less than 90 % is saved, if only just."""
-    return [-(-d // 20), -(-D // 20)]
+    """One more than that, or not: at least 90 % must be saved."""
+    return [-(-d // 20) + (d % 20 == 0), -(-D // 20) + (D % 20 == 0)]
