@@ -230,8 +230,9 @@ class BiasAtRandom(Adapter):
     """The matrix up starts at 0, its bias doesn't: that is added from the start."""
 
     def __init__(self, d, r):
-        super().__init__(d, r)
-        nn.init.uniform_(self.up.bias, -(r**-0.5), r**-0.5)
+        nn.Module.__init__(self)
+        self.down, self.up = nn.Linear(d, r), nn.Linear(r, d)
+        nn.init.zeros_(self.up.weight)
 
 
 @exercise.misconception
