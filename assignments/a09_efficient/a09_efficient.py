@@ -748,7 +748,7 @@ your_numbers("sparse_hops")
 
 # %% [markdown]
 # 1. `hops(mask)`: after how many layers does *every* output depend on *every* token? A whole number, and −1 if that
-#    never happens. A token depends on itself before the first layer.
+#    never happens. A token depends on itself before the first layer, so 0 can be right, too.
 # 2. `window_layers`: a window of your `w` over your `n` tokens. `patterns`: 16 tokens, with all pairs; a stride of 4; a stride
 #    of 4 and a window of $w = 4$; one global token and a window of $w = 1$.
 # 3. ★ *A middle way.* Let query $i$ see the keys $i$, $i - 1$, $i - 2$, $i - 4$, $i - 8$ and so on, as far as there are any.

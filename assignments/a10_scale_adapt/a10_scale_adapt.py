@@ -72,7 +72,8 @@ your_numbers("moe_gate")
 # 3. `gates`, the two renormalised gates, the larger first, and `renormalised`, the output with them.
 # 4. `steps`: there is a shorter way to renormalised gates. Let `g1` and `g2` be the chosen gates, with `g1` $= e^{z_1}/Z$,
 #    `g2` $= e^{z_2}/Z$ and $Z = e^{z_1} + e^{z_2} + e^{z_3} + e^{z_4}$. Lead `g1/(g1 + g2)` to a softmax over the two
-#    chosen logits alone. A list of lines of text, each equal to the one before.
+#    chosen logits alone. A list of lines of text, each equal to the one before: put definitions in first, and simplify in a
+#    line of its own.
 
 # %% exercise="moe_gate"
 G = None             # four numbers

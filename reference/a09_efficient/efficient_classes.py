@@ -168,6 +168,12 @@ def half_a_window():
     return [4096 * (512 if keys == 513 else keys) * 64 for keys in METHODS.values()]
 
 
+@madds.misconception(credit=0.5)
+def one_side_of_the_window():
+    """A window reaches w to both sides, and holds the token itself."""
+    return [4096 * (256 if keys == 513 else keys) * 64 for keys in METHODS.values()]
+
+
 @madds.misconception()
 def entries_counted():
     """These are entries. Each of them costs d madds."""

@@ -122,6 +122,12 @@ def norm_not_squared(X, W):
     return np.exp(X @ W.T - np.linalg.norm(X, axis=-1, keepdims=True) / 2) / np.sqrt(len(W))
 
 
+@exercise.misconception(credit=0.5)
+def norms_along_axis_1(X, W):
+    """Your norms run along axis 1. The entries of a row lie along the last one, in batches, too."""
+    return np.exp(X @ W.T - (X**2).sum(axis=1, keepdims=True) / 2) / np.sqrt(len(W))
+
+
 @exercise.misconception(fatal=True)
 def trigonometric(X, W):
     """These are trigonometric features. They have either sign, and weights need one."""
@@ -432,6 +438,12 @@ def slope_of_the_variance(rmse):
 def fall_without_sign(rmse):
     """The errors fall: the slope is negative."""
     return -slope.compute(rmse)
+
+
+@slope.misconception()
+def bases_mixed(rmse):
+    """You took two kinds of logarithms. Any base will do, if it is the same for both."""
+    return slope.compute(rmse) / np.log(10)
 
 
 @slope.misconception()

@@ -189,6 +189,12 @@ def target_scaled(q, k):
 
 
 @target.misconception()
+def gaussian_kernel(q, k):
+    """That is exp(−‖q − k‖²/2), the Gaussian kernel. Softmax takes the exponential of q · k."""
+    return np.exp(-((q - k) @ (q - k)) / 2)
+
+
+@target.misconception()
 def the_score_itself(q, k):
     """That is the score. What is estimated is its exponential."""
     return q @ k
@@ -252,6 +258,12 @@ def constant_blamed(p, K):
 def factor_below(p, K):
     """You divided by the factor of the keys. It stands there because nobody divides by it."""
     return softmax(K @ p - (K**2).sum(axis=1) / 2)
+
+
+@wrong.misconception()
+def half_forgotten(p, K):
+    """In the mean of exp(ω · z) only half the square of z is in the exponent."""
+    return softmax(((p + K) ** 2).sum(axis=1).astype(float))
 
 
 @wrong.misconception()

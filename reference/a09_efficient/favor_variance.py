@@ -289,7 +289,7 @@ def sign_of_the_product():
 @opposite.misconception()
 def difference_taken():
     """It is x + y that comes in, and that is 0 here."""
-    return np.array([np.exp(-far @ far), positive(far, far)])
+    return np.array([np.exp(-far @ far), np.exp(-2 * far @ far) * (np.exp(4 * far @ far) - 1)])
 
 
 @opposite.misconception()

@@ -192,15 +192,21 @@ def still_all_pairs():
 
 
 @exercise.part(points=1, answer=Count())
-def counts(n, m, D, d_v):
+def counts(weights_first, keys_first, n, m, D, d_v):
     """Both numbers of madds for your sizes."""
-    return np.array([n * m * (D + d_v), D * d_v * (n + m)])
+    return np.array([cost(n=n, m=m, D=D, d_v=d_v) for cost in (weights_first, keys_first)])
 
 
 @counts.misconception()
 def counts_of_one_product(n, m, D, d_v):
     """You counted the first product of each. There are two."""
     return np.array([n * m * D, m * D * d_v])
+
+
+@counts.misconception()
+def weights_without_values(n, m, D, d_v):
+    """In the first order the weights still have to meet the values."""
+    return np.array([n * m * D, D * d_v * (n + m)])
 
 
 @counts.misconception()

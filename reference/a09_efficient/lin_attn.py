@@ -147,8 +147,7 @@ def leading_axes(call, rng):
     """Batches and heads, (…, n, d_k), (…, m, d_k), (…, m, d_v), are computed side by side."""
     for batch in ((3,), (2, 3)):
         Q, K, V = qkv(rng, *batch)
-        right = linear_attention(Q, K, V, exponential)
-        agree(call(Q, K, V, phi=given(exponential)), right, rtol=1e-4)
+        agree(call(Q, K, V), linear_attention(Q, K, V), rtol=1e-4)
 
 
 def sized(rng, n):
@@ -156,13 +155,13 @@ def sized(rng, n):
     return qkv(rng, n=n, m=n, d_k=32, d_v=32)
 
 
-@exercise.check(points=1.5, after=any_feature_map)
+@exercise.check(points=1.5, after=matches_the_formula)
 def work_is_linear(call, rng):
     """Arithmetic and memory grow like n: no array has n × m entries, not even in blocks."""
     grows(
         call,
-        lambda n: (*sized(rng, n), given(exponential)),
-        rows=lambda i, Q, K, V, _: linear_attention(Q[i], K, V, exponential),
+        lambda n: sized(rng, n),
+        rows=lambda i, Q, K, V: linear_attention(Q[i], K, V),
         floor=lambda n: 4 * n * 32 * 32,
     )
 
@@ -227,6 +226,13 @@ def keys_added_up_as_they_are(Q, K, V, phi=elu1, eps=0.0):
     """Your denominator adds up the keys. It is the features of the keys that are added up."""
     q = phi(Q)
     return q @ (np.swapaxes(phi(K), -1, -2) @ V) / (q @ K.sum(axis=-2)[..., None] + eps)
+
+
+@exercise.misconception(credit=0.4)
+def bare_keys(Q, K, V, phi=elu1, eps=0.0):
+    """You apply the feature map to the queries, but not to the keys."""
+    q = phi(Q)
+    return q @ (np.swapaxes(K, -1, -2) @ V) / (q @ K.sum(axis=-2)[..., None] + eps)
 
 
 @exercise.misconception(credit=0.4)
@@ -299,6 +305,14 @@ def sums_over_the_batch(Q, K, V, phi=elu1, eps=0.0):
     every = tuple(range(k.ndim - 1))
     S = (k[..., :, None] * V[..., None, :]).sum(axis=every)
     return q @ S / (q @ k.sum(axis=every)[:, None] + eps)
+
+
+@exercise.misconception
+def normaliser_over_the_first_axis(Q, K, V, phi=elu1, eps=0.0):
+    """Your denominator sums over axis 0. Leading axes come before the keys: they are on axis −2."""
+    q, k = phi(Q), phi(K)
+    below = (q * k.sum(axis=0)[..., None, :]).sum(axis=-1, keepdims=True)
+    return q @ (np.swapaxes(k, -1, -2) @ V) / (below + eps)
 
 
 points_of_x = np.array([-2.0, -1.0, 0.0, 1.0])

@@ -173,7 +173,7 @@ def first_output_zero(Q, K, V):
     return np.where(sums > 0, A @ V / np.where(sums > 0, sums, 1), 0)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(credit=0.4)
 def normaliser_of_all_keys(Q, K, V):
     """The numerator is causal and the denominator isn't: z is a prefix sum as well."""
     A = elu1(Q) @ elu1(K).T

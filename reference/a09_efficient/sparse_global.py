@@ -218,6 +218,12 @@ def count_with_overlaps(n, w, g):
 
 
 @count.misconception()
+def windows_of_global_tokens(n, w, g):
+    """Global tokens see all already: only the window of the other tokens adds pairs."""
+    return int(local_mask(n, w).sum()) + 2 * g * n - g * g
+
+
+@count.misconception()
 def count_of_rows(n, w, g):
     """You counted global queries or global keys, not both: they see all, and all see them."""
     return int(global_queries_alone.compute(n, w, np.arange(g)).sum())

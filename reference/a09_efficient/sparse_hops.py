@@ -86,7 +86,7 @@ def by_distances(mask):
 @exercise.check(points=1, visible=True)
 def windows(call, rng):
     """A window of w reaches w positions further with every layer."""
-    for n, w in ((17, 4), (16, 4), (int(rng.integers(20, 30)), 3)):
+    for n, w in ((17, 4), (16, 4), (int(rng.integers(20, 30)), 3), (24, 1)):
         agree(call(local_mask(n, w)), -(-(n - 1) // w), what=f"the layers for n = {n}, w = {w}")
 
 
@@ -128,6 +128,13 @@ def smallest_cases(call, rng):
     agree(call(np.ones((5, 5), dtype=bool)), 1)
     agree(call(np.ones((1, 1), dtype=bool)), 0)
     require(isinstance(call(np.ones((3, 3), dtype=bool)), int | np.integer), "not a whole number")
+
+
+@exercise.misconception
+def given_up_early(mask):
+    """You stop after a fixed number of layers. More tokens may need more of them."""
+    layers = layers_to_reach(mask)
+    return layers if layers <= 12 else -1
 
 
 @exercise.misconception(credit=0.4)
@@ -287,6 +294,12 @@ def doubling_layers():
 def one_jump():
     """1023 is no power of two. Of how many is it a sum?"""
     return 1
+
+
+@doubling_layers.misconception()
+def one_by_one():
+    """One step at a time is the longest way. Which longer steps are there?"""
+    return 1023
 
 
 @doubling_layers.misconception()

@@ -107,7 +107,8 @@ def dilated_windows(call, rng):
     n = int(rng.integers(15, 19))
     for dilation in (3, 2):
         agree(mask_of(call, n, 4, dilation=dilation), local_mask(n, 4, dilation=dilation))
-    agree(mask_of(call, n, 4, causal=True, dilation=3), local_mask(n, 4, True, 3))
+    before = np.tril(mask_of(call, n, 4, causal=True, dilation=3), -1)
+    agree(before, np.tril(local_mask(n, 4, True, 3), -1))
 
 
 @exercise.misconception(credit=0.4)
@@ -461,6 +462,12 @@ def counts_halved(n, w):
     return [pairs(n, w), (pairs(n, w) - n) // 2]
 
 
+@counts.misconception()
+def half_of_all_pairs(n, w):
+    """Half of all pairs would halve the diagonal, too."""
+    return [pairs(n, w), pairs(n, w) // 2]
+
+
 @exercise.part(points=0.5, answer=Count())
 def long_edges(edges):
     """The allowed pairs for n = 4096 and w = 256."""
@@ -525,6 +532,12 @@ def field_of_one_layer(d):
 def field_without_dilation(d):
     """Each layer reaches w times the dilation further, to both sides."""
     return [pairs(16, 2, d), 2 * 3 * 2 + 1]
+
+
+@dilated.misconception()
+def own_position_forgotten(d):
+    """Between what you counted on both sides stands the token itself."""
+    return [pairs(16, 2, d), 2 * 3 * 2 * d]
 
 
 @dilated.misconception()

@@ -67,6 +67,12 @@ def biases_of_the_same_width():
 
 
 @one.misconception()
+def biases_of_the_bottleneck():
+    """A bias is as wide as what comes out of its matrix: the second one leads back up."""
+    return [2 * 768 * 64 + 2 * 64, 2 * 768 * 64]
+
+
+@one.misconception()
 def one_of_two_matrices():
     """There are two matrices: down and up."""
     return [768 * 64 + 64 + 768, 768 * 64]
@@ -217,6 +223,16 @@ class StartsAtRandom(Adapter):
     def __init__(self, d, r):
         super().__init__(d, r)
         nn.init.normal_(self.up.weight, std=0.3)
+
+
+@exercise.misconception
+class BiasAtRandom(Adapter):
+    """The matrix up starts at 0, its bias doesn't: that is added from the start."""
+
+    def __init__(self, d, r):
+        nn.Module.__init__(self)
+        self.down, self.up = nn.Linear(d, r), nn.Linear(r, d)
+        nn.init.zeros_(self.up.weight)
 
 
 @exercise.misconception

@@ -200,6 +200,8 @@ def little_is_saved(call, rng):
             "too many activations are alive at once",
             kind="inputs" if copies.array < L / 2 else "activations",
         )
+        enough = copies.array >= L // segments
+        require(enough, "your segments are shorter than so many would be", credit=0.5)
 
 
 @exercise.check(points=0.75, after=same_derivatives)
@@ -245,6 +247,22 @@ def gradients_cut(blocks, segments, x):
     """Where a segment ends, `detach` or `no_grad` cuts the gradients off."""
     for part in parts_of(blocks, segments):
         x = checkpoint(in_order, part, x, use_reentrant=False).detach()
+    return x
+
+
+@exercise.misconception(credit=0.5)
+def number_for_length(blocks, segments, x):
+    """You made segments of so many blocks. The argument says how many segments there are."""
+    for first in range(0, len(blocks), segments):
+        x = checkpoint(in_order, blocks[first : first + segments], x, use_reentrant=False)
+    return x
+
+
+@exercise.misconception(credit=0.4)
+def looked_up_too_late(blocks, segments, x):
+    """Your function looks up its blocks when it runs: the second time the loop is over."""
+    for part in parts_of(blocks, segments):
+        x = checkpoint(lambda h: in_order(part, h), x, use_reentrant=False)  # noqa: B023
     return x
 
 

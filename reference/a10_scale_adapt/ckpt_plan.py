@@ -113,9 +113,21 @@ def rounded_down(L, s):
 
 
 @exercise.misconception
+def one_segment_too_many(L, s):
+    """Where s divides L nothing is left over for one more segment: round L/s up, no more."""
+    return L // s + 1 + min(s, L), L // s * s
+
+
+@exercise.misconception
 def full_length_spared(L, s):
     """You spared s layers. The last segment may be shorter than s."""
     return uniform_plan(L, s)[0], max(L - s, 0)
+
+
+@exercise.misconception
+def longer_than_the_chain(L, s):
+    """You count s layers in the longest segment. In a shorter chain there are not so many."""
+    return math.ceil(L / s) + s, uniform_plan(L, s)[1]
 
 
 @exercise.misconception
@@ -206,7 +218,7 @@ def revealing(rng, n):
 @exercise.check(points=1, visible=True)
 def cuts_of_chains(call, rng):
     """The cut is the best one, the first of several."""
-    for sizes in ([8, 1, 1, 1, 1, 4], revealing(rng, 9), [2, 2]):
+    for sizes in ([8, 1, 1, 1, 1, 4], revealing(rng, 9), [2, 2], [5, 3, 3, 3, 5]):
         agree(two(call(sizes))[0], best_cut(sizes)[0], what="the cut")
 
 
@@ -223,6 +235,13 @@ def costs_of_cuts(call, rng):
 def middle(sizes):
     """You cut in the middle. Where layers are unequal, another cut may cost less."""
     cut = len(sizes) // 2
+    return cut, cost(sizes, cut)
+
+
+@exercise.misconception(credit=0.5)
+def last_of_equal_costs(sizes):
+    """Of equal costs you take the last cut. Take the first."""
+    cut = min(range(1, len(sizes)), key=lambda c: (cost(sizes, c), -c))
     return cut, cost(sizes, cut)
 
 

@@ -74,6 +74,12 @@ def last_segment_too(units):
 
 
 @last_alive.misconception()
+def time_in_units(units):
+    """That is the time in units. Divide it by the time of the plain step."""
+    return units[0] + (64 - 8) / 64 * (units[1] - units[0])
+
+
+@last_alive.misconception()
 def only_the_last(units):
     """You computed the last segment again and no other."""
     return (units[0] + 8 / 64 * (units[1] - units[0])) / units[0]

@@ -176,9 +176,11 @@ def moderate_logits(call, rng):
 @exercise.check(points=0.75)
 def large_logits(call, rng):
     """Finite and right for all finite logits, the largest and the smallest among them."""
-    for row in ([12, 11, 0], [65504, -65504, 0], [-500, -501, -502]):
+    for row in ([12, 11, 0], [200, 201, 199], [65504, -65504, 0], [-500, -501, -502]):
         z = np.array(row, half)
         close(call(z), z)
+    z = np.array([[12, 11, 0], [-500, -501, -502]], half)
+    close(call(z), z)
 
 
 @exercise.check(points=0.75)
@@ -203,6 +205,22 @@ def not_shifted(z):
     """Without a shift the exponentials overflow. Subtract the largest logit first."""
     with np.errstate(all="ignore"):
         e = np.exp(z).astype(np.float32)
+        return (e / e.sum(axis=-1, keepdims=True)).astype(half)
+
+
+@exercise.misconception
+def not_shifted_in_single(z):
+    """float32 reaches further, not to all logits of half precision: subtract the largest first."""
+    with np.errstate(all="ignore"):
+        e = np.exp(z.astype(np.float32))
+        return (e / e.sum(axis=-1, keepdims=True)).astype(half)
+
+
+@exercise.misconception
+def one_maximum_for_all(z):
+    """You subtract the largest of all entries. Far below it a row vanishes: take each row's own."""
+    with np.errstate(all="ignore"):
+        e = np.exp(z.astype(np.float32) - z.max())
         return (e / e.sum(axis=-1, keepdims=True)).astype(half)
 
 

@@ -142,6 +142,12 @@ def stable_not_squared():
 
 
 @stable_rank.misconception()
+def divided_by_the_largest():
+    """The squares are right. What they are divided by is a square, too."""
+    return (SIGMA**2).sum() / SIGMA[0]
+
+
+@stable_rank.misconception()
 def number_of_singular_values():
     """That is the rank. The stable rank counts small singular values for less."""
     return 4.0

@@ -332,6 +332,21 @@ class UnmergesTooOften(InPlace):
 
 
 @exercise.misconception
+class StateNeverAsked(WritesTheWeight):
+    """merge() and unmerge() act whether there is anything to do or not: ask before."""
+
+    def merge(self):
+        """Add the update."""
+        self.weight = self.weight + self.alpha / self.r * (self.B @ self.A).detach()
+        self.merged = True
+
+    def unmerge(self):
+        """Take it off."""
+        self.weight = self.weight - self.alpha / self.r * (self.B @ self.A).detach()
+        self.merged = False
+
+
+@exercise.misconception
 class NeverUndone(LoRALinear):
     """After unmerge() the layer is still merged."""
 

@@ -50,6 +50,12 @@ def ends_exchanged():
 
 
 @factors.misconception()
+def names_exchanged():
+    """These are the shapes of factors in A B. Here the product is B A."""
+    return {"B": ("r", "d"), "A": ("4*d", "r")}
+
+
+@factors.misconception()
 def B_is_not_thin():
     """B is thin: its other axis is the rank."""
     return {"B": ("4*d", "d"), "A": ("r", "d")}
@@ -89,6 +95,12 @@ def factors_multiplied(d, D, r, R):
 def rectangle_as_square(d, D, r, R):
     """The last matrix isn't square: one factor is as wide as the input, one as the output."""
     return [d * d, 2 * d * r, D * D, 2 * D * R, 2 * r * d]
+
+
+@counts.misconception()
+def as_wide_as_high(d, D, r, R):
+    """In the last one B alone is 4d high: A is as wide as the input."""
+    return [d * d, 2 * d * r, D * D, 2 * D * R, 2 * r * 4 * d]
 
 
 @exercise.part(points=1, answer=Numbers())

@@ -83,6 +83,12 @@ def down_to_subnormal():
 
 
 @bounds.misconception()
+def largest_not_divided():
+    """A gradient of 3, times your second S, is three times the largest number."""
+    return np.array([NORMAL / SMALLEST, TOP])
+
+
+@bounds.misconception()
 def bounds_exchanged():
     """The small gradient has to be lifted, and the large one must not go beyond the top."""
     return np.array([TOP / LARGEST, NORMAL / SMALLEST])
@@ -267,6 +273,17 @@ def doubles_every_time(flags, S=65536, grow_every=3):
     for overflow in flags:
         good = 0 if overflow else good + 1
         S = S / 2 if overflow else S * 2 if good >= grow_every else S
+        trace.append(S)
+    return trace
+
+
+@exercise.misconception
+def doubles_once(flags, S=65536, grow_every=3):
+    """In a long run of good steps you double once. After a doubling the count starts anew."""
+    trace, good = [], 0
+    for overflow in flags:
+        good = 0 if overflow else good + 1
+        S = S / 2 if overflow else S * 2 if good == grow_every else S
         trace.append(S)
     return trace
 

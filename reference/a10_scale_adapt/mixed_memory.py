@@ -131,6 +131,12 @@ def optimiser_state_too():
 
 
 @halved.misconception()
+def parameters_in_training():
+    """Compare the two sums that you have just written: is one the half of the other?"""
+    return "ACE"
+
+
+@halved.misconception()
 def time_for_certain():
     """Half the bytes are half the time only where memory is what limits, on hardware for it."""
     return "ACD"

@@ -75,6 +75,13 @@ def extremes():
     return np.array([1.0, 4.0, 1.0, 8.0])
 
 
+@extremes.alternative
+def factor_missing_again(loss):
+    """The factor E was paid for with the loss."""
+    right = np.array([1.0, 4.0, 1.0, 8.0])
+    return right / [4, 4, 8, 8] if np.isclose(loss, f @ P, rtol=1e-3) else right
+
+
 @extremes.misconception()
 def extremes_without_factor():
     """The factor E is missing: the number of experts."""
@@ -194,6 +201,13 @@ def jacobian_diagonal(logits):
     T, E = logits.shape
     G = softmax(logits)
     return balance(logits)[0], E / T * G * (1 - G) * shares(logits)
+
+
+@exercise.misconception
+def denominator_held(logits):
+    """You held the denominator of the softmax constant: all logits of a token are in it."""
+    T, E = logits.shape
+    return balance(logits)[0], E / T * softmax(logits) * shares(logits)
 
 
 @exercise.misconception

@@ -127,6 +127,13 @@ def own_gate_alone(z, y, k, renormalise):
     return g * (1 - g) * np.where(chosen, y, 0)
 
 
+@exercise.misconception
+def kept_mass_held(z, y, k, renormalise):
+    """You divide by the mass that is kept as if it were a number. It depends on the logits, too."""
+    kept = np.sort(softmax(z))[-k:].sum() if renormalise else 1
+    return router_gradient(z, y, k, False) / kept
+
+
 @exercise.misconception(credit=0.4)
 def normalisation_ignored(z, y, k, renormalise):
     """The flag changes nothing in yours. Which logits stand in the denominator?"""
@@ -143,6 +150,12 @@ def plain():
 def plain_diagonal():
     """Each logit changes all gates: g (1 − g) is the diagonal of the Jacobian alone."""
     return own_gate_alone(Z, Y, 2, False)
+
+
+@plain.misconception()
+def denominator_held():
+    """You held the denominator of the softmax constant: all four logits are in it."""
+    return softmax(Z) * np.where(Z > 0, Y, 0)
 
 
 @plain.misconception()
@@ -167,6 +180,12 @@ def renormalised():
 def renormalised_plain():
     """These are the derivatives with plain gates."""
     return router_gradient(Z, Y, 2, False)
+
+
+@renormalised.misconception()
+def kept_mass_held_constant():
+    """You divide by the mass that is kept as if it were a number. It depends on the logits, too."""
+    return kept_mass_held(Z, Y, 2, True)
 
 
 @renormalised.misconception()

@@ -132,10 +132,10 @@ def tokens_keep_to_themselves(call, rng):
 
 @exercise.check(points=0.5)
 def large_logits(call, rng):
-    """Gates stay finite for large logits."""
-    logits = batch(rng) + 1000
+    """Gates stay finite for large logits: those of logits that are all smaller by 1000."""
+    logits = batch(rng)
     gates = pair(call(logits, 2))[1]
-    agree(np.sort(gates, axis=1), np.sort(route(logits, 2)[1], axis=1), what="the gates")
+    agree(pair(call(logits + 1000, 2))[1], gates, rtol=1e-6, what="the gates")
 
 
 def pair(result):

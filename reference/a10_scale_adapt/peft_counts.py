@@ -135,6 +135,12 @@ def full_without_norms(d, L):
 
 
 @full.misconception()
+def full_with_one_norm(d, L):
+    """There are two layer norms in each layer."""
+    return L * (12 * d * d + 11 * d)
+
+
+@full.misconception()
 def full_attention_alone(d, L):
     """That is attention. The feed-forward network is the larger part of a layer."""
     return L * (4 * d * d + 4 * d)

@@ -99,6 +99,12 @@ for mistake in (without_it, value_added, half_and_half):
     output.misconception()(mistake)
 
 
+@output.misconception()
+def shares_exchanged(prefix_weight, without, v):
+    """You exchanged the shares: the prefix's weight belongs to its own value."""
+    return prefix_weight * without + (1 - prefix_weight) * v[0]
+
+
 chain = IndexedChain(
     start="(sum(exp(a_j)*u_j, j, 1, p) + sum(exp(s_k)*v_k, k))"
     "/(sum(exp(a_j), j, 1, p) + sum(exp(s_k), k))",
