@@ -689,8 +689,10 @@ def entries(
 
 
 def _fits(raw: Any, got: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    """Tell whether it is one number in brackets, or a text is a single row or column of a table."""
+    """Tell whether it is one number in brackets, or a row or column has one axis too many or few."""
     if wanted == () and got == (1,):
+        return True
+    if len(wanted) == 1 and got in ((1, *wanted), (*wanted, 1)):  # as with keepdims=True
         return True
     line = isinstance(raw, str) and len(wanted) == 2 and 1 in wanted and len(got) == 1
     return line and got[0] == math.prod(wanted)
@@ -950,7 +952,8 @@ def read_choice(raw: Any, hint: Any) -> Reading:
 def read_ordering(raw: Any, hint: Any) -> Reading:
     """Read the letters of steps in the order in which they were written, each at most once."""
     known = hint["letters"]
-    letters = _letters(raw, several=False)
+    arrows = re.sub(r"[-–→>]", " ", raw) if isinstance(raw, str) else raw
+    letters = _letters(arrows, several=False)
     if not letters or not {*letters} <= {*known}:
         example = " ".join(known[2::-1])
         raise FormatError(
