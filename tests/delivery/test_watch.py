@@ -289,6 +289,7 @@ def test_killed_at_random_moments_nothing_is_lost_and_nothing_graded_twice(cours
         seen = now
     arriving.join()
     process = started(course, source, "--every", "1")
+    assert "watching" in process.stdout.readline()  # from now on a signal ends it well
     deadline = time.monotonic() + 60
     while not all(page_of(course, student, MOTION).is_file() for student in expected):
         assert time.monotonic() < deadline

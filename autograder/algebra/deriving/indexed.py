@@ -142,7 +142,7 @@ def _late() -> Any:
 def read_indexed(text: str, names: LineNames) -> sympy.Expr:
     """Read a formula with indexed names; raise `ParseError` for every text that is none.
 
-    >>> read_indexed("p_i*(delta(i,j) - p[j])", Names(indexed=("p",)))
+    >>> read_indexed("p_i*(delta(i,j) - p[j])", LineNames(indexed=("p",)))
     (-p(j) + KroneckerDelta(i, j))*p(i)
     """
     return build_indexed(tree_of(text, names), str(text), names)

@@ -22,7 +22,7 @@ from autograder.delivery.gradescope import SETTINGS
 from autograder.delivery.zips import zipped
 
 #: What grading imports, besides the libraries that the assignment's own code does.
-NEEDED = ("ipython", "jaxtyping", "jinja2", "numpy", "sympy", "traitlets")
+NEEDED = ("ipython", "jaxtyping", "jinja2", "msgspec", "numpy", "sympy", "traitlets")
 #: Who sees the results, and when: Gradescope's words.
 VISIBILITIES = ("visible", "after_due_date", "after_published", "hidden")
 _HERE = Path(__file__).parent

@@ -185,7 +185,7 @@ class Worker:
         """Take a step of a measurement on a GPU; the first one says of which function."""
         if request.step == "prepare":
             self._bench = None  # what it holds may leave no room for the next one
-            self._bench = self._gpumeter.Bench(self._function(message), **request.options)
+            self._bench = self._gpumeter.TimedFunction(self._function(message), **request.options)
             return None
         return self._bench.take(request.step, **request.options)
 

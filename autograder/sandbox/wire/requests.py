@@ -142,7 +142,7 @@ Request = (
 
 @dataclass(frozen=True)
 class Bench:
-    """Take a step of `gpumeter.Bench` with a function: prepare, go, rows or peak."""
+    """Take a step of `gpumeter.TimedFunction` with a function: prepare, go, rows or peak."""
 
     step: str
     options: Mapping[str, Any]
