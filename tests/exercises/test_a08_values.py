@@ -166,7 +166,9 @@ class TestLinearGap:
         np.testing.assert_allclose(
             m.l2.compute(0), [10.217, 9.981, 10.291, 10.309, 10.069], atol=6e-4
         )
-        np.testing.assert_allclose(m.rel.compute(m.l2.compute(0), 0), [0.758, 0.729, 0.769, 0.774, 0.8], atol=6e-4)
+        np.testing.assert_allclose(
+            m.rel.compute(m.l2.compute(0), 0), [0.758, 0.729, 0.769, 0.774, 0.8], atol=6e-4
+        )
 
     def test_equal_keys_make_both_the_mean(self):
         m = module("linear_gap")
