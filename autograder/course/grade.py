@@ -115,7 +115,14 @@ class Grader:
         return self.grade_job(job_of(handed, self.release(handed.assignment)))
 
     def grade_job(self, job: Job) -> Graded:
-        """Grade what was handed in; nothing that is wrong with it raises."""
+        """Grade what was handed in; nothing that is wrong with it raises.
+
+        Raises
+        ------
+        CourseError
+            If this machine isolates less than the course demands: no submission is at fault.
+        """
+        self._demand()
         budget.bar(job.barred)
         if job.failure:
             reason = f"The grader failed on this submission ({job.failure})."
@@ -157,7 +164,12 @@ class Grader:
         runs: Mapping[str, bytes] | None = None,
     ) -> Graded:
         """Grade a notebook that is in memory (nbgrader's own autograde hands one over)."""
+        self._demand()
         return self._graded(Job(student, assignment, runs=runs or {}), notebook)
+
+    def _demand(self) -> None:
+        """Refuse here, too, so that no backend can forget it."""
+        self.course.demand(self._zygotes.isolation, trust_students=self._zygotes.trust)
 
     def _graded(self, handed: Job, notebook: dict[str, Any]) -> Graded:
         release = self.release(handed.assignment)
@@ -167,8 +179,6 @@ class Grader:
         notices = [*notices, *handed.notices]
         limits, seconds = notebook_limits(self.course, release.data["exercises"])
         also = libraries(restored) | self._handed_over(handed.assignment)
-        # Whoever grades, and on whatever machine, comes through here.
-        self.course.demand(self._zygotes.isolation, trust_students=self._zygotes.trust)
         zygote = self._zygotes.of(release, limits, also)  # imports while the references are loaded
         assigned = self.assigned(handed.assignment, numbers_of)
         needed = any(c.gpu for a in assigned if a.exercise for c in a.exercise.checks)

@@ -248,8 +248,7 @@ def _rows(db: Any, kind: Any, keys: Mapping[str, Any], *, by: str, **fixed: str)
 class _CellRows:
     """A table's rows for some cells and notebooks; those that are missing are made.
 
-    They are fetched by one query and inserted by another, past SQLAlchemy's objects: those cost
-    half of the time that saving takes.
+    They are fetched by one query and inserted by another, past SQLAlchemy's objects.
 
     Parameters
     ----------

@@ -5,9 +5,9 @@ import sympy
 from sympy import KroneckerDelta, Rational, cos, exp, log, sin, sqrt
 
 from autograder.algebra import equal, parse, parse_any, parse_complexity
+from autograder.algebra.building.composites import FiniteSet, Listing, Tuple, relation
 from autograder.algebra.building.functions import Ceiling, Max, Norm, Transpose
 from autograder.algebra.building.parse import read
-from autograder.algebra.building.structures import FiniteSet, Listing, Tuple, relation
 
 
 class Symbols:

@@ -5,9 +5,7 @@ import sympy
 from sympy import KroneckerDelta, Rational, cos, exp, log, pi, sin, sqrt
 
 from autograder.algebra import ParseError, equivalent, parse, parse_any, read_back
-from autograder.algebra.building.functions import Diff, Factorial, Max, Norm, Transpose, tanh
-from autograder.algebra.building.parse import read
-from autograder.algebra.building.structures import (
+from autograder.algebra.building.composites import (
     Conjunction,
     FiniteSet,
     Interval,
@@ -16,6 +14,8 @@ from autograder.algebra.building.structures import (
     Union,
     relation,
 )
+from autograder.algebra.building.functions import Diff, Factorial, Max, Norm, Transpose, tanh
+from autograder.algebra.building.parse import read
 
 DELTA = KroneckerDelta(*sympy.symbols("i j", integer=True))
 

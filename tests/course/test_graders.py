@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from autograder.course.classroom import grade_class
+from autograder.course.config import CourseError
 from autograder.course.grade import Graded, Grader
 from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import Processes
@@ -16,6 +17,7 @@ from autograder.course.release import Release
 from autograder.course.simulate import simulate
 from autograder.course.submissions import Handed, submissions
 from autograder.grading.results import Grade
+from autograder.sandbox.isolation import TIERS, Isolation
 
 from ..courses import MOTION as A
 
@@ -32,6 +34,20 @@ def records(found):
 
 def job(course, handed):
     return job_of(handed, Release.load(course, A), key="k")
+
+
+def test_a_grader_refuses_a_machine_that_isolates_too_little(course, work):
+    course = replace(course, minimum_tier="A")
+    with (
+        Grader(course, isolation=Isolation("B")) as grader,
+        pytest.raises(CourseError, match="demands isolation tier A"),
+    ):
+        grader.grade_job(job(course, work[0]))
+
+
+def test_what_is_no_known_tier_isolates_nothing():
+    assert not Isolation("D").isolates
+    assert [tier for tier in TIERS if Isolation(tier).isolates] == ["A", "A-", "B"]
 
 
 @pytest.mark.sandbox

@@ -34,6 +34,14 @@ def test_a_notebook_shows_what_the_model_does(assignment):
         np.testing.assert_allclose(names["in_echo"][name], value, rtol=0, atol=allowed)
 
 
+def test_it_is_the_model_of_the_theory_notebook():
+    ids = thread.ids("^BADGEBADGE")
+    logits, maps, _, _ = thread.run(ids)
+    expected, seen = thread.helpers.echo_pass(thread.WEIGHTS, ids[0])
+    np.testing.assert_allclose(logits[0], expected)
+    np.testing.assert_allclose(maps[:, 0], seen)
+
+
 def test_the_capstone_shows_how_it_was_trained():
     names = {"plt": None}
     exec(drawing("a12_capstone"), names)

@@ -347,3 +347,10 @@ def test_a_cell_that_damages_python_still_defines_its_own_exercises_function(run
         runner.turn_back(number)
         assert called(runner, name) == value
         runner.settle()
+
+
+def test_no_cell_runs_once_functions_are_called(runner):
+    runner.execute("def f(): return 1", 1)
+    assert called(runner.calls(), "f") == 1
+    with pytest.raises(AssertionError, match="no cell runs after the first call"):
+        runner.execute("shown = 2", 2)

@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.building import structures
+from autograder.algebra.building import composites
 from autograder.algebra.building.calls import Applied
 from autograder.algebra.building.construction import a_kind, hashable
 from autograder.algebra.building.library import CONSTANTS
@@ -15,9 +15,9 @@ from autograder.algebra.building.sizes import MAX_CELLS, MAX_NODES, is_larger, p
 from autograder.algebra.reading.tree import Node
 
 _SET_OPERATIONS = {
-    "union": structures.Union,
-    "intersection": structures.Intersection,
-    "difference": structures.Difference,
+    "union": composites.Union,
+    "intersection": composites.Intersection,
+    "difference": composites.Difference,
 }
 
 
@@ -109,32 +109,32 @@ class Builder(Applied):
         ]
         if not links:
             return sides[0]
-        return links[0] if len(links) == 1 else structures.Conjunction(*links)
+        return links[0] if len(links) == 1 else composites.Conjunction(*links)
 
     def _member(self, node: Node, depth: int) -> Any:
         """Return the set of ``x ∈ [0, 1)``: that is what such an answer says."""
         name, whole = self.number(node.children[0], depth), None
         if len(node.children) == 2:
             whole = self._pair_as_interval(node.children[1], depth)
-        if not name.is_Symbol or not isinstance(whole, structures.SETS):
+        if not name.is_Symbol or not isinstance(whole, composites.SETS):
             raise self.fail("expected a name, ∈ and a set", node)
         return whole
 
     def _link(self, sign: str, left: Any, right: Any, node: Node) -> Any:
         for side in (left, right):
-            if not isinstance(side, sympy.Expr | structures.Listing | sympy.MatrixBase):
+            if not isinstance(side, sympy.Expr | composites.Listing | sympy.MatrixBase):
                 raise self.fail(f"expected a formula on both sides, not {a_kind(side)}", node)
-        link = structures.relation(sign, *(hashable(side) for side in (left, right)))
+        link = composites.relation(sign, *(hashable(side) for side in (left, right)))
         is_label = any(child.kind == "name" for child in node.children)
         if sign != "=" or not self.cancelled or is_label:
             return link
         # What stood below a line is not zero, though nothing shows it any more: (x - 2)²/(x - 2)
-        apart = [structures.relation("!=", factor, sympy.S.Zero) for factor in self.cancelled]
-        return structures.Conjunction(link, *apart)
+        apart = [composites.relation("!=", factor, sympy.S.Zero) for factor in self.cancelled]
+        return composites.Conjunction(link, *apart)
 
     def _logic(self, node: Node, depth: int) -> Any:
         sides = [self.build(child, depth) for child in node.children]
-        return (structures.Conjunction if node.marks == ("and",) else structures.Disjunction)(
+        return (composites.Conjunction if node.marks == ("and",) else composites.Disjunction)(
             *sides
         )
 
@@ -142,20 +142,20 @@ class Builder(Applied):
         return [hashable(self.build(child, depth)) for child in node.children]
 
     def _list(self, node: Node, depth: int) -> Any:
-        return structures.Listing(*self._items(node, depth))
+        return composites.Listing(*self._items(node, depth))
 
     def _tuple(self, node: Node, depth: int) -> Any:
-        return structures.Tuple(*self._items(node, depth))
+        return composites.Tuple(*self._items(node, depth))
 
     def _ratio(self, node: Node, depth: int) -> Any:
-        return structures.Ratio(*(hashable(self.number(child, depth)) for child in node.children))
+        return composites.Ratio(*(hashable(self.number(child, depth)) for child in node.children))
 
     def _set(self, node: Node, depth: int) -> Any:
-        return structures.FiniteSet(*self._items(node, depth))
+        return composites.FiniteSet(*self._items(node, depth))
 
     def _interval(self, node: Node, depth: int) -> Any:
         low, high = (self._end(child, depth) for child in node.children)
-        return structures.Interval(
+        return composites.Interval(
             low, high, sympy.sympify(node.marks[0] == "("), sympy.sympify(node.marks[1] == ")")
         )
 
@@ -169,7 +169,7 @@ class Builder(Applied):
     def _union(self, node: Node, depth: int) -> Any:
         sides = [self._pair_as_interval(child, depth) for child in node.children]
         for side in sides:
-            if not isinstance(side, structures.SETS):
+            if not isinstance(side, composites.SETS):
                 raise self.fail(f"expected a set, not {a_kind(side)}", node)
         return _SET_OPERATIONS[node.kind](*sides)
 

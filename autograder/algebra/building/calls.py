@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.building import structures
+from autograder.algebra.building import composites
 from autograder.algebra.building.construction import a_kind, hashable
 from autograder.algebra.building.functions import MAX_FACTORIAL, Diff, Limit
 from autograder.algebra.building.library import (
@@ -51,7 +51,7 @@ class Applied(Running):
         if word == "Matrix" and len(args) == 1 and args[0].kind == "list":
             return self._matrix(args[0], depth)
         if word == "EmptySet" and not args:
-            return structures.FiniteSet()
+            return composites.FiniteSet()
         if word in INTERVALS:
             return self._interval_call(node, depth)
         if word == "diff" or word == "Derivative":

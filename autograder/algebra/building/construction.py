@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.building import structures
+from autograder.algebra.building import composites
 from autograder.algebra.building.library import CALLS
 from autograder.algebra.building.scope import Scope
 from autograder.algebra.building.sizes import (
@@ -107,7 +107,7 @@ class Construction:
 
 def a_kind(value: Any) -> str:
     """Say what `value` is, with an article."""
-    kind = structures.kind(value)
+    kind = composites.kind(value)
     return f"an {kind}" if kind[0] in "aei" else f"a {kind}"
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import sympy
 
+from autograder.algebra.building import composites
 from autograder.algebra.building import functions as own
-from autograder.algebra.building import structures
 
 MAX_DETERMINANT = 4
 
@@ -105,7 +105,7 @@ CONSTANTS = {
     "inf": sympy.oo,
     "True": sympy.true,
     "False": sympy.false,
-    "EmptySet": structures.FiniteSet(),
+    "EmptySet": composites.FiniteSet(),
 }
 
 # name: (least number of arguments, most, what it makes of them)
@@ -183,20 +183,20 @@ LIMITS = ("limit", "Limit")
 
 # Kinds of answer other than expressions and matrices.
 CONSTRUCTORS: dict[str, tuple[int, int, Maker]] = {
-    "FiniteSet": (0, 100, structures.FiniteSet),
-    "Union": (1, 20, lambda *sets: functools.reduce(structures.Union, sets)),
-    "Intersection": (1, 20, lambda *sets: functools.reduce(structures.Intersection, sets)),
-    "Complement": (2, 2, structures.Difference),
-    "And": (1, 20, structures.Conjunction),
-    "Or": (1, 20, structures.Disjunction),
-    "Not": (1, 1, structures.Negation),
-    "Implies": (2, 2, lambda a, b: structures.Disjunction(structures.Negation(a), b)),
+    "FiniteSet": (0, 100, composites.FiniteSet),
+    "Union": (1, 20, lambda *sets: functools.reduce(composites.Union, sets)),
+    "Intersection": (1, 20, lambda *sets: functools.reduce(composites.Intersection, sets)),
+    "Complement": (2, 2, composites.Difference),
+    "And": (1, 20, composites.Conjunction),
+    "Or": (1, 20, composites.Disjunction),
+    "Not": (1, 1, composites.Negation),
+    "Implies": (2, 2, lambda a, b: composites.Disjunction(composites.Negation(a), b)),
     "Xor": (
         2,
         2,
-        lambda a, b: structures.Disjunction(
-            structures.Conjunction(a, structures.Negation(b)),
-            structures.Conjunction(structures.Negation(a), b),
+        lambda a, b: composites.Disjunction(
+            composites.Conjunction(a, composites.Negation(b)),
+            composites.Conjunction(composites.Negation(a), b),
         ),
     ),
 }

@@ -9,7 +9,7 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.building import structures
+from autograder.algebra.building import composites
 from autograder.algebra.building.builder import Builder
 from autograder.algebra.building.construction import a_kind
 from autograder.algebra.building.derivatives import differentiate
@@ -198,10 +198,10 @@ def parse_any(
 def _either(above: Any, below: Any) -> Any:
     """Return what ``x = ±2`` or ``±2`` says: one of two statements, or both numbers."""
     if isinstance(above, sympy.Expr):
-        return structures.FiniteSet(above, below)
-    if structures.kind(above) in ("equation", "inequality", "statement"):
-        return structures.Disjunction(above, below)
-    raise ParseError(f"± cannot stand in a {structures.kind(above)}")
+        return composites.FiniteSet(above, below)
+    if composites.kind(above) in ("equation", "inequality", "statement"):
+        return composites.Disjunction(above, below)
+    raise ParseError(f"± cannot stand in a {composites.kind(above)}")
 
 
 def _carried_out(value: Any, text: str) -> Any:
@@ -268,7 +268,7 @@ def _read(
         # sympy raises many kinds of exception when an expression makes no sense to it.
         raise ParseError("this cannot be read as a formula", str(text)) from error
     if not any_kind and not isinstance(value, sympy.Expr):
-        kind = structures.kind(value)
+        kind = composites.kind(value)
         raise ParseError(f"expected one expression, not a {kind}", str(text), tree.token.position)
     return value, builder.pending
 

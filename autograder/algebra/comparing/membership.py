@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.building import structures
+from autograder.algebra.building import composites
 from autograder.algebra.building.numeric import Evaluator, Undefined, shared_context
 
 DIGITS = 50
@@ -48,15 +48,15 @@ class Judge:
         """Whether `statement` is true; one that has no value is false."""
         if statement in (sympy.true, sympy.false):
             return bool(statement)
-        if isinstance(statement, structures.Conjunction):
+        if isinstance(statement, composites.Conjunction):
             return all(map(self.holds, statement.args))
-        if isinstance(statement, structures.Disjunction):
+        if isinstance(statement, composites.Disjunction):
             return any(map(self.holds, statement.args))
-        if isinstance(statement, structures.Negation):
+        if isinstance(statement, composites.Negation):
             return not self.holds(statement.args[0])
         if statement.is_Symbol:
             return bool(self.point[statement] > 0)
-        if statement == structures.FiniteSet():
+        if statement == composites.FiniteSet():
             return False  # no solutions
         try:
             left, right = self.value(statement.lhs), self.value(statement.rhs)
@@ -74,13 +74,13 @@ class Judge:
 
     def contains(self, whole: Any, number: Any) -> bool:
         """Whether `number` lies in the set `whole`."""
-        if isinstance(whole, structures.FiniteSet):
+        if isinstance(whole, composites.FiniteSet):
             return any(self.same(self.value(element), number) for element in whole.args)
-        if isinstance(whole, structures.Union):
+        if isinstance(whole, composites.Union):
             return any(self.contains(part, number) for part in whole.args)
-        if isinstance(whole, structures.Intersection):
+        if isinstance(whole, composites.Intersection):
             return all(self.contains(part, number) for part in whole.args)
-        if isinstance(whole, structures.Difference):
+        if isinstance(whole, composites.Difference):
             return self.contains(whole.args[0], number) and not self.contains(whole.args[1], number)
         low, high = map(self.value, whole.args[:2])
         for end, is_open in ((low, whole.args[2]), (high, whole.args[3])):
@@ -90,9 +90,9 @@ class Judge:
 
     def ends(self, whole: Any) -> list[Any]:
         """Return the finite numbers at which something may begin or end."""
-        if isinstance(whole, structures.FiniteSet):
+        if isinstance(whole, composites.FiniteSet):
             values = [self.value(element) for element in whole.args]
-        elif isinstance(whole, structures.Interval):
+        elif isinstance(whole, composites.Interval):
             values = [self.value(end) for end in whole.args[:2]]
         else:
             values = [end for part in whole.args for end in self.ends(part)]

@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.building import structures
+from autograder.algebra.building import composites
 
 MAX_DEGREE = 30
 MAX_CASES = 32
@@ -39,7 +39,7 @@ def boundaries(statement: Any, variable: sympy.Symbol) -> list[sympy.Expr]:
             zeros.append(absolute.args[0])
         zeros = [zero for zero in zeros if zero.has(variable) and not zero.has(sympy.Abs)]
         return [root for zero in dict.fromkeys(zeros) for root in solved(zero, variable)]
-    parts = statement.args if isinstance(statement, structures.Inert) else ()
+    parts = statement.args if isinstance(statement, composites.Inert) else ()
     return [value for part in parts for value in boundaries(part, variable)]
 
 
@@ -47,9 +47,9 @@ def conditions(statement: Any) -> list[list[sympy.Expr]]:
     """Return, for each way in which `statement` can hold, what must be zero there."""
     if isinstance(statement, sympy.Eq):
         return [[statement.lhs - statement.rhs]]
-    if isinstance(statement, structures.Disjunction):
+    if isinstance(statement, composites.Disjunction):
         cases = [case for part in statement.args for case in conditions(part)]
-    elif isinstance(statement, structures.Conjunction):
+    elif isinstance(statement, composites.Conjunction):
         ways = itertools.product(*(conditions(part) for part in statement.args))
         cases = [
             functools.reduce(operator.iadd, way, [])

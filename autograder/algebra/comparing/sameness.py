@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.building.structures import FiniteSet, Interval, Listing, Ratio, Tuple, kind
+from autograder.algebra.building.composites import FiniteSet, Interval, Listing, Ratio, Tuple, kind
 from autograder.algebra.comparing.equations import (
     NO_MULTIPLE,
     defined_everywhere,

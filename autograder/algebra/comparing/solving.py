@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.building import chance, structures
+from autograder.algebra.building import chance, composites
 from autograder.algebra.building.functions import Max, Min
 from autograder.algebra.building.numeric import Undefined
 from autograder.algebra.comparing.equations import (
@@ -80,16 +80,16 @@ def _nearly_the_same_ends(
 
 
 def _ends(whole: Any) -> list[sympy.Expr]:
-    if isinstance(whole, structures.FiniteSet):
+    if isinstance(whole, composites.FiniteSet):
         return list(whole.args)
-    if isinstance(whole, structures.Interval):
+    if isinstance(whole, composites.Interval):
         return [end for end in whole.args[:2] if end.is_finite is not False]
     return [end for part in whole.args for end in _ends(part)]
 
 
 def statements(expected: Any, given: Any, declared: str) -> Verdict:
     """Compare equations, inequalities and what is made of them."""
-    if isinstance(expected, structures.FiniteSet) or isinstance(given, structures.FiniteSet):
+    if isinstance(expected, composites.FiniteSet) or isinstance(given, composites.FiniteSet):
         return Verdict(False, "a set instead of a statement")
     if expected == given:
         return Verdict(True, "proved")
@@ -116,7 +116,7 @@ def _zero(statement: Any) -> sympy.Expr | None:
         if _highest_power(difference) > 60:
             return difference
         return _numerator(difference)
-    if isinstance(statement, structures.Disjunction):
+    if isinstance(statement, composites.Disjunction):
         factors = [_zero(part) for part in statement.args]
         return None if None in factors else sympy.Mul(*factors)
     return {sympy.true: sympy.S.Zero, sympy.false: sympy.S.One}.get(statement)
@@ -201,7 +201,7 @@ def _truths(expected: Any, given: Any) -> Verdict:
 
 
 def _is_proposition(symbol: sympy.Symbol, statement: Any) -> bool:
-    if isinstance(statement, structures.Conjunction | structures.Disjunction | structures.Negation):
+    if isinstance(statement, composites.Conjunction | composites.Disjunction | composites.Negation):
         return any(_is_proposition(symbol, part) for part in statement.args)
     return bool(statement == symbol)
 

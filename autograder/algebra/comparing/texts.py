@@ -11,10 +11,10 @@ from typing import Any
 import sympy
 from sympy.core.function import AppliedUndef
 
+from autograder.algebra.building.composites import Conjunction, Listing, kind
 from autograder.algebra.building.library import CALLS
 from autograder.algebra.building.parse import parse_any
 from autograder.algebra.building.scope import plain_name
-from autograder.algebra.building.structures import Conjunction, Listing, kind
 from autograder.algebra.comparing.sameness import STATEMENTS, compare, too_late
 from autograder.algebra.comparing.undeclared import matrices
 from autograder.algebra.comparing.verdict import Verdict
