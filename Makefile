@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test engine hostile container lint docs generate lock audit bench clean
+.PHONY: demo test engine hostile container lint docs formats generate lock audit bench clean
 
 demo: $(VENV)/ready
 	$(BIN)/autograder demo
@@ -33,6 +33,10 @@ lint: $(VENV)/ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/autograder generate --check
+
+# The tables of docs/formats.md, from the types.
+formats: $(VENV)/ready
+	$(BIN)/python docs/site/file_formats.py
 
 # The site, in site/; a broken link is an error.
 docs: $(VENV)/ready

@@ -31,12 +31,12 @@ def doctor(
         _check_course(course)
         return
     from autograder.sandbox.hardware import look
-    from autograder.sandbox.isolation import MEANING, probe
+    from autograder.sandbox.isolation import probe
 
     isolation = probe()
     for tried in isolation.tried:
         print(f"{'ok ' if tried.ok else 'no '} {tried.what}: {tried.detail}")
-    print(f"isolation tier {isolation.tier}: {MEANING[isolation.tier]}")
+    print(f"isolation tier {isolation.tier}: {isolation.meaning}")
     for advice in isolation.advice():
         print(f"for a better tier: {advice}")
     for item in look():

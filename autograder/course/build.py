@@ -25,6 +25,8 @@ from autograder.course.release import SCHEMA
 from autograder.course.shipping import shipped
 from autograder.exercise import Exercise, Part
 from autograder.grading.demonstrations import TAG
+from autograder.student.notebook import check_of, grade_id, new_cell, part_of
+from autograder.student.released_files import CheckFile, Help
 
 SETUP = """\
 from check import {names}
@@ -59,16 +61,18 @@ def build(assignment: Assignment) -> dict[str, bytes]:
     files = written(assignment.course, assignment.id)
     course = assignment.course.id
     variants = {id: drawn(exercise, course) for id, exercise in assignment.sound.items()}
-    data: dict[str, Any] = {
+    data: CheckFile = {
         "schema": SCHEMA,
         "course": course,
         "assignment": assignment.id,
         "exercises": {
             id: record(exercise, variants[id]) for id, exercise in assignment.sound.items()
         },
-        **carried(assignment),
-        **digests(files),
     }
+    if code := carried(assignment):
+        data["carried"] = code
+    if files:
+        data["data"] = digests(files)
     helping = help_with(assignment, variants)
     answers = [part.answer for exercise in assignment.sound.values() for part in exercise.parts]
     return {
@@ -97,16 +101,15 @@ def stale(files: Mapping[str, bytes], folder: Path) -> list[str]:
     )
 
 
-def _notebook(assignment: Assignment, helping: Mapping[str, Any]) -> bytes:
+def _notebook(assignment: Assignment, helping: Mapping[str, Help]) -> bytes:
     cells: list[dict[str, Any]] = []
     for cell in assignment.cells:
         exercise = assignment.sound.get(cell.exercise)
         cells += [_plain(cell)] if exercise is None else _graded(cell, exercise)
     after_title = 1 if cells and cells[0]["cell_type"] == "markdown" else 0
-    cells.insert(after_title, _cell("code", _set_up(assignment, helping)))
+    cells.insert(after_title, new_cell("code", _set_up(assignment, helping)))
     for number, plain in enumerate(cells):
-        grade_id = plain["metadata"].get("nbgrader", {}).get("grade_id")
-        plain["id"] = grade_id or f"cell-{number:02d}"
+        plain["id"] = grade_id(plain) or f"cell-{number:02d}"
     ids = [plain["id"] for plain in cells]
     if twice := sorted({id for id in ids if ids.count(id) > 1}):
         raise CourseError(f"{assignment.id}: two cells would be called {', '.join(twice)}; rename")
@@ -118,7 +121,7 @@ def _notebook(assignment: Assignment, helping: Mapping[str, Any]) -> bytes:
     return (text.rstrip("\n") + "\n").encode()
 
 
-def _set_up(assignment: Assignment, helping: Mapping[str, Any]) -> str:
+def _set_up(assignment: Assignment, helping: Mapping[str, Help]) -> str:
     """Return the first cell: whose notebook it is, and what helps, with an example of each."""
     used, said = ["check", "student", "your_numbers"], ""
     if carried(assignment):
@@ -133,42 +136,38 @@ def _set_up(assignment: Assignment, helping: Mapping[str, Any]) -> str:
 
 
 def _plain(cell: SourceCell) -> dict[str, Any]:
-    return _cell(cell.kind, cell.source, **({"tags": [TAG]} if cell.demonstration else {}))
+    return new_cell(cell.kind, cell.source, {"tags": [TAG]} if cell.demonstration else {})
 
 
 def _graded(cell: SourceCell, exercise: Exercise) -> list[dict[str, Any]]:
     """Return a part marked by hand, or a solution cell and the check cell behind it."""
     if cell.part:
         part: Part = next(part for part in exercise.parts if part.name == cell.part)
-        made = _cell(cell.kind, cell.source, deletable=False)
-        made["metadata"]["nbgrader"] = _nbgrader(
-            f"{exercise.id}_{part.name}", solution=True, points=part.points
-        )
-        return [made]
+        name = part_of(exercise.id, part.name)
+        return [new_cell(cell.kind, cell.source, _answered(name, part.points))]
     if not exercise.auto_points:
-        return [_cell(cell.kind, cell.source)]
-    solution = _cell(cell.kind, cell.source, deletable=False)
-    solution["metadata"]["nbgrader"] = _nbgrader(exercise.id, solution=True)
-    check = _cell("code", f'check("{exercise.id}")', deletable=False, editable=False)
-    check["metadata"]["nbgrader"] = _nbgrader(
-        f"check_{exercise.id}", solution=False, points=exercise.auto_points
-    )
-    return [solution, check]
+        return [new_cell(cell.kind, cell.source)]
+    source = f'check("{exercise.id}")'
+    check = _nbgrader(check_of(exercise.id), solution=False, points=exercise.auto_points)
+    return [
+        new_cell(cell.kind, cell.source, _answered(exercise.id)),
+        new_cell("code", source, {"deletable": False, "editable": False, "nbgrader": check}),
+    ]
 
 
-def _cell(kind: str, source: str, **metadata: Any) -> dict[str, Any]:
-    code: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
-    return {"cell_type": kind, "metadata": metadata, "source": source, **code}
+def _answered(name: str, points: float | None = None) -> dict[str, Any]:
+    """Return the metadata of a cell that students write in."""
+    return {"deletable": False, "nbgrader": _nbgrader(name, solution=True, points=points)}
 
 
-def _nbgrader(grade_id: str, *, solution: bool, points: float | None = None) -> dict[str, Any]:
+def _nbgrader(name: str, *, solution: bool, points: float | None = None) -> dict[str, Any]:
     """Return nbgrader's metadata of a cell; delivery adds the checksum."""
     graded = {}
     if points is not None:
         graded["points"] = int(points) if points % 1 == 0 else round(points, 6)
     return {
         "grade": bool(graded),
-        "grade_id": grade_id,
+        "grade_id": name,
         "locked": not solution,
         "schema_version": 3,
         "solution": solution,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from autograder.course.discover import Assignment
 from autograder.exercise.cell_names import names
 from autograder.exercise.checked import Carried
 from autograder.exercise.source import standalone
+from autograder.student.released_files import CarriedExercise
 
 _CALL = re.compile(r"^carry\(\s*[\"'](\w+)[\"']", re.M)
 
@@ -29,20 +29,20 @@ def needed(assignment: Assignment) -> dict[str, list[Carried]]:
     return found
 
 
-def carried(assignment: Assignment) -> dict[str, Any]:
-    """Return the entry of check.json that `carry` reads, if anything is carried here.
+def carried(assignment: Assignment) -> dict[str, CarriedExercise]:
+    """Return by exercise what `carry` reads, where anything is carried here.
 
     A version that works is in it where the course gives the solutions of that assignment away,
     ``c.Course.given = ["a04_multi_head"]``.
     """
-    found: dict[str, Any] = {}
+    found: dict[str, CarriedExercise] = {}
     sources = given_sources(assignment) if assignment.course.given else {}
     for exercise, each in needed(assignment).items():
         solutions = {one.name: one.solution for one in each}
         found[exercise] = {"assignment": each[0].assignment, "names": list(solutions)}
         if each[0].assignment in assignment.course.given:
             found[exercise]["given"] = sources[exercise]
-    return {"carried": found} if found else {}
+    return found
 
 
 def given_sources(assignment: Assignment) -> dict[str, str]:

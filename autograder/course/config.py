@@ -11,7 +11,7 @@ from typing import Any
 from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.course.settings import check_settings
-from autograder.sandbox.isolation import Isolation, Tier
+from autograder.sandbox.isolation import Isolation
 
 CONFIG = "course_config.py"
 _OF_STUDENTS = ("submitted", "autograded", "downloaded")
@@ -68,7 +68,7 @@ class Course:
     due: dict[str, str] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=dict)
     exercise_limits: dict[str, dict[str, Any]] = field(default_factory=dict)
-    minimum_tier: Tier | None = None
+    minimum_tier: str | None = None
     gpu: bool = True
     given: Sequence[str] = ()
     best: dict[str, dict[str, int]] = field(default_factory=dict)

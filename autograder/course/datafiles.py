@@ -29,10 +29,9 @@ def written(course: Course, assignment: str) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in paths if path.is_file()}
 
 
-def digests(files: Mapping[str, bytes]) -> dict[str, Any]:
-    """Return the entry of check.json by which files are known, if there are any."""
-    found = {name: _digest(content) for name, content in sorted(files.items())}
-    return {"data": found} if found else {}
+def digests(files: Mapping[str, bytes]) -> dict[str, str]:
+    """Return by what files of data are known, by name."""
+    return {name: _digest(content) for name, content in sorted(files.items())}
 
 
 def data_problems(course: Course, assignment: str) -> dict[str, list[str]]:
@@ -86,7 +85,7 @@ def altered(
         elif _digest(files[name]) != digest:
             found.append(f"release/{assignment}/{name} is not the file that was released: {again}")
     if folder_of(course, assignment).is_dir():
-        now = digests(written(course, assignment)).get("data", {})
+        now = digests(written(course, assignment))
         found += [
             f"assignments/{assignment}/data/{name} is not what was released: {again}"
             for name in sorted({*now, *released})

@@ -33,6 +33,8 @@ from autograder.grading.results import Grade
 from autograder.grading.submission import grade_submission, lost
 from autograder.grading.yardstick import Yardstick
 from autograder.sandbox import Isolation, SandboxError, probe
+from autograder.student.notebook import new_cell
+from autograder.student.released_files import RecordedExercise
 
 
 @dataclass(frozen=True)
@@ -304,7 +306,7 @@ def grade_file(
         return grader.grade(Handed(student, assignment, path))
 
 
-def _as_released(exercise: Exercise | Broken, released: dict[str, Any]) -> Exercise | Broken:
+def _as_released(exercise: Exercise | Broken, released: RecordedExercise) -> Exercise | Broken:
     """Return an exercise, or what is wrong where other points were released for it."""
     if isinstance(exercise, Broken) or exercise.points == released["points"]:
         return exercise
@@ -322,7 +324,7 @@ def _handed_in(job: Job, release: Release) -> dict[str, Any]:
 
 def _explained(notebook: dict[str, Any], reason: str) -> dict[str, Any]:
     """Return a notebook under a cell that says why it was not run."""
-    cell = {"cell_type": "markdown", "id": "cell-why", "metadata": {}, "source": f"**{reason}**"}
+    cell = {"id": "cell-why", **new_cell("markdown", f"**{reason}**")}
     return {**notebook, "cells": [cell, *notebook["cells"]]}
 
 

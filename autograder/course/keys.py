@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import stat
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import autograder
 from autograder.course.config import Course
@@ -17,7 +15,9 @@ from autograder.course.release import Release
 from autograder.course.roster import whose_numbers
 from autograder.course.secret import secret_of
 from autograder.course.submissions import MAX_BYTES, Handed, Unreadable, read_notebook
+from autograder.course.typed_json import decoded
 from autograder.exercise.registry import brought
+from autograder.student.released_files import CheckFile
 
 
 class Keys:
@@ -85,7 +85,7 @@ def _built_on(release: Path, assignment: str) -> list[str]:
     found = [assignment]
     for one in found:
         with contextlib.suppress(OSError, ValueError):  # not released
-            data: dict[str, Any] = json.loads((release / one / "check.json").read_bytes())
+            data = decoded((release / one / "check.json").read_bytes(), CheckFile)
             below = {each["assignment"] for each in data.get("carried", {}).values()}
             found += sorted(below.difference(found))
     return found

@@ -31,6 +31,7 @@ from autograder.exercise.cache import Values
 from autograder.exercise.part import arguments
 from autograder.grading.parts import carries
 from autograder.student.judging import JUDGES
+from autograder.student.released_files import Following, Help, Practice, PracticeSet, Worked
 
 HELP = "help.json"
 
@@ -44,7 +45,7 @@ _NO_VALUE = (FormatError, ArithmeticError, LookupError, ValueError, TypeError)
 
 def help_with(
     assignment: Assignment, variants: Mapping[str, Sequence[tuple[Any, Known]]]
-) -> dict[str, Any]:
+) -> dict[str, Help]:
     """Return by exercise what there is to practise with, and its hints.
 
     Raises
@@ -52,17 +53,20 @@ def help_with(
     CourseError
         If numbers that an author gives for practice can't be used.
     """
-    found = {}
+    found: dict[str, Help] = {}
     for id, exercise in assignment.sound.items():
+        entry: Help = {}
         graded = [known for _, known in variants[id]]
-        practice = practised(exercise, assignment.course.id, graded)
-        entry = {"practice": practice, "hints": exercise.hints}
-        if entry := {name: value for name, value in entry.items() if value}:
+        if practice := practised(exercise, assignment.course.id, graded):
+            entry["practice"] = practice
+        if exercise.hints:
+            entry["hints"] = [*exercise.hints]
+        if entry:
             found[id] = entry
     return found
 
 
-def practised(exercise: Exercise, course: str, graded: Sequence[Known]) -> dict[str, Any] | None:
+def practised(exercise: Exercise, course: str, graded: Sequence[Known]) -> Practice | None:
     """Return what is recorded to practise an exercise with, None where nothing can be.
 
     Parameters
@@ -94,19 +98,24 @@ def practised(exercise: Exercise, course: str, graded: Sequence[Known]) -> dict[
                 "asks": [part.asks, *part.scheme],
                 "hint": hint_of(part, [known[part.name] for known in solved]),
                 "rule": part.answer.rule,
-                "from": [earlier.name for earlier in asked if earlier.name in _needs(part)],
+                "needs": [earlier.name for earlier in asked if earlier.name in _needs(part)],
                 "says": [wrong.feedback for wrong in part.misconceptions],
             }
             for part in asked
         ],
         "sets": [
-            {
-                "numbers": encode_variant(own, _used(own, parts, variant)),
-                **_worked(own, asked, known),
-            }
+            _set(own, asked, _used(own, parts, variant), known)
             for variant, known in zip(variants, solved, strict=True)
         ],
     }
+
+
+def _set(own: Exercise, asked: Sequence[Part], variant: Known, known: Known) -> PracticeSet:
+    right, after = _worked(own, asked, known)
+    entry: PracticeSet = {"numbers": encode_variant(own, variant), "right": right}
+    if after:
+        entry["after"] = after
+    return entry
 
 
 def practisable(exercise: Exercise) -> list[Part]:
@@ -171,9 +180,11 @@ def _given_away(
     )
 
 
-def _worked(exercise: Exercise, asked: Sequence[Part], true: Known) -> dict[str, Any]:
-    """Return the right answers, known wrong ones, and what follows from each of these."""
-    after = []
+def _worked(
+    exercise: Exercise, asked: Sequence[Part], true: Known
+) -> tuple[dict[str, Worked], list[Following]]:
+    """Return right answers and known wrong ones by part, and what follows from each of these."""
+    after: list[Following] = []
     for part in asked:
         seen: list[Any] = []
         for place, value in _mistakes(part, true):
@@ -188,15 +199,17 @@ def _worked(exercise: Exercise, asked: Sequence[Part], true: Known) -> dict[str,
     right = {part.name: _answer(part, asked, true) for part in asked}
     for name, entry in (then for mistake in after for then in mistake["then"].items()):
         _without(entry, right[name])
-    return {"right": right} | ({"after": after} if after else {})
+    return right, after
 
 
-def _without(entry: dict[str, Any], known: Mapping[str, Any]) -> None:
+def _without(entry: Worked, known: Worked) -> None:
     """Leave out what is the same without the earlier mistake."""
     wrong = [each for each in entry.pop("wrong", []) if each not in known.get("wrong", [])]
     reach = entry.pop("reach", None)
-    entry |= {"wrong": wrong} if wrong else {}
-    entry |= {"reach": reach} if reach and reach != known.get("reach") else {}
+    if wrong:
+        entry["wrong"] = wrong
+    if reach and reach != known.get("reach"):
+        entry["reach"] = reach
 
 
 def _mistakes(part: Part, known: Known) -> Iterator[tuple[int, Any]]:
@@ -207,7 +220,7 @@ def _mistakes(part: Part, known: Known) -> Iterator[tuple[int, Any]]:
 
 def _following(
     exercise: Exercise, asked: Sequence[Part], wrong: Part, known: Known
-) -> dict[str, Any]:
+) -> dict[str, Worked]:
     """Return what follows from a wrong answer for the parts behind it."""
     changed, found = {wrong.name}, {}
     for part in exercise.parts[exercise.parts.index(wrong) + 1 :]:
@@ -223,7 +236,7 @@ def _following(
 
 def _answer(
     part: Part, asked: Sequence[Part], known: Known, changed: set[str] | None = None
-) -> dict[str, Any]:
+) -> Worked:
     """Return what is right, and known mistakes; where something changed, those that depend on it.
 
     The reach says by how much an answer moves with each earlier one, entry by entry.
@@ -237,14 +250,20 @@ def _answer(
     for place, mistake in enumerate(part.misconceptions):
         if changed is None or changed & {*arguments(mistake.compute)}:
             with contextlib.suppress(*_NO_VALUE), np.errstate(all="ignore"):
-                wrong.append([place, _plain(part, mistake, known)])
+                wrong.append((place, _plain(part, mistake, known)))
     reach = {
         earlier.name: moved
         for earlier in asked
         if earlier.name in part.needs and (moved := _reach(part, earlier, known))
     }
-    entry = {"right": right, "wrong": wrong, "reach": reach}
-    return {name: value for name, value in entry.items() if value}
+    entry: Worked = {}
+    if right:
+        entry["right"] = right
+    if wrong:
+        entry["wrong"] = wrong
+    if reach:
+        entry["reach"] = reach
+    return entry
 
 
 def _reach(part: Part, earlier: Part, known: Known) -> Any:

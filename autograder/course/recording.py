@@ -35,6 +35,12 @@ from autograder.sandbox.wire.requests import (
     SetAttribute,
     WithArguments,
 )
+from autograder.student.released_files import (
+    RecordedCall,
+    RecordedCheck,
+    RecordedExercise,
+    RecordedFunction,
+)
 from autograder.student.visible_checks import TOLERANCE, effortless
 
 Change = Callable[[Any], Any]
@@ -58,7 +64,7 @@ def drawn(exercise: Exercise, course: str) -> list[tuple[dict[str, Any], dict[st
         raise CourseError(f"{exercise.id}: {text.removeprefix(f'{exercise.id}: ')}") from error
 
 
-def record(exercise: Exercise, variants: Sequence[tuple[Any, Any]]) -> dict[str, Any]:
+def record(exercise: Exercise, variants: Sequence[tuple[Any, Any]]) -> RecordedExercise:
     """Return the entry of an exercise in check.json; `drawn` gives the variants.
 
     Raises
@@ -85,26 +91,18 @@ def record(exercise: Exercise, variants: Sequence[tuple[Any, Any]]) -> dict[str,
     }
 
 
-def _function(function: CheckedFunction) -> dict[str, Any]:
+def _function(function: CheckedFunction) -> RecordedFunction:
     """Return what a notebook may know of a function: its name, and the visible checks."""
     visible = [check for check in function.checks if check.visible]
     return {
         "name": function.name,
-        "checks": [
-            {
-                "name": check.name,
-                "rubric": check.rubric,
-                "points": check.points,
-                **_recorded(function, check),
-            }
-            for check in visible
-        ],
+        "checks": [_check(function, check) for check in visible],
         "hidden_checks": len(function.checks) - len(visible),
     }
 
 
-def _recorded(function: CheckedFunction, check: Check) -> dict[str, Any]:
-    """Run a visible check with the reference; return its calls, and whether results vary."""
+def _check(function: CheckedFunction, check: Check) -> RecordedCheck:
+    """Run a visible check with the reference, and return its calls."""
     name = f"{function.id}: the visible check `{check.name}`"
     call = Recorder(function.solution)
     if error := _fails(function, check, call):
@@ -114,11 +112,9 @@ def _recorded(function: CheckedFunction, check: Check) -> dict[str, Any]:
         raise CourseError(f"{name} gets no answer from any call, so it can't be shown: hide it")
     try:
         recorded = [
-            {
-                **_target(made.request),
-                **_arguments(made.request),
-                **({} if made.value is None else _expected(function, check, made.value, number)),
-            }
+            _target(made.request)
+            | _arguments(made.request)
+            | ({} if made.value is None else _expected(function, check, made.value, number))
             for number, made in enumerate(renumbered(call.calls))
         ]
     except TypeError as error:
@@ -131,10 +127,18 @@ def _recorded(function: CheckedFunction, check: Check) -> dict[str, Any]:
     varied = all(isinstance(made.request, Call) for made in call.calls) and not effortless(
         [made.value for made in call.calls]
     )
-    return {"calls": recorded} | ({"varied": True} if varied else {})
+    entry: RecordedCheck = {
+        "name": check.name,
+        "rubric": check.rubric,
+        "points": check.points,
+        "calls": recorded,
+    }
+    if varied:
+        entry["varied"] = True
+    return entry
 
 
-def _target(request: Request) -> dict[str, Any]:
+def _target(request: Request) -> RecordedCall:
     """Return what is not a plain call: which object is made or used, and how."""
     match request:
         case Call():
@@ -154,7 +158,7 @@ def _target(request: Request) -> dict[str, Any]:
     raise TypeError(f"it asks for more than can be shown: {type(request).__name__}")
 
 
-def _arguments(request: Request) -> dict[str, Any]:
+def _arguments(request: Request) -> RecordedCall:
     args: Sequence[Any] = ()
     kwargs: dict[str, Any] = {}
     if isinstance(request, WithArguments):
@@ -190,7 +194,7 @@ def _fails(function: CheckedFunction, check: Check, call: Callable[..., Any]) ->
     return None
 
 
-def _expected(function: CheckedFunction, check: Check, value: Any, number: int) -> dict[str, Any]:
+def _expected(function: CheckedFunction, check: Check, value: Any, number: int) -> RecordedCall:
     """Return the answer to a call and in which respects the check looks at it.
 
     Of a dictionary, entries that it does not look at are left out; "more" says that there are such.
@@ -208,11 +212,13 @@ def _expected(function: CheckedFunction, check: Check, value: Any, number: int) 
         looked_at = {key: value[key] for key in value if matters(_without(key))}
         if len(looked_at) < len(value):
             value, compare = looked_at, [*compare, "more"]
-    found = {"value": encode(_known(value, compare)), "compare": compare}
+    found: RecordedCall = {"value": encode(_known(value, compare)), "compare": compare}
     if loose := _looseness(value, matters):
         found["rtol"] = loose
     changed = _Changed(function, number, lambda value: value, modified=True)
-    return found | ({"unchanged": True} if _fails(function, check, changed) else {})
+    if _fails(function, check, changed):
+        found["unchanged"] = True
+    return found
 
 
 class _Changed(Recorder):

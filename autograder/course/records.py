@@ -6,48 +6,105 @@ no grader has to run it a second time, whatever ends the first one.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, TypedDict
 
 from autograder.course.config import Course
 from autograder.course.files import by_lines, write_atomically
 from autograder.course.grade import Graded
-from autograder.course.submissions import Handed, texts
+from autograder.course.submissions import Handed, Unreadable, read_notebook, texts
+from autograder.course.typed_json import converted, decoded, encoded
 from autograder.grading.results import Grade
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What a record holds beside the grade.
+
+    Attributes
+    ----------
+    key
+        A hash of submission, assignment and engine; equal keys need no second run.  It is empty
+        where the machine was at fault, so that the next run grades again.
+    texts
+        By the cells' names, hashes of their texts: they tell whether what a person marked is
+        still there.
+    """
+
+    key: str = ""
+    texts: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A grade as it is kept: the file holds the entries of both."""
+
+    grade: Grade
+    provenance: Provenance
+
+    @classmethod
+    def of(cls, graded: Graded) -> Self:
+        """Return the record of a graded submission."""
+        return cls(graded.grade, Provenance(graded.key, _digests(graded.notebook)))
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """Rebuild a record.
+
+        Raises
+        ------
+        ValueError
+            If it is of another schema, or an entry is missing or of another type.
+        """
+        return cls(Grade.from_json(data), converted(data, Provenance))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the file's content."""
+        return self.grade.to_json() | vars(self.provenance)
+
+
+class _Unsaved(TypedDict):
+    """What was graded but isn't in the gradebook yet."""
+
+    record: dict[str, Any]
+    notebook: dict[str, Any]
 
 
 def keep(course: Course, graded: Graded) -> Path:
     """Keep a graded submission until it is in the gradebook, whole or not at all."""
     path = _unsaved(course, graded.grade.student, graded.grade.assignment)
-    content = {"record": _record(graded), "notebook": graded.notebook}
-    write_atomically(path, json.dumps(content).encode())
+    content: _Unsaved = {"record": Record.of(graded).to_json(), "notebook": graded.notebook}
+    write_atomically(path, encoded(content))
     return path
 
 
 def kept(course: Course, handed: Handed, key: str) -> Graded | None:
     """Return a submission that was graded from the same things but not saved, if there is one."""
     try:
-        content = json.loads(_unsaved(course, handed.student, handed.assignment).read_bytes())
-        if content["record"]["key"] == key:
-            return Graded(Grade.from_json(content["record"]), content["notebook"], key)
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
-    return None
+        path = _unsaved(course, handed.student, handed.assignment)
+        content = decoded(path.read_bytes(), _Unsaved)
+        record = Record.from_json(content["record"])
+    except (OSError, ValueError):
+        return None
+    return Graded(record.grade, content["notebook"], key) if record.provenance.key == key else None
 
 
 def write_record(course: Course, graded: Graded) -> None:
     """Write the result record of a saved submission, whole or not at all."""
     names = graded.grade.student, graded.grade.assignment
-    write_atomically(course.record(*names), by_lines(_record(graded), "exercises"))
+    write(course, Record.of(graded))
     _unsaved(course, *names).unlink(missing_ok=True)
 
 
-def _record(graded: Graded) -> dict[str, Any]:
-    digests = {id: _digest(text) for id, text in texts(graded.notebook).items()}
-    return {**graded.grade.to_json(), "key": graded.key, "texts": digests}
+def write(course: Course, record: Record) -> None:
+    """Write a result record, whole or not at all."""
+    path = course.record(record.grade.student, record.grade.assignment)
+    write_atomically(path, by_lines(record.to_json(), "exercises"))
 
 
 def changed(course: Course, grade: Grade, notebook: Mapping[str, Any]) -> set[str]:
@@ -57,20 +114,23 @@ def changed(course: Course, grade: Grade, notebook: Mapping[str, Any]) -> set[st
     notebook are both gone nothing is known, and nothing said to be changed.
     """
     names = grade.student, grade.assignment
-    now = {id: _digest(text) for id, text in texts(notebook).items()}
-    try:
-        before = json.loads(course.record(*names).read_bytes()).get("texts")
-        if before is None:  # a record of an earlier version
-            shown = json.loads(course.submission(*names, "autograded").read_bytes())
-            before = {id: _digest(text) for id, text in texts(shown).items()}
-        return {id for id, digest in now.items() if before.get(id) != digest}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    record = read_record(course, *names)
+    if record is None:
         return set()
+    try:
+        shown = course.submission(*names, "autograded")
+        before = record.provenance.texts or _digests(read_notebook(shown))
+    except (OSError, Unreadable):
+        return set()
+    return {id for id, digest in _digests(notebook).items() if before.get(id) != digest}
 
 
-def _digest(text: str) -> str:
+def _digests(notebook: Mapping[str, Any]) -> dict[str, str]:
     """Tell texts apart in a record, which need not hold them."""
-    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16]
+    return {
+        id: hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16]
+        for id, text in texts(notebook).items()
+    }
 
 
 def _unsaved(course: Course, student: str, assignment: str) -> Path:
@@ -80,12 +140,10 @@ def _unsaved(course: Course, student: str, assignment: str) -> Path:
 def reopen(course: Course, handed: Handed) -> None:
     """Let a graded submission be saved again: from what is on disk, or else graded again."""
     names = handed.student, handed.assignment
-    try:
-        record = json.loads(course.record(*names).read_bytes())
-        notebook = json.loads(course.submission(*names, "autograded").read_bytes())
-        keep(course, Graded(Grade.from_json(record), notebook, record["key"]))
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
+    if record := read_record(course, *names):
+        with contextlib.suppress(OSError, Unreadable):
+            notebook = read_notebook(course.submission(*names, "autograded"))
+            keep(course, Graded(record.grade, notebook, record.provenance.key))
     course.record(*names).unlink(missing_ok=True)
 
 
@@ -94,19 +152,24 @@ def recorded(course: Course, assignment: str) -> set[str]:
     return {path.parent.name for path in (course.root / "records").glob(f"*/{assignment}.json")}
 
 
+def read_record(course: Course, student: str, assignment: str) -> Record | None:
+    """Return a record, or None where there is none that can be read."""
+    try:
+        return Record.from_json(json.loads(course.record(student, assignment).read_bytes()))
+    except (OSError, ValueError, AttributeError):
+        return None
+
+
 def read_grade(course: Course, student: str, assignment: str) -> Grade | None:
     """Return a recorded grade, or None where there is none that can be read."""
-    try:
-        record = json.loads(course.record(student, assignment).read_text("utf-8"))
-        return Grade.from_json(record)
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    record = read_record(course, student, assignment)
+    return record.grade if record else None
 
 
 def recorded_key(course: Course, handed: Handed) -> str:
     """Return the key of the record that is there, or an empty text."""
     try:
         path = course.record(handed.student, handed.assignment)
-        return str(json.loads(path.read_text("utf-8"))["key"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return decoded(path.read_bytes(), Provenance).key
+    except (OSError, ValueError):
         return ""

@@ -10,8 +10,11 @@ from typing import Any
 
 from autograder.course.config import Course, CourseError
 from autograder.course.datafiles import altered
+from autograder.course.typed_json import converted
 from autograder.exercise import pick
 from autograder.student.data import decode
+from autograder.student.notebook import source_of
+from autograder.student.released_files import CheckFile
 
 SCHEMA = 1
 
@@ -54,7 +57,7 @@ class Release:
 
     assignment: str
     notebook: dict[str, Any]
-    data: dict[str, Any]
+    data: CheckFile
     files: dict[str, bytes] = field(default_factory=dict)
 
     @classmethod
@@ -70,16 +73,18 @@ class Release:
         again = f"run `autograder generate {id}`"
         try:
             notebook = json.loads((folder / f"{id}.ipynb").read_text(encoding="utf-8"))
-            data = json.loads((folder / "check.json").read_text(encoding="utf-8"))
+            known = json.loads((folder / "check.json").read_bytes())
             for cell in notebook["cells"]:
-                cell["source"] = "".join(cell["source"])
-            schema = data.get("schema")
+                cell["source"] = source_of(cell)
+            if known["schema"] != SCHEMA:
+                raise CourseError(
+                    f"release/{id}/check.json has schema {known['schema']}, not {SCHEMA}: {again}"
+                )
+            data = converted(known, CheckFile)
         except OSError as error:
             raise CourseError(f"release/{id} is missing: {again}") from error
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise CourseError(f"release/{id} can't be read ({error}): {again}") from error
-        if schema != SCHEMA:
-            raise CourseError(f"release/{id}/check.json has schema {schema}, not {SCHEMA}: {again}")
         names = data.get("data", {})
         files = {name: path.read_bytes() for name in names if (path := folder / name).is_file()}
         if changed := altered(course, id, names, files):

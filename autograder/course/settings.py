@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from autograder.sandbox.isolation import TIERS
+from autograder.sandbox.isolation import ISOLATING
 
 #: When `watch` publishes feedback: at once, after the due date and its last extension, or never.
 WHEN = ("now", "due", "never")
@@ -39,8 +39,8 @@ _SETTINGS = {
         _of(dict), 'limits by exercise, like {"an_exercise": {"cell_seconds": 30.0}}'
     ),
     "minimum_tier": _Setting(
-        lambda tier: tier in TIERS[:-1],
-        f"one of {', '.join(map(repr, TIERS[:-1]))}, or left out",
+        lambda tier: tier in ISOLATING,
+        f"one of {', '.join(map(repr, ISOLATING))}, or left out",
     ),
     "gpu": _SWITCH,
     "given": _Setting(_names, "a list of assignments of this course"),

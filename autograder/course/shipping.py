@@ -112,6 +112,8 @@ def _gather(name: str, gathered: _Gathered) -> None:
     tree = ast.parse(source)
     last = 0
     for node in tree.body:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            last = node.end_lineno or 0  # types stay here
         if not isinstance(node, ast.Import | ast.ImportFrom):
             continue
         last = node.end_lineno or 0

@@ -12,6 +12,7 @@ import numpy as np
 from autograder.course.carrying import carries, given_sources
 from autograder.course.config import Course
 from autograder.course.discover import Assignment, load_assignment
+from autograder.course.expected import ExpectedScore, expect
 from autograder.course.files import write_atomically
 from autograder.course.proofs.part_proofs import right_answers
 from autograder.course.proofs.prices import answers_after
@@ -35,8 +36,7 @@ from autograder.grading.diagnosis import by_itself
 from autograder.grading.local import Local
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import hundredths
-
-TRUTH = "simulated.json"
+from autograder.student.notebook import grade_id, part_of
 
 #: What a student does who makes no mistake.
 RIGHT = ("right", "right_other_style")
@@ -70,12 +70,10 @@ os._exit(0)
 
 
 @dataclass(frozen=True)
-class Answered:
-    """What one simulated student does about one exercise, and the points it must earn."""
+class Answered(ExpectedScore):
+    """What one simulated student does about one exercise; no source leaves the stub."""
 
-    scenario: str
-    source: str | None  # None leaves the stub
-    score: float
+    source: str | None
 
 
 def simulate(
@@ -119,7 +117,7 @@ def simulate(
         write_atomically(path, json.dumps(notebook, indent=1, ensure_ascii=False).encode())
         write_atomically(path.with_name("timestamp.txt"), b"2026-01-01 12:00:00 UTC\n")
         outcome[student] = answered
-    _remember(course, assignment, outcome)
+    expect(course, assignment, outcome)
     return outcome
 
 
@@ -127,7 +125,7 @@ def _choices(assignment: Assignment) -> list[tuple[list[str], int]]:
     """Return the cells of which only the best count, and how many these are."""
     best = assignment.course.best.get(assignment.id, {})
     parts = [(id, part.name) for id, e in assignment.sound.items() for part in e.parts]
-    return [([f"{id}_{n}" for id, n in parts if n == name], best[name]) for name in best]
+    return [([part_of(id, n) for id, n in parts if n == name], best[name]) for name in best]
 
 
 def _build_on_mistakes(
@@ -149,7 +147,7 @@ def _build_on_mistakes(
         if all(answered[c.exercise].scenario in RIGHT for c in built_on):
             continue
         if exercise.functions:
-            answered[id] = Answered("untouched", None, 0.0)
+            answered[id] = Answered("untouched", 0.0, None)
         elif own and ":" in answered[id].scenario:
             variant = release.pool(id)[release.variant(id, student)]
             answered[id] = _by_own_functions(exercise, variant, answered[id], own)
@@ -165,12 +163,6 @@ def _by_own_functions(
         items = grade_parts(exercise, variant, values.get, earlier=own)
     score = sum(item.score or 0.0 for item in items)
     return replace(given, scenario=FOLLOWS, score=score) if score > given.score else given
-
-
-def expected_scores(course: Course) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return what ``simulate`` wrote: by assignment, student, exercise: scenario and score."""
-    path = course.root / TRUTH
-    return json.loads(path.read_text()) if path.exists() else {}
 
 
 def _everything(assignment: Assignment) -> int:
@@ -210,13 +202,13 @@ def _answer(
     variant = pool[release.variant(exercise.id, student)]
     number = len(release.data["exercises"])
     if index == 2:
-        return Answered("untouched", None, 0.0)
+        return Answered("untouched", 0.0, None)
     if index in (3, 4, 5) and place == (index - 3 + seed) % number:
         if index == 3:
-            return Answered("syntax_error", "def (:\n", 0.0)
+            return Answered("syntax_error", 0.0, "def (:\n")
         if index == 4:
-            return Answered("infinite_loop", _endless(exercise), 0.0)
-        return Answered("hostile", HOSTILE, 0.0)
+            return Answered("infinite_loop", 0.0, _endless(exercise))
+        return Answered("hostile", 0.0, HOSTILE)
     mistakes = [m for m in _mistakes(exercise) if _can_be_made(exercise, variant, *m)]
     if index >= 6 and mistakes:
         where, wrong = mistakes[(index - 6 + seed) % len(mistakes)]
@@ -243,7 +235,7 @@ def _right(exercise: Exercise, variant: dict[str, Any], *, style: int) -> Answer
     for function in exercise.functions:
         other = function.alternatives[0] if style == 1 and function.alternatives else None
         source += function_source(function, other or function.solution)
-    return Answered(RIGHT[style], source, exercise.auto_points)
+    return Answered(RIGHT[style], exercise.auto_points, source)
 
 
 def _wrong_function(
@@ -262,7 +254,7 @@ def _wrong_function(
         items = grade_checks(place, wrong, secret=secret)
     # What waits for a GPU is not lost.
     lost = sum(item.max_score - (item.score or 0.0) for item in items if item.note != NO_GPU)
-    return Answered(wrong.name, source, exercise.auto_points - lost)
+    return Answered(wrong.name, exercise.auto_points - lost, source)
 
 
 def _wrong_part(
@@ -277,7 +269,7 @@ def _wrong_part(
     credit = max(wrong.credit, _credit(part, answers[part.name], known[part.name]))
     score = exercise.auto_points - part.points + hundredths(credit * part.points)
     score -= sum(other.points for other in exercise.resting_on(part) if credit < 1)
-    return Answered(f"{part.name}: {wrong.name}", source, score)
+    return Answered(f"{part.name}: {wrong.name}", score, source)
 
 
 def _credit(part: Part, raw: Any, right: Any) -> float:
@@ -312,7 +304,7 @@ def _filled(
 ) -> dict[str, Any]:
     notebook = deepcopy(release.notebook)
     for cell in notebook["cells"]:
-        id = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
+        id = grade_id(cell)
         if cell["source"].startswith("from check import"):
             cell["source"] = cell["source"].replace('student("")', f'student("{student}")')
         elif id in answered and (source := answered[id].source) is not None:
@@ -322,12 +314,3 @@ def _filled(
         elif cell["cell_type"] == "markdown" and id and id not in left and not blank:
             cell["source"] += f"\n\n{student} wrote this."
     return notebook
-
-
-def _remember(course: Course, assignment: str, outcome: dict[str, dict[str, Answered]]) -> None:
-    truth = expected_scores(course)
-    truth[assignment] = {
-        student: {id: {"scenario": a.scenario, "score": a.score} for id, a in answered.items()}
-        for student, answered in outcome.items()
-    }
-    write_atomically(course.root / TRUTH, json.dumps(truth, indent=1).encode() + b"\n")

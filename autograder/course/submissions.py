@@ -17,6 +17,7 @@ from autograder.course.config import Course
 from autograder.course.release import Release
 from autograder.exercise.cache import copied
 from autograder.grading.demonstrations import TAG, tagged, unneeded
+from autograder.student.notebook import CHECK, check_of, grade_id, new_cell, source_of
 
 MAX_BYTES = 20 * 2**20
 #: A spreadsheet would take + - = @ at the beginning for a formula, a command - for an option.
@@ -117,9 +118,9 @@ def restore(notebook: dict[str, Any], release: Release) -> tuple[dict[str, Any],
     Unreadable
         If none of its cells is of this assignment.
     """
-    released = {_grade_id(cell): cell for cell in release.notebook["cells"] if _grade_id(cell)}
+    released = {grade_id(cell): cell for cell in release.notebook["cells"] if grade_id(cell)}
     submitted = [cell for cell in map(_plain, notebook["cells"]) if cell]
-    if not {_grade_id(cell) for cell in submitted} & released.keys():
+    if not {grade_id(cell) for cell in submitted} & released.keys():
         raise Unreadable(
             f"None of the cells is of {release.assignment}: this is the notebook of another "
             "assignment, or its cells were made anew."
@@ -128,7 +129,7 @@ def restore(notebook: dict[str, Any], release: Release) -> tuple[dict[str, Any],
     cells: list[dict[str, Any]] = []
     seen: set[str] = set()
     for cell in submitted:
-        id = _grade_id(cell)
+        id = grade_id(cell)
         if id not in released:
             cell["metadata"].pop("nbgrader", None)
             cells.append(cell)
@@ -145,9 +146,9 @@ def restore(notebook: dict[str, Any], release: Release) -> tuple[dict[str, Any],
         if id not in seen:
             notices.append(_missing(id, cell))
             _insert(cells, _blank(cell), id)
-    position = {_grade_id(cell): i for i, cell in enumerate(cells)}
-    for id in [id for id in released if id.startswith("check_")]:
-        if position[id] < position[id.removeprefix("check_")]:
+    position = {grade_id(cell): i for i, cell in enumerate(cells)}
+    for id in [id for id in released if id.startswith(CHECK)]:
+        if position[id] < position[id.removeprefix(CHECK)]:
             notices.append(
                 f"The check cell `{id}` stood before its answer; it was moved behind it."
             )
@@ -169,15 +170,12 @@ def _plain(cell: Any) -> dict[str, Any] | None:
     """Take from a submitted cell what is used: type, text, metadata.  Outputs are dropped."""
     if not isinstance(cell, dict) or cell.get("cell_type") not in ("code", "markdown", "raw"):
         return None
-    source = cell.get("source", "")
-    if isinstance(source, list):
-        source = "".join(line for line in source if isinstance(line, str))
     metadata = cell.get("metadata")
     nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     return _cell(
         cell["cell_type"],
         # JSON may hold half a surrogate pair, which no file can
-        source.encode("utf-8", "replace").decode() if isinstance(source, str) else "",
+        source_of(cell).encode("utf-8", "replace").decode(),
         {"nbgrader": dict(nbgrader)} if isinstance(nbgrader, dict) else {},
         _pictures(cell.get("attachments")) if cell["cell_type"] == "markdown" else {},
     )
@@ -199,15 +197,13 @@ def _cell(
     metadata: dict[str, Any],
     pictures: dict[str, dict[str, str]] | None = None,
 ) -> dict[str, Any]:
-    code: dict[str, Any] = {"outputs": [], "execution_count": None} if kind == "code" else {}
-    attached = {"attachments": pictures} if pictures else {}
-    return {"cell_type": kind, "metadata": metadata, "source": source, **code, **attached}
+    return new_cell(kind, source, metadata) | ({"attachments": pictures} if pictures else {})
 
 
 def _as_released(
     cell: dict[str, Any], original: dict[str, Any], notices: list[str]
 ) -> dict[str, Any]:
-    id = _grade_id(original)
+    id = grade_id(original)
     source = cell["source"]
     if _locked(original):
         if source.strip() != original["source"].strip():
@@ -235,23 +231,18 @@ def _missing(id: str, cell: dict[str, Any]) -> str:
 
 def _insert(cells: list[dict[str, Any]], cell: dict[str, Any], id: str) -> None:
     """Put a check cell right behind its answer, an answer before its check, others last."""
-    answer = _position(cells, id.removeprefix("check_")) if id.startswith("check_") else -1
-    check = _position(cells, f"check_{id}")
+    answer = _position(cells, id.removeprefix(CHECK)) if id.startswith(CHECK) else -1
+    check = _position(cells, check_of(id))
     cells.insert(answer + 1 if answer >= 0 else check if check >= 0 else len(cells), cell)
 
 
 def _position(cells: list[dict[str, Any]], id: str) -> int:
-    return next((i for i, cell in enumerate(cells) if _grade_id(cell) == id), -1)
+    return next((i for i, cell in enumerate(cells) if grade_id(cell) == id), -1)
 
 
 def _identified(cell: dict[str, Any], index: int) -> dict[str, Any]:
     """Give the cell an id of ours: format 4.5 wants one, and a submitted one may be anything."""
     return {"id": f"cell-{index:04d}", **cell}
-
-
-def _grade_id(cell: dict[str, Any]) -> str:
-    id = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
-    return id if isinstance(id, str) else ""
 
 
 def _locked(cell: dict[str, Any]) -> bool:
@@ -261,21 +252,14 @@ def _locked(cell: dict[str, Any]) -> bool:
 def typed_id(notebook: dict[str, Any]) -> str:
     """Return the id in the call ``student("…")`` of a submitted notebook, read as text."""
     for cell in notebook["cells"]:
-        source = cell.get("source", "") if isinstance(cell, dict) else ""
-        text = "".join(map(str, source)) if isinstance(source, list) else str(source)
-        if found := re.search(r"^student\(\s*['\"]([^'\"]+)['\"]\s*\)", text, re.M):
+        if found := re.search(r"^student\(\s*['\"]([^'\"]+)['\"]\s*\)", source_of(cell), re.M):
             return found[1].strip()
     return ""
 
 
 def texts(notebook: Mapping[str, Any]) -> dict[str, str]:
     """Return the text of each of a notebook's cells that has a grade_id."""
-    found = {}
-    for cell in notebook["cells"]:
-        if id := cell["metadata"].get("nbgrader", {}).get("grade_id"):
-            source = cell["source"]
-            found[id] = source if isinstance(source, str) else "".join(source)
-    return found
+    return {id: source_of(cell) for cell in notebook["cells"] if (id := grade_id(cell))}
 
 
 def as_released(notebook: Mapping[str, Any], release: Release) -> set[str]:

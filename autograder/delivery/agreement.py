@@ -8,9 +8,9 @@ from autograder.course.config import Course, CourseError
 from autograder.course.records import read_grade, recorded
 from autograder.course.release import Release
 from autograder.course.submissions import submissions
-from autograder.delivery.database import CHECK
 from autograder.delivery.marks import Marks, scores
 from autograder.grading.results import Grade
+from autograder.student.notebook import check_of
 
 
 def unlike(grade: Grade, marks: Marks | None) -> str:
@@ -18,7 +18,7 @@ def unlike(grade: Grade, marks: Marks | None) -> str:
     if marks is None or not marks.cells:
         return "is graded, and the gradebook has no scores of it"
     for exercise in grade.exercises:
-        mark = marks.cells.get(CHECK + exercise.id)
+        mark = marks.cells.get(check_of(exercise.id))
         if mark is None or all(item.note == "manual" for item in exercise.items):
             continue
         ours = None if exercise.score is None else min(exercise.score, mark.max_score)

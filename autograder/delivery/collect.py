@@ -22,6 +22,7 @@ from autograder.delivery.layouts import Origin, origin
 from autograder.delivery.lms_files import File, Problem, opened_source
 from autograder.delivery.owners import identify
 from autograder.delivery.people import people, roster
+from autograder.student.notebook import grade_id
 
 
 @dataclass
@@ -278,13 +279,5 @@ class _Collector:
 
 def _grade_ids(notebook: Any) -> set[str]:
     """Return the grade_ids of a notebook's cells; the file may hold anything."""
-    cells = _entry(notebook, "cells")
-    ids = (
-        _entry(_entry(_entry(cell, "metadata"), "nbgrader"), "grade_id")
-        for cell in (cells if isinstance(cells, list) else ())
-    )
-    return {id for id in ids if isinstance(id, str)}
-
-
-def _entry(value: Any, key: str) -> Any:
-    return value.get(key) if isinstance(value, dict) else None
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    return {*map(grade_id, cells if isinstance(cells, list) else ())} - {""}

@@ -36,9 +36,6 @@ from autograder.course.config import Course, CourseError
 from autograder.course.files import environment, write_atomically
 from autograder.course.server import MAKING, OURS, is_on_server, unusable_gradebook
 
-#: What the grade_id of an exercise's check cell begins with.
-CHECK = "check_"
-
 # What a database says, or nbgrader of it; the last where somebody else removed a row meanwhile.
 _REFUSED = (DBAPIError, api.InvalidEntry, StaleDataError)
 # nbgrader writes down here how its tables are made, for `nbgrader db upgrade`.

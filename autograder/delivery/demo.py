@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autograder.course.config import CONFIG, Course, CourseError
+from autograder.course.expected import expected_scores
 from autograder.course.records import read_grade
-from autograder.course.simulate import expected_scores, simulate
+from autograder.course.simulate import simulate
 from autograder.delivery.bar import Bar
 from autograder.delivery.feedback import write_feedback
 from autograder.delivery.grading import grade_and_save
@@ -95,10 +96,10 @@ def disagreements(course: Course) -> list[str]:
             got = {e.id: _so_far(e) for e in grade.exercises} if grade else {}
             for id, expected in exercises.items():
                 score = got.get(id)
-                if score is None or abs(score - expected["score"]) > 1e-6:
+                if score is None or abs(score - expected.score) > 1e-6:
                     wrong.append(
-                        f"{student} {assignment}/{id} ({expected['scenario']}): "
-                        f"{expected['score']:g} expected, {score} given"
+                        f"{student} {assignment}/{id} ({expected.scenario}): "
+                        f"{expected.score:g} expected, {score} given"
                     )
     return wrong
 

@@ -8,11 +8,11 @@ from typing import Any
 from autograder.course.config import Course
 from autograder.course.records import read_grade, recorded
 from autograder.course.release import Release
-from autograder.delivery.database import CHECK
 from autograder.delivery.marks import Marks, scores
 from autograder.delivery.solutions import Solutions
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 from autograder.student.display import counted
+from autograder.student.notebook import check_of, part_of
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ def _asked(hint: dict[str, Any]) -> str:
 
 
 def _section(whole: Grade, grade: ExerciseGrade, released: dict[str, Any], marks: Marks) -> Section:
-    check = marks.cells.get(CHECK + grade.id)
+    check = marks.cells.get(check_of(grade.id))
     adjusted = check is not None and check.manual is not None
     automatic = grade.score
     if check and adjusted:
@@ -229,7 +229,7 @@ def _status(score: float, max_score: float) -> Status:
 
 
 def _line(grade: ExerciseGrade, item: Item, variables: dict[str, str], marks: Marks) -> GradeLine:
-    cell = f"{grade.id}_{item.name}"
+    cell = part_of(grade.id, item.name)
     mark = marks.cells.get(cell)
     left_out = mark is not None and mark.left_out
     if item.note != "manual":

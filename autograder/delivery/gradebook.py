@@ -23,10 +23,11 @@ from autograder.course.files import by_lines, write_atomically
 from autograder.course.grade import Graded
 from autograder.course.records import changed
 from autograder.course.submissions import texts
-from autograder.delivery.database import CHECK, opened, small_text, submitted_at, zoned
+from autograder.delivery.database import opened, small_text, submitted_at, zoned
 from autograder.delivery.extensions import extensions
 from autograder.delivery.marks import owner
 from autograder.grading.results import ExerciseGrade, Status
+from autograder.student.notebook import CHECK
 
 __all__ = ["register", "save", "seal"]
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from autograder.course.config import Course
 from autograder.course.files import write_atomically
+from autograder.course.typed_json import decoded, encoded
 from autograder.delivery.database import submitted_at
 
 _FILE = "collected.json"
@@ -45,9 +44,8 @@ def hand_in(course: Course, student: str, assignment: str) -> HandIn:
     """Return what is known of a hand-in."""
     path = course.submission(student, assignment).with_name(_FILE)
     try:
-        known: dict[str, Any] = json.loads(path.read_bytes()) if path.stat().st_size < 10000 else {}
-        return HandIn(**known)
-    except (OSError, ValueError, TypeError):
+        return decoded(path.read_bytes(), HandIn) if path.stat().st_size < 10000 else HandIn()
+    except (OSError, ValueError):
         return HandIn()
 
 
@@ -66,4 +64,4 @@ def keep_hand_in(notebook: Path, known: HandIn, time: datetime | None) -> None:
 
 def keep_origin(notebook: Path, known: HandIn) -> None:
     """Write where a notebook came from, and leave alone when."""
-    write_atomically(notebook.with_name(_FILE), json.dumps(asdict(known)).encode())
+    write_atomically(notebook.with_name(_FILE), encoded(known))

@@ -11,8 +11,9 @@ from nbgrader import api
 
 from autograder.course.config import Course
 from autograder.course.release import Release
-from autograder.delivery.database import CHECK, opened
+from autograder.delivery.database import opened
 from autograder.delivery.hand_in import said_late
+from autograder.student.notebook import CHECK, part_of
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,7 @@ def scores(course: Course, assignment: str) -> dict[str, Marks]:
             if submission.assignment.duedate:  # nbgrader fails on an extension without one
                 marks.seconds_late = submission.total_seconds_late
     for part, best in course.best.get(assignment, {}).items():
-        cells = [f"{id}_{part}" for id in Release.load(course, assignment).data["exercises"]]
+        cells = [part_of(id, part) for id in Release.load(course, assignment).data["exercises"]]
         for marks in found.values():
             marks.leave_out(cells, best)
     return dict(found)

@@ -25,6 +25,7 @@ from autograder.delivery.sanitise import beneath, markdown2html
 from autograder.exercise import Exercise, Exhibit, Table
 from autograder.grading.own_answer import LONGEST
 from autograder.grading.results import Status
+from autograder.student.notebook import part_of
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def _work(
     checks = {check.name for check in exercise.checks}
     known = dict(runs) | {item.name: _answer(item.given) for item in items if item.given}
     drawn = ((exhibit.caption, _drawn(exhibit, known)) for exhibit in exercise.exhibits)
-    essays = (written.get(f"{exercise.id}_{p.name}", "") for p in exercise.parts if p.manual)
+    essays = (written.get(part_of(exercise.id, p.name), "") for p in exercise.parts if p.manual)
     return ShownWork(
         section.title,
         exercise.source,

@@ -16,9 +16,9 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.course.config import Course
-from autograder.delivery.database import CHECK
 from autograder.grading.results import Status
 from autograder.grading.rubric import TAG
+from autograder.student.notebook import CHECK
 
 
 class LockedDownExecute(NbGraderPreprocessor):  # type: ignore[misc]

@@ -24,6 +24,7 @@ from autograder.delivery.gradebook import register, seal
 from autograder.delivery.nbgrader_settings import nbgrader_config
 from autograder.delivery.people import add_students
 from autograder.delivery.zips import zipped
+from autograder.student.notebook import grade_id, source_of
 
 
 @dataclass(frozen=True)
@@ -191,8 +192,8 @@ def _by_name(cells: list[dict[str, Any]]) -> dict[str, Any]:
     """Name cells as teachers know them: by grade_id, or by how their text begins."""
     named = {}
     for cell in cells:
-        text = "".join(cell["source"]).partition("\n")[0]
-        named[cell["metadata"].get("nbgrader", {}).get("grade_id") or repr(text[:40])] = cell
+        text = source_of(cell).partition("\n")[0]
+        named[grade_id(cell) or repr(text[:40])] = cell
     return named
 
 

@@ -12,8 +12,9 @@ from typing import Any
 from nbgrader import api
 
 from autograder.course.config import Course, CourseError
-from autograder.course.files import by_lines, write_atomically
+from autograder.course.files import write_atomically
 from autograder.course.lock import grading
+from autograder.course.records import Record, read_record, write
 from autograder.course.roster import read_roster, roster_file, write_roster
 from autograder.course.submissions import STUDENT_ID
 from autograder.delivery.database import opened
@@ -144,11 +145,10 @@ def _move(course: Course, old: str, new: str, assignment: str) -> None:
         if source.is_dir():
             (course.folder(step) / new).mkdir(parents=True, exist_ok=True)
             source.rename(course.folder(step) / new / assignment)
-    record = course.record(old, assignment)
-    if record.is_file():
-        content = json.loads(record.read_bytes()) | {"student": new, "key": ""}
-        write_atomically(course.record(new, assignment), by_lines(content, "exercises"))
-        record.unlink()
+    if record := read_record(course, old, assignment):
+        grade, provenance = replace(record.grade, student=new), replace(record.provenance, key="")
+        write(course, Record(grade, provenance))
+    course.record(old, assignment).unlink(missing_ok=True)
 
 
 def _in_gradebook(course: Course, change: Change) -> None:

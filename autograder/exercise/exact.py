@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.kind import Answer, Judgement, Scaffold, with_shape
+from autograder.exercise.kind import (
+    GUESSES,
+    Answer,
+    Judgement,
+    Scaffold,
+    same_everywhere,
+    with_shape,
+)
 from autograder.student.judging import judge_exact, judge_shape
 from autograder.student.readers import read_count, read_fractions
 from autograder.student.shapes import PRIMES, read_shape
@@ -37,6 +44,10 @@ class _Exact(Answer):
     def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
         """Exact equality."""
         return np.shape(given) == np.shape(expected) and bool(np.all(given == expected))
+
+    def guess(self, number: int, right: Any) -> Any:
+        """Return the same whole number everywhere."""
+        return same_everywhere(number, np.shape(right)).astype(int).tolist()
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and shape."""
@@ -198,6 +209,11 @@ def inner_axis_kept():
     def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
         """Right, or the share of right shapes where several are asked for."""
         return judge_shape(given, expected, self.rule)
+
+    def guess(self, number: int, right: Any) -> Any:
+        """Return two axes of the same size, everywhere."""
+        same = (number % (GUESSES - 1),) * 2
+        return dict.fromkeys(right, same) if isinstance(right, dict) else same
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Names of sizes, and which shapes are asked for."""

@@ -11,7 +11,7 @@ sees only values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ClassVar
@@ -23,6 +23,10 @@ from autograder.student.reading import Reading as Reading
 from autograder.student.unreadable import FormatError as FormatError
 
 Array = np.ndarray[Any, Any]
+
+
+#: So many guesses somebody has who has no idea; see `Answer.guess`.
+GUESSES = 4
 
 
 class Undecided(Exception):
@@ -155,6 +159,23 @@ class Answer:
         """
         return ()
 
+    def guess(self, number: int, right: Any) -> Any:
+        """Return what somebody writes who has no idea, for ``verify`` to see what that earns.
+
+        Parameters
+        ----------
+        number
+            Which of the `GUESSES`: 0, 1, 2 or an even share, or what comes to that.
+        right
+            The right value, for its form alone.
+
+        Returns
+        -------
+        object
+            None where nobody would write anything.
+        """
+        return None
+
     def mistakes(self, compute: Callable[..., Any]) -> Iterable[Callable[..., Any]]:
         """Return the mistakes that the kind itself knows of, as an author would write them.
 
@@ -223,6 +244,11 @@ def from_author(raw: Any) -> Any:
     if isinstance(raw, np.ndarray | np.generic) and np.asarray(raw).dtype == object:
         return raw.tolist()
     return raw
+
+
+def same_everywhere(number: int, shape: Sequence[int]) -> Array:
+    """Return 0, 1, 2 or an even share in every entry; see `Answer.guess`."""
+    return np.full(tuple(shape), (0, 1, 2, 1 / (shape[-1] if shape else 2))[number])
 
 
 def with_shape(hint: dict[str, Any], expected: Any) -> dict[str, Any]:

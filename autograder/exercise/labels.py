@@ -96,6 +96,11 @@ def numbers():
         for label in self.labels.split():
             yield Attempt(f"{label} everywhere", dict.fromkeys(right, label), at_most=0)
 
+    def guess(self, number: int, right: Any) -> Any:
+        """Return one label everywhere."""
+        labels = self.labels.split()
+        return dict.fromkeys(right, labels[number % len(labels)])
+
     def hint(self, expected: Any) -> dict[str, Any]:
         """Names and labels."""
         found: dict[str, Any] = {"kind": "labels", "labels": self.labels.split()}

@@ -17,6 +17,7 @@ from autograder.exercise.kind import (
     Judgement,
     Scaffold,
     from_author,
+    same_everywhere,
     with_shape,
 )
 from autograder.student.judging import close, half_units, is_loose, judge_numbers
@@ -195,6 +196,10 @@ def not_divided(x):
         if value.ndim < 3:
             rows = [" ".join(row) for row in np.atleast_2d(texts)]
             yield Attempt("one text of four digits", "\n".join(rows), at_least=1)
+
+    def guess(self, number: int, right: Any) -> Array:
+        """Return the same number everywhere."""
+        return same_everywhere(number, np.shape(right))
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and shape, and what is asked for beside."""

@@ -20,6 +20,7 @@ from autograder.exercise.kind import (
     Judgement,
     Scaffold,
     Undecided,
+    same_everywhere,
 )
 
 _Assumptions = tuple[tuple[str, str], ...]
@@ -150,6 +151,10 @@ def cross_term_missing():
     def _expanded(self, expression: Any) -> Any:
         return _replaced(expression, tuple(self._meanings.items()))
 
+    def guess(self, number: int, right: Any) -> Any:
+        """Return a number, or one of the names."""
+        return ["0", "1", *self.names.split()[:2], "1"][number]
+
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and symbols."""
         functions = [name for name, words in self.assumptions.items() if "function" in words]
@@ -200,6 +205,11 @@ def diagonal_only():
         if given.shape != expected.shape:
             return False
         return all(super(Matrix, self).same(g, e) for g, e in zip(given, expected, strict=True))
+
+    def guess(self, number: int, right: Any) -> Any:
+        """Return the same number everywhere."""
+        entries = same_everywhere(number, right.shape).astype(int)
+        return entries.astype(str).tolist()
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind, symbols and size."""

@@ -29,8 +29,13 @@ class Item:
 
     Attributes
     ----------
+    name, rubric
+        What it is called, and what it asks for or requires.
+    status
+        The outcome.
     score, max_score
-        In course points; ``score`` is None where it is withheld or given by hand.
+        In course points, multiples of a hundredth; no ``score`` where it is withheld or given by
+        hand.
     note
         A stable tag that reports count: ``follow_through``, a misconception, ``timeout``, …
     feedback
@@ -98,7 +103,19 @@ def sentence(text: str) -> str:
 
 @dataclass(frozen=True)
 class ExerciseGrade:
-    """The outcome of one exercise; ``variant`` is the index of the student's numbers."""
+    """The outcome of one exercise.
+
+    Attributes
+    ----------
+    id, status
+        The exercise and its outcome.
+    score, max_score
+        In course points; no ``score`` where any of it is withheld.
+    variant
+        The index of the student's numbers in the pool.
+    items
+        Its parts and checks.
+    """
 
     id: str
     status: Status
@@ -129,14 +146,18 @@ class Grade:
 
     Attributes
     ----------
+    assignment, student
+        Whose it is.
     isolation
         The tier under which student code ran (``autograder doctor`` explains them).
+    exercises
+        In the order of the notebook.
     notices
         What was unusual about the file, in sentences for the student.
-    best
-        Of the items of such a name, that many count: those with the most points.
     runtime
         Seconds of wall clock and CPU, peak memory in MiB, engine version.
+    best
+        Of the items of such a name, that many count: those with the most points.
     """
 
     assignment: str

@@ -13,6 +13,7 @@ from typing import Any
 
 from autograder.exercise import Exercise, Part, apply, solve
 from autograder.exercise.part import arguments
+from autograder.student.notebook import new_cell, part_of
 
 TAG = "autograder_rubric"
 
@@ -64,12 +65,9 @@ def rubric_cell(exercise: Exercise, part: Part, variant: Mapping[str, Any]) -> d
         text = _text(exercise, sample.compute, variant)
         told.append(f"*A sample, worth {sample.points:g} of {part.points:g}.* {_plain(text)}")
         told.append(f"*Why.* {_plain(sample.why)}")
-    return {
-        "cell_type": "markdown",
-        "id": f"rubric_{exercise.id}_{part.name}"[:64],
-        "metadata": {"tags": [TAG], "deletable": False, "editable": False},
-        "source": "\n\n".join(told),
-    }
+    id = f"rubric_{part_of(exercise.id, part.name)}"[:64]
+    metadata = {"tags": [TAG], "deletable": False, "editable": False}
+    return {"id": id, **new_cell("markdown", "\n\n".join(told), metadata)}
 
 
 def _text(exercise: Exercise, compute: Callable[..., Any], variant: Mapping[str, Any]) -> str:

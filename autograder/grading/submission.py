@@ -19,6 +19,7 @@ from autograder.grading.runner import Runner
 from autograder.grading.runs import Runs
 from autograder.grading.yardstick import Yardstick
 from autograder.sandbox import Limits, Zygote
+from autograder.student.notebook import CHECK, grade_id, part_of
 
 Notebook = dict[str, Any]
 
@@ -138,12 +139,12 @@ def _run(
     answered: set[str] = set()  # variables in which earlier exercises have their answers
     for number, released in enumerate(notebook["cells"], 1):
         cell = dict(released)
-        grade_id = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
+        name = grade_id(cell)
         if cell["cell_type"] == "code":
             cell["execution_count"] = number
-            id = grade_id.removeprefix("check_")
+            id = name.removeprefix(CHECK)
             limit(runner, id)
-            if grade_id.startswith("check_"):
+            if name.startswith(CHECK):
                 checks[id] = cell
                 markings[id].read(runner, number)
                 if exercise := markings[id].exercise:
@@ -161,8 +162,8 @@ def _run(
                 cell["outputs"] = run.outputs
                 if run.error and marking:
                     marking.stopped = run.error
-        if grade_id in rubrics:
-            cells.append(rubrics[grade_id])
+        if name in rubrics:
+            cells.append(rubrics[name])
         cells.append(cell)
     for id in markings.keys() - checks.keys():  # nothing but answers marked by hand
         markings[id].read(runner)
@@ -205,7 +206,7 @@ _NOT_RUN = {
 def _by_hand(assigned: Sequence[Assigned]) -> dict[str, dict[str, Any]]:
     """Return a cell with the rubric for each part marked by hand, by the part's grade_id."""
     return {
-        f"{a.id}_{part.name}": rubric_cell(a.exercise, part, a.pool[a.variant])
+        part_of(a.id, part.name): rubric_cell(a.exercise, part, a.pool[a.variant])
         for a in assigned
         if a.exercise
         for part in a.exercise.parts

@@ -12,6 +12,7 @@ from autograder.sandbox.channel import Channel
 from autograder.sandbox.isolation import SandboxError
 from autograder.sandbox.replies import Kind, Limits, StudentError, Usage
 from autograder.sandbox.wire import WireError, encode
+from autograder.sandbox.wire.orders import Reading
 
 
 class ForkServer(Protocol):
@@ -22,8 +23,8 @@ class ForkServer(Protocol):
     def spent(self, number: int) -> Observed | None:
         """Return the clocks of a process, if they can be read."""
 
-    def reading(self, what: str, number: int) -> float | None:
-        """Return its processor time or memory, if that can be read."""
+    def reading(self, order: Reading) -> float | None:
+        """Return the processor time or memory of one, if that can be read."""
 
     def reap(self, number: int) -> dict[str, Any]:
         """Kill a process and return its exit status and what it used."""
@@ -111,9 +112,9 @@ class Conversation:
             self.spent += allowance.spent
         return reply
 
-    def reading(self, what: str) -> float | None:
+    def reading(self, order: type[Reading]) -> float | None:
         """Return what the zygote reads of the process, out of reach of student code."""
-        return self._origin.reading(what, self._number)
+        return self._origin.reading(order(self._number))
 
     def violated(self, subject: str, error: WireError) -> StudentError:
         """End the process, whose reply is not in order, and return what to raise."""

@@ -14,6 +14,7 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,10 +23,19 @@ from autograder.sandbox.allowance import Observed
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.isolation import Isolation, SandboxError, probe
 from autograder.sandbox.jails import control
-from autograder.sandbox.jails.jail import JAILS
+from autograder.sandbox.jails.jail import JAILS, Allowed
 from autograder.sandbox.replies import CONTROL_SECONDS, Limits
 from autograder.sandbox.session import Session
 from autograder.sandbox.shared_memory import Lent
+from autograder.sandbox.wire.orders import (
+    Beginning,
+    ForkWorker,
+    Order,
+    ReadClocks,
+    Reading,
+    ReapWorker,
+    to_json,
+)
 
 _IMPORT_SECONDS = 120.0
 
@@ -155,19 +165,15 @@ class Zygote:
         """Kill a session's process and return its exit status and what it used."""
         self._ended(number)
         try:
-            return self._command({"do": "reap", "id": number})
+            return self._command(ReapWorker(number))
         except (OSError, EOFError):  # the zygote is lost; its workers go with it
             self.close()
             return {"status": -signal.SIGKILL, "cpu_seconds": 0.0, "max_rss_mb": 0.0}
 
-    def reading(self, what: str, number: int) -> float | None:
-        """Return what the zygote sees of a session's process, if it can be read.
-
-        That is its processor time (``clock``) or the memory that it holds (``watch``), and the most
-        that it has held since then (``watched``).
-        """
+    def reading(self, order: Reading) -> float | None:
+        """Return what the zygote sees of a session's process, if it can be read."""
         try:
-            reading = self._command({"do": what, "id": number})["reading"]
+            reading = self._command(order)["reading"]
         except (OSError, EOFError):
             return None
         return None if reading is None else float(reading)
@@ -175,7 +181,7 @@ class Zygote:
     def spent(self, number: int) -> Observed | None:
         """Return the clocks of a session's process, if they can be read."""
         try:
-            spent = self._command({"do": "spent", "id": number})["spent"]
+            spent = self._command(ReadClocks(number))["spent"]
         except (OSError, EOFError):
             return None
         if spent is None:
@@ -200,20 +206,17 @@ class Zygote:
                 cwd="/",
                 start_new_session=True,  # an interrupt from the keyboard is the grader's affair
             )
-        settings = {
-            "modules": self._modules,
-            "also": self._also,
-            "tier": self.isolation.tier,
-            "allowed": {
-                "memory_mb": self.limits.memory_mb,
-                "scratch_mb": self.limits.scratch_mb,
-                "cpu_seconds": self.limits.cpu_seconds,
-            },
-            "cpus": affinity.cpus(),
-            "data": jail.inside(data),
-        }
+        allowed = Allowed(self.limits.memory_mb, self.limits.scratch_mb, self.limits.cpu_seconds)
+        beginning = Beginning(
+            self._modules,
+            self._also,
+            self.isolation.tier,
+            asdict(allowed),
+            affinity.cpus(),
+            jail.inside(data),
+        )
         with contextlib.suppress(OSError):  # it is gone: whoever waits for it is told
-            control.send(ours, settings)
+            control.send(ours, asdict(beginning))
 
     def _written(self) -> str:
         """Write the files of data into a folder that anybody may read, and return where it is."""
@@ -243,17 +246,16 @@ class Zygote:
             raise SandboxError(reply["error"])
         self._ready = True
 
-    def _command(self, message: dict[str, Any], *descriptors: int) -> dict[str, Any]:
+    def _command(self, order: Order, *descriptors: int) -> dict[str, Any]:
         if self._control is None:
             raise EOFError
         self._control.settimeout(CONTROL_SECONDS)
-        control.send(self._control, message, descriptors)
+        control.send(self._control, to_json(order), descriptors)
         return control.receive(self._control)[0]
 
     def _fork(self, number: int, descriptors: list[int], cpu: int | None) -> None:
-        request = {"do": "fork", "id": number, "cpu": cpu}
         try:
-            reply = self._command(request, *descriptors)
+            reply = self._command(ForkWorker(number, cpu), *descriptors)
         except (OSError, EOFError) as error:
             self.close()
             raise SandboxError(f"the zygote was lost ({error})") from error

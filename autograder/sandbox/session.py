@@ -21,6 +21,7 @@ from autograder.sandbox.replies import (
 )
 from autograder.sandbox.shared_memory import Lent, lendable
 from autograder.sandbox.wire import WireError, encode_parts, requests
+from autograder.sandbox.wire.orders import MostMemory, Reading, ReadTime, WatchMemory
 
 _MAX_IMAGE_AND_TRACEBACK = 2 << 20
 
@@ -182,9 +183,9 @@ class Session:
                 same = self._lent is None or self._lent.holds(buffers)
                 return replace(answer, modified=answer.modified or not same)
             case requests.Time():
-                return self._between("clock", "clock", name, request, seconds)
+                return self._between(ReadTime, ReadTime, name, request, seconds)
             case requests.Watch():
-                return self._between("watch", "watched", name, request, seconds)
+                return self._between(WatchMemory, MostMemory, name, request, seconds)
         return self._answered(name, request, seconds)
 
     def keep(self, snapshot: str, names: Iterable[str]) -> bool:
@@ -205,7 +206,12 @@ class Session:
         return self._conversation.close()
 
     def _between(
-        self, first: str, last: str, name: str, request: requests.Request, seconds: float | None
+        self,
+        first: type[Reading],
+        last: type[Reading],
+        name: str,
+        request: requests.Request,
+        seconds: float | None,
     ) -> Reply:
         """Ask between two readings of the zygote, and take what lies between them as well."""
         before = self._conversation.reading(first)

@@ -11,10 +11,11 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from autograder.student.data import contents
 from autograder.student.names import Unparsable, names
+from autograder.student.notebook import grade_id, source_of
 
 _MAGIC = re.compile(r"^([ \t]*)[%!].*$", re.M)
 
@@ -76,16 +77,9 @@ def _cells(path: Path) -> list[tuple[str, str]]:
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         code = [cell for cell in cells if cell["cell_type"] == "code"]
-        return [
-            (cell.get("metadata", {}).get("nbgrader", {}).get("grade_id", ""), _text(cell))
-            for cell in code
-        ]
+        return [(grade_id(cell), _MAGIC.sub(r"\1pass", source_of(cell))) for cell in code]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise NotCarried(f"{path} can't be read as a notebook") from None
-
-
-def _text(cell: Any) -> str:
-    return _MAGIC.sub(r"\1pass", "".join(cell["source"]))
 
 
 class _Unit(NamedTuple):

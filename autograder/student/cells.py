@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autograder.student.released_files import RecordedExercise
 
 # The cells that are known to be an exercise's, by their number among those that were run.
 _claimed: dict[int, str] = {}
 
 
-def answers_another(exercise: str, name: str, exercises: Any, notebook: dict[str, Any]) -> str:
+def answers_another(
+    exercise: str,
+    name: str,
+    exercises: dict[str, RecordedExercise],
+    notebook: dict[str, Any],
+) -> str:
     """Return the exercise that a variable was last written for, "" if it is this one.
 
     Jupyter keeps the text of the cells that were run: the last one that writes the variable is
@@ -30,7 +38,7 @@ def answers_another(exercise: str, name: str, exercises: Any, notebook: dict[str
     return ""
 
 
-def _names(exercise: Any) -> set[str]:
+def _names(exercise: RecordedExercise) -> set[str]:
     return {part["name"] for part in exercise["parts"] if part["hint"]["kind"] != "manual"}
 
 

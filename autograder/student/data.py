@@ -7,9 +7,12 @@ import hashlib
 import importlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from autograder.student.released_files import CheckFile, Help, RecordedExercise
 
 
 def pick(course: str, student: str, exercise: str, pool: int) -> int:
@@ -38,9 +41,10 @@ def decode(value: Any) -> Any:
     return float(value["float"])  # "nan", "inf" or "-inf"
 
 
-def contents() -> Any:
+def contents() -> CheckFile:
     """Return check.json."""
-    return json.loads(Path(__file__).with_name("check.json").read_text(encoding="utf-8"))
+    known: CheckFile = json.loads(Path(__file__).with_name("check.json").read_text("utf-8"))
+    return known
 
 
 def file_problems() -> list[str]:
@@ -57,7 +61,7 @@ def file_problems() -> list[str]:
     return found
 
 
-def find(exercise: str) -> tuple[Any, str]:
+def find(exercise: str) -> tuple[RecordedExercise | None, str]:
     """Return what check.json says about an exercise, or None and what to do."""
     try:
         exercises = contents()["exercises"]
@@ -71,15 +75,14 @@ def find(exercise: str) -> tuple[Any, str]:
     return None, f"There is no exercise {exercise!r} here. Did you mean {' or '.join(near)}?"
 
 
-def help_with(exercise: str, what: str) -> Any:
-    """Return the ``"practice"`` or the ``"hints"`` of an exercise, None where there is none."""
+def help_with(exercise: str) -> Help:
+    """Return what help.json holds for an exercise, which may be nothing."""
     path = Path(__file__).with_name("help.json")
-    if not path.is_file():
-        return None
-    return json.loads(path.read_text(encoding="utf-8")).get(exercise, {}).get(what)
+    found: dict[str, Help] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    return found.get(exercise, {})
 
 
-def variant_of(exercise: str, found: Any, student: str) -> int | None:
+def variant_of(exercise: str, found: RecordedExercise, student: str) -> int | None:
     """Return which variant is a student's, or None where that can't be known yet."""
     if len(found["pool"]) == 1:
         return 0

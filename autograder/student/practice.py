@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograder.student.data import decode, help_with
 from autograder.student.practice_diagnosis import Said, diagnosed, recorded
 from autograder.student.reading import is_blank
 from autograder.student.symbols import NumbersByName
+
+if TYPE_CHECKING:
+    from autograder.student.released_files import Practice, PracticePart
 
 _rounds: dict[str, Round] = {}  # the last ones, by exercise
 
@@ -20,11 +23,11 @@ class NoPractice(Exception):
 class Round:
     """One set of numbers of an exercise, and what was answered to it so far."""
 
-    def __init__(self, exercise: str, practice: Any, number: int = 0) -> None:
+    def __init__(self, exercise: str, practice: Practice, number: int = 0) -> None:
         sets = practice["sets"]
         self.exercise, self.number = exercise, number % len(sets)
         self.worked = sets[self.number]
-        self.parts = [{**part, "hint": _hint(part, self.number)} for part in practice["parts"]]
+        self.parts = [_for_set(part, self.number) for part in practice["parts"]]
         self.answers: dict[str, Any] = {}
         self.title = f"{exercise}, practice {self.number + 1} of {len(sets)}"
 
@@ -85,15 +88,15 @@ def this_round(exercise: str) -> Round:
 
 def offers(exercise: str) -> list[str]:
     """Say what helps on with an exercise, if anything does."""
-    practice = f'practice("{exercise}") for other numbers' * bool(help_with(exercise, "practice"))
-    hints = f'hint("{exercise}") for a hint' * bool(help_with(exercise, "hints"))
+    practice = f'practice("{exercise}") for other numbers' * ("practice" in help_with(exercise))
+    hints = f'hint("{exercise}") for a hint' * ("hints" in help_with(exercise))
     offered = ", ".join(filter(None, [practice, hints]))
     return [f"  There is {offered}."] if offered else []
 
 
 def hint_lines(exercise: str, number: int) -> list[str]:
     """Return a hint, and how to get the next one."""
-    hints = help_with(exercise, "hints") or []
+    hints = help_with(exercise).get("hints", [])
     if not hints:
         return [f"There are no hints for {exercise}."]
     if not isinstance(number, int) or not 1 <= number <= len(hints):
@@ -102,8 +105,8 @@ def hint_lines(exercise: str, number: int) -> list[str]:
     return [f"Hint {number} of {len(hints)}: {hints[number - 1]}"] + [more] * (number < len(hints))
 
 
-def _practice(exercise: str) -> Any:
-    found = help_with(exercise, "practice")
+def _practice(exercise: str) -> Practice:
+    found = help_with(exercise).get("practice")
     if found is None:
         raise NoPractice(
             f"{exercise} can't be practised: its answers are the same for everybody, or it asks "
@@ -112,9 +115,10 @@ def _practice(exercise: str) -> Any:
     return found
 
 
-def _hint(part: Any, number: int) -> dict[str, Any]:
+def _for_set(part: PracticePart, number: int) -> PracticePart:
+    """Return a part as it is asked for with the numbers of one set."""
     hint = part["hint"]
-    return {**hint, **hint["varies"][number]} if "varies" in hint else hint
+    return {**part, "hint": {**hint, **hint["varies"][number]} if "varies" in hint else hint}
 
 
 _MARKS = {

@@ -7,7 +7,7 @@ the parts behind it.  What follows from a wrong answer that nobody foresaw is kn
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from autograder.student.readers import read
 from autograder.student.reading import Reading
 from autograder.student.unreadable import FormatError
 
+if TYPE_CHECKING:
+    from autograder.student.released_files import PracticePart, PracticeSet
+
 
 class Said(NamedTuple):
     """What is said of one answer: how it is, in a word, and a sentence."""
@@ -27,7 +30,9 @@ class Said(NamedTuple):
     text: str = ""
 
 
-def diagnosed(parts: Any, worked: Any, answers: dict[str, Any]) -> list[Said]:
+def diagnosed(
+    parts: list[PracticePart], worked: PracticeSet, answers: dict[str, Any]
+) -> list[Said]:
     """Say of each part whether its answer is right, what went wrong, or what is asked.
 
     Parameters
@@ -48,7 +53,7 @@ def diagnosed(parts: Any, worked: Any, answers: dict[str, Any]) -> list[Said]:
     ]
 
 
-def recorded(part: Any, value: Any) -> Reading:
+def recorded(part: PracticePart, value: Any) -> Reading:
     """Read a value that is recorded, of whatever shape."""
     return read(value, {key: asked for key, asked in part["hint"].items() if key != "shape"})
 
@@ -56,13 +61,13 @@ def recorded(part: Any, value: Any) -> Reading:
 class _Own:
     """What somebody has answered, as far as it was looked at."""
 
-    def __init__(self, parts: Any, worked: Any) -> None:
+    def __init__(self, parts: list[PracticePart], worked: PracticeSet) -> None:
         self._parts = {part["name"]: part for part in parts}
         self._right, self._after = worked["right"], worked.get("after", [])
         self._given: dict[str, Reading] = {}
         self._met: dict[str, list[Any]] = {}  # by part, what is recorded and was answered
 
-    def said(self, part: Any, raw: Any) -> Said:
+    def said(self, part: PracticePart, raw: Any) -> Said:
         """Look at the next answer."""
         name = part["name"]
         try:
@@ -91,9 +96,9 @@ class _Own:
             return Said(name, "mistake", _either(mistakes))
         return Said(name, "partly" if best.credit else "wrong", self._wrong(part, answer, best))
 
-    def _cases(self, part: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
+    def _cases(self, part: PracticePart) -> Iterator[tuple[Any, dict[str, Any]]]:
         """Yield what is right, and from which earlier answers, where these were given."""
-        name, needed = part["name"], [n for n in part["from"] if n in self._given]
+        name, needed = part["name"], [n for n in part["needs"] if n in self._given]
         right = {n: self._right[n]["right"][0] for n in needed}
         yield self._right[name], {n: value for n, value in right.items() if self._is(n, value)}
         for after in self._after:
@@ -118,7 +123,7 @@ class _Own:
                 slack = slack + np.asarray(reach[name]) * np.max(off, initial=0.0)
         return slack
 
-    def _misshapen(self, part: Any, raw: Any) -> Said | None:
+    def _misshapen(self, part: PracticePart, raw: Any) -> Said | None:
         """Recognise a known mistake that gives another shape than the right answer's."""
         try:
             answer = recorded(part, raw)
@@ -128,25 +133,25 @@ class _Own:
         says = [part["says"][place] for place, value in wrong if _same(part, answer, value, 0.0)]
         return Said(part["name"], "mistake", _either(says)) if says else None
 
-    def _wrong(self, part: Any, answer: Reading, best: Judgement) -> str:
+    def _wrong(self, part: PracticePart, answer: Reading, best: Judgement) -> str:
         """Say how much of an answer is right, and where it may come from."""
         case = self._right[part["name"]]
         right = recorded(part, case["right"][0]).value
         said = [best.feedback or _how_many(part, answer, right)]
-        unknown = [n for n in part["from"] if n in self._given and not self._met[n]]
+        unknown = [n for n in part["needs"] if n in self._given and not self._met[n]]
         if unknown and not best.credit:
             said.append(f"It may follow from your {' and '.join(unknown)}: mend that first.")
         return " ".join(filter(None, said))
 
 
-def _judged(part: Any, answer: Reading, right: Any, slack: Any) -> Judgement:
+def _judged(part: PracticePart, answer: Reading, right: Any, slack: Any) -> Judgement:
     kind, rule = part["hint"]["kind"], part["rule"]
     how = {"slack": slack, "written": answer.entries} if kind == "numbers" else {}
     found: Judgement = JUDGES[kind](answer.value, right, rule, **how)
     return found
 
 
-def _same(part: Any, answer: Reading, value: Any, slack: Any) -> bool:
+def _same(part: PracticePart, answer: Reading, value: Any, slack: Any) -> bool:
     """Tell whether an answer is one that is recorded; with how many digits does not matter."""
     other = recorded(part, value).value
     if part["hint"]["kind"] != "numbers":
@@ -155,7 +160,7 @@ def _same(part: Any, answer: Reading, value: Any, slack: Any) -> bool:
     return same_shape and bool(np.all(close(answer.value, other, part["rule"], slack)))
 
 
-def _how_many(part: Any, answer: Reading, right: Any) -> str:
+def _how_many(part: PracticePart, answer: Reading, right: Any) -> str:
     """Say how many entries are right, where there are several."""
     if part["hint"]["kind"] not in ("numbers", "count", "fractions") or np.size(right) < 2:
         return ""

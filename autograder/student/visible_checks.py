@@ -11,18 +11,21 @@ import re
 import sys
 import traceback
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from autograder.student.data import decode
 from autograder.student.display import block, brief, counted, kind_of
 
+if TYPE_CHECKING:
+    from autograder.student.released_files import RecordedCall, RecordedFunction
+
 #: Relative and absolute tolerance by the size of the floating-point type, in bytes.
 TOLERANCE = {2: (2e-2, 2e-3), 4: (1e-4, 1e-6), 8: (1e-9, 1e-12)}
 
 
-def report_function(found: Any, notebook: dict[str, Any]) -> list[str]:
+def report_function(found: RecordedFunction, notebook: dict[str, Any]) -> list[str]:
     """Return a line for every visible check, and what to know where it fails."""
     name, checks = found["name"], found["checks"]
     function = notebook.get(name)
@@ -69,7 +72,11 @@ def _even(value: Any) -> bool:
 
 
 def _run(
-    function: Any, name: str, calls: Any, notebook: dict[str, Any], results: list[Any]
+    function: Any,
+    name: str,
+    calls: list[RecordedCall],
+    notebook: dict[str, Any],
+    results: list[Any],
 ) -> list[str]:
     """Repeat the recorded calls; return what is wrong with the first that isn't as it should.
 
@@ -108,7 +115,7 @@ def _run(
     return []
 
 
-def _asked(function: Any, call: Any, objects: dict[int, Any]) -> Any:
+def _asked(function: Any, call: RecordedCall, objects: dict[int, Any]) -> Any:
     """Return what a recorded request calls."""
     do = call.get("do", "call")
     if do in ("call", "make"):
@@ -142,7 +149,7 @@ def _quietly(function: Any, args: Any, kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
 
-def _arguments(call: Any, objects: dict[int, Any]) -> tuple[list[Any], dict[str, Any]]:
+def _arguments(call: RecordedCall, objects: dict[int, Any]) -> tuple[list[Any], dict[str, Any]]:
     kwargs = {name: _argument(value, objects) for name, value in call["kwargs"].items()}
     return [_argument(value, objects) for value in call["args"]], kwargs
 

@@ -23,6 +23,8 @@ from pathlib import Path
 from typing import Any
 from typing import Any, NamedTuple
 from typing import NamedTuple
+from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 import ast
 import builtins
 import contextlib
@@ -50,7 +52,12 @@ import warnings
 _claimed: dict[int, str] = {}
 
 
-def answers_another(exercise: str, name: str, exercises: Any, notebook: dict[str, Any]) -> str:
+def answers_another(
+    exercise: str,
+    name: str,
+    exercises: dict[str, RecordedExercise],
+    notebook: dict[str, Any],
+) -> str:
     """Return the exercise that a variable was last written for, "" if it is this one.
 
     Jupyter keeps the text of the cells that were run: the last one that writes the variable is
@@ -71,7 +78,7 @@ def answers_another(exercise: str, name: str, exercises: Any, notebook: dict[str
     return ""
 
 
-def _names(exercise: Any) -> set[str]:
+def _names(exercise: RecordedExercise) -> set[str]:
     return {part["name"] for part in exercise["parts"] if part["hint"]["kind"] != "manual"}
 
 
@@ -110,9 +117,10 @@ def decode(value: Any) -> Any:
     return float(value["float"])  # "nan", "inf" or "-inf"
 
 
-def contents() -> Any:
+def contents() -> CheckFile:
     """Return check.json."""
-    return json.loads(Path(__file__).with_name("check.json").read_text(encoding="utf-8"))
+    known: CheckFile = json.loads(Path(__file__).with_name("check.json").read_text("utf-8"))
+    return known
 
 
 def file_problems() -> list[str]:
@@ -129,7 +137,7 @@ def file_problems() -> list[str]:
     return found
 
 
-def find(exercise: str) -> tuple[Any, str]:
+def find(exercise: str) -> tuple[RecordedExercise | None, str]:
     """Return what check.json says about an exercise, or None and what to do."""
     try:
         exercises = contents()["exercises"]
@@ -143,15 +151,14 @@ def find(exercise: str) -> tuple[Any, str]:
     return None, f"There is no exercise {exercise!r} here. Did you mean {' or '.join(near)}?"
 
 
-def help_with(exercise: str, what: str) -> Any:
-    """Return the ``"practice"`` or the ``"hints"`` of an exercise, None where there is none."""
+def help_with(exercise: str) -> Help:
+    """Return what help.json holds for an exercise, which may be nothing."""
     path = Path(__file__).with_name("help.json")
-    if not path.is_file():
-        return None
-    return json.loads(path.read_text(encoding="utf-8")).get(exercise, {}).get(what)
+    found: dict[str, Help] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    return found.get(exercise, {})
 
 
-def variant_of(exercise: str, found: Any, student: str) -> int | None:
+def variant_of(exercise: str, found: RecordedExercise, student: str) -> int | None:
     """Return which variant is a student's, or None where that can't be known yet."""
     if len(found["pool"]) == 1:
         return 0
@@ -1297,6 +1304,41 @@ def names(source: str) -> Names:
     return Names(frozenset(used), frozenset(made))
 
 
+#: What the ``grade_id`` of an exercise's check cell begins with.
+CHECK = "check_"
+
+
+def grade_id(cell: Any) -> str:
+    """Return what a cell is called, "" where it has no such name."""
+    found = cell
+    for key in ("metadata", "nbgrader", "grade_id"):
+        found = found.get(key) if isinstance(found, dict) else None
+    return found if isinstance(found, str) else ""
+
+
+def source_of(cell: Any) -> str:
+    """Return the text of a cell, which may be one string or a list of lines."""
+    source = cell.get("source", "") if isinstance(cell, dict) else ""
+    lines = source if isinstance(source, list) else [source]
+    return "".join(line for line in lines if isinstance(line, str))
+
+
+def check_of(exercise: str) -> str:
+    """Return what the check cell of an exercise is called."""
+    return CHECK + exercise
+
+
+def part_of(exercise: str, part: str) -> str:
+    """Return what the cell of a part marked by hand is called."""
+    return f"{exercise}_{part}"
+
+
+def new_cell(kind: str, source: str, metadata: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return a cell, ``code`` or ``markdown``, that was not run."""
+    code: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    return {"cell_type": kind, "metadata": metadata or {}, "source": source, **code}
+
+
 _MAGIC = re.compile(r"^([ \t]*)[%!].*$", re.M)
 
 
@@ -1357,16 +1399,9 @@ def _cells(path: Path) -> list[tuple[str, str]]:
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         code = [cell for cell in cells if cell["cell_type"] == "code"]
-        return [
-            (cell.get("metadata", {}).get("nbgrader", {}).get("grade_id", ""), _text(cell))
-            for cell in code
-        ]
+        return [(grade_id(cell), _MAGIC.sub(r"\1pass", source_of(cell))) for cell in code]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise NotCarried(f"{path} can't be read as a notebook") from None
-
-
-def _text(cell: Any) -> str:
-    return _MAGIC.sub(r"\1pass", "".join(cell["source"]))
 
 
 class _Unit(NamedTuple):
@@ -1662,7 +1697,9 @@ class Said(NamedTuple):
     text: str = ""
 
 
-def diagnosed(parts: Any, worked: Any, answers: dict[str, Any]) -> list[Said]:
+def diagnosed(
+    parts: list[PracticePart], worked: PracticeSet, answers: dict[str, Any]
+) -> list[Said]:
     """Say of each part whether its answer is right, what went wrong, or what is asked.
 
     Parameters
@@ -1683,7 +1720,7 @@ def diagnosed(parts: Any, worked: Any, answers: dict[str, Any]) -> list[Said]:
     ]
 
 
-def recorded(part: Any, value: Any) -> Reading:
+def recorded(part: PracticePart, value: Any) -> Reading:
     """Read a value that is recorded, of whatever shape."""
     return read(value, {key: asked for key, asked in part["hint"].items() if key != "shape"})
 
@@ -1691,13 +1728,13 @@ def recorded(part: Any, value: Any) -> Reading:
 class _Own:
     """What somebody has answered, as far as it was looked at."""
 
-    def __init__(self, parts: Any, worked: Any) -> None:
+    def __init__(self, parts: list[PracticePart], worked: PracticeSet) -> None:
         self._parts = {part["name"]: part for part in parts}
         self._right, self._after = worked["right"], worked.get("after", [])
         self._given: dict[str, Reading] = {}
         self._met: dict[str, list[Any]] = {}  # by part, what is recorded and was answered
 
-    def said(self, part: Any, raw: Any) -> Said:
+    def said(self, part: PracticePart, raw: Any) -> Said:
         """Look at the next answer."""
         name = part["name"]
         try:
@@ -1726,9 +1763,9 @@ class _Own:
             return Said(name, "mistake", _either(mistakes))
         return Said(name, "partly" if best.credit else "wrong", self._wrong(part, answer, best))
 
-    def _cases(self, part: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
+    def _cases(self, part: PracticePart) -> Iterator[tuple[Any, dict[str, Any]]]:
         """Yield what is right, and from which earlier answers, where these were given."""
-        name, needed = part["name"], [n for n in part["from"] if n in self._given]
+        name, needed = part["name"], [n for n in part["needs"] if n in self._given]
         right = {n: self._right[n]["right"][0] for n in needed}
         yield self._right[name], {n: value for n, value in right.items() if self._is(n, value)}
         for after in self._after:
@@ -1753,7 +1790,7 @@ class _Own:
                 slack = slack + np.asarray(reach[name]) * np.max(off, initial=0.0)
         return slack
 
-    def _misshapen(self, part: Any, raw: Any) -> Said | None:
+    def _misshapen(self, part: PracticePart, raw: Any) -> Said | None:
         """Recognise a known mistake that gives another shape than the right answer's."""
         try:
             answer = recorded(part, raw)
@@ -1763,25 +1800,25 @@ class _Own:
         says = [part["says"][place] for place, value in wrong if _same(part, answer, value, 0.0)]
         return Said(part["name"], "mistake", _either(says)) if says else None
 
-    def _wrong(self, part: Any, answer: Reading, best: Judgement) -> str:
+    def _wrong(self, part: PracticePart, answer: Reading, best: Judgement) -> str:
         """Say how much of an answer is right, and where it may come from."""
         case = self._right[part["name"]]
         right = recorded(part, case["right"][0]).value
         said = [best.feedback or _how_many(part, answer, right)]
-        unknown = [n for n in part["from"] if n in self._given and not self._met[n]]
+        unknown = [n for n in part["needs"] if n in self._given and not self._met[n]]
         if unknown and not best.credit:
             said.append(f"It may follow from your {' and '.join(unknown)}: mend that first.")
         return " ".join(filter(None, said))
 
 
-def _judged(part: Any, answer: Reading, right: Any, slack: Any) -> Judgement:
+def _judged(part: PracticePart, answer: Reading, right: Any, slack: Any) -> Judgement:
     kind, rule = part["hint"]["kind"], part["rule"]
     how = {"slack": slack, "written": answer.entries} if kind == "numbers" else {}
     found: Judgement = JUDGES[kind](answer.value, right, rule, **how)
     return found
 
 
-def _same(part: Any, answer: Reading, value: Any, slack: Any) -> bool:
+def _same(part: PracticePart, answer: Reading, value: Any, slack: Any) -> bool:
     """Tell whether an answer is one that is recorded; with how many digits does not matter."""
     other = recorded(part, value).value
     if part["hint"]["kind"] != "numbers":
@@ -1790,7 +1827,7 @@ def _same(part: Any, answer: Reading, value: Any, slack: Any) -> bool:
     return same_shape and bool(np.all(close(answer.value, other, part["rule"], slack)))
 
 
-def _how_many(part: Any, answer: Reading, right: Any) -> str:
+def _how_many(part: PracticePart, answer: Reading, right: Any) -> str:
     """Say how many entries are right, where there are several."""
     if part["hint"]["kind"] not in ("numbers", "count", "fractions") or np.size(right) < 2:
         return ""
@@ -1902,11 +1939,11 @@ class NoPractice(Exception):
 class Round:
     """One set of numbers of an exercise, and what was answered to it so far."""
 
-    def __init__(self, exercise: str, practice: Any, number: int = 0) -> None:
+    def __init__(self, exercise: str, practice: Practice, number: int = 0) -> None:
         sets = practice["sets"]
         self.exercise, self.number = exercise, number % len(sets)
         self.worked = sets[self.number]
-        self.parts = [{**part, "hint": _hint(part, self.number)} for part in practice["parts"]]
+        self.parts = [_for_set(part, self.number) for part in practice["parts"]]
         self.answers: dict[str, Any] = {}
         self.title = f"{exercise}, practice {self.number + 1} of {len(sets)}"
 
@@ -1967,15 +2004,15 @@ def this_round(exercise: str) -> Round:
 
 def offers(exercise: str) -> list[str]:
     """Say what helps on with an exercise, if anything does."""
-    practice = f'practice("{exercise}") for other numbers' * bool(help_with(exercise, "practice"))
-    hints = f'hint("{exercise}") for a hint' * bool(help_with(exercise, "hints"))
+    practice = f'practice("{exercise}") for other numbers' * ("practice" in help_with(exercise))
+    hints = f'hint("{exercise}") for a hint' * ("hints" in help_with(exercise))
     offered = ", ".join(filter(None, [practice, hints]))
     return [f"  There is {offered}."] if offered else []
 
 
 def hint_lines(exercise: str, number: int) -> list[str]:
     """Return a hint, and how to get the next one."""
-    hints = help_with(exercise, "hints") or []
+    hints = help_with(exercise).get("hints", [])
     if not hints:
         return [f"There are no hints for {exercise}."]
     if not isinstance(number, int) or not 1 <= number <= len(hints):
@@ -1984,8 +2021,8 @@ def hint_lines(exercise: str, number: int) -> list[str]:
     return [f"Hint {number} of {len(hints)}: {hints[number - 1]}"] + [more] * (number < len(hints))
 
 
-def _practice(exercise: str) -> Any:
-    found = help_with(exercise, "practice")
+def _practice(exercise: str) -> Practice:
+    found = help_with(exercise).get("practice")
     if found is None:
         raise NoPractice(
             f"{exercise} can't be practised: its answers are the same for everybody, or it asks "
@@ -1994,9 +2031,10 @@ def _practice(exercise: str) -> Any:
     return found
 
 
-def _hint(part: Any, number: int) -> dict[str, Any]:
+def _for_set(part: PracticePart, number: int) -> PracticePart:
+    """Return a part as it is asked for with the numbers of one set."""
     hint = part["hint"]
-    return {**hint, **hint["varies"][number]} if "varies" in hint else hint
+    return {**part, "hint": {**hint, **hint["varies"][number]} if "varies" in hint else hint}
 
 
 _MARKS = {
@@ -2020,7 +2058,7 @@ def _lines(said: Said) -> list[str]:
 TOLERANCE = {2: (2e-2, 2e-3), 4: (1e-4, 1e-6), 8: (1e-9, 1e-12)}
 
 
-def report_function(found: Any, notebook: dict[str, Any]) -> list[str]:
+def report_function(found: RecordedFunction, notebook: dict[str, Any]) -> list[str]:
     """Return a line for every visible check, and what to know where it fails."""
     name, checks = found["name"], found["checks"]
     function = notebook.get(name)
@@ -2067,7 +2105,11 @@ def _even(value: Any) -> bool:
 
 
 def _run(
-    function: Any, name: str, calls: Any, notebook: dict[str, Any], results: list[Any]
+    function: Any,
+    name: str,
+    calls: list[RecordedCall],
+    notebook: dict[str, Any],
+    results: list[Any],
 ) -> list[str]:
     """Repeat the recorded calls; return what is wrong with the first that isn't as it should.
 
@@ -2106,7 +2148,7 @@ def _run(
     return []
 
 
-def _asked(function: Any, call: Any, objects: dict[int, Any]) -> Any:
+def _asked(function: Any, call: RecordedCall, objects: dict[int, Any]) -> Any:
     """Return what a recorded request calls."""
     do = call.get("do", "call")
     if do in ("call", "make"):
@@ -2140,7 +2182,7 @@ def _quietly(function: Any, args: Any, kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
 
-def _arguments(call: Any, objects: dict[int, Any]) -> tuple[list[Any], dict[str, Any]]:
+def _arguments(call: RecordedCall, objects: dict[int, Any]) -> tuple[list[Any], dict[str, Any]]:
     kwargs = {name: _argument(value, objects) for name, value in call["kwargs"].items()}
     return [_argument(value, objects) for value in call["args"]], kwargs
 

@@ -16,7 +16,8 @@ from packaging.utils import canonicalize_name
 from autograder.course.config import Course, CourseError
 from autograder.course.secret import FILE as SECRET
 from autograder.course.simulate import simulate
-from autograder.delivery.gradescope import inside, package
+from autograder.course.typed_json import decoded
+from autograder.delivery.gradescope import PackedSettings, inside, package
 
 from ..courses import EARNED
 from ..courses import MOTION as A
@@ -122,7 +123,7 @@ def test_who_is_not_on_the_class_list_gets_no_score_instead_of_a_wrong_one(packe
     root, notebook, _ = packed
     handed_in(root, notebook, [{"email": "eve@example.org", "id": 5, "name": "Eve"}])
     course = Course.load(root / "source" / "course")
-    settings = json.loads((root / "source" / "settings.json").read_text())
+    settings = decoded((root / "source" / "settings.json").read_bytes(), PackedSettings)
     with pytest.raises(CourseError, match=r"eve@example.org handed this in and is not on"):
         inside.graded(course, root, settings)
     handed_in(root, {"cells": []}, name="other.ipynb")
@@ -136,7 +137,7 @@ def test_what_the_grader_withholds_has_no_score_there(packed, tmp_path):
     module = copy / "reference" / A / "fall.py"
     module.write_text(module.read_text() + "\nraise RuntimeError('typo')\n")
     handed_in(root, notebook)
-    settings = {"assignment": A, "visibility": "hidden", "trust_students": False}
+    settings = PackedSettings(A, "hidden", trust_students=False)
     results = inside.graded(Course.load(copy), root, settings)
     (withheld,) = (test for test in results["tests"] if test["name"].endswith(": withheld"))
     assert "score" not in withheld

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from autograder.course.config import Course
+from autograder.course.expected import ExpectedScore, expected_scores
 from autograder.course.graders.serial import Serial
-from autograder.course.simulate import expected_scores, simulate
+from autograder.course.simulate import simulate
 from autograder.delivery.grading import grade_and_save
 from autograder.delivery.releasing import generate
 from autograder.grading.results import Status
@@ -182,4 +183,4 @@ def test_an_answer_to_an_earlier_exercise_is_no_answer_to_a_later_one(tmp_path, 
 def test_the_truth_is_written_down(course):
     simulate(course, MOTION, 3)
     truth = expected_scores(course)[MOTION]
-    assert truth["student_001"]["mean_speeds"] == {"scenario": "right", "score": 4}
+    assert truth["student_001"]["mean_speeds"] == ExpectedScore("right", 4)

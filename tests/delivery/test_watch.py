@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from autograder.course.config import Course, CourseError
+from autograder.course.expected import expected_scores
 from autograder.course.lock import watching
-from autograder.course.simulate import expected_scores, simulate
+from autograder.course.simulate import simulate
 from autograder.delivery import arrivals
 from autograder.delivery.database import small_text
 from autograder.delivery.exchange import inbound
@@ -261,7 +262,7 @@ def test_killed_at_random_moments_nothing_is_lost_and_nothing_graded_twice(cours
     for hang in ("student_003", "student_004", "student_005", "student_006"):
         shutil.rmtree(course.folder("submitted") / hang)
     expected = {
-        student: sum(each["score"] for each in exercises.values())
+        student: sum(each.score for each in exercises.values())
         for student, exercises in expected_scores(course)[MOTION].items()
         if course.submission(student, MOTION).is_file()
     }

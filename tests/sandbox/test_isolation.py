@@ -11,8 +11,8 @@ from autograder.sandbox import Isolation, Limits, Zygote, advice, isolation, pro
 from autograder.sandbox import hardware as equipment
 from autograder.sandbox.isolation import Trial
 from autograder.sandbox.jails import bubblewrap
+from autograder.sandbox.jails.jail import JAILS
 
-INSIDE = ("namespaces", "Landlock", "seccomp")
 OUTSIDE = ("user", "Landlock", "seccomp")
 
 
@@ -20,11 +20,12 @@ def machine(monkeypatch, *broken, bwrap=True):
     """Pretend that some parts do not work."""
     monkeypatch.setattr(bubblewrap, "installed", lambda: "/usr/bin/bwrap" if bwrap else None)
 
-    def tried(what, command):
-        if what in broken:
-            return (Trial(what, False, "refused"),)
-        parts = INSIDE if what == "bubblewrap" else OUTSIDE
-        return tuple(Trial(part, part not in broken, "tried") for part in parts)
+    def tried(tier):
+        wrapper = JAILS[tier].wrapper
+        if wrapper and (wrapper in broken or not bwrap):
+            return (Trial(wrapper, False, "refused"),)
+        wrapped = [Trial(wrapper, True, "tried")] if wrapper else []
+        return (*wrapped, *(Trial(p, p not in broken, "tried") for p in JAILS[tier].attempts))
 
     monkeypatch.setattr(isolation, "_tried", tried)
     return isolation.probe.__wrapped__()

@@ -10,6 +10,7 @@ import numpy as np
 
 from autograder.course.proofs.function_proofs import as_student
 from autograder.exercise import CheckedFunction, Exercise, Part, solve
+from autograder.exercise.kind import GUESSES
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
 
@@ -28,10 +29,10 @@ def blind_guess(exercise: Exercise, pool: Sequence[Mapping[str, Any]]) -> float:
     points += sum(_constant(function) for function in exercise.functions)
     everywhere = [
         sum(_earned(exercise, variant, _same_everywhere(guess, parts, exercise, variant)))
-        for guess in range(_GUESSES)
+        for guess in range(GUESSES)
         for variant in some
     ]
-    means = np.reshape(everywhere, (_GUESSES, -1)).mean(axis=1) if parts else np.zeros(1)
+    means = np.reshape(everywhere, (GUESSES, -1)).mean(axis=1) if parts else np.zeros(1)
     return float(points + means.max())
 
 
@@ -68,42 +69,13 @@ def _letters(
     return total
 
 
-_GUESSES = 4
-
-
 def _same_everywhere(
-    guess: int, parts: Iterable[Part], exercise: Exercise, variant: Mapping[str, Any]
+    number: int, parts: Iterable[Part], exercise: Exercise, variant: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the same answer to every part, as far as its form allows: 0, 1, 2 or an even share."""
+    """Return what somebody writes who has no idea, to every part alike."""
     known = solve(exercise, variant)
-    answers: dict[str, Any] = {}
-    for part in parts:
-        hint = part.answer.hint(known[part.name])
-        shape = tuple(hint.get("shape", ()))
-        number = (0, 1, 2, 1 / (shape[-1] if shape else 2))[guess]
-        match hint["kind"]:
-            case "numbers":
-                answers[part.name] = np.full(shape, number)
-            case "count" | "fractions":
-                answers[part.name] = np.full(shape, int(number)).tolist()
-            case "shape":
-                same = (int(number),) * 2
-                answers[part.name] = (
-                    dict.fromkeys(hint["shapes"], same) if "shapes" in hint else same
-                )
-            case "formula":
-                answers[part.name] = [*map(str, (0, 1)), *hint["names"][:2], "1"][guess]
-            case "labels":
-                label = hint["labels"][guess % len(hint["labels"])]
-                answers[part.name] = dict.fromkeys(hint["names"], label)
-            case "ordering":
-                letters = hint["letters"]
-                answers[part.name] = list(np.random.default_rng(guess).permutation([*letters]))
-            case "matrix":
-                answers[part.name] = np.full(shape, str(int(number)), dtype=object).tolist()
-            case "text" | "choice" | "lines" | "figure":
-                pass
-    return answers
+    guesses = {part.name: part.answer.guess(number, known[part.name]) for part in parts}
+    return {name: guess for name, guess in guesses.items() if guess is not None}
 
 
 def _constant(function: CheckedFunction) -> float:

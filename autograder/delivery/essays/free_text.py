@@ -19,6 +19,7 @@ from autograder.delivery.marks import Mark, scores
 from autograder.exercise import Exercise, Part
 from autograder.grading.own_answer import as_written
 from autograder.grading.rubric import RubricPoint, rubric_points
+from autograder.student.notebook import grade_id, part_of, source_of
 
 #: Codes of these letters make no word, no number and no date.
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
@@ -34,7 +35,7 @@ class Asked:
     @property
     def cell(self) -> str:
         """The grade_id of the cell in which students answer."""
-        return f"{self.exercise.id}_{self.part.name}"
+        return part_of(self.exercise.id, self.part.name)
 
     @cached_property
     def rubric(self) -> list[RubricPoint]:
@@ -67,8 +68,7 @@ class FreeText:
     @property
     def text(self) -> str:
         """What was written."""
-        source = self.cell["source"]
-        return source if isinstance(source, str) else "".join(source)
+        return source_of(self.cell)
 
     @property
     def stamp(self) -> Stamp:
@@ -172,7 +172,7 @@ def _cells(course: Course, student: str, assignment: str) -> dict[str, dict[str,
             f"the autograded notebook of {student} can't be read ({error}): "
             f"`autograder grade {assignment} --student {student} --force` makes it again"
         ) from error
-    return {c["metadata"].get("nbgrader", {}).get("grade_id", ""): c for c in notebook["cells"]}
+    return {grade_id(c): c for c in notebook["cells"]}
 
 
 def _digest(text: str) -> str:

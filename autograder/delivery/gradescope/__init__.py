@@ -1,4 +1,24 @@
 """Gradescope: what it hands out is read, and this engine is packed as an autograder for it."""
 
-#: In the packed autograder: which assignment, and how its results are shown.
+from dataclasses import dataclass
+
 SETTINGS = "settings.json"
+
+
+@dataclass(frozen=True)
+class PackedSettings:
+    """``settings.json`` of a packed autograder.
+
+    Attributes
+    ----------
+    assignment
+        What it grades.
+    visibility
+        When students see its results, in Gradescope's words.
+    trust_students
+        Whether it grades also where nothing holds student code back.
+    """
+
+    assignment: str
+    visibility: str
+    trust_students: bool

@@ -17,7 +17,8 @@ from autograder.course.grade import Grader
 from autograder.course.release import Release
 from autograder.course.roster import declared
 from autograder.course.submissions import Handed, Unreadable, read_notebook, restore, typed_id
-from autograder.delivery.gradescope import SETTINGS
+from autograder.course.typed_json import decoded
+from autograder.delivery.gradescope import SETTINGS, PackedSettings
 from autograder.delivery.layouts import Origin
 from autograder.delivery.owners import identify
 from autograder.delivery.pages import rendered
@@ -29,13 +30,13 @@ _SKIPPED = {".ipynb_checkpoints", "__MACOSX"}
 
 def main(root: Path) -> None:
     """Grade what lies in ``root``, which Gradescope calls /autograder."""
-    settings = json.loads((root / "source" / SETTINGS).read_bytes())
+    settings = decoded((root / "source" / SETTINGS).read_bytes(), PackedSettings)
     course = Course.load(root / "source" / "course")
     results = {**graded(course, root, settings), "stdout_visibility": "hidden"}
     write_atomically(root / "results" / "results.json", json.dumps(results).encode())
 
 
-def graded(course: Course, root: Path, settings: dict[str, Any]) -> dict[str, Any]:
+def graded(course: Course, root: Path, settings: PackedSettings) -> dict[str, Any]:
     """Return what goes into results.json.
 
     Raises
@@ -43,8 +44,8 @@ def graded(course: Course, root: Path, settings: dict[str, Any]) -> dict[str, An
     CourseError
         If this machine isolates too little, or nobody on the class list handed it in.
     """
-    assignment = settings["assignment"]
-    course.demand(probe(), trust_students=settings["trust_students"])
+    assignment = settings.assignment
+    course.demand(probe(), trust_students=settings.trust_students)
     release = Release.load(course, assignment)
     notebooks = _notebooks(root / "submission", release)
     if not notebooks:
@@ -58,7 +59,7 @@ def graded(course: Course, root: Path, settings: dict[str, Any]) -> dict[str, An
     student, notices = _student(course, users, _typed(path))
     if len(notebooks) > 1:
         notices.append(f"You handed in {len(notebooks)} notebooks; {path.name} was graded.")
-    with Grader(course, trust_students=settings["trust_students"]) as grader:
+    with Grader(course, trust_students=settings.trust_students) as grader:
         grade = grader.grade(Handed(student, assignment, path)).grade
     titles = {id: known["title"] for id, known in release.data["exercises"].items()}
     withheld = [titles[e.id] for e in grade.exercises if e.status is Status.ERRORED]
@@ -72,7 +73,7 @@ def graded(course: Course, root: Path, settings: dict[str, Any]) -> dict[str, An
         "output": "\n\n".join([*notices, *grade.notices]),
         "output_format": "text",
         "execution_time": round(grade.runtime.get("seconds", 0)),
-        "tests": _tests(grade, titles, settings["visibility"]),
+        "tests": _tests(grade, titles, settings.visibility),
         "extra_data": {"student": student, "isolation": grade.isolation},
     }
 

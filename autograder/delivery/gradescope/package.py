@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -18,7 +17,8 @@ from autograder.course.release import Release, libraries, libraries_of
 from autograder.course.roster import FILE, Person, declared, roster_table
 from autograder.course.secret import FILE as SECRET
 from autograder.course.secret import secret_of
-from autograder.delivery.gradescope import SETTINGS
+from autograder.course.typed_json import encoded
+from autograder.delivery.gradescope import SETTINGS, PackedSettings
 from autograder.delivery.zips import zipped
 
 #: What grading imports, besides the libraries that the assignment's own code does.
@@ -60,9 +60,9 @@ def pack(course: Course, assignment: str, path: Path, *, visibility: str, trust:
     people = [_for_gradescope(person) for person in declared(course)]
     references = sorted((course.root / "reference").glob("*.py"))
     references += sorted((course.root / "reference" / assignment).glob("*.py"))
-    settings = {"assignment": assignment, "visibility": visibility, "trust_students": trust}
+    settings = PackedSettings(assignment, visibility, trust)
     files = {name: (_HERE / name).read_bytes() for name in _SCRIPTS}
-    files[SETTINGS] = json.dumps(settings).encode()
+    files[SETTINGS] = encoded(settings)
     files["requirements.txt"] = "\n".join(pins([*NEEDED, *_imported(release, references)])).encode()
     files[f"course/{CONFIG}"] = _config(course, assignment, listed=bool(people)).encode()
     files[f"course/{SECRET}"] = secret_of(course).encode()

@@ -15,13 +15,25 @@ import socket
 import sys
 import tempfile
 import traceback
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, assert_never
 
 from autograder.sandbox.inside import worker
 from autograder.sandbox.inside.shell import Shell
 from autograder.sandbox.inside.warm_up import warm_up
 from autograder.sandbox.jails import confinement, control, kernel
 from autograder.sandbox.jails.jail import JAILS, Allowed
+from autograder.sandbox.wire.orders import (
+    Beginning,
+    ForkWorker,
+    MostMemory,
+    Order,
+    ReadClocks,
+    ReadTime,
+    ReapWorker,
+    WatchMemory,
+    from_json,
+)
 
 _LOOK_SECONDS = 0.001  # between looks at a worker's memory
 _EAGER = ("numpy.random", "numpy.linalg", "numpy.fft")
@@ -37,8 +49,8 @@ def main(descriptor: str) -> None:
     """
     connection = socket.socket(fileno=int(descriptor))
     try:
-        settings, _ = control.receive(connection)
-        zygote = _Zygote(connection, settings)
+        message, _ = control.receive(connection)
+        zygote = _Zygote(connection, Beginning(**message))
     except EOFError:
         return
     except Exception as error:  # importing a library can raise anything
@@ -49,19 +61,18 @@ def main(descriptor: str) -> None:
 
 
 class _Zygote:
-    def __init__(self, connection: socket.socket, settings: dict[str, Any]) -> None:
+    def __init__(self, connection: socket.socket, beginning: Beginning) -> None:
         self._connection = connection
         self._workers: dict[int, int] = {}
         self._watched: int | None = None
         self._most: int | None = None
-        if settings["cpus"] is not None:
-            os.sched_setaffinity(0, settings["cpus"])
-        self._shell, self._torch = _import(settings["modules"], settings["also"])
+        if beginning.cpus is not None:
+            os.sched_setaffinity(0, beginning.cpus)
+        self._shell, self._torch = _import(beginning.modules, beginning.also)
         _forget_ourselves(confinement.python_paths())
-        data = settings["data"]
-        self._jail = JAILS[settings["tier"]]()
-        self._jail.settle(Allowed(**settings["allowed"]), data)
-        os.chdir(data or "/")
+        self._jail = JAILS[beginning.tier]()
+        self._jail.settle(Allowed(**beginning.allowed), beginning.data)
+        os.chdir(beginning.data or "/")
         # What exists now is not looked at by the workers' collectors, so its pages stay shared.
         gc.collect()
         gc.freeze()
@@ -70,28 +81,31 @@ class _Zygote:
         while True:
             try:
                 self._look()
-                request, descriptors = control.receive(self._connection)
+                message, descriptors = control.receive(self._connection)
             except (EOFError, OSError):
                 break
-            if request["do"] == "fork":
-                reply = self._fork(request["id"], descriptors, request["cpu"])
-            elif request["do"] == "spent":
-                reply = self._spent(request["id"])
-            elif request["do"] == "clock":
-                reply = self._clock(request["id"])
-            elif request["do"] == "watch":
-                self._watched = request["id"]
-                self._most = self._resident(self._watched)
-                reply = {"reading": self._most}
-            elif request["do"] == "watched":
-                reply = {"reading": self._most}
-                self._watched = None
-            else:
-                reply = self._reap(request["id"])
-            control.send(self._connection, reply)
+            control.send(self._connection, self._done(from_json(message), descriptors))
         for pid in self._workers.values():
             os.kill(pid, signal.SIGKILL)
         os._exit(0)
+
+    def _done(self, order: Order, descriptors: list[int]) -> dict[str, Any]:
+        match order:
+            case ForkWorker(id, cpu):
+                return self._fork(id, descriptors, cpu)
+            case ReapWorker(id):
+                return self._reap(id)
+            case ReadTime(id):
+                return self._time(id)
+            case ReadClocks(id):
+                return self._clocks(id)
+            case WatchMemory(id):
+                self._watched, self._most = id, self._resident(id)
+            case MostMemory():
+                self._watched = None
+            case _:
+                assert_never(order)
+        return {"reading": self._most}
 
     def _fork(self, number: int, descriptors: list[int], cpu: int | None) -> dict[str, Any]:
         zygote = os.getpid()
@@ -128,14 +142,14 @@ class _Zygote:
         finally:
             os._exit(status)
 
-    def _clock(self, number: int) -> dict[str, Any]:
+    def _time(self, number: int) -> dict[str, Any]:
         """Read the processor time of a worker: from outside, where its code has no hand in it."""
         pid = self._workers.get(number)
         if pid is None or sys.platform != "linux":
             return {"reading": None}
         return {"reading": kernel.cpu_seconds(pid)}
 
-    def _spent(self, number: int) -> dict[str, Any]:
+    def _clocks(self, number: int) -> dict[str, Any]:
         """Read the clocks of a worker by which its requests are ended."""
         pid = self._workers.get(number)
         if pid is None or sys.platform != "linux":
@@ -182,7 +196,7 @@ def _close(descriptors: list[int]) -> None:
         os.close(descriptor)
 
 
-def _import(modules: list[str], also: list[str]) -> tuple[Shell, worker.TorchTools | None]:
+def _import(modules: Sequence[str], also: Sequence[str]) -> tuple[Shell, worker.TorchTools | None]:
     # As in a notebook; matplotlib reads it while it is imported.
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     # Matplotlib and IPython insist on a folder that they can write to. The workers have none, but

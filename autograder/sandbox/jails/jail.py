@@ -2,14 +2,17 @@
 
 Three processes take part. The grader asks for a command line; that starts the zygote, which settles
 once it has imported everything; and each worker that it forks confines itself. A way for another
-system is a class with these methods, in `JAILS`, and `isolation.probe` tries it.
+system is a class with these attributes and methods, in `JAILS`; `isolation.probe` takes the
+first of them whose attempts all succeed.
 """
 
 import os
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
+from autograder.sandbox.jails import attempts as tries
 from autograder.sandbox.jails import bubblewrap, confinement, control, kernel, namespaces, root
 
 
@@ -23,7 +26,24 @@ class Allowed:
 
 
 class Jail(Protocol):
-    """A way to hold student code back."""
+    """A way to hold student code back.
+
+    Attributes
+    ----------
+    meaning
+        What student code can do, in a sentence.
+    isolates
+        Whether anything holds it back.
+    wrapper
+        The program that `command` starts, if that is not Python itself.
+    attempts
+        What must work in a process that it starts, by name; each says what came of it, or raises.
+    """
+
+    meaning: ClassVar[str]
+    isolates: ClassVar[bool]
+    wrapper: ClassVar[str]
+    attempts: ClassVar[Mapping[str, Callable[[], str]]]
 
     def command(self, module: str, *arguments: str, data: str) -> list[str]:
         """Return a command line that calls ``main`` of one of our modules inside.
@@ -59,6 +79,13 @@ class Jail(Protocol):
 class Trusting:
     """Tier C: nothing but that a worker is not root, and ends with its zygote."""
 
+    meaning: ClassVar[str] = (
+        "nothing holds student code back: grading refuses, unless you --trust-students"
+    )
+    isolates: ClassVar[bool] = False
+    wrapper: ClassVar[str] = ""
+    attempts: ClassVar[Mapping[str, Callable[[], str]]] = {}
+
     def command(self, module: str, *arguments: str, data: str) -> list[str]:  # noqa: ARG002
         """Return a plain command: ``data`` is where it is."""
         return control.command(module, *arguments)
@@ -87,6 +114,13 @@ class Trusting:
 class Walled(Trusting):
     """Tier B: below Landlock, the system call filter and confinement."""
 
+    meaning = "student code reads Python alone, and writes nothing"
+    isolates = True
+    attempts: ClassVar[Mapping[str, Callable[[], str]]] = {
+        "user": tries.give_up_root,
+        "Landlock": tries.restrict_reading,
+        "seccomp": tries.filter_calls,
+    }
     _nested = False  # has a worker namespaces of its own?
     _confinement: confinement.Confinement
 
@@ -113,6 +147,13 @@ class Walled(Trusting):
 class Wrapped(Walled):
     """Tier A-: the same, in bubblewrap's view of the machine."""
 
+    meaning = "student code sees Python alone, and writes nothing"
+    wrapper = "bubblewrap"
+    attempts: ClassVar[Mapping[str, Callable[[], str]]] = {
+        "Landlock": tries.restrict_reading,
+        "seccomp": tries.filter_calls,
+    }
+
     def command(self, module: str, *arguments: str, data: str) -> list[str]:
         """Return a command of bubblewrap's."""
         return bubblewrap.command(module, *arguments, data=data)
@@ -125,6 +166,11 @@ class Wrapped(Walled):
 class Alone(Wrapped):
     """Tier A: the same, with namespaces and a scratch folder for each worker."""
 
+    meaning = "student code is alone in a world of its own, with a scratch folder"
+    attempts: ClassVar[Mapping[str, Callable[[], str]]] = {
+        "namespaces": tries.enter_namespaces,
+        **Wrapped.attempts,
+    }
     _nested = True
 
     def fork(self) -> int:

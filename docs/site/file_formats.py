@@ -1,0 +1,90 @@
+"""The tables of docs/formats.md, made from the types that read and write the files.
+
+``python docs/site/file_formats.py`` writes them anew, between the marks that say which type.
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import re
+import types
+import typing
+from pathlib import Path
+from typing import Any
+
+from autograder.course.expected import ExpectedScore
+from autograder.course.records import Provenance
+from autograder.delivery.gradescope import PackedSettings
+from autograder.delivery.hand_in import HandIn
+from autograder.grading.results import ExerciseGrade, Grade, Item
+from autograder.student import released_files
+
+PAGE = Path(__file__).resolve().parents[1] / "formats.md"
+
+#: The types whose tables the page has, by name.
+TYPES = {
+    form.__name__: form
+    for form in (
+        *(Grade, ExerciseGrade, Item, Provenance, HandIn, ExpectedScore, PackedSettings),
+        *(form for form in vars(released_files).values() if typing.is_typeddict(form)),
+    )
+}
+
+_WORDS = {str: "text", float: "number", int: "whole number", bool: "true or false", Any: "any"}
+_BLOCK = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- end -->)", re.S)
+_ATTRIBUTE = re.compile(r"^(\w+(?:, \w+)*)$\n((?:^    .*\n?)+)", re.M)
+
+
+def page(text: str) -> str:
+    """Return the page with its tables made anew."""
+    return _BLOCK.sub(lambda found: f"{found[1]}{table(TYPES[found[2]])}\n{found[3]}", text)
+
+
+def table(form: type) -> str:
+    """Return what a type says about itself: a sentence, and its entries with what they hold."""
+    first, _, rest = inspect.cleandoc(form.__doc__ or "").replace("``", "`").partition("\n\n")
+    hints, required = typing.get_type_hints(form, include_extras=True), _required(form)
+    rows = []
+    for names, text in _ATTRIBUTE.findall(f"{rest}\n"):
+        together = names.split(", ")
+        holds = [
+            _in_words(hints.pop(name)) + ", or missing" * (name not in required)
+            for name in together
+        ]
+        entries = ", ".join(f"`{name}`" for name in together)
+        rows.append(f"| {entries} | {'; '.join(dict.fromkeys(holds))} | {' '.join(text.split())} |")
+    if hints:
+        raise ValueError(f"the docstring of {form.__name__} doesn't say what {[*hints]} hold")
+    head = ["", "| entry | holds | |", "|---|---|---|"]
+    return "\n".join([" ".join(first.split()), *head, *rows])
+
+
+def _required(form: type) -> frozenset[str]:
+    if typing.is_typeddict(form):
+        hints = typing.get_type_hints(form, include_extras=True).items()
+        optional = {n for n, hint in hints if typing.get_origin(hint) is typing.NotRequired}
+        return frozenset() if not form.__total__ else frozenset(form.__annotations__) - optional
+    parameters = inspect.signature(form).parameters.values()
+    return frozenset(p.name for p in parameters if p.default is p.empty)
+
+
+def _in_words(hint: Any) -> str:
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.NotRequired, typing.Required):
+        return _in_words(args[0])
+    if origin in (types.UnionType, typing.Union):
+        return " or ".join("nothing" if a is type(None) else _in_words(a) for a in args)
+    if origin is list:
+        return f"list of {_in_words(args[0])}"
+    if origin is tuple:
+        return f"pair of {' and '.join(map(_in_words, args))}"
+    if origin is dict:
+        return f"{_in_words(args[1])} by name"
+    if inspect.isclass(hint) and issubclass(hint, enum.Enum):
+        return ", ".join(f"`{member.value}`" for member in hint)
+    return _WORDS.get(hint) or f"[{hint.__name__}](#{hint.__name__.lower()})"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text("utf-8")), "utf-8")
