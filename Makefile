@@ -73,6 +73,7 @@ bench: $(VENV)/ready
 	$(BIN)/python bench/fuzz.py --out $(RESULTS)/fuzz.json
 	$(BIN)/python bench/derivations.py --out $(RESULTS)/derivations.json
 	$(BIN)/python bench/formulas.py --out $(RESULTS)/formulas.json
+	$(BIN)/python bench/chance.py --out $(RESULTS)/chance.json
 	OMP_NUM_THREADS=1 $(BIN)/python bench/training.py --out $(RESULTS)/training.json
 	OMP_NUM_THREADS=1 $(BIN)/python bench/echo.py --out $(RESULTS)/echo.json
 	$(BIN)/python bench/mutants.py --out $(RESULTS)/mutants.json

@@ -1,6 +1,6 @@
 """How often chance fails a right answer in the experiments of a09.
 
-    python bench/chance.py [--seeds 2000]
+    python bench/chance.py [--seeds 2000] [--out bench/results/chance.json]
 
 For each seed the experiment is done as a student does it, and its result is held against what the
 reference accepts: the band is printed beside how far the results lie from its middle, in standard
@@ -8,6 +8,7 @@ deviations of the results.
 """
 
 import argparse
+import json
 from pathlib import Path
 
 import numpy as np
@@ -46,28 +47,39 @@ def unattended(module, seed):
 
 
 def report(name, results, middle, band):
-    """Print how many results lie outside of the band, and how far its edge is."""
+    """Say how many results lie outside of the band, and how far its edge is."""
     results = np.array(results)
-    outside = int((abs(results - middle) > band).any(axis=1).sum())
     edge = (band - abs(results.mean(axis=0) - middle)) / results.std(axis=0)
+    found = {
+        "seeds": len(results),
+        "outside": int((abs(results - middle) > band).any(axis=1).sum()),
+        "mean": results.mean(axis=0).round(4).tolist(),
+        "standard_deviation": results.std(axis=0).round(5).tolist(),
+        "edge_in_standard_deviations": edge.round(2).tolist(),
+    }
     print(
-        f"{name}: {outside} of {len(results)} outside; mean {results.mean(axis=0).round(4)}, "
+        f"{name}: {found['outside']} of {len(results)} outside; mean {found['mean']}, "
         f"edge at {edge.min():.1f} standard deviations or more"
     )
+    return {name: found}
 
 
 def main():
     """Do both experiments for all seeds."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=2000)
-    seeds = range(parser.parse_args().seeds)
+    parser.add_argument("--out", type=Path, help="write the results here, as JSON")
+    args = parser.parse_args()
+    seeds = range(args.seeds)
     bigbird = load_module(FOLDER / "sparse_bigbird.py")
     expected = np.array([(1 - 3 / n) ** (n - 1) for n in bigbird.SIZES])
     shares = [unattended(bigbird, seed) for seed in seeds]
-    report("unattended", shares, expected, bigbird.BAND)
+    found = report("unattended", shares, expected, bigbird.BAND)
     favor = load_module(FOLDER / "favor_code.py")
     errors = [performer(favor, seed) for seed in seeds]
-    report("rmse", errors, np.log(favor.TYPICAL), np.log(favor.WITHIN))
+    found |= report("rmse", errors, np.log(favor.TYPICAL), np.log(favor.WITHIN))
+    if args.out:
+        args.out.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":
