@@ -14,6 +14,7 @@ from autograder.course.grade import Graded
 from autograder.course.records import write_record
 from autograder.delivery import gradebook, nbgrader_settings
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
+from autograder.student.released_files import CheckFile, RecordedExercise
 
 ROOT = Path(__file__).resolve().parents[2]
 A = "a01_tiny"
@@ -103,10 +104,18 @@ def template(tmp_path_factory):
     folder.mkdir(parents=True)
     (folder / f"{A}.ipynb").write_text(json.dumps(notebook))
     titles = {"qk": ("Queries <and> keys", 5), "norm": ("Norm", 1)}
-    exercises = {id: {"title": t, "points": p, "pool": [{}]} for id, (t, p) in titles.items()}
-    hint = {"kind": "numbers", "shape": [2]}
-    exercises["qk"]["parts"] = [{"name": "scores", "hint": hint}, {"name": "why"}]
-    data = {"schema": 1, "course": "tiny", "assignment": A, "exercises": exercises}
+    exercises: dict[str, RecordedExercise] = {
+        id: {"title": t, "points": p, "functions": [], "parts": [], "pool": [{}]}
+        for id, (t, p) in titles.items()
+    }
+    exercises["qk"]["parts"] = [
+        {"name": name, "rubric": "", "points": 2.5, "hint": hint}
+        for name, hint in (
+            ("scores", {"kind": "numbers", "shape": [2]}),
+            ("why", {"kind": "essay"}),
+        )
+    ]
+    data: CheckFile = {"schema": 1, "course": "tiny", "assignment": A, "exercises": exercises}
     (folder / "check.json").write_text(json.dumps(data))
     gradebook.register(Course.load(root), A, notebook)
     return root
