@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypedDict
 
@@ -33,11 +33,11 @@ class Provenance:
         where the machine was at fault, so that the next run grades again.
     texts
         By the cells' names, hashes of their texts: they tell whether what a person marked is
-        still there.
+        still there; none in a record of an earlier version.
     """
 
     key: str = ""
-    texts: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str] | None = None
 
 
 @dataclass(frozen=True)
