@@ -137,8 +137,8 @@ class Answer:
         """Tell whether so little counts as right that a wrong value beside it is no chance."""
         return True
 
-    def rounding(self, raw: Any) -> Array | None:
-        """Return how far each number may be from what the student meant, from its digits."""
+    def rounding(self, given: Any) -> Array | None:
+        """Return how far each number that was read may be from what the student meant."""
         return None
 
     def typed(self, value: Any) -> Any:

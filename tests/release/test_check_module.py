@@ -245,7 +245,11 @@ def test_forms_that_can_be_read(hint, raw, read):
         ),
         ({"kind": "matrix", "names": ["a"], "shape": [1, 2]}, [["a", "b"]], "row 1, column 2: unk"),
         ({"kind": "formula", "names": ["a"]}, len, "text in quotes is expected"),
-        ({"kind": "matrix", "names": ["a"], "shape": [2, 2]}, [["a"]], "a list of 2 rows"),
+        (
+            {"kind": "matrix", "names": ["a"], "shape": [2, 2]},
+            [["a"]],
+            "a 2 × 2 matrix is",
+        ),
         ({"kind": "matrix", "names": ["a"], "shape": [1, 2]}, [["a"]], "a row of 2 entries"),
         ({"kind": "lines", "names": ["i"], "indexed": ["a"]}, ["b_i # a"], "unknown name b_i"),
         ({"kind": "lines", "names": ["a"]}, 3, "a list of lines of text is expected, not 3"),
