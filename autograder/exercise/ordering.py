@@ -42,9 +42,9 @@ class Ordering(Answer):
     """Shuffled steps, each with a letter, of which students write the letters in a right order.
 
     Credit is given for the longest chain of steps that stand in a right order, above what
-    shuffled steps have on average; so letters at random earn next to nothing.  Which steps belong
-    there is half of what is asked: those that don't take their share of it away, and all letters
-    in a right order leave half.
+    shuffled steps have on average.  Which steps belong there is half of what is asked: of d steps
+    that don't, each takes 1/(2 d) away.  So all letters in a right order earn half, and letters at
+    random next to nothing.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Ordering(Answer):
         (
             "Ordering([…])",
             'letters in order: `"C A F"`, a list',
-            "credit for the longest right chain, above a shuffle's, times 1 − wrong/(2 others)",
+            "credit for the longest right chain, above what a shuffle has, minus wrong/(2 others)",
         ),
     )
     scaffold = Scaffold(
@@ -171,7 +171,7 @@ def order(steps):
         kept = max(map(self._longest, self._places(own, key)), key=len, default=())
         wrong = [name for name, s in zip(self.distractors, key[number:], strict=True) if s in given]
         share = (len(kept) - self._by_chance) / (number - self._by_chance)
-        credit = max(0.0, share) * (1 - len(wrong) / max(2 * len(self.distractors), 1))
+        credit = max(0.0, share - len(wrong) / max(2 * len(self.distractors), 1))
         misplaced, missing = len(own) - len(kept), number - len(own)
         said = [self.distractors[name][1] for name in wrong]
         if misplaced:

@@ -215,7 +215,7 @@ def test_forms_that_can_be_read(hint, raw, read):
         ({"kind": "numbers", "shape": []}, float("nan"), "NaN or infinity"),
         ({"kind": "numbers", "shape": []}, "1/0", "numbers are expected, not '1/0'"),
         ({"kind": "numbers", "shape": []}, "1e99999999999", "NaN or infinity"),
-        ({"kind": "numbers", "shape": [], "unit": "MiB"}, "1.5", "with its unit is expected"),
+        ({"kind": "numbers", "shape": [], "unit": "MiB"}, "1.5 s", "numbers in MiB are expected"),
         ({"kind": "count", "shape": []}, float("inf"), "whole numbers are expected, not inf"),
         ({"kind": "numbers", "shape": []}, {"a": 1}, "numbers are expected"),
         ({"kind": "count", "shape": []}, 2.5, "whole numbers are expected, not 2.5"),
