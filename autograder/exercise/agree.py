@@ -91,22 +91,22 @@ def _agree(actual: Any, expected: Any, rtol: float | None, atol: float | None, w
             raise Mismatch(asked, f"{asked}, not {_kind(actual)}")
         for key, value in expected.items():
             if key not in actual:
-                raise Mismatch(f"{what} has no entry {key!r}")
+                raise Mismatch(f"there is no entry {key!r} in {what}")
             _agree(actual[key], value, rtol, atol, f"{what}[{key!r}]")
         return
     given, right = _array(actual, what), np.asarray(numbers_of(expected))
     if given.shape != right.shape:
         raise Mismatch(
-            f"{what} has another shape than expected",
-            f"{what} has shape {given.shape}; shape {right.shape} was expected",
+            f"the shape of {what} is another one than expected",
+            f"the shape of {what} is {given.shape}; {right.shape} was expected",
         )
     if right.dtype.kind == "b" and given.dtype.kind != "b":
         raise Mismatch(
-            f"{what} has another dtype; bool was expected",
-            f"{what} has dtype {given.dtype}; bool was expected",
+            f"the dtype of {what} is another one; bool was expected",
+            f"the dtype of {what} is {given.dtype}; bool was expected",
         )
     if np.any(np.isnan(given) & ~np.isnan(right)):
-        raise Mismatch(f"{what} contains NaN")
+        raise Mismatch(f"there is NaN in {what}")
     loose = _tolerance(given, right)
     close = np.isclose(
         given,
@@ -119,11 +119,12 @@ def _agree(actual: Any, expected: Any, rtol: float | None, atol: float | None, w
         at = tuple(int(i) for i in np.argwhere(~close)[0]) if right.ndim else ()
         place = f" at index {list(at)}" if at else ""
         share = f"{int((~close).sum())} of {close.size} entries differ" if at else "it differs"
+        a, b = told_apart(given[at], right[at])
         raise Mismatch(
             f"{what}: right in shape, but not in value; {share}, the first{place}"
             if at
             else f"{what} is not the right number",
-            f"{what}{place} is {{}}; {{}} was expected".format(*told_apart(given[at], right[at])),
+            f"{'the entry of ' * bool(at)}{what}{place} is {a}; {b} was expected",
         )
 
 
@@ -162,12 +163,12 @@ def _array(value: Any, what: str) -> np.ndarray[Any, Any]:
     try:
         array = np.asarray(array)
     except ValueError:
-        raise Mismatch(f"{what} is a ragged list; an array of numbers was expected") from None
+        raise Mismatch(f"{what} should be an array of numbers, not a ragged list") from None
     if array.dtype.kind not in "bifuc":
         missing = f" ({_kind(None)})" if value is None else ""
         raise Mismatch(
-            f"{what} is no array of numbers{missing}",
-            f"{what} is {_kind(value)}; numbers were expected",
+            f"{what} should be an array of numbers{missing}",
+            f"{what} should be an array of numbers, not {_kind(value)}",
         )
     return array
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.exercise.kind import Answer, Attempt, Judgement, Scaffold
-from autograder.student.judging import judge_choice
+from autograder.student.judging import contains, judge_choice
 from autograder.student.letters import read_choice
 
 
@@ -86,6 +86,10 @@ def first_statement():
     def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
         """Right or wrong; of several letters, credit for those that apply."""
         return judge_choice(given, expected, self.rule)
+
+    def contains(self, given: Any, wrong: Any, right: Any) -> bool:
+        """Of several letters, each may be a mistake of its own."""
+        return self.multiple and contains(given, wrong, right)
 
     @property
     def rule(self) -> dict[str, Any]:

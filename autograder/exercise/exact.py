@@ -18,6 +18,7 @@ from autograder.exercise.kind import (
 from autograder.student.judging import judge_exact, judge_shape
 from autograder.student.readers import read_count, read_fractions
 from autograder.student.shapes import PRIMES, read_shape
+from autograder.student.units import check_unit
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,15 @@ class _Exact(Answer):
 class Count(_Exact):
     """A whole number, or several; exactly right or wrong.
 
-    >>> int(Count().read("1_048_576"))
-    1048576
+    Attributes
+    ----------
+    unit
+        The unit that is counted, such as ``"B"``; another one of its kind is converted.
+
+    Examples
+    --------
+    >>> int(Count().read("1_048_576")), int(Count(unit="B").read("1.5 KiB"))
+    (1048576, 1536)
     """
 
     kind = "count"
@@ -67,9 +75,10 @@ class Count(_Exact):
     table = (
         (
             "Count()",
-            "whole numbers, also as text: `1,048,576`, `2*6*1000`, `2^20`",
+            "whole numbers, also as text: `1,048,576`, `384 × 384`, `2^20`",
             "equal; by the share of right entries",
         ),
+        ('Count(unit="B")', 'the same, and units: `"12 KiB"`', "the same number"),
     )
     scaffold = Scaffold(
         asks="Say what is counted.",
@@ -87,6 +96,15 @@ def empty_set_forgotten():
     return 2**5 - 1
 ''',
     )
+
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        check_unit(self.unit)
+
+    def hint(self, expected: Any) -> dict[str, Any]:
+        """Kind, shape and unit."""
+        return super().hint(expected) | ({"unit": self.unit} if self.unit else {})
 
 
 @dataclass(frozen=True)

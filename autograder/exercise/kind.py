@@ -137,12 +137,16 @@ class Answer:
         """Judge an answer; kinds with partial credit say more than right or wrong."""
         return Judgement(float(self.same(given, expected, slack=slack)))
 
+    def contains(self, given: Any, wrong: Any, right: Any) -> bool:
+        """Tell whether an answer has a mistake among others, where a kind can tell them apart."""
+        return False
+
     def says_much(self, right: Any) -> bool:
         """Tell whether so little counts as right that a wrong value beside it is no chance."""
         return True
 
-    def rounding(self, raw: Any) -> Array | None:
-        """Return how far each number may be from what the student meant, from its digits."""
+    def rounding(self, given: Any) -> Array | None:
+        """Return how far each number that was read may be from what the student meant."""
         return None
 
     def typed(self, value: Any) -> Any:

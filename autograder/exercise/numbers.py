@@ -23,7 +23,7 @@ from autograder.exercise.kind import (
 from autograder.student.judging import close, half_units, is_loose, judge_numbers
 from autograder.student.literals import Entry
 from autograder.student.readers import DIGITS, read_numbers
-from autograder.student.units import UNITS
+from autograder.student.units import check_unit
 
 LOOSE = 0.05  # of a single number: with such a tolerance slips are met by chance
 _MANY = 50  # numbers that nobody types
@@ -60,8 +60,8 @@ class Numbers(Answer):
         Significant figures asked for, written as text: right within half a unit of the last of
         them; another number of figures earns half.
     unit
-        The unit that must stand behind the number; another one of its kind is converted.  Where
-        ``"%"`` is asked for, the sign may be left out.
+        The unit that the number is asked for in, and has where none stands behind it; another one
+        of its kind is converted.
     between
         The least and the largest number that are right, instead, whatever the reference returns;
         ±∞ where there is no limit.
@@ -97,7 +97,7 @@ class Numbers(Answer):
             "the same; digits are counted where they came as text",
             "right to the last of them; with other digits half",
         ),
-        ('Numbers(unit="MiB")', 'text such as `"1.5 GiB"`', "the same quantity"),
+        ('Numbers(unit="MiB")', 'the same, and units: `"1.5 GiB"`', "the same quantity"),
         ("Numbers(special=True)", "NaN and ±∞ as well", "the same, and at the same places"),
         ("Numbers(whole=True)", "the same", "all entries are right, or nothing"),
     )
@@ -134,8 +134,7 @@ def not_divided(x):
     whole: bool = False
 
     def __post_init__(self) -> None:
-        if self.unit and self.unit not in UNITS:
-            raise ValueError(f"no unit {self.unit!r}; the units are {', '.join(UNITS)}")
+        check_unit(self.unit)
         asked = (self.tolerance, self.places, self.figures, self.between)
         if sum(each is not None for each in asked) > 1:
             raise ValueError("ask for a tolerance, a band, decimals or figures, for one of them")
@@ -175,18 +174,17 @@ def not_divided(x):
         """Write as many figures as are asked for, and the unit."""
         if isinstance(value, list | tuple):
             return [self.typed(entry) for entry in value]
-        text = f"{float(value):#.{self.figures}g}" if self.figures else repr(value)
-        return f"{text} {self.unit}".rstrip() if self.figures or self.unit else value
+        return f"{float(value):#.{self.figures}g} {self.unit}".rstrip() if self.figures else value
 
-    def rounding(self, raw: Any) -> Array:
+    def rounding(self, given: Any) -> Array:
         """Half a unit of the last written digit, never more than the tolerance."""
-        reading = read_numbers(from_author(raw), self.hint(None))
-        return np.asarray(half_units(reading.value, reading.entries, self.rule))
+        written = getattr(given, "entries", ())
+        return half_units(given, written, self.rule) if written else np.zeros(np.shape(given))
 
     def attempts(self, right: Any) -> Iterable[Attempt]:
         """Try what everybody may write: four digits, rounded either way, in any form."""
         value = self.read(right)
-        if self.unit or self.figures or value.size > _MANY:
+        if self.figures or value.size > _MANY:
             return
         for name, rounding in (("half up", ROUND_HALF_UP), ("half even", ROUND_HALF_EVEN)):
             texts = np.vectorize(lambda x, r=rounding: self._rounded(x, r), otypes=[object])(value)
@@ -195,7 +193,10 @@ def not_divided(x):
             yield Attempt("an array of four digits", texts.astype(float), at_least=1)
         if value.ndim < 3:
             rows = [" ".join(row) for row in np.atleast_2d(texts)]
-            yield Attempt("one text of four digits", "\n".join(rows), at_least=1)
+            one = "\n".join(rows)
+            yield Attempt("one text of four digits", one, at_least=1)
+            if self.unit:
+                yield Attempt("with the unit", f"{one} {self.unit}", at_least=1)
 
     def guess(self, number: int, right: Any) -> Array:
         """Return the same number everywhere."""

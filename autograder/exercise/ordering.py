@@ -42,8 +42,9 @@ class Ordering(Answer):
     """Shuffled steps, each with a letter, of which students write the letters in a right order.
 
     Credit is given for the longest chain of steps that stand in a right order, above what
-    shuffled steps have on average; steps that don't belong there take away, so that all letters
-    earn nothing.
+    shuffled steps have on average.  Which steps belong there is half of what is asked: of d steps
+    that don't, each takes 1/(2 d) away.  So all letters in a right order earn half, and letters at
+    random next to nothing.
 
     Attributes
     ----------
@@ -65,7 +66,7 @@ class Ordering(Answer):
     >>> tea.judge(tea.read("E A D B", like=right), right).credit
     1.0
     >>> tea.judge(tea.read("E A D B C", like=right), right).credit
-    0.0
+    0.5
     """
 
     kind = "ordering"
@@ -74,7 +75,7 @@ class Ordering(Answer):
         (
             "Ordering([…])",
             'letters in order: `"C A F"`, a list',
-            "credit for the longest right chain, above what a shuffle has, minus wrong/others",
+            "credit for the longest right chain, above what a shuffle has, minus wrong/(2 others)",
         ),
     )
     scaffold = Scaffold(
@@ -170,7 +171,7 @@ def order(steps):
         kept = max(map(self._longest, self._places(own, key)), key=len, default=())
         wrong = [name for name, s in zip(self.distractors, key[number:], strict=True) if s in given]
         share = (len(kept) - self._by_chance) / (number - self._by_chance)
-        credit = max(0.0, share - len(wrong) / max(len(self.distractors), 1))
+        credit = max(0.0, share - len(wrong) / max(2 * len(self.distractors), 1))
         misplaced, missing = len(own) - len(kept), number - len(own)
         said = [self.distractors[name][1] for name in wrong]
         if misplaced:
@@ -207,7 +208,7 @@ def order(steps):
         yield Attempt("the first step alone", letters[:1], at_most=0)
         yield Attempt("the steps as they stand", sorted(letters), at_most=0)
         if self.distractors:
-            yield Attempt("all letters", list(right.key), at_most=0)
+            yield Attempt("all letters as they stand", sorted(right.key), at_most=0)
 
     def published(self) -> Iterable[str]:
         """Return the texts of the steps."""

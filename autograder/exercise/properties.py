@@ -32,7 +32,7 @@ def rows_sum_to_one(weights: Any, *, axis: int = -1, what: str = "the weights") 
     require(array.dtype.kind == "f", f"{what} should be an array of numbers")
     require(np.all(array >= 0), f"{what} should not be negative")
     loose = 1e-2 if array.dtype.itemsize < 4 else 1e-5
-    require(np.allclose(array.sum(axis), 1, atol=loose), f"{what} do not add up to 1 in each row")
+    require(np.allclose(array.sum(axis), 1, atol=loose), f"each row of {what} should add up to 1")
 
 
 def permutation_equivariant(
@@ -122,7 +122,7 @@ def is_gradient(
 ) -> None:
     """Require the gradient of f at x: ‖a − b‖ / (‖a‖ + ‖b‖) to central differences is small."""
     given = _array(gradient)
-    require(given.shape == x.shape, f"{what} has another shape than {x.shape}")
+    require(given.shape == x.shape, f"the shape of {what} should be {x.shape}")
     right = differences(f, x, h=h)
     total = np.linalg.norm(given) + np.linalg.norm(right)
     error = np.linalg.norm(given - right) / total if total else 0.0

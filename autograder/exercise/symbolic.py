@@ -22,6 +22,7 @@ from autograder.exercise.kind import (
     Undecided,
     same_everywhere,
 )
+from autograder.student.matrices import rows_of
 
 _Assumptions = tuple[tuple[str, str], ...]
 
@@ -165,13 +166,19 @@ def cross_term_missing():
 
 @dataclass(frozen=True)
 class Matrix(Formula):
-    """A matrix of expressions, written as a list of rows."""
+    """A matrix of expressions: rows of lists or of text, ``"a 0; 0 b"``, or a matrix in LaTeX."""
 
     kind = "matrix"
-    table = (('Matrix("p1 p2")', "rows of text", "equal entry by entry"),)
+    table = (
+        (
+            'Matrix("p1 p2")',
+            'rows of text, `"p1 0; 0 p2"`, a matrix in LaTeX',
+            "equal entry by entry",
+        ),
+    )
     scaffold = Scaffold(
         asks="Ask for a matrix with entries in $$x$$ and $$y$$.",
-        stub="matrix = None  # a list of rows, each a list of texts",
+        stub="matrix = None  # text, such as a b; c d",
         reference='''
 @exercise.part(points=1, answer=Matrix("x y"))
 def matrix():
@@ -190,10 +197,8 @@ def diagonal_only():
         """Parse each entry; the size must be that of ``like``."""
         value = raw
         if not hasattr(raw, "free_symbols"):
-            if not isinstance(raw, list | tuple):
-                raise FormatError("a list of rows is expected, such as [['a', 'b'], ['c', 'd']]")
             try:
-                value = algebra.parse_matrix(raw, self.names.split(), implicit=True)
+                value = algebra.parse_matrix(rows_of(raw), self.names.split(), implicit=True)
             except algebra.ParseError as error:
                 raise FormatError(str(error)) from None
         if like is not None and value.shape != like.shape:

@@ -129,10 +129,25 @@ def _mistaken(
         )
     ]
     if not found:
-        return None
+        return _shown(part, answer, true, first)
     credit = max(first.credit, *(wrong.credit for wrong in found))  # sound steps before it count
     said = " Or: ".join(wrong.feedback for wrong in found)
     return Judgement(credit, found[0].name, f"Either: {said}" if found[1:] else said)
+
+
+def _shown(part: Part, answer: Any, true: Mapping[str, Any], first: Judgement) -> Judgement | None:
+    """Name every misconception that is in the answer beside others."""
+    right = true[part.name]
+    values = [(wrong, _evaluate(part, wrong, true)) for wrong in part.misconceptions]
+    found = [
+        wrong
+        for wrong, value in values
+        if value is not None and part.answer.contains(answer, value, right)
+    ]
+    if not found:
+        return None
+    said = dict.fromkeys([first.feedback, *(wrong.feedback for wrong in found)])
+    return Judgement(first.credit, found[0].name, " ".join(filter(None, said)))
 
 
 def _ways(

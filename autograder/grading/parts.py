@@ -138,7 +138,7 @@ def _item(exercise: Exercise, part: Part, read: Read, true: Known, own: Own) -> 
         _take_example(exercise, part, answer, true, own)
     if carries(part, answer, true[part.name]):
         own.known[part.name] = answer
-        rounding = part.answer.rounding(raw)
+        rounding = part.answer.rounding(answer)
         if rounding is not None:
             own.rounding[part.name] = rounding
     return _result(part, judgement)

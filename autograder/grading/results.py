@@ -88,8 +88,8 @@ def sentence(text: str) -> str:
     A name that stands in the student's own line, which a message shows below, stays as it is, as
     does one with a capital in it.
 
-    >>> sentence("this is no number"), sentence("dK contains NaN")
-    ('This is no number.', 'dK contains NaN.')
+    >>> sentence("this is no number"), sentence("dK is too large")
+    ('This is no number.', 'dK is too large.')
     >>> sentence("p1 is not a function\n    p1(1 - p1)\n    ^")
     'p1 is not a function\n    p1(1 - p1)\n    ^'
     """

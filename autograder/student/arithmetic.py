@@ -1,4 +1,4 @@
-"""Numbers as text: 0.25, 1/3, 3.33×10^-1, 2*6*1000, 1/(1+exp(2)), lists and matrices of them.
+r"""Numbers as text: 0.25, 1/3, 3.33×10^-1, 1/(1+exp(2)), \frac{3}{8}, lists and matrices of them.
 
 Nothing is evaluated as code: the grammar is the one below, and what it works out has bounds.
 """
@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from autograder.student.display import brief
+from autograder.student.latex import without_latex
 from autograder.student.literals import LITERAL, Entry, literal, plain
 from autograder.student.units import UNITS
 from autograder.student.unreadable import FormatError
@@ -20,7 +21,7 @@ MAX_TEXT = 20_000  # characters of an answer in numbers
 MAX_DEPTH = 40  # brackets in brackets, signs before signs
 MAX_BITS = 4096  # of a number that is worked out exactly
 
-_NAME = re.compile(r"(?:(?:np|numpy|math)\.)?([A-Za-zπ]+\d*)")
+_NAME = re.compile(r"(?:(?:np|numpy|math)\.)?(π|(?:ln|sqrt)(?=\d)|[A-Za-z]+\d*)")
 _UNIT = re.compile(r"[ \t]*([A-Za-zμ%]+(?:/s)?)(?![\w/])")
 _FUNCTIONS: dict[str, Callable[[float], float]] = {
     "exp": math.exp,
@@ -33,20 +34,26 @@ _FUNCTIONS: dict[str, Callable[[float], float]] = {
     "cos": math.cos,
     "tan": math.tan,
     "tanh": math.tanh,
-    "abs": abs,
 }
+_EXACT: dict[str, Callable[[Any], Any]] = {"abs": abs, "ceil": math.ceil, "floor": math.floor}
 _CONSTANTS = {"pi": math.pi, "π": math.pi, "e": math.e}
 _SPECIAL = {"inf": math.inf, "infinity": math.inf, "oo": math.inf, "nan": math.nan}
-
+_WORDS = sorted([*_FUNCTIONS, *_EXACT, *_CONSTANTS, "frac"], key=len, reverse=True)
+#: What may stand behind a number as a factor without a sign: 2(3 + 4), 16√2, 2 ln(3).
+_FACTOR = re.compile(
+    rf"[(√]|(?:(?:np|numpy|math)\.)?(?:{'|'.join(_WORDS)})(?![A-Za-z])"
+)  # Half of 1, or one and a half.
+_MIXED = re.compile(r"(?<![\d.^{])\d+\s*\\[dtc]?frac\s*(?:\d\s*\d|\{\s*\d+\s*\}\s*\{\s*\d+\s*\})")
 
 Nested = Any  # an Entry, or a list of these
 
 
-def read_text(text: str, *, units: bool = False) -> Nested:
+def read_text(text: str, *, units: bool = False, alone: bool = False) -> Nested:
     """Return the numbers in a text: one, or nested lists of them.
 
     Blanks, commas, line breaks and semicolons separate; the latter two rows where there are
-    several numbers in a row.  As in Matlab, ``1 -2`` are two numbers and ``1 - 2`` is one.
+    several numbers in a row.  As in Matlab, ``1 -2`` are two numbers and ``1 - 2`` is one; where
+    one number ``alone`` is asked for, both are one, and ``2 √3`` is a product.
 
     Raises
     ------
@@ -62,14 +69,16 @@ def read_text(text: str, *, units: bool = False) -> Nested:
         raise FormatError(
             f"a text of {len(text)} characters is too long; {MAX_TEXT} are the most here"
         )
-    return _Parser(plain(text), text, units).answer()
+    if unclear := _MIXED.search(text):
+        raise FormatError(f"{brief(unclear[0])} may be a sum or a product: write + or * between")
+    return _Parser(plain(without_latex(text)), text, units, alone).answer()
 
 
 class _Parser:
     """Reads from left to right; ``_at`` is where it is."""
 
-    def __init__(self, text: str, written: str, units: bool) -> None:
-        self._text, self._written, self._units = text, written, units
+    def __init__(self, text: str, written: str, units: bool, alone: bool) -> None:
+        self._text, self._written, self._units, self._alone = text, written, units, alone
         self._at = self._depth = self._brackets = 0
 
     def answer(self) -> Nested:
@@ -93,7 +102,7 @@ class _Parser:
         while True:
             if self._skip(newlines=bool(close)):
                 free = True
-            sign = self._text[self._at : self._at + 1]
+            sign = self._sign()
             if sign == close or not sign:
                 if sign != close:
                     raise FormatError(f"in {brief(self._written)} a {close} is missing")
@@ -104,10 +113,14 @@ class _Parser:
                 comma, free = comma or sign == ",", True
                 rows += [[]] if sign in ";\n" else []
             elif free or sign == "[":
-                rows[-1].append(self._sum(loose=close == ")"))
+                rows[-1].append(self._sum(loose=close == ")" or (self._alone and not close)))
                 free = False
             else:
                 raise self._refused()
+
+    def _sign(self) -> str:
+        """Return the next sign; at the end there is none."""
+        return self._text[self._at : self._at + 1]
 
     def _skip(self, *, newlines: bool) -> bool:
         start = self._at
@@ -131,21 +144,31 @@ class _Parser:
         return str(found[1])
 
     def _sum(self, *, loose: bool) -> Nested:
-        left = self._product()
+        left = self._product(loose)
         while sign := self._operator(r"[+-]", loose=loose):
-            left = self._worked_out(sign, left, self._product())
+            left = self._worked_out(sign, left, self._product(loose))
         return left
 
-    def _product(self) -> Nested:
+    def _product(self, loose: bool) -> Nested:
         left, divided = self._signed(), False
         while True:
             if sign := self._operator(r"\*(?!\*)|/"):
                 left = self._worked_out(sign, left, self._signed())
                 divided = sign == "/"
-            elif self._text[self._at : self._at + 1] == "(" and not divided:
-                left = self._worked_out("*", left, self._power())  # 2(3 + 4); 1/2(3) is unclear
+            elif not divided and self._factor_follows(left, loose):  # 1/2(3) is unclear
+                left = self._worked_out("*", left, self._power())
             else:
                 return left
+
+    def _factor_follows(self, left: Nested, loose: bool) -> bool:
+        """Go to a factor that stands there without a sign, behind a blank only where ``loose``."""
+        at = self._at
+        if loose:
+            self._skip(newlines=False)
+        if not isinstance(left, list) and _FACTOR.match(self._text, self._at):
+            return True
+        self._at = at
+        return False
 
     def _signed(self) -> Nested:
         self._depth += 1
@@ -172,7 +195,7 @@ class _Parser:
 
     def _operand(self) -> Nested:
         found: Nested
-        if self._text[self._at : self._at + 1] in ("(", "["):
+        if self._sign() in ("(", "["):
             found = self._bracket()
         elif match := LITERAL.match(self._text, self._at):
             entry = literal(match[0])
@@ -199,9 +222,9 @@ class _Parser:
 
     def _named(self) -> Entry:
         """Read a constant, or a function and what it is taken of."""
-        if self._text[self._at : self._at + 1] == "√":
+        if self._sign() == "√":
             self._at += 1
-            return self._called("sqrt", self._operand())
+            return self._called("sqrt", self._taken_of())
         match = _NAME.match(self._text, self._at)
         if not match:
             raise self._refused()
@@ -211,14 +234,44 @@ class _Parser:
             return Entry(_CONSTANTS[name], typed=True)
         if name.lower() in _SPECIAL:
             return Entry(_SPECIAL[name.lower()], typed=True)
-        if name not in _FUNCTIONS or self._text[self._at : self._at + 1] != "(":
+        if name == "frac":
+            above = self._argument()
+            return self._worked_out("/", above, self._argument())
+        if name not in _FUNCTIONS and name not in _EXACT:
             raise self._refused()
-        return self._called(name, self._bracket())
+        self._skip(newlines=False)
+        if name == "sqrt" and self._sign() == "[":
+            return self._root()
+        return self._called(name, self._taken_of())
+
+    def _root(self) -> Entry:
+        """Read a root with its degree in square brackets before it."""
+        degree, *more = self._bracket()
+        if more:
+            raise self._refused()
+        inverse = self._worked_out("/", Entry(Fraction(1)), degree)
+        return self._worked_out("^", self._taken_of(), inverse)
+
+    def _argument(self) -> Nested:
+        """Read what stands above or below the line of a fraction: of bare digits, one."""
+        self._skip(newlines=False)
+        if not self._sign().isdecimal():
+            return self._taken_of()
+        self._at += 1
+        return literal(self._text[self._at - 1])
+
+    def _taken_of(self) -> Nested:
+        """Read what a function is taken of, behind a blank, too: ln 2, ln (2)."""
+        self._skip(newlines=False)
+        return self._bracket() if self._sign() == "(" else self._signed()
 
     def _called(self, name: str, argument: Nested) -> Entry:
         if isinstance(argument, list):
             raise self._refused()
         try:
+            if name in _EXACT:
+                value = _EXACT[name](argument.value)
+                return Entry(Fraction(value) if isinstance(value, int) else value, typed=True)
             return Entry(_FUNCTIONS[name](float(argument.value)), typed=True)
         except OverflowError:
             return Entry(math.inf, typed=True)
@@ -230,14 +283,18 @@ class _Parser:
         match = _UNIT.match(self._text, self._at)
         if not match:
             return entry
-        if self._units and match[1] in UNITS:
+        word = match[1]
+        if self._units and word in UNITS:
             self._at = match.end()
-            return entry._replace(unit=match[1])
-        if match[1] != "%":
-            return entry
-        self._at = match.end()
-        last = None if entry.last is None else entry.last - 2
-        return entry._replace(value=entry.value / 100, last=last)
+            return entry._replace(unit=word)
+        if word == "%":
+            self._at = match.end()
+            last = None if entry.last is None else entry.last - 2
+            return entry._replace(value=entry.value / 100, last=last)
+        if word not in _WORDS and word.lower() not in _SPECIAL:
+            unit = ", in the unit that the text asks for" if word in UNITS else ""
+            raise FormatError(f"write the number alone, without {brief(word)}{unit}")
+        return entry
 
     def _worked_out(self, sign: str, left: Nested, right: Nested) -> Entry:
         if isinstance(left, list) or isinstance(right, list):

@@ -41,8 +41,7 @@ def entries(
         If it is anything else, or too large, or of another shape.
     """
     wanted = None if shape is None else tuple(shape)
-    read = _Walk(units)
-    found = read.walk(_joined(raw) if wanted == () else raw, 0)
+    found = _Walk(units, -1 if wanted is None else len(wanted)).walk(raw, 0)
     if isinstance(found, Entry):
         got: tuple[int, ...] = ()
         numbers = [found]
@@ -84,8 +83,8 @@ def _joined(raw: Any) -> Any:
 class _Walk:
     """Goes through lists and arrays, no further than their limits."""
 
-    def __init__(self, units: bool) -> None:
-        self._units, self._left = units, MAX_ENTRIES
+    def __init__(self, units: bool, axes: int) -> None:
+        self._units, self._axes, self._left = units, axes, MAX_ENTRIES
 
     def walk(self, raw: Any, depth: int) -> Any:
         """Return an entry, or a shape and a list of entries."""
@@ -93,8 +92,9 @@ class _Walk:
         if isinstance(raw, np.ndarray) and raw.ndim:
             return self._of_array(raw)
         if isinstance(raw, str):
-            text = _joined(raw) if depth and "," in raw else raw
-            raw = read_text(text, units=self._units)
+            alone = depth == self._axes
+            text = _joined(raw) if alone or (depth and "," in raw) else raw
+            raw = read_text(text, units=self._units, alone=alone)
         if isinstance(raw, Entry):
             return raw
         if isinstance(raw, (list, tuple, set, frozenset)):  # a set reaches the grader as a list

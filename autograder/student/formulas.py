@@ -14,25 +14,6 @@ def read_formula(raw: Any, hint: dict[str, Any]) -> str:
     return _ask_the_grammar(raw, hint, "look", implicit=hint.get("implicit", False))
 
 
-def read_matrix(raw: Any, hint: dict[str, Any]) -> str:
-    """Return how the entries of a matrix are read, or which of them can't be."""
-    rows, columns = hint["shape"]
-    if not isinstance(raw, (list, tuple)) or len(raw) != rows:
-        raise FormatError(f"a list of {rows} rows is expected, not {brief(raw)}")
-    lines = []
-    for number, row in enumerate(raw, 1):
-        if not isinstance(row, (list, tuple)) or len(row) != columns:
-            raise FormatError(f"a row of {columns} entries is expected, not {brief(row)}")
-        entries = []
-        for column, entry in enumerate(row, 1):
-            try:
-                entries.append(read_formula(entry, hint).removeprefix("read as "))
-            except FormatError as error:
-                raise FormatError(f"row {number}, column {column}: {error}") from None
-        lines.append(f"[{', '.join(entries)}]")
-    return "\n".join(["read as", *lines])
-
-
 #: No derivation of the course needs a tenth of these lines.
 MAX_LINES = 500
 

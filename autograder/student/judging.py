@@ -44,7 +44,7 @@ def judge_numbers(
         return Judgement(float(np.mean(credits)) if credits.size else 1.0, note, advice)
     if rule.get("whole"):
         return Judgement(0.0, note, advice)
-    found = judged_by_entries(credits, expected)
+    found = judged_by_entries(credits, expected, lambda value: close(given, value, rule))
     return Judgement(found.credit, note, advice or found.feedback)
 
 
@@ -55,7 +55,9 @@ def judge_exact(given: Any, expected: Any, rule: Any) -> Judgement:
     right = np.asarray(np.equal(given, expected), bool)
     if right.all() or rule.get("whole"):
         return Judgement(float(right.all()))
-    return judged_by_entries(right.astype(float), expected)
+    return judged_by_entries(
+        right, expected, lambda value: np.asarray(np.equal(given, value), bool)
+    )
 
 
 def judge_shape(given: Any, expected: Any, _rule: Any) -> Judgement:
@@ -63,8 +65,12 @@ def judge_shape(given: Any, expected: Any, _rule: Any) -> Judgement:
     if given == expected or not isinstance(expected, dict) or len(expected) < 2:
         return Judgement(float(given == expected))
     shapes = list(expected.values())
-    right = np.array([given[name] == shape for name, shape in expected.items()], float)
-    return judged_by_entries(right, np.array([shapes.index(shape) for shape in shapes]))
+
+    def taken_for(place: int) -> Any:
+        return np.array([given[name] == shapes[place - 1] for name in expected])
+
+    right = np.array([given[name] == shape for name, shape in expected.items()])
+    return judged_by_entries(right, np.array([shapes.index(s) + 1 for s in shapes]), taken_for)
 
 
 def judge_choice(given: Any, expected: Any, rule: Any) -> Judgement:
@@ -77,6 +83,16 @@ def judge_choice(given: Any, expected: Any, rule: Any) -> Judgement:
     # How many letters are right, not which.
     found = f"Letters that apply: {right} of {len(apply)} marked; wrong letters: {wrong}."
     return Judgement(credit, feedback=found)
+
+
+def contains(given: str, wrong: str, right: str) -> bool:
+    """Tell whether letters have a mistake among others: as it has them where it is wrong.
+
+    >>> contains("ADE", "ABD", right="AB"), contains("AD", "ABE", right="AB")
+    (True, False)
+    """
+    slip = {*wrong} ^ {*right}
+    return bool(slip) and not slip & ({*given} ^ {*wrong})
 
 
 #: By kind: those that can be judged by values alone.

@@ -13,7 +13,7 @@ import numpy as np
 
 from autograder.student.display import brief
 from autograder.student.judgement import Judgement, entries_right
-from autograder.student.judging import JUDGES, close, half_units
+from autograder.student.judging import JUDGES, close, contains, half_units
 from autograder.student.readers import read
 from autograder.student.reading import Reading
 from autograder.student.unreadable import FormatError
@@ -94,7 +94,21 @@ class _Own:
             return Said(name, "follows" if follows else "right", follows)
         if mistakes:
             return Said(name, "mistake", _either(mistakes))
+        if says := self._shown(part, answer):
+            return Said(name, "mistake", " ".join(filter(None, [best.feedback, *says])))
         return Said(name, "partly" if best.credit else "wrong", self._wrong(part, answer, best))
+
+    def _shown(self, part: PracticePart, answer: Reading) -> list[str]:
+        """Return what is said of each mistake that is among the letters of an answer."""
+        if not part["rule"].get("multiple"):
+            return []
+        case = self._right[part["name"]]
+        says = [
+            part["says"][place]
+            for place, wrong in case.get("wrong", [])
+            if contains(answer.value, recorded(part, wrong).value, case["right"][0])
+        ]
+        return list(dict.fromkeys(says))
 
     def _cases(self, part: PracticePart) -> Iterator[tuple[Any, dict[str, Any]]]:
         """Yield what is right, and from which earlier answers, where these were given."""

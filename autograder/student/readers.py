@@ -18,9 +18,10 @@ from autograder.student.entries import (
     entries,
     is_whole,
 )
-from autograder.student.formulas import read_formula, read_lines, read_matrix
+from autograder.student.formulas import read_formula, read_lines
 from autograder.student.letters import read_choice, read_labels, read_ordering
 from autograder.student.literals import Entry
+from autograder.student.matrices import read_matrix
 from autograder.student.reading import Reading as Reading
 from autograder.student.shapes import read_shape
 from autograder.student.units import unit_factor
@@ -33,9 +34,7 @@ POINTS = 10  # fewer are no curve
 def read_numbers(raw: Any, hint: Any) -> Reading:
     """Read numbers, nested lists, arrays and text such as ``"0.25 1/3 1e-3"``."""
     unit, figures = hint.get("unit", ""), hint.get("figures")
-    shape, numbers = entries(raw, shape=hint.get("shape"), units=bool(unit))
-    if unit:
-        numbers = _in_unit(numbers, unit, raw, needed="shape" in hint)
+    shape, numbers = _quantities(raw, hint)
     if figures and "shape" in hint and not all(number.typed for number in numbers):
         example = f"{0.5:.{figures}f}"
         raise FormatError(f'write the digits as text, "{example}" say: a number has no zeros')
@@ -45,21 +44,25 @@ def read_numbers(raw: Any, hint: Any) -> Reading:
     return Reading(value, text, _advice(numbers, hint), tuple(numbers))
 
 
-def _in_unit(numbers: list[Entry], unit: str, raw: Any, *, needed: bool) -> list[Entry]:
-    """Convert to the unit that is asked for; one behind the last number is that of all."""
+def _quantities(raw: Any, hint: Any) -> tuple[tuple[int, ...], list[Entry]]:
+    """Return a shape and numbers in the unit that is asked for, if one is.
+
+    Without a unit a number is in this one; a unit behind the last number is that of all.
+    """
+    unit = hint.get("unit", "")
+    shape, numbers = entries(raw, shape=hint.get("shape"), units=bool(unit))
+    if not unit:
+        return shape, numbers
     last = numbers[-1].unit if numbers else ""
     converted = []
     for number in numbers:
-        given = number.unit or last
-        if not given and needed and unit != "%":  # what is asked for in percent needs no sign
-            raise FormatError(f'a number with its unit is expected, as text: "… {unit}"')
-        factor = unit_factor(given or unit, unit)
+        factor = unit_factor(number.unit or last or unit, unit)
         if factor is None:
-            raise FormatError(f"a number with the unit {unit} is expected, not {brief(raw)}")
+            raise FormatError(f"numbers in {unit} are expected, not {brief(raw)}")
         if factor != 1:
-            number = number._replace(value=as_float(number) * factor, scale=factor)
+            number = number._replace(value=number.value * factor, scale=float(factor))
         converted.append(number)
-    return converted
+    return shape, converted
 
 
 def _advice(numbers: list[Entry], hint: Any) -> str:
@@ -79,11 +82,12 @@ def _advice(numbers: list[Entry], hint: Any) -> str:
 
 
 def read_count(raw: Any, hint: Any) -> Reading:
-    """Read whole numbers, also as floats (4.0) and as text (1,048,576 or 2**20)."""
-    shape, numbers = entries(raw, shape=hint.get("shape"))
+    """Read whole numbers, also as floats (4.0) and as text (1,048,576 or 2**20 or 12 KiB)."""
+    shape, numbers = _quantities(raw, hint)
     value = np.empty(len(numbers), dtype=object)
     value[:] = [as_whole(number, raw) for number in numbers]
-    return Reading(value.reshape(shape), listed(value.reshape(shape)))
+    shown = f"{listed(value.reshape(shape))} {hint.get('unit', '')}".rstrip()
+    return Reading(value.reshape(shape), shown)
 
 
 def read_fractions(raw: Any, hint: Any) -> Reading:

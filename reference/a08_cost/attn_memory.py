@@ -31,7 +31,7 @@ def draw(rng):
     return {"n": n, "dtype": str(rng.choice(["float32", "float64"]))}
 
 
-@exercise.part(points=1, answer=Count())
+@exercise.part(points=1, answer=Count(unit="B"))
 def size_bytes(n, dtype):
     """The bytes of one n × n matrix of weights."""
     return n**2 * BYTES[dtype]
@@ -61,7 +61,7 @@ def one_row(n, dtype):
     return n * BYTES[dtype]
 
 
-@exercise.part(points=0.5, answer=Numbers())
+@exercise.part(points=0.5, answer=Numbers(unit="MiB"))
 def size_mib(size_bytes):
     """The same in MiB."""
     return size_bytes / 2**20
@@ -85,7 +85,7 @@ def mib_of_the_other_precision(n, dtype):
     return n**2 * (12 - BYTES[dtype]) / 2**20
 
 
-@exercise.part(points=0.5, answer=Numbers())
+@exercise.part(points=0.5, answer=Numbers(unit="MB"))
 def size_mb(size_bytes):
     """The same in MB."""
     return size_bytes / 1e6
@@ -109,7 +109,7 @@ def mixed_units(size_bytes):
     return size_bytes / 1024e3
 
 
-@exercise.part(points=0.5, answer=Numbers())
+@exercise.part(points=0.5, answer=Numbers(unit="GiB"))
 def layer_gib(size_bytes):
     """The weights of one layer with 8 heads for a batch of 4, in GiB."""
     return 32 * size_bytes / 2**30
@@ -139,7 +139,7 @@ def heads_and_batch_added(size_bytes):
     return 12 * size_bytes / 2**30
 
 
-@exercise.part(points=0.5, answer=Numbers())
+@exercise.part(points=0.5, answer=Numbers(unit="MiB"))
 def half_mib(n):
     """One matrix in half precision (float16), in MiB."""
     return n**2 * 2 / 2**20
@@ -163,7 +163,7 @@ def half_in_mb(n):
     return n**2 * 2 / 1e6
 
 
-@exercise.part(points=1, answer=Count())
+@exercise.part(points=1, answer=Count(unit="B"))
 def table_bytes():
     """Bytes in float32 for n = 100, 500, 1000, 2000, 5000."""
     return 4 * lengths**2
@@ -187,7 +187,7 @@ def table_of_rows():
     return 4 * lengths
 
 
-@exercise.part(points=1, answer=Numbers())
+@exercise.part(points=1, answer=Numbers(unit="MB"))
 def table_mb(table_bytes):
     """MB in float64 for the same n."""
     return 2 * table_bytes / 1e6
@@ -241,7 +241,7 @@ def entries_of_the_matrix():
     return 80 * 2**30 // 4
 
 
-@exercise.part(points=0.5, answer=Numbers())
+@exercise.part(points=0.5, answer=Numbers(unit="MiB"))
 def qkvo_mib():
     """Q, K, V and the output together for n = 8192, d = 64 in float32, in MiB."""
     return 4 * 8192 * 64 * 4 / 2**20

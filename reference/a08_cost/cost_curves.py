@@ -55,7 +55,7 @@ def rows_exchanged():
     return np.array([2 * lengths * width**2, 2 * lengths**2 * width])
 
 
-@exercise.part(points=1, answer=Numbers())
+@exercise.part(points=1, answer=Numbers(unit="s"))
 def lines():
     """The reference lines c₁n² and c₂n in seconds, through the points at n = 5000."""
     return np.array([slowest[0] * (lengths / 5000) ** 2, slowest[1] * lengths / 5000])

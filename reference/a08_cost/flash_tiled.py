@@ -743,7 +743,7 @@ def one_row_of_weights():
     return 8192
 
 
-@exercise.part(points=0.25, answer=Numbers())
+@exercise.part(points=0.25, answer=Numbers(unit="KiB"))
 def tile_kib():
     """KiB of one tile in float32."""
     return 128 * 128 * 4 / 1024

@@ -22,7 +22,7 @@ def cache(layers, tokens, width, size=2):
     return 2 * layers * tokens * width * size
 
 
-@exercise.part(points=1, answer=Count())
+@exercise.part(points=1, answer=Count(unit="B"))
 def small_bytes():
     """Bytes for L = 6, d = 512, t = 1000 in half precision."""
     return cache(6, 1000, 512)
@@ -46,7 +46,7 @@ def in_single_precision():
     return cache(6, 1000, 512, 4)
 
 
-@exercise.part(points=1, answer=Count())
+@exercise.part(points=1, answer=Count(unit="B"))
 def large_bytes(small_bytes):
     """Bytes for L = 96, d = 12288, t = 2048 in half precision."""
     each = int(small_bytes) // (1000 * 512)  # bytes for every token and column: 24 in six layers
@@ -78,7 +78,7 @@ def four_bytes_each():
     return cache(96, 2048, 12288, 4)
 
 
-@exercise.part(points=0.5, answer=Numbers())
+@exercise.part(points=0.5, answer=Numbers(unit="GiB"))
 def large_gib(large_bytes):
     """The same in GiB."""
     return large_bytes / 2**30
@@ -102,7 +102,7 @@ def once_by_thousand(large_bytes):
     return large_bytes / (1e6 * 1024)
 
 
-@exercise.part(points=0.5, answer=Count())
+@exercise.part(points=0.5, answer=Count(unit="B"))
 def per_token(large_bytes):
     """Bytes that every further token adds to it."""
     return large_bytes // 2048
@@ -126,7 +126,7 @@ def grows_with_the_length():
     return 96 * 2 * (2049**2 - 2048**2)
 
 
-@exercise.part(points=1, answer=Count())
+@exercise.part(points=1, answer=Count(unit="B"))
 def shared_bytes(large_bytes):
     """Bytes of the large cache if all heads share one key/value head of width 128."""
     return large_bytes // (12288 // 128)

@@ -179,7 +179,7 @@ def scores_only(n_short, n_long, d):
     return half / (half + np.array(rest))
 
 
-@exercise.part(points=1, answer=Count())
+@exercise.part(points=1, answer=Count(unit="FLOP"))
 def flops(n_short, d):
     """The FLOPs of the attention layer, projections included, at the shorter length."""
     return 2 * (projections(n_short, d) + products(n_short, d))

@@ -205,7 +205,7 @@ def one_layer_less():
     return stored(12, np.array([2, 3, 4, 6])) - 1
 
 
-@exercise.part(points=0.5, answer=Count())
+@exercise.part(points=0.5, answer=Count(unit="B"))
 def all_bytes():
     """The bytes of one activation for every layer."""
     return LAYERS * ONE
@@ -229,7 +229,7 @@ def one_layer():
     return ONE
 
 
-@exercise.part(points=0.5, answer=Count())
+@exercise.part(points=0.5, answer=Count(unit="B"))
 def kept_bytes(all_bytes):
     """The bytes of 20 units."""
     return 20 * all_bytes // LAYERS

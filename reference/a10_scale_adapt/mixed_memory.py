@@ -22,7 +22,7 @@ exercise = Exercise(
 PARAMETERS = 44_138_496
 
 
-@exercise.part(points=0.5, answer=Count())
+@exercise.part(points=0.5, answer=Count(unit="B"))
 def mixed():
     """Bytes in mixed precision: weights, gradients, master copy, first moment, second moment."""
     return [2, 2, 4, 4, 4]
@@ -46,7 +46,7 @@ def gradients_in_single():
     return [2, 4, 4, 4, 4]
 
 
-@exercise.part(points=0.5, answer=Count())
+@exercise.part(points=0.5, answer=Count(unit="B"))
 def per_parameter(mixed):
     """Bytes for each parameter in all: single precision, and mixed."""
     return np.array([16, np.sum(mixed)])
@@ -64,7 +64,7 @@ def single_with_master_copy(mixed):
     return np.array([20, np.sum(mixed)])
 
 
-@exercise.part(points=0.4, answer=Count())
+@exercise.part(points=0.4, answer=Count(unit="B"))
 def total(per_parameter):
     """The bytes for all parameters in mixed precision."""
     return per_parameter[1] * PARAMETERS
@@ -82,7 +82,7 @@ def weights_alone():
     return 2 * PARAMETERS
 
 
-@exercise.part(points=0.3, answer=Numbers())
+@exercise.part(points=0.3, answer=Numbers(unit="GiB"))
 def gib(total):
     """The same in GiB."""
     return total / 2**30
@@ -100,7 +100,7 @@ def in_mib(total):
     return total / 2**20
 
 
-@exercise.part(points=0.3, answer=Count())
+@exercise.part(points=0.3, answer=Count(unit="B"))
 def weights():
     """The bytes of the weights alone, in single and in half precision."""
     return [4 * PARAMETERS, 2 * PARAMETERS]

@@ -176,7 +176,7 @@ def llama_all_matrices(r):
     return LLAMA_LAYERS * 8 * LLAMA_WIDTH * r
 
 
-@exercise.part(points=0.25, answer=Numbers())
+@exercise.part(points=0.25, answer=Numbers(unit="GB"))
 def llama_memory(llama):
     """GB for training Llama-2-7B in full, 16 bytes each, and with LoRA, where W takes 2 bytes."""
     return np.array([16 * LLAMA, 2 * LLAMA + 16 * llama]) / 1e9

@@ -29,7 +29,7 @@ def draw(rng):
     return {"P": 12 * L * d * d, "N": int(rng.choice([8, 16, 32]))}
 
 
-@exercise.part(points=1.5, answer=Count())
+@exercise.part(points=1.5, answer=Count(unit="B"))
 def per_device(P, N):
     """Bytes per device: all replicated; optimiser state shared out; gradients too; weights too."""
     return [16 * P, 4 * P + 12 * P // N, 2 * P + 14 * P // N, 16 * P // N]
@@ -65,7 +65,7 @@ def all_at_once(P, N):
     return [16 * P, 16 * P // N, 16 * P // N, 16 * P // N]
 
 
-@exercise.part(points=0.5, answer=Count())
+@exercise.part(points=0.5, answer=Count(unit="B"))
 def sent(P, N):
     """Bytes that one device sends in a ring all-reduce of the gradients in half precision."""
     return 4 * P * (N - 1) // N

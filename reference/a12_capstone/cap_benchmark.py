@@ -383,7 +383,7 @@ def lengths_missing():
     return example()[[1, 1, 2, 3]]
 
 
-@exercise.part(points=0.5, answer=Numbers())
+@exercise.part(points=0.5, answer=Numbers(unit="GiB"))
 def maps_gib(n, h):
     """GiB of one head's map in float32, and of all heads' maps in half precision."""
     return [4 * n**2 / 2**30, 2 * h * n**2 / 2**30]
@@ -407,7 +407,7 @@ def heads_in_single_precision(n, h):
     return [4 * n**2 / 2**30, 4 * h * n**2 / 2**30]
 
 
-@exercise.part(points=0.5, answer=Count())
+@exercise.part(points=0.5, answer=Count(unit="B"))
 def state_bytes(h):
     """Bytes of all that linear attention keeps of keys and values, in float32, for all heads."""
     return 4 * h * (D * D + D)

@@ -157,7 +157,7 @@ def your_batch_upside_down(F, B, w):
     return 2 * F / (B * w)
 
 
-@exercise.part(points=0.5, answer=Numbers())
+@exercise.part(points=0.5, answer=Numbers(unit="ms"))
 def least_ms():
     """Milliseconds a token for one sequence, from the weights."""
     return WEIGHTS / BANDWIDTH * 1e3
@@ -199,7 +199,7 @@ def of_milliseconds(least_ms):
     return 1 / least_ms
 
 
-@exercise.part(points=0.25, answer=Count())
+@exercise.part(points=0.25, answer=Count(unit="B"))
 def cache_bytes():
     """Bytes of the cache of 8192 tokens."""
     return PER_TOKEN * 8192
@@ -229,7 +229,7 @@ def in_gib():
     return 1
 
 
-@exercise.part(points=0.25, answer=Numbers())
+@exercise.part(points=0.25, answer=Numbers(unit="ms"))
 def ms_with_cache(least_ms, cache_bytes):
     """Milliseconds a token with that cache."""
     return least_ms + cache_bytes / BANDWIDTH * 1e3

@@ -308,7 +308,7 @@ def all_layers():
     return LAYERS * (2 * D * HEADS * WIDTH + 2 * D * GROUPS * WIDTH)
 
 
-@exercise.part(points=0.5, answer=Count())
+@exercise.part(points=0.5, answer=Count(unit="B"))
 def bytes_per_token():
     """The bytes of cache per token, for g = 32, 8, 1."""
     return LAYERS * 2 * GROUPS * WIDTH * 2
@@ -356,7 +356,7 @@ def heads_of_a_group():
     return LAYERS * 2 * (HEADS // GROUPS) * WIDTH * 2
 
 
-@exercise.part(points=0.5, answer=Numbers())
+@exercise.part(points=0.5, answer=Numbers(unit="GiB"))
 def gib(bytes_per_token):
     """The cache of 8192 tokens in GiB, for g = 32, 8, 1."""
     return np.asarray(bytes_per_token) * 8192 / 2**30

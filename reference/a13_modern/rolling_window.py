@@ -141,7 +141,7 @@ def one_path_for_each(w, L):
     return np.full(L * (w - 1) + 1, float(w) ** -L)
 
 
-@exercise.part(points=1, answer=Count())
+@exercise.part(points=1, answer=Count(unit="B"))
 def cache_bytes():
     """The bytes of cache with the window, and at 32768 tokens without one."""
     return [32 * 2 * 8 * 128 * 2 * tokens for tokens in (4096, 32768)]

@@ -169,17 +169,18 @@ def test_a_bug_in_a_check_withholds_its_points():
 @pytest.mark.parametrize(
     ("actual", "says"),
     [
-        (None, "is a `return` missing"),
+        (None, "the weights should be an array of numbers, not None (is a `return` missing?)"),
         ("text", "of type str"),
-        (np.zeros((2, 3)), "shape (2, 3)"),
-        ([1.0, np.nan], "contains NaN"),
-        ([[1], [1, 2]], "ragged"),
-        (np.array([object(), 1]), "numbers were expected"),
+        (np.zeros((2, 3)), "the shape of the weights is (2, 3); (2,) was expected"),
+        ([1.0, np.nan], "there is NaN in the weights"),
+        ([1.0, 2.0], "the entry of the weights at index [1] is 2; 1 was expected"),
+        ([[1], [1, 2]], "the weights should be an array of numbers, not a ragged list"),
+        (np.array([object(), 1]), "the weights should be an array of numbers, not of type ndarray"),
     ],
 )
-def test_agree_says_what_came(actual, says):
+def test_agree_says_what_came_of_one_or_of_many(actual, says):
     with pytest.raises(Mismatch) as caught:
-        agree(actual, np.ones(2))
+        agree(actual, np.ones(2), what="the weights")
     assert says in caught.value.detail
 
 
@@ -361,7 +362,9 @@ def test_dictionaries_agree_entry_by_entry(given, message):
 def test_equal_numbers_are_not_shown_as_a_difference():
     with pytest.raises(Mismatch) as caught:
         agree(np.array([1.00000001]), np.array([1.0]))
-    assert caught.value.detail == "the result at index [0] is 1.00000001; 1 was expected"
+    assert (
+        caught.value.detail == "the entry of the result at index [0] is 1.00000001; 1 was expected"
+    )
 
 
 def splitting():

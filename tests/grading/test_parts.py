@@ -269,6 +269,29 @@ def test_a_known_mistake_keeps_what_its_right_letters_earn():
     assert (item.score, item.note, item.feedback) == (0.5, "b_missed", "B applies, too.")
 
 
+def test_two_mistakes_at_once_are_both_named():
+    exercise = single(Choice("ABCDEF", multiple=True), "AB")
+    part = exercise.parts[0]
+
+    @part.misconception()
+    def b_missed():
+        """B applies, too."""
+        return "A"
+
+    @part.misconception()
+    def d_believed():
+        """D is never true."""
+        return "ABD"
+
+    item = grade(exercise, a="AD")["a"]
+    assert (item.score, item.note) == (0.25, "b_missed")
+    count = "Letters that apply: 1 of 2 marked; wrong letters: 1."
+    assert item.feedback == f"{count} B applies, too. D is never true."
+    one = grade(exercise, a="ABDF")["a"]  # F has no name
+    assert one.feedback.endswith("wrong letters: 2. D is never true.")
+    assert grade(exercise, a="ABF")["a"].note == ""
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -342,8 +365,8 @@ def test_what_builds_on_a_witness_is_judged_by_the_students_own_alone():
         (Numbers(unit="MiB"), 1536.0, "1.5 GiB", 1, ""),
         (Numbers(unit="MiB"), 1536.0, "1536 MiB", 1, ""),
         (Numbers(unit="MiB"), 1536.0, "1.5 GB", 0, ""),
-        (Numbers(unit="MiB"), 1536.0, "1536", 0, "format_error"),
-        (Numbers(unit="MiB"), 1536.0, 1536, 0, "format_error"),
+        (Numbers(unit="MiB"), 1536.0, "1536", 1, ""),
+        (Numbers(unit="MiB"), 1536.0, 1536, 1, ""),
         (Numbers(unit="MiB"), 1536.0, "3 s", 0, "format_error"),
         (Numbers(unit="ms"), 2.5, "2500 µs", 1, ""),
     ],

@@ -76,7 +76,7 @@ HAVE_NOT = {
     ),
     "changed in place": lambda _: leaves_alone(Recorder(grown_in_place), X.copy()),
     "central differences": lambda _: is_gradient(X, lambda x: (x**2).sum(), X),
-    "another shape than \\(4, 3\\)": lambda _: is_gradient(X[0], lambda x: (x**2).sum(), X),
+    "should be \\(4, 3\\)": lambda _: is_gradient(X[0], lambda x: (x**2).sum(), X),
     "add up to 1": lambda _: rows_sum_to_one(X),
     "negative": lambda _: rows_sum_to_one(-X),
     "and are accepted": lambda _: refuses(no_negatives, X[0]),

@@ -51,6 +51,26 @@ def test_entries_that_come_with_a_guess_earn_nothing():
     assert credit(np.ones((2, 2)), [[1, 1], [1, 0.5]]) == 0
 
 
+def test_equal_entries_that_were_told_from_the_others_count():
+    assert credit([4, 4, 4, 1, 1], [4, 4, 4, 2, 3], Count()) == 0.6
+    assert credit([4, 4, 4, 4, 1], [4, 4, 4, 2, 3], Count()) == 0.6
+    assert credit([4, 4, 4, 4, 4], [4, 4, 4, 2, 3], Count()) == 0
+    assert credit("4 4 4 1 1", [4, 4, 4, 2, 3]) == 0.6
+    right = {"in": (1, 8), "hidden": (1, 32), "out": (1, 8)}
+    assert credit([(1, 8), (8, 32), (1, 8)], right, Shape()) == pytest.approx(2 / 3)
+    assert credit([(1, 8), (1, 8), (1, 8)], right, Shape()) == 0
+
+
+def test_zeros_of_a_mask_earn_nothing_alone():
+    banded = [[0.3, 0, 0, 0], [0.2, 0.8, 0, 0], [0, 0.7, 0.3, 0], [0, 0, 0.6, 0.4]]
+    nonsense = np.where(np.array(banded) != 0, 7, 0)
+    assert credit(nonsense, banded) == 0
+    half = np.where(np.arange(4)[:, None] < 2, banded, nonsense)
+    assert credit(half, banded) == 0
+    nearly = np.where(np.arange(4)[:, None] < 3, banded, nonsense)
+    assert credit(nearly, banded) == 14 / 16
+
+
 def test_nan_and_infinity_are_right_where_they_are_asked_for():
     kind = Numbers(special=True)
     assert credit("inf nan -inf", [np.inf, np.nan, -np.inf], kind) == 1

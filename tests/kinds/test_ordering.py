@@ -47,12 +47,20 @@ def test_a_step_out_of_place_or_left_out_costs_its_share_and_the_rest_stays():
 def test_a_wrong_step_takes_its_share_away_and_is_named_with_its_sentence():
     order = [*RIGHT[:3], LETTER["x is y"], *RIGHT[3:]]
     found = PROOF.judge(Order(order, RIGHT.key), RIGHT)
-    assert found.credit == 0.5
+    assert found.credit == 0.75
     assert found.note == "nonsense"
     assert found.feedback == "x is a number and y is none."
     both = PROOF.judge(Order([*order, LETTER["z is shown"]], RIGHT.key), RIGHT)
-    assert both.credit == 0
+    assert both.credit == 0.5
     assert both.feedback == "That is what is to be shown. x is a number and y is none."
+
+
+def test_a_wrong_step_in_the_place_of_a_right_one_leaves_the_rest():
+    replaced = ["a", "b", "c", "d", "e", "x is y"]
+    found = PROOF.judge(Order((LETTER[text] for text in replaced), RIGHT.key), RIGHT)
+    assert found.credit == pytest.approx(judged("a b c d e").credit - 0.25)
+    assert found.credit > 0.35
+    assert found.note == "nonsense"
 
 
 def test_equal_steps_may_take_each_others_place():
@@ -80,9 +88,14 @@ def test_shuffled_letters_earn_next_to_nothing_on_average(number, wrong, seed):
     guesses = [rng.permutation(list(right.key))[: rng.integers(1, number + 1)] for _ in range(40)]
     earned = [proof.judge(proof.read(list(guess), like=right), right).credit for guess in guesses]
     assert np.mean(earned) < 0.2
+    if wrong:
+        shuffled = [rng.permutation(list(right.key)) for _ in range(40)]
+        earned = [proof.judge(Order(guess, right.key), right).credit for guess in shuffled]
+        assert np.mean(earned) < 0.12
     assert proof.judge(proof.read(sorted(right), like=right), right).credit == 0
     if wrong:
-        assert proof.judge(proof.read(right.key, like=right), right).credit == 0
+        assert proof.judge(proof.read(right.key, like=right), right).credit == 0.5
+        assert proof.judge(proof.read(sorted(right.key), like=right), right).credit == 0
 
 
 @given(st.permutations(sorted(RIGHT.key)), st.integers(1, 8))
@@ -149,7 +162,7 @@ def test_an_exercise_with_steps_proves_itself_and_names_the_wrong_steps():
     assert [wrong.name for wrong in order.misconceptions] == list(DISTRACTORS)
     assert part_problems(exercise, order, pool) == []
     (item,) = grade_parts(exercise, {"steps": STEPS}, {"order": list(RIGHT.key)}.get)
-    assert (item.score, item.note) == (0, "begs_the_question")
+    assert (item.score, item.note) == (2, "begs_the_question")
 
 
 @pytest.mark.parametrize("text", ["{}-{}-{}", "{} -> {} -> {}", "{} → {} → {}", "{}, {}, {}"])

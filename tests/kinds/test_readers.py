@@ -1,6 +1,8 @@
 """One reader: what check calls filled in, the grader can read, and the other way round."""
 
+import sys
 from fractions import Fraction
+from types import SimpleNamespace
 
 import hypothesis.extra.numpy as arrays
 import numpy as np
@@ -8,14 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autograder.algebra.building.library import CALLS, CONSTANTS
+from autograder.algebra.reading.errors import ParseError
+from autograder.algebra.reading.preview import look
 from autograder.exercise import (
     Choice,
+    ComplexityClass,
     Count,
     Essay,
     Figure,
     FormatError,
+    Formula,
     Fractions,
     Labels,
+    Matrix,
     Numbers,
     Ordering,
     Shape,
@@ -42,6 +50,7 @@ KINDS = [
     (Numbers(between=(0, 1)), np.array(0.5)),
     (Count(), np.array(3, object)),
     (Count(), np.array([3, 4], object)),
+    (Count(unit="B"), np.array(12288, object)),
     (Fractions(), np.array(Fraction(1, 3), object)),
     (Shape(), (2, 3)),
     (Shape(names="n d"), Shape(names="n d").read((2, "n"))),
@@ -53,10 +62,20 @@ KINDS = [
     (Figure(), {"1": (X, X), "2": np.ones((2, 2))}),
     (Witness(lambda x: bool(x.any())), np.zeros(2)),
 ]
+#: Of mathematics the notebook looks at the grammar alone, and a little more is refused later.
+MATHEMATICS = [
+    (Formula("a n"), Formula("a n").read("a n")),
+    (Matrix("a"), Matrix("a").read([["a", 1], [0, 2]])),
+    (ComplexityClass("a n"), ComplexityClass("a n").read("a n")),
+]
 
 SPELLINGS = (
     "D,|5 s|1,048,576|1_048_576|4.0|0.25|1.5 GiB|½|33.3%|–0.5|0e400|1e400|1e-400|nan|-inf|2×3|"
-    "1 2; 3 4|[[1, 2], [3, 4]]|1/0|9**9**9|none|log(log(2))|1/(1+exp(2))|0,333"
+    "1 2; 3 4|[[1, 2], [3, 4]]|1/0|9**9**9|none|log(log(2))|1/(1+exp(2))|0,333|"
+    r"\frac{1}{3}|1\frac12|16 \sqrt{2}|$2^{10}$|\begin{pmatrix} a & 1 \\ 0 & 2 \end{pmatrix}|"
+    r"\sqrt[3]{8}|a 1; 0 2|384 x 384|2 \times 3|\mathbb{R}^{2 \times 3}|\approx 0.33|12 KiB|"
+    r"\lceil n/2 \rceil|ceil(a/2)|ln ln 2|√√4|frac|\sqrt[|log_2|2e|[[a, 1], [0, 2]]|"
+    "\frac{1}{2}|Matrix([[a, 1], [0, 2]])"
 )
 
 numbers = st.one_of(
@@ -70,6 +89,7 @@ numbers = st.one_of(
 written = st.one_of(
     st.text(max_size=30),
     st.text("0123456789.,;/ -+*^()[]eE×½²%|\n", max_size=20),
+    st.text(r"01a \&{}[];^√π$", max_size=16),
     st.text("ABCDabcd ,;", max_size=6),
     st.sampled_from(SPELLINGS.split("|")),
 )
@@ -118,6 +138,66 @@ def test_an_odd_value_is_read_by_both_or_refused_by_both_with_a_sentence(raw):
             graded, sentence = False, str(error)
             assert_that_it_says_something(sentence)
         assert line.lstrip().startswith("✓ filled in") == graded, (kind, raw, line)
+
+
+@pytest.fixture(scope="module")
+def formulas():
+    """What check.py asks how a formula is read."""
+    words = {"CALLS": frozenset(CALLS), "CONSTANTS": frozenset(CONSTANTS)}
+    ours = SimpleNamespace(look=look, ParseError=ParseError, **words)
+    sys.modules["check_formulas"] = ours
+    yield
+    del sys.modules["check_formulas"]
+
+
+@settings(max_examples=300, deadline=None)
+@given(raw=odd)
+def test_mathematics_that_the_grader_reads_is_called_filled_in(formulas, raw):
+    arrived, value = travelled(raw)
+    if is_blank(raw) or not arrived:
+        return
+    for kind, right in MATHEMATICS:
+        (line, *_) = _looked_at("answer", kind.hint(right), raw)
+        try:
+            kind.read(value, like=right)
+        except FormatError as error:
+            assert_that_it_says_something(str(error))
+        else:
+            assert line.lstrip().startswith("✓ filled in"), (kind, raw, line)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a 1; 0 2",
+        "a, 1\n0, 2",
+        "[[a, 1], [0, 2]]",
+        "[a 1; 0 2]",
+        ["a 1", "0 2"],
+        "Matrix([[a, 1],\n [0, 4/2]])",
+        "np.array([[a, 1], [0, 2]])",
+        "1*a 2 - 1; 0 2",
+        r"\begin{pmatrix} a & 1 \\ 0 & 2 \end{pmatrix}",
+        r"$\begin{bmatrix} a & 1 \\[1ex] 0 & \frac{4}{2} \\ \end{bmatrix}$",
+        r"\[\left(\begin{array}{cc}a&1\\0&2\end{array}\right)\]",
+        "\begin{pmatrix} a & 1 \\ 0 & 2 \\end{pmatrix}",  # without the r
+    ],
+)
+def test_a_matrix_of_formulas_may_be_text(formulas, text):
+    kind, right = MATHEMATICS[1]
+    assert kind.same(kind.read(text, like=right), right)
+    assert read(text, kind.hint(right)).shown.startswith("read as\n[")
+
+
+@pytest.mark.parametrize(
+    "text", ["a 1 0 2", r"2 \begin{pmatrix} a & 1 \\ 0 & 2 \end{pmatrix}", "1 0", 3, "a - 1; 0 2"]
+)
+def test_what_is_no_such_matrix_is_refused_by_both(formulas, text):
+    kind, right = MATHEMATICS[1]
+    with pytest.raises(FormatError):
+        kind.read(text, like=right)
+    with pytest.raises(FormatError):
+        read(text, kind.hint(right))
 
 
 HUGE = [
@@ -184,13 +264,92 @@ SCALAR = {"kind": "numbers", "shape": []}
         ("7/2/2", 1.75),
         ("np.exp(1)", np.e),
         ("0e400", 0),
+        ("1.2 x 10^-3", 1.2e-3),
+        ("384 × 384", 147456),
+        ("16√2", 16 * np.sqrt(2)),
+        ("4 ln 2", 4 * np.log(2)),
+        ("2ln2", 2 * np.log(2)),
+        ("log_2(8) + log2 8", 6),
+        ("1/2 -1/3", 1 / 6),
+        ("ceil(7/2)*⌊7/2⌋", 12),
+        ("p = 0.25", 0.25),
+        ("≈ 0.333...", 0.333),
+        ("1'048'576", 1048576),
+        (r"16\sqrt{2}", 16 * np.sqrt(2)),
+        (r"16 \sqrt 2", 16 * np.sqrt(2)),
+        (r"$-\ln(0.072)$", -np.log(0.072)),
+        (r"\(\frac{3}{8}\)", 3 / 8),
+        (r"-\dfrac12", -1 / 2),
+        (r"2^{10}", 1024),
+        (r"\mathrm{e}^{-2}", np.exp(-2)),
+        (r"1.2 \cdot 10^{-3}", 1.2e-3),
+        (r"\approx 0.33", 0.33),
+        (r"33.3\,\%", 0.333),
+        (r"1{,}048{,}576", 1048576),
+        (r"\log_2 8 + \log_{10}(100)", 5),
+        (r"\left(\frac{1}{2}\right)^{3}", 1 / 8),
+        (r"\frac{e^{-2 \ln 3}}{1 + \pi}", 1 / 9 / (1 + np.pi)),
+        (r"\sqrt[3]{8}", 2),
+        (r"\lceil 7/2 \rceil", 4),
+        ("\frac{3}{8} \times 10^{-2}", 3 / 800),  # without the r
     ],
 )
 def test_numbers_may_be_written_in_many_ways(text, value):
     assert read(text, SCALAR).value == pytest.approx(value)
 
 
-@pytest.mark.parametrize("text", ["1 2; 3 -4", "1 2\n3 -4", "[[1, 2], [3, -4]]", "[1 2; 3 -4]"])
+@pytest.mark.parametrize("factor", [r"1\frac{1}{2}", "1/2π", "1 2"])
+def test_what_could_be_meant_otherwise_is_not_guessed(factor):
+    with pytest.raises(FormatError):
+        read(factor, SCALAR)
+
+
+def test_numbers_without_a_sign_between_are_a_product_only_where_one_is_asked_for():
+    several = read(r"0.25 \frac{3}{8} √4", {"kind": "numbers", "shape": [3]})
+    assert several.value.tolist() == [0.25, 0.375, 2]
+    factors = read([r"2 \frac{√9}{8}", "√4"], {"kind": "numbers", "shape": [2]})
+    assert factors.value.tolist() == [0.75, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("9 GiB", "write the number alone, without 'GiB', in the unit that the text asks for"),
+        (r"5\,\mathrm{s}", "without 's', in the unit"),
+        ("5 tokens", "write the number alone, without 'tokens'"),
+    ],
+)
+def test_a_unit_that_nobody_asks_for_gets_a_sentence(text, says):
+    with pytest.raises(FormatError, match=says):
+        read(text, SCALAR)
+
+
+@pytest.mark.parametrize("text", ["1536", "1.5 GiB", r"1.5\,\text{GiB}", 1536, "1610612736 bytes"])
+def test_a_number_may_stand_without_the_unit_that_is_asked_for(text):
+    found = read(text, SCALAR | {"unit": "MiB"})
+    assert (found.value, found.shown) == (1536, "1536 MiB")
+
+
+@pytest.mark.parametrize("text", ["12 KiB", "12288", "12,288 B", "3 x 4096", r"12\cdot 2^{10}"])
+def test_what_is_counted_may_have_a_unit(text):
+    right = Count(unit="B").read(12288)
+    kind = Count(unit="B")
+    assert kind.judge(kind.read(text, like=right), right).credit == 1
+    with pytest.raises(FormatError, match="numbers in B are expected, not '5 s'"):
+        kind.read("5 s", like=right)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 2; 3 -4",
+        "1 2\n3 -4",
+        "[[1, 2], [3, -4]]",
+        "[1 2; 3 -4]",
+        r"$\begin{pmatrix} 1 & 2 \\ 3 & -4 \end{pmatrix}$",
+        "\begin{bmatrix} 1 & 2 \\ 3 & -4 \\end{bmatrix}",
+    ],
+)
 def test_a_matrix_may_be_text(text):
     hint = {"kind": "numbers", "shape": [2, 2]}
     assert read(text, hint).value.tolist() == [[1, 2], [3, -4]]

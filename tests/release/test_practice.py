@@ -7,6 +7,7 @@ import pytest
 from autograder.course.build import build
 from autograder.course.proofs.helping import helping_problems
 from autograder.exercise import draw_pool
+from autograder.student.practice_diagnosis import diagnosed
 
 HALVED = '''
 @exercise.part(points=1, answer=Numbers())
@@ -117,3 +118,15 @@ def test_a_hint_that_gives_an_answer_away_is_refused(mini, hint, problem):
     found = helping_problems(assignment, exercise, draw_pool(exercise, "mini"))
     assert len(found) == bool(problem)
     assert problem in "".join(found)
+
+
+def test_two_mistakes_at_once_are_both_named():
+    letters = {"options": "ABCDEF", "multiple": True}
+    part = {"name": "a", "hint": {"kind": "choice", **letters}, "rule": letters, "from": []}
+    part |= {"says": ["B applies, too.", "D is never true."], "asks": ["Which apply?"]}
+    worked = {"right": {"a": {"right": ["AB"], "wrong": [[0, "A"], [1, "ABD"]]}}}
+    (said,) = diagnosed([part], worked, {"a": "AD"})
+    count = "Letters that apply: 1 of 2 marked; wrong letters: 1."
+    assert said == ("a", "mistake", f"{count} B applies, too. D is never true.")
+    (said,) = diagnosed([part], worked, {"a": "ABF"})
+    assert said.mark == "partly"

@@ -10,6 +10,7 @@ from typing import Any
 
 import sympy
 
+from autograder.algebra.building.functions import Ceiling, Floor, Max
 from autograder.algebra.building.parse import read
 from autograder.algebra.deadlines.guard import within
 from autograder.algebra.reading.errors import ParseError
@@ -160,6 +161,8 @@ def _terms(expr: sympy.Expr) -> _Terms:
         return _power(_terms(expr.base), Fraction(expr.exp.p, expr.exp.q))
     if expr.is_Pow or isinstance(expr, sympy.exp):
         return _exponential(*expr.as_base_exp())
+    if isinstance(expr, Ceiling | Floor | Max):  # grow as what they round, or as the sum
+        return _sum(map(_terms, expr.args))
     if isinstance(expr, sympy.log):
         return _log(_terms(expr.args[0]))
     raise _NoMonomial(f"{expr} is none")
@@ -168,9 +171,12 @@ def _terms(expr: sympy.Expr) -> _Terms:
 def _sum_of(expr: sympy.Expr) -> _Terms:
     """Add up; what cancels must not have been rounded, as 1/(k − 1) is to 1/k."""
     summands = list(map(_terms, expr.args))
-    rounded = any(_is_rounded(power) for power in expr.atoms(sympy.Pow))
+    rounded = expr.has(Ceiling, Floor, Max)
+    rounded = rounded or any(_is_rounded(power) for power in expr.atoms(sympy.Pow))
     if rounded and any(c.is_negative for terms in summands for c in terms.values()):
-        raise _NoMonomial("a difference in which something is divided by a sum is none")
+        raise _NoMonomial(
+            "a difference of what is rounded, the largest or divided by a sum is none"
+        )
     return _sum(summands)
 
 
