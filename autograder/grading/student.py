@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator, Sequence
+from copy import copy
 from typing import Any
 
+from autograder.exercise.checked import Carried
 from autograder.exercise.given import portable
 from autograder.exercise.gpu_checks import Timing
 from autograder.exercise.part import Function
+from autograder.exercise.source import with_below
 from autograder.grading.callee import Callee
 from autograder.grading.gpu import Gpu
 from autograder.grading.local import Local
@@ -16,7 +20,7 @@ from autograder.grading.proxies import kind_of
 from autograder.grading.runs import Run
 from autograder.grading.yardstick import Yardstick
 from autograder.sandbox import Reply, StudentError
-from autograder.sandbox.wire.requests import Drop, Request
+from autograder.sandbox.wire.requests import Drop, Request, StandIn
 
 
 class StudentCall(Callee):
@@ -35,6 +39,7 @@ class StudentCall(Callee):
         self._solution, self._yardstick = solution, yardstick
         self._gpu, self.has_gpu = gpu, gpu is not None
         self._on_gpu: Calls | None = None
+        self._helped: tuple[Function, ...] = ()
         self.kind = kind_of(solution)
 
     def __enter__(self) -> StudentCall:
@@ -61,9 +66,24 @@ class StudentCall(Callee):
         """Has the notebook less time left than a call may take?"""
         return self._calls.hurried
 
-    def own(self, solution: Function) -> StudentCall:
-        """Return another function of the submission, by its reference."""
-        return StudentCall(self._calls, solution)
+    def own(self, solution: Function) -> StudentCall | None:
+        """Return another function of the submission by its reference, if that doesn't stand in."""
+        return None if solution in self._helped else StudentCall(self._calls, solution)
+
+    @contextlib.contextmanager
+    def helped(self, broken: Sequence[Carried]) -> Iterator[StudentCall]:
+        """Let references stand in for earlier functions, in the submission's process as well.
+
+        The process is not used for other exercises then.
+        """
+        other = copy(self)
+        other._helped = tuple(one.solution for one in broken)
+        self._calls.ask(self._name, StandIn({one.name: with_below([one]) for one in broken}))
+        try:
+            yield other
+        finally:
+            with contextlib.suppress(StudentError):  # the process may be gone
+                self._calls.ask(self._name, StandIn({}))
 
     def reference_seconds(self, args: Any, kwargs: Any) -> tuple[Any, float | None]:
         """Call the reference in a process of its own and read that one's clock."""
