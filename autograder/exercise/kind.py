@@ -133,6 +133,14 @@ class Answer:
         """Judge an answer; kinds with partial credit say more than right or wrong."""
         return Judgement(float(self.same(given, expected, slack=slack)))
 
+    def made(self, given: Any, mistaken: Any, right: Any, *, slack: Any = 0.0) -> float:
+        """Tell how far a mistake shows in an answer that is not wholly its own.
+
+        Every wrong entry is the mistake's, which can't be chance: 1, or ½ where there are too few
+        digits; else 0.
+        """
+        return 0.0
+
     def says_much(self, right: Any) -> bool:
         """Tell whether so little counts as right that a wrong value beside it is no chance."""
         return True

@@ -423,7 +423,7 @@ def six():
 
 
 def handed_in(course, scaler):
-    """Return a right submission to the second assignment but for these lines of the carried code."""
+    """Return a submission to the second assignment, right but for a line of the carried code."""
     for assignment in ("a01_first", "a02_second"):
         generate(course, [assignment])
     simulate(course, "a02_second", 1)
