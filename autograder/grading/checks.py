@@ -221,8 +221,7 @@ def _followed(
     again = call.following()
     with contextlib.ExitStack() as open_:
         open_.callback(again.release)
-        own = {one.name: again.own(one.solution) for one in function.carried}
-        open_.enter_context(standing_in(own))
+        open_.enter_context(standing_in({o.name: again.own(o.solution) for o in function.carried}))
         failure = _attempt(function, check, again, secret)
         # From an exception nothing follows, nor from a check that could not go on with what came.
         decided = isinstance(failure, Mismatch)
@@ -236,6 +235,8 @@ def _followed(
             return _item(check, Status.PASSED, "follow_through", text)
         if vars(failure) == vars(first) and str(failure) == str(first):  # they made no difference
             return None
+        # So do mistakes answer that build on another function of the same exercise.
+        open_.enter_context(standing_in(again.borrowed))
         item = _judged(function, check, again, failure, secret, mistakes)
     return item if item.note in {wrong.name for wrong in mistakes} else None
 

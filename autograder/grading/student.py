@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from copy import copy
 from typing import Any
 
 from autograder.exercise.checked import Carried
@@ -39,7 +38,6 @@ class StudentCall(Callee):
         self._solution, self._yardstick = solution, yardstick
         self._gpu, self.has_gpu = gpu, gpu is not None
         self._on_gpu: Calls | None = None
-        self._helped: tuple[Function, ...] = ()
         self.kind = kind_of(solution)
 
     def __enter__(self) -> StudentCall:
@@ -66,21 +64,19 @@ class StudentCall(Callee):
         """Has the notebook less time left than a call may take?"""
         return self._calls.hurried
 
-    def own(self, solution: Function) -> StudentCall | None:
-        """Return another function of the submission by its reference, if that doesn't stand in."""
-        return None if solution in self._helped else StudentCall(self._calls, solution)
+    def own(self, solution: Function) -> StudentCall:
+        """Return another function of the submission, by its reference."""
+        return StudentCall(self._calls, solution)
 
     @contextlib.contextmanager
-    def helped(self, broken: Sequence[Carried]) -> Iterator[StudentCall]:
-        """Let references stand in for earlier functions, in the submission's process as well.
+    def helped(self, broken: Sequence[Carried]) -> Iterator[None]:
+        """Let references stand in for earlier functions, in the submission's process.
 
-        The process is not used for other exercises then.
+        It is not used for other exercises then.
         """
-        other = copy(self)
-        other._helped = tuple(one.solution for one in broken)
         self._calls.ask(self._name, StandIn({one.name: with_below([one]) for one in broken}))
         try:
-            yield other
+            yield
         finally:
             with contextlib.suppress(StudentError):  # the process may be gone
                 self._calls.ask(self._name, StandIn({}))

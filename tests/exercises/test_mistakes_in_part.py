@@ -19,7 +19,7 @@ EXERCISES = {
 def spoiled(right, rng):
     """Yield answers with another mistake: a slip in one entry, or other numbers."""
     place = rng.integers(right.size)
-    by_chance = right * np.exp(rng.normal(size=right.shape) / 2)
+    by_chance = np.asarray(right * np.exp(rng.normal(size=right.shape) / 2))
     one = right.flat[place]
     for entry in (-one, 0, 1, one + 1, one - 1, float(f"{by_chance.flat[place]:.2g}")):
         other = right.astype(float)
