@@ -43,8 +43,9 @@ def explains(mistaken: Array, right: Array, *, off: Array, own: Array, reach: An
     values, instead = (np.ravel(each).astype(float) for each in (mistaken, right))
     reach = np.ravel(np.broadcast_to(reach, np.shape(mistaken)))
     with np.errstate(all="ignore"):
-        telling = off & np.isfinite(values) & np.isfinite(instead) & ~_plain(values, reach)
-        chances = np.minimum(2 * reach / np.abs(values - instead), 1)
+        telling = off & np.isfinite(values) & ~_plain(values, reach)
+        apart = np.abs(values - np.where(np.isfinite(instead), instead, 0))
+        chances = np.minimum(2 * reach / apart, 1)
     if not own.all():
         # What stands elsewhere in the right answer may be exchanged, or have the wrong sign.
         telling &= ~_among(np.abs(values), np.abs(instead))

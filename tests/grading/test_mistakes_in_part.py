@@ -68,6 +68,8 @@ def test_what_a_mistake_does_not_explain_is_not_named_by_it(given, note):
         (Fractions(), ["3/8", "1/4"], ["1/8", "1/2"], ["1/8", "1/4"], False),
         (Fractions(), ["3/80", "1/4"], ["137/512", "1/2"], ["137/512", "1/4"], True),
         (Numbers(), [0.31, 2.7], [1e-5, 1.4], [0.0, 2.7], False),  # nothing was written
+        (Numbers(special=True), [7.3, "inf"], [19.2, 108960.0], [7.3, 108950.0], True),
+        (Numbers(special=True), [7.3, 108960.0], [19.2, "inf"], [7.3, "inf"], False),
         (Numbers(tolerance=0.2), [0.31, 0.77], [0.9, 0.2], [0.9, 0.77], False),  # loose
         (Numbers(), 0.2137, 0.3319, "0.332", True),
         (Numbers(), 0.2137, 0.3319, "0.33", False),  # two digits of one number: one in twelve
