@@ -40,6 +40,7 @@ class Choice(Answer):
     """
 
     kind = "choice"
+    together = True
     reader = staticmethod(read_choice)
     table = (
         ('Choice("ABCD")', "a letter", "equal"),
@@ -87,9 +88,9 @@ def first_statement():
         """Right or wrong; of several letters, credit for those that apply."""
         return judge_choice(given, expected, self.rule)
 
-    def contains(self, given: Any, wrong: Any, right: Any) -> bool:
-        """Of several letters, each may be a mistake of its own."""
-        return self.multiple and contains(given, wrong, right)
+    def made(self, given: Any, mistaken: Any, right: Any, *, slack: Any = 0.0) -> float:
+        """Look at the letters: each may be a mistake of its own."""
+        return float(self.multiple and contains(given, mistaken, right))
 
     @property
     def rule(self) -> dict[str, Any]:

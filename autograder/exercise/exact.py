@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from autograder.exercise.kind import (
     same_everywhere,
     with_shape,
 )
+from autograder.exercise.traces import explains
 from autograder.student.judging import judge_exact, judge_shape
 from autograder.student.readers import read_count, read_fractions
 from autograder.student.shapes import PRIMES, read_shape
@@ -49,6 +51,15 @@ class _Exact(Answer):
     def guess(self, number: int, right: Any) -> Any:
         """Return the same whole number everywhere."""
         return same_everywhere(number, np.shape(right)).astype(int).tolist()
+
+    def made(self, given: Any, mistaken: Any, right: Any, *, slack: Any = 0.0) -> float:
+        """Look at the entries that are wrong: each is a whole number of parts."""
+        if not np.shape(given) == np.shape(mistaken) == np.shape(right):
+            return 0.0
+        off, own = np.not_equal(given, right), np.equal(given, mistaken)
+        reach = [0.5 / Fraction(value).denominator for value in np.ravel(mistaken)]
+        found = explains(mistaken, right, off=off, own=own, reach=np.reshape(reach, off.shape))
+        return float(found)
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and shape."""

@@ -98,6 +98,7 @@ class Answer:
     kind: ClassVar[str] = "text"
     manual: ClassVar[bool] = False
     free: ClassVar[bool] = False  #: do students choose the value themselves?
+    together: ClassVar[bool] = False  #: may an answer show several known mistakes at once?
     reader: ClassVar[Any] = None
     ships: ClassVar[tuple[str, ...]] = ()
     table: ClassVar[tuple[tuple[str, str, str], ...]] = ()
@@ -137,9 +138,14 @@ class Answer:
         """Judge an answer; kinds with partial credit say more than right or wrong."""
         return Judgement(float(self.same(given, expected, slack=slack)))
 
-    def contains(self, given: Any, wrong: Any, right: Any) -> bool:
-        """Tell whether an answer has a mistake among others, where a kind can tell them apart."""
-        return False
+    def made(self, given: Any, mistaken: Any, right: Any, *, slack: Any = 0.0) -> float:
+        """Tell how far a mistake shows in an answer that is not wholly its own.
+
+        Every wrong entry is the mistake's, which can't be chance, or, where there may be several
+        mistakes `together`, so is what is wrong by this one: 1, or ½ where there are too few
+        digits; else 0.
+        """
+        return 0.0
 
     def says_much(self, right: Any) -> bool:
         """Tell whether so little counts as right that a wrong value beside it is no chance."""

@@ -20,7 +20,15 @@ from autograder.exercise.kind import (
     same_everywhere,
     with_shape,
 )
-from autograder.student.judging import close, half_units, is_loose, judge_numbers
+from autograder.exercise.traces import explains
+from autograder.student.judging import (
+    close,
+    half_units,
+    is_loose,
+    judge_numbers,
+    tolerance_of,
+    too_coarse,
+)
 from autograder.student.literals import Entry
 from autograder.student.readers import DIGITS, read_numbers
 from autograder.student.units import check_unit
@@ -169,6 +177,25 @@ def not_divided(x):
         if np.shape(given) != np.shape(expected):
             return False
         return bool(np.all(close(given, expected, self.rule, slack, widen)))
+
+    def made(self, given: Any, mistaken: Any, right: Any, *, slack: Any = 0.0) -> float:
+        """Look at the entries that are wrong, to the digits that were written."""
+        if not np.shape(given) == np.shape(mistaken) == np.shape(right) or self.between:
+            return 0.0
+        exact, correct = (close(given, each, self.rule, slack) for each in (mistaken, right))
+        own, off = exact, ~correct
+        counted = (given == mistaken) & (np.rint(mistaken) == mistaken) & (np.rint(right) == right)
+        reach = np.where(counted, 0.5, tolerance_of(mistaken, self.rule))
+        written = getattr(given, "entries", ())
+        if written and self.tolerance is None:
+            coarse, _ = too_coarse(written, given, mistaken)
+            own = exact | coarse
+            off &= ~np.logical_or(*too_coarse(written, given, right))
+            halves = np.reshape([entry.half for entry in written], off.shape)
+            reach = np.where(exact, reach, halves)
+        if not explains(mistaken, right, off=off, own=own, reach=reach):
+            return 0.0
+        return 1.0 if exact[off].all() else 0.5
 
     def typed(self, value: Any) -> Any:
         """Write as many figures as are asked for, and the unit."""

@@ -163,7 +163,10 @@ class Exercise:
         return register
 
     def reference(self, solution: Function) -> Function:
-        """Register the right implementation of a function that students write."""
+        """Register the right implementation of a function that students write.
+
+        What builds on it calls it by its name, and so may call the student's own in its place.
+        """
         if (name := solution.__name__) in self.solutions:
             raise AuthoringError(f"{self.id} has two references called `{name}`")
         function = CheckedFunction(self.id, solution, carried=self.carried)
@@ -175,7 +178,7 @@ class Exercise:
                 alternatives=self.alternatives,
             )
         self.functions = (*self.functions, function)
-        return solution
+        return replaceable(solution, name)
 
     def carries(self, place: str, name: str) -> Function:
         """Let answers build on the student's own function or class of an earlier exercise.

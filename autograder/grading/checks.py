@@ -6,6 +6,7 @@ import contextlib
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from functools import cache
 from typing import Any
 
 from autograder.exercise import (
@@ -15,10 +16,11 @@ from autograder.exercise import (
     Misconception,
     Mismatch,
 )
+from autograder.exercise.checked import Carried
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.budget import CHECK_SECONDS, TOO_MUCH, Exhausted, bounded
 from autograder.grading.callee import Callee
-from autograder.grading.earlier_code import explained
+from autograder.grading.earlier_code import broken, explained
 from autograder.grading.local import Local
 from autograder.grading.recorder import Known, Recorder
 from autograder.grading.replay import (
@@ -38,6 +40,8 @@ Function = Callable[..., Any]
 
 #: The note of checks that wait for a GPU.
 NO_GPU = "no_gpu"
+#: Those of checks in which an exception was raised.
+_RAISED = ("student_error", "blank")
 _LOST = "lost"
 _LATER = (
     "This is checked on a GPU. The score is withheld until that is done; you lose nothing by it."
@@ -77,6 +81,7 @@ def grade_checks(
     callee = call if isinstance(call, Callee) else Local(call)
     runs: Known = {}
     timed_out = False
+    raising_ones = cache(lambda: broken(function, callee, secret))
     for check in function.checks:
         if check.after and not items[check.after.name].score:
             items[check.name] = _item(
@@ -93,7 +98,10 @@ def grade_checks(
             named = {item.note for item in items.values()}
             # Where several explain a failure, it is the one that explained others before.
             mistakes = sorted(function.misconceptions, key=lambda wrong: wrong.name not in named)
-            items[check.name] = _run(function, check, recorder, secret, mistakes)
+            item = _run(function, check, recorder, secret, mistakes)
+            if item.note in _RAISED:
+                item = _helped(function, check, recorder, secret, mistakes, raising_ones()) or item
+            items[check.name] = item
             timed_out = items[check.name].note in ("timeout", TOO_MUCH)
             if watch:
                 watch(check, recorder)
@@ -157,6 +165,30 @@ def _outcome(
     return _judged(function, check, call, failure, secret, mistakes)
 
 
+def _helped(
+    function: CheckedFunction,
+    check: Check,
+    call: Recorder,
+    secret: str,
+    mistakes: Sequence[Misconception],
+    broken: Sequence[Carried],
+) -> Item | None:
+    """Run a check once more, with references in place of earlier functions that raise exceptions.
+
+    From an exception nothing follows; it was paid for where that function was asked for.
+    """
+    if not broken:
+        return None
+    with call.helped(broken) as again:
+        item = _run(function, check, again, secret, mistakes)
+    if item.note in _RAISED:
+        return None
+    names = " and ".join(f"`{one.name}`" for one in broken)
+    said = f"Ours stood in for your own {names}, which raised an exception when called by itself."
+    note = "follow_through" if item.status is Status.PASSED else item.note
+    return replace(item, note=note, feedback=f"{item.feedback} {said}".strip())
+
+
 def _attempt(
     function: CheckedFunction, check: Check, call: Recorder, secret: str
 ) -> Exception | None:
@@ -189,8 +221,7 @@ def _followed(
     again = call.following()
     with contextlib.ExitStack() as open_:
         open_.callback(again.release)
-        own = {one.name: again.own(one.solution) for one in function.carried}
-        open_.enter_context(standing_in(own))
+        open_.enter_context(standing_in({o.name: again.own(o.solution) for o in function.carried}))
         failure = _attempt(function, check, again, secret)
         # From an exception nothing follows, nor from a check that could not go on with what came.
         decided = isinstance(failure, Mismatch)
@@ -204,6 +235,8 @@ def _followed(
             return _item(check, Status.PASSED, "follow_through", text)
         if vars(failure) == vars(first) and str(failure) == str(first):  # they made no difference
             return None
+        # So do mistakes answer that build on another function of the same exercise.
+        open_.enter_context(standing_in(again.borrowed))
         item = _judged(function, check, again, failure, secret, mistakes)
     return item if item.note in {wrong.name for wrong in mistakes} else None
 

@@ -12,6 +12,7 @@ import numpy as np
 from autograder.exercise import (
     FormatError,
     Judgement,
+    Misconception,
     Part,
     Undecided,
     band,
@@ -120,34 +121,48 @@ def _mistaken(
     part: Part, answer: Any, true: Mapping[str, Any], own: Own, first: Judgement
 ) -> Judgement | None:
     """Name the misconceptions that give this answer: all of them, where numbers can't tell."""
-    found = [
-        wrong
+    found = {
+        wrong: 1.0
         for wrong in part.misconceptions
         if any(
             value is not None and part.answer.same(answer, value, slack=slack)
             for value, slack in _ways(part, wrong, true, own)
         )
-    ]
-    if not found:
-        return _shown(part, answer, true, first)
-    credit = max(first.credit, *(wrong.credit for wrong in found))  # sound steps before it count
-    said = " Or: ".join(wrong.feedback for wrong in found)
-    return Judgement(credit, found[0].name, f"Either: {said}" if found[1:] else said)
-
-
-def _shown(part: Part, answer: Any, true: Mapping[str, Any], first: Judgement) -> Judgement | None:
-    """Name every misconception that is in the answer beside others."""
-    right = true[part.name]
-    values = [(wrong, _evaluate(part, wrong, true)) for wrong in part.misconceptions]
-    found = [
-        wrong
-        for wrong, value in values
-        if value is not None and part.answer.contains(answer, value, right)
-    ]
+    }
+    wholly = bool(found)
+    if not wholly:
+        found = _in_part(part, answer, true, own)
     if not found:
         return None
-    said = dict.fromkeys([first.feedback, *(wrong.feedback for wrong in found)])
-    return Judgement(first.credit, found[0].name, " ".join(filter(None, said)))
+    # Sound steps before it count; with too few digits it earns half, as what is right does.
+    credit = max(first.credit, *(wrong.credit * share for wrong, share in found.items()))
+    said = " Or: ".join(wrong.feedback for wrong in found)
+    said = f"Either: {said}" if len(found) > 1 else said
+    if not wholly and part.answer.together:
+        told = dict.fromkeys([first.feedback, *(wrong.feedback for wrong in found)])
+        said = " ".join(filter(None, told))
+    elif not wholly and np.size(answer) > 1:
+        said = f"{first.feedback} Where it is wrong: {said}".strip()
+    if max(found.values()) < 1:
+        said = f"{said} There are too few digits as well."
+    return Judgement(credit, next(iter(found)).name, said)
+
+
+def _in_part(
+    part: Part, answer: Any, true: Mapping[str, Any], own: Own
+) -> dict[Misconception, float]:
+    """Return the misconceptions that give every entry that is wrong, and how far they show."""
+    found = {}
+    rights = [right for right, _ in _ways(part, part.compute, true, own)]
+    for wrong in part.misconceptions:
+        shares = [
+            part.answer.made(answer, value, right, slack=slack)
+            for (value, slack), right in zip(_ways(part, wrong, true, own), rights, strict=True)
+            if value is not None and right is not None
+        ]
+        if any(shares):
+            found[wrong] = max(shares)
+    return found
 
 
 def _ways(

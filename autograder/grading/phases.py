@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self
 
 from autograder.grading.runs import Run
 from autograder.sandbox import CellRun, Limits, Reply, Zygote
-from autograder.sandbox.wire.requests import Bench, Request
+from autograder.sandbox.wire.requests import OfCalls
 
 
 class Cells(Protocol):
@@ -53,7 +53,7 @@ class Calls(Protocol):
     def turn_back(self, number: int) -> None:
         """Make calls from now on as if no cell from ``number`` on had been run."""
 
-    def ask(self, name: str, request: Request | Bench, *, seconds: float | None = None) -> Reply:
+    def ask(self, name: str, request: OfCalls, *, seconds: float | None = None) -> Reply:
         """Ask something of a function, or raise ``StudentError``."""
 
     def once(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:

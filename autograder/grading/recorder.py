@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from autograder.exercise import Inconclusive, Measured, Work
 from autograder.exercise.cache import Unfamiliar, Values
+from autograder.exercise.checked import Carried
 from autograder.exercise.clocks import Curve
 from autograder.exercise.given import FIRST_KEY
 from autograder.exercise.gpu_checks import Timing
@@ -87,7 +89,7 @@ class Recorder:
     training
         What a training run was like, for a picture.
     borrowed
-        Did the check ask for a function that the answer may build on?
+        The functions that the check asked for, since the answer may build on them, by name.
     readings
         What was measured of the work, with the limits.
     """
@@ -103,8 +105,7 @@ class Recorder:
 
     def begin(self) -> None:
         """Forget everything, for the check to be run from its beginning."""
-        self.borrowed = False
-        self._owned: list[Recorder] = []
+        self.borrowed: dict[str, Recorder] = {}
         self.calls: list[Recorded] = []
         self.metered = False
         self.warnings: tuple[str, ...] = ()
@@ -167,7 +168,7 @@ class Recorder:
         made = (each.request for each in self.calls)
         if keys := [request.key for request in made if isinstance(request, Make)]:
             self._callee.ask(Drop(keys))
-        for other in self._owned:
+        for other in self.borrowed.values():
             other.release()
 
     def record(self, request: Request) -> Any:
@@ -202,10 +203,8 @@ class Recorder:
         It is the reference itself. Where the check then fails it runs once more, and gets the
         student's own: what is right given that passes.
         """
-        self.borrowed = True
         own = self._callee.own(solution) if self._following else None
-        self._owned.append(Recorder(own or solution))
-        return self._owned[-1]
+        return self.borrowed.setdefault(solution.__name__, Recorder(own or solution))
 
     @property
     def raised(self) -> bool:
@@ -216,6 +215,12 @@ class Recorder:
     def returned(self) -> list[Any]:
         """What the function returned, call by call."""
         return [each.value for each in self.calls if isinstance(each.request, Call)]
+
+    @contextlib.contextmanager
+    def helped(self, broken: Sequence[Carried]) -> Iterator[Recorder]:
+        """Begin once more, with references in place of the student's earlier functions."""
+        with self._callee.helped(broken):
+            yield Recorder(self._callee, runs=self._runs)
 
     def following(self) -> Recorder:
         """Return a fresh recorder that hands out the student's own functions."""

@@ -23,7 +23,7 @@ from autograder.grading.history import Cell, History
 from autograder.grading.phases import Calls
 from autograder.grading.runs import Run, Runs, key_of, packed, unpacked
 from autograder.sandbox import CellRun, Reply, Session, StudentError, Zygote, outputs
-from autograder.sandbox.wire.requests import Bench, Request, Time
+from autograder.sandbox.wire.requests import OfCalls, Time
 
 _Given = TypeVar("_Given")
 
@@ -185,7 +185,7 @@ class Runner:
         except StudentError:  # `read` tells which one it is
             return {}
 
-    def ask(self, name: str, request: Request | Bench, *, seconds: float | None = None) -> Reply:
+    def ask(self, name: str, request: OfCalls, *, seconds: float | None = None) -> Reply:
         """Ask something of a function in the process for calls.
 
         Raises

@@ -151,9 +151,7 @@ class Session:
         """Call a function and return its result, as `ask` does."""
         return self.ask(name, requests.Call(args, kwargs), seconds=seconds).value
 
-    def ask(
-        self, name: str, request: requests.Request | requests.Bench, *, seconds: float | None = None
-    ) -> Reply:
+    def ask(self, name: str, request: requests.OfCalls, *, seconds: float | None = None) -> Reply:
         """Ask something of a function, or of an object that it made. What it prints is dropped.
 
         Parameters
@@ -238,7 +236,9 @@ class Session:
         verb = verb or ("holds" if isinstance(request, requests.GetAttribute) else "returned")
         seconds = self._limits.call_seconds if seconds is None else seconds
         message = requests.as_message(request) | {"function": name}
-        if isinstance(request, requests.WithArguments):
+        if isinstance(request, requests.StandIn):
+            self.informed |= bool(request.sources)
+        elif isinstance(request, requests.WithArguments):
             self.informed |= tells(request.args, request.kwargs)
             message |= portable(request.args, request.kwargs)
         reply = self._conversation.ask(subject, seconds, self._limits.payload_bytes, message)

@@ -36,7 +36,7 @@ def judge_numbers(
         if (right & other).any():
             note, advice = "precision", f"Right as far as it goes: write {asked}."
     elif written and not is_loose(rule):
-        coarse, cut = _too_coarse(written, given, expected)
+        coarse, cut = too_coarse(written, given, expected)
         credits = np.where(~right & coarse, 0.5, credits)
         if (right | coarse | cut).all() and not right.all():
             note, advice = "too_coarse", "Right as far as it goes: write more digits."
@@ -160,8 +160,8 @@ def _has_digits(entry: Entry, rule: Any) -> bool:
     return figures is None or entry.figures[0] <= figures <= entry.figures[1]
 
 
-def _too_coarse(written: Any, given: Any, expected: Any) -> tuple[Any, Any]:
-    """Tell which numbers are right as far as they are written, rounded there or cut off.
+def too_coarse(written: Any, given: Any, expected: Any) -> tuple[Any, Any]:
+    """Tell which numbers are the expected as far as they are written, rounded there or cut off.
 
     The last digit must be worth something beside the numbers: who writes 1 for 0.8 knows nothing.
     """

@@ -294,6 +294,12 @@ def one_segment_again():
 
 
 @calls.misconception()
+def segments_counted():
+    """You added one call for each segment. Every block of a segment is run again."""
+    return [8, 12]
+
+
+@calls.misconception()
 def backward_counted():
     """You counted backward passes as calls. Count how often the blocks' `forward` runs."""
     return [16, 22]

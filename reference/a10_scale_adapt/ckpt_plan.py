@@ -149,6 +149,12 @@ def product_of_both():
 
 
 @reversible.misconception()
+def product_and_one():
+    """This is c r + 1. Recursion does better: solve the recurrence for small numbers."""
+    return np.array([7, 7, 9])
+
+
+@reversible.misconception()
 def power_of_two():
     """Not every state and every run halves the chain. Solve the recurrence for small numbers."""
     return np.array([2 ** (c + r) for c, r in ((3, 2), (2, 3), (8, 1))])
@@ -336,8 +342,8 @@ def lopsided(rng, n, cuts):
     """A chain for which the known mistakes give results of their own."""
     while True:
         sizes = chain_of(rng, n)
-        mistakes = (equal_lengths, one_part_less, filled_greedily)
-        if len({smallest_part(sizes, cuts), *(f(sizes, cuts) for f in mistakes)}) == 4:
+        mistakes = (equal_lengths, equal_lengths_rounded, one_part_less, filled_greedily)
+        if len({smallest_part(sizes, cuts), *(f(sizes, cuts) for f in mistakes)}) == 5:
             return sizes
 
 
@@ -368,6 +374,13 @@ def long_chains(call, rng):
 def equal_lengths(sizes, cuts):
     """You cut into parts of equal length. Their sums differ."""
     return max(int(sum(part)) for part in np.array_split(sizes, cuts + 1))
+
+
+@exercise.misconception(credit=0.4)
+def equal_lengths_rounded(sizes, cuts):
+    """You cut where parts of equal length would end. Their sums differ."""
+    places = [round(i * len(sizes) / (cuts + 1)) for i in range(cuts + 2)]
+    return max(sum(sizes[a:b]) for a, b in itertools.pairwise(places))
 
 
 @exercise.misconception(credit=0.4)

@@ -162,6 +162,12 @@ def spacing_of_one():
     return np.array([1.0, 8])
 
 
+@spacing.misconception(credit=0.5)
+def power_above_1000():
+    """1000 lies below 1024: take the power of two below it."""
+    return np.array([1.0, 4])
+
+
 @spacing.misconception()
 def epsilon_times_1000():
     """Within a power of two the spacing is the same everywhere: take the power of two below."""

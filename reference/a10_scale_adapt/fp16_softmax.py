@@ -96,6 +96,12 @@ def right():
 
 
 @right.misconception()
+def powers_of_two():
+    """You took powers of 2. A softmax takes powers of e."""
+    return 2.0**Z / (2.0**Z).sum()
+
+
+@right.misconception()
 def divided_linearly():
     """You divided the logits by their sum. A softmax takes exponentials first."""
     return Z / Z.sum()

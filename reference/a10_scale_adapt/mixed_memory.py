@@ -59,6 +59,12 @@ def half_of_everything():
 
 
 @per_parameter.misconception()
+def single_without_gradient(mixed):
+    """In single precision, too, there is a gradient beside weights and the two moments."""
+    return np.array([12, np.sum(mixed)])
+
+
+@per_parameter.misconception()
 def single_with_master_copy(mixed):
     """In single precision the weights are their own master copy."""
     return np.array([20, np.sum(mixed)])

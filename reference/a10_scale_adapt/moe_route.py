@@ -156,9 +156,9 @@ def smallest_logits(logits, k):
 
 @exercise.misconception
 def smaller_gate_first(logits, k):
-    """The right experts, with the smaller gate first."""
-    chosen, gates = route(logits, k)
-    return chosen[:, ::-1], gates[:, ::-1]
+    """You take the end of an ascending order: so the smaller gate, or larger index, comes first."""
+    chosen = np.argsort(logits, axis=1, kind="stable")[:, logits.shape[1] - k :]
+    return chosen, np.take_along_axis(softmax(logits), chosen, axis=1)
 
 
 @exercise.misconception
@@ -220,6 +220,12 @@ def first_choices_alone(route):
 def top1_load(route):
     """The same with k = 1."""
     return np.bincount(np.asarray(route(LOGITS, 1)[0], int).ravel(), minlength=4)
+
+
+@top1_load.misconception(credit=0.5)
+def sixth_token_misread():
+    """Look at the sixth token once more: which of its two positive logits is larger?"""
+    return np.array([5, 2, 1, 0])
 
 
 @top1_load.misconception()

@@ -70,7 +70,7 @@ def _helpers(exercise: Exercise) -> list[_HelperCall]:
     waiting = list(computes)
     while waiting:
         for helper in _called(inspect.unwrap(waiting.pop())):
-            if helper.function not in found and helper.function not in computes:
+            if inspect.unwrap(helper.function) not in {*map(inspect.unwrap, found), *computes}:
                 found[helper.function] = helper
                 waiting.append(helper.function)
     return list(found.values())

@@ -187,8 +187,18 @@ class Recall:
     snapshot: str
 
 
+@dataclass(frozen=True)
+class StandIn:
+    """Let functions of the grader's stand in for the notebook's, by name; none: no longer."""
+
+    sources: Mapping[str, str]
+
+
+#: What can be asked while functions are called.
+OfCalls = Request | Bench | StandIn
+
 #: What can be asked of a process of student code.
-OfProcess = Request | Bench | Execute | Read | ReadAll | Keep | Recall
+OfProcess = OfCalls | Execute | Read | ReadAll | Keep | Recall
 
 _KINDS: dict[str, type[OfProcess]] = {kind.__name__: kind for kind in get_args(OfProcess)}
 _FIELDS = {name: tuple(field.name for field in fields(kind)) for name, kind in _KINDS.items()}
