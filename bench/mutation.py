@@ -198,6 +198,8 @@ def main():
     course = Course.load(ROOT)
     id = next(id for id in course.ids() if id.startswith(arguments.assignment))
     assignment = load_assignment(course, id)
+    if assignment.broken:
+        raise SystemExit("; ".join(f"{each.id}: {each.message}" for each in assignment.broken))
     wanted = arguments.only.split(",") if arguments.only else list(assignment.sound)
     report = {"assignment": id, "python": platform.python_version(), "variants": VARIANTS}
     report |= {"share": 0.0, "total": {}, "exercises": {}} | {kind: [] for kind in KINDS}
