@@ -1,172 +1,49 @@
 """Mutate the right answers of an assignment: does every change lose points?
 
-Operators, comparisons, constants, axes, signs, indices and names of functions are changed one at
-a time in whatever the reference function and the parts of an exercise are computed with (texts,
-so derivations and letters, are left alone).  A mutant answers as a student would who made that one
-slip, and is graded in this process against the untouched reference: a part with the others right,
-in several variants, a function with all of its checks.  A mutant that loses nothing is compared
-with the reference in every variant of the pool; if all answers agree to nine digits, or are another
-right example where students choose one, it is equivalent.  What is left has survived.
+    python bench/mutation.py a03 [--only sdpa,dead_rows] [--out FILE]
+
+A mutant (`changes.py`) answers as a student would who made that one slip, and is graded in this
+process against the untouched reference: a part with the others right, in several variants, a
+function or class with all of its checks until one fails. One that loses nothing is compared with
+the reference in every variant of the pool, if only parts are computed with it: it is equivalent if
+all answers agree to nine digits, or are another right example where students choose one; tolerated
+if they are right to the digits, or within the band, that the exercise asks for. What a person found
+of the others stands in `judged.toml`, with a reason; all else has survived.
 """
 
 import argparse
 import ast
-import copy
 import inspect
 import json
 import platform
-import textwrap
+import sys
+import time
+import tomllib
 import types
 import warnings
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from changes import mutants, reached
 
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
 from autograder.course.proofs.part_proofs import right_answers
 from autograder.course.sources import plain
 from autograder.exercise import Numbers, apply, draw_pool, solve
-from autograder.grading.checks import grade_checks
+from autograder.grading import checks
+from autograder.grading.budget import Exhausted, bounded
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import Status
-from autograder.sandbox import StudentError
 
 ROOT = Path(__file__).resolve().parents[1]
+JUDGED = Path(__file__).with_name("judged.toml")
 VARIANTS = 6  # of the pool, in which a mutant may lose its points
-
-OPERATORS = {
-    ast.Add: [ast.Sub],
-    ast.Sub: [ast.Add],
-    ast.Mult: [ast.Div, ast.Add],
-    ast.Div: [ast.Mult],
-    ast.MatMult: [ast.Mult],
-    ast.Pow: [ast.Mult],
-    ast.Mod: [ast.Mult],
-    ast.FloorDiv: [ast.Mult],
-    ast.Lt: [ast.GtE, ast.LtE],
-    ast.LtE: [ast.Gt, ast.Lt],
-    ast.Gt: [ast.LtE, ast.GtE],
-    ast.GtE: [ast.Lt, ast.Gt],
-    ast.Eq: [ast.NotEq],
-    ast.NotEq: [ast.Eq],
-    ast.And: [ast.Or],
-    ast.Or: [ast.And],
-}
-CALLED = {
-    "max": ["min"],
-    "min": ["max"],
-    "sum": ["mean", "max"],
-    "mean": ["sum"],
-    "argmax": ["argmin"],
-    "exp": ["expm1", "exp2"],
-    "sqrt": ["square", "cbrt"],
-    "sin": ["cos"],
-    "cos": ["sin"],
-    "diag": ["tril"],
-    "triu": ["tril"],
-    "tril": ["triu"],
-    "zeros": ["ones"],
-    "ones": ["zeros"],
-    "randn": ["rand"],
-}
-
-
-def mutations(node):
-    """Yield ``(what, new node)`` for one node of a syntax tree."""
-    if isinstance(node, ast.BinOp | ast.BoolOp):
-        for other in OPERATORS.get(type(node.op), []):
-            yield "operator", _with(node, op=other())
-        if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.Add | ast.Mult):
-            yield "order", _with(node, left=node.right, right=node.left)
-    elif isinstance(node, ast.Compare):
-        for other in OPERATORS.get(type(node.ops[0]), []):
-            yield "comparison", _with(node, ops=[other(), *node.ops[1:]])
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        yield "sign", node.operand
-    elif isinstance(node, ast.Constant):
-        yield from (("constant", ast.Constant(value)) for value in _other(node.value))
-    elif isinstance(node, ast.Attribute):
-        if node.attr == "T":
-            yield "transpose", node.value
-        for other in CALLED.get(node.attr, []):
-            yield "function", _with(node, attr=other)
-    elif isinstance(node, ast.keyword) and node.arg in ("axis", "keepdims", "k"):
-        yield "axis", None
-    elif isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
-        yield "index", node.value
-
-
-def _with(node, **changes):
-    new = copy.copy(node)
-    for name, value in changes.items():
-        setattr(new, name, value)
-    return new
-
-
-def _other(value):
-    if isinstance(value, bool):
-        return [not value]
-    if isinstance(value, int | float):
-        return sorted({value + 1, -value, value * 2, 0} - {value})
-    return []
-
-
-def mutants(source, roots):
-    """Yield ``(name, line, what, before, after, tree)`` for each change of what ``roots`` need."""
-    tree = ast.parse(source)
-    for name, statement in reached(tree, roots).items():
-        body = statement.body if isinstance(statement, ast.FunctionDef) else [statement]
-        for parent in [node for part in body for node in ast.walk(part)]:
-            for field, place, child in children(parent):
-                for what, new in mutations(child):
-                    _put(parent, field, place, new)
-                    mutant = ast.fix_missing_locations(copy.deepcopy(tree))
-                    _put(parent, field, place, child, restore=new is None)
-                    line = getattr(child, "lineno", getattr(parent, "lineno", 0))
-                    yield name, line, what, ast.unparse(child), new and ast.unparse(new), mutant
-
-
-def reached(tree, roots):
-    """Return the functions and assignments of a module that ``roots`` need, by name."""
-    defined = {}
-    for statement in tree.body:
-        if isinstance(statement, ast.FunctionDef):
-            defined[statement.name] = statement
-        elif isinstance(statement, ast.Assign):
-            for node in ast.walk(statement):
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                    defined[node.id] = statement
-    defined.pop("exercise", None)
-    found, waiting = {}, list(roots)
-    while waiting:
-        name = waiting.pop()
-        if name in defined and defined[name] not in found.values():
-            statement = found[name] = defined[name]
-            body = statement.body if isinstance(statement, ast.FunctionDef) else [statement]
-            nodes = [node for part in body for node in ast.walk(part)]
-            waiting += [node.id for node in nodes if isinstance(node, ast.Name)]
-    return found
-
-
-def children(parent):
-    """Yield the field, the place in it (None where it is no list) and the node of each child."""
-    for field, value in list(ast.iter_fields(parent)):
-        places = list(enumerate(value)) if isinstance(value, list) else [(None, value)]
-        yield from ((field, p, child) for p, child in places if isinstance(child, ast.AST))
-
-
-def _put(parent, name, place, new, *, restore=False):
-    """Replace a field's value; None takes an entry out of a list, ``restore`` puts it back."""
-    if place is None:
-        setattr(parent, name, new)
-    elif restore:
-        getattr(parent, name).insert(place, new)
-    elif new is None:
-        del getattr(parent, name)[place]
-    else:
-        getattr(parent, name)[place] = new
+KINDS = ("equivalent", "tolerated", "survivors")  # of mutants that cost nothing
+COLUMNS = ("mutants", "killed", *KINDS)
+SECONDS = 20.0  # of processor time for a check or the parts: more is a hang
 
 
 def load(tree, path):
@@ -176,47 +53,44 @@ def load(tree, path):
     return module.exercise
 
 
-def loses(exercise, mutated, pool):
-    """Tell whether a slip of the mutated module costs points in one of the variants."""
+def passes(exercise, mutated):
+    """Tell whether the functions of a mutated module pass all checks."""
     for function, other in zip(exercise.functions, mutated.functions, strict=True):
-        items = grade_checks(function, student(other))
-        if any(item.status is not Status.PASSED for item in items):
-            return True
+        for check in function.checks:
+            # Nobody asks for the name of the mistake, so that none is looked for.
+            alone = replace(function, checks=(replace(check, after=None),), misconceptions=())
+            [item] = checks.grade_checks(alone, other.solution)
+            if item.status is not Status.PASSED and item.note != checks.NO_GPU:
+                return False
+    return True
+
+
+def answers(exercise, mutated, pool):
+    """Tell whether all parts of a mutated module earn their points."""
     for variant in pool:
         right = right_answers(exercise, variant)
         for part, other in zip(exercise.parts, mutated.parts, strict=True):
             if part.manual:
                 continue
-            try:
-                answers = {**right, part.name: plain(apply(other, solve(exercise, variant)))}
-            except Exception:  # it doesn't even run: no answer
-                return True
-            items = grade_parts(exercise, variant, answers.get)
+            given = {**right, part.name: plain(apply(other, solve(exercise, variant)))}
+            items = grade_parts(exercise, variant, given.get)
             if any(item.name == part.name and item.score != part.points for item in items):
-                return True
-    return False
+                return False
+    return True
 
 
-def student(mutated):
-    """Call the mutated function as if it were a student's."""
-
-    def call(*args, **kwargs):
-        try:
-            with np.errstate(all="ignore"):
-                return mutated.solution(*args, **kwargs)
-        except Exception as error:
-            raise StudentError("exception", str(error), type=type(error).__name__) from error
-
-    return call
-
-
-def equivalent(exercise, mutated, pool):
-    """Tell whether all answers to the parts are the same in every variant.
-
-    What the checks of a function let pass has not been shown to be the same: it has survived.
-    """
-    if exercise.functions:
+def earns(exercise, mutated, pool):
+    """Tell whether a slip of the mutated module costs nothing in any of the variants."""
+    try:
+        return bounded("parts", lambda: answers(exercise, mutated, pool), SECONDS) and passes(
+            exercise, mutated
+        )
+    except (Exception, Exhausted):  # it doesn't even run: no answer
         return False
+
+
+def same_answers(exercise, mutated, pool):
+    """Tell whether all answers to the parts are the same in every variant."""
     for variant in pool:
         known = solve(exercise, variant)
         for part, other in zip(exercise.parts, mutated.parts, strict=True):
@@ -233,78 +107,117 @@ def equivalent(exercise, mutated, pool):
     return True
 
 
-def examine(course, assignment, id):
-    """Return counts and survivors of one exercise."""
+def examine(course, assignment, id, judged):
+    """Return counts of an exercise's mutants, and those that cost nothing by their kind.
+
+    What the checks of a function let pass was not shown to be the same, since they try some inputs
+    only: a person must have ``judged`` it.
+    """
     exercise = assignment.sound[id]
     path = course.root / "reference" / assignment.id / f"{id}.py"
+    source = path.read_text()
     pool = draw_pool(exercise, course.id)
-    counts, survivors = Counter(), []
-    roots = [item.compute.__name__ for item in exercise.parts]
-    roots += [function.solution.__name__ for function in exercise.functions]
-    for function, line, what, before, after, tree in mutants(path.read_text(), roots):
+    students = [function.solution.__name__ for function in exercise.functions]
+    roots = [part.compute.__name__ for part in exercise.parts] + students
+    if not earns(exercise, load(ast.parse(source), path), pool[:VARIANTS]):
+        raise SystemExit(f"{id}: here the reference itself loses points")
+    called = reached(ast.parse(source), students)
+    counts, found = Counter(mutants=0, killed=0), {kind: [] for kind in KINDS}
+    for mutant in mutants(source, roots):
         counts["mutants"] += 1
         try:
-            mutated = load(tree, path)
-            if loses(exercise, mutated, pool[:VARIANTS]):
-                counts["lost points"] += 1
-                continue
+            mutated = load(mutant.tree, path)
         except Exception:  # the module or a shared helper breaks: no answer can be right
-            counts["lost points"] += 1
+            mutated = None
+        if mutated is None or not earns(exercise, mutated, pool[:VARIANTS]):
+            counts["killed"] += 1
             continue
-        kind = "equivalent" if equivalent(exercise, mutated, pool) else "survived"
-        counts[kind] += 1
-        survivors.append(
-            {
-                "exercise": id,
-                "function": function,
-                "line": line,
-                "change": what,
-                "before": before,
-                "after": after,
-                "kind": kind,
-            }
-        )
-    return counts, survivors
+        kind, reason = judgement(judged, id, mutant.key)
+        if mutant.function not in called and same_answers(exercise, mutated, pool):
+            kind, reason = "equivalent", "the same answer in every variant"
+        elif mutant.function not in called and answers(exercise, mutated, pool):
+            kind, reason = "tolerated", "right to the precision that is asked for, in every variant"
+        row = {"exercise": id, "function": mutant.function, "line": mutant.line}
+        row |= {"before": mutant.before, "after": mutant.after, "reason": reason}
+        found[kind].append(row)
+    return dict(counts) | {kind: len(rows) for kind, rows in found.items()}, found
+
+
+def judgement(judged, id, key):
+    """Return what a person found of a mutant, and why."""
+    for kind in KINDS:
+        if reason := judged[kind].get(id, {}).get(key):
+            return kind, reason
+    return "survivors", "not judged"
+
+
+def judgements():
+    """Return the reason by mutant, for each kind and exercise: what a person has found."""
+    with JUDGED.open("rb") as file:
+        found = tomllib.load(file)
+    return {
+        kind: {
+            id: {key: reason for reason, keys in reasons.items() for key in keys}
+            for id, reasons in found.get(kind, {}).items()
+        }
+        for kind in KINDS
+    }
+
+
+def summed(report):
+    """Put the sums over all exercises into a report, and the share of mutants that are killed."""
+    total = Counter()
+    for row in report["exercises"].values():
+        total.update(row)
+    real = total["mutants"] - total["equivalent"] - total["tolerated"]
+    report["total"] = {name: round(number, 1) for name, number in total.items()}
+    report["share"] = round(total["killed"] / real, 4) if real else 1.0
+
+
+def show(name, counts, found, judged):
+    """Print what was found in an exercise, and judgements of mutants that are not among it."""
+    print(f"{name:24}" + "".join(f"{counts[key]:12}" for key in COLUMNS) + f"{counts['seconds']:7}")
+    for row in found["survivors"]:
+        print(f"  {name}:{row['line']} {row['function']} ({row['reason']})")
+        print(f"    - {row['before']}\n    + {row['after']}")
+    met = {f"{row['function']}: {row['after']}" for rows in found.values() for row in rows}
+    for key in {key for kind in judged.values() for key in kind.get(name, {})} - met:
+        print(f"  judged in {JUDGED.name}, but not met: {key}")
+    sys.stdout.flush()
 
 
 def main():
     parser = argparse.ArgumentParser(description=inspect.cleandoc(__doc__).partition("\n")[0])
     parser.add_argument("assignment", help="its id, or the beginning of it")
+    parser.add_argument("--only", help="these exercises; what --out holds of others stays")
     parser.add_argument("--out", type=Path, help="write what was found to this JSON file")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
+    checks.CHECK_SECONDS = SECONDS
     course = Course.load(ROOT)
     id = next(id for id in course.ids() if id.startswith(arguments.assignment))
     assignment = load_assignment(course, id)
-    total, found, rows = Counter(), [], {}
-    print(f"{'exercise':24}{'mutants':>8}{'lose':>8}{'equivalent':>12}{'survive':>9}")
-    for name in assignment.sound:
-        counts, survivors = examine(course, assignment, name)
-        total += counts
-        found += survivors
-        rows[name] = dict(counts)
-        print(
-            f"{name:24}{counts['mutants']:8}{counts['lost points']:8}"
-            f"{counts['equivalent']:12}{counts['survived']:9}",
-            flush=True,
-        )
-    real = total["mutants"] - total["equivalent"]
-    share = total["lost points"] / real if real else 1.0
-    print(f"{share:.1%} of {real} mutants that are not equivalent lose points")
-    for row in found:
-        change = f"{row['before']} → {row['after'] or 'left out'}"
-        print(textwrap.shorten(f"  {row['kind']:10} {row['exercise']}:{row['line']} {change}", 120))
+    if assignment.broken:
+        raise SystemExit("; ".join(f"{each.id}: {each.message}" for each in assignment.broken))
+    wanted = arguments.only.split(",") if arguments.only else list(assignment.sound)
+    report = {"assignment": id, "python": platform.python_version(), "variants": VARIANTS}
+    report |= {"share": 0.0, "total": {}, "exercises": {}} | {kind: [] for kind in KINDS}
+    if arguments.only and arguments.out and arguments.out.exists():
+        report |= json.loads(arguments.out.read_text())
+    judged = judgements()
+    print(f"{'exercise':24}" + "".join(f"{name:>12}" for name in COLUMNS) + f"{'s':>7}")
+    for name in wanted:
+        start = time.perf_counter()
+        counts, found = examine(course, assignment, name, judged)
+        counts["seconds"] = round(time.perf_counter() - start, 1)
+        report["exercises"][name] = counts
+        for kind, rows in found.items():
+            report[kind] = [row for row in report[kind] if row["exercise"] != name] + rows
+        show(name, counts, found, judged)
+    summed(report)
+    print(f"{report['share']:.1%} of the mutants whose answers are wrong are killed")
     if arguments.out:
-        report = {
-            "assignment": id,
-            "python": platform.python_version(),
-            "variants": VARIANTS,
-            "share": share,
-            "total": dict(total),
-            "exercises": rows,
-            "not caught": found,
-        }
         arguments.out.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
 
 

@@ -63,8 +63,8 @@ class WithEinsum(nn.Module):
 
 
 def qkv(rng, *batch, dtype=torch.float32):
-    """Tensors of four different sizes."""
-    shapes = (3, 4), (5, 4), (5, 2)
+    """Tensors of four different sizes; a width of 4 has its half for a root."""
+    shapes = (3, 6), (5, 6), (5, 2)
     return [torch.tensor(rng.normal(size=(*batch, *shape))).to(dtype) for shape in shapes]
 
 

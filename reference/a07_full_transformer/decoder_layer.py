@@ -383,12 +383,15 @@ def padding_of_the_source(call, rng):
 
 @exercise.check(points=0.75)
 def draws_its_weights(call, rng):
-    """Fresh layers draw from `rng`: two generators give two layers, equal ones the same twice."""
+    """Fresh layers draw their matrices from `rng`, anew for each; all else begins as 0 or 1."""
     y, memory, _ = texts(rng)
     same, again, other = (call.make(D, H, F, seeded(seed)) for seed in (1, 1, 2))
     out = np.asarray(same(y, memory))
     agree(again(y, memory), out, what="the output of a second layer from the same generator")
     require(not np.allclose(other(y, memory), out), "another generator gives the same weights")
+    vectors = {name: shape for name, shape in SHAPES.items() if len(shape) == 1}
+    again.load({n: np.full(size, float(n.startswith("gamma"))) for n, size in vectors.items()})
+    agree(again(y, memory), out, what="the output with biases and shifts of 0, scales of 1")
 
 
 @exercise.misconception(fatal=True)

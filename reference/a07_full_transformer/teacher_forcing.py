@@ -209,11 +209,12 @@ def other_tokens(call, rng):
 
 @exercise.check(points=0.75)
 def padded_batch(call, rng):
-    """In a batch each label row ends with its own end token, and padding after it."""
+    """Each label row ends with its own end token, and padding after it; so does a single one."""
     tgt = rng.integers(3, 12, (3, 5))
     for row, length in zip(tgt, rng.permutation([2, 3, 5]), strict=True):
         row[length:] = 2
-    agree(call(tgt, 0, 1, 2), shift_right(tgt, 0, 1, 2))
+    for padded in (tgt, tgt[0]):
+        agree(call(padded, 0, 1, 2), shift_right(padded, 0, 1, 2))
 
 
 @exercise.check(points=0.25)
