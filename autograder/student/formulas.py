@@ -11,7 +11,8 @@ from autograder.student.unreadable import FormatError
 
 def read_formula(raw: Any, hint: dict[str, Any]) -> str:
     """Return how the grader will read a formula."""
-    return _ask_the_grammar(raw, hint, "look", implicit=hint.get("implicit", False))
+    how = {"implicit": hint.get("implicit", False), "functions": hint.get("functions", ())}
+    return _ask_the_grammar(raw, hint, "look", **how)
 
 
 #: No derivation of the course needs a tenth of these lines.

@@ -166,6 +166,11 @@ check("by_hand")
         ({"kind": "formula", "names": ["x"]}, "1/2*x - -x^2", "read as (1/2)·x − (−x^2)"),
         ({"kind": "formula", "names": ["p_1"]}, "sum(p_k, k, 1, n)", "read as sum(p_k, k, 1, n)"),
         (
+            {"kind": "formula", "names": ["x", "T"], "functions": ["T"], "implicit": True},
+            "T(x) diff(T(x), x) + T x",
+            "read as T(x)·diff(T(x), x) + T·x",
+        ),
+        (
             {"kind": "formula", "names": ["n", "d_k"], "functions": ["O"], "implicit": True},
             "O(2 n d_k)",
             "read as O(2·n·d_k)",

@@ -29,6 +29,7 @@ def look(
     *,
     calls: Collection[str],
     constants: Collection[str],
+    functions: Collection[str] = (),
     implicit: bool = False,
     indexed: Collection[str] = (),
     latex: bool = False,
@@ -43,6 +44,8 @@ def look(
         What it may be about; ``p_1`` and ``p1`` are the same name.
     calls, constants
         Functions, and names such as ``pi``, that every formula may use.
+    functions
+        Functions of the exercise's own. One may be among the names, too: ``F(x)`` is its value.
     implicit
         Whether ``2 n d`` is a product.
     indexed
@@ -61,10 +64,10 @@ def look(
     '(1/2)·x^2'
     """
     known = {name.replace("_", ""): name for name in names}
-    functions = frozenset(calls).difference(known)
-    words = frozenset(known)
-    tree = read_tree(text, implicit=implicit, functions=functions, words=words, latex=latex)
-    _check_names(tree, str(text), known, frozenset(constants), functions, frozenset(indexed))
+    called = frozenset(calls).difference(known).union(functions)
+    words = frozenset(known).difference(functions)
+    tree = read_tree(text, implicit=implicit, functions=called, words=words, latex=latex)
+    _check_names(tree, str(text), known, frozenset(constants), called, frozenset(indexed))
     module = re.search(rf"\b{MODULE}", str(text))
     hint = f"  (without {module[0]} it is the same)" if module else ""
     return (_written(tree)[0] or " ".join(str(text).split())) + hint
