@@ -9,10 +9,11 @@ from autograder.algebra.comparing.texts import equivalent
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving.chain import Chain
 from autograder.algebra.deriving.equation_chain import EquationChain
-from autograder.algebra.deriving.examination import Examination, Finding
+from autograder.algebra.deriving.examination import Examination
 from autograder.algebra.deriving.indexed_chain import IndexedChain
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.rules import RULES, Fact, Rule
+from autograder.algebra.deriving.task import Finding
 from autograder.algebra.deriving.waypoint import Waypoint
 from autograder.algebra.reading.errors import ParseError
 

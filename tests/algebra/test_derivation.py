@@ -271,7 +271,7 @@ def test_a_line_may_hold_several_sides_and_repeat_the_first():
 
 
 def test_a_wrong_result_costs_more_than_a_slip_on_the_way():
-    slip = TRACE.examine([TRACE.start, GATHERED, f"{GATHERED} + p1", TRACE.target]).credit
+    slip = TRACE.examine([TRACE.start, f"{GATHERED} + p1", GATHERED, TRACE.target]).credit
     result = TRACE.examine([TRACE.start, GATHERED, TRACE.target, f"{TRACE.target} + p1"]).credit
     assert result < slip < 1
 

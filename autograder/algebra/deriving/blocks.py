@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 import sympy
 
 from autograder.algebra.building.block import Block, Grid, Misfit, block
 from autograder.algebra.deriving.inert import Transposed
-
-if TYPE_CHECKING:
-    from autograder.algebra.deriving.written_out import World
+from autograder.algebra.deriving.written_out import World
 
 
 def multiplied(e: sympy.Expr, world: World) -> sympy.Expr:  # noqa: ARG001

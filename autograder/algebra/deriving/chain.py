@@ -10,29 +10,23 @@ from typing import ClassVar
 
 import sympy
 
-from autograder.algebra.building.derivatives import differentiate
 from autograder.algebra.building.functions import Diff
-from autograder.algebra.building.library import CALLS
-from autograder.algebra.building.parse import build
-from autograder.algebra.building.scope import Scope
 from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
-from autograder.algebra.deriving.examination import Examination, Examiner, Finding
+from autograder.algebra.deriving.examination import Examination, Examiner
+from autograder.algebra.deriving.language import Language
 from autograder.algebra.deriving.line import Line
-from autograder.algebra.deriving.structure import adds_nothing
+from autograder.algebra.deriving.structure import Structure, adds_nothing
+from autograder.algebra.deriving.task import Finding
 from autograder.algebra.deriving.waypoint import Waypoint
 from autograder.algebra.reading.errors import ParseError
-from autograder.algebra.reading.grammar import read_tree
-from autograder.algebra.reading.lines import take_apart
-from autograder.algebra.reading.tree import Node
 
 MAX_LINES = 40
-_CALLS = frozenset(CALLS)
 _BECAUSE = "refuted: "  # a verdict that gives a reason in place of numbers
 
 
 @dataclass(frozen=True)
-class Chain:
+class Chain(Language):
     """What a derivation must do: lead from `start` to `target` in steps that can be followed.
 
     Parameters
@@ -89,13 +83,6 @@ class Chain:
     ends: Waypoint | None = None
     min_lines: int = 3
     assumptions: Mapping[str, str] = field(default_factory=dict)
-
-    line_type: ClassVar[type[Line]] = Line
-
-    @property
-    def bounds(self) -> bool:
-        """Whether a line may be at least as large as the one before."""
-        return False
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -186,7 +173,15 @@ class Chain:
 
     def adds_nothing(self, before: Line, line: Line) -> bool:
         """Whether a line is the one before in disguise, if the two are equal."""
-        return bool(before.expr == line.expr) or adds_nothing(before.structure, line.structure)
+        if adds_nothing(before.structure, line.structure) and adds_nothing(
+            before.in_names, line.in_names
+        ):
+            # Z above and below prepares a step, where the names before are defined by Z.
+            return not (line.written_names - before.written_names) & self.behind(before.names)
+        if before.expr != line.expr:
+            return False
+        # sympy adds terms up and cancels when it reads a line: here that may be the step.
+        return before.cancels == line.cancels or before.holds(line) or line.holds(before)
 
     def point(self, verdict: Verdict, *lines: Line) -> str:
         """Return the point that refutes, in the names that stand in the lines.
@@ -229,44 +224,60 @@ class Chain:
     def is_result(self, line: Line) -> bool:
         """Whether a line has, as it is written, the form that is asked for at the end."""
         if not self._tells_the_result:
-            return bool(line.expr == self.result.expr)
+            return self.is_target(line)
         return not (line.written_names - set(self.allowed_at_end) or self.out_of_form(line))
 
-    def read_form(self, text: str) -> sympy.Expr:
-        """Read `text` with this derivation's names; derivatives stay as written."""
-        return self.build(self.tree(text), text)
+    def is_target(self, line: Line) -> bool:
+        """Whether a line is the target, as it is or with + 0 or · 1."""
+        target = self.result
+        if not self.is_spelled_like(line, target):
+            return False
+        return bool(target.expr.is_number) or line.holds(target) or not line.cancels
 
-    def tree(self, text: str, *, latex: bool = False) -> Node:
-        """Read `text` as a tree, by the one grammar that there is."""
-        words = self._scope.words
-        return read_tree(text, implicit=True, functions=_CALLS, words=words, latex=latex)
+    def leaps(self, before: Line, line: Line) -> bool:
+        """Whether a line that is the first one to say something says the result.
 
-    def build(self, tree: Node, text: str) -> sympy.Expr:
-        """Return what a tree, or a part of one, says in this derivation's names."""
-        return build(tree, text, self._scope)
+        What is asked for on the way is missing then, or a derivative has been carried out, or the
+        line is the target multiplied out or factored.
+        """
+        if not self.is_result(line):
+            return False
+        missing = bool(self.waypoints) or before.expr.has(Diff)
+        return missing or (not line.cancels and line.expr in self._forms)
+
+    def is_spelled_like(self, line: Line, other: Line) -> bool:
+        """Whether two lines are read as the same."""
+        return bool(line.expr == other.expr)
+
+    def is_routine(self, before: Line, line: Line) -> bool:  # noqa: ARG002
+        """Whether a step goes by no rule but algebra, where there are others."""
+        return False
 
     def hint(self) -> dict[str, object]:
         """Return what a student's notebook may know about a line: the names it may use."""
         return {"names": list(self.names)}
 
-    def fold(self, expr: sympy.Expr) -> sympy.Expr:
-        """Put the defined name wherever the sum that it stands for is written out."""
-        sums = {value: name for name, value in self._definitions.items() if value.is_Add}
-        return expr.xreplace(sums)
-
     @functools.cached_property
     def given(self) -> Line:
         """The given expression, as line 0."""
-        return self._line(0, self.start)
+        return self.line(0, self.start)
 
     @functools.cached_property
     def result(self) -> Line:
         """The target, as a line."""
-        return self._line(0, self.target)
+        return self.line(0, self.target)
 
     @functools.cached_property
-    def _scope(self) -> Scope:
-        return Scope(self.names, self.assumptions)
+    def _forms(self) -> tuple[sympy.Expr, ...]:
+        target = self.result.expr
+        return target, sympy.expand(target), sympy.factor(target)
+
+    @functools.cached_property
+    def written_out(self) -> Mapping[Structure, Structure]:
+        """What given names mean that are gone at the end, and those names."""
+        gone = {("name", name.replace("_", "")) for name in self.given.names}
+        gone -= {("name", name.replace("_", "")) for name in self.allowed_at_end}
+        return {what: name for what, name in super().written_out.items() if name in gone}
 
     @functools.cached_property
     def _tells_the_result(self) -> bool:
@@ -278,54 +289,6 @@ class Chain:
         if self.final_names is not None:
             return self.final_names
         return tuple(sorted(self.result.names))
-
-    @functools.cached_property
-    def _definitions(self) -> dict[sympy.Symbol, sympy.Expr]:
-        return {self.read_form(k): self.read_form(v) for k, v in self.definitions.items()}
-
-    def read_line(self, number: int, text: object, before: Sequence[Line] = ()) -> list[Line]:
-        """Read the formulas of one line; the first of several is left out if it stands before."""
-        if not isinstance(text, str):
-            raise ParseError(f"Line {number} cannot be read: it is no text")
-        written = take_apart(text)
-        if not written.sides:
-            raise ParseError(f"Line {number} cannot be read: there is no formula", text)
-        read = []
-        for side in written.sides:
-            if side.relation != "=" and not self.bounds:
-                reason = f"Line {number} cannot be read: expected an equality"
-                raise ParseError(reason, text, 0)
-            read.append(self._line(number, side.text, side.relation, text, written.reason))
-        if len(read) > 1 and any(read[0].structure == line.structure for line in before):
-            del read[0]
-        return read
-
-    def _line(
-        self, number: int, text: str, relation: str = "=", whole: str = "", rule: str = ""
-    ) -> Line:
-        """Read one formula; what makes no sense as text may do so as LaTeX."""
-        problem: ParseError | None = None
-        for latex in (False, True):
-            try:
-                tree = self.tree(text, latex=latex)
-                expr = self.build(tree, text)
-                expanded = self.expand(expr, text)
-            except ParseError as error:
-                problem = problem or error
-                continue
-            kind = self.line_type
-            return kind(number, whole or text, expr, expanded, tree, self, relation, rule)
-        assert problem is not None
-        reason = f"Line {number} cannot be read: {problem.reason}"
-        raise ParseError(reason, whole or text, problem.position) from None
-
-    def expand(self, expr: sympy.Expr, text: str = "") -> sympy.Expr:
-        """Put definitions in and carry derivatives out."""
-        for _ in self._definitions:
-            expr = expr.xreplace(self._definitions)
-        if not self._definitions.keys().isdisjoint(expr.free_symbols):
-            raise ValueError("the definitions go round in a circle")
-        return differentiate(expr, text)
 
 
 def _numbered(lines: Sequence[str]) -> list[tuple[int, str]]:

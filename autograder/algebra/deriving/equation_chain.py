@@ -93,7 +93,7 @@ class EquationChain(IndexedChain):
         for side in others:
             right = side.text.lstrip()
             left = f"{first.text} =".ljust(len(side.text) - len(right))
-            lines.append(self._line(number, left + right, "=", text, written.reason))
+            lines.append(self.line(number, left + right, "=", text, written.reason))
         return lines
 
     def hint(self) -> dict[str, object]:
@@ -155,6 +155,15 @@ class EquationChain(IndexedChain):
         """Whether a line is solved for what is asked for."""
         return not self.out_of_form(line)
 
+    def is_target(self, line: Line) -> bool:
+        """Whether a line is solved for what is asked for, or says the same on one side."""
+        target = self.result.expr
+        return self.is_result(line) or line.expr in (target, -target)
+
+    def leaps(self, before: Line, line: Line) -> bool:  # noqa: ARG002
+        """Whether a first line says the result."""
+        return self.is_target(line)
+
     @staticmethod
     def _sides(line: Line) -> tuple[sympy.Expr, sympy.Expr]:
         assert isinstance(line, Equation)
@@ -191,7 +200,8 @@ class EquationChain(IndexedChain):
         unknown = value(self._sides(self.result)[0], env, self._plain)
         for solved, equation in ((before, other), (line, one)):
             for left, right in self._solved(solved, unknown, env):
-                return equal(equation.xreplace({left: right}), sympy.S.Zero)
+                if equation.has(left):
+                    return equal(equation.xreplace({left: right}), sympy.S.Zero)
         verdict = multiples(one, other)
         return Verdict(None, "undecided: perhaps") if verdict is NO_MULTIPLE else verdict
 

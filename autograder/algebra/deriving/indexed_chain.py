@@ -15,13 +15,13 @@ from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving import matrix_lines
 from autograder.algebra.deriving.bounds import bounded, signed
-from autograder.algebra.deriving.examination import Finding
 from autograder.algebra.deriving.for_every_n import at_most, equal_for_all
-from autograder.algebra.deriving.inert import Uncomputed
+from autograder.algebra.deriving.inert import Uncomputed, unnamed
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.opacity import Opaque
 from autograder.algebra.deriving.premises import IndexedLine, Premises
 from autograder.algebra.deriving.rules import Fact
+from autograder.algebra.deriving.task import Finding
 from autograder.algebra.deriving.written_out import free_indices, rewritten, value
 
 _REMEMBERED = 256  # steps that were decided
@@ -205,6 +205,18 @@ class IndexedChain(Premises):
             return False
         same = bool(before.expr == line.expr)
         return same or not self.has_rules or self.goes_by(before, line, "algebra")
+
+    def is_spelled_like(self, line: Line, other: Line) -> bool:
+        """Whether two lines are read as the same, the names of bound indices aside."""
+        return bool(unnamed(line.expr) == unnamed(other.expr))
+
+    def leaps(self, before: Line, line: Line) -> bool:
+        """Whether a first line says the result; a step that goes by rules says what it skips."""
+        return not self.has_rules and super().leaps(before, line)
+
+    def is_routine(self, before: Line, line: Line) -> bool:
+        """Whether a step goes by no rule but algebra, where there are others."""
+        return self.goes_by(before, line, "algebra")
 
     def goes_by(self, before: Line, line: Line, *names: str) -> bool:
         """Whether a step goes by the rules of these names, and algebra."""

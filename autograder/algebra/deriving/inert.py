@@ -44,3 +44,13 @@ class Transposed(sympy.Function):  # type: ignore[misc]
         if isinstance(argument, Transposed):
             return argument.args[0]
         return argument if argument.is_commutative else None
+
+
+def unnamed(e: sympy.Expr, depth: int = 0) -> sympy.Expr:
+    """Give bound indices names by how deep they stand, so that their own don't matter."""
+    if isinstance(e, Total | Largest):
+        k = sympy.Symbol(f"bound{depth}", integer=True, positive=True)
+        body, index, *ends = e.args
+        inner = unnamed(body.xreplace({index: k}), depth + 1)
+        return e.func(inner, k, *(unnamed(end, depth) for end in ends))
+    return e.func(*(unnamed(a, depth) for a in e.args)) if e.args else e

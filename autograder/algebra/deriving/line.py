@@ -4,25 +4,51 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import sympy
 from mpmath.ctx_mp import MPContext
+from sympy.core.function import AppliedUndef
 
 from autograder.algebra.building import chance
 from autograder.algebra.building.numeric import Evaluator, Undefined
 from autograder.algebra.deriving import structure as structures
+from autograder.algebra.deriving.inert import Largest, Total
 from autograder.algebra.deriving.structure import Structure
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.tree import Node
 
-if TYPE_CHECKING:
-    from autograder.algebra.deriving.chain import Chain
-
 MAX_SPLIT_TERMS = 9  # of a sum whose parts are looked at
 DIGITS = 30
+
+
+class Reader(Protocol):
+    """What a line is read with: the names of its derivation, and what they mean."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that a line may use."""
+
+    @property
+    def written_out(self) -> Mapping[Structure, Structure]:
+        """What names mean that are gone at the end, and those names."""
+
+    def tree(self, text: str) -> Node:
+        """Read `text` as a tree."""
+
+    def build(self, tree: Node, text: str) -> sympy.Expr:
+        """Return what a tree says."""
+
+    def read_form(self, text: str) -> sympy.Expr:
+        """Return what a text says."""
+
+    def expand(self, expr: sympy.Expr) -> sympy.Expr:
+        """Put definitions in and carry derivatives out."""
+
+    def fold(self, expr: sympy.Expr) -> sympy.Expr:
+        """Put the defined name wherever the sum that it stands for is written out."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +78,7 @@ class Line:
     expr: sympy.Expr
     expanded: sympy.Expr
     tree: Node = field(repr=False, compare=False)
-    chain: Chain = field(repr=False, compare=False)
+    chain: Reader = field(repr=False, compare=False)
     relation: str = "="
     rule: str = ""
 
@@ -115,6 +141,21 @@ class Line:
         return structures.structure(self.tree)
 
     @functools.cached_property
+    def in_names(self) -> Structure:
+        """The structure, with given names for what they mean: exp(a)/Z is p again."""
+        return structures.folded(self.structure, self.chain.written_out)
+
+    @functools.cached_property
+    def cancels(self) -> bool:
+        """Whether something is written that cancels or is added up when it is read."""
+        return structures.leaves(self.structure) > _leaves(self.expr)
+
+    def holds(self, other: Line) -> bool:
+        """Whether another line stands in this one as written."""
+        pairs = ((self.structure, other.structure), (self.in_names, other.in_names))
+        return all(structures.holds(whole, part) for whole, part in pairs)
+
+    @functools.cached_property
     def _folded(self) -> sympy.Expr:
         return self.chain.fold(self.expr)
 
@@ -150,7 +191,7 @@ class Line:
 class _Point:
     """A point, unknown to students, at which expressions are worked out."""
 
-    def __init__(self, chain: Chain) -> None:
+    def __init__(self, chain: Reader) -> None:
         self.chain = chain
         self.context = MPContext()
         self.context.dps = DIGITS
@@ -171,6 +212,17 @@ class _Point:
 
 def _near(a: Any, b: Any) -> bool:
     return bool(abs(a - b) < 10 ** (5 - DIGITS) * (1 + abs(b)))
+
+
+def _leaves(expr: sympy.Basic) -> int:
+    """Return how many names stand in an expression, as `structures.leaves` counts them."""
+    if expr.is_Symbol or isinstance(expr, AppliedUndef | sympy.KroneckerDelta):
+        return 1
+    if isinstance(expr, Total | Largest):
+        return _leaves(expr.args[0]) + 1
+    if expr.is_Pow and expr.exp.is_Integer:
+        return _leaves(expr.base) * abs(int(expr.exp))
+    return sum(map(_leaves, expr.args))
 
 
 def _words(form: Any) -> Iterator[str]:

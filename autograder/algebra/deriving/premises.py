@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -14,6 +14,7 @@ from autograder.algebra.deriving.indexed import LineNames, build_indexed, read_i
 from autograder.algebra.deriving.inert import Uncomputed
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.rules import RULES, Fact, Rule
+from autograder.algebra.deriving.structure import Structure
 from autograder.algebra.deriving.written_out import Meanings, World
 from autograder.algebra.reading.tree import Node
 
@@ -85,6 +86,15 @@ class Premises(Chain):
     def fold(self, expr: sympy.Expr) -> sympy.Expr:
         """Leave the line as it is: defined names are not put in for what is written out."""
         return expr
+
+    @property
+    def written_out(self) -> Mapping[Structure, Structure]:
+        """Nothing: what a name means, with indices, stands in no line as it is written."""
+        return {}
+
+    def behind(self, names: Collection[str]) -> set[str]:  # noqa: ARG002
+        """Return nothing, for the same reason."""
+        return set()
 
     @property
     def named(self) -> set[str]:

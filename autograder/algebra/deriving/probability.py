@@ -70,6 +70,11 @@ def variance(e: sympy.Expr, world: World) -> sympy.Expr:
     return E(inner**2) - E(inner) ** 2
 
 
+def about_the_mean(e: sympy.Expr, world: World) -> sympy.Expr:
+    """Multiply E (X − E X)² out, which Var X is, too: a mean inside a mean is a number."""
+    return mean_is_linear(e, world) if isinstance(e, E) and e.args[0].has(E) else e
+
+
 def variance_of_sum(e: sympy.Expr, world: World) -> sympy.Expr:
     """Write the variance of a sum of independent terms as a sum of variances."""
     if not isinstance(e, Var):

@@ -73,7 +73,7 @@ _KNOWN = (
     Rule("order of sums", opens=(Total,)),
     Rule("linearity of E", (probability.mean_is_linear,)),
     Rule("independence", (probability.independence,)),
-    Rule("definition of Var", (probability.variance,)),
+    Rule("definition of Var", (probability.variance, probability.about_the_mean)),
     Rule("variance of a sum", (probability.variance_of_sum,)),
     Rule("variance of a multiple", (probability.variance_of_multiple,)),
     Rule("normal expectation", (probability.normal_exponential,)),

@@ -7,7 +7,7 @@ another one, or adds nothing to it, is a question about what was written.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +17,9 @@ Structure = tuple[Any, ...]
 
 _SPELLINGS = {"ln": "log", "D": "diff", "Derivative": "diff", "Sum": "sum", "Abs": "abs"}
 _E: Structure = ("name", "e")
+_PI: Structure = ("name", "pi")
+_DELTAS = (("call", "delta"), ("call", "KroneckerDelta"))
+_BINDERS = (("call", "sum"), ("call", "max"), ("call", "Largest"))
 _ONE: Structure = ("number", Fraction(1))
 _MINUS: Structure = ("number", Fraction(-1))
 _ZERO: Structure = ("number", Fraction(0))
@@ -89,6 +92,39 @@ def adds_nothing(before: Structure, after: Structure) -> bool:
     return False
 
 
+def leaves(form: Structure) -> int:
+    """Return how many names stand in a formula; x² holds two, and a sum over k a k."""
+    kind, *rest = form
+    if kind == "power":
+        base, exponent = rest
+        whole = exponent[0] == "number" and exponent[1].denominator == 1
+        return leaves(base) * (abs(int(exponent[1])) if whole else 1) + leaves(exponent)
+    if kind == "name":
+        return int(form not in (_E, _PI))
+    if kind == "indexed" or form[:2] in _DELTAS:
+        return 1
+    if form[:2] in _BINDERS:
+        return leaves(rest[2][0]) + 1
+    return sum(map(leaves, _inside(form)))
+
+
+def folded(form: Structure, meanings: Mapping[Structure, Structure]) -> Structure:
+    """Return `form` with a name wherever stands what it means, be it among other factors."""
+    kind = form[0]
+    if kind in ("sum", "product"):
+        parts = Counter(folded(part, meanings) for part in form[1])
+        for meaning, name in meanings.items():
+            whole = Counter(meaning[1]) if meaning[0] == kind else Counter([meaning])
+            while whole <= parts:
+                parts = parts - whole + Counter([name])
+        form = (_sum if kind == "sum" else _product)(parts.elements())
+    elif kind == "power":
+        form = (kind, *(folded(part, meanings) for part in form[1:]))
+    elif kind not in ("name", "number"):
+        form = (*form[:3], tuple(folded(part, meanings) for part in form[3]))
+    return meanings.get(form, form)
+
+
 def holds(whole: Structure, part: Structure) -> bool:
     """Whether `part` stands somewhere in `whole`; of a sum or a product, some of it is enough."""
     if whole == part:
@@ -97,6 +133,10 @@ def holds(whole: Structure, part: Structure) -> bool:
     if kind in ("sum", "product") and whole[0] == kind and Counter(part[1]) <= Counter(whole[1]):
         return True
     return any(holds(inner, part) for inner in _inside(whole))
+
+
+def _is_below(form: Structure) -> bool:
+    return form[0] == "power" and form[2][0] == "number" and bool(form[2][1] < 0)
 
 
 def _inside(form: Structure) -> Iterator[Structure]:
@@ -154,7 +194,7 @@ def _number(word: str) -> Fraction:
         return Fraction(0)
 
 
-def _sum(parts: Iterator[Structure]) -> Structure:
+def _sum(parts: Iterable[Structure]) -> Structure:
     flat = [t for part in parts for t in (part[1] if part[0] == "sum" else (part,)) if t != _ZERO]
     if len(flat) < 2:
         return flat[0] if flat else _ZERO
@@ -176,7 +216,21 @@ def _product(parts: Any) -> Structure:
 def _power(base: Structure, exponent: Structure) -> Structure:
     if exponent == _ONE:
         return base
-    return ("power", base, exponent)
+    return ("power", base, _number_of(exponent) or exponent)
+
+
+def _number_of(form: Structure) -> Structure | None:
+    """Return the number that a quotient of numbers is: 1/2."""
+    if form[0] != "product":
+        return None
+    value = Fraction(1)
+    for factor in form[1]:
+        below = _is_below(factor)
+        number = factor[1] if below else factor
+        if number[0] != "number" or (below and factor[2] != _MINUS) or (below and not number[1]):
+            return None
+        value = value / number[1] if below else value * number[1]
+    return ("number", value)
 
 
 def _inverse(form: Structure) -> Structure:

@@ -17,7 +17,7 @@ import sympy
 
 from autograder.algebra.building.functions import Max
 from autograder.algebra.deriving.indexed import BINDERS, LineNames
-from autograder.algebra.deriving.inert import D, E, InertNorm, Total, Uncomputed
+from autograder.algebra.deriving.inert import D, E, InertNorm, Total, Uncomputed, Var
 from autograder.algebra.deriving.opacity import Opaque, flat
 
 MAX_WRITTEN_TERMS = 1000
@@ -89,8 +89,12 @@ class World:
         return expr.func(*args)
 
     def is_random(self, expr: sympy.Expr) -> bool:
-        """Whether a random name occurs."""
-        return any(f.func.__name__ in {*self.moments, *self.normal} for f in _entries(expr))
+        """Whether a random name occurs, but for means and variances: these are numbers."""
+        if isinstance(expr, E | Var):
+            return False
+        if expr.is_Function and expr.func.__name__ in {*self.moments, *self.normal}:
+            return True
+        return any(map(self.is_random, expr.args))
 
     def is_variable(self, expr: sympy.Expr, by: sympy.Expr) -> bool:
         """Whether `expr` may depend on what is differentiated by."""

@@ -1,0 +1,92 @@
+"""What examining a derivation asks of its task, and what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from autograder.algebra.comparing.verdict import Verdict
+from autograder.algebra.deriving.line import Line
+from autograder.algebra.deriving.waypoint import Waypoint
+
+Kind = Literal[
+    "unreadable",
+    "wrong",
+    "wrong_start",
+    "wrong_reason",
+    "skipped",
+    "not_in_form",
+    "missing_waypoint",
+    "too_short",
+]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something wrong with a derivation, in a sentence for the student."""
+
+    line: int  # counted from 1; 0 is the whole derivation
+    kind: Kind
+    message: str
+
+
+class Task(Protocol):
+    """What a derivation must do, as far as its steps are judged by it; a `Chain` is one."""
+
+    @property
+    def given(self) -> Line:
+        """The given expression, as line 0."""
+
+    @property
+    def result(self) -> Line:
+        """The target, as a line."""
+
+    @property
+    def waypoints(self) -> tuple[Waypoint, ...]:
+        """What some line on the way must show."""
+
+    @property
+    def waypoints_are_steps(self) -> bool:
+        """Whether each waypoint that is missing is a step that was not shown."""
+
+    @property
+    def min_lines(self) -> int:
+        """How many different lines are asked for, the given expression among them."""
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether a step must go by one of some rules."""
+
+    def compare(self, before: Line, line: Line) -> Verdict:
+        """Whether a line stands to an earlier one as the derivation says."""
+
+    def follows(self, line: Line) -> Verdict:
+        """Whether a line is right by itself."""
+
+    def goes_on(self, slips: Sequence[Line], before: Line, line: Line) -> bool:
+        """Whether a line follows from earlier wrong ones and the line before it."""
+
+    def unjustified(self, before: Line, line: Line) -> Finding | None:
+        """Say what is wrong with how a right line was reached."""
+
+    def is_routine(self, before: Line, line: Line) -> bool:
+        """Whether a step goes by no rule but algebra, where there are others."""
+
+    def adds_nothing(self, before: Line, line: Line) -> bool:
+        """Whether a line is the one before in disguise, if the two are equal."""
+
+    def is_target(self, line: Line) -> bool:
+        """Whether a line is the target, maybe in disguise."""
+
+    def is_result(self, line: Line) -> bool:
+        """Whether a line has, as it is written, the form that is asked for at the end."""
+
+    def leaps(self, before: Line, line: Line) -> bool:
+        """Whether a line that is the first one to say something says the result."""
+
+    def out_of_form(self, line: Line) -> str:
+        """Say what the last line may not contain, or does not show; nothing if all is well."""
+
+    def contradiction(self, verdict: Verdict, before: Line, line: Line) -> str:
+        """Say how a wrong line differs from the one before."""
