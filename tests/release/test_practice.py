@@ -122,7 +122,7 @@ def test_a_hint_that_gives_an_answer_away_is_refused(mini, hint, problem):
 
 def test_two_mistakes_at_once_are_both_named():
     letters = {"options": "ABCDEF", "multiple": True}
-    part = {"name": "a", "hint": {"kind": "choice", **letters}, "rule": letters, "from": []}
+    part = {"name": "a", "hint": {"kind": "choice", **letters}, "rule": letters, "needs": []}
     part |= {"says": ["B applies, too.", "D is never true."], "asks": ["Which apply?"]}
     worked = {"right": {"a": {"right": ["AB"], "wrong": [[0, "A"], [1, "ABD"]]}}}
     (said,) = diagnosed([part], worked, {"a": "AD"})
