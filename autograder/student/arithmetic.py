@@ -7,43 +7,28 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 from autograder.student.display import brief
 from autograder.student.latex import without_latex
 from autograder.student.literals import LITERAL, Entry, literal, plain
+from autograder.student.operations import CONSTANTS, FUNCTIONS, SPECIAL, applied, operated
 from autograder.student.units import UNITS
 from autograder.student.unreadable import FormatError
 
 MAX_TEXT = 20_000  # characters of an answer in numbers
 MAX_DEPTH = 40  # brackets in brackets, signs before signs
-MAX_BITS = 4096  # of a number that is worked out exactly
 
 _NAME = re.compile(r"(?:(?:np|numpy|math)\.)?(π|(?:ln|sqrt)(?=\d)|[A-Za-z]+\d*)")
 _UNIT = re.compile(r"[ \t]*([A-Za-zμ%]+(?:/s)?)(?![\w/])")
-_FUNCTIONS: dict[str, Callable[[float], float]] = {
-    "exp": math.exp,
-    "log": math.log,
-    "ln": math.log,
-    "log2": math.log2,
-    "log10": math.log10,
-    "sqrt": math.sqrt,
-    "sin": math.sin,
-    "cos": math.cos,
-    "tan": math.tan,
-    "tanh": math.tanh,
-}
-_EXACT: dict[str, Callable[[Any], Any]] = {"abs": abs, "ceil": math.ceil, "floor": math.floor}
-_CONSTANTS = {"pi": math.pi, "π": math.pi, "e": math.e}
-_SPECIAL = {"inf": math.inf, "infinity": math.inf, "oo": math.inf, "nan": math.nan}
-_WORDS = sorted([*_FUNCTIONS, *_EXACT, *_CONSTANTS, "frac"], key=len, reverse=True)
+_FACTORS = sorted([*FUNCTIONS, *CONSTANTS, "frac"], key=len, reverse=True)
 #: What may stand behind a number as a factor without a sign: 2(3 + 4), 16√2, 2 ln(3).
-_FACTOR = re.compile(
-    rf"[(√]|(?:(?:np|numpy|math)\.)?(?:{'|'.join(_WORDS)})(?![A-Za-z])"
-)  # Half of 1, or one and a half.
+_FACTOR = re.compile(rf"[(√]|(?:(?:np|numpy|math)\.)?(?:{'|'.join(_FACTORS)})(?![A-Za-z])")
+# Half of 1, or one and a half.
 _MIXED = re.compile(r"(?<![\d.^{])\d+\s*\\[dtc]?frac\s*(?:\d\s*\d|\{\s*\d+\s*\}\s*\{\s*\d+\s*\})")
+# As Python shows an array.
+_SHOWN = re.compile(r"\s*(?:\w+\.)?(?:array|tensor)\((.*)\)\s*", re.DOTALL)
 
 Nested = Any  # an Entry, or a list of these
 
@@ -71,6 +56,8 @@ def read_text(text: str, *, units: bool = False, alone: bool = False) -> Nested:
         )
     if unclear := _MIXED.search(text):
         raise FormatError(f"{brief(unclear[0])} may be a sum or a product: write + or * between")
+    if shown := _SHOWN.fullmatch(text):
+        text = shown[1]
     return _Parser(plain(without_latex(text)), text, units, alone).answer()
 
 
@@ -203,7 +190,12 @@ class _Parser:
             self._at = self._at if entry is None else match.end()
         else:
             found = self._named()
-        return found if isinstance(found, list) else self._with_unit(found)
+        if isinstance(found, list):
+            return found
+        if self._sign() == "!":
+            self._at += 1
+            found = self._called("factorial", found)
+        return self._with_unit(found)
 
     def _bracket(self) -> Nested:
         opened = self._text[self._at]
@@ -230,14 +222,14 @@ class _Parser:
             raise self._refused()
         name = match[1]
         self._at = match.end()
-        if name in _CONSTANTS:
-            return Entry(_CONSTANTS[name], typed=True)
-        if name.lower() in _SPECIAL:
-            return Entry(_SPECIAL[name.lower()], typed=True)
+        if name in CONSTANTS:
+            return Entry(CONSTANTS[name], typed=True)
+        if name.lower() in SPECIAL:
+            return Entry(SPECIAL[name.lower()], typed=True)
         if name == "frac":
             above = self._argument()
             return self._worked_out("/", above, self._argument())
-        if name not in _FUNCTIONS and name not in _EXACT:
+        if name not in FUNCTIONS:
             raise self._refused()
         self._skip(newlines=False)
         if name == "sqrt" and self._sign() == "[":
@@ -269,10 +261,7 @@ class _Parser:
         if isinstance(argument, list):
             raise self._refused()
         try:
-            if name in _EXACT:
-                value = _EXACT[name](argument.value)
-                return Entry(Fraction(value) if isinstance(value, int) else value, typed=True)
-            return Entry(_FUNCTIONS[name](float(argument.value)), typed=True)
+            return Entry(applied(name, argument.value), typed=True)
         except OverflowError:
             return Entry(math.inf, typed=True)
         except ValueError:
@@ -291,7 +280,7 @@ class _Parser:
             self._at = match.end()
             last = None if entry.last is None else entry.last - 2
             return entry._replace(value=entry.value / 100, last=last)
-        if word not in _WORDS and word.lower() not in _SPECIAL:
+        if word not in _FACTORS and word.lower() not in SPECIAL:
             unit = ", in the unit that the text asks for" if word in UNITS else ""
             raise FormatError(f"write the number alone, without {brief(word)}{unit}")
         return entry
@@ -300,31 +289,9 @@ class _Parser:
         if isinstance(left, list) or isinstance(right, list):
             raise self._refused()
         try:
-            value = _result(sign, left.value, right.value)
+            value = operated(sign, left.value, right.value)
         except OverflowError:
             value = math.inf
         except (ZeroDivisionError, ValueError, TypeError):
             raise self._refused() from None
         return Entry(value, typed=True, unit=left.unit or right.unit)
-
-
-def _result(sign: str, a: Fraction | float, b: Fraction | float) -> Any:
-    """Work out an operation, exactly as long as the numbers are short."""
-    if sign == "^":
-        size = _bits(a) * abs(float(b))
-        if isinstance(b, Fraction) and b.denominator == 1 and size <= MAX_BITS:
-            return a ** int(b)
-        return math.pow(a, b)
-    if _bits(a) + _bits(b) > MAX_BITS:
-        a, b = float(a), float(b)
-    if sign == "+":
-        return a + b
-    if sign == "-":
-        return a - b
-    return a * b if sign == "*" else a / b
-
-
-def _bits(number: Fraction | float) -> int:
-    if isinstance(number, Fraction):
-        return max(number.numerator.bit_length(), number.denominator.bit_length())
-    return 64

@@ -71,6 +71,9 @@ def _comma(raw: Any) -> str:
     found = re.search(r"(\d+),(\d+)", raw) if isinstance(raw, str) else None
     if not found:
         return ""
+    if re.fullmatch(r"[1-9]\d{0,2},\d{3}", found[0]):
+        whole = found[1] + found[2]
+        return f"; a comma separates numbers: {whole} or {found[1]}.{found[2]}, not {found[0]}"
     return f"; the decimal sign is a point: {found[1]}.{found[2]}, not {found[0]}"
 
 

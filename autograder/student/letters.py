@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Any
 
 from autograder.student.display import brief
 from autograder.student.reading import Reading, is_blank
 from autograder.student.unreadable import FormatError
+
+_NONE = ("none", "[]", "()", "{}", "∅")
+_SEPARATORS = r"\band\b|[\s,;.()\[\]{}&+/|'\"`*$]"
+# Arrows and numbers between steps in order.
+_BETWEEN = re.compile(r"[-–→⟶⇒>=]|\\(?:to|(?:long)?rightarrow|Rightarrow)\b|\bthen\b|\b\d+[.:)]")
+_ALSO = {"true": "t", "t": "true", "false": "f", "f": "false"}
 
 
 def read_choice(raw: Any, hint: Any) -> Reading:
@@ -28,8 +35,8 @@ def read_choice(raw: Any, hint: Any) -> Reading:
 def read_ordering(raw: Any, hint: Any) -> Reading:
     """Read the letters of steps in the order in which they were written, each at most once."""
     known = hint["letters"]
-    arrows = re.sub(r"[-–→>]", " ", raw) if isinstance(raw, str) else raw
-    letters = _letters(arrows, several=False)
+    text = _BETWEEN.sub(" ", raw) if isinstance(raw, str) and len(raw) <= 200 else raw
+    letters = _letters(text, several=False)
     if not letters or not {*letters} <= {*known}:
         example = " ".join(known[2::-1])
         raise FormatError(
@@ -57,7 +64,8 @@ def read_labels(raw: Any, hint: Any) -> Reading:
             raise FormatError(f"there is no {brief(name)} in this table, but {known}")
         if is_blank(label):
             continue
-        word = str(label).strip().casefold() if isinstance(label, (str, bool)) else ""
+        word = str(label).strip(" .").casefold() if isinstance(label, (str, bool)) else ""
+        word = word if word in labels else _ALSO.get(word, "")
         if word not in labels:
             one = ", ".join(hint["labels"])
             raise FormatError(f"{key}: one of {one} is expected, not {brief(label)}")
@@ -70,9 +78,10 @@ def read_labels(raw: Any, hint: Any) -> Reading:
 def _letters(raw: Any, several: bool) -> list[str] | None:
     """Return the letters that were written, None if there is anything but letters."""
     if isinstance(raw, str):
-        if several and raw.strip().lower() == "none":
+        if several and raw.strip().lower() in _NONE:
             return []
-        raw = list(re.sub(r"\band\b|[\s,;.()\[\]&+]", "", raw)) if len(raw) <= 200 else None
+        text = re.sub(_SEPARATORS, "", unicodedata.normalize("NFKC", raw[:201]))
+        raw = list(text) if text and len(raw) <= 200 else None
     if not isinstance(raw, (list, tuple, set, frozenset)) or len(raw) > 200:
         return None
     letters = [entry.strip().upper() if isinstance(entry, str) else "" for entry in raw]

@@ -33,6 +33,7 @@ _SIGNS = {
 _TIMES = re.compile(r"(?<=[\d)])(?<!\b0)\s*[xX]\s*(?=[\d.(√])")
 _BASE = re.compile(r"\blog\s*_\s*(?:\(\s*(2|10)\s*\)|(2|10)(?!\d))")
 _LEADING = re.compile(r"\A\s*(?:[A-Za-z]\w*\s*)?[=≈~]")
+_AND = re.compile(r"(?<=[\d)%]),?\s+(?:and|&)\s+")
 _ASIDE = re.compile(r"(?<=\d)(?:['’](?=\d{3}(?!\d))|\.\.\.)")  # 1'048'576, 0.333...
 
 
@@ -131,9 +132,8 @@ def plain(text: str) -> str:
     text = re.sub("((?<!\\d)\\d*)([¼-¾⅐-⅞])", vulgar, text)
     text = unicodedata.normalize("NFKC", text)
     text = "".join(_SIGNS.get(sign, sign) for sign in _TIMES.sub("*", text))
-    text = _BASE.sub(
-        lambda base: f"log{base[1] or base[2]} ", _ASIDE.sub("", _LEADING.sub("", text))
-    )
+    text = _ASIDE.sub("", _AND.sub(", ", _LEADING.sub("", text)))
+    text = _BASE.sub(lambda base: f"log{base[1] or base[2]} ", text)
 
     def exponent(match: Any) -> str:
         # Behind a power or a quotient, signs aside, a product is no number by itself: 2^-14*10^8.

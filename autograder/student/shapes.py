@@ -7,9 +7,11 @@ from typing import Any
 
 from autograder.student.display import brief
 from autograder.student.entries import as_fraction, as_whole, entries
+from autograder.student.latex import without_latex
 from autograder.student.reading import Reading, is_blank
 from autograder.student.unreadable import FormatError
 
+_BEFORE = re.compile(r"\A\s*(?:torch\.Size\b|(?:R|ℝ)\s*\^)")
 #: What the names in shapes stand for while two shapes are compared.
 PRIMES = (1000003, 1000033, 1000037, 1000039, 1000081, 1000099, 1000117, 1000121)
 
@@ -20,7 +22,7 @@ def read_shape(raw: Any, hint: Any) -> Reading:
         return _one_shape(raw, hint)
     wanted = hint["shapes"]
     if isinstance(raw, str):
-        raw = [line for line in re.split(r"[;\n]", raw) if line.strip()]
+        raw = _several(raw, wanted)
     given = raw if isinstance(raw, dict) else {}
     if isinstance(raw, (list, tuple)) and len(raw) == len(wanted):
         given = {name: raw[i] for i, name in enumerate(wanted)}
@@ -46,10 +48,13 @@ def read_shape(raw: Any, hint: Any) -> Reading:
 def _one_shape(raw: Any, hint: Any) -> Reading:
     """Read one shape; a size with names counts as its value for certain large primes."""
     names, text, shown = hint.get("names", []), isinstance(raw, str), raw
+    if names and re.search("ceil|floor|[⌈⌊]", str(raw)):  # of the primes that says nothing
+        raise FormatError(f"sizes without rounding are expected, not {brief(shown)}")
     if names and isinstance(raw, (list, tuple)):
         raw = [_with_primes(size, names) for size in raw]
     if text:
-        raw = re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", ", ", _with_primes(raw, names))
+        raw = _BEFORE.sub("", without_latex(raw))
+        raw = re.sub(r"(?<=[\d)])\s*[xX×]\s*(?=[\d(])", ", ", _with_primes(raw, names))
     try:
         shape, numbers = entries([] if text and not raw.strip(" ()[],") else raw)
         if len(shape) != 1 and not (text and shape == ()):
@@ -65,8 +70,18 @@ def _one_shape(raw: Any, hint: Any) -> Reading:
             f"a tuple such as {example}{known} is expected, not {brief(shown)}"
         ) from None
     if names:
-        return Reading(sizes, f"({', '.join(map(str, shown))})" if not text else shown.strip())
+        said = shown.strip() if text else f"({', '.join(map(str, shown))})"
+        return Reading(sizes, f"{said}: {len(sizes)} ax{'i' if len(sizes) == 1 else 'e'}s")
     return Reading(sizes, f"({', '.join(map(str, sizes))})")
+
+
+def _several(text: str, wanted: Any) -> Any:
+    """Take shapes apart: by semicolons, lines or their brackets, with names before them or none."""
+    inner = re.sub(r"\A\s*\[(?=\s*[(\[])|(?<=[)\]])\s*\]\s*\Z", "", text)
+    pieces = [p for p in re.split(r"[;\n]|(?<=[)\]])\s*,\s*(?=[(\[])", inner) if p.strip()]
+    named = [re.fullmatch(r"\s*(\w+)\s*[:=](.*)", piece) for piece in pieces]
+    found = {match[1]: match[2] for match in named if match and match[1] in wanted}
+    return found if found and len(found) == len(pieces) else pieces
 
 
 def _with_primes(size: Any, names: Any) -> Any:
@@ -78,8 +93,8 @@ def _with_primes(size: Any, names: Any) -> Any:
     def number(match: Any) -> str:
         return f"{match[1]}*{primes[match[2]]}" if match[1] else str(primes[match[2]])
 
-    longest = sorted(names, key=len, reverse=True)
-    return re.sub(rf"(?<![A-Za-z_])(\d*)({'|'.join(map(re.escape, longest))})(?!\w)", number, size)
+    known = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    return re.sub(rf"(?<![A-Za-z_])(\d*)({known})(?![A-Za-z0-9_])", number, size)
 
 
 def _whole_or_not(size: Any) -> Any:

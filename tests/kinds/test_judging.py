@@ -89,7 +89,17 @@ def test_letters_at_random_earn_nothing_on_average(apply, marks):
 
 
 @pytest.mark.parametrize(
-    "given", ["(2, n, 2d)", "2 × n × 2*d", (2, "n", "d*2"), ["2", "n", "4*d/2"], "2, n, d + d"]
+    "given",
+    [
+        "(2, n, 2d)",
+        "2 × n × 2*d",
+        (2, "n", "d*2"),
+        ["2", "n", "4*d/2"],
+        "2, n, d + d",
+        r"\mathbb{R}^{2 \times n \times 2d}",
+        r"(2, n, \frac{4d}{2})",
+        "2 X n x 2d",
+    ],
 )
 def test_sizes_may_be_formulas_in_names(given):
     assert credit(given, (2, "n", "2*d"), Shape(names="n d")) == 1
@@ -102,6 +112,12 @@ def test_sizes_in_other_names_get_a_sentence(given):
         Shape(names="n d").read(given, like=(2, "n"))
 
 
+@pytest.mark.parametrize("given", ["(2, ⌈n/d⌉)", (2, "ceil(n/d)")])
+def test_sizes_in_names_are_not_rounded(given):
+    with pytest.raises(FormatError, match="sizes without rounding"):
+        Shape(names="n d").read(given, like=(2, "n"))
+
+
 SHAPES = {"in": (1, 8), "hidden": (1, 32), "out": (1, 8)}
 
 
@@ -109,6 +125,9 @@ def test_of_several_shapes_each_counts():
     assert credit({"out": "1 × 8", "in": [1, 8], "hidden": (1, 32)}, SHAPES, Shape()) == 1
     assert credit([(1, 8), (1, 32), (1, 8)], SHAPES, Shape()) == 1
     assert credit("1×8; 1×32; 1×8", SHAPES, Shape()) == 1
+    assert credit(r"out: 1 \times 8; in = (1, 8); hidden: [1, 32]", SHAPES, Shape()) == 1
+    assert credit("(1, 8), (1, 32), (1, 8)", SHAPES, Shape()) == 1
+    assert credit("[(1, 8), (1, 32), (1, 8)]", SHAPES, Shape()) == 1
     assert credit(
         {"in": (1, 9), "hidden": (1, 32), "out": (1, 8)}, SHAPES, Shape()
     ) == pytest.approx(2 / 3)

@@ -70,6 +70,14 @@ def test_the_notebook_says_which_labels_are_missing():
     assert found.advice == "no label yet: C2"
 
 
+@pytest.mark.parametrize("labels", ["T F", "true false"])
+@pytest.mark.parametrize("yes", [True, "True", "t", "T.", "true"])
+def test_true_and_false_may_be_written_as_they_are(labels, yes):
+    kind = Labels(labels)
+    first = labels.split()[0]
+    assert kind.read({"C1": yes}, like={"C1": first}) == {"C1": first}
+
+
 def test_words_may_be_labels():
     kind = Labels("true false")
     assert kind.read({"a": True, "b": "False"}, like={"a": "true", "b": "true"}) == {

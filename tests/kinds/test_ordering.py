@@ -165,7 +165,21 @@ def test_an_exercise_with_steps_proves_itself_and_names_the_wrong_steps():
     assert (item.score, item.note) == (2, "begs_the_question")
 
 
-@pytest.mark.parametrize("text", ["{}-{}-{}", "{} -> {} -> {}", "{} → {} → {}", "{}, {}, {}"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}-{}-{}",
+        "{} -> {} -> {}",
+        "{} → {} → {}",
+        "{} => {} ⇒ {}",
+        "{}, {}, {}",
+        "{} / {} / {}",
+        "1. {} 2. {} 3. {}",
+        "1) {}\n2) {}\n3) {}",
+        "{}, then {}, then {}",
+        r"${} \to {} \rightarrow {}$",
+    ],
+)
 def test_letters_may_stand_between_arrows(text):
     steps = Ordering(["a", "b", "c"])
     shuffled = steps.shuffled(np.random.default_rng(1))

@@ -274,6 +274,8 @@ SCALAR = {"kind": "numbers", "shape": []}
         ("ceil(7/2)*⌊7/2⌋", 12),
         ("p = 0.25", 0.25),
         ("≈ 0.333...", 0.333),
+        ("2*5! + factorial(3)", 246),
+        ("array(0.25)", 0.25),
         ("1'048'576", 1048576),
         (r"16\sqrt{2}", 16 * np.sqrt(2)),
         (r"16 \sqrt 2", 16 * np.sqrt(2)),
@@ -298,7 +300,7 @@ def test_numbers_may_be_written_in_many_ways(text, value):
     assert read(text, SCALAR).value == pytest.approx(value)
 
 
-@pytest.mark.parametrize("factor", [r"1\frac{1}{2}", "1/2π", "1 2"])
+@pytest.mark.parametrize("factor", [r"1\frac{1}{2}", "1/2π", "1 2", "3!!", "0x10"])
 def test_what_could_be_meant_otherwise_is_not_guessed(factor):
     with pytest.raises(FormatError):
         read(factor, SCALAR)
@@ -366,6 +368,16 @@ def test_commas_that_group_digits_get_a_word():
         read("1,048,576 2,097,152", {"kind": "count", "shape": [2]})
 
 
+def test_a_comma_that_may_be_either_gets_a_word_for_both():
+    with pytest.raises(FormatError, match=r"separates numbers: 1024 or 1\.024, not 1,024"):
+        read("1,024 2,048", {"kind": "count", "shape": [2]})
+
+
+@pytest.mark.parametrize("text", ["3 and 4", "3, and 4", "3 & 4", "np.array([3, 4])", "3; 4"])
+def test_two_numbers_may_stand_in_many_ways(text):
+    assert read(text, {"kind": "count", "shape": [2]}).value.tolist() == [3, 4]
+
+
 def test_a_decimal_comma_gets_a_word():
     with pytest.raises(FormatError, match=r"the decimal sign is a point: 0\.333, not 0,333"):
         read("0,333", SCALAR)
@@ -386,9 +398,18 @@ def test_what_is_read_is_shown():
     assert _looked_at("p", SCALAR, "0.33")[1].startswith("        (fewer than 4 digits")
 
 
-@pytest.mark.parametrize("written", ["A, C and D", "A and C, D", "d & a & c", "A + C + D"])
+@pytest.mark.parametrize(
+    "written",
+    ["A, C and D", "A and C, D", "d & a & c", "A + C + D", "A/C/D", "{A, C, D}", "['A', 'C', 'D']"],
+)
 def test_letters_may_be_joined_by_words(written):
     assert Choice("ABCD", multiple=True).read(written) == "ACD"
+
+
+@pytest.mark.parametrize("written", [",", ".", "$$", "''", "-", "?"])
+def test_signs_alone_are_no_letters(written):
+    with pytest.raises(FormatError):
+        Choice("ABCD", multiple=True).read(written)
 
 
 @pytest.mark.parametrize("axis", [0, 1])
