@@ -74,10 +74,10 @@ def _ask_the_grammar(raw: Any, hint: dict[str, Any], look: str, **how: Any) -> s
         return f"{brief(raw)} (put check_formulas.py beside check.py to see how it is read)"
     except SyntaxError:  # it needs Python 3.10
         return brief(raw)
-    calls = reader.CALLS | set(hint.get("functions", ()))
+    how["functions"] = hint.get("functions", ())
     try:
         read = getattr(reader, look)(
-            str(raw), hint["names"], calls=calls, constants=reader.CONSTANTS, **how
+            str(raw), hint["names"], calls=reader.CALLS, constants=reader.CONSTANTS, **how
         )
     except reader.ParseError as error:
         raise FormatError(str(error)) from None
