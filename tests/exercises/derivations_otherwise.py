@@ -77,6 +77,13 @@ OTHERWISE = {
             "n*((s^2 + a^2)*(t^2 + b^2) - a^2*b^2)",
         ],
     ],
+    ("a03_scaled_attention", "self_attn_proj", "same_scores"): [
+        [
+            "X*W_Q*R*(S^T)^T*W_K^T*X^T  # transpose of a product",
+            "X*W_Q*R*S*W_K^T*X^T  # transpose of a product",
+            "X*W_Q*W_K^T*X^T  # S is the inverse of R",
+        ],
+    ],
     ("a03_scaled_attention", "sdpa_grad", "steps"): [
         [
             "sum(g_k*p_k*(delta(k,j) - p_j), k)",

@@ -154,7 +154,8 @@ class IndexedChain(Premises):
 
     def unjustified(self, before: Line, line: Line) -> Finding | None:
         """Hold a right step against its rule; without one, against every rule that there is."""
-        if not self.rules:
+        # A transpose of a transpose is gone once it is read: no step is left to hold to a rule.
+        if not self.rules or (before.expr == line.expr and before.cancels == line.cancels):
             return None
         number = line.number
         name = self._named(line.rule) if line.rule else None
