@@ -11,8 +11,7 @@ from autograder.student.unreadable import FormatError
 
 def read_formula(raw: Any, hint: dict[str, Any]) -> str:
     """Return how the grader will read a formula."""
-    how = {"implicit": hint.get("implicit", False), "functions": hint.get("functions", ())}
-    return _ask_the_grammar(raw, hint, "look", **how)
+    return _ask_the_grammar(raw, hint, "look", implicit=hint.get("implicit", False))
 
 
 #: No derivation of the course needs a tenth of these lines.
@@ -56,10 +55,10 @@ def _ask_the_grammar(raw: Any, hint: dict[str, Any], look: str, **how: Any) -> s
         return f"{brief(raw)} (put check_formulas.py beside check.py to see how it is read)"
     except SyntaxError:  # it needs Python 3.10
         return brief(raw)
-    calls = reader.CALLS | set(hint.get("functions", ()))
+    how["functions"] = hint.get("functions", ())
     try:
         read = getattr(reader, look)(
-            str(raw), hint["names"], calls=calls, constants=reader.CONSTANTS, **how
+            str(raw), hint["names"], calls=reader.CALLS, constants=reader.CONSTANTS, **how
         )
     except reader.ParseError as error:
         raise FormatError(str(error)) from None

@@ -32,7 +32,7 @@ def test_any_route_in_any_notation_is_right(lines):
 @pytest.mark.parametrize(
     ("lines", "kind", "says"),
     [
-        (["1 - L/s = 0", *RIGHT[2:]], "wrong_start", "doesn't follow from the given expression"),
+        (["1 - L/s = 0", *RIGHT[2:]], "wrong_start", "doesn't follow from the given equation"),
         ([RIGHT[0], "s^2 = 2*L", RIGHT[2]], "wrong", "its sides are"),
         ([RIGHT[0], "L = L", RIGHT[2]], "wrong", "holds whatever the names are"),
         (RIGHT[:2], "not_in_form", "is to be solved: s = …, without s on the right"),

@@ -12,6 +12,7 @@ import sympy
 
 from autograder.algebra.building.functions import Vector
 from autograder.algebra.building.library import CONSTANTS, FUNCTIONS
+from autograder.algebra.reading.preview import say_derivative
 
 ASSUMPTIONS = [
     "complex",
@@ -117,6 +118,8 @@ class Scope:
     def nearest(self, word: str) -> str:
         """Return a hint for an unknown `word`."""
         names = self.names or {}
+        if said := say_derivative(word, [*names.values()], self.functions):
+            return said
         if close := difflib.get_close_matches(plain_name(word), names, n=1, cutoff=0.5):
             return f"did you mean {names[close[0]]}?"
         if close := difflib.get_close_matches(word, FUNCTIONS, n=1, cutoff=0.7):

@@ -13,7 +13,7 @@ from autograder.algebra.building import chance
 from autograder.algebra.building.numeric import Evaluator, Undefined, Value, shared_context
 from autograder.algebra.comparing.ingredients import Survey, is_complex
 from autograder.algebra.comparing.proof import is_zero
-from autograder.algebra.comparing.verdict import Verdict
+from autograder.algebra.comparing.verdict import EVERYWHERE, Verdict
 
 DIGITS = 50
 START_DIGITS = 80  # enough for sizes that range over fifteen powers of 10
@@ -193,7 +193,7 @@ class Search:
         while digits < 16 and show(left, digits) == show(right, digits):
             digits *= 2
         values = (str(show(left, digits)), str(show(right, digits)))
-        return Verdict(False, f"refuted at {where or 'all points'}", values)
+        return Verdict(False, f"refuted at {where or EVERYWHERE}", values)
 
 
 def _is_allowed(symbol: sympy.Symbol, size: int, exponent: int, *, whole: bool) -> bool:

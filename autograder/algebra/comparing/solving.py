@@ -20,7 +20,7 @@ from autograder.algebra.comparing.equations import (
 from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.membership import Judge
 from autograder.algebra.comparing.roots import boundaries, conditions, solved
-from autograder.algebra.comparing.verdict import Verdict
+from autograder.algebra.comparing.verdict import EVERYWHERE, Verdict
 
 DRAWS = 4  # of the parameters of an equation or a set
 POINTS = 60  # in several variables
@@ -273,4 +273,4 @@ def _number(symbol: sympy.Symbol) -> sympy.Rational:
 
 def _written(point: dict[Any, Any]) -> str:
     shown = (f"{symbol}={sympy.N(value, 4)}" for symbol, value in point.items())
-    return ", ".join(shown) or "all points"
+    return ", ".join(shown) or EVERYWHERE

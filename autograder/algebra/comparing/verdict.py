@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+EVERYWHERE = "all points"  # where two numbers differ
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -26,5 +28,6 @@ class Verdict:
 
     @property
     def point(self) -> str:
-        """The point that refutes: ``"x=0.731"``."""
-        return self.how.removeprefix("refuted at ") if self.values else ""
+        """The point that refutes: ``"x=0.731"``; nothing if any does."""
+        places = self.how.removeprefix("refuted at ").split(", ") if self.values else []
+        return ", ".join(place for place in places if place != EVERYWHERE)

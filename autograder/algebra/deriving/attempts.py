@@ -35,6 +35,7 @@ def cheats(chain: Chain, lines: Sequence[str]) -> Iterator[Tried]:
                 0.0,
             )
             yield "backwards", [_formula(line) for line in reversed(lines)], 0.0
+            yield "behind something wrong", [there, f"{last} + {name}", last], 0.0
             if not getattr(chain, "matrices", ()):
                 yield "· 1 in disguise", [there, f"({first})*exp({name})/exp({name})", result], 0.0
     for number, line in enumerate(lines):

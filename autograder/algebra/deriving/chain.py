@@ -124,20 +124,28 @@ class Chain(Language):
         nothing to the one before (+ 0 or · 1 in disguise) and shows nothing that is asked for, nor
         what comes after the result.  A step is sound if its two lines are equal, whatever went
         before: one slip costs one step, and the line that is right again costs nothing.  A step
-        that takes several at once is right, but shows none of them: it counts nothing.  The credit
-        is the sum of
+        that takes several at once is right, but shows none of them: it counts nothing, and what
+        algebra alone does beside it counts as one step, in how many lines it may stand.  So does
+        the first step if it gives the result at once: in one line, as the target multiplied out
+        or factored, by carrying a derivative out, or without what the waypoints ask for.  The
+        credit is the sum of
 
         - 0.4 times the share of sound steps; at least ``min_lines - 1`` steps are expected, and a
           line that cannot be read is one that is not sound,
         - 0.4 times the share of waypoints shown, before the result is there, by a line that is
           equal to the given expression,
         - 0.2 if the last line is equal to the given expression and in the form asked for, times
-          the share of steps that skip nothing.
+          the share of right steps that skip nothing.
 
         Where `waypoints_are_steps`, each waypoint that is missing is a step that was not shown.
         Without waypoints, steps count 0.8.  No finding and nothing to review means credit 1; a
         derivation that goes from the given expression straight to the result earns nothing, however
         often it goes there and back.
+
+        The target is known, so it can be put behind a slip.  There it earns what a line would that
+        goes on from the slip: its step, if a right one came before, and nothing for the end.  What
+        stands above it keeps what it earns.  So nobody gains by forcing a result, nor loses by
+        going on from a slip to the wrong end that it leads to.
         """
         try:
             numbered = _numbered(lines)
@@ -159,6 +167,9 @@ class Chain(Language):
     def follows(self, line: Line) -> Verdict:
         """Whether a line is right by itself: it stands to the given expression as it should."""
         return self.compare(self.given, line)
+
+    #: What students are told about line 0.
+    origin: ClassVar[str] = "the given expression"
 
     #: Are the waypoints all that tells a step from a jump?
     waypoints_are_steps: ClassVar[bool] = False
@@ -195,11 +206,12 @@ class Chain(Language):
             return verdict.point
         values = {self.read_form(name): sympy.Float(value) for name, value in at.items()}
         meanings = {name: self.expand(self.read_form(name), name) for name in names}
-        return ", ".join(f"{n}={meaning.subs(values).evalf(4)}" for n, meaning in meanings.items())
+        known = {name: meaning.subs(values).evalf(4) for name, meaning in meanings.items()}
+        return ", ".join(f"{name}={value}" for name, value in known.items() if value.is_number)
 
     def contradiction(self, verdict: Verdict, before: Line, line: Line) -> str:
         """Say how a wrong line differs from the one before."""
-        other = f"line {before.number}" if before.number else "the given expression"
+        other = f"line {before.number}" if before.number else self.origin
         bound = "at least as large as" if line.relation == "<=" else "equal to"
         message = f"Line {line.number} is not {bound} {other}"
         if verdict.how.startswith(_BECAUSE):
@@ -207,18 +219,27 @@ class Chain(Language):
         if not verdict.values:
             return message
         left, right = verdict.values
-        point = self.point(verdict, before, line)
-        return f"{message}: at {point}, {other} is {left} and line {line.number} is {right}"
+        at = self.at(verdict, before, line)
+        return f"{message}: {at}{other} is {left} and line {line.number} is {right}"
+
+    def at(self, verdict: Verdict, *lines: Line) -> str:
+        """Return where two lines differ, with a comma behind; nothing if that is everywhere."""
+        point = self.point(verdict, *lines)
+        return f"at {point}, " if point else ""
 
     def out_of_form(self, line: Line) -> str:
         """Say what the last line may not contain, if it does, or what it does not show."""
+        if (left := self.left_over(line)) or not self.ends or self.ends.reached(line):
+            return left
+        return f"The last line does not have the form that is asked for. {self.ends.rubric}"
+
+    def left_over(self, line: Line) -> str:
+        """Say what the last line may not contain, if it does, be it right or wrong."""
         foreign = sorted(line.names - set(self.allowed_at_end))
         if foreign:
             allowed = self.allowed_at_end
             form = f"in {', '.join(allowed)}" if allowed else "as a number"
             return f"The last line still contains {', '.join(foreign)}: write the result {form}."
-        if self.ends and not self.ends.reached(line):
-            return f"The last line has not the form that is asked for. {self.ends.rubric}"
         return ""
 
     def is_result(self, line: Line) -> bool:

@@ -23,6 +23,7 @@ def cheats(chain: EquationChain, lines: Sequence[str]) -> Iterator[Tried]:
     yield "there and back", [first, last, first, last], 0.0
     yield "the result on one side", [first, f"{left} - ({right}) = 0", last], 0.0
     yield "the result + 0", [first, f"{left} = {right} + {name} - {name}", last], 0.0
+    yield "behind something wrong", [first, f"{left} = {right} + {name}", last], 0.0
     yield "what always holds", [first, f"{name} = {name}", last], 0.0
     yield "backwards", [*reversed(lines)], STEPS
     for number, line in enumerate(lines):

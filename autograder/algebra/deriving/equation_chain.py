@@ -66,10 +66,11 @@ class EquationChain(IndexedChain):
     >>> chain.examine(["1 - L/s^2 = 0", "s^2 = L", "s = sqrt(L)"])
     Examination(findings=(), credit=1.0, review=False)
     >>> chain.examine(["1 - L/s = 0", "s = sqrt(L)"]).findings[0].message[:48]
-    "Line 1 doesn't follow from the given expression:"
+    "Line 1 doesn't follow from the given equation: w"
     """
 
     line_type: ClassVar[type[Line]] = Equation
+    origin: ClassVar[str] = "the given equation"
     waypoints_are_steps: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -129,27 +130,27 @@ class EquationChain(IndexedChain):
 
     def contradiction(self, verdict: Verdict, before: Line, line: Line) -> str:
         """Say where a line fails to hold."""
-        other = f"line {before.number}" if before.number else "the given expression"
+        other = f"line {before.number}" if before.number else self.origin
         message = f"Line {line.number} doesn't follow from {other}"
         if "whatever" in verdict.how:
             return f"{message}: it holds whatever the names are, so it says nothing"
         if not verdict.values:
             return message
-        point = self.point(verdict, before, line)
-        return f"{message}: at {point}, where that holds, its sides are {verdict.values[0]} apart"
+        at, apart = self.at(verdict, before, line), verdict.values[0].lstrip("-")
+        return f"{message}: {at}where {other} holds, its sides are {apart} apart"
 
     def adds_nothing(self, before: Line, line: Line) -> bool:
         """Whether a line is the one before with its sides exchanged, or terms moved across."""
         return bool(before.expr in (line.expr, -line.expr)) or before.structure == line.structure
 
-    def out_of_form(self, line: Line) -> str:
+    def left_over(self, line: Line) -> str:
         """Say that the last line is not solved for what is asked for."""
         asked, _ = self._sides(self.result)
         ends = [b for a, b in (self._sides(line), self._sides(line)[::-1]) if a == asked]
         if not ends or any(end.has(asked.func if asked.args else asked) for end in ends):
             shown = self.target.partition("=")[0].strip()
             return f"The last line is to be solved: {shown} = …, without {shown} on the right."
-        return super().out_of_form(line)
+        return super().left_over(line)
 
     def is_result(self, line: Line) -> bool:
         """Whether a line is solved for what is asked for."""

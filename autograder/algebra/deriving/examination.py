@@ -111,12 +111,15 @@ class Examiner:
         if self.taken >= self.asked or (other and written >= self.asked):
             return []
         steps = f"{self.asked} step{'s' * (self.asked > 1)}"
-        return [Finding(0, "too_short", f"Show at least {steps} from the given expression.")]
+        return [Finding(0, "too_short", f"Show at least {steps} from {self.task.origin}.")]
 
     def _not_in_form(self) -> list[Finding]:
-        if self._end is None or not (message := self.task.out_of_form(self._end.line)):
+        if (end := self._end) is None:
             return []
-        return [Finding(self._end.line.number, "not_in_form", message)]
+        # What a right line would show is missing in a wrong one whatever its form is.
+        form = self.task.out_of_form if end.true else self.task.left_over
+        message = form(end.line)
+        return [Finding(end.line.number, "not_in_form", message)] if message else []
 
     def _missing_waypoints(self) -> list[Finding]:
         if self.route.jump or self.route.forced:  # which say what is missing
@@ -128,15 +131,17 @@ class Examiner:
         step = self.route.jump or self.route.forced
         if step is None or self.unreadable:
             return []
-        origin = "derivative" if step.before.expr.has(Diff) else "given expression"
-        begin = f"Line {step.line.number} jumps from the {origin} to the result."
+        number = step.line.number
+        origin = "the derivative" if step.before.expr.has(Diff) else self.task.origin
+        asked = [waypoint.rubric for waypoint in self.route.missing]
         if step is self.route.forced and self.route.counted:
-            other = f"line {step.before.number}" if step.before.number else f"the {origin}"
-            begin = f"Line {step.line.number} is right, but no right line leads there from {other}."
-        elif any(slip.line.number < step.line.number for slip in self.wrong):
-            begin = f"No right line leads from the {origin} to line {step.line.number}, the result."
-        asked = " ".join(w.rubric for w in self.route.missing) or "Show the steps in between."
-        return [Finding(step.line.number, "skipped", f"{begin} {asked}")]
+            says = f"Line {number} is right, but does not follow from the wrong line before it."
+        else:
+            asked = asked or ["Show the steps in between."]
+            says = f"Line {number} jumps from {origin} to the result."
+            if any(slip.line.number < number for slip in self.wrong):
+                says = f"No right line leads from {origin} to line {number}, the result."
+        return [Finding(number, "skipped", " ".join([says, *asked]))]
 
     def _wrong(self, step: Step) -> Finding:
         message = self.task.contradiction(step.verdict, step.before, step.line)

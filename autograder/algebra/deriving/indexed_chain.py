@@ -16,6 +16,7 @@ from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving import matrix_lines
 from autograder.algebra.deriving.bounds import bounded, signed
 from autograder.algebra.deriving.for_every_n import at_most, equal_for_all
+from autograder.algebra.deriving.indexed import BINDERS
 from autograder.algebra.deriving.inert import Uncomputed, unnamed
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.opacity import Opaque
@@ -109,7 +110,7 @@ class IndexedChain(Premises):
     def _has_entries(self, line: Line) -> bool:
         """Whether what a line comes to depends on how many entries there are."""
         own = {symbol.name for symbol in line.expr.free_symbols}
-        return bool(line.expr.atoms(Uncomputed) or self.size in own or line.names & {*self.indexed})
+        return line.expr.has(*BINDERS) or self.size in own or bool(line.names & {*self.indexed})
 
     def compare(self, before: Line, line: Line) -> Verdict:
         """Compare for n = 2 … 5 and every coincidence of indices, for every n where possible."""
@@ -153,7 +154,8 @@ class IndexedChain(Premises):
 
     def unjustified(self, before: Line, line: Line) -> Finding | None:
         """Hold a right step against its rule; without one, against every rule that there is."""
-        if not self.rules:
+        # A transpose of a transpose is gone once it is read: no step is left to hold to a rule.
+        if not self.rules or (before.expr == line.expr and before.cancels == line.cancels):
             return None
         number = line.number
         name = self._named(line.rule) if line.rule else None
@@ -248,7 +250,7 @@ class IndexedChain(Premises):
         except Exception:  # TooMuch, or a line that means nothing under this rule
             return False
 
-    def out_of_form(self, line: Line) -> str:
+    def left_over(self, line: Line) -> str:
         """Say which names or operators are left that the target does not have."""
         target = self.result
         assert isinstance(line, IndexedLine)
@@ -256,7 +258,7 @@ class IndexedChain(Premises):
         if left := sorted(line.operators - target.operators - {"Total"}):
             shown = ", ".join(_WRITTEN.get(name, name) for name in left)
             return f"In the last line {shown} is still to be carried out."
-        return super().out_of_form(line)
+        return super().left_over(line)
 
     def _agree(
         self,

@@ -35,6 +35,10 @@ class Task(Protocol):
     """What a derivation must do, as far as its steps are judged by it; a `Chain` is one."""
 
     @property
+    def origin(self) -> str:
+        """What students are told about line 0."""
+
+    @property
     def given(self) -> Line:
         """The given expression, as line 0."""
 
@@ -87,6 +91,9 @@ class Task(Protocol):
 
     def out_of_form(self, line: Line) -> str:
         """Say what the last line may not contain, or does not show; nothing if all is well."""
+
+    def left_over(self, line: Line) -> str:
+        """Say what the last line may not contain, be it right or wrong; nothing if all is well."""
 
     def contradiction(self, verdict: Verdict, before: Line, line: Line) -> str:
         """Say how a wrong line differs from the one before."""

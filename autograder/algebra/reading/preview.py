@@ -148,7 +148,21 @@ def _check_names(
         hint = f"the names are {', '.join(known.values())}" if known else "no names are expected"
         if near:
             hint = f"did you mean {known.get(near[0], near[0])}?"
+        hint = say_derivative(word, known.values(), calls) or hint
         raise ParseError(f"unknown name {word}; {hint}", text, node.token.position)
+
+
+def say_derivative(word: str, names: Collection[str], functions: Collection[str]) -> str:
+    """Return how the derivative ``T'`` of a function is written, "" for other words.
+
+    >>> say_derivative("T'", ["x", "T"], ["T"])
+    "for T' write diff(T(x), x)"
+    """
+    base = word.rstrip("'′")
+    if base == word or base not in functions:
+        return ""
+    by = next((name for name in names if name not in functions), "x")
+    return f"for {word} write diff({base}({by}), {by})"
 
 
 def _base(name: str) -> str:

@@ -1,0 +1,136 @@
+"""Derivations in which something is missing or wrong, by part: lines, and what they may earn."""
+
+from .derivations_otherwise import SIZE
+
+J = "sum(g_k*p_k*(delta(k,j) - p_j), k)"
+A = "g_j*p_j - sum(g_k*p_k*p_j, k)"
+B = "g_j*p_j - p_j*sum(g_k*p_k, k)"
+T = "p_j*(g_j - sum(g_k*p_k, k))"
+GATES = "g1/(g1 + g2)"
+RATIO = "exp(z1)/(exp(z1) + exp(z2))"
+GONE_WRONG = {
+    ("a10_scale_adapt", "moe_gate", "steps"): [
+        ([GATES, RATIO], 0, 0),
+        ([RATIO], 0, 0),
+        ([GATES, "1/(1 + exp(z2 - z1))"], 0, 0),
+        ([GATES, f"{RATIO} + g1 - g1", RATIO], 0, 0),
+        ([GATES, f"({RATIO})*exp(g1)/exp(g1)", RATIO], 0, 0),
+        ([GATES, f"({RATIO})/2 + ({RATIO})/2", RATIO], 0, 0),
+        ([GATES, f"({RATIO})*g2/g2", RATIO], 0, 0),
+        ([RATIO, f"2*({RATIO})/2", RATIO, GATES], 0, 0),
+        ([GATES, RATIO, GATES, RATIO], 0, 0),
+        ([GATES, "exp(z1)/(exp(z1) + exp(z3))", RATIO], 0, 0),
+        (
+            [GATES, "(exp(z1)/Z)/(exp(z1)/Z + exp(z2)/Z)", "exp(z1)/(exp(z1) - exp(z2))", RATIO],
+            0.3,
+            0.6,
+        ),
+        (
+            [
+                GATES,
+                "(exp(z1)/Z)/(exp(z1)/Z + exp(z2)/Z)",
+                "exp(z1)/(exp(z1) - exp(z2))",
+                "1/(1 - exp(z2 - z1))",
+            ],
+            0.5,
+            0.6,
+        ),
+    ],
+    ("a04_multi_head", "mha_params", "steps"): [
+        ([SIZE, "4*d^2 + 4*d"], 0, 0),
+        ([SIZE, "4*d*(d + 1)"], 0, 0),
+        ([SIZE, "4*d^2 + 4*d", "4*d*(d + 1)"], 0, 0),
+        ([SIZE, "4*d*(d + 1)", "4*d^2 + 4*d"], 0, 0.5),
+        ([SIZE, "4*d^2 + 4*d + h - h", "4*d^2 + 4*d"], 0, 0),
+        ([SIZE, "4*d^2 + 4*d", "3*d*(d+1)+d*(d+1)", SIZE], 0, 0),
+        ([SIZE, "3*h*k*d + 3*k + h*k*d + d", "4*d^2 + 4*d"], 0, 0),
+        ([SIZE, "3*h*k*d + 3*h*k + h*k*d + d", "3*d^2 + 3*d + d*d", "4*d^2 + 4*d"], 0.4, 0.6),
+        ([SIZE, "3*h*k*d + 3*h*k + h*k*d + d", "3*d^2 + 3*d + d*d", "4*d^2 + 3*d"], 0.5, 0.65),
+    ],
+    ("a10_scale_adapt", "ckpt_memory", "square_steps"): [
+        (["(a - b)^2", "L/s + s - 2*sqrt(L)"], 0, 0),
+        (["(a - b)^2", "s + L/s - 2*sqrt(L) + a - a", "L/s + s - 2*sqrt(L)"], 0, 0),
+        (["(a - b)^2", "a^2 - a*b + b^2", "L/s - sqrt(L) + s"], 0.3, 0.5),
+        (
+            ["(a - b)^2", "a^2 - 2*a*b + b^2", "L/s - 2*sqrt(L*s) + s", "L/s + s - 2*sqrt(L)"],
+            0.4,
+            0.6,
+        ),
+    ],
+    ("a10_scale_adapt", "ckpt_memory", "best_steps"): [
+        (["s = sqrt(L)"], 0, 0),
+        (["D(L/s + s, s) = 0", "sqrt(L) - s = 0", "s = sqrt(L)"], 0, 0),
+        (["1 + L/s^2 = 0", "s = sqrt(L)"], 0, 0),
+        (["1 - L/s^2 = 0", "s^2 = 2*L", "s = sqrt(L)"], 0.3, 0.55),
+        (["1 - L/s^2 = 0", "s^2 = 2*L", "s = sqrt(2*L)"], 0.5, 0.55),
+    ],
+    ("a06_block", "ln_jacobian", "own_steps"): [
+        (["diff((t - m)/s, t)", "(1 - 1/d - z^2/d)/s"], 0, 0),
+        (["diff((t - m)/s, t)", "1/s - (1 + z^2)/(d*s)", "(1 - 1/d - z^2/d)/s"], 0, 0.5),
+        (["diff((t - m)/s, t)", "(1 - 1/d - z^2/d)/s", "1/s - (1 + z^2)/(d*s)"], 0, 0),
+        (["((1 - 1/d)*s + (t - m)*z/d)/s^2", "(1 - 1/d + z^2/d)/s"], 0.3, 0.5),
+    ],
+    ("a03_scaled_attention", "sdpa_grad", "steps"): [
+        ([T], 0, 0),
+        ([A], 0, 0),
+        ([T, f"{T} + s_1 - s_1", T], 0, 0),
+        ([T, B, A, J], 0, 0.45),
+        ([A, B, T], 0.5, 0.7),
+        ([J, T], 0.4, 0.6),
+        ([J, A, "g_j*p_j + p_j*sum(g_k*p_k, k)", T], 0.4, 0.65),
+        ([J, A, "g_j*p_j + p_j*sum(g_k*p_k, k)", "p_j*(g_j + sum(g_k*p_k, k))"], 0.5, 0.65),
+        (["3*sum(g_k*D(p_k, s_j)/3, k)", "5*sum(g_k*D(p_k, s_j)/5, k)", T], 0, 0.5),
+    ],
+    ("a03_scaled_attention", "score_variance", "steps"): [
+        (
+            [
+                "sum(Var(q_i*k_i), i)",
+                "sum(E((q_i*k_i - E(q_i))^2), i)  # definition of Var",
+                "n*((s^2 + a^2)*(t^2 + b^2) - a^2*b^2)",
+            ],
+            0.2,
+            0.5,
+        ),
+        (["sum(Var(q_i)*Var(k_i), i)", "n*s^2*t^2"], 0, 0.45),
+    ],
+    ("a05_positions", "alibi_shift", "steps_taken"): [
+        (["exp(s_j + m*j)/sum(exp(s_k + m*k), k)"], 0, 0),
+        (
+            [
+                "exp(s_j + m*j)*exp(m*i)/sum(exp(s_k + m*k)*exp(-m*i), k)",
+                "exp(s_j + m*j)/sum(exp(s_k + m*k), k)",
+            ],
+            0,
+            0.45,
+        ),
+    ],
+    ("a11_theory", "max_entropy", "lagrange_steps"): [
+        (["p_j = exp(s_j/tau)/Z"], 0, 0),
+        (["sum(p_k, k) = 1", "p_j = exp(s_j/tau)/Z"], 0, 0),
+        (
+            [
+                "s_j - tau*log(p_j) - c = 0",
+                "p_j = exp((s_j - c)/tau)",
+                "sum(p_k, k) = 1",
+                "exp(-c/tau)*Z = 1",
+                "p_j = exp(s_j/tau)/Z",
+            ],
+            0.5,
+            0.95,
+        ),
+    ],
+    ("a13_modern", "sigmoid_attn", "steps"): [
+        (["1/(1 + exp(-(t - L)))"], 0, 0),
+        (["exp(t)/(exp(t) - exp(L))", "1/(1 - exp(-(t - L)))"], 0.2, 0.5),
+    ],
+    ("a01_softmax", "jacobian_proof", "diag_steps"): [
+        (["diff(p1, z1)", "p1 - p1^2", "p1*(1 - p1)"], 0, 0),
+        (["diff(p1, z1)", "p1*(p2 + p3)", "p1*(1 - p1)"], 0, 0),
+        (["diff(p1, z1)", "(exp(z1)*Z + exp(2*z1))/Z^2", "p1*(1 - p1)"], 0, 0.3),
+        (["diff(p1, z1)", "(exp(z1)*Z - exp(2*z1))/Z^2", "p1 - p1", "p1*(1 - p1)"], 0.5, 0.7),
+    ],
+    ("a02_attention_by_hand", "attn_hull", "length"): [
+        (["<= max(norm(V_k), k)"], 0, 0),
+        (["<= sum(norm(w_k*V_k), k)  # triangle inequality", "= max(norm(V_k), k)"], 0.2, 0.5),
+    ],
+}

@@ -1,0 +1,190 @@
+# ruff: noqa: E501 - a line of a derivation stands on one line
+"""Right derivations in finer or coarser lines, or in another order; every one must earn everything."""
+
+FOUR = "(exp(z1) + exp(z2) + exp(z3) + exp(z4))"
+SIZE = "h*3*(d*k + k) + (h*k*d + d)"
+SUM = "sum(exp(s_k), k)"
+
+OTHERWISE = {
+    ("a10_scale_adapt", "moe_gate", "steps"): [
+        ["g1/(g1 + g2)", "(exp(z1)/Z)/((exp(z1) + exp(z2))/Z)", "exp(z1)/(exp(z1) + exp(z2))"],
+        ["g1/(g1 + g2)", "exp(z1)/Z/((exp(z1) + exp(z2))/Z)", "exp(z1)/(exp(z1) + exp(z2))"],
+        ["g1/(g1 + g2)", "g1*Z/((g1 + g2)*Z)", "exp(z1)/(exp(z1) + exp(z2))"],
+        ["1/(1 + g2/g1)", "1/(1 + exp(z2 - z1))", "exp(z1)/(exp(z1) + exp(z2))"],
+        [
+            r"\frac{g_1}{g_1 + g_2}",
+            r"\frac{e^{z_1}/Z}{(e^{z_1} + e^{z_2})/Z}",
+            r"\frac{e^{z_1}}{e^{z_1} + e^{z_2}}",
+        ],
+        [
+            f"(exp(z1)/{FOUR})/(exp(z1)/{FOUR} + exp(z2)/{FOUR})",
+            f"(exp(z1)/{FOUR})/((exp(z1) + exp(z2))/{FOUR})",
+            "exp(z1)/(exp(z1) + exp(z2))",
+        ],
+    ],
+    ("a04_multi_head", "mha_params", "steps"): [
+        [SIZE, "3*d*(d + 1) + d*(d + 1)", "4*d^2 + 4*d"],
+        [SIZE, "3*d^2 + 3*d + d^2 + d", "4*d^2 + 4*d"],
+        [SIZE, "3*h*k*(d + 1) + d*(h*k + 1)", "3*d*(d + 1) + d*(d + 1)", "4*d*(d + 1)"],
+        [SIZE, "4*h*k*d + 3*h*k + d", "4*d*d + 3*d + d", "4*d*(d + 1)"],
+    ],
+    ("a10_scale_adapt", "ckpt_memory", "square_steps"): [
+        ["(a - b)^2", "L/s - 2*sqrt(L/s)*sqrt(s) + s", "L/s + s - 2*sqrt(L)"],
+        ["(a - b)*(a - b)", "L/s - 2*sqrt(L/s)*sqrt(s) + s", "L/s + s - 2*L^(1/2)"],
+        ["a^2 + b^2 - 2*a*b", "L/s + s - 2*sqrt(L/s*s)", "L/s + s - 2*sqrt(L)"],
+        [
+            r"a^2 - 2ab + b^2",
+            r"\frac{L}{s} + s - 2\sqrt{\frac{L}{s}}\sqrt{s}",
+            r"\frac{L}{s} + s - 2\sqrt{L}",
+        ],
+    ],
+    ("a10_scale_adapt", "ckpt_memory", "best_steps"): [
+        ["-L/s^2 + 1 = 0", "L = s^2", "s = sqrt(L)"],
+        ["1 - L/s^2 = 0", "s^2 - L = 0", "(s - sqrt(L))*(s + sqrt(L)) = 0", "s = sqrt(L)"],
+        ["1 = L/s^2", "s = L/s", "s*s = L", "s = L^0.5"],
+        [r"1 - \frac{L}{s^2} = 0", r"\Rightarrow s^2 = L", r"\Rightarrow s = \sqrt{L}"],
+    ],
+    ("a06_block", "ln_invariance", "positive_steps"): [
+        ["(a*x + b - (a*m + b))/sqrt(a^2*v)", "a*(x - m)/(a*sqrt(v))", "(x - m)/sqrt(v)", "y"],
+        ["(a*x + b - a*m - b)/sqrt(V)", "a*(x - m)/sqrt(V)", "a*(x - m)/(a*sqrt(v))", "y"],
+        ["(a*x - a*m)/sqrt(a^2*v)", "(x - m)/sqrt(v)", "y"],
+    ],
+    ("a06_block", "ln_jacobian", "own_steps"): [
+        [
+            "(diff(t - m, t)*s - (t - m)*diff(s, t))/s^2",
+            "((1 - 1/d)*s - (t - m)*z/d)/s^2",
+            "(1 - 1/d)/s - z*(t - m)/(d*s^2)",
+            "(1 - 1/d)/s - z^2/(d*s)",
+            "(1 - 1/d - z^2/d)/s",
+        ],
+        [
+            "diff(t - m, t)/s + (t - m)*diff(1/s, t)",
+            "(1 - 1/d)/s - (t - m)*z/(d*s^2)",
+            "(1 - 1/d - z^2/d)/s",
+        ],
+    ],
+    ("a06_block", "residual_grad", "steps"): [
+        ["I*I + I*J_1 + J_2*I + J_2*J_1", "I + J_1 + J_2 + J_2*J_1"],
+        ["I*(I + J_1) + J_2*(I + J_1)", "I*I + I*J_1 + J_2*I + J_2*J_1", "I + J_1 + J_2 + J_2*J_1"],
+    ],
+    ("a03_scaled_attention", "score_variance", "steps"): [
+        [
+            "sum(Var(q_i*k_i), i)  # variance of a sum",
+            "sum(E((q_i*k_i - E(q_i*k_i))^2), i)  # definition of Var",
+            "sum(E(q_i^2*k_i^2) - E(q_i*k_i)^2, i)",
+            "sum(E(q_i^2)*E(k_i^2) - E(q_i)^2*E(k_i)^2, i)  # independence",
+            "sum((s^2 + a^2)*(t^2 + b^2) - a^2*b^2, i)",
+            "n*((s^2 + a^2)*(t^2 + b^2) - a^2*b^2)",
+        ],
+    ],
+    ("a03_scaled_attention", "self_attn_proj", "same_scores"): [
+        [
+            "X*W_Q*R*(S^T)^T*W_K^T*X^T  # transpose of a product",
+            "X*W_Q*R*S*W_K^T*X^T  # transpose of a product",
+            "X*W_Q*W_K^T*X^T  # S is the inverse of R",
+        ],
+    ],
+    ("a03_scaled_attention", "sdpa_grad", "steps"): [
+        [
+            "sum(g_k*p_k*(delta(k,j) - p_j), k)",
+            "sum(g_k*p_k*delta(k,j) - g_k*p_k*p_j, k)",
+            "g_j*p_j - sum(g_k*p_k*p_j, k)",
+            "p_j*g_j - p_j*sum(p_k*g_k, k)",
+            "p_j*(g_j - sum(g_k*p_k, k))",
+        ],
+        [
+            r"\sum_k g_k \frac{\partial p_k}{\partial s_j}",
+            r"\sum_k g_k p_k (\delta_{kj} - p_j)",
+            r"\sum_k g_k p_k \delta_{kj} - p_j \sum_k g_k p_k",
+            r"p_j g_j - p_j \sum_k g_k p_k",
+            r"p_j \left(g_j - \sum_k g_k p_k\right)",
+        ],
+    ],
+    ("a05_positions", "alibi_shift", "steps_taken"): [
+        [
+            "exp(s_j + m*j)*exp(-m*i)/sum(exp(s_k + m*k)*exp(-m*i), k)",
+            "exp(s_j + m*j)*exp(-m*i)/(exp(-m*i)*sum(exp(s_k + m*k), k))",
+            "exp(s_j + m*j)/sum(exp(s_k + m*k), k)",
+        ],
+        [
+            "exp(m*i)*exp(s_j - m*(i - j))/(exp(m*i)*sum(exp(s_k - m*(i - k)), k))",
+            "exp(s_j + m*j)/sum(exp(m*i)*exp(s_k - m*(i - k)), k)",
+            "exp(s_j + m*j)/sum(exp(s_k + m*k), k)",
+        ],
+    ],
+    ("a13_modern", "sigmoid_attn", "steps"): [
+        [
+            f"1/(1 + {SUM}/exp(t))",
+            "1/(1 + exp(L)/exp(t))  # definition",
+            "1/(1 + exp(-(t - L)))",
+        ],
+        [
+            "exp(t)/(exp(t) + exp(L))  # definition",
+            "1/(1 + exp(L)*exp(-t))",
+            "1/(1 + exp(L - t))",
+        ],
+    ],
+    ("a13_modern", "attention_sinks", "steps"): [
+        [
+            f"(exp(s_i)/{SUM})/(1/{SUM} + 1)",
+            f"p_i/(1 + 1/{SUM})  # definition",
+            "p_i/(1 + exp(-L))  # definition",
+        ],
+        [
+            f"exp(s_i)/({SUM}*(1/{SUM} + 1))",
+            f"p_i/(1/{SUM} + 1)",
+            "p_i/(exp(-L) + 1)",
+        ],
+    ],
+    ("a13_modern", "superposition", "spread_steps"): [
+        [
+            "sum(l_i^2 - 2*t*l_i + t^2, i)",
+            "sum(l_i^2, i) - 2*t*sum(l_i, i) + d*t^2",
+            "F - 2*t*t*d + t^2*d",
+            "F - t^2*d",
+        ],
+        [
+            "sum(l_i^2, i) - sum(2*t*l_i, i) + sum(t^2, i)",
+            "F - sum(2*t*l_i, i) + sum(t^2, i)  # definition",
+            "F - 2*t*sum(l_i, i) + t^2*d",
+            "F - 2*t*(t*d) + t^2*d",
+            "F - d*t^2",
+        ],
+    ],
+    ("a11_theory", "head_metrics", "pairs_steps"): [
+        [
+            "sum(sum(((x_i - m) - (x_j - m))^2, i), j)",
+            "sum(sum((x_i - m)^2 - 2*(x_i - m)*(x_j - m) + (x_j - m)^2, i), j)",
+            "2*h*sum((x_i - m)^2, i) - 2*sum(x_i - m, i)*sum(x_j - m, j)",
+            "2*h*sum((x_i - m)^2, i) - 2*(sum(x_i, i) - h*m)*sum(x_j - m, j)",
+            "2*h*sum((x_i - m)^2, i) - 2*(h*m - h*m)*sum(x_j - m, j)  # definition",
+            "2*h*sum((x_i - m)^2, i)",
+        ],
+    ],
+    ("a11_theory", "max_entropy", "lagrange_steps"): [
+        [
+            "s_j - tau*log(p_j) - tau - c = 0",
+            "tau*log(p_j) = s_j - tau - c",
+            "p_j = exp((s_j - tau - c)/tau)",
+            "p_j = exp(s_j/tau)*exp(-1 - c/tau)",
+            "1 = exp(-1 - c/tau)*sum(exp(s_k/tau), k)",
+            "exp(-1 - c/tau) = 1/Z",
+            "p_j = exp(s_j/tau)/Z",
+        ],
+    ],
+    ("a05_positions", "pe_shift", "sine_steps"): [
+        ["sin(w*t + w*k)", "sin(w*t)*cos(w*k) + cos(w*t)*sin(w*k)", "sin(w*t)*a + cos(w*t)*b"],
+        [r"\sin(wt + wk)", r"\sin(wt)\cos(wk) + \cos(wt)\sin(wk)", r"a \sin(wt) + b \cos(wt)"],
+    ],
+    ("a08_cost", "online_softmax", "merge_steps"): [
+        [
+            "exp(M12 - M)*exp(m1 - M12)*l1 + exp(M12 - M)*exp(m2 - M12)*l2 + exp(m3 - M)*l3",
+            "exp(m1 - M)*l1 + exp(m2 - M)*l2 + exp(m3 - M)*l3",
+        ],
+        [
+            "exp(M12 - M + m1 - M12)*l1 + exp(M12 - M + m2 - M12)*l2 + exp(m3 - M)*l3",
+            "exp(-M)*(exp(m1)*l1 + exp(m2)*l2 + exp(m3)*l3)",
+            "exp(m1 - M)*l1 + exp(m2 - M)*l2 + exp(m3 - M)*l3",
+        ],
+    ],
+}
