@@ -327,6 +327,8 @@ def test_an_exercise_with_the_same_numbers_for_all_says_so(released, as_student)
         ("words", ["a_b"], r"\mathtt{words} = (\text{a\_b})"),
         ("X", np.zeros((2, 1, 1), int), r"X[1] = \begin{pmatrix} 0 \end{pmatrix}"),
         ("m", float("-inf"), r"m = {-\infty}"),
+        ("F", 1e15, r"F = 1 \cdot 10^{15}"),
+        ("F", 1234567.5, r"F = 1234567.5"),
     ],
 )
 def test_numbers_are_shown_as_formulas(name, value, latex):
