@@ -90,6 +90,24 @@ def test_a_stub_that_is_called_by_another_function_is_named(released, as_student
     assert "– blank      `root` is not written yet" in report
 
 
+def test_a_stub_of_which_all_checks_are_hidden_is_named_as_well(released, as_student):
+    path = released / "check.json"
+    data = json.loads(path.read_text())
+    data["exercises"]["norm"]["functions"][0]["checks"] = []
+    path.write_text(json.dumps(data))
+    report = as_student(released, NORM.format("raise NotImplementedError"))
+    assert "– blank      `norm` is not written yet" in report
+    assert "blank" not in as_student(released, NORM.format("return x"))
+
+
+@pytest.mark.parametrize(("method", "named"), [("__init__", "Root"), ("grow", "Root.grow")])
+def test_a_stub_in_a_class_is_named_with_the_class(released, as_student, method, named):
+    stub = f"class Root:\n    def {method}(self): raise NotImplementedError\n"
+    call = "Root()" if method == "__init__" else "Root().grow()"
+    report = as_student(released, stub + NORM.format(f"return {call}"))
+    assert f"– blank      `{named}` is not written yet" in report
+
+
 def test_a_name_from_a_cell_that_was_not_run(norm):
     assert "`square` is not defined yet: run its cell first" in norm("return square(x)")
 
