@@ -121,7 +121,11 @@ def _run(
         if wrong:
             named = _named(asked, *_arguments(call, objects))
             which = f"    (call {number} of {len(calls)})" if len(calls) > 1 else ""
-            return [f"{said}({', '.join(named)}){which}", *wrong, *block(named)]
+            shown = {
+                argument: np.asarray(_numbers_of(value)) if hasattr(value, "detach") else value
+                for argument, value in named.items()
+            }
+            return [f"{said}({', '.join(named)}){which}", *wrong, *block(shown)]
     return []
 
 
