@@ -110,7 +110,7 @@ def test_a_stub_in_a_class_is_named_with_the_class(released, as_student, method,
 
 
 def test_a_tensor_is_shown_by_its_numbers():
-    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch")
     numbers = {"array": [[0.5, 2.0]], "dtype": "float32", "shape": [1, 2]}
     tensor = {"tensor": numbers, "dtype": "float32"}
     call = {"args": [tensor], "kwargs": {}, "value": tensor, "compare": ["value"]}
