@@ -25,8 +25,9 @@
 # | 2 Once and for all | attention for any batch shape; the bug that hides behind right shapes | 80 min |
 # | 3 Masks | who may look at whom: causal, padded, in four dialects, and nobody at all | 95 min |
 # | 4 Backwards | the gradient of attention, proved and as code | 45 min |
+# | 5 In PyTorch | attention as a module, with dropout | 30 min |
 #
-# That is **five hours**; the parts can be done on different days. How to work with it:
+# That is **five to six hours**; the parts can be done on different days. How to work with it:
 #
 # - Logarithms are natural, indices start at 0, as in Python, and a softmax acts on the last axis.
 # - Give numbers to at least four significant digits, small ones too (`0.0002907`, not `0.0003`).
@@ -677,6 +678,54 @@ def attention_grad(
 
 
 # %% [markdown]
+# ## 5 In PyTorch
+#
+# ### Attention as a torch module
+#
+# *30 minutes.* In torch a layer is an `nn.Module`: it knows its parameters, and whether it is being trained
+# (`module.train()`) or used (`module.eval()`). Attention by itself has no parameters, but one thing that depends on
+# the mode: *dropout*. In training each weight is set to 0 with probability $p$, and the others are divided by
+# $1 - p$, so that the expected value stays what it was:
+#
+# $$ \tilde A_{ij} = \begin{cases} 0 & \text{with probability } p \cr A_{ij} / (1 - p) & \text{otherwise} \end{cases} $$
+#
+# The output is $\tilde A V$. Return $A$ beside it, not $\tilde A$: whoever looks at the weights wants to see what the
+# softmax said.
+#
+# 1. Write the module `Attention(p)`, for `q` of shape `(…, n, d)`, `k` `(…, m, d)` and `v` `(…, m, d_v)`. A Boolean
+#    `mask` broadcasts to `(…, n, m)`, and True means *may attend*. float16 and bfloat16 inputs give such
+#    outputs. Compare with `torch.nn.functional.scaled_dot_product_attention`, but don't call it.
+# 2. Somebody returns the weights after dropout with $p = 0.1$, in training (`row_sums`). What do the five
+#    weights of a row add up to?
+#    - **A** To 1: dropout divides by $1 - p$ to make sure of that.
+#    - **B** To less than 1, or to 1 where nothing is dropped.
+#    - **C** To 1 on average alone: to 1.11 if nothing is dropped (which happens to 59 % of the rows), else mostly to less.
+#    - **D** Always to $1/0.9 = 1.11$.
+
+# %% exercise="sdpa_torch"
+import torch
+from torch import nn
+
+row_sums = None  # one of "A", "B", "C", "D"
+
+
+class Attention(nn.Module):
+    """Scaled dot-product attention with dropout on the weights.
+
+    >>> out, weights = Attention(0.5).eval()(torch.zeros(1, 2), torch.zeros(2, 2), torch.eye(2))
+    >>> out.tolist(), weights.tolist()
+    ([[0.5, 0.5]], [[0.5, 0.5]])
+    """
+
+    def __init__(self, p: float = 0.1):
+        raise NotImplementedError
+
+    def forward(self, q: "(…, n, d)", k: "(…, m, d)", v: "(…, m, d_v)", mask: "bool (…, n, m)" = None):
+        """Return the output (…, n, d_v) and the weights (…, n, m), these before dropout."""
+        raise NotImplementedError
+
+
+# %% [markdown]
 # ## In a trained model: what if the mask is missing?
 #
 # Back to the small model of the first notebook, which says motifs again. It was trained with a causal mask. Here is
@@ -752,48 +801,3 @@ if plt:
 # - Dao et al. (2022), *FlashAttention*, appendix B: the backward pass, without ever storing the weights.
 # - Henry et al. (2020), *Query-key normalization for transformers*: another answer to scores that spread
 #   too far.
-
-# %% [markdown]
-# ## Attention as a torch module
-#
-# *30 minutes.* In torch a layer is an `nn.Module`: it knows its parameters, and whether it is being trained
-# (`module.train()`) or used (`module.eval()`). Attention by itself has no parameters, but one thing that depends on
-# the mode: *dropout*. In training each weight is set to 0 with probability $p$, and the others are divided by
-# $1 - p$, so that the expected value stays what it was:
-#
-# $$ \tilde A_{ij} = \begin{cases} 0 & \text{with probability } p \cr A_{ij} / (1 - p) & \text{otherwise} \end{cases} $$
-#
-# The output is $\tilde A V$. Return $A$ beside it, not $\tilde A$: whoever looks at the weights wants to see what the
-# softmax said.
-#
-# 1. Write the module `Attention(p)`, for `q` of shape `(…, n, d)`, `k` `(…, m, d)` and `v` `(…, m, d_v)`. A Boolean
-#    `mask` broadcasts to `(…, n, m)`, and True means *may attend*. float16 and bfloat16 inputs give such
-#    outputs. Compare with `torch.nn.functional.scaled_dot_product_attention`, but don't call it.
-# 2. Somebody returns the weights after dropout with $p = 0.1$, in training (`row_sums`). What do the five
-#    weights of a row add up to?
-#    - **A** To 1: dropout divides by $1 - p$ to make sure of that.
-#    - **B** To less than 1, or to 1 where nothing is dropped.
-#    - **C** To 1 on average alone: to 1.11 if nothing is dropped (which happens to 59 % of the rows), else mostly to less.
-#    - **D** Always to $1/0.9 = 1.11$.
-
-# %% exercise="sdpa_torch"
-import torch
-from torch import nn
-
-row_sums = None  # one of "A", "B", "C", "D"
-
-
-class Attention(nn.Module):
-    """Scaled dot-product attention with dropout on the weights.
-
-    >>> out, weights = Attention(0.5).eval()(torch.zeros(1, 2), torch.zeros(2, 2), torch.eye(2))
-    >>> out.tolist(), weights.tolist()
-    ([[0.5, 0.5]], [[0.5, 0.5]])
-    """
-
-    def __init__(self, p: float = 0.1):
-        raise NotImplementedError
-
-    def forward(self, q: "(…, n, d)", k: "(…, m, d)", v: "(…, m, d_v)", mask: "bool (…, n, m)" = None):
-        """Return the output (…, n, d_v) and the weights (…, n, m), these before dropout."""
-        raise NotImplementedError

@@ -15,7 +15,7 @@
 #
 # | part | you learn | time |
 # |---|---|---|
-# | 1 Why several | what one head can't do, and what several cost | 50 min |
+# | 1 Why several | what one head can't do, and what several cost | 45 min |
 # | 2 How | splitting, merging, counting; the layer as code, its gradient, the library's | 205 min |
 # | 3 Looked at closely | a layer is a sum of heads; scores of low rank | 80 min |
 # | 4 Across | a second sequence, and a mask that lands on the wrong axis | 60 min |

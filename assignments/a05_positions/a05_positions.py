@@ -165,7 +165,7 @@ if plt:
             angle = p / 10000 ** (2 * i / 6)
             axis.plot([0, np.sin(angle)], [0, np.cos(angle)], style, color="black", label=f"p = {p}")
         axis.set(title=f"pair {i}", aspect="equal", xticks=[], yticks=[])
-    axes[0].legend(loc="lower left", fontsize="small")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right upper")
     plt.show()
 
 # %% [markdown]

@@ -674,21 +674,6 @@ if plt:
 # **★ A question without points.** Turn your block into one of today: pre-norm, RMSNorm, SwiGLU. Two tests: with $W_O = 0$ and
 # $W_d = 0$ it must return $x$ *exactly*, and adding blocks of that kind changes nothing. What does your post-norm block return there, and
 # what does that mean for a model that is to be made deeper after training?
-#
-# ## What you can do now
-#
-# You can write a block and say of each of its parts what it may change and what it can't: which directions a norm is blind to and what its
-# derivative removes, where two thirds of the weights sit, why a shortcut helps and what it doesn't promise, and what moving one norm does to 32 layers.
-#
-# The next notebook stacks your block to an encoder, adds a decoder with a second attention, and lets the whole transformer speak.
-#
-# **To read.**
-#
-# - Ba, Kiros & Hinton (2016), *Layer normalization*: short, with a table of what each norm is invariant to.
-# - He et al. (2016), *Identity mappings in deep residual networks*: why the path should be left alone.
-# - Xiong et al. (2020), *On layer normalization in the transformer architecture*: the gradients of post-norm and pre-norm, with proofs.
-# - Zhang & Sennrich (2019), *Root mean square layer normalization*: what happens without the mean.
-# - Shazeer (2020), *GLU variants improve transformer*: a few pages on gates.
 
 # %% [markdown]
 # ## In a trained model: who writes into the stream?
@@ -704,8 +689,9 @@ in_echo = {
 }
 if plt:
     parts = ["embedding", "head 0.0", "head 0.1", "feed-\nforward 0", "head 1.0", "head 1.1", "feed-\nforward 1"]
+    parts = [f"{part}\n{size:g}" for part, size in zip(parts, in_echo["pieces"], strict=True)]
     figure, axis = plt.subplots(figsize=(7.5, 3), layout="constrained")
-    axis.bar_label(axis.bar(range(7), in_echo["pieces"], color="tab:blue", edgecolor="black", label="added"), fontsize=8)
+    axis.bar(range(7), in_echo["pieces"], color="tab:blue", edgecolor="black", label="added")
     axis.plot(range(7), in_echo["stream"], "o--", color="black", label="stream behind it")
     axis.set(xticks=range(7), xticklabels=parts, ylabel="root mean square")
     axis.legend()
@@ -719,3 +705,18 @@ if plt:
 # notice: each has a norm in front, which reads the direction and not the size. But sizes *relative to each other* matter: with all
 # embeddings three times as large, and nothing else changed, the loss goes from 0.615 to 1.192. The norm in front of the first block doesn't see the factor;
 # what the heads add to the embedding is now a third as large beside it.
+#
+# ## What you can do now
+#
+# You can write a block and say of each of its parts what it may change and what it can't: which directions a norm is blind to and what its
+# derivative removes, where two thirds of the weights sit, why a shortcut helps and what it doesn't promise, and what moving one norm does to 32 layers.
+#
+# The next notebook stacks your block to an encoder, adds a decoder with a second attention, and lets the whole transformer speak.
+#
+# **To read.**
+#
+# - Ba, Kiros & Hinton (2016), *Layer normalization*: short, with a table of what each norm is invariant to.
+# - He et al. (2016), *Identity mappings in deep residual networks*: why the path should be left alone.
+# - Xiong et al. (2020), *On layer normalization in the transformer architecture*: the gradients of post-norm and pre-norm, with proofs.
+# - Zhang & Sennrich (2019), *Root mean square layer normalization*: what happens without the mean.
+# - Shazeer (2020), *GLU variants improve transformer*: a few pages on gates.

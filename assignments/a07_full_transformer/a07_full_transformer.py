@@ -45,7 +45,7 @@ except ImportError:
 #
 # ### A sentence through the layers
 #
-# A block takes vectors and returns as many vectors of the same width. So blocks can be stacked,
+# *45 minutes.* A block takes vectors and returns as many vectors of the same width. So blocks can be stacked,
 # and the original encoder is nothing more: embed the tokens, add positions, send the result
 # through $L$ blocks, each with weights of its own. What the last block gives is the encoder's
 # output.
@@ -124,7 +124,7 @@ class Encoder:
 # %% [markdown]
 # ### Balance of embedding and position
 #
-# What enters the first layer is a sum: the embedding of a token and the encoding of its position.
+# *10 minutes.* What enters the first layer is a sum: the embedding of a token and the encoding of its position.
 # A sum of two vectors is mostly the longer of them. So who is longer?
 #
 # Take $d = 512$, embeddings as above, whose entries have mean 0 and variance $1/d$, and the
@@ -147,7 +147,7 @@ ratio = None  # two numbers: with the factor, without it
 # %% [markdown]
 # ### Six steps in order
 #
-# A decoder writes one text while it looks at another. Its layer has the two sublayers that you
+# *45 minutes.* A decoder writes one text while it looks at another. Its layer has the two sublayers that you
 # know and a third one between them or around them, in which the target asks and the source
 # answers. Its keys and values are computed from the **memory**: the output of the encoder, of its
 # *last* layer, the same for all decoder layers. The next picture has the six steps of a decoder
@@ -249,7 +249,7 @@ class DecoderLayer:
 #
 # ### A source, a target, one pass
 #
-# A decoder predicts the next token from those before it. In training the target is known, so
+# *25 minutes.* A decoder predicts the next token from those before it. In training the target is known, so
 # nothing has to wait for a prediction: what goes in is the true text, whatever the model would
 # have written. That is **teacher forcing**. All positions learn in one pass, as the masks see to
 # it that each one computes what it would compute if the later tokens were not there.
@@ -315,7 +315,7 @@ def shift_right(tgt: "(t,) or (B, t) whole numbers", bos: int, eos: int, pad: "n
 # %% [markdown]
 # ### The chain rule as a loss
 #
-# A decoder gives probabilities for the next token, after every prefix. That is a model of whole
+# *25 minutes.* A decoder gives probabilities for the next token, after every prefix. That is a model of whole
 # texts: by the chain rule of probability,
 #
 # $$ P(y_1, \dots, y_T) = \prod_{t=1}^{T} P(y_t \mid y_1, \dots, y_{t-1}) . $$
@@ -363,7 +363,7 @@ def nll(logits: "(n, V) array", labels: "(n,) whole numbers", ignore: int = -100
 # %% [markdown]
 # ### Two training signals
 #
-# An encoder sees both sides of every token, so it can't learn by predicting the next one: it would
+# *20 minutes.* An encoder sees both sides of every token, so it can't learn by predicting the next one: it would
 # look it up. BERT hides tokens instead. It selects 15 % of them at random and predicts these; of
 # the selected ones 80 % are replaced by a special token, `[MASK]`, 10 % by a random token, and 10 %
 # stay as they are, so that the model can't rely on `[MASK]` to know where it is tested. A decoder
@@ -399,7 +399,7 @@ meanings = None          # one of "A", "B", "C", "D"
 #
 # ### Step by step equals all at once
 #
-# In training a decoder predicts all positions in one pass. When it writes, there is nothing to
+# *35 minutes.* In training a decoder predicts all positions in one pass. When it writes, there is nothing to
 # predict beyond the next token: run the model on what there is, choose a token, append it, run
 # again. **Greedy** decoding chooses the most probable one each time. The last row of logits is
 # the only one that is new.
@@ -438,7 +438,7 @@ best_probability = None    # one number
 # %% [markdown]
 # ### Write the test yourself
 #
-# A decoder that looks ahead learns splendidly: its loss falls to nearly nothing, because the
+# *35 minutes.* A decoder that looks ahead learns splendidly: its loss falls to nearly nothing, because the
 # answer is in its input. It is useless, and no shape and no error tells you. So one tests for it, and
 # the test needs nothing but the model as a function: change a token, and see which outputs move.
 #
@@ -480,7 +480,7 @@ may_influence = None  # one of "A", "B", "C", "D"
 #
 # ### Counting without biases
 #
-# How many numbers does a transformer learn? Most of them are in matrices, so count these first. A
+# *30 minutes.* How many numbers does a transformer learn? Most of them are in matrices, so count these first. A
 # model has $L$ encoder layers and $L$ decoder layers of width $d$ with $h$ heads and feed-forward
 # layers of inner width $f$. Every attention has its four matrices, each feed-forward layer its
 # two. An example with other numbers: for $d = 4$ and $f = 10$ a feed-forward layer has $2 \cdot 4
@@ -514,7 +514,7 @@ decoder_layer = None  # a formula in d
 # %% [markdown]
 # ### Everything counted
 #
-# "The total number of parameters" is not one number until you say what is in it. Biases? Norms?
+# *45 minutes.* "The total number of parameters" is not one number until you say what is in it. Biases? Norms?
 # Embeddings, and how many of them? A norm behind the last layer, as PyTorch's `nn.Transformer`
 # has one at the end of both its stacks? So every count comes with a list, and here the list is an
 # argument.
@@ -564,7 +564,7 @@ def count(config: dict) -> int:
 # %% [markdown]
 # ### Two known models
 #
-# Sizes in papers and blogs are rounded: BERT-base is said to have
+# *25 minutes.* Sizes in papers and blogs are rounded: BERT-base is said to have
 # 110M, GPT-2 small 124M, though its paper's table says 117M. Count
 # them to the last number, and let your `count` do most of it. Both have twelve layers of width
 # $d = 768$ with $f = 3072$ and twelve heads; each layer has *one* attention, a feed-forward layer,
@@ -594,7 +594,7 @@ rule = None                 # a whole number
 # %% [markdown]
 # ### Three architectures, one table
 #
-# A text of $n$ tokens is read, a text of $m$ tokens is written. Three architectures can do it, or
+# *20 minutes.* A text of $n$ tokens is read, a text of $m$ tokens is written. Three architectures can do it, or
 # half of it, and they look at different numbers of pairs (query, key). Count the scores that
 # are needed in **one head of one layer** of each kind.
 
@@ -669,25 +669,9 @@ if plt:
 # - **Decoding.** Programs that chat sample, at a temperature, from the tokens that are probable
 #   enough. Greedy decoding is what is left at temperature 0. The next notebook asks what each
 #   further token costs, and why nobody runs the whole model on the whole text again.
-#
-# **What you can do now:** stack blocks into an encoder; write the layer of a decoder, and say
-# what may influence what in it; prepare targets and labels; turn probabilities into nats, bits
-# and perplexity; decode; test any model for leaks; count any transformer to the last number.
-#
-# **To read on**
-#
-# - Vaswani et al. (2017), *Attention is all you need*: encoder and decoder, in one figure.
-# - Radford et al. (2019), *Language models are unsupervised multitask learners*: GPT-2, a decoder
-#   and nothing else.
-# - Devlin et al. (2019), *BERT: Pre-training of deep bidirectional transformers for language
-#   understanding*: an encoder, and learning from hidden tokens.
-# - Raffel et al. (2020), *Exploring the limits of transfer learning with a unified text-to-text
-#   transformer*: all three architectures, compared under one roof.
-# - Williams and Zipser (1989), *A learning algorithm for continually running fully recurrent neural
-#   networks*: where teacher forcing got its name.
 
 # %% [markdown]
-# ### In a trained model: where does it lose against the best possible?
+# ## In a trained model: where does it lose against the best possible?
 #
 # The small model of the first notebook is a decoder of two blocks. What it pays at each of the 23 places of a sequence, on the average, can be compared with
 # the least that anybody could pay who knows the rules of its language, and no more.
@@ -712,3 +696,23 @@ if plt:
 #
 # It loses a little in the whole first pass, and most where the motif may be over: there one has to know how likely that is *and* that all unused letters are alike. Where all is decided it is perfect: given `^`, a motif and
 # its first letter again, greedy decoding continued all of 512 motifs without a mistake.
+#
+# ## What you can do now
+#
+# You can stack blocks into an encoder; write the layer of a decoder, and say what may influence what in
+# it; prepare targets and labels; turn probabilities into nats, bits and perplexity; decode; test any
+# model for leaks; and count any transformer to the last number.
+#
+# The next notebook asks what attention costs, in time and in memory.
+#
+# **To read.**
+#
+# - Vaswani et al. (2017), *Attention is all you need*: encoder and decoder, in one figure.
+# - Radford et al. (2019), *Language models are unsupervised multitask learners*: GPT-2, a decoder
+#   and nothing else.
+# - Devlin et al. (2019), *BERT: Pre-training of deep bidirectional transformers for language
+#   understanding*: an encoder, and learning from hidden tokens.
+# - Raffel et al. (2020), *Exploring the limits of transfer learning with a unified text-to-text
+#   transformer*: all three architectures, compared under one roof.
+# - Williams and Zipser (1989), *A learning algorithm for continually running fully recurrent neural
+#   networks*: where teacher forcing got its name.

@@ -16,10 +16,10 @@
 #
 # | part | you learn | time |
 # |---|---|---|
-# | 1 On paper | to count madds and bytes; where the quadratic part begins to matter | 75 min |
-# | 2 On the clock | to time honestly, to read exponents off a plot | 120 min |
-# | 3 Decoding | to cache keys and values; what a step and what the cache costs | 105 min |
-# | 4 In tiles | softmax in one pass, attention without the matrix | 120 min |
+# | 1 On paper | to count madds and bytes; where the quadratic part begins to matter | 65 min |
+# | 2 On the clock | to time honestly, to read exponents off a plot | 105 min |
+# | 3 Decoding | to cache keys and values; what a step and what the cache costs | 100 min |
+# | 4 In tiles | softmax in one pass, attention without the matrix | 130 min |
 #
 # About **seven hours** in all; the parts can be done on different days. How to work with it:
 #
@@ -35,9 +35,9 @@
 #   which unit the answer is; write the number without it.
 
 # %% [markdown]
-# # 1 On paper
+# ## 1 On paper
 #
-# ## The table of costs
+# ### The table of costs
 #
 # *20 minutes.* There are $n$ queries and $m$ keys, keys of width $d_k$ and values of width $d_v$:
 #
@@ -80,7 +80,7 @@ factor = None          # a whole number
 factor_linear = None   # a whole number
 
 # %% [markdown]
-# ## When is attention the bottleneck?
+# ### When is attention the bottleneck?
 #
 # *20 minutes.* A transformer layer over $n$ tokens of width $d$ does three kinds of products:
 #
@@ -117,7 +117,7 @@ if plt:
     plt.show()
 
 # %% [markdown]
-# *The picture:* shares against $n$ from 128 to 32 768 on a logarithmic axis. At the left end the
+# *The picture:* shares against $n$ from 128 to 32,768 on a logarithmic axis. At the left end the
 # feed-forward part takes nearly two thirds and the projections nearly one third. The solid curve of the
 # quadratic part starts near 0, rises in an S and takes more than nine tenths at the right end.
 
@@ -143,7 +143,7 @@ flops = None              # a whole number
 madds_with_heads = None   # a whole number
 
 # %% [markdown]
-# ## A quarter of a gibibyte
+# ### A quarter of a gibibyte
 #
 # *25 minutes.* For memory one matrix is what matters: $n \times n$ weights, one number for every pair.
 # A famous warning says that a sequence of 8192 tokens takes "256 MB". It leaves out three
@@ -192,9 +192,9 @@ def attention_bytes(
     raise NotImplementedError
 
 # %% [markdown]
-# # 2 On the clock
+# ## 2 On the clock
 #
-# ## Measuring honestly
+# ### Measuring honestly
 #
 # *15 minutes.* A time is a number with a story. The first call of a function pays for things that
 # never come again: memory is fetched from the system, code is loaded. Later calls are disturbed
@@ -222,7 +222,7 @@ median = None         # one number
 mean = None           # one number
 
 # %% [markdown]
-# ## Race of two kernels
+# ### Race of two kernels
 #
 # *40 minutes.* Now measure. Write both kinds of attention for one head, and time them for
 # $n = 100, 500, 1000, 2000, 5000$ with $d = 64$.
@@ -250,7 +250,7 @@ mean = None           # one number
 #    - **E** Both methods run in double precision.
 #
 # 4. `torch_attention(Q, K, V)`: linear attention again, in torch, for tensors of shape `(B, h, n, d)` on whatever
-#    device they are, in float32 and bfloat16. It is timed on a GPU, for $n$ up to 65 536, with the clock
+#    device they are, in float32 and bfloat16. It is timed on a GPU, for $n$ up to 65,536, with the clock
 #    read after the device has finished. Where the grader has no GPU at hand, this part waits until it
 #    has, and a course that never has one gives no points for it; you don't need one to write it.
 #    (`torch.nn.functional.elu` is there, and `x.mT` is the transpose of the last two axes.)
@@ -297,7 +297,7 @@ def torch_attention(Q: "(B, h, n, d)", K: "(B, h, n, d)", V: "(B, h, n, d)") -> 
 times = None  # two rows of five seconds: standard, linear
 
 # %% [markdown]
-# ## How different are the outputs?
+# ### How different are the outputs?
 #
 # *20 minutes.* A faster method that computes something else is not simply faster. So put the
 # outputs beside each other, with your `linear_attention` from above. It replaces the weights $e^{q \cdot k / \sqrt d}$ by products of
@@ -337,7 +337,7 @@ rel = None  # five numbers
 # *Your answer, four or five sentences.*
 
 # %% [markdown]
-# ## Measured against predicted
+# ### Measured against predicted
 #
 # *30 minutes.* A power law $t = c\, n^a$ is a straight line on log–log axes: $\log t = \log c + a \log n$,
 # with the exponent as its slope. That makes the eye a good judge: draw the measured times, draw a line
@@ -381,9 +381,9 @@ def fit_exponent(n: "(k,)", t: "(k,)", n_min: float = 0) -> float:
 # Your picture: plot your times and the reference lines here.
 
 # %% [markdown]
-# # 3 Decoding
+# ## 3 Decoding
 #
-# ## A cache changes nothing
+# ### A cache changes nothing
 #
 # *60 minutes.* A model that writes text produces one token after the other. Under a causal mask,
 # token $t$ looks at itself and at what came before, and nothing that comes later ever changes an
@@ -465,7 +465,7 @@ class KVCache:
         raise NotImplementedError
 
 # %% [markdown]
-# ## What a step costs
+# ### What a step costs
 #
 # *25 minutes.* Count madds for one layer of width $d$. Step $t$ (counted from 1) with a cache projects one
 # token, $4d^2$, computes $t$ scores and adds up $t$ values, $2\,t\,d$ in all heads together. Texts that call this
@@ -493,7 +493,7 @@ last_step = None   # a whole number
 equal_at = None    # a whole number
 
 # %% [markdown]
-# ## What the cache weighs
+# ### What the cache weighs
 #
 # *15 minutes.* The price is memory: keys **and** values, in each of $L$ layers, for each of $t$ tokens, of
 # width $d$ (all heads together):
@@ -516,9 +516,9 @@ per_token = None     # a whole number
 shared_bytes = None  # a whole number
 
 # %% [markdown]
-# # 4 In tiles
+# ## 4 In tiles
 #
-# ## One pass, two blocks
+# ### One pass, two blocks
 #
 # *45 minutes.* A safe softmax needs the largest score first, and the sum of all exponentials before it can
 # divide: it seems that all scores must be at hand at once. They needn't. Go through the keys block by block
@@ -603,7 +603,7 @@ def finish(state: "(m, l, o)") -> "outputs (n, d_v), log-sum-exps (n,)":
 
 
 # %% [markdown]
-# ## Attention without the matrix
+# ### Attention without the matrix
 #
 # *70 minutes.* Put the pieces together. Cut the queries into blocks of rows and the keys into blocks, which
 # cuts the matrix of scores into *tiles*. For one block of queries go through the blocks of keys, compute one
@@ -677,7 +677,7 @@ def flash_attention(
     raise NotImplementedError
 
 # %% [markdown]
-# ## What is saved, what is not
+# ### What is saved, what is not
 #
 # *15 minutes.* Tiled attention is fast for one reason: it moves fewer numbers. A GPU computes far faster
 # than it can fetch numbers from its large memory; a small fast memory sits beside the arithmetic. Dropping constants,
@@ -688,7 +688,7 @@ def flash_attention(
 #    take away: naming all of them earns nothing.)
 #    - **A** It gives the result of ordinary attention, up to rounding.
 #    - **B** It is an approximation: tiles with small weights are skipped.
-#    - **C** The two products take as many madds as before: 8 589 934 592 forward for $n = 8192$, $d = 64$.
+#    - **C** The two products take as many madds as before: 8,589,934,592 forward for $n = 8192$, $d = 64$.
 #    - **D** Its time grows linearly with $n$.
 #    - **E** Besides inputs and output, its memory grows like $n$.
 #    - **F** Its backward pass does more arithmetic than the ordinary one.
@@ -706,7 +706,7 @@ moved_ratio = None     # one number
 saved = None           # a whole number
 
 # %% [markdown]
-# # In a trained model: what does the next letter cost?
+# ## In a trained model: what does the next letter cost?
 #
 # The small model of the first notebook says motifs again, letter by letter, up to 24 symbols. Its matrices take 5,296 madds for each
 # symbol. A query takes 64 more for each key: in two layers of width 16 a product for the score, and another one for the value. Cache, or compute again?
@@ -734,7 +734,7 @@ if plt:
 # *Where you meet this.* In 16 bits a token takes 36,864 bytes of cache in GPT-2 small, 524,288 in Llama-2-7B and 131,072 in Llama-3-8B, whose keys are shared by four
 # heads each. At their full contexts of 1024, 4096 and 8192 tokens these are 36, 2048 and 1024 MiB: for one text of one user.
 #
-# # What you can do now
+# ## What you can do now
 #
 # You can predict what attention costs in time and memory, measure it without fooling yourself, decode with a cache, and compute attention in tiles that never hold the
 # matrix.

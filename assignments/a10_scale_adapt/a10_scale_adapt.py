@@ -18,9 +18,9 @@
 # | 1 Experts | route tokens to a few of many networks, keep all of them busy, differentiate it | 125 min |
 # | 2 Checkpoints | forget activations and compute them again: what is saved, what it costs, which plan is best | 115 min |
 # | 3 Sixteen bits | the limits of half precision, where softmax breaks, what loss scaling lifts | 100 min |
-# | 4 Few parameters | LoRA, adapters, prefixes: adapt a large model by training a percent of it | 140 min |
+# | 4 Few parameters | LoRA, adapters, prefixes: adapt a large model by training a percent of it | 165 min |
 #
-# That is **eight hours**; the parts can be done on different days. How to work with it:
+# That is **eight to nine hours**; the parts can be done on different days. How to work with it:
 #
 # - Give numbers to at least four significant digits. They may be numbers, text (`"2^-14"`, `"4/3"`, `"1.5e9"`)
 #   or computed by your own code. Where a whole number is asked for, it is exact: `"2*512*2048"` will do. Infinity is `float("inf")` or `"inf"`, not-a-number `float("nan")` or `"nan"`.

@@ -45,7 +45,7 @@ except ImportError:
 #
 # ### A complete transformer
 #
-# Everything is there: attention, positions, norms, feed-forward layers. Only two things differ from
+# *180 minutes.* Everything is there: attention, positions, norms, feed-forward layers. Only two things differ from
 # the notebooks before.
 #
 # **Attention has biases.** As in most libraries, each of the four maps adds one: a query is
@@ -144,7 +144,7 @@ class Transformer:
 #
 # ### There and back
 #
-# To learn, a model needs the slope of its loss along every number. Libraries compute it; here you do,
+# *180 minutes.* To learn, a model needs the slope of its loss along every number. Libraries compute it; here you do,
 # once, for the whole model. Each step of the way there has a way back. It takes the gradient of the
 # loss by what came out, and returns the gradient by what went in; on the way it leaves the gradients of
 # its own weights behind.
@@ -220,7 +220,7 @@ def loss_and_grads(
 #
 # ### Learn to reverse
 #
-# The task is one of the smallest that needs a decoder. The source is six symbols, drawn from the eight
+# *100 minutes.* The task is one of the smallest that needs a decoder. The source is six symbols, drawn from the eight
 # letters A to H (ids 1 to 8); the target is the same six in reverse order. Symbol 0 is the start symbol
 # `^`. So $V = 9$.
 #
@@ -277,7 +277,7 @@ def train(seed: int) -> "(dictionary of arrays, losses)":
 # %% [markdown]
 # ### Which came first?
 #
-# The second task needs no decoder. A sequence has twelve symbols of ten, the letters A to J as 0 to 9.
+# *110 minutes.* The second task needs no decoder. A sequence has twelve symbols of ten, the letters A to J as 0 to 9.
 # A and B stand in it once each, at two random places; the others are drawn from C to J and mean
 # nothing. The answer is 1 if A comes before B, and 0 otherwise: `C A D D B J …` is 1.
 #
@@ -470,12 +470,12 @@ your_numbers("cap_benchmark")
 #    a loop over tiles; `elu` is there too, and `x.mT` is the transpose of the last two axes.
 # 6. `report`: four rows. First four lengths $n$, each at least 1.5 times the one before; then the seconds of
 #    the explicit, the fused and the linear method at these lengths, with 8 heads of width 64. On a processor take
-#    $n = 256$ to $2048$ and float32; on a GPU $n = 2048$ to $16\,384$ and half precision, and call
+#    $n = 256$ to $2048$ and float32; on a GPU $n = 2048$ to $16{,}384$ and half precision, and call
 #    `torch.cuda.synchronize()` before each look at the clock. Call each function once before you time it, take
 #    the least of several runs, and write the numbers into the cell.
 #
 # How it is graded. The functions are compared with right results. Then operations, and the entries of the
-# largest tensor, are *counted* at $n = 16\,384$: that needs neither a GPU nor memory, and says how work and
+# largest tensor, are *counted* at $n = 16{,}384$: that needs neither a GPU nor memory, and says how work and
 # memory grow. Where the grader has a GPU, time and peak memory are measured there as well, for the last quarter
 # of each function's points; until then that quarter waits. Of `report` it counts whether it shows two
 # different growths, in wide bands; where it shows none, a person looks at it.
@@ -568,11 +568,13 @@ if plt:
 # $2 \cdot 10^{12}$ tokens, with some $8.1 \cdot 10^{22}$.
 
 # %% [markdown]
-# **What you can do now:** build an encoder–decoder from nothing but NumPy; name and count all that it
-# learns; go back through it, and show that the gradients are right; train it, and measure what it
-# has learned where it can't have learned it by heart; say where its heads look; predict what attention costs, and measure it.
+# ## What you can do now
 #
-# **To read on**
+# You can build an encoder–decoder from nothing but NumPy; name and count all that it learns; go back
+# through it, and show that the gradients are right; train it, and measure what it has learned where it can't
+# have learned it by heart; say where its heads look; predict what attention costs, and measure it.
+#
+# **To read.**
 #
 # - Vaswani et al. (2017), *Attention is all you need*: the model of this notebook, on one page.
 # - Rush (2018), *The annotated Transformer*: the same paper, line by line as a program.

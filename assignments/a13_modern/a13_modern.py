@@ -18,7 +18,7 @@
 # |---|---|---|
 # | 1 The block and the cache | shared keys, the block of today, longer contexts, sinks, windows, latent keys | 175 min |
 # | 2 Other weights | bounded scores, weights that don't compete, differences of two softmaxes | 75 min |
-# | 3 Looking inside | what the last layer can say, who contributed to a logit, more features than dimensions, heads that copy | 110 min |
+# | 3 Looking inside | what the last layer can say, who made a logit, crowded features, heads that copy | 110 min |
 # | 4 Training and serving | parameters against tokens, drafts, decay and state, bandwidth or arithmetic | 125 min |
 #
 # That is **eight hours**; the parts can be done on different days. How to work with it:
@@ -809,7 +809,7 @@ def diff_attention(
 # *Where you meet this.* In the Differential Transformer the two maps take the place of two heads, so that it costs
 # what an ordinary one does. $\lambda$ starts at $0.8 - 0.6\, e^{-0.3 (l - 1)}$ in layer $l = 1, 2, \dots$: 0.2 in
 # the first, 0.356 in the second and 0.778 in the twelfth. (Count the layers from 0 in that formula, and each layer
-# gets the number of the next.) The outputs of a head are normalised and multiplied by 1 minus this starting value.
+# gets the number of the one before it, the first −0.01.) The outputs of a head are normalised and multiplied by 1 minus this starting value.
 
 # %% [markdown]
 # ## 3 Looking inside
@@ -1346,7 +1346,7 @@ blocks = None           # a whole number
 empty = None            # two numbers
 
 # %% [markdown]
-# **Where you meet this.** All of these are lower bounds from a model with two numbers; *measured* times are above them. On this device sixteen sequences of 8192 tokens get at most 1925 tokens a second together, nearly eight times what one gets, since they share the weights. Prefilling is another matter: 2048 tokens
+# **Where you meet this.** All of these are lower bounds from a model with two numbers; *measured* times are above them. On this device sixteen sequences of 8192 tokens get at most 1925 tokens a second together, a little more than eight times what one of them gets alone, since they share the weights. Prefilling is another matter: 2048 tokens
 # at once bring 2,048 FLOPs to each byte of the weights, far beyond the ridge. So one machine is limited by its arithmetic while it reads a prompt and by its bandwidth while it answers; that is why drafts that are verified together cost no more than one token. It is also why keys are shared and made latent: fewer bytes for the same scores.
 # Blocks for the cache are the idea of vLLM (Kwon et al. 2023), who found that earlier programs used between a fifth and two fifths of the memory that they had reserved.
 

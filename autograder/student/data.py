@@ -71,8 +71,9 @@ def find(exercise: str) -> tuple[RecordedExercise | None, str]:
         return None, "check.json can't be read: put it back as you were given it."
     if exercise in exercises:
         return exercises[exercise], ""
-    near = difflib.get_close_matches(str(exercise), exercises) or list(exercises)
-    return None, f"There is no exercise {exercise!r} here. Did you mean {' or '.join(near)}?"
+    near = " or ".join(difflib.get_close_matches(str(exercise), exercises))
+    there_are = f"Did you mean {near}?" if near else f"There are {', '.join(exercises)}."
+    return None, f"There is no exercise {exercise!r} here. {there_are}"
 
 
 def help_with(exercise: str) -> Help:

@@ -26,7 +26,9 @@ def counted(shape: Any) -> str:
     """Say how many numbers an array of a shape holds."""
     if len(shape) == 0:
         return "one number"
-    return f"{shape[0]} numbers" if len(shape) == 1 else f"an array of shape {tuple(shape)}"
+    if len(shape) > 1:
+        return f"an array of shape {tuple(shape)}"
+    return f"{shape[0]} number{'s' * (shape[0] != 1)}"
 
 
 def _shown(value: Any, size: int) -> str:

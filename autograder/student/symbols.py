@@ -90,6 +90,8 @@ def _latex(value: Any) -> str:
     if np.ndim(value) == 1:
         return "(" + r",\ ".join(map(_latex, value)) + ")"
     text = str(value)  # every digit: you compute with these
+    if isinstance(value, float) and abs(value) >= 1e6 and float(short := f"{value:g}") == value:
+        text = short  # nobody counts fifteen zeros
     if not re.fullmatch(r"-?(\d.*|inf|nan)", text):
         return r"\text{" + re.sub(r"([_#$%&{}])", r"\\\1", text) + "}"
     text = re.sub(r"e([+-]?)0*(\d+)$", r" \\cdot 10^{\1\2}", text).replace("{+", "{")

@@ -9,6 +9,7 @@ from autograder.exercise import FormatError
 from autograder.student.readers import read as read_answer
 from autograder.student.symbols import NumbersByName
 from autograder.student.visible_checks import _difference as difference
+from autograder.student.visible_checks import report_function
 
 pytestmark = pytest.mark.usefixtures("formulas")
 
@@ -88,6 +89,34 @@ def test_a_stub_that_is_called_by_another_function_is_named(released, as_student
     stub = "def root(x): raise NotImplementedError\n"
     report = as_student(released, stub + NORM.format("return root(x)"))
     assert "– blank      `root` is not written yet" in report
+
+
+def test_a_stub_of_which_all_checks_are_hidden_is_named_as_well(released, as_student):
+    path = released / "check.json"
+    data = json.loads(path.read_text())
+    data["exercises"]["norm"]["functions"][0]["checks"] = []
+    path.write_text(json.dumps(data))
+    report = as_student(released, NORM.format("raise NotImplementedError"))
+    assert "– blank      `norm` is not written yet" in report
+    assert "blank" not in as_student(released, NORM.format("return x"))
+
+
+@pytest.mark.parametrize(("method", "named"), [("__init__", "Root"), ("grow", "Root.grow")])
+def test_a_stub_in_a_class_is_named_with_the_class(released, as_student, method, named):
+    stub = f"class Root:\n    def {method}(self): raise NotImplementedError\n"
+    call = "Root()" if method == "__init__" else "Root().grow()"
+    report = as_student(released, stub + NORM.format(f"return {call}"))
+    assert f"– blank      `{named}` is not written yet" in report
+
+
+def test_a_tensor_is_shown_by_its_numbers():
+    pytest.importorskip("torch")
+    numbers = {"array": [[0.5, 2.0]], "dtype": "float32", "shape": [1, 2]}
+    tensor = {"tensor": numbers, "dtype": "float32"}
+    call = {"args": [tensor], "kwargs": {}, "value": tensor, "compare": ["value"]}
+    found = {"name": "f", "checks": [{"rubric": "It is x.", "calls": [call]}]}
+    report = report_function(found, {"f": lambda x: x - x})
+    assert report[-1] == "      x = [[0.5, 2. ]] (float32)"
 
 
 def test_a_name_from_a_cell_that_was_not_run(norm):
@@ -213,6 +242,7 @@ def test_forms_that_can_be_read(hint, raw, read):
     ("hint", "raw", "why"),
     [
         ({"kind": "numbers", "shape": [3]}, [1, 2], "3 numbers expected, 2 numbers given"),
+        ({"kind": "numbers", "shape": [3]}, [1], "3 numbers expected, 1 number given"),
         ({"kind": "numbers", "shape": [2, 2]}, [[1, 2], [3]], "different lengths"),
         ({"kind": "numbers", "shape": []}, "one", "numbers are expected, not 'one'"),
         ({"kind": "numbers", "shape": []}, True, "numbers are expected, not True"),
@@ -269,7 +299,7 @@ def test_forms_that_can_not(hint, raw, why):
 def test_an_unknown_exercise_is_met_with_the_nearest_names(released, as_student):
     report = as_student(released, "check('nrom'); print(your_numbers('nrom')); check(3)")
     assert "There is no exercise 'nrom' here. Did you mean norm?" in report
-    assert "There is no exercise 3 here. Did you mean by_hand or norm?" in report
+    assert "There is no exercise 3 here. There are by_hand, norm." in report
 
 
 def test_without_check_json_a_sentence_says_so(released, as_student):
@@ -331,6 +361,8 @@ def test_an_exercise_with_the_same_numbers_for_all_says_so(released, as_student)
         ("words", ["a_b"], r"\mathtt{words} = (\text{a\_b})"),
         ("X", np.zeros((2, 1, 1), int), r"X[1] = \begin{pmatrix} 0 \end{pmatrix}"),
         ("m", float("-inf"), r"m = {-\infty}"),
+        ("F", 1e15, r"F = 1 \cdot 10^{15}"),
+        ("F", 1234567.5, r"F = 1234567.5"),
     ],
 )
 def test_numbers_are_shown_as_formulas(name, value, latex):
