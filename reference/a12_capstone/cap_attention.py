@@ -16,6 +16,7 @@ from autograder.exercise import (
     Undecided,
     Witness,
     agree,
+    alike,
     require,
     seeded,
 )
@@ -139,6 +140,9 @@ def right_maps(call, rng):
     own = call.own(Transformer).make(9, 8, H, 10, LAYERS, seeded(0))
     own.weights, src, dec_in = given
     own.decode(np.asarray(own.encode(src)), dec_in)
+    other = call({name: 1.1 * array for name, array in given[0].items()}, src, dec_in)
+    followed = any(not alike(maps, other[name]) for name, maps in found.items())
+    require(followed, "the maps are the same whatever weights come: put them into the model")
     for name, maps in own.attention.items():
         agree(found[name], maps, rtol=1e-6, atol=1e-8, what=f"the maps of {name!r}")
 

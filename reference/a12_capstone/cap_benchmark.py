@@ -319,6 +319,20 @@ def linear_without_the_one(Q, K, V):
 
 
 @exercise.misconception(fatal=True)
+def queries_without_the_one(Q, K, V):
+    """The 1 is missing in the queries' features, so that weights may be negative."""
+    q, k = features(Q) - 1, features(K)
+    return q @ (k.mT @ V) / (q @ k.sum(dim=-2).unsqueeze(-1))
+
+
+@exercise.misconception(fatal=True)
+def keys_without_the_one(Q, K, V):
+    """The 1 is missing in the keys' features, so that weights may be negative."""
+    q, k = features(Q), features(K) - 1
+    return q @ (k.mT @ V) / (q @ k.sum(dim=-2).unsqueeze(-1))
+
+
+@exercise.misconception(fatal=True)
 def linear_with_the_scale(Q, K, V):
     """You divided by √d first. The weights here are φ(q)·φ(k), without a scale."""
     return linear_attention(Q / Q.shape[-1] ** 0.5, K, V)

@@ -31,6 +31,11 @@ exercise = Exercise(
     ],
 )
 
+positional_encoding = exercise.carries("a05_positions/pe_code", "positional_encoding")
+layer_norm = exercise.carries("a06_block/ln_code", "layer_norm")
+ffn = exercise.carries("a06_block/ffn_code", "ffn")
+multi_head = exercise.carries("a12_capstone/cap_forward", "multi_head")
+
 
 def shapes(V, d, f):
     """The shape of every weight by its name."""
@@ -73,9 +78,14 @@ class Classifier:
 
     def _encoded(self, x, positions):
         d = self.weights["embed"].shape[1]
-        steps = Pass(self.weights, self.h)
-        inner, _ = steps.embed(x, "embed", sinusoids(x.shape[1], d) if positions else 0)
-        return steps.encode(inner, "block")[0]
+        places = positional_encoding(x.shape[1], d) if positions else 0
+        return self._block(np.sqrt(d) * self.weights["embed"][x] + places)
+
+    def _block(self, x):
+        w = {n.removeprefix("block."): array for n, array in self.weights.items()}
+        look = {n.removeprefix("self."): array for n, array in w.items() if n.startswith("self.")}
+        x = layer_norm(x + multi_head(x, x, look, self.h)[0], w["gamma1"], w["beta1"])
+        return layer_norm(x + ffn(x, w["W1"], w["b1"], w["W2"], w["b2"]), w["gamma2"], w["beta2"])
 
 
 @exercise.alternative
@@ -225,8 +235,8 @@ class NotEnlarged(Classifier):
 
     def _encoded(self, x, positions):
         d = self.weights["embed"].shape[1]
-        inner = self.weights["embed"][x] + (sinusoids(x.shape[1], d) if positions else 0)
-        return Pass(self.weights, self.h).encode(inner, "block")[0]
+        places = positional_encoding(x.shape[1], d) if positions else 0
+        return self._block(self.weights["embed"][x] + places)
 
 
 @exercise.misconception

@@ -562,6 +562,16 @@ class NormBesideTheShortcut(Transformer):
 
 
 @exercise.misconception(credit=0.3)
+class ForwardNormBesideTheShortcut(Transformer):
+    """In the encoder the norm behind the feed-forward layer leaves out the shortcut."""
+
+    def _norm(self, place, number, x, new):
+        if place.startswith("encoder") and number == 2:
+            return x + super()._norm(place, number, 0, new)
+        return super()._norm(place, number, x, new)
+
+
+@exercise.misconception(credit=0.3)
 class NoShortcuts(Transformer):
     """What goes into a sublayer is added to what comes out of it, before the norm."""
 
