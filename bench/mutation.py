@@ -8,7 +8,8 @@ function or class with all of its checks until one fails. One that loses nothing
 the reference in every variant of the pool, if only parts are computed with it: it is equivalent if
 all answers agree to nine digits, or are another right example where students choose one; tolerated
 if they are right to the digits, or within the band, that the exercise asks for. What a person found
-of the others stands in `judged.toml`, with a reason; all else has survived.
+of the others stands in `judged.toml`, with a reason; all else has survived. It also names
+functions that are left out, because nothing that is checked here calls them.
 """
 
 import argparse
@@ -124,6 +125,9 @@ def examine(course, assignment, id, judged):
     called = reached(ast.parse(source), students)
     counts, found = Counter(mutants=0, killed=0), {kind: [] for kind in KINDS}
     for mutant in mutants(source, roots):
+        if mutant.function in judged["left_out"].get(id, {}):
+            counts["left_out"] += 1
+            continue
         counts["mutants"] += 1
         try:
             mutated = load(mutant.tree, path)
@@ -160,7 +164,7 @@ def judgements():
             id: {key: reason for reason, keys in reasons.items() for key in keys}
             for id, reasons in found.get(kind, {}).items()
         }
-        for kind in KINDS
+        for kind in (*KINDS, "left_out")
     }
 
 
@@ -181,7 +185,7 @@ def show(name, counts, found, judged):
         print(f"  {name}:{row['line']} {row['function']} ({row['reason']})")
         print(f"    - {row['before']}\n    + {row['after']}")
     met = {f"{row['function']}: {row['after']}" for rows in found.values() for row in rows}
-    for key in {key for kind in judged.values() for key in kind.get(name, {})} - met:
+    for key in {key for kind in KINDS for key in judged[kind].get(name, {})} - met:
         print(f"  judged in {JUDGED.name}, but not met: {key}")
     sys.stdout.flush()
 
