@@ -255,9 +255,9 @@ def gap_in_place_of_the_gain(n, p):
 chain = IndexedChain(
     start="sum(p_k*log(p_k), k)",
     target="max(log(p_k), k)",
-    indexed=("p", "a"),
+    indexed=("p", "s"),
     positive=("p",),
-    definitions={"p_i": "exp(a_i)/sum(exp(a_k), k)"},
+    definitions={"p_i": "exp(s_i)/sum(exp(s_k), k)"},
     rules=("largest term", Fact("weights sum to one", "sum(p_k, k)", "1")),
     relation="<=",
     min_lines=2,
@@ -312,6 +312,12 @@ def gap_of_g():
 def rivals_forgotten():
     """The 99 other keys weigh against the one together."""
     return np.log(1 + np.exp(-2.0 * gains))
+
+
+@least.misconception()
+def rivals_of_itself():
+    """A key is no rival of its own: how many are left?"""
+    return np.log(1 + 100 * np.exp(-2.0 * gains))
 
 
 @least.misconception()
@@ -592,6 +598,13 @@ def gain_without_unit_rows(Q, K, V, gain=None, cap=None, mask=None):
 def queries_alone(Q, K, V, gain=None, cap=None, mask=None):
     """Only the queries have the length 1. A long key still gets large scores."""
     s = scores(Q, K, None) if gain is None else gain * unit(Q) @ K.T
+    return weigh(bend(s, cap), mask) @ V
+
+
+@exercise.misconception(credit=0.4)
+def columns_of_length_one(Q, K, V, gain=None, cap=None, mask=None):
+    """You divided columns by their lengths. A query is a row, and so is a key."""
+    s = scores(Q, K, None) if gain is None else gain * unit(Q.T).T @ unit(K.T)
     return weigh(bend(s, cap), mask) @ V
 
 
