@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
-from autograder.algebra import Fact, IndexedChain
+from autograder.algebra import RULES, Fact, IndexedChain, Rule
 from autograder.exercise import (
     Derivation,
     Exercise,
@@ -258,7 +258,11 @@ chain = IndexedChain(
     indexed=("p", "s"),
     positive=("p",),
     definitions={"p_i": "exp(s_i)/sum(exp(s_k), k)"},
-    rules=("largest term", Fact("weights sum to one", "sum(p_k, k)", "1")),
+    rules=(
+        "largest term",
+        Fact("weights sum to one", "sum(p_k, k)", "1"),
+        Rule("weights sum to one", RULES["linearity of sums"].rewrites),  # Σ c p_k = c, too
+    ),
     relation="<=",
     min_lines=2,
 )
@@ -278,7 +282,7 @@ def factor_left_inside():
     """Leave the largest logarithm under the sum first."""
     return [
         "sum(p_j*log(p_j), j)",
-        "<= sum(p_j, j)*max(log(p_k), k)",
+        "<= sum(p_j*max(log(p_k), k), j)  # largest term",
         "= max(log(p_k), k)",
     ]
 
@@ -312,12 +316,6 @@ def gap_of_g():
 def rivals_forgotten():
     """The 99 other keys weigh against the one together."""
     return np.log(1 + np.exp(-2.0 * gains))
-
-
-@least.misconception()
-def rivals_of_itself():
-    """A key is no rival of its own: how many are left?"""
-    return np.log(1 + 100 * np.exp(-2.0 * gains))
 
 
 @least.misconception()

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Real
 from numpy import ndarray
 
-from autograder.exercise import Exercise, Formula, Numbers, agree, vectorised
+from autograder.exercise import Exercise, Formula, Numbers, agree, alike, vectorised
 from autograder.exercise.properties import leaves_alone, rows_sum_to_one
 from reference.helpers import softmax
 
@@ -306,10 +306,13 @@ def no_loop_over_rows(call, rng):
         rows=lambda i, x: prefix_means(x)[i],
         floor=lambda n: 4 * n,
     )
+    S = rng.normal(size=(5, 5))
+    if not alike(call.own(causal_weights)(S), causal_weights(S)):
+        return  # paid for already
     vectorised(
         call,
         lambda n: (rng.normal(size=(n, 4)), rng.normal(size=(n, n))),
-        rows=lambda i, x, S: (call.own(causal_weights)(S) @ x)[i],
+        rows=lambda i, x, S: causal_average(x, S)[i],
         floor=lambda n: 4 * n * n,
     )
 
