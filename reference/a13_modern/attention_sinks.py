@@ -156,6 +156,12 @@ def sum_divided(total):
 
 
 @lowered.misconception()
+def exponentials_added_up(s):
+    """These are the exponentials, added up. The denominator is missing, where the 1 stands."""
+    return np.exp(s - 5).sum()
+
+
+@lowered.misconception()
 def rest_when_lowered(s):
     """That is what goes nowhere then. Asked for is what the three keys keep."""
     return 1 - with_sink(s - 5).sum()

@@ -58,6 +58,12 @@ def factors_of_the_next_step():
 
 
 @L.misconception()
+def factors_of_the_step_before():
+    """You begin with a_j and stop before a_i. What acts on a state when token i comes?"""
+    return decays(np.append(1, A[:-1]))
+
+
+@L.misconception()
 def plain_triangle():
     """With a = 1 nothing is ever forgotten."""
     return np.tri(4)
@@ -395,7 +401,7 @@ def chunks_are_linear(call, rng):
     """With chunks of one length, work and memory of decay_chunked grow like n."""
     grows(
         call,
-        lambda n: apart(rng, n),
+        lambda n: apart(rng, -(-n // 32) * 32),  # whole chunks: work alone is judged
         rows=lambda i, Q, K, V, a, c: in_chunks(Q, K, V, a, c)[i],
         floor=lambda n: 4 * n * 16 * 8,
     )
@@ -406,6 +412,16 @@ def state_left_out(Q, K, V, a, c):
     """Every chunk also reads the state and adds to it."""
     pieces = [tuple(x[s : s + c] for x in (Q, K, V, a)) for s in range(0, len(a), c)]
     return np.concatenate([table(*piece) for piece in pieces])
+
+
+@exercise.misconception(credit=0.5)
+def last_chunk_forgotten(Q, K, V, a, c):
+    """Where c does not divide n a shorter chunk is left at the end. Your last rows stay 0."""
+    whole = len(a) // c * c
+    Y = np.zeros_like(V)
+    if whole:
+        Y[:whole] = in_chunks(Q[:whole], K[:whole], V[:whole], a[:whole], c)
+    return Y
 
 
 @exercise.misconception

@@ -218,6 +218,12 @@ def layers_once_more():
 
 
 @cache_bytes.misconception()
+def key_heads_once_more():
+    """The 131,072 bytes of a token are those of all 8 key heads."""
+    return 8 * PER_TOKEN * 8192
+
+
+@cache_bytes.misconception()
 def of_one_token():
     """That is the cache of one token."""
     return PER_TOKEN
@@ -233,6 +239,12 @@ def in_gib():
 def ms_with_cache(least_ms, cache_bytes):
     """Milliseconds a token with that cache."""
     return least_ms + cache_bytes / BANDWIDTH * 1e3
+
+
+@ms_with_cache.alternative
+def weights_once_more(cache_bytes):
+    """Begin with the bytes of both."""
+    return (WEIGHTS + cache_bytes) / BANDWIDTH * 1e3
 
 
 @ms_with_cache.misconception()

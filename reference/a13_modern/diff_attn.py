@@ -386,6 +386,12 @@ def never_divided_by_the_root(Q1, K1, Q2, K2, V, lam, mask=None):
     return diff_attention(Q1 * root, K1, Q2 * root, K2, V, lam, mask)
 
 
+@exercise.misconception(credit=0.5)
+def second_map_never_divided(Q1, K1, Q2, K2, V, lam, mask=None):
+    """Only the first map's scores are divided by √d_k. The second map is scaled as well."""
+    return diff_attention(Q1, K1, Q2 * np.sqrt(Q2.shape[-1]), K2, V, lam, mask)
+
+
 @exercise.misconception
 def first_map_masked_alone(Q1, K1, Q2, K2, V, lam, mask=None):
     """Only the first map is masked. The second one sees the future, and takes it away."""

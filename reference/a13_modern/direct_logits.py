@@ -189,6 +189,12 @@ def change_before_the_norm(pieces):
 
 
 @change.misconception()
+def piece_normalised_alone(pieces):
+    """You normalised the piece of head A by itself. Compare two streams, each with all it holds."""
+    return pieces[1] / divisor(pieces[1]) @ U
+
+
+@change.misconception()
 def change_of_the_probabilities(pieces, C):
     """That is the change of the probabilities. Asked for are the logits, before the softmax."""
     rest = np.delete(pieces, 1, axis=0).sum(axis=0)
@@ -334,7 +340,7 @@ def no_norm(pieces, gain, U, eps=1e-5):
 @exercise.misconception(credit=0.4)
 def length_of_the_stream(pieces, gain, U, eps=1e-5):
     """You divide by the length of the stream. RMSNorm divides by the root of a mean."""
-    return direct_logits(pieces, gain, U, eps) / np.sqrt(pieces.shape[-1])
+    return pieces / np.sqrt((pieces.sum(axis=0) ** 2).sum(axis=-1, keepdims=True) + eps) * gain @ U
 
 
 @exercise.misconception(credit=0.4)

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
-from autograder.algebra import Fact, IndexedChain
+from autograder.algebra import RULES, Fact, IndexedChain, Rule
 from autograder.exercise import (
     Derivation,
     Exercise,
@@ -255,10 +255,14 @@ def gap_in_place_of_the_gain(n, p):
 chain = IndexedChain(
     start="sum(p_k*log(p_k), k)",
     target="max(log(p_k), k)",
-    indexed=("p", "a"),
+    indexed=("p", "s"),
     positive=("p",),
-    definitions={"p_i": "exp(a_i)/sum(exp(a_k), k)"},
-    rules=("largest term", Fact("weights sum to one", "sum(p_k, k)", "1")),
+    definitions={"p_i": "exp(s_i)/sum(exp(s_k), k)"},
+    rules=(
+        "largest term",
+        Fact("weights sum to one", "sum(p_k, k)", "1"),
+        Rule("weights sum to one", RULES["linearity of sums"].rewrites),  # Σ c p_k = c, too
+    ),
     relation="<=",
     min_lines=2,
 )
@@ -278,7 +282,7 @@ def factor_left_inside():
     """Leave the largest logarithm under the sum first."""
     return [
         "sum(p_j*log(p_j), j)",
-        "<= sum(p_j, j)*max(log(p_k), k)",
+        "<= sum(p_j*max(log(p_k), k), j)  # largest term",
         "= max(log(p_k), k)",
     ]
 
@@ -592,6 +596,13 @@ def gain_without_unit_rows(Q, K, V, gain=None, cap=None, mask=None):
 def queries_alone(Q, K, V, gain=None, cap=None, mask=None):
     """Only the queries have the length 1. A long key still gets large scores."""
     s = scores(Q, K, None) if gain is None else gain * unit(Q) @ K.T
+    return weigh(bend(s, cap), mask) @ V
+
+
+@exercise.misconception(credit=0.4)
+def columns_of_length_one(Q, K, V, gain=None, cap=None, mask=None):
+    """You divided columns by their lengths. A query is a row, and so is a key."""
+    s = scores(Q, K, None) if gain is None else gain * unit(Q.T).T @ unit(K.T)
     return weigh(bend(s, cap), mask) @ V
 
 

@@ -321,6 +321,12 @@ def rotated_part_left_out(q, q_r, c, k_r, W_UK, W_UV, mask=None):
     return rebuilt(q, q_r, c, k_r, W_UK, W_UV, mask, scores)
 
 
+@exercise.misconception(credit=0.4)
+def rotated_part_in_the_root_alone(q, q_r, c, k_r, W_UK, W_UV, mask=None):
+    """The rotated part counts in your root, and its product is missing from the scores."""
+    return rebuilt(q, q_r, c, k_r, W_UK, W_UV, mask, content(q, c, W_UK) / root(q, q_r))
+
+
 @exercise.misconception(credit=0.5)
 def scaled_separately(q, q_r, c, k_r, W_UK, W_UV, mask=None):
     """You divided both parts by roots of their own. They make one score, which has one scale."""
@@ -415,6 +421,13 @@ def rotated_scores_left_out_when_absorbed(h, m, d_k, d_c, d_r):
     """In the absorbed form the rotated queries meet the rotated keys as before."""
     stored = h * m * (2 * d_k + d_r)
     return [stored, 2 * h * m * d_c, stored + h * m * d_c * 2 * d_k]
+
+
+@madds.misconception()
+def values_built_when_absorbed(h, m, d_k, d_c, d_r):
+    """In the absorbed form the weights meet the latents. How many numbers has each of those?"""
+    stored = h * m * (2 * d_k + d_r)
+    return [stored, h * m * (d_c + d_r + d_k), stored + h * m * d_c * 2 * d_k]
 
 
 @madds.misconception()

@@ -404,6 +404,16 @@ def nothing_rotated(x, P, h, g, base=10000.0, eps=1e-5, positions=None):
 
 
 @exercise.misconception(credit=0.4)
+def halves_paired(x, P, h, g, base=10000.0, eps=1e-5, positions=None):
+    """Each column turns with the one half a head further. Here neighbours are a pair."""
+    turned = {}
+    for name, heads in (("wq", h), ("wk", g)):
+        halves = P[name].reshape(len(P[name]), heads, 2, -1)
+        turned[name] = np.swapaxes(halves, -1, -2).reshape(P[name].shape)
+    return modern_block(x, P | turned, h, g, base, eps, positions)
+
+
+@exercise.misconception(credit=0.4)
 def branches_exchanged(x, P, h, g, base=10000.0, eps=1e-5, positions=None):
     """silu belongs to the gate, the other factor stays linear."""
     return modern_block(x, P | {"gate": P["up"], "up": P["gate"]}, h, g, base, eps, positions)

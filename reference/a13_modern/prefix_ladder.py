@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Real
 from numpy import ndarray
 
-from autograder.exercise import Exercise, Formula, Numbers, agree, vectorised
+from autograder.exercise import Exercise, Formula, Numbers, agree, alike, vectorised
 from autograder.exercise.properties import leaves_alone, rows_sum_to_one
 from reference.helpers import softmax
 
@@ -231,7 +231,10 @@ def past_masked(S):
 @exercise.misconception(fatal=True)
 def own_key_blocked(S):
     """Your query does not see its own key, and row 0 has nothing: the diagonal is allowed."""
-    return softmax(np.where(np.tri(len(S), k=-1, dtype=bool), S, -np.inf))
+    Z = np.where(np.tri(len(S), k=-1, dtype=bool), S, -np.inf)
+    with np.errstate(invalid="ignore"):
+        E = np.exp(Z - Z.max(axis=1, keepdims=True))
+    return E / E.sum(axis=1, keepdims=True)
 
 
 @exercise.misconception(credit=0.4)
@@ -282,7 +285,8 @@ def three_programs_agree(call, rng):
     """No scores, zeros, and a constant for each row: all give the prefix means."""
     x = rng.normal(size=(5, 3))
     for S in (None, np.zeros((5, 5)), np.tile(rng.normal(size=(5, 1)), 5)):
-        agree(call(x) if S is None else call(x, S), prefix_means(x))
+        W = mean_matrix(5) if S is None else call.own(causal_weights)(S)
+        agree(call(x) if S is None else call(x, S), W @ x)
 
 
 @exercise.check(points=0.25)
@@ -302,6 +306,9 @@ def no_loop_over_rows(call, rng):
         rows=lambda i, x: prefix_means(x)[i],
         floor=lambda n: 4 * n,
     )
+    S = rng.normal(size=(5, 5))
+    if not alike(call.own(causal_weights)(S), causal_weights(S)):
+        return  # paid for already
     vectorised(
         call,
         lambda n: (rng.normal(size=(n, 4)), rng.normal(size=(n, n))),

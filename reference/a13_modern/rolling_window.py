@@ -409,6 +409,12 @@ def slot_of_a_shorter_buffer(state, q, k, v):
 
 
 @exercise.misconception(credit=0.4)
+def counted_before_it_is_stored(state, q, k, v):
+    """You count the token first and then choose its slot. The first token, 0, has slot 0."""
+    return step(state, q, k, v, slot=(int(state["t"]) + 1) % len(state["K"]))
+
+
+@exercise.misconception(credit=0.4)
 def one_key_too_many(state, q, k, v):
     """The window counts the token itself: you attend to w keys before it as well."""
     w, t = len(state["K"]), int(state["t"])

@@ -332,7 +332,8 @@ def base_changed_either_way(d, base=10000.0, s=1.0, method="none"):
 @exercise.misconception(credit=0.4)
 def exponent_halved(d, base=10000.0, s=1.0, method="none"):
     """The exponent of pair i is 2i/d. You took i/d."""
-    return rope_frequencies(d, base**0.5, s, method)
+    theta = np.sqrt(rope_frequencies(d, base, s, "none" if method == "pi" else method))
+    return theta / s if method == "pi" else theta
 
 
 @exercise.misconception
@@ -419,6 +420,12 @@ def angles_not_computed():
 def new_base_thought_safe():
     """You marked D. The pairs between the first and the last are slowed by less than s."""
     return "ABCD"
+
+
+@statements.misconception()
+def slowest_pair_taken_for_all():
+    """You marked D in place of C. Only the slowest pair is slowed by s, those before it by less."""
+    return "ABD"
 
 
 @statements.misconception()

@@ -459,6 +459,13 @@ def blocked_scores_zero(Q, K, V, bias=None, mask=None):
     return with_weights(weigh)(Q, K, V, bias, mask)
 
 
+@exercise.misconception
+def bias_left_for_blocked_keys(Q, K, V, bias=None, mask=None):
+    """You set blocked scores to 0, and σ(0 + b) is a weight still. A blocked key has none."""
+    S = scores(Q, K) if mask is None else scores(Q, K) * mask
+    return sigmoid(S + (-np.log(len(K)) if bias is None else bias)) @ V
+
+
 @exercise.misconception(credit=0.5)
 def exponential_overflows(Q, K, V, bias=None, mask=None):
     """The weights are right, but e^(−x) overflows for a large negative score."""

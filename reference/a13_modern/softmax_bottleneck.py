@@ -114,6 +114,12 @@ def with_bias(T1, T2, T3, T4):
 
 
 @d.misconception()
+def rank_of_the_scores_less_one(T1, T2, T3, T4):
+    """You took 1 off the rank of the scores. Take the mean of each row off first: what is left?"""
+    return [max(rank(T) - 1, 0) for T in (T1, T2, T3, T4)]
+
+
+@d.misconception()
 def bound_plus_one(T1, T2, T3, T4):
     """You have one too many each time. The normaliser costs no width."""
     return [width(T) + 1 for T in (T1, T2, T3, T4)]
@@ -126,7 +132,9 @@ def dimensions(P):
     if np.abs(P.sum(axis=1) - 1).max() > 2e-3:
         return "other sums"
     logs = np.log(P)
-    second = np.linalg.svd(logs - logs.mean(axis=1, keepdims=True), compute_uv=False)[1]
+    first, second, _ = np.linalg.svd(logs - logs.mean(axis=1, keepdims=True), compute_uv=False)
+    if first < 0.2 and second <= 0.05:
+        return "nearly equal"
     return "more than one" if second > 0.05 else "one is enough"
 
 
@@ -152,6 +160,12 @@ def two_contexts_alike():
 def on_one_line():
     """A width of 1 is enough for your table, or nearly: its rows are multiples of one pattern."""
     return softmax(np.outer([1.0, 2, 3], [0.0, 1, 2]))
+
+
+@P.misconception()
+def hardly_different():
+    """Your probabilities are nearly equal, and equal ones fit any width. Make them differ more."""
+    return (np.full((3, 3), 33) + np.eye(3)) / 100
 
 
 @P.misconception()

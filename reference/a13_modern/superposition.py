@@ -234,6 +234,12 @@ def columns_for_rows():
 
 
 @G.misconception()
+def thought_at_right_angles():
+    """In a plane no three vectors stand at right angles. What is the cosine of 120°?"""
+    return np.eye(3)
+
+
+@G.misconception()
 def sines_for_cosines():
     """Those are sines. The product of two unit vectors is the cosine of their angle."""
     return np.sin(TURNS[1]) * (1 - np.eye(3))
