@@ -147,8 +147,9 @@ def find(exercise: str) -> tuple[RecordedExercise | None, str]:
         return None, "check.json can't be read: put it back as you were given it."
     if exercise in exercises:
         return exercises[exercise], ""
-    near = difflib.get_close_matches(str(exercise), exercises) or list(exercises)
-    return None, f"There is no exercise {exercise!r} here. Did you mean {' or '.join(near)}?"
+    near = " or ".join(difflib.get_close_matches(str(exercise), exercises))
+    there_are = f"Did you mean {near}?" if near else f"There are {', '.join(exercises)}."
+    return None, f"There is no exercise {exercise!r} here. {there_are}"
 
 
 def help_with(exercise: str) -> Help:
@@ -184,7 +185,9 @@ def counted(shape: Any) -> str:
     """Say how many numbers an array of a shape holds."""
     if len(shape) == 0:
         return "one number"
-    return f"{shape[0]} numbers" if len(shape) == 1 else f"an array of shape {tuple(shape)}"
+    if len(shape) > 1:
+        return f"an array of shape {tuple(shape)}"
+    return f"{shape[0]} number{'s' * (shape[0] != 1)}"
 
 
 def _shown(value: Any, size: int) -> str:
@@ -234,6 +237,71 @@ def kind_of(value: Any) -> str:
     return f"of type {type(value).__name__}"
 
 
+# What Python makes of "\frac" and "\times" where no r stands before the quotes.
+_CHANGED = re.compile(r"[\a\b\f\v]|\t(?=imes|[dt]?frac|ext)|\r(?=ight|ceil|floor)")
+_TYPED = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\v": r"\v", "\t": r"\t", "\r": r"\r"}
+
+_GROUPED = re.compile(r"(?<=\d)(?:\{,\}|\\[,;: ]|~)(?=\d{3}(?!\d))")  # 1{,}048{,}576
+_FONTS = r"\\(?:text|mathrm|mathbb|mathbf|operatorname|mathit|textrm)\s*\{([^{}]*)\}"
+_BEGIN = r"\\begin\s*\{(?:[A-Za-z]*matrix|array)\*?\}(?:\s*\{[lcr| ]*\})?"
+_END = r"\\end\s*\{(?:[A-Za-z]*matrix|array)\*?\}"
+_COMMAND = re.compile(r"\\([A-Za-z]+|.)")
+_MEANT = {
+    **dict.fromkeys(("cdot", "times", "ast"), "×"),
+    "div": "÷",
+    "pi": "π",
+    "infty": "∞",
+    "approx": "≈",
+    "lceil": "⌈",
+    "rceil": "⌉",
+    "lfloor": "⌊",
+    "rfloor": "⌋",
+    "{": "{",
+    "}": "}",
+    "%": "%",
+    **dict.fromkeys(("dots", "ldots"), "..."),
+    **dict.fromkeys(("dfrac", "tfrac", "cfrac"), "frac "),
+    **dict.fromkeys(("left", "right", "big", "Big", "bigl", "bigr", "Bigl", "Bigr", "!"), ""),
+    **dict.fromkeys(("(", ")", "[", "]"), ""),  # around a formula
+    **dict.fromkeys((",", ";", ":", " ", "quad", "qquad", "displaystyle", "textstyle"), " "),
+}
+
+
+def as_typed(text: str) -> str:
+    r"""Undo what Python makes of LaTeX in a text without an r before it.
+
+    >>> as_typed("\frac{3}{8}")
+    '\\frac{3}{8}'
+    """
+    typed = _CHANGED.sub(lambda sign: _TYPED[sign[0]], text)
+    if typed != text:  # then a \\ has become a single one
+        typed = re.sub(r"(?<!\\)\\(?=\s|$)", r"\\\\", typed)
+    return typed
+
+
+def without_latex(text: str) -> str:
+    r"""Write a text in LaTeX without it; any other text stays as it is.
+
+    >>> without_latex(r"$16\sqrt{2}$")
+    '16sqrt {2}'
+    >>> without_latex(r"\begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}")
+    '[ 1 , 0 ; 0 , 1 ]'
+    """
+    text = as_typed(text)
+    if "\\" not in text and "$" not in text and "{,}" not in text:
+        return text
+    text = _GROUPED.sub("", text.replace("$", ""))
+    text = re.sub(_BEGIN, "[", re.sub(_END, "]", text))
+    text = re.sub(r"\\\\(?:\[[^]]*\])?", ";", text).replace(r"\&", " ").replace("&", ",")
+    text = re.sub(_FONTS, r"\1", text)
+    return _COMMAND.sub(_meant, text)
+
+
+def _meant(command: Any) -> str:
+    """Return the sign for a command, or its name, behind which a blank ends it."""
+    return _MEANT.get(command[1], f"{command[1]} ")
+
+
 MAX_EXPONENT = 400  # beyond what a float can hold, either way
 
 LITERAL = re.compile(r"(\d+(?:_\d+)*)?(?:\.(\d*))?(?:[eE]([+-]?\d+))?")
@@ -251,7 +319,16 @@ _SIGNS = {
     "∞": "inf",
     "{": "(",
     "}": ")",
+    "⌈": "ceil(",
+    "⌊": "floor(",
+    **dict.fromkeys("⌉⌋", ")"),
 }
+# An x between numbers is a sign as well, and no more than a hexadecimal 0x10 a name.
+_TIMES = re.compile(r"(?<=[\d)])(?<!\b0)\s*[xX]\s*(?=[\d.(√])")
+_BASE = re.compile(r"\blog\s*_\s*(?:\(\s*(2|10)\s*\)|(2|10)(?!\d))")
+_LEADING = re.compile(r"\A\s*(?:[A-Za-z]\w*\s*)?[=≈~]")
+_AND = re.compile(r"(?<=[\d)%]),?\s+(?:and|&)\s+")
+_ASIDE = re.compile(r"(?<=\d)(?:['’](?=\d{3}(?!\d))|\.\.\.)")  # 1'048'576, 0.333...
 
 
 class Entry(NamedTuple):
@@ -348,7 +425,9 @@ def plain(text: str) -> str:
 
     text = re.sub("((?<!\\d)\\d*)([¼-¾⅐-⅞])", vulgar, text)
     text = unicodedata.normalize("NFKC", text)
-    text = "".join(_SIGNS.get(sign, sign) for sign in text)
+    text = "".join(_SIGNS.get(sign, sign) for sign in _TIMES.sub("*", text))
+    text = _ASIDE.sub("", _AND.sub(", ", _LEADING.sub("", text)))
+    text = _BASE.sub(lambda base: f"log{base[1] or base[2]} ", text)
 
     def exponent(match: Any) -> str:
         # Behind a power or a quotient, signs aside, a product is no number by itself: 2^-14*10^8.
@@ -362,11 +441,77 @@ def plain(text: str) -> str:
     return _POWER.sub(exponent, text)
 
 
+MOST_BITS = 4096  # of a number that is worked out exactly
+_MOST = 170  # a larger number's factorial is beyond what a float can hold
+
+CONSTANTS = {"pi": math.pi, "π": math.pi, "e": math.e}
+SPECIAL = {"inf": math.inf, "infinity": math.inf, "oo": math.inf, "nan": math.nan}
+
+
+def _factorial(number: Any) -> Any:
+    if number != int(number):
+        raise ValueError("only whole numbers have one")
+    return math.factorial(int(number)) if number <= _MOST else math.inf
+
+
+_EXACT: dict[str, Callable[[Any], Any]] = {
+    "abs": abs,
+    "ceil": math.ceil,
+    "floor": math.floor,
+    "factorial": _factorial,
+}
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    **_EXACT,
+    "exp": math.exp,
+    "log": math.log,
+    "ln": math.log,
+    "log2": math.log2,
+    "log10": math.log10,
+    "sqrt": math.sqrt,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tan": math.tan,
+    "tanh": math.tanh,
+}
+
+
+def applied(name: str, number: Fraction | float) -> Fraction | float:
+    """Return the value of a function, exactly where it has whole ones."""
+    if name not in _EXACT:
+        return float(FUNCTIONS[name](float(number)))
+    value = _EXACT[name](number)
+    return Fraction(value) if isinstance(value, int) else value
+
+
+def operated(sign: str, a: Fraction | float, b: Fraction | float) -> Any:
+    """Work out an operation, exactly as long as the numbers are short."""
+    if sign == "^":
+        size = _bits(a) * abs(float(b))
+        if isinstance(b, Fraction) and b.denominator == 1 and size <= MOST_BITS:
+            return a ** int(b)
+        return math.pow(a, b)
+    if _bits(a) + _bits(b) > MOST_BITS:
+        a, b = float(a), float(b)
+    if sign == "+":
+        return a + b
+    if sign == "-":
+        return a - b
+    return a * b if sign == "*" else a / b
+
+
+def _bits(number: Fraction | float) -> int:
+    if isinstance(number, Fraction):
+        return max(number.numerator.bit_length(), number.denominator.bit_length())
+    return 64
+
+
 _DECIMAL = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
-_SMALL = {"m": 1e-3, "μ": 1e-6, "u": 1e-6, "n": 1e-9}
+_SMALL = {"m": Fraction(1, 10**3), "n": Fraction(1, 10**9)} | dict.fromkeys(
+    "μu", Fraction(1, 10**6)
+)
 #: What a unit is a multiple of, and by how much.
-UNITS = {"%": ("1", 0.01), "1": ("1", 1.0)}
+UNITS = {"%": ("1", Fraction(1, 100)), "1": ("1", Fraction(1))}
 for _base, _prefixes in (
     ("B", {**_DECIMAL, **_BINARY}),
     ("bit", _DECIMAL),
@@ -375,19 +520,33 @@ for _base, _prefixes in (
     ("B/s", {**_DECIMAL, **_BINARY}),
     ("s", _SMALL),
 ):
-    UNITS[_base] = (_base, 1.0)
-    UNITS.update({prefix + _base: (_base, float(f)) for prefix, f in _prefixes.items()})
+    UNITS[_base] = (_base, Fraction(1))
+    UNITS.update({prefix + _base: (_base, Fraction(f)) for prefix, f in _prefixes.items()})
+for _unit, _words in (
+    ("B", "byte bytes Byte Bytes"),
+    ("bit", "bits"),
+    ("FLOP", "FLOPs"),
+    ("s", "sec second seconds"),
+    ("%", "percent"),
+):
+    UNITS.update(dict.fromkeys(_words.split(), UNITS[_unit]))
 
 
-def unit_factor(given: str, wanted: str) -> float | None:
+def unit_factor(given: str, wanted: str) -> Fraction | None:
     """Return what a number in one unit is multiplied by to be one in another, if it can.
 
     >>> unit_factor("KiB", "B"), unit_factor("s", "B")
-    (1024.0, None)
+    (Fraction(1024, 1), None)
     """
     if given not in UNITS or UNITS[given][0] != UNITS[wanted][0]:
         return None
     return UNITS[given][1] / UNITS[wanted][1]
+
+
+def check_unit(unit: str) -> None:
+    """Raise ``ValueError`` for a unit that nobody can ask for."""
+    if unit and unit not in UNITS:
+        raise ValueError(f"no unit {unit!r}; the units are {', '.join(UNITS)}")
 
 
 """What is said of an answer that can't be read."""
@@ -399,35 +558,26 @@ class FormatError(ValueError):
 
 MAX_TEXT = 20_000  # characters of an answer in numbers
 MAX_DEPTH = 40  # brackets in brackets, signs before signs
-MAX_BITS = 4096  # of a number that is worked out exactly
 
-_NAME = re.compile(r"(?:(?:np|numpy|math)\.)?([A-Za-zπ]+\d*)")
+_NAME = re.compile(r"(?:(?:np|numpy|math)\.)?(π|(?:ln|sqrt)(?=\d)|[A-Za-z]+\d*)")
 _UNIT = re.compile(r"[ \t]*([A-Za-zμ%]+(?:/s)?)(?![\w/])")
-_FUNCTIONS: dict[str, Callable[[float], float]] = {
-    "exp": math.exp,
-    "log": math.log,
-    "ln": math.log,
-    "log2": math.log2,
-    "log10": math.log10,
-    "sqrt": math.sqrt,
-    "sin": math.sin,
-    "cos": math.cos,
-    "tan": math.tan,
-    "tanh": math.tanh,
-    "abs": abs,
-}
-_CONSTANTS = {"pi": math.pi, "π": math.pi, "e": math.e}
-_SPECIAL = {"inf": math.inf, "infinity": math.inf, "oo": math.inf, "nan": math.nan}
-
+_FACTORS = sorted([*FUNCTIONS, *CONSTANTS, "frac"], key=len, reverse=True)
+#: What may stand behind a number as a factor without a sign: 2(3 + 4), 16√2, 2 ln(3).
+_FACTOR = re.compile(rf"[(√]|(?:(?:np|numpy|math)\.)?(?:{'|'.join(_FACTORS)})(?![A-Za-z])")
+# Half of 1, or one and a half.
+_MIXED = re.compile(r"(?<![\d.^{])\d+\s*\\[dtc]?frac\s*(?:\d\s*\d|\{\s*\d+\s*\}\s*\{\s*\d+\s*\})")
+# As Python shows an array.
+_SHOWN = re.compile(r"\s*(?:\w+\.)?(?:array|tensor)\((.*)\)\s*", re.DOTALL)
 
 Nested = Any  # an Entry, or a list of these
 
 
-def read_text(text: str, *, units: bool = False) -> Nested:
+def read_text(text: str, *, units: bool = False, alone: bool = False) -> Nested:
     """Return the numbers in a text: one, or nested lists of them.
 
     Blanks, commas, line breaks and semicolons separate; the latter two rows where there are
-    several numbers in a row.  As in Matlab, ``1 -2`` are two numbers and ``1 - 2`` is one.
+    several numbers in a row.  As in Matlab, ``1 -2`` are two numbers and ``1 - 2`` is one; where
+    one number ``alone`` is asked for, both are one, and ``2 √3`` is a product.
 
     Raises
     ------
@@ -443,14 +593,18 @@ def read_text(text: str, *, units: bool = False) -> Nested:
         raise FormatError(
             f"a text of {len(text)} characters is too long; {MAX_TEXT} are the most here"
         )
-    return _Parser(plain(text), text, units).answer()
+    if unclear := _MIXED.search(text):
+        raise FormatError(f"{brief(unclear[0])} may be a sum or a product: write + or * between")
+    if shown := _SHOWN.fullmatch(text):
+        text = shown[1]
+    return _Parser(plain(without_latex(text)), text, units, alone).answer()
 
 
 class _Parser:
     """Reads from left to right; ``_at`` is where it is."""
 
-    def __init__(self, text: str, written: str, units: bool) -> None:
-        self._text, self._written, self._units = text, written, units
+    def __init__(self, text: str, written: str, units: bool, alone: bool) -> None:
+        self._text, self._written, self._units, self._alone = text, written, units, alone
         self._at = self._depth = self._brackets = 0
 
     def answer(self) -> Nested:
@@ -474,7 +628,7 @@ class _Parser:
         while True:
             if self._skip(newlines=bool(close)):
                 free = True
-            sign = self._text[self._at : self._at + 1]
+            sign = self._sign()
             if sign == close or not sign:
                 if sign != close:
                     raise FormatError(f"in {brief(self._written)} a {close} is missing")
@@ -485,10 +639,14 @@ class _Parser:
                 comma, free = comma or sign == ",", True
                 rows += [[]] if sign in ";\n" else []
             elif free or sign == "[":
-                rows[-1].append(self._sum(loose=close == ")"))
+                rows[-1].append(self._sum(loose=close == ")" or (self._alone and not close)))
                 free = False
             else:
                 raise self._refused()
+
+    def _sign(self) -> str:
+        """Return the next sign; at the end there is none."""
+        return self._text[self._at : self._at + 1]
 
     def _skip(self, *, newlines: bool) -> bool:
         start = self._at
@@ -512,21 +670,31 @@ class _Parser:
         return str(found[1])
 
     def _sum(self, *, loose: bool) -> Nested:
-        left = self._product()
+        left = self._product(loose)
         while sign := self._operator(r"[+-]", loose=loose):
-            left = self._worked_out(sign, left, self._product())
+            left = self._worked_out(sign, left, self._product(loose))
         return left
 
-    def _product(self) -> Nested:
+    def _product(self, loose: bool) -> Nested:
         left, divided = self._signed(), False
         while True:
             if sign := self._operator(r"\*(?!\*)|/"):
                 left = self._worked_out(sign, left, self._signed())
                 divided = sign == "/"
-            elif self._text[self._at : self._at + 1] == "(" and not divided:
-                left = self._worked_out("*", left, self._power())  # 2(3 + 4); 1/2(3) is unclear
+            elif not divided and self._factor_follows(left, loose):  # 1/2(3) is unclear
+                left = self._worked_out("*", left, self._power())
             else:
                 return left
+
+    def _factor_follows(self, left: Nested, loose: bool) -> bool:
+        """Go to a factor that stands there without a sign, behind a blank only where ``loose``."""
+        at = self._at
+        if loose:
+            self._skip(newlines=False)
+        if not isinstance(left, list) and _FACTOR.match(self._text, self._at):
+            return True
+        self._at = at
+        return False
 
     def _signed(self) -> Nested:
         self._depth += 1
@@ -553,7 +721,7 @@ class _Parser:
 
     def _operand(self) -> Nested:
         found: Nested
-        if self._text[self._at : self._at + 1] in ("(", "["):
+        if self._sign() in ("(", "["):
             found = self._bracket()
         elif match := LITERAL.match(self._text, self._at):
             entry = literal(match[0])
@@ -561,7 +729,12 @@ class _Parser:
             self._at = self._at if entry is None else match.end()
         else:
             found = self._named()
-        return found if isinstance(found, list) else self._with_unit(found)
+        if isinstance(found, list):
+            return found
+        if self._sign() == "!":
+            self._at += 1
+            found = self._called("factorial", found)
+        return self._with_unit(found)
 
     def _bracket(self) -> Nested:
         opened = self._text[self._at]
@@ -580,27 +753,54 @@ class _Parser:
 
     def _named(self) -> Entry:
         """Read a constant, or a function and what it is taken of."""
-        if self._text[self._at : self._at + 1] == "√":
+        if self._sign() == "√":
             self._at += 1
-            return self._called("sqrt", self._operand())
+            return self._called("sqrt", self._taken_of())
         match = _NAME.match(self._text, self._at)
         if not match:
             raise self._refused()
         name = match[1]
         self._at = match.end()
-        if name in _CONSTANTS:
-            return Entry(_CONSTANTS[name], typed=True)
-        if name.lower() in _SPECIAL:
-            return Entry(_SPECIAL[name.lower()], typed=True)
-        if name not in _FUNCTIONS or self._text[self._at : self._at + 1] != "(":
+        if name in CONSTANTS:
+            return Entry(CONSTANTS[name], typed=True)
+        if name.lower() in SPECIAL:
+            return Entry(SPECIAL[name.lower()], typed=True)
+        if name == "frac":
+            above = self._argument()
+            return self._worked_out("/", above, self._argument())
+        if name not in FUNCTIONS:
             raise self._refused()
-        return self._called(name, self._bracket())
+        self._skip(newlines=False)
+        if name == "sqrt" and self._sign() == "[":
+            return self._root()
+        return self._called(name, self._taken_of())
+
+    def _root(self) -> Entry:
+        """Read a root with its degree in square brackets before it."""
+        degree, *more = self._bracket()
+        if more:
+            raise self._refused()
+        inverse = self._worked_out("/", Entry(Fraction(1)), degree)
+        return self._worked_out("^", self._taken_of(), inverse)
+
+    def _argument(self) -> Nested:
+        """Read what stands above or below the line of a fraction: of bare digits, one."""
+        self._skip(newlines=False)
+        if not self._sign().isdecimal():
+            return self._taken_of()
+        self._at += 1
+        return literal(self._text[self._at - 1])
+
+    def _taken_of(self) -> Nested:
+        """Read what a function is taken of, behind a blank, too: ln 2, ln (2)."""
+        self._skip(newlines=False)
+        return self._bracket() if self._sign() == "(" else self._signed()
 
     def _called(self, name: str, argument: Nested) -> Entry:
         if isinstance(argument, list):
             raise self._refused()
         try:
-            return Entry(_FUNCTIONS[name](float(argument.value)), typed=True)
+            return Entry(applied(name, argument.value), typed=True)
         except OverflowError:
             return Entry(math.inf, typed=True)
         except ValueError:
@@ -611,47 +811,29 @@ class _Parser:
         match = _UNIT.match(self._text, self._at)
         if not match:
             return entry
-        if self._units and match[1] in UNITS:
+        word = match[1]
+        if self._units and word in UNITS:
             self._at = match.end()
-            return entry._replace(unit=match[1])
-        if match[1] != "%":
-            return entry
-        self._at = match.end()
-        last = None if entry.last is None else entry.last - 2
-        return entry._replace(value=entry.value / 100, last=last)
+            return entry._replace(unit=word)
+        if word == "%":
+            self._at = match.end()
+            last = None if entry.last is None else entry.last - 2
+            return entry._replace(value=entry.value / 100, last=last)
+        if word not in _FACTORS and word.lower() not in SPECIAL:
+            unit = ", in the unit that the text asks for" if word in UNITS else ""
+            raise FormatError(f"write the number alone, without {brief(word)}{unit}")
+        return entry
 
     def _worked_out(self, sign: str, left: Nested, right: Nested) -> Entry:
         if isinstance(left, list) or isinstance(right, list):
             raise self._refused()
         try:
-            value = _result(sign, left.value, right.value)
+            value = operated(sign, left.value, right.value)
         except OverflowError:
             value = math.inf
         except (ZeroDivisionError, ValueError, TypeError):
             raise self._refused() from None
         return Entry(value, typed=True, unit=left.unit or right.unit)
-
-
-def _result(sign: str, a: Fraction | float, b: Fraction | float) -> Any:
-    """Work out an operation, exactly as long as the numbers are short."""
-    if sign == "^":
-        size = _bits(a) * abs(float(b))
-        if isinstance(b, Fraction) and b.denominator == 1 and size <= MAX_BITS:
-            return a ** int(b)
-        return math.pow(a, b)
-    if _bits(a) + _bits(b) > MAX_BITS:
-        a, b = float(a), float(b)
-    if sign == "+":
-        return a + b
-    if sign == "-":
-        return a - b
-    return a * b if sign == "*" else a / b
-
-
-def _bits(number: Fraction | float) -> int:
-    if isinstance(number, Fraction):
-        return max(number.numerator.bit_length(), number.denominator.bit_length())
-    return 64
 
 
 MAX_ENTRIES = 100_000
@@ -681,8 +863,7 @@ def entries(
         If it is anything else, or too large, or of another shape.
     """
     wanted = None if shape is None else tuple(shape)
-    read = _Walk(units)
-    found = read.walk(_joined(raw) if wanted == () else raw, 0)
+    found = _Walk(units, -1 if wanted is None else len(wanted)).walk(raw, 0)
     if isinstance(found, Entry):
         got: tuple[int, ...] = ()
         numbers = [found]
@@ -712,6 +893,9 @@ def _comma(raw: Any) -> str:
     found = re.search(r"(\d+),(\d+)", raw) if isinstance(raw, str) else None
     if not found:
         return ""
+    if re.fullmatch(r"[1-9]\d{0,2},\d{3}", found[0]):
+        whole = found[1] + found[2]
+        return f"; a comma separates numbers: {whole} or {found[1]}.{found[2]}, not {found[0]}"
     return f"; the decimal sign is a point: {found[1]}.{found[2]}, not {found[0]}"
 
 
@@ -724,8 +908,8 @@ def _joined(raw: Any) -> Any:
 class _Walk:
     """Goes through lists and arrays, no further than their limits."""
 
-    def __init__(self, units: bool) -> None:
-        self._units, self._left = units, MAX_ENTRIES
+    def __init__(self, units: bool, axes: int) -> None:
+        self._units, self._axes, self._left = units, axes, MAX_ENTRIES
 
     def walk(self, raw: Any, depth: int) -> Any:
         """Return an entry, or a shape and a list of entries."""
@@ -733,8 +917,9 @@ class _Walk:
         if isinstance(raw, np.ndarray) and raw.ndim:
             return self._of_array(raw)
         if isinstance(raw, str):
-            text = _joined(raw) if depth and "," in raw else raw
-            raw = read_text(text, units=self._units)
+            alone = depth == self._axes
+            text = _joined(raw) if alone or (depth and "," in raw) else raw
+            raw = read_text(text, units=self._units, alone=alone)
         if isinstance(raw, Entry):
             return raw
         if isinstance(raw, (list, tuple, set, frozenset)):  # a set reaches the grader as a list
@@ -839,25 +1024,6 @@ def read_formula(raw: Any, hint: dict[str, Any]) -> str:
     return _ask_the_grammar(raw, hint, "look", implicit=hint.get("implicit", False))
 
 
-def read_matrix(raw: Any, hint: dict[str, Any]) -> str:
-    """Return how the entries of a matrix are read, or which of them can't be."""
-    rows, columns = hint["shape"]
-    if not isinstance(raw, (list, tuple)) or len(raw) != rows:
-        raise FormatError(f"a list of {rows} rows is expected, not {brief(raw)}")
-    lines = []
-    for number, row in enumerate(raw, 1):
-        if not isinstance(row, (list, tuple)) or len(row) != columns:
-            raise FormatError(f"a row of {columns} entries is expected, not {brief(row)}")
-        entries = []
-        for column, entry in enumerate(row, 1):
-            try:
-                entries.append(read_formula(entry, hint).removeprefix("read as "))
-            except FormatError as error:
-                raise FormatError(f"row {number}, column {column}: {error}") from None
-        lines.append(f"[{', '.join(entries)}]")
-    return "\n".join(["read as", *lines])
-
-
 #: No derivation of the course needs a tenth of these lines.
 MAX_LINES = 500
 
@@ -899,10 +1065,10 @@ def _ask_the_grammar(raw: Any, hint: dict[str, Any], look: str, **how: Any) -> s
         return f"{brief(raw)} (put check_formulas.py beside check.py to see how it is read)"
     except SyntaxError:  # it needs Python 3.10
         return brief(raw)
-    calls = reader.CALLS | set(hint.get("functions", ()))
+    how["functions"] = hint.get("functions", ())
     try:
         read = getattr(reader, look)(
-            str(raw), hint["names"], calls=calls, constants=reader.CONSTANTS, **how
+            str(raw), hint["names"], calls=reader.CALLS, constants=reader.CONSTANTS, **how
         )
     except reader.ParseError as error:
         raise FormatError(str(error)) from None
@@ -941,6 +1107,13 @@ def is_blank(raw: Any, depth: int = 0) -> bool:
     return raw is None or (isinstance(raw, str) and not raw.strip())
 
 
+_NONE = ("none", "[]", "()", "{}", "∅")
+_SEPARATORS = r"\band\b|[\s,;.()\[\]{}&+/|'\"`*$]"
+# Arrows and numbers between steps in order.
+_BETWEEN = re.compile(r"[-–→⟶⇒>=]|\\(?:to|(?:long)?rightarrow|Rightarrow)\b|\bthen\b|\b\d+[.:)]")
+_ALSO = {"true": "t", "t": "true", "false": "f", "f": "false"}
+
+
 def read_choice(raw: Any, hint: Any) -> Reading:
     """Read letters in either case; several come back in the order of the options."""
     options, several = hint["options"], hint.get("multiple", False)
@@ -959,8 +1132,8 @@ def read_choice(raw: Any, hint: Any) -> Reading:
 def read_ordering(raw: Any, hint: Any) -> Reading:
     """Read the letters of steps in the order in which they were written, each at most once."""
     known = hint["letters"]
-    arrows = re.sub(r"[-–→>]", " ", raw) if isinstance(raw, str) else raw
-    letters = _letters(arrows, several=False)
+    text = _BETWEEN.sub(" ", raw) if isinstance(raw, str) and len(raw) <= 200 else raw
+    letters = _letters(text, several=False)
     if not letters or not {*letters} <= {*known}:
         example = " ".join(known[2::-1])
         raise FormatError(
@@ -988,7 +1161,8 @@ def read_labels(raw: Any, hint: Any) -> Reading:
             raise FormatError(f"there is no {brief(name)} in this table, but {known}")
         if is_blank(label):
             continue
-        word = str(label).strip().casefold() if isinstance(label, (str, bool)) else ""
+        word = str(label).strip(" .").casefold() if isinstance(label, (str, bool)) else ""
+        word = word if word in labels else _ALSO.get(word, "")
         if word not in labels:
             one = ", ".join(hint["labels"])
             raise FormatError(f"{key}: one of {one} is expected, not {brief(label)}")
@@ -1001,15 +1175,125 @@ def read_labels(raw: Any, hint: Any) -> Reading:
 def _letters(raw: Any, several: bool) -> list[str] | None:
     """Return the letters that were written, None if there is anything but letters."""
     if isinstance(raw, str):
-        if several and raw.strip().lower() == "none":
+        if several and raw.strip().lower() in _NONE:
             return []
-        raw = list(re.sub(r"\band\b|[\s,;.()\[\]&+]", "", raw)) if len(raw) <= 200 else None
+        text = re.sub(_SEPARATORS, "", unicodedata.normalize("NFKC", raw[:201]))
+        raw = list(text) if text and len(raw) <= 200 else None
     if not isinstance(raw, (list, tuple, set, frozenset)) or len(raw) > 200:
         return None
     letters = [entry.strip().upper() if isinstance(entry, str) else "" for entry in raw]
     return letters if all(len(letter) == 1 for letter in letters) else None
 
 
+MAX_MATRIX = 20_000  # characters of a matrix
+
+_AROUND = r"(?:\$|\\[()\[\]]|\\(?:left|right)|[\s()\[\].,])*"
+_LATEX = re.compile(
+    _AROUND
+    + r"\\begin\s*\{([A-Za-z]*matrix|array)\*?\}(?:\s*\{[lcr| ]*\})?(.*)\\end\s*\{\1\*?\}"
+    + _AROUND,
+    re.DOTALL,
+)
+_NUMPY = re.compile(r"(?:[A-Za-z]+\.)?(?:Matrix|matrix|array)\s*\((.*)\)", re.DOTALL)
+# A blank between entries: 1 -2 are two, and 1 - 2 is one, as in Matlab.
+_BLANK = r"(?<![-+*/^·×])\s+(?![*/^·×]|[-+]\s)"
+
+
+def rows_of(raw: Any) -> Any:
+    r"""Return the rows of a matrix, each a list of its entries as they are written.
+
+    >>> rows_of("1 0; 0 a + b"), rows_of(r"\begin{pmatrix} a & 1 \\ 0 & -a \end{pmatrix}")
+    ([['1', '0'], ['0', 'a + b']], [['a', '1'], ['0', '-a']])
+
+    Raises
+    ------
+    FormatError
+        If it is nothing that has rows.
+    """
+    if isinstance(raw, str):
+        raw = _rows_of_text(raw)
+    raw = raw.tolist() if hasattr(raw, "tolist") else raw
+    if not isinstance(raw, (list, tuple)):
+        raise FormatError(f'rows are expected, such as "a b; c d", not {brief(raw)}')
+    return [_entries_of(row) if isinstance(row, str) else row for row in raw]
+
+
+def _rows_of_text(text: str) -> list[Any]:
+    if len(text) > MAX_MATRIX:
+        raise FormatError(f"a matrix of {len(text)} characters is too long")
+    text = as_typed(text)
+    if found := _LATEX.fullmatch(text):
+        rows = re.split(r"\\\\(?:\[[^]]*\])?", found[2])
+        return [
+            [entry.strip() for entry in re.split(r"(?<!\\)&", row)] for row in rows if row.strip()
+        ]
+    text = text.strip().strip("$").strip()
+    if found := _NUMPY.fullmatch(text):
+        text = found[1].strip()
+    inner = _unwrapped(text)
+    rows = [row.strip(" \t\r,") for row in _split_outside(inner, r"[;\n]")]
+    if len(rows) == 1 and inner.lstrip().startswith("["):
+        rows = [row.strip() for row in _split_outside(inner, ",")]
+    return [row for row in rows if row]
+
+
+def _entries_of(row: str) -> list[str]:
+    row = _unwrapped(row.strip())
+    found = _split_outside(row, ",")
+    return [entry.strip() for entry in (found if found[1:] else _split_outside(row, _BLANK))]
+
+
+def _unwrapped(text: str) -> str:
+    """Take the square brackets away that stand around a text."""
+    inner = text[1:-1]
+    wrapped = text[:1] == "[" and text[-1:] == "]"
+    return inner.strip() if wrapped and _deepest_end(inner) >= 0 else text
+
+
+def _deepest_end(text: str) -> int:
+    """Return how far closing brackets run ahead of the opening ones, as a negative number."""
+    depth = least = 0
+    for sign in text:
+        depth += (sign in "([{") - (sign in ")]}")
+        least = min(least, depth)
+    return least
+
+
+def _split_outside(text: str, at: str) -> list[str]:
+    """Split a text where a pattern matches outside of all brackets."""
+    pieces, start, seen, depth = [], 0, 0, 0
+    for found in re.finditer(at, text):
+        between = text[seen : found.start()]
+        depth += sum(map(between.count, "([{")) - sum(map(between.count, ")]}"))
+        seen = found.start()
+        if depth == 0:
+            pieces.append(text[start : found.start()])
+            start = found.end()
+    return [*pieces, text[start:]]
+
+
+def read_matrix(raw: Any, hint: dict[str, Any]) -> str:
+    """Return how the entries of a matrix are read, or which of them can't be."""
+    rows, columns = hint["shape"]
+    given = rows_of(raw)
+    if len(given) != rows:
+        raise FormatError(f"a {rows} × {columns} matrix is expected, not {brief(raw)}")
+    lines = []
+    for number, row in enumerate(given, 1):
+        if not isinstance(row, (list, tuple)) or len(row) != columns:
+            size = f"a row of {columns} entries"
+            raise FormatError(f"row {number}: {size} is expected, not {brief(row)}")
+        entries = []
+        for column, entry in enumerate(row, 1):
+            try:
+                entries.append(read_formula(entry, hint).removeprefix("read as "))
+            except FormatError as error:
+                raise FormatError(f"row {number}, column {column}: {error}") from None
+        lines.append(f"[{', '.join(entries)}]")
+    return "\n".join(["read as", *lines])
+
+
+_BEFORE = re.compile(r"\A\s*(?:torch\.Size\b|(?:R|ℝ)\s*\^)")
 #: What the names in shapes stand for while two shapes are compared.
 PRIMES = (1000003, 1000033, 1000037, 1000039, 1000081, 1000099, 1000117, 1000121)
 
@@ -1020,7 +1304,7 @@ def read_shape(raw: Any, hint: Any) -> Reading:
         return _one_shape(raw, hint)
     wanted = hint["shapes"]
     if isinstance(raw, str):
-        raw = [line for line in re.split(r"[;\n]", raw) if line.strip()]
+        raw = _several(raw, wanted)
     given = raw if isinstance(raw, dict) else {}
     if isinstance(raw, (list, tuple)) and len(raw) == len(wanted):
         given = {name: raw[i] for i, name in enumerate(wanted)}
@@ -1046,10 +1330,13 @@ def read_shape(raw: Any, hint: Any) -> Reading:
 def _one_shape(raw: Any, hint: Any) -> Reading:
     """Read one shape; a size with names counts as its value for certain large primes."""
     names, text, shown = hint.get("names", []), isinstance(raw, str), raw
+    if names and re.search("ceil|floor|[⌈⌊]", str(raw)):  # of the primes that says nothing
+        raise FormatError(f"sizes without rounding are expected, not {brief(shown)}")
     if names and isinstance(raw, (list, tuple)):
         raw = [_with_primes(size, names) for size in raw]
     if text:
-        raw = re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", ", ", _with_primes(raw, names))
+        raw = _BEFORE.sub("", without_latex(raw))
+        raw = re.sub(r"(?<=[\d)])\s*[xX×]\s*(?=[\d(])", ", ", _with_primes(raw, names))
     try:
         shape, numbers = entries([] if text and not raw.strip(" ()[],") else raw)
         if len(shape) != 1 and not (text and shape == ()):
@@ -1065,8 +1352,18 @@ def _one_shape(raw: Any, hint: Any) -> Reading:
             f"a tuple such as {example}{known} is expected, not {brief(shown)}"
         ) from None
     if names:
-        return Reading(sizes, f"({', '.join(map(str, shown))})" if not text else shown.strip())
+        said = shown.strip() if text else f"({', '.join(map(str, shown))})"
+        return Reading(sizes, f"{said}: {len(sizes)} ax{'i' if len(sizes) == 1 else 'e'}s")
     return Reading(sizes, f"({', '.join(map(str, sizes))})")
+
+
+def _several(text: str, wanted: Any) -> Any:
+    """Take shapes apart: by semicolons, lines or their brackets, with names before them or none."""
+    inner = re.sub(r"\A\s*\[(?=\s*[(\[])|(?<=[)\]])\s*\]\s*\Z", "", text)
+    pieces = [p for p in re.split(r"[;\n]|(?<=[)\]])\s*,\s*(?=[(\[])", inner) if p.strip()]
+    named = [re.fullmatch(r"\s*(\w+)\s*[:=](.*)", piece) for piece in pieces]
+    found = {match[1]: match[2] for match in named if match and match[1] in wanted}
+    return found if found and len(found) == len(pieces) else pieces
 
 
 def _with_primes(size: Any, names: Any) -> Any:
@@ -1078,8 +1375,8 @@ def _with_primes(size: Any, names: Any) -> Any:
     def number(match: Any) -> str:
         return f"{match[1]}*{primes[match[2]]}" if match[1] else str(primes[match[2]])
 
-    longest = sorted(names, key=len, reverse=True)
-    return re.sub(rf"(?<![A-Za-z_])(\d*)({'|'.join(map(re.escape, longest))})(?!\w)", number, size)
+    known = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    return re.sub(rf"(?<![A-Za-z_])(\d*)({known})(?![A-Za-z0-9_])", number, size)
 
 
 def _whole_or_not(size: Any) -> Any:
@@ -1093,9 +1390,7 @@ POINTS = 10  # fewer are no curve
 def read_numbers(raw: Any, hint: Any) -> Reading:
     """Read numbers, nested lists, arrays and text such as ``"0.25 1/3 1e-3"``."""
     unit, figures = hint.get("unit", ""), hint.get("figures")
-    shape, numbers = entries(raw, shape=hint.get("shape"), units=bool(unit))
-    if unit:
-        numbers = _in_unit(numbers, unit, raw, needed="shape" in hint)
+    shape, numbers = _quantities(raw, hint)
     if figures and "shape" in hint and not all(number.typed for number in numbers):
         example = f"{0.5:.{figures}f}"
         raise FormatError(f'write the digits as text, "{example}" say: a number has no zeros')
@@ -1105,21 +1400,25 @@ def read_numbers(raw: Any, hint: Any) -> Reading:
     return Reading(value, text, _advice(numbers, hint), tuple(numbers))
 
 
-def _in_unit(numbers: list[Entry], unit: str, raw: Any, *, needed: bool) -> list[Entry]:
-    """Convert to the unit that is asked for; one behind the last number is that of all."""
+def _quantities(raw: Any, hint: Any) -> tuple[tuple[int, ...], list[Entry]]:
+    """Return a shape and numbers in the unit that is asked for, if one is.
+
+    Without a unit a number is in this one; a unit behind the last number is that of all.
+    """
+    unit = hint.get("unit", "")
+    shape, numbers = entries(raw, shape=hint.get("shape"), units=bool(unit))
+    if not unit:
+        return shape, numbers
     last = numbers[-1].unit if numbers else ""
     converted = []
     for number in numbers:
-        given = number.unit or last
-        if not given and needed and unit != "%":  # what is asked for in percent needs no sign
-            raise FormatError(f'a number with its unit is expected, as text: "… {unit}"')
-        factor = unit_factor(given or unit, unit)
+        factor = unit_factor(number.unit or last or unit, unit)
         if factor is None:
-            raise FormatError(f"a number with the unit {unit} is expected, not {brief(raw)}")
+            raise FormatError(f"numbers in {unit} are expected, not {brief(raw)}")
         if factor != 1:
-            number = number._replace(value=as_float(number) * factor, scale=factor)
+            number = number._replace(value=number.value * factor, scale=float(factor))
         converted.append(number)
-    return converted
+    return shape, converted
 
 
 def _advice(numbers: list[Entry], hint: Any) -> str:
@@ -1139,11 +1438,12 @@ def _advice(numbers: list[Entry], hint: Any) -> str:
 
 
 def read_count(raw: Any, hint: Any) -> Reading:
-    """Read whole numbers, also as floats (4.0) and as text (1,048,576 or 2**20)."""
-    shape, numbers = entries(raw, shape=hint.get("shape"))
+    """Read whole numbers, also as floats (4.0) and as text (1,048,576 or 2**20 or 12 KiB)."""
+    shape, numbers = _quantities(raw, hint)
     value = np.empty(len(numbers), dtype=object)
     value[:] = [as_whole(number, raw) for number in numbers]
-    return Reading(value.reshape(shape), listed(value.reshape(shape)))
+    shown = f"{listed(value.reshape(shape))} {hint.get('unit', '')}".rstrip()
+    return Reading(value.reshape(shape), shown)
 
 
 def read_fractions(raw: Any, hint: Any) -> Reading:
@@ -1508,31 +1808,43 @@ class Judgement(NamedTuple):
     feedback: str = ""
 
 
-def judged_by_entries(credits: Any, expected: Any) -> Judgement:
+def judged_by_entries(credits: Any, expected: Any, taken_for: Callable[[Any], Any]) -> Judgement:
     """Return the share of an array's entries that are right, where at least half are.
 
-    Entries that repeat the array's commonest value come free with a guess: they count only where
-    half of the others are right, too.
+    Entries that repeat the array's commonest value come free with one value everywhere: they count
+    where half of the others were told apart from them.  Where that value is 0 or infinite the
+    pattern alone, of a mask, gives it away: there half of the others must be right.
 
     Parameters
     ----------
     credits
         What each entry is worth, from 0 to 1.
+    expected
+        What each of them should be.
+    taken_for
+        Tells of each entry whether it was given as a certain value.
 
     Examples
     --------
-    >>> judged_by_entries(np.array([1, 1, 0]), np.array([0.2, 0.3, 0.5])).feedback
-    '2 of 3 entries are right.'
-    >>> judged_by_entries(np.array([1, 1, 0]), np.array([0.0, 0.0, 0.5])).credit
+    >>> given, right = np.array([4, 4, 4, 1]), np.array([4, 4, 4, 2])
+    >>> judged_by_entries(given == right, right, lambda value: given == value).feedback
+    '3 of 4 entries are right.'
+    >>> given = np.array([4, 4, 4, 4])
+    >>> judged_by_entries(given == right, right, lambda value: given == value).credit
     0.0
     """
-    credits, expected = np.ravel(credits), np.ravel(expected)
+    credits, expected = np.ravel(credits).astype(float), np.ravel(expected)
     right = int(np.sum(credits == 1))
-    values, places, times = np.unique(expected, return_inverse=True, return_counts=True)
-    others = places != np.argmax(times) if len(values) > 1 and times.max() > 1 else places >= 0
-    given = credits > 0
-    if credits.size < 2 or np.mean(given) < 0.5 or np.mean(given[others]) < 0.5 or not right:
+    if credits.size < 2 or np.mean(credits > 0) < 0.5 or not right:
         return Judgement(0.0)
+    values, places, times = np.unique(expected, return_inverse=True, return_counts=True)
+    common = values[np.argmax(times)]
+    if len(values) > 1 and times.max() > 1:
+        others = places != np.argmax(times)
+        masked = common == 0 or common in (-np.inf, np.inf) or common != common
+        apart = credits > 0 if masked else ~np.ravel(taken_for(common))
+        if np.mean(apart[others]) < 0.5:
+            return Judgement(0.0)
     return Judgement(float(np.mean(credits)), feedback=entries_right(right, credits.size))
 
 
@@ -1564,7 +1876,7 @@ def judge_numbers(
         if (right & other).any():
             note, advice = "precision", f"Right as far as it goes: write {asked}."
     elif written and not is_loose(rule):
-        coarse, cut = _too_coarse(written, given, expected)
+        coarse, cut = too_coarse(written, given, expected)
         credits = np.where(~right & coarse, 0.5, credits)
         if (right | coarse | cut).all() and not right.all():
             note, advice = "too_coarse", "Right as far as it goes: write more digits."
@@ -1572,7 +1884,7 @@ def judge_numbers(
         return Judgement(float(np.mean(credits)) if credits.size else 1.0, note, advice)
     if rule.get("whole"):
         return Judgement(0.0, note, advice)
-    found = judged_by_entries(credits, expected)
+    found = judged_by_entries(credits, expected, lambda value: close(given, value, rule))
     return Judgement(found.credit, note, advice or found.feedback)
 
 
@@ -1583,7 +1895,9 @@ def judge_exact(given: Any, expected: Any, rule: Any) -> Judgement:
     right = np.asarray(np.equal(given, expected), bool)
     if right.all() or rule.get("whole"):
         return Judgement(float(right.all()))
-    return judged_by_entries(right.astype(float), expected)
+    return judged_by_entries(
+        right, expected, lambda value: np.asarray(np.equal(given, value), bool)
+    )
 
 
 def judge_shape(given: Any, expected: Any, _rule: Any) -> Judgement:
@@ -1591,8 +1905,12 @@ def judge_shape(given: Any, expected: Any, _rule: Any) -> Judgement:
     if given == expected or not isinstance(expected, dict) or len(expected) < 2:
         return Judgement(float(given == expected))
     shapes = list(expected.values())
-    right = np.array([given[name] == shape for name, shape in expected.items()], float)
-    return judged_by_entries(right, np.array([shapes.index(shape) for shape in shapes]))
+
+    def taken_for(place: int) -> Any:
+        return np.array([given[name] == shapes[place - 1] for name in expected])
+
+    right = np.array([given[name] == shape for name, shape in expected.items()])
+    return judged_by_entries(right, np.array([shapes.index(s) + 1 for s in shapes]), taken_for)
 
 
 def judge_choice(given: Any, expected: Any, rule: Any) -> Judgement:
@@ -1605,6 +1923,16 @@ def judge_choice(given: Any, expected: Any, rule: Any) -> Judgement:
     # How many letters are right, not which.
     found = f"Letters that apply: {right} of {len(apply)} marked; wrong letters: {wrong}."
     return Judgement(credit, feedback=found)
+
+
+def contains(given: str, wrong: str, right: str) -> bool:
+    """Tell whether letters have a mistake among others: as it has them where it is wrong.
+
+    >>> contains("ADE", "ABD", right="AB"), contains("AD", "ABE", right="AB")
+    (True, False)
+    """
+    slip = {*wrong} ^ {*right}
+    return bool(slip) and not slip & ({*given} ^ {*wrong})
 
 
 #: By kind: those that can be judged by values alone.
@@ -1672,8 +2000,8 @@ def _has_digits(entry: Entry, rule: Any) -> bool:
     return figures is None or entry.figures[0] <= figures <= entry.figures[1]
 
 
-def _too_coarse(written: Any, given: Any, expected: Any) -> tuple[Any, Any]:
-    """Tell which numbers are right as far as they are written, rounded there or cut off.
+def too_coarse(written: Any, given: Any, expected: Any) -> tuple[Any, Any]:
+    """Tell which numbers are the expected as far as they are written, rounded there or cut off.
 
     The last digit must be worth something beside the numbers: who writes 1 for 0.8 knows nothing.
     """
@@ -1761,7 +2089,21 @@ class _Own:
             return Said(name, "follows" if follows else "right", follows)
         if mistakes:
             return Said(name, "mistake", _either(mistakes))
+        if says := self._shown(part, answer):
+            return Said(name, "mistake", " ".join(filter(None, [best.feedback, *says])))
         return Said(name, "partly" if best.credit else "wrong", self._wrong(part, answer, best))
+
+    def _shown(self, part: PracticePart, answer: Reading) -> list[str]:
+        """Return what is said of each mistake that is among the letters of an answer."""
+        if not part["rule"].get("multiple"):
+            return []
+        case = self._right[part["name"]]
+        says = [
+            part["says"][place]
+            for place, wrong in case.get("wrong", [])
+            if contains(answer.value, recorded(part, wrong).value, case["right"][0])
+        ]
+        return list(dict.fromkeys(says))
 
     def _cases(self, part: PracticePart) -> Iterator[tuple[Any, dict[str, Any]]]:
         """Yield what is right, and from which earlier answers, where these were given."""
@@ -1923,6 +2265,8 @@ def _latex(value: Any) -> str:
     if np.ndim(value) == 1:
         return "(" + r",\ ".join(map(_latex, value)) + ")"
     text = str(value)  # every digit: you compute with these
+    if isinstance(value, float) and abs(value) >= 1e6 and float(short := f"{value:g}") == value:
+        text = short  # nobody counts fifteen zeros
     if not re.fullmatch(r"-?(\d.*|inf|nan)", text):
         return r"\text{" + re.sub(r"([_#$%&{}])", r"\\\1", text) + "}"
     text = re.sub(r"e([+-]?)0*(\d+)$", r" \\cdot 10^{\1\2}", text).replace("{+", "{")
@@ -2066,6 +2410,8 @@ def report_function(found: RecordedFunction, notebook: dict[str, Any]) -> list[s
         return [f"  ✗ undefined  `{name}` is not defined yet: run its cell first"]
     if not callable(function):
         return [f"  ✗ form       `{name}` should be a function, not {kind_of(function)}"]
+    if not checks and _is_stub(function):  # what is called says so itself
+        return [_blank(name)]
     lines: list[str] = []
     for recorded in checks:
         try:
@@ -2074,11 +2420,26 @@ def report_function(found: RecordedFunction, notebook: dict[str, Any]) -> list[s
             if not trouble and recorded.get("varied") and effortless(came):
                 trouble = [f"{name} returns the same number everywhere, whatever it is given"]
         except NotImplementedError as error:  # of this function, or of one that it calls
-            stub = [frame.f_code.co_name for frame, _ in _own(error, notebook)] or [name]
-            return [*lines, f"  – blank      `{stub[-1]}` is not written yet"]
+            stub = [_called(frame.f_code) for frame, _ in _own(error, notebook)] or [name]
+            return [*lines, _blank(stub[-1])]
         mark = "✗ failed   " if trouble else "✓ passed   "
         lines += [f"  {mark}  {recorded['rubric']}", *(f"      {line}" for line in trouble)]
     return lines
+
+
+def _blank(name: str) -> str:
+    return f"  – blank      `{name}` is not written yet"
+
+
+def _called(code: Any) -> str:
+    """Return the name of a function, or of a method with its class; Python 3.10 knows no class."""
+    name: str = getattr(code, "co_qualname", code.co_name)
+    return name.rpartition("<locals>.")[2].removesuffix(".__init__")
+
+
+def _is_stub(function: Any) -> bool:
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_names == ("NotImplementedError",)
 
 
 def effortless(values: list[Any]) -> bool:
@@ -2144,7 +2505,11 @@ def _run(
         if wrong:
             named = _named(asked, *_arguments(call, objects))
             which = f"    (call {number} of {len(calls)})" if len(calls) > 1 else ""
-            return [f"{said}({', '.join(named)}){which}", *wrong, *block(named)]
+            shown = {
+                argument: np.asarray(_numbers_of(value)) if hasattr(value, "detach") else value
+                for argument, value in named.items()
+            }
+            return [f"{said}({', '.join(named)}){which}", *wrong, *block(shown)]
     return []
 
 

@@ -1520,6 +1520,7 @@ def look(
     *,
     calls: Collection[str],
     constants: Collection[str],
+    functions: Collection[str] = (),
     implicit: bool = False,
     indexed: Collection[str] = (),
     latex: bool = False,
@@ -1534,6 +1535,8 @@ def look(
         What it may be about; ``p_1`` and ``p1`` are the same name.
     calls, constants
         Functions, and names such as ``pi``, that every formula may use.
+    functions
+        Functions of the exercise's own. One may be among the names, too: ``F(x)`` is its value.
     implicit
         Whether ``2 n d`` is a product.
     indexed
@@ -1552,10 +1555,10 @@ def look(
     '(1/2)·x^2'
     """
     known = {name.replace("_", ""): name for name in names}
-    functions = frozenset(calls).difference(known)
-    words = frozenset(known)
-    tree = read_tree(text, implicit=implicit, functions=functions, words=words, latex=latex)
-    _check_names(tree, str(text), known, frozenset(constants), functions, frozenset(indexed))
+    called = frozenset(calls).difference(known).union(functions)
+    words = frozenset(known).difference(functions)
+    tree = read_tree(text, implicit=implicit, functions=called, words=words, latex=latex)
+    _check_names(tree, str(text), known, frozenset(constants), called, frozenset(indexed))
     module = re.search(rf"\b{MODULE}", str(text))
     hint = f"  (without {module[0]} it is the same)" if module else ""
     return (_written(tree)[0] or " ".join(str(text).split())) + hint
@@ -1636,7 +1639,21 @@ def _check_names(
         hint = f"the names are {', '.join(known.values())}" if known else "no names are expected"
         if near:
             hint = f"did you mean {known.get(near[0], near[0])}?"
+        hint = say_derivative(word, known.values(), calls) or hint
         raise ParseError(f"unknown name {word}; {hint}", text, node.token.position)
+
+
+def say_derivative(word: str, names: Collection[str], functions: Collection[str]) -> str:
+    """Return how the derivative ``T'`` of a function is written, "" for other words.
+
+    >>> say_derivative("T'", ["x", "T"], ["T"])
+    "for T' write diff(T(x), x)"
+    """
+    base = word.rstrip("'′")
+    if base == word or base not in functions:
+        return ""
+    by = next((name for name in names if name not in functions), "x")
+    return f"for {word} write diff({base}({by}), {by})"
 
 
 def _base(name: str) -> str:
