@@ -24,7 +24,7 @@ _LATEX = re.compile(
 )
 _NUMPY = re.compile(r"(?:[A-Za-z]+\.)?(?:Matrix|matrix|array)\s*\((.*)\)", re.DOTALL)
 # A blank between entries: 1 -2 are two, and 1 - 2 is one, as in Matlab.
-_BLANK = r"(?<![-+*/^·×])\s+(?![*/^·×]|[-+]\s)"
+_BLANK = r"(?<![-+*/^·×\s])\s+(?![*/^·×\s]|[-+]\s)"
 
 
 def rows_of(raw: Any) -> Any:
