@@ -21,7 +21,7 @@ from autograder.exercise.kind import (
     Scaffold,
     Undecided,
 )
-from autograder.student.matrices import rows_of
+from autograder.student.rows import rows_of
 
 _Assumptions = tuple[tuple[str, str], ...]
 

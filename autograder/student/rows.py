@@ -10,7 +10,7 @@ from typing import Any
 
 from autograder.student.display import brief
 from autograder.student.formulas import read_formula
-from autograder.student.latex import as_typed
+from autograder.student.typeset import as_typed
 from autograder.student.unreadable import FormatError
 
 MAX_MATRIX = 20_000  # characters of a matrix
