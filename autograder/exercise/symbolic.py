@@ -22,7 +22,7 @@ from autograder.exercise.kind import (
     Undecided,
     same_everywhere,
 )
-from autograder.student.matrices import rows_of
+from autograder.student.rows import rows_of
 
 _Assumptions = tuple[tuple[str, str], ...]
 

@@ -11,9 +11,9 @@ from fractions import Fraction
 from typing import Any
 
 from autograder.student.display import brief
-from autograder.student.latex import without_latex
 from autograder.student.literals import LITERAL, Entry, literal, plain
 from autograder.student.operations import CONSTANTS, FUNCTIONS, SPECIAL, applied, operated
+from autograder.student.typeset import without_latex
 from autograder.student.units import UNITS
 from autograder.student.unreadable import FormatError
 

@@ -21,8 +21,8 @@ from autograder.student.entries import (
 from autograder.student.formulas import read_formula, read_lines
 from autograder.student.letters import read_choice, read_labels, read_ordering
 from autograder.student.literals import Entry
-from autograder.student.matrices import read_matrix
 from autograder.student.reading import Reading as Reading
+from autograder.student.rows import read_matrix
 from autograder.student.shapes import read_shape
 from autograder.student.units import unit_factor
 from autograder.student.unreadable import FormatError

@@ -7,8 +7,8 @@ from typing import Any
 
 from autograder.student.display import brief
 from autograder.student.entries import as_fraction, as_whole, entries
-from autograder.student.latex import without_latex
 from autograder.student.reading import Reading, is_blank
+from autograder.student.typeset import without_latex
 from autograder.student.unreadable import FormatError
 
 _BEFORE = re.compile(r"\A\s*(?:torch\.Size\b|(?:R|ℝ)\s*\^)")

@@ -177,6 +177,7 @@ def test_mathematics_that_the_grader_reads_is_called_filled_in(formulas, raw):
         "Matrix([[a, 1],\n [0, 4/2]])",
         "np.array([[a, 1], [0, 2]])",
         "1*a 2 - 1; 0 2",
+        "1  *  a   2  -  1;  0  2",
         r"\begin{pmatrix} a & 1 \\ 0 & 2 \end{pmatrix}",
         r"$\begin{bmatrix} a & 1 \\[1ex] 0 & \frac{4}{2} \\ \end{bmatrix}$",
         r"\[\left(\begin{array}{cc}a&1\\0&2\end{array}\right)\]",

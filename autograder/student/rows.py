@@ -10,7 +10,7 @@ from typing import Any
 
 from autograder.student.display import brief
 from autograder.student.formulas import read_formula
-from autograder.student.latex import as_typed
+from autograder.student.typeset import as_typed
 from autograder.student.unreadable import FormatError
 
 MAX_MATRIX = 20_000  # characters of a matrix
@@ -24,7 +24,7 @@ _LATEX = re.compile(
 )
 _NUMPY = re.compile(r"(?:[A-Za-z]+\.)?(?:Matrix|matrix|array)\s*\((.*)\)", re.DOTALL)
 # A blank between entries: 1 -2 are two, and 1 - 2 is one, as in Matlab.
-_BLANK = r"(?<![-+*/^·×])\s+(?![*/^·×]|[-+]\s)"
+_BLANK = r"(?<![-+*/^·×\s])\s+(?![*/^·×\s]|[-+]\s)"
 
 
 def rows_of(raw: Any) -> Any:
