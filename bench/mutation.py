@@ -7,8 +7,8 @@ process against the untouched reference: a part with the others right, in severa
 function or class with all of its checks until one fails. One that loses nothing is compared with
 the reference in every variant of the pool, if only parts are computed with it: it is equivalent if
 all answers agree to nine digits, or are another right example where students choose one; tolerated
-if they are right to the digits, or within the band, that the exercise asks for. What a person found
-of the others stands in `judged.toml`, with a reason; all else has survived. It also names
+if they are right to the digits, or within the band, that the exercise asks for. What reading
+showed of the others stands in `judged.toml`, with a reason; all else has survived. It also names
 functions that are left out, because nothing that is checked here calls them.
 """
 
@@ -112,7 +112,7 @@ def examine(course, assignment, id, judged):
     """Return counts of an exercise's mutants, and those that cost nothing by their kind.
 
     What the checks of a function let pass was not shown to be the same, since they try some inputs
-    only: a person must have ``judged`` it.
+    only: somebody must have read and ``judged`` it.
     """
     exercise = assignment.sound[id]
     path = course.root / "reference" / assignment.id / f"{id}.py"
@@ -148,7 +148,7 @@ def examine(course, assignment, id, judged):
 
 
 def judgement(judged, id, key):
-    """Return what a person found of a mutant, and why."""
+    """Return what reading showed of a mutant, and why."""
     for kind in KINDS:
         if reason := judged[kind].get(id, {}).get(key):
             return kind, reason
@@ -156,7 +156,7 @@ def judgement(judged, id, key):
 
 
 def judgements():
-    """Return the reason by mutant, for each kind and exercise: what a person has found."""
+    """Return the reason by mutant, for each kind and exercise: what reading showed."""
     with JUDGED.open("rb") as file:
         found = tomllib.load(file)
     return {
