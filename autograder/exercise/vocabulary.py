@@ -165,7 +165,7 @@ class Exercise:
     def reference(self, solution: Function) -> Function:
         """Register the right implementation of a function that students write.
 
-        What builds on it calls it by its name, and so may call the student's own in its place.
+        What builds on it in this exercise may so get the student's own in its place.
         """
         if (name := solution.__name__) in self.solutions:
             raise AuthoringError(f"{self.id} has two references called `{name}`")
@@ -178,7 +178,7 @@ class Exercise:
                 alternatives=self.alternatives,
             )
         self.functions = (*self.functions, function)
-        return replaceable(solution, name)
+        return replaceable(solution, f"{self.id}.{name}")
 
     def carries(self, place: str, name: str) -> Function:
         """Let answers build on the student's own function or class of an earlier exercise.

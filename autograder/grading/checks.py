@@ -236,7 +236,8 @@ def _followed(
         if vars(failure) == vars(first) and str(failure) == str(first):  # they made no difference
             return None
         # So do mistakes answer that build on another function of the same exercise.
-        open_.enter_context(standing_in(again.borrowed))
+        same = {f"{function.id}.{name}": own for name, own in again.borrowed.items()}
+        open_.enter_context(standing_in({**again.borrowed, **same}))
         item = _judged(function, check, again, failure, secret, mistakes)
     return item if item.note in {wrong.name for wrong in mistakes} else None
 

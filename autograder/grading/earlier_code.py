@@ -43,7 +43,7 @@ def explained(
 def broken(function: CheckedFunction, call: Callee, secret: str) -> list[Carried]:
     """Return the student's earlier functions that raise an exception by themselves.
 
-    That is tried on all checks of their own exercises.
+    That is tried on all checks of their own exercises. One that was never written is none of them.
     """
     return [
         one
@@ -79,7 +79,8 @@ def _tried(function: CheckedFunction, check: Check, own: Callee, secret: str) ->
             warnings.simplefilter("ignore")
             bounded(place, lambda: check.run(call, rng), CHECK_SECONDS)
     except StudentError as error:
-        return _FOUND.get(error.kind, _RAISES)
+        stub = error.type == "NotImplementedError"
+        return "raises NotImplementedError" if stub else _FOUND.get(error.kind, _RAISES)
     except Mismatch:
         values = [each.value for each in call.calls if isinstance(each.request, Call | CallMethod)]
         return "returns the same number everywhere" if values and effortless(values) else ""

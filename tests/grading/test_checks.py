@@ -315,6 +315,11 @@ def building():
         x, own = rng.normal(size=3), call.own(mean)
         agree(call(x), x - own(x))
 
+    @exercise.misconception
+    def added(x):
+        """You added the mean."""
+        return x + mean(x)
+
     return exercise
 
 
@@ -333,7 +338,7 @@ class Submitted(Local):
         (np.mean, lambda x: x - x.mean(), 2, ""),
         (np.sum, lambda x: x - x.sum(), 2, "follow_through"),
         (np.sum, lambda x: x - x.mean(), 2, ""),
-        (np.sum, lambda x: x + x.sum(), 0, ""),
+        (np.sum, lambda x: x + x.sum(), 0, "added"),
         (np.mean, lambda x: x - x.sum(), 0, ""),
     ],
 )
