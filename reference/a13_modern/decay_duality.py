@@ -401,7 +401,7 @@ def chunks_are_linear(call, rng):
     """With chunks of one length, work and memory of decay_chunked grow like n."""
     grows(
         call,
-        lambda n: apart(rng, -(-n // 32) * 32),  # whole chunks: work alone is judged
+        lambda n: apart(rng, n),
         rows=lambda i, Q, K, V, a, c: in_chunks(Q, K, V, a, c)[i],
         floor=lambda n: 4 * n * 16 * 8,
     )
@@ -412,16 +412,6 @@ def state_left_out(Q, K, V, a, c):
     """Every chunk also reads the state and adds to it."""
     pieces = [tuple(x[s : s + c] for x in (Q, K, V, a)) for s in range(0, len(a), c)]
     return np.concatenate([table(*piece) for piece in pieces])
-
-
-@exercise.misconception(credit=0.5)
-def last_chunk_forgotten(Q, K, V, a, c):
-    """Where c does not divide n a shorter chunk is left at the end. Your last rows stay 0."""
-    whole = len(a) // c * c
-    Y = np.zeros_like(V)
-    if whole:
-        Y[:whole] = in_chunks(Q[:whole], K[:whole], V[:whole], a[:whole], c)
-    return Y
 
 
 @exercise.misconception
