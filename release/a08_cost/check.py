@@ -237,71 +237,6 @@ def kind_of(value: Any) -> str:
     return f"of type {type(value).__name__}"
 
 
-# What Python makes of "\frac" and "\times" where no r stands before the quotes.
-_CHANGED = re.compile(r"[\a\b\f\v]|\t(?=imes|[dt]?frac|ext)|\r(?=ight|ceil|floor)")
-_TYPED = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\v": r"\v", "\t": r"\t", "\r": r"\r"}
-
-_GROUPED = re.compile(r"(?<=\d)(?:\{,\}|\\[,;: ]|~)(?=\d{3}(?!\d))")  # 1{,}048{,}576
-_FONTS = r"\\(?:text|mathrm|mathbb|mathbf|operatorname|mathit|textrm)\s*\{([^{}]*)\}"
-_BEGIN = r"\\begin\s*\{(?:[A-Za-z]*matrix|array)\*?\}(?:\s*\{[lcr| ]*\})?"
-_END = r"\\end\s*\{(?:[A-Za-z]*matrix|array)\*?\}"
-_COMMAND = re.compile(r"\\([A-Za-z]+|.)")
-_MEANT = {
-    **dict.fromkeys(("cdot", "times", "ast"), "×"),
-    "div": "÷",
-    "pi": "π",
-    "infty": "∞",
-    "approx": "≈",
-    "lceil": "⌈",
-    "rceil": "⌉",
-    "lfloor": "⌊",
-    "rfloor": "⌋",
-    "{": "{",
-    "}": "}",
-    "%": "%",
-    **dict.fromkeys(("dots", "ldots"), "..."),
-    **dict.fromkeys(("dfrac", "tfrac", "cfrac"), "frac "),
-    **dict.fromkeys(("left", "right", "big", "Big", "bigl", "bigr", "Bigl", "Bigr", "!"), ""),
-    **dict.fromkeys(("(", ")", "[", "]"), ""),  # around a formula
-    **dict.fromkeys((",", ";", ":", " ", "quad", "qquad", "displaystyle", "textstyle"), " "),
-}
-
-
-def as_typed(text: str) -> str:
-    r"""Undo what Python makes of LaTeX in a text without an r before it.
-
-    >>> as_typed("\frac{3}{8}")
-    '\\frac{3}{8}'
-    """
-    typed = _CHANGED.sub(lambda sign: _TYPED[sign[0]], text)
-    if typed != text:  # then a \\ has become a single one
-        typed = re.sub(r"(?<!\\)\\(?=\s|$)", r"\\\\", typed)
-    return typed
-
-
-def without_latex(text: str) -> str:
-    r"""Write a text in LaTeX without it; any other text stays as it is.
-
-    >>> without_latex(r"$16\sqrt{2}$")
-    '16sqrt {2}'
-    >>> without_latex(r"\begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}")
-    '[ 1 , 0 ; 0 , 1 ]'
-    """
-    text = as_typed(text)
-    if "\\" not in text and "$" not in text and "{,}" not in text:
-        return text
-    text = _GROUPED.sub("", text.replace("$", ""))
-    text = re.sub(_BEGIN, "[", re.sub(_END, "]", text))
-    text = re.sub(r"\\\\(?:\[[^]]*\])?", ";", text).replace(r"\&", " ").replace("&", ",")
-    text = re.sub(_FONTS, r"\1", text)
-    return _COMMAND.sub(_meant, text)
-
-
-def _meant(command: Any) -> str:
-    """Return the sign for a command, or its name, behind which a blank ends it."""
-    return _MEANT.get(command[1], f"{command[1]} ")
-
-
 MAX_EXPONENT = 400  # beyond what a float can hold, either way
 
 LITERAL = re.compile(r"(\d+(?:_\d+)*)?(?:\.(\d*))?(?:[eE]([+-]?\d+))?")
@@ -503,6 +438,71 @@ def _bits(number: Fraction | float) -> int:
     if isinstance(number, Fraction):
         return max(number.numerator.bit_length(), number.denominator.bit_length())
     return 64
+
+
+# What Python makes of "\frac" and "\times" where no r stands before the quotes.
+_CHANGED = re.compile(r"[\a\b\f\v]|\t(?=imes|[dt]?frac|ext)|\r(?=ight|ceil|floor)")
+_TYPED = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\v": r"\v", "\t": r"\t", "\r": r"\r"}
+
+_GROUPED = re.compile(r"(?<=\d)(?:\{,\}|\\[,;: ]|~)(?=\d{3}(?!\d))")  # 1{,}048{,}576
+_FONTS = r"\\(?:text|mathrm|mathbb|mathbf|operatorname|mathit|textrm)\s*\{([^{}]*)\}"
+_BEGIN = r"\\begin\s*\{(?:[A-Za-z]*matrix|array)\*?\}(?:\s*\{[lcr| ]*\})?"
+_END = r"\\end\s*\{(?:[A-Za-z]*matrix|array)\*?\}"
+_COMMAND = re.compile(r"\\([A-Za-z]+|.)")
+_MEANT = {
+    **dict.fromkeys(("cdot", "times", "ast"), "×"),
+    "div": "÷",
+    "pi": "π",
+    "infty": "∞",
+    "approx": "≈",
+    "lceil": "⌈",
+    "rceil": "⌉",
+    "lfloor": "⌊",
+    "rfloor": "⌋",
+    "{": "{",
+    "}": "}",
+    "%": "%",
+    **dict.fromkeys(("dots", "ldots"), "..."),
+    **dict.fromkeys(("dfrac", "tfrac", "cfrac"), "frac "),
+    **dict.fromkeys(("left", "right", "big", "Big", "bigl", "bigr", "Bigl", "Bigr", "!"), ""),
+    **dict.fromkeys(("(", ")", "[", "]"), ""),  # around a formula
+    **dict.fromkeys((",", ";", ":", " ", "quad", "qquad", "displaystyle", "textstyle"), " "),
+}
+
+
+def as_typed(text: str) -> str:
+    r"""Undo what Python makes of LaTeX in a text without an r before it.
+
+    >>> as_typed("\frac{3}{8}")
+    '\\frac{3}{8}'
+    """
+    typed = _CHANGED.sub(lambda sign: _TYPED[sign[0]], text)
+    if typed != text:  # then a \\ has become a single one
+        typed = re.sub(r"(?<!\\)\\(?=\s|$)", r"\\\\", typed)
+    return typed
+
+
+def without_latex(text: str) -> str:
+    r"""Write a text in LaTeX without it; any other text stays as it is.
+
+    >>> without_latex(r"$16\sqrt{2}$")
+    '16sqrt {2}'
+    >>> without_latex(r"\begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}")
+    '[ 1 , 0 ; 0 , 1 ]'
+    """
+    text = as_typed(text)
+    if "\\" not in text and "$" not in text and "{,}" not in text:
+        return text
+    text = _GROUPED.sub("", text.replace("$", ""))
+    text = re.sub(_BEGIN, "[", re.sub(_END, "]", text))
+    text = re.sub(r"\\\\(?:\[[^]]*\])?", ";", text).replace(r"\&", " ").replace("&", ",")
+    text = re.sub(_FONTS, r"\1", text)
+    return _COMMAND.sub(_meant, text)
+
+
+def _meant(command: Any) -> str:
+    """Return the sign for a command, or its name, behind which a blank ends it."""
+    return _MEANT.get(command[1], f"{command[1]} ")
 
 
 _DECIMAL = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
@@ -1131,6 +1131,8 @@ def read_choice(raw: Any, hint: Any) -> Reading:
 
 def read_ordering(raw: Any, hint: Any) -> Reading:
     """Read the letters of steps in the order in which they were written, each at most once."""
+    if isinstance(raw, set | frozenset):
+        raise FormatError("a set has no order: write the letters in a list, or as one text")
     known = hint["letters"]
     text = _BETWEEN.sub(" ", raw) if isinstance(raw, str) and len(raw) <= 200 else raw
     letters = _letters(text, several=False)
@@ -1196,7 +1198,7 @@ _LATEX = re.compile(
 )
 _NUMPY = re.compile(r"(?:[A-Za-z]+\.)?(?:Matrix|matrix|array)\s*\((.*)\)", re.DOTALL)
 # A blank between entries: 1 -2 are two, and 1 - 2 is one, as in Matlab.
-_BLANK = r"(?<![-+*/^·×])\s+(?![*/^·×]|[-+]\s)"
+_BLANK = r"(?<![-+*/^·×\s])\s+(?![*/^·×\s]|[-+]\s)"
 
 
 def rows_of(raw: Any) -> Any:

@@ -347,7 +347,7 @@ class _Scanner:
         while position < stop:
             match = self.pattern.match(self.text, position, stop)
             if match is None:
-                reason = f"unexpected character {self.text[position]!a}"
+                reason = f"unexpected character {self.text[position]!r}"
                 raise ParseError(reason, self.text, position)
             tokens += self.read(match)
             if len(tokens) > MAX_TOKENS:
