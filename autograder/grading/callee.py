@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable
 from typing import Any
 
-from autograder.exercise.checked import Carried
 from autograder.exercise.gpu_checks import Timing
 from autograder.grading.runs import Run
 from autograder.sandbox import Reply
@@ -56,10 +54,6 @@ class Callee(ABC):
     def own(self, solution: Function) -> Callee | None:
         """Return an earlier function of the student's by its reference, if there is a student."""
         return None
-
-    def helped(self, broken: Sequence[Carried]) -> AbstractContextManager[None]:
-        """Let references stand in for earlier functions of the student's; ours need no help."""
-        return nullcontext()
 
     def reference_seconds(self, args: Any, kwargs: Any) -> tuple[Any, float | None]:
         """Call the reference and read its time; only a submission is compared with it."""

@@ -6,7 +6,6 @@ import contextlib
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
-from functools import cache
 from typing import Any
 
 from autograder.exercise import (
@@ -16,11 +15,10 @@ from autograder.exercise import (
     Misconception,
     Mismatch,
 )
-from autograder.exercise.checked import Carried
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.budget import CHECK_SECONDS, TOO_MUCH, Exhausted, bounded
 from autograder.grading.callee import Callee
-from autograder.grading.earlier_code import broken, explained
+from autograder.grading.earlier_code import explained
 from autograder.grading.local import Local
 from autograder.grading.recorder import Known, Recorder
 from autograder.grading.replay import (
@@ -40,8 +38,6 @@ Function = Callable[..., Any]
 
 #: The note of checks that wait for a GPU.
 NO_GPU = "no_gpu"
-#: Those of checks in which an exception was raised.
-_RAISED = ("student_error", "blank")
 _LOST = "lost"
 _LATER = (
     "This is checked on a GPU. The score is withheld until that is done; you lose nothing by it."
@@ -81,7 +77,6 @@ def grade_checks(
     callee = call if isinstance(call, Callee) else Local(call)
     runs: Known = {}
     timed_out = False
-    raising_ones = cache(lambda: broken(function, callee, secret))
     for check in function.checks:
         if check.after and not items[check.after.name].score:
             items[check.name] = _item(
@@ -98,10 +93,7 @@ def grade_checks(
             named = {item.note for item in items.values()}
             # Where several explain a failure, it is the one that explained others before.
             mistakes = sorted(function.misconceptions, key=lambda wrong: wrong.name not in named)
-            item = _run(function, check, recorder, secret, mistakes)
-            if item.note in _RAISED:
-                item = _helped(function, check, recorder, secret, mistakes, raising_ones()) or item
-            items[check.name] = item
+            items[check.name] = _run(function, check, recorder, secret, mistakes)
             timed_out = items[check.name].note in ("timeout", TOO_MUCH)
             if watch:
                 watch(check, recorder)
@@ -163,30 +155,6 @@ def _outcome(
         if found:
             return found
     return _judged(function, check, call, failure, secret, mistakes)
-
-
-def _helped(
-    function: CheckedFunction,
-    check: Check,
-    call: Recorder,
-    secret: str,
-    mistakes: Sequence[Misconception],
-    broken: Sequence[Carried],
-) -> Item | None:
-    """Run a check once more, with references in place of earlier functions that raise exceptions.
-
-    From an exception nothing follows; it was paid for where that function was asked for.
-    """
-    if not broken:
-        return None
-    with call.helped(broken) as again:
-        item = _run(function, check, again, secret, mistakes)
-    if item.note in _RAISED:
-        return None
-    names = " and ".join(f"`{one.name}`" for one in broken)
-    said = f"Ours stood in for your own {names}, which raised an exception when called by itself."
-    note = "follow_through" if item.status is Status.PASSED else item.note
-    return replace(item, note=note, feedback=f"{item.feedback} {said}".strip())
 
 
 def _attempt(

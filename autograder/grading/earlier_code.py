@@ -19,7 +19,6 @@ from autograder.student.visible_checks import effortless
 
 #: Notes of checks that know no mistake: perhaps nothing works at all.
 _UNKNOWN = ("", "blank", "idle", "student_error", "timeout")
-_RAISES = "raises an exception"
 _FOUND = {"missing": "is not defined", "timeout": "takes too long"}
 
 
@@ -38,23 +37,6 @@ def explained(
             found[number] = replace(item, feedback=" ".join(filter(None, [item.feedback, *said])))
             break
     return found
-
-
-def broken(function: CheckedFunction, call: Callee, secret: str) -> list[Carried]:
-    """Return the student's earlier functions that raise an exception by themselves.
-
-    That is tried on all checks of their own exercises. One that was never written is none of them.
-    """
-    return [
-        one
-        for one in function.carried
-        if (own := call.own(one.solution))
-        and any(
-            _tried(one.function, check, own, secret) == _RAISES
-            for check in one.function.checks
-            if not check.gpu
-        )
-    ]
 
 
 def _failing(carried: Carried, own: Callee, secret: str) -> str:
@@ -79,8 +61,7 @@ def _tried(function: CheckedFunction, check: Check, own: Callee, secret: str) ->
             warnings.simplefilter("ignore")
             bounded(place, lambda: check.run(call, rng), CHECK_SECONDS)
     except StudentError as error:
-        stub = error.type == "NotImplementedError"
-        return "raises NotImplementedError" if stub else _FOUND.get(error.kind, _RAISES)
+        return _FOUND.get(error.kind, "raises an exception")
     except Mismatch:
         values = [each.value for each in call.calls if isinstance(each.request, Call | CallMethod)]
         return "returns the same number everywhere" if values and effortless(values) else ""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from autograder.exercise import Inconclusive, Measured, Work
 from autograder.exercise.cache import Unfamiliar, Values
-from autograder.exercise.checked import Carried
 from autograder.exercise.clocks import Curve
 from autograder.exercise.given import FIRST_KEY
 from autograder.exercise.gpu_checks import Timing
@@ -215,12 +213,6 @@ class Recorder:
     def returned(self) -> list[Any]:
         """What the function returned, call by call."""
         return [each.value for each in self.calls if isinstance(each.request, Call)]
-
-    @contextlib.contextmanager
-    def helped(self, broken: Sequence[Carried]) -> Iterator[Recorder]:
-        """Begin once more, with references in place of the student's earlier functions."""
-        with self._callee.helped(broken):
-            yield Recorder(self._callee, runs=self._runs)
 
     def following(self) -> Recorder:
         """Return a fresh recorder that hands out the student's own functions."""

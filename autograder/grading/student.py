@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
 from typing import Any
 
-from autograder.exercise.checked import Carried
 from autograder.exercise.given import portable
 from autograder.exercise.gpu_checks import Timing
 from autograder.exercise.part import Function
-from autograder.exercise.source import with_below
 from autograder.grading.callee import Callee
 from autograder.grading.gpu import Gpu
 from autograder.grading.local import Local
@@ -19,7 +16,7 @@ from autograder.grading.proxies import kind_of
 from autograder.grading.runs import Run
 from autograder.grading.yardstick import Yardstick
 from autograder.sandbox import Reply, StudentError
-from autograder.sandbox.wire.requests import Drop, Request, StandIn
+from autograder.sandbox.wire.requests import Drop, Request
 
 
 class StudentCall(Callee):
@@ -67,19 +64,6 @@ class StudentCall(Callee):
     def own(self, solution: Function) -> StudentCall:
         """Return another function of the submission, by its reference."""
         return StudentCall(self._calls, solution)
-
-    @contextlib.contextmanager
-    def helped(self, broken: Sequence[Carried]) -> Iterator[None]:
-        """Let references stand in for earlier functions, in the submission's process.
-
-        It is not used for other exercises then.
-        """
-        self._calls.ask(self._name, StandIn({one.name: with_below([one]) for one in broken}))
-        try:
-            yield
-        finally:
-            with contextlib.suppress(StudentError):  # the process may be gone
-                self._calls.ask(self._name, StandIn({}))
 
     def reference_seconds(self, args: Any, kwargs: Any) -> tuple[Any, float | None]:
         """Call the reference in a process of its own and read that one's clock."""

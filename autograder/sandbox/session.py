@@ -236,9 +236,7 @@ class Session:
         verb = verb or ("holds" if isinstance(request, requests.GetAttribute) else "returned")
         seconds = self._limits.call_seconds if seconds is None else seconds
         message = requests.as_message(request) | {"function": name}
-        if isinstance(request, requests.StandIn):
-            self.informed |= bool(request.sources)
-        elif isinstance(request, requests.WithArguments):
+        if isinstance(request, requests.WithArguments):
             self.informed |= tells(request.args, request.kwargs)
             message |= portable(request.args, request.kwargs)
         reply = self._conversation.ask(subject, seconds, self._limits.payload_bytes, message)

@@ -98,14 +98,9 @@ def seed(number: int) -> None:
         torch.manual_seed(number)
 
 
-def defined(source: str, name: str) -> Any:
-    """Define a function or class of the grader's in a module of its own."""
-    module = types.ModuleType(name)
-    exec(compile(source, f"<{name}>", "exec"), module.__dict__)
-    return module.__dict__[name]
-
-
 def _given(spec: dict[str, Any]) -> Any:
-    """Return a function of the grader's, or what it makes."""
-    function = defined(spec["source"], spec["name"])
+    """Define a function of the grader's in a module of its own; return it, or what it makes."""
+    module = types.ModuleType(spec["name"])
+    exec(compile(spec["source"], f"<{spec['name']}>", "exec"), module.__dict__)
+    function = module.__dict__[spec["name"]]
     return function if spec["args"] is None else function(*spec["args"])

@@ -9,10 +9,8 @@ import random
 import sys
 import types
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
-
-from autograder.sandbox.inside.handles import defined
 
 _CONSTANTS = (bool, int, float, complex, str, bytes, range, type(None), type(Ellipsis))
 _DYNAMIC = {"__main__", "eval", "exec", "get_ipython", "globals", "locals", "vars"}
@@ -39,7 +37,6 @@ class Snapshots:
     def __init__(self, namespace: dict[str, Any]) -> None:
         self._namespace = namespace
         self._kept: dict[str, _Snapshot] = {}
-        self._own: dict[str, Any] = {}  # what something of the grader's stands in for
 
     def keep(self, snapshot: str, names: Iterable[str]) -> bool:
         """Keep this state, and say whether these functions can be called in it later on.
@@ -65,13 +62,6 @@ class Snapshots:
         for (_, put), state in zip(_generators(), states, strict=False):
             put(state)
         return True
-
-    def stand_in(self, sources: Mapping[str, str]) -> None:
-        """Put what these sources define in place of the notebook's own; first put that back."""
-        self._namespace.update(self._own)
-        self._own = {name: self._namespace[name] for name in sources if name in self._namespace}
-        for name in self._own:
-            self._namespace[name] = defined(sources[name], name)
 
     def _used(self, functions: Iterable[str]) -> set[str] | None:
         """Return the names that functions may use; None if one stands for what can be changed."""

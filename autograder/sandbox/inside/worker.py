@@ -137,9 +137,6 @@ class Worker:
                 return {"value": self._snapshots.keep(request.snapshot, request.names)}
             case requests.Recall():
                 return {"value": self._snapshots.recall(request.snapshot)}
-            case requests.StandIn():
-                self._snapshots.stand_in(request.sources)
-                return {"value": None}
             case requests.CountWork():
                 return self._counted(self._function(message), request)
             case requests.Outline():

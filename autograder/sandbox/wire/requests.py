@@ -187,15 +187,8 @@ class Recall:
     snapshot: str
 
 
-@dataclass(frozen=True)
-class StandIn:
-    """Let functions of the grader's stand in for the notebook's, by name; none: no longer."""
-
-    sources: Mapping[str, str]
-
-
 #: What can be asked while functions are called.
-OfCalls = Request | Bench | StandIn
+OfCalls = Request | Bench
 
 #: What can be asked of a process of student code.
 OfProcess = OfCalls | Execute | Read | ReadAll | Keep | Recall
