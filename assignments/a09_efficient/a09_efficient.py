@@ -447,8 +447,10 @@ law = None                # one of "A", "B", "C", "D"
 #    fixed its work and memory grow like $n$.
 # 3. An experiment. Take `rng = np.random.default_rng(0)` and `Q, K, V = rng.normal(size=(3, 32, 8))`, and multiply
 #    $Q$ and $K$ by 0.3. For $m = 64, 256, 1024, 4096$ compute your Performer output 20 times with fresh features
-#    (of any seed) and its difference to softmax attention. `rmse`: for each $m$ the root of the mean of all squared
-#    differences, over all entries and repetitions. `slope`: the slope of $\log \mathrm{RMSE}$ against $\log m$, by least squares.
+#    (of any seed) and its difference to softmax attention: for each repetition the root of the mean of the squared
+#    differences, over all entries. `rmse`: for each $m$ the **median** of these 20 errors. (A mean would hang on the one
+#    repetition in which a feature happens to point along a key.) `slope`: the slope of $\log \mathrm{RMSE}$ against
+#    $\log m$, by least squares.
 #
 # (With longer vectors the slope is flatter, and the errors jump from run to run: you know the constant. Right results
 # of this experiment lie well inside what is accepted, for every seed.)
