@@ -327,8 +327,8 @@ def softmax_itself(Q, K, V, m, rng):
     return attention(Q, K, V)[0]
 
 
-#: What a right experiment gives for 64, 256, 1024 and 4096 features (bench/chance.py).  With a mean over
-#: the repetitions instead of the median, one seed of 2,000 would be off by a factor of 1.7.
+#: What a right experiment gives for 64, 256, 1024 and 4096 features (bench/chance.py).  With a
+#: mean over the repetitions instead of the median, one seed of 2,000 is off by a factor of 1.7.
 TYPICAL = np.array([0.0135, 0.0068, 0.00345, 0.00174])
 WITHIN = 1.5  # factor; the logarithm of a right one varies by 0.076
 
