@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from autograder.course.asked import encode_variant, hint_of
 from autograder.course.config import CourseError
 from autograder.course.discover import Assignment
-from autograder.course.recording import encode_variant, hint_of
 from autograder.exercise import (
     Choice,
     Exercise,

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from autograder.course.asked import encode_variant, hint_of
 from autograder.course.config import CourseError
 from autograder.course.plain_json import encode
-from autograder.exercise import Check, CheckedFunction, Exercise, Part, draw_pool, solve
+from autograder.exercise import Check, CheckedFunction, Exercise, draw_pool, solve
 from autograder.exercise.given import FIRST_KEY, Given, Held
 from autograder.grading.recorder import Recorder
 from autograder.grading.repeat import renumbered
@@ -331,26 +332,3 @@ def _known(value: Any, compare: list[Any]) -> Any:
     if "value" in compare or isinstance(value, Tensor):
         return value
     return np.zeros_like(value) if isinstance(value, np.ndarray) else type(value)(0)
-
-
-def hint_of(part: Part, answers: Sequence[Any]) -> dict[str, Any]:
-    """Return the form of an answer; what of it depends on the variant, one by variant."""
-    if part.manual:
-        return {"kind": "manual"}
-    first, *others = hints = [part.answer.hint(answer) for answer in answers]
-    varies = {key for hint in others for key in hint | first if hint.get(key) != first.get(key)}
-    common = {key: value for key, value in first.items() if key not in varies}
-    if not varies:
-        return common
-    return common | {"varies": [{key: hint.get(key) for key in sorted(varies)} for hint in hints]}
-
-
-def encode_variant(exercise: Exercise, variant: Mapping[str, Any]) -> dict[str, Any]:
-    """Encode a student's numbers; a numpy scalar is shown and used as a plain number."""
-    try:
-        return {
-            name: encode(value.item() if isinstance(value, np.generic) else value)
-            for name, value in variant.items()
-        }
-    except TypeError as error:
-        raise CourseError(f"{exercise.id}: its variants can't be released: {error}") from None

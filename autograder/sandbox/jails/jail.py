@@ -12,8 +12,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from autograder.sandbox.jails import attempts as tries
-from autograder.sandbox.jails import bubblewrap, confinement, control, kernel, namespaces, root
+from autograder.sandbox.jails import (
+    bubblewrap,
+    confinement,
+    control,
+    kernel,
+    namespaces,
+    root,
+    trials,
+)
 
 
 @dataclass(frozen=True)
@@ -117,9 +124,9 @@ class Walled(Trusting):
     meaning = "student code reads Python alone, and writes nothing"
     isolates = True
     attempts: ClassVar[Mapping[str, Callable[[], str]]] = {
-        "user": tries.give_up_root,
-        "Landlock": tries.restrict_reading,
-        "seccomp": tries.filter_calls,
+        "user": trials.give_up_root,
+        "Landlock": trials.restrict_reading,
+        "seccomp": trials.filter_calls,
     }
     _nested = False  # has a worker namespaces of its own?
     _confinement: confinement.Confinement
@@ -150,8 +157,8 @@ class Wrapped(Walled):
     meaning = "student code sees Python alone, and writes nothing"
     wrapper = "bubblewrap"
     attempts: ClassVar[Mapping[str, Callable[[], str]]] = {
-        "Landlock": tries.restrict_reading,
-        "seccomp": tries.filter_calls,
+        "Landlock": trials.restrict_reading,
+        "seccomp": trials.filter_calls,
     }
 
     def command(self, module: str, *arguments: str, data: str) -> list[str]:
@@ -168,7 +175,7 @@ class Alone(Wrapped):
 
     meaning = "student code is alone in a world of its own, with a scratch folder"
     attempts: ClassVar[Mapping[str, Callable[[], str]]] = {
-        "namespaces": tries.enter_namespaces,
+        "namespaces": trials.enter_namespaces,
         **Wrapped.attempts,
     }
     _nested = True
