@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from autograder.algebra.building.functions import Diff
 from autograder.algebra.deriving.line import Line
+from autograder.algebra.deriving.passages import Step, steps_of
 from autograder.algebra.deriving.route import Route
-from autograder.algebra.deriving.step import Step, steps_of
 from autograder.algebra.deriving.task import Finding, Kind, Task
 
 STEPS, WAYPOINTS, END = 0.4, 0.4, 0.2  # what each is worth, see Chain.examine

@@ -24,7 +24,7 @@ MAX_SPLIT_TERMS = 9  # of a sum whose parts are looked at
 DIGITS = 30
 
 
-class LineReader(Protocol):
+class Meaning(Protocol):
     """What a line is read with: the names of its derivation, and what they mean."""
 
     @property
@@ -78,7 +78,7 @@ class Line:
     expr: sympy.Expr
     expanded: sympy.Expr
     tree: Node = field(repr=False, compare=False)
-    chain: LineReader = field(repr=False, compare=False)
+    chain: Meaning = field(repr=False, compare=False)
     relation: str = "="
     rule: str = ""
 
@@ -191,7 +191,7 @@ class Line:
 class _Point:
     """A point, unknown to students, at which expressions are worked out."""
 
-    def __init__(self, chain: LineReader) -> None:
+    def __init__(self, chain: Meaning) -> None:
         self.chain = chain
         self.context = MPContext()
         self.context.dps = DIGITS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autograder.algebra.deriving.line import Line
-from autograder.algebra.deriving.step import Step
+from autograder.algebra.deriving.passages import Step
 from autograder.algebra.deriving.task import Task
 from autograder.algebra.deriving.waypoint import Waypoint
 
