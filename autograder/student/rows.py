@@ -13,7 +13,7 @@ from autograder.student.formulas import read_formula
 from autograder.student.typeset import as_typed
 from autograder.student.unreadable import FormatError
 
-MAX_MATRIX = 20_000  # characters of a matrix
+MAX_MATRIX = 20_000  # characters of a matrix, or entries of an array
 
 _AROUND = r"(?:\$|\\[()\[\]]|\\(?:left|right)|[\s()\[\].,])*"
 _LATEX = re.compile(
@@ -40,7 +40,8 @@ def rows_of(raw: Any) -> Any:
     """
     if isinstance(raw, str):
         raw = _rows_of_text(raw)
-    raw = raw.tolist() if hasattr(raw, "tolist") else raw
+    if hasattr(raw, "tolist") and 0 < raw.size <= MAX_MATRIX:
+        raw = raw.tolist()
     if not isinstance(raw, (list, tuple)):
         raise FormatError(f'rows are expected, such as "a b; c d", not {brief(raw)}')
     return [_entries_of(row) if isinstance(row, str) else row for row in raw]

@@ -1131,8 +1131,6 @@ def read_choice(raw: Any, hint: Any) -> Reading:
 
 def read_ordering(raw: Any, hint: Any) -> Reading:
     """Read the letters of steps in the order in which they were written, each at most once."""
-    if isinstance(raw, set | frozenset):
-        raise FormatError("a set has no order: write the letters in a list, or as one text")
     known = hint["letters"]
     text = _BETWEEN.sub(" ", raw) if isinstance(raw, str) and len(raw) <= 200 else raw
     letters = _letters(text, several=False)
@@ -1187,7 +1185,7 @@ def _letters(raw: Any, several: bool) -> list[str] | None:
     return letters if all(len(letter) == 1 for letter in letters) else None
 
 
-MAX_MATRIX = 20_000  # characters of a matrix
+MAX_MATRIX = 20_000  # characters of a matrix, or entries of an array
 
 _AROUND = r"(?:\$|\\[()\[\]]|\\(?:left|right)|[\s()\[\].,])*"
 _LATEX = re.compile(
@@ -1214,7 +1212,8 @@ def rows_of(raw: Any) -> Any:
     """
     if isinstance(raw, str):
         raw = _rows_of_text(raw)
-    raw = raw.tolist() if hasattr(raw, "tolist") else raw
+    if hasattr(raw, "tolist") and 0 < raw.size <= MAX_MATRIX:
+        raw = raw.tolist()
     if not isinstance(raw, (list, tuple)):
         raise FormatError(f'rows are expected, such as "a b; c d", not {brief(raw)}')
     return [_entries_of(row) if isinstance(row, str) else row for row in raw]

@@ -154,8 +154,10 @@ class IndexedChain(Premises):
 
     def unjustified(self, before: Line, line: Line) -> Finding | None:
         """Hold a right step against its rule; without one, against every rule that there is."""
-        # A transpose of a transpose is gone once it is read: no step is left to hold to a rule.
-        if not self.rules or (before.expr == line.expr and before.cancels == line.cancels):
+        # A transpose of a transpose is gone once it is read, and so is a sum of halves that is put
+        # together on the way: no step is left to hold to a rule.
+        gone = before.expr == line.expr and line.cancels in (before.cancels, False)
+        if not self.rules or gone:
             return None
         number = line.number
         name = self._named(line.rule) if line.rule else None
