@@ -130,7 +130,7 @@ class ExerciseGrade:
         own = [item for item in items if item.note != "manual"]
         withheld = any(item.status is Status.ERRORED for item in own)
         score = None if withheld else hundredths(sum(item.score or 0.0 for item in own))
-        total = sum(item.max_score for item in items)
+        total = round(sum(item.max_score for item in items), 2)
         if withheld:
             status = Status.ERRORED
         elif all(item.status is Status.PASSED for item in own):
@@ -179,7 +179,7 @@ class Grade:
         total = sum(exercise.max_score for exercise in self.exercises)
         for name, count in self.best.items():
             total -= sum(sorted(i.max_score for i in self._named(name))[:-count])
-        return total
+        return round(total, 2)
 
     def choice(self, name: str) -> str:
         """Say how many items of a name count, ``4 of 8``; nothing where all of them do."""

@@ -23,7 +23,7 @@ from autograder.exercise import (
     seeded,
 )
 from autograder.grading.parts import grade_parts
-from autograder.grading.results import Status
+from autograder.grading.results import ExerciseGrade, Item, Status
 from autograder.sandbox import StudentError
 
 
@@ -549,6 +549,12 @@ def test_a_crash_is_one_parts_alone(raw, status, note):
     items = grade(exercise, a=raw, b=2)
     assert (items["a"].status, items["a"].note) == (status, note)
     assert items["b"].status == "passed"
+
+
+def test_what_can_be_had_adds_up_to_hundredths():
+    items = [Item(name, "", Status.PASSED, 0.7, 0.7) for name in "abcdefghij"]
+    assert sum(item.max_score for item in items) != 7
+    assert ExerciseGrade.of("tenths", items).max_score == 7
 
 
 def test_scores_are_hundredths_of_a_point():
