@@ -10,14 +10,13 @@ import ast
 import builtins
 import inspect
 import sys
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable
 from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeGuard
 
 from autograder.exercise.cell_names import names
-from autograder.exercise.checked import Carried
 from autograder.exercise.earlier import METHOD
 from autograder.exercise.loading import HELPERS
 
@@ -41,29 +40,6 @@ def standalone(function: Callable[..., Any], name: str) -> str:
     # A wrong version may build on the right one, which then needs another name.
     renamed = ast.unparse(_Renamed(name, f"{name}_right").visit(ast.parse(body)))
     return f"{renamed}\n\n{name} = {function.__name__}\n"
-
-
-def with_below(carried: Iterable[Carried], besides: Collection[str] = ()) -> str:
-    """Return code that defines references, and those that they were built on in turn.
-
-    Parameters
-    ----------
-    besides
-        Names that are there already.
-    """
-    found: dict[str, str] = {}
-
-    def add(one: Carried) -> None:
-        source = standalone(one.solution, one.name)
-        used = names(source).used
-        for below in one.below:
-            if below.name in used and below.name not in {*besides, *found}:
-                add(below)
-        found[one.name] = source
-
-    for one in carried:
-        add(one)
-    return "\n".join(found.values())
 
 
 @lru_cache(maxsize=32)  # right and wrong versions are written from one module
