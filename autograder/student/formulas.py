@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+import numpy as np
+
 from autograder.student.display import brief
 from autograder.student.unreadable import FormatError
 
@@ -47,6 +49,7 @@ def read_lines(raw: Any, hint: dict[str, Any]) -> str:
 
 def _ask_the_grammar(raw: Any, hint: dict[str, Any], look: str, **how: Any) -> str:
     """Return what the grader's own grammar makes of a text."""
+    raw = raw.item() if isinstance(raw, np.generic) else raw  # as it will reach the grader
     if not isinstance(raw, (str, int, float)) or isinstance(raw, bool):
         raise FormatError(f"text in quotes is expected, not {brief(raw)}")
     try:
