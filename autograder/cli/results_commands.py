@@ -95,7 +95,7 @@ def portfolio(
 
 def export(
     assignments: Assignments = None,
-    to: Annotated[str, typer.Option(help="csv, canvas, moodle or gradescope.")] = "csv",
+    to: Annotated[str, typer.Option(help="csv, or a platform: an unknown one lists them.")] = "csv",
     file: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path(
         "grades.csv"
     ),

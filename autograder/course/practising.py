@@ -16,7 +16,6 @@ from autograder.course.asked import encode_variant, hint_of
 from autograder.course.config import CourseError
 from autograder.course.discover import Assignment
 from autograder.exercise import (
-    Choice,
     Exercise,
     FormatError,
     Part,
@@ -30,7 +29,6 @@ from autograder.exercise import (
 from autograder.exercise.cache import Values
 from autograder.exercise.part import arguments
 from autograder.grading.parts import carries
-from autograder.student.judging import JUDGES
 from autograder.student.released_files import Following, Help, Practice, PracticeSet, Worked
 
 HELP = "help.json"
@@ -119,18 +117,10 @@ def _set(own: Exercise, asked: Sequence[Part], variant: Known, known: Known) -> 
 
 
 def practisable(exercise: Exercise) -> list[Part]:
-    """Return the parts of which values alone say what is right, and whose numbers differ.
-
-    Of statements for some of which a variant asks, others ask in turn: these aren't among them.
-    """
+    """Return the parts of which values alone say what is right, and whose numbers differ."""
     if not exercise.practice or not (exercise.twin or exercise.draw):
         return []
-    return [
-        part
-        for part in (exercise.twin or exercise).parts
-        if part.answer.kind in JUDGES
-        and not (isinstance(part.answer, Choice) and part.answer.false is not None)
-    ]
+    return [part for part in (exercise.twin or exercise).parts if part.answer.practised]
 
 
 def _needs(part: Part) -> set[str]:
@@ -268,7 +258,9 @@ def _answer(
 
 def _reach(part: Part, earlier: Part, known: Known) -> Any:
     """Return by how much each number of an answer moves with all numbers of an earlier one."""
-    if not part.answer.kind == earlier.answer.kind == "numbers":
+    if part.answer.rounding(known[part.name]) is None:
+        return None  # it is right or wrong, and moves with nothing
+    if earlier.answer.rounding(known[earlier.name]) is None:
         return None
     value = np.asarray(known[earlier.name], float)
     step = _STEP * max(1e-3, float(np.max(np.abs(value), initial=0)))
@@ -280,7 +272,7 @@ def _reach(part: Part, earlier: Part, known: Known) -> Any:
 
 def _plain(part: Part, compute: Any, known: Mapping[str, Any]) -> Any:
     """Return an answer as a student could write it, and as the kind's reader reads it."""
-    if part.answer.kind == "shape":  # as read, names of sizes have become numbers
+    if part.answer.rewritten:
         return _listed(apply(compute, known))
     return _listed(evaluate(part, compute, known), 10 if part.answer.rule else 6)
 

@@ -24,7 +24,6 @@ from autograder.exercise import (
     Exercise,
     FormatError,
     Misconception,
-    Numbers,
     Part,
     Undecided,
     apply,
@@ -226,7 +225,9 @@ def _right(exercise: Exercise, variant: dict[str, Any], *, style: int) -> Answer
         answers[part.name] = typed(part, apply(route, known))
     answers = _typed(exercise, answers)
     rounded = {
-        part.name for part in exercise.parts if style == 1 and isinstance(part.answer, Numbers)
+        part.name
+        for part in exercise.parts
+        if style == 1 and part.answer.rounding(known[part.name]) is not None
     }
     source = "".join(
         assignments_source({name: value}, rounded=name in rounded)

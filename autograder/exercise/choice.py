@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,6 +98,26 @@ def first_statement():
         """The letters, and how many of them are asked for."""
         several = {"multiple": True, "false": self.false} if self.multiple else {}
         return {"options": self.options} | several
+
+    @classmethod
+    def asks_for(cls, hint: Mapping[str, Any]) -> str:
+        """Name the letters.
+
+        >>> Choice.asks_for({"options": "AB"})
+        'letters out of A, B'
+        """
+        return f"letters out of {', '.join(hint['options'])}"
+
+    def tells(self, text: str, raw: Any) -> bool:
+        """Look for the letters where no word can be meant."""
+        plain = raw and raw not in ("A", "I")  # which are words, too
+        called = "" if plain else r"(?:letter|option|answer|choice|choose|statement)\W+(?:is\W+)?"
+        return bool(raw and re.search(rf"(?<!\w){called}{raw}(?!\w)", text))
+
+    @property
+    def practised(self) -> bool:
+        """Of some statements out of many the others would be left to practise: too few."""
+        return self.false is None
 
     def attempts(self, right: Any) -> Iterable[Attempt]:
         """Try what takes no thought, and the letters in other clothes."""

@@ -185,6 +185,7 @@ class Shape(Answer):
     """
 
     kind = "shape"
+    rewritten = True  # names of sizes have become numbers
     reader = staticmethod(read_shape)
     table = (
         ("Shape()", "a tuple, or text such as `2 × 3`", "equal"),

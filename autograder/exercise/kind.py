@@ -11,14 +11,16 @@ sees only values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ClassVar
 
 import numpy as np
 
+from autograder.student.display import counted
 from autograder.student.judgement import Judgement as Judgement
+from autograder.student.judging import JUDGES
 from autograder.student.reading import Reading as Reading
 from autograder.student.unreadable import FormatError as FormatError
 
@@ -27,6 +29,8 @@ Array = np.ndarray[Any, Any]
 
 #: So many guesses somebody has who has no idea; see `Answer.guess`.
 GUESSES = 4
+
+_SHORT = 4  # characters of a formula that stands in many a sentence
 
 
 class Undecided(Exception):
@@ -99,6 +103,7 @@ class Answer:
     manual: ClassVar[bool] = False
     free: ClassVar[bool] = False  #: do students choose the value themselves?
     together: ClassVar[bool] = False  #: may an answer show several known mistakes at once?
+    rewritten: ClassVar[bool] = False  #: can what was read not be read again?
     reader: ClassVar[Any] = None
     ships: ClassVar[tuple[str, ...]] = ()
     table: ClassVar[tuple[tuple[str, str, str], ...]] = ()
@@ -206,6 +211,25 @@ class Answer:
         Without a right value it says nothing of the shape.
         """
         return {"kind": self.kind}
+
+    @classmethod
+    def asks_for(cls, hint: Mapping[str, Any]) -> str:
+        """Say which form an answer has, ``"one number"``, by its hint; nothing where it has none.
+
+        >>> Answer.asks_for({"shape": [3, 4]}), Answer.asks_for({})
+        ('an array of shape (3, 4)', '')
+        """
+        return counted(tuple(hint["shape"])) if "shape" in hint else ""
+
+    def tells(self, text: str, raw: Any) -> bool:
+        """Tell whether a text for students gives a right answer away, as its author wrote it."""
+        written = "".join(raw.split()) if isinstance(raw, str) else ""
+        return len(written) >= _SHORT and written in "".join(text.split())
+
+    @property
+    def practised(self) -> bool:
+        """Do values alone say what is right, so that a notebook can judge it in practice?"""
+        return self.kind in JUDGES
 
     @property
     def rule(self) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from autograder.course.proofs.part_proofs import part_problems
 from autograder.exercise import Exercise, Part, apply, draws, is_telling, solve
 
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,_]*(?:\.\d+)?(?![\w]|\.\d)")
-_SHORT = 4  # characters of a formula that stands in many a sentence
 
 
 def helping_problems(
@@ -56,12 +55,7 @@ def _stands(part: Part, known: Any, value: Any, hint: str, numbers: set[float]) 
         own = {float(x) for x in value.ravel()} if is_telling(value) else set()
         return ", ".join(f"{x:g}" for x in sorted(own)) if own and own <= numbers else ""
     raw = apply(part, known)
-    if part.answer.kind == "choice":
-        plain = raw and raw not in ("A", "I")  # which are words, too
-        called = "" if plain else r"(?:letter|option|answer|choice|choose|statement)\W+(?:is\W+)?"
-        return str(raw) if raw and re.search(rf"(?<!\w){called}{raw}(?!\w)", hint) else ""
-    written = "".join(raw.split()) if isinstance(raw, str) else ""
-    return str(raw) if len(written) >= _SHORT and written in "".join(hint.split()) else ""
+    return str(raw) if part.answer.tells(hint, raw) else ""
 
 
 def _twin(assignment: Assignment, exercise: Exercise, known: Any) -> Iterator[str]:

@@ -218,7 +218,7 @@ def option_tables(
             for item in section.grade.items:
                 place = section.grade.id, item.name
                 hint = hints.get(place, {})
-                if hint.get("kind") != "choice":
+                if "options" not in hint:
                     continue
                 rubrics[place] = item.rubric
                 letters = _letters(item.given, hint)
