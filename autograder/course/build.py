@@ -90,7 +90,8 @@ def stale(files: Mapping[str, bytes], folder: Path) -> list[str]:
     Results recorded on another processor may differ in their last digits: where two JSON files
     differ in nothing else they count as the same.
     """
-    there = {path.name for path in folder.glob("*") if not path.name.startswith((".", "__"))}
+    found = (path for path in folder.glob("*") if path.exists())  # a link may lead nowhere
+    there = {path.name for path in found if not path.name.startswith((".", "__"))}
     return sorted(
         (there - files.keys())
         | {

@@ -30,6 +30,11 @@ def shipped(kinds: Iterable[type[Answer]]) -> dict[str, bytes]:
     return {"check.py": check_module(frozenset(kinds)), **{n: known[n]() for n in sorted(further)}}
 
 
+def shared() -> dict[str, bytes]:
+    """Return the modules that are the same for all assignments with kinds of ours, by name."""
+    return {"check.py": check_module(), FORMULAS: formulas_module()}
+
+
 @cache
 def check_module(kinds: frozenset[type[Answer]] = frozenset()) -> bytes:
     """Return check.py; it needs numpy.

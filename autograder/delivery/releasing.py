@@ -19,6 +19,7 @@ from autograder.course.discover import load_assignment
 from autograder.course.files import write_atomically
 from autograder.course.leak import leaks
 from autograder.course.roster import declared
+from autograder.course.shipping import shared
 from autograder.delivery.exchange import run
 from autograder.delivery.gradebook import register, seal
 from autograder.delivery.nbgrader_settings import nbgrader_config
@@ -78,7 +79,7 @@ def generate(
             for drift in found:
                 path = folder / drift.file
                 if drift.file in files:
-                    write_atomically(path, files[drift.file])
+                    _place(path, files[drift.file])
                 elif path.is_dir():
                     shutil.rmtree(path)
                 else:
@@ -88,6 +89,25 @@ def generate(
     if not check:
         add_students(course, declared(course))
     return drifts
+
+
+def _place(path: Path, content: bytes) -> None:
+    """Write a released file: what assignments share lies beside them once, and is linked.
+
+    nbgrader's exchange and our zip files follow links; where there are none, it is copied.
+    """
+    if shared().get(path.name) != content:
+        write_atomically(path, content)
+        return
+    one = path.parent.parent / path.name
+    if not one.is_file() or one.read_bytes() != content:
+        write_atomically(one, content)
+    try:
+        path.parent.mkdir(exist_ok=True)
+        path.unlink(missing_ok=True)
+        path.symlink_to(Path("..", path.name))
+    except OSError:
+        write_atomically(path, content)
 
 
 def _offer(course: Course, id: str, files: dict[str, bytes]) -> None:

@@ -1,11 +1,13 @@
 import json
 import shutil
 import zipfile
+from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course.config import CourseError
+from autograder.course.shipping import shared
 from autograder.delivery import releasing
 from autograder.delivery.releasing import generate, hand_out
 
@@ -68,6 +70,30 @@ def test_drift_names_the_file_and_the_cell_and_check_changes_nothing(real):
     assert path.read_bytes() == fresh
     assert not (folder / "old").exists()
     assert generate(real, [REAL], check=True) == []
+
+
+def test_what_all_assignments_share_lies_there_once_and_is_handed_out_as_copies(real, tmp_path):
+    generate(real, [REAL])
+    release = real.folder("release")
+    assert (release / REAL / "check.py").readlink() == Path("../check.py")
+    (release / "check.py").unlink()  # leads nowhere
+    assert [str(drift) for drift in generate(real, [REAL])] == [
+        f"release/{REAL}/check.py: is missing"
+    ]
+    hand_out(real, [REAL], tmp_path / "all.zip")
+    with zipfile.ZipFile(tmp_path / "all.zip") as archive:
+        assert archive.read(f"{REAL}/check.py") == shared()["check.py"]
+
+
+def test_where_there_are_no_links_copies_are_made(real, monkeypatch):
+    def refuse(*_):
+        raise OSError("no links here")
+
+    monkeypatch.setattr(Path, "symlink_to", refuse)
+    generate(real, [REAL])
+    check = real.folder("release") / REAL / "check.py"
+    assert not check.is_symlink()
+    assert check.read_bytes() == shared()["check.py"]
 
 
 def test_checking_registers_nothing(real):

@@ -1,0 +1,1715 @@
+"""The form of a formula: can it be read, in which names, and as what?  Nothing is computed.
+
+This module and the grammar that it builds on need the standard library alone: they are put into
+the file that students' notebooks look at formulas with (autograder/course/shipping.py), so that a
+notebook reads a formula just as the grader does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container
+from collections.abc import Collection, Iterator
+from collections.abc import Container
+from collections.abc import Container, Iterable
+from typing import Any
+from typing import Literal, NamedTuple
+from typing import NamedTuple
+from typing import NoReturn
+import difflib
+import itertools
+import re
+import sys
+import unicodedata
+
+
+_WINDOW = 36  # characters shown on each side of the caret
+
+
+class ParseError(ValueError):
+    """A text cannot be read as a formula; ``str()`` of it is a message for the student.
+
+    Parameters
+    ----------
+    reason : str
+        What is wrong, in one sentence.
+    text : str
+        What the student wrote.
+    position : int, optional
+        Offset into `text` of the place that is wrong.
+
+    Examples
+    --------
+    >>> print(ParseError("expected a number, a name or '('", "p1*/Z", 3))
+    expected a number, a name or '('
+        p1*/Z
+           ^
+    """
+
+    def __init__(self, reason: str, text: str = "", position: int | None = None) -> None:
+        super().__init__(reason if position is None else f"{reason}\n{_point_at(text, position)}")
+        self.reason = reason
+        self.text = text
+        self.position = position
+
+    def __reduce__(self) -> tuple[type[ParseError], tuple[str, str, int | None]]:
+        # Results travel between processes; the default would lose the text and the position.
+        return type(self), (self.reason, self.text, self.position)
+
+
+def _point_at(text: str, position: int) -> str:
+    start, stop = max(0, position - _WINDOW), position + _WINDOW
+    before, after = "…" * (start > 0), "…" * (stop < len(text))
+    shown = "".join(c if c.isprintable() else " " for c in text[start:stop])
+    return f"    {before}{shown}{after}\n    {' ' * (len(before) + position - start)}^"
+
+
+_GREEK_NAMES = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron
+    pi rho sigma tau upsilon phi chi psi omega"""
+GREEK = dict(zip("αβγδεζηθικλμνξοπρστυφχψω", _GREEK_NAMES.split(), strict=True))
+GREEK |= {letter.upper(): name.capitalize() for letter, name in GREEK.items()}
+ACCENTS = {"hat": "hat", "widehat": "hat", "bar": "bar", "overline": "bar", "tilde": "tilde"}
+MARKS = {"\u0302": "hat", "\u0304": "bar", "\u0303": "tilde"}
+# x̂ is one character or two.
+_MARKED = {
+    unicodedata.normalize("NFC", letter + mark): letter + word
+    for letter in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    for mark, word in MARKS.items()
+}
+_MARKED = {letter: name for letter, name in _MARKED.items() if len(letter) == 1}
+_DIGITS = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
+LETTERS = str.maketrans(GREEK | _MARKED | MARKS | _DIGITS | {"′": "'"})
+LETTER = "A-Za-z" + "".join(GREEK) + "".join(_MARKED)
+RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱʲᵏᵐˢᵗˣʸᶻ", "0123456789+-nijkmstxyz", strict=True))
+LOWERED = dict(zip("ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", "aehijklmnoprstuvx", strict=True))
+FRACTIONS = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅛": "1/8"}
+
+
+def _sign(name: str) -> str:
+    try:
+        return unicodedata.lookup(name)
+    except KeyError:
+        return ""
+
+
+def is_greek(name: str) -> bool:
+    """Whether a name is that of a Greek letter, perhaps with an index: ``sigma_q``."""
+    return name.partition("_")[0] in GREEK.values()
+
+
+WRITTEN = {
+    "**": "^",
+    "−": "-",
+    "–": "-",
+    "×": "*",
+    "·": "*",
+    "⋅": "*",
+    "@": "*",
+    "÷": "/",
+    "（": "(",
+    "）": ")",
+    "==": "=",
+    ":=": "=",
+    "≤": "<=",
+    "≥": ">=",
+    "≠": "!=",
+    "||": "‖",
+    "->": "→",
+    ".T": "ᵀ",
+    "⌊": r"\lfloor",
+    "⌋": r"\rfloor",
+    "⌈": r"\lceil",
+    "⌉": r"\rceil",
+    "∞": "oo",
+    "∅": "EmptySet",
+}
+# Words that are never taken apart.
+WORDS = frozenset({"pi", "oo", "inf", "infty", "infinity", "and", "or", "not", "True", "False"})
+# Blackboard letters are no ordinary ones: 𝔼 is not the number e.
+DOUBLE_STRUCK = {
+    letter: next(
+        sign
+        for name in ("DOUBLE-STRUCK CAPITAL", "MATHEMATICAL DOUBLE-STRUCK CAPITAL")
+        if (sign := _sign(f"{name} {letter}"))
+    )
+    for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+}
+EXPECTATION = DOUBLE_STRUCK["E"]
+# What stands under these says where they begin and end.
+BIG_OPERATORS = {r"\sum": "Sum", r"\prod": "Product", r"\lim": "Limit"}
+BIG = {"Σ": r"\sum", "∑": r"\sum", "∏": r"\prod", "lim": r"\lim"}
+
+COMMANDS = {
+    r"\cdot": "*",
+    r"\times": "*",
+    r"\odot": "∘",
+    r"\circ": "∘",
+    r"\div": "/",
+    r"\le": "<=",
+    r"\leq": "<=",
+    r"\leqslant": "<=",
+    r"\ge": ">=",
+    r"\geq": ">=",
+    r"\geqslant": ">=",
+    r"\lt": "<",
+    r"\gt": ">",
+    r"\ne": "!=",
+    r"\neq": "!=",
+    r"\approx": "≈",
+    r"\cup": "∪",
+    r"\cap": "∩",
+    r"\setminus": "∖",
+    r"\land": "∧",
+    r"\wedge": "∧",
+    r"\lor": "∨",
+    r"\vee": "∨",
+    r"\|": "‖",
+    r"\lVert": "‖",
+    r"\rVert": "‖",
+    r"\Vert": "‖",
+    r"\lvert": "|",
+    r"\rvert": "|",
+    r"\vert": "|",
+    r"\mid": "|",
+    r"\lbrace": r"\{",
+    r"\rbrace": r"\}",
+    r"\top": "ᵀ",
+    r"\intercal": "ᵀ",
+    r"\dfrac": r"\frac",
+    r"\tfrac": r"\frac",
+    r"\cfrac": r"\frac",
+    r"\dbinom": r"\binom",
+    r"\tbinom": r"\binom",
+    r"\in": "∈",
+    r"\%": "%",
+    r"\to": "→",
+    r"\rightarrow": "→",
+    r"\colon": ":",
+    r"\partial": "∂",
+}
+NAMED = {
+    r"\infty": "oo",
+    r"\emptyset": "EmptySet",
+    r"\varnothing": "EmptySet",
+    r"\varepsilon": "epsilon",
+    r"\vartheta": "theta",
+    r"\varphi": "phi",
+    r"\ell": "l",
+}
+LAYOUT = {
+    r"\left",
+    r"\right",
+    r"\big",
+    r"\Big",
+    r"\bigl",
+    r"\bigr",
+    r"\Bigl",
+    r"\Bigr",
+    r"\bigg",
+    r"\Bigg",
+    r"\quad",
+    r"\qquad",
+    r"\displaystyle",
+    r"\textstyle",
+    r"\limits",
+    r"\nolimits",
+}
+
+
+signs = sys.modules[__name__]
+
+
+MAX_LENGTH = 2000
+MAX_TOKENS = 1200
+
+# Words in upright or bold letters, or with an accent; what stands in the braces is one name.
+_FONTS = (
+    r"\\(?:mathrm|mathbf|mathit|mathcal|mathsf|mathbb|boldsymbol|bm|text|textrm|textbf|operatorname"
+    rf"|{'|'.join(signs.ACCENTS)})"
+)
+_WORD = rf"{_FONTS}(?![A-Za-z])\s*(?:\{{\\?[A-Za-z0-9\ ]+\}}|[A-Za-z]|\\[A-Za-z]+)"
+_FONT = re.compile(
+    r"\\(?P<font>[A-Za-z]+)\s*(?:\{(?P<braced>[^}]*)\}|(?P<bare>(?<=\s)[A-Za-z]|\\[A-Za-z]+))"
+)
+_MARK = f"[{''.join(MARKS)}]"
+_LOW = f"[{''.join(LOWERED)}₀-₉]"
+_INDEX = rf"""(?:_(?:{_FONTS}\s*\{{[^{{}}]*\}}|\{{(?:[^{{}}]|\{{[^{{}}]*\}})*\}}|\\[A-Za-z]+
+    |[A-Za-z0-9])|{_LOW}+)"""
+_COMMON = rf"""(?P<space>\s+|\\[,;:!\ ]|~)
+    | (?P<big>[∑∏]|Σ(?=\s*_)|lim(?=_))
+    | (?P<number>(?:[0-9]{{1,3}}(?:\{{,\}}[0-9]{{3}})+|[0-9]+(?:\.(?!T\b)[0-9]*)?|\.[0-9]+)
+        (?:[eE][+-]?[0-9]+)?)
+    | (?P<fraction>[{"".join(FRACTIONS)}])
+    | (?P<superscript>⁻ᵀ|[{"".join(RAISED)}]+)
+    | (?P<operator>\*\*|<=|>=|!=|==|:=|->|\|\||\.T\b|[-+*/^(){{}}\[\],=<>!|&;:_@%°]
+        |[−–×·⋅∘÷（）≤≥≠≈∈∪∩∖∧∨¬‖ᵀ√∂→])
+    | (?P<rounding>[⌊⌋⌈⌉])
+    | (?P<constant>[∞∅])"""
+# np.exp(x) is exp(x), whatever the module is called.
+MODULE = r"(?:np|numpy|math|cmath|torch|sp|sympy|scipy)\.(?=[A-Za-z])"
+_TEXT = rf"""{_COMMON}
+    | (?P<module>{MODULE})
+    | (?P<name>Interval\.(?:Lopen|Ropen|open)
+        |[{LETTER}](?:{_MARK}(?:_[{LETTER}0-9]+)?|[{LETTER}0-9_₀-₉]*[{LETTER}0-9₀-₉]|)
+         (?:_\{{[^{{}}]+\}}|{_LOW}+)?
+        ['′]{{0,2}})"""
+_LATEX = rf"""(?P<font>{_WORD}{_INDEX}?)
+    | {_COMMON}
+    | (?P<environment>\\(?:begin|end)\s*\{{[A-Za-z*]+\}})
+    | (?P<escaped>\\\\|\\[{{}}|%])
+    | (?P<module>{MODULE})
+    | (?P<command>\\[A-Za-z]+{_INDEX}?)
+    | (?P<name>[{LETTER}]{_MARK}?[{LETTER}]*[0-9₀-₉]*{_INDEX}?['′]{{0,2}})"""
+# A declared Σ is a name; else it is a sum.
+_PATTERNS = {
+    (latex, sigma): re.compile(text.replace(r"|Σ(?=\s*_)", "" if sigma else r"|Σ(?=\s*_)"), re.X)
+    for latex, text in ((False, _TEXT), (True, _LATEX))
+    for sigma in (False, True)
+}
+
+_FACTOR = re.compile(r"[A-Za-z](?:_?[0-9]+|[₀-₉]+|_[a-z](?![a-z0-9]))?")
+_GREEK_LETTERS = re.compile(f"[{''.join(signs.GREEK)}]|[^{''.join(signs.GREEK)}]+")
+_THOUSANDS = re.compile(r"\s*[-+]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\s*")
+
+Kind = Literal["number", "name", "operator", "command", "end"]
+
+
+class Token(NamedTuple):
+    """A piece of the student's text, where it stands and where it ends."""
+
+    kind: Kind
+    text: str
+    position: int
+    end: int = -1
+
+
+def is_latex(text: str) -> bool:
+    """Whether `text` is to be read as LaTeX: a brace after ``^`` is enough."""
+    return "\\" in text or "^{" in text
+
+
+def tokenize(
+    text: object,
+    *,
+    words: Iterable[str] = (),
+    functions: Container[str] = (),
+    split: bool = False,
+    latex: bool = False,
+) -> list[Token]:
+    """Split `text` into tokens, the last one of kind ``end``, or raise `ParseError`.
+
+    `words` and `functions` are the names of more than one letter that LaTeX text may hold without
+    a command: elsewhere ``ab`` is a product there.  With `split` it is one in other text as well,
+    if a and b are among the `words` and ``ab`` is not.  With `latex` it is read as LaTeX.
+    """
+    if not isinstance(text, str):
+        raise ParseError(f"expected a formula as text, not {type(text).__name__}")
+    if not text.strip():
+        raise ParseError("expected a formula, but there is no text", text)
+    if len(text) > MAX_LENGTH:
+        raise ParseError(f"a formula may have at most {MAX_LENGTH} characters", text)
+    if _THOUSANDS.fullmatch(text):
+        text = text.replace(",", "")
+    tokens = _Scanner(text, frozenset(words), functions, split, latex).scan(*without_dollars(text))
+    return [*tokens, Token("end", "", len(text), len(text))]
+
+
+def without_dollars(text: str) -> tuple[int, int]:
+    r"""Return where a formula begins and ends between ``$`` or ``\(`` and ``\)``."""
+    start = len(text) - len(text.lstrip())
+    stop = len(text.rstrip())
+    for begin, end in (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]")):
+        inside = text[start:stop]
+        both = inside.startswith(begin) and inside.endswith(end)
+        if both and stop - start > len(begin) + len(end):
+            return start + len(begin), stop - len(end)
+    return start, stop
+
+
+class _Scanner:
+    def __init__(
+        self,
+        text: str,
+        words: frozenset[str],
+        functions: Container[str],
+        split: bool,
+        latex: bool,
+    ) -> None:
+        self.split = split
+        self.text = text
+        self.latex = latex
+        self.words = words
+        self.functions = functions
+        sigma = any(word.startswith("Sigma") for word in words)
+        self.pattern = _PATTERNS[self.latex, sigma]
+
+    def scan(self, position: int, stop: int) -> list[Token]:
+        tokens: list[Token] = []
+        while position < stop:
+            match = self.pattern.match(self.text, position, stop)
+            if match is None:
+                reason = f"unexpected character {self.text[position]!r}"
+                raise ParseError(reason, self.text, position)
+            tokens += self.read(match)
+            if len(tokens) > MAX_TOKENS:
+                raise ParseError("this formula has too many parts", self.text)
+            position = match.end()
+        return tokens
+
+    def read(self, match: re.Match[str]) -> list[Token]:
+        kind, word, at, end = match.lastgroup, match.group(), match.start(), match.end()
+        match kind:
+            case "space" | "module":
+                return []
+            case "name" if not self.latex:
+                return self.name(word, at)
+            case "name":
+                return self.letters(word, at)
+            case "number":
+                return [Token("number", word.replace("{,}", ""), at, end)]
+            case "operator" | "escaped":
+                written = signs.COMMANDS.get(word) or signs.WRITTEN.get(word, word)
+                return [Token("operator", written, at, end)]
+            case "fraction":
+                return [Token("number", FRACTIONS[word], at, end)]
+            case "superscript":
+                return self.raised(word, at)
+            case "constant":
+                return [Token("name", signs.WRITTEN[word], at, end)]
+            case "rounding":
+                return [Token("command", signs.WRITTEN[word], at, end)]
+            case "big":
+                return [Token("command", signs.BIG[word], at, end)]
+            case "environment":
+                return [Token("command", word.replace(" ", ""), at, end)]
+            case "font":
+                return self.font(word, at)
+        return self.command(word, at)
+
+    def raised(self, word: str, at: int) -> list[Token]:
+        """Tokens of ``ⁿ⁺¹`` or ``⁻ᵀ``."""
+        end = at + len(word)
+        if word == "⁻ᵀ":
+            return [Token("operator", sign, at, end) for sign in "^-ᵀ"]
+        inside = "".join(RAISED[sign] for sign in word)
+        tokens = []
+        for piece in re.findall(r"\d+|\D", inside):
+            kind: Kind = "number" if piece.isdigit() else "name" if piece.isalpha() else "operator"
+            tokens.append(Token(kind, piece, at, end))
+        if len(tokens) > 1:
+            tokens = [Token("operator", "(", at), *tokens, Token("operator", ")", at, end)]
+        return [Token("operator", "^", at), *tokens]
+
+    def name(self, word: str, at: int) -> list[Token]:
+        """Tokens of a name in text."""
+        head, _, base = word.partition("_")
+        if head == "log" and base.isalnum() and word.replace("_", "") not in self.words:
+            middle = at + len(head)
+            rest = Token("number" if base.isdigit() else "name", base, middle + 1, at + len(word))
+            return [Token("name", head, at, middle), Token("operator", "_", middle), rest]
+        tokens: list[Token] = []
+        for piece in self.factors(word) if self.split else [word]:
+            tokens += self.with_index(piece, at)
+            at += len(piece)
+        return tokens
+
+    def factors(self, word: str) -> list[str]:
+        """Take ``ab``, ``p_1p_2`` and ``πσ²`` apart where only the pieces are names."""
+        known = word in self.functions or word in signs.WORDS
+        if known or _plain(word) in self.words:
+            return [word]
+        pieces = _FACTOR.findall(word)
+        if "".join(pieces) == word and self.words.issuperset(map(_plain, pieces)):
+            return pieces
+        letters = re.match(f"[{LETTER}]*", word)
+        head = letters[0] if letters else ""
+        if any(letter in signs.GREEK for letter in head):
+            pieces = _GREEK_LETTERS.findall(head)
+            return [*pieces[:-1], pieces[-1] + word[len(head) :]]
+        return [word]
+
+    def letters(self, word: str, at: int) -> list[Token]:
+        """Tokens for letters in LaTeX, each a name of its own unless their word is known."""
+        head, underscore, index = word.partition("_")
+        name = head.translate(signs.LETTERS) + _plain_index(underscore + index)
+        bare = re.match(r"[^0-9₀-₉]*", head)
+        length = len(re.sub(f"[{''.join(MARKS)}{''.join(LOWERED)}'′]", "", bare[0] if bare else ""))
+        if length <= 1 or name.replace("_", "") in self.words or name in self.functions:
+            return self.with_index(word, at)
+        last = length - 1
+        split = [
+            Token("name", head[i].translate(signs.LETTERS), at + i, at + i + 1) for i in range(last)
+        ]
+        return [*split, *self.with_index(word[last:], at + last)]
+
+    def with_index(
+        self, word: str, at: int, prefix: str = "", middle: int | None = None
+    ) -> list[Token]:
+        """Tokens of a name; an index that is a formula stands in brackets behind it.
+
+        `prefix` is the name, if it is not what stands before the index, which begins at `middle`.
+        """
+        end = at + len(word)
+        middle = word.find("_") if middle is None else middle
+        head, index = (word, "") if middle < 0 else (word[:middle], word[middle:])
+        if _is_formula(index):
+            opened = at + len(head) + 2
+            return [
+                Token("name", prefix or head.translate(signs.LETTERS), at, at + len(head)),
+                Token("operator", "⟦", opened - 1, opened),
+                *self.scan(opened, end - 1),
+                Token("operator", "⟧", end - 1, end),
+            ]
+        name = prefix or _lowered(head).translate(signs.LETTERS)
+        return [Token("name", name + _plain_index(index), at, end)]
+
+    def font(self, word: str, at: int) -> list[Token]:
+        r"""Tokens of ``\\mathrm{diag}``, ``\\hat{x}_j``, ``\\hat\\sigma``."""
+        match = _FONT.match(word)
+        assert match is not None
+        inner = "".join((match["braced"] or match["bare"]).replace("\\", "").split())
+        if match["font"] == "mathbb" and inner not in self.words:
+            inner = signs.DOUBLE_STRUCK.get(inner, inner)
+        return self.with_index(word, at, inner + signs.ACCENTS.get(match["font"], ""), match.end())
+
+    def command(self, word: str, at: int) -> list[Token]:
+        """Tokens of what begins with a backslash."""
+        command, underscore, _ = word.partition("_")
+        middle, end = at + len(command), at + len(word)
+        if command in signs.LAYOUT and not underscore:
+            return []
+        if command in signs.NAMED or command[1:] in signs.GREEK.values():
+            return self.with_index(word, at, signs.NAMED.get(command, command[1:]))
+        written = signs.COMMANDS.get(command, command)
+        kind: Kind = "command" if written[:1] == "\\" and written[1:].isalpha() else "operator"
+        tokens = [] if command in signs.LAYOUT else [Token(kind, written, at, middle)]
+        if underscore:  # no part of a name: the bounds of a sum, the base of a logarithm
+            tokens += [Token("operator", "_", middle, middle + 1), *self.scan(middle + 1, end)]
+        return tokens
+
+
+def _is_formula(index: str) -> bool:
+    """Whether an index is computed, as in ``z_{k+1}``."""
+    return index.startswith("_{") and bool(re.search(r"[-+*/()^−·]", re.sub(_FONTS, "", index)))
+
+
+def _lowered(word: str) -> str:
+    """Write ``pᵢ`` as ``p_i``; lowered digits alone stay with their letter."""
+
+    def written(match: re.Match[str]) -> str:
+        return "_" + "".join(LOWERED.get(sign, sign) for sign in match[0])
+
+    return re.sub(f"[₀-₉]*[{''.join(LOWERED)}]{_LOW}*", written, word)
+
+
+def _plain_index(index: str) -> str:
+    r"""``_{ij}``, ``_{i,j}``, ``_\text{max}`` without braces, commas and commands."""
+    index = re.sub(_FONTS, "", _lowered(index)).translate(signs.LETTERS)
+    return re.sub(r"[{}\\,\s]", "", index)
+
+
+def _plain(name: str) -> str:
+    """Return ``p₁`` and ``p_1`` as they are declared: ``p1``."""
+    return name.translate(signs.LETTERS).replace("_", "")
+
+
+class Node(NamedTuple):
+    """One construct of a text.
+
+    Attributes
+    ----------
+    kind : str
+        ``number``, ``name``, ``call``, ``chain`` (a sum or a product), ``power``, ``relation``,
+        ``matrix``, …
+    token : Token
+        Where it stands; the name of a ``call``.
+    children : tuple of Node
+    marks : tuple of str
+        The operators between the children of a ``chain`` or ``relation``; the brackets of an
+        ``interval``.
+    """
+
+    kind: str
+    token: Token
+    children: tuple[Node, ...] = ()
+    marks: tuple[str, ...] = ()
+
+
+_BINDING = ("Sum", "sum", "Product", "product", "Largest", "Smallest")
+
+
+def call(name: str, token: Token, *arguments: Node) -> Node:
+    """Return a call of `name` that stands where `token` does."""
+    return Node("call", Token("name", name, token.position), arguments)
+
+
+def shares_a_name(one: Node, other: Node) -> bool:
+    """Whether a name of one tree stands in the other, alone or as an index: j in ``v_j``.
+
+    An index that is bound inside is no name of the whole: there is no j in ``sum(v_j, j)``.
+    """
+    return bool(_names(one) & _names(other))
+
+
+def _names(node: Node) -> set[str]:
+    own = re.findall(r"[^\W\d_]+", node.token.text) if node.kind == "name" else []
+    if node.kind == "call" and node.token.text in _BINDING and len(node.children) > 1:
+        body, index, *ends = node.children
+        return _names(body) - _names(index) | set().union(*map(_names, ends))
+    return {*own}.union(*map(_names, node.children))
+
+
+MAX_BRACKETS = 40
+MAX_DEPTH = 120
+
+OPERAND = "expected a number, a name or '('"
+
+
+class Cursor:
+    """A place in a list of tokens, and how deeply it is nested."""
+
+    def __init__(
+        self,
+        text: str,
+        tokens: list[Token],
+        implicit: bool,
+        functions: Container[str],
+        words: Container[str],
+        open_functions: bool,
+        latex: bool,
+    ) -> None:
+        self.text = text
+        self.tokens = tokens
+        self.latex = latex
+        self.implicit = implicit or self.latex
+        self.functions = functions
+        self.words = words
+        self.open_functions = open_functions
+        self.at = 0
+        self.depth = 0
+        self.bars: list[str] = []  # signs that would close an absolute value or a norm
+        self.brackets = 0
+        self.token = tokens[0]
+
+    def next(self) -> Token:
+        """Return the token here and move past it."""
+        token = self.token
+        self.at += 1
+        self.token = self.tokens[min(self.at, len(self.tokens) - 1)]
+        return token
+
+    @property
+    def token_source(self) -> str:
+        """What the student wrote for the token here."""
+        return self.text[self.token.position : self.token.end]
+
+    def put(self, *tokens: Token) -> None:
+        """Replace the token here by others."""
+        self.tokens[self.at : self.at + 1] = tokens
+        self.token = self.tokens[self.at]
+
+    def sees(self, *signs: str) -> bool:
+        """Whether one of these signs comes next."""
+        return self.token.text in signs and self.token.kind in ("operator", "command")
+
+    def fail(self, reason: str, token: Token | None = None) -> NoReturn:
+        """Raise the error that points at `token`, or at the token here."""
+        token = token or self.token
+        if token.kind == "end" and reason == OPERAND:
+            reason += " at the end"
+        raise ParseError(reason, self.text, token.position)
+
+    def close(self, sign: str, opened: Token) -> Token:
+        """Move past the sign that closes what `opened` began."""
+        if self.sees(sign):
+            return self.next()
+        if self.token.kind == "end":
+            self.fail("this bracket is never closed", opened)
+        if self.sees(","):
+            self.fail("a comma can only separate the arguments of a function")
+        self.after_operand()
+        self.fail(f"expected {sign!r}")
+        return None
+
+    def enter(self, bracket: Token | None = None) -> None:
+        """Go one level deeper, if that is allowed."""
+        self.depth += 1
+        if bracket:
+            self.brackets += 1
+            if self.brackets > MAX_BRACKETS:
+                self.fail(f"brackets may be nested at most {MAX_BRACKETS} deep", bracket)
+        if self.depth > MAX_DEPTH:
+            self.fail("this is nested too deeply")
+
+    def leave(self, bracket: Token | None = None) -> None:
+        """Come back up from the level that `enter` went down to."""
+        self.depth -= 1
+        self.brackets -= bracket is not None
+
+    def starts_operand(self) -> bool:
+        """Whether an operand may begin here."""
+        if self.token.kind in ("number", "name"):
+            return True
+        if self.sees("|", "‖"):
+            if self.sees("‖") and self.bars[-1:] == ["|"] and len(self.token_source) == 2:
+                at = self.token.position  # |a||b| is a product of two, no norm
+                self.put(Token("operator", "|", at, at + 1), Token("operator", "|", at + 1, at + 2))
+            return not self.bars or self.bars[-1] != self.token.text
+        if self.token.kind == "command":
+            return not self.token.text.startswith((r"\end", r"\rfloor", r"\rceil"))
+        return self.sees("(", "[", r"\{", "{", "¬", "√", "∂")
+
+    def after_operand(self, last: Node | None = None) -> None:
+        """Refuse what follows an operand, unless it is a product without a sign."""
+        if not self.starts_operand():
+            return
+        if self.sees("[") and not self.latex:
+            self.fail("expected round brackets")
+        if self.implicit and last is not None and self.token.kind != "number":
+            return
+        if self.sees("(") and last is not None and last.kind == "name":
+            name = last.token.text
+            self.fail(f"{name} is not a function: write {name}*(…) for a product", last.token)
+        self.fail("expected an operator: write * for a product")
+
+
+RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "≈", "∈")
+_LOGIC = {"and": "and", "or": "or", "∧": "and", "∨": "or"}
+_POSTFIX = {"!": "factorial", "ᵀ": "transpose", "%": "percent", "°": "degrees"}
+_SETS = {"∪": "union", "U": "union", "∩": "intersection", "&": "intersection", "∖": "difference"}
+_SET_KINDS = ("set", "interval", "tuple", "list", "union", "intersection", "difference", "group")
+
+
+class Operators(Cursor):
+    """Read what stands between operands."""
+
+    def primary(self) -> Node:
+        """Read an operand."""
+        raise NotImplementedError
+
+    def group(self) -> Node:
+        """Read ``{…}`` that only holds together."""
+        raise NotImplementedError
+
+    def read(self) -> Node:
+        """Read all of the text."""
+        node = self.statement()
+        if self.token.kind != "end":
+            if self.sees(","):
+                self.fail("a comma can only separate the arguments of a function")
+            if self.sees(")", "]", "}", r"\}"):
+                self.fail("this bracket was never opened")
+            self.after_operand()
+            self.fail(f"unexpected {self.token.text!r}")
+        return node
+
+    def statement(self) -> Node:
+        """Read relations, joined by ``and`` and ``or``."""
+        self.enter()
+        node = self.relation()
+        while self.token.text in _LOGIC and self.token.kind in ("operator", "name"):
+            token = self.next()
+            node = Node("logic", token, (node, self.relation()), (_LOGIC[token.text],))
+        self.leave()
+        return node
+
+    def relation(self) -> Node:
+        """Read formulas, joined by ``=``, ``<`` and the like."""
+        first = self.ratio()
+        if not self.sees(*RELATIONS):
+            return first
+        token, sides, marks = self.token, [first], []
+        while self.sees(*RELATIONS):
+            marks.append(self.next().text)
+            sides.append(self.ratio())
+        return Node("relation", token, tuple(sides), tuple(marks))
+
+    def ratio(self) -> Node:
+        """Read ``a : b``."""
+        first = self.sets()
+        if not self.sees(":"):
+            return first
+        token, terms = self.token, [first]
+        while self.sees(":"):
+            self.next()
+            terms.append(self.sets())
+        return Node("ratio", token, tuple(terms))
+
+    def sets(self) -> Node:
+        """Read unions, intersections and differences."""
+        node = self.sum()
+        while self.token.text in _SETS and node.kind in _SET_KINDS:
+            token = self.next()
+            node = Node(_SETS[token.text], token, (node, self.sum()))
+        return node
+
+    def sum(self) -> Node:
+        """Read terms."""
+        token = self.token
+        children, marks = [self.product()], []
+        while self.sees("+", "-"):
+            marks.append(self.next().text)
+            children.append(self.product())
+        return Node("chain", token, tuple(children), tuple(marks)) if marks else children[0]
+
+    def product(self) -> Node:
+        """Read factors, with or without a sign between them."""
+        token = self.token
+        children, marks = [self.signed()], []
+        while True:
+            if self.sees("*", "/", "∘"):
+                marks.append(self.next().text)
+            elif self.starts_operand() and self.token.text not in _LOGIC:
+                if self.token.text in _SETS and children[-1].kind in _SET_KINDS:
+                    break
+                self.after_operand(children[-1])
+                marks.append("*")
+            else:
+                break
+            children.append(self.signed())
+        return Node("chain", token, tuple(children), tuple(marks)) if marks else children[0]
+
+    def signed(self) -> Node:
+        """Read a power, perhaps with signs before it."""
+        if not self.sees("+", "-"):
+            return self.power()
+        self.enter()
+        token = self.next()
+        operand = self.signed()
+        self.leave()
+        return operand if token.text == "+" else Node("negative", token, (operand,))
+
+    def power(self) -> Node:
+        """Read an operand, perhaps with an exponent."""
+        base = self.postfix()
+        if not self.sees("^"):
+            return base
+        if degrees := self.degrees(base):
+            return degrees
+        token = self.next()
+        self.enter()
+        exponent = self.exponent()
+        self.leave()
+        return self.postfix(self.raised(base, token, exponent))
+
+    def degrees(self, base: Node) -> Node | None:
+        r"""Read ``90^\\circ``, None where there is another exponent."""
+        if not self.peek("∘", "{∘"):
+            return None
+        self.next()
+        opened = self.next() if self.sees("{") else None
+        token = self.next()
+        if opened:
+            self.close("}", opened)
+        return Node("degrees", token, (base,))
+
+    def raised(self, base: Node, token: Token, exponent: Node) -> Node:
+        """Return a power; ``A^T`` is a transpose and ``A^-T`` that of the inverse."""
+        if base.kind == "number":
+            return Node("power", token, (base, exponent))
+        if self.is_transposing(exponent):
+            return Node("transpose", token, (base,))
+        if exponent.kind == "negative" and self.is_transposing(exponent.children[0]):
+            one = Node("number", Token("number", "1", token.position))
+            inverse = Node("power", token, (base, Node("negative", token, (one,))))
+            return Node("transpose", token, (inverse,))
+        return Node("power", token, (base, exponent))
+
+    def is_transposing(self, exponent: Node) -> bool:
+        """Whether an exponent is the letter T, and not the name of something."""
+        known = exponent.kind == "name" and exponent.token.text in ("T", "top")
+        return known and "T" not in self.words
+
+    def exponent(self) -> Node:
+        """Read what follows ``^``."""
+        braced = self.next() if self.sees("{") and self.peek("ᵀ", "-ᵀ") else None
+        if self.sees("{"):
+            return self.group()
+        minus = self.next() if self.sees("-") and self.peek("ᵀ") else None
+        if not self.sees("ᵀ"):
+            return self.signed()
+        token = self.next()
+        node = Node("name", Token("name", "top", token.position, token.end))
+        if braced:
+            self.close("}", braced)
+        return Node("negative", minus, (node,)) if minus else node
+
+    def peek(self, *signs: str) -> bool:
+        """Whether one of these comes after the token here, sign by sign."""
+        after = self.tokens[self.at + 1 : self.at + 3]
+        return any([t.text for t in after[: len(sign)]] == list(sign) for sign in signs)
+
+    def postfix(self, node: Node | None = None) -> Node:
+        """Read an operand with factorials and transposes after it."""
+        node = node or self.primary()
+        while self.sees(*_POSTFIX):
+            token = self.next()
+            node = Node(_POSTFIX[token.text], token, (node,))
+        if self.sees("^") and node.kind in ("transpose", "factorial"):
+            token = self.next()
+            node = Node("power", token, (node, self.exponent()))
+        return node
+
+
+_CLOSING = {"(": ")", "[": "]", "{": "}", r"\{": r"\}"}
+_TRIGONOMETRIC = ("sin", "cos", "tan")
+# After these, LaTeX and `sin 5n` need no brackets.
+_LOGARITHMS = ("log", "ln", "log2", "log10")
+_HYPERBOLIC = ("sinh", "cosh", "tanh", "sech", "csch", "coth")
+_BARE = (*_TRIGONOMETRIC, "sec", "csc", "cot", *_HYPERBOLIC, "exp", *_LOGARITHMS)
+_SQUARE = ("E", "Var")  # written E[X] as well
+_INVERSES = ("arcsin", "arccos", "arctan")
+
+
+class Operands(Operators):
+    """Read what stands between operators."""
+
+    def command(self) -> Node:
+        """Read what begins with a LaTeX command."""
+        raise NotImplementedError
+
+    def big_operator(self) -> Node:
+        """Read a sum, a product or a limit with what is written under it."""
+        raise NotImplementedError
+
+    def argument(self) -> Node:
+        """Read what a LaTeX command is applied to."""
+        raise NotImplementedError
+
+    def extremum(self, token: Token) -> Node:
+        """Read the largest or smallest of what an index runs through."""
+        raise NotImplementedError
+
+    def primary(self) -> Node:
+        """Read an operand."""
+        token = self.token
+        if token.kind == "number":
+            return Node("number", self.next())
+        if token.kind == "name":
+            return self.name()
+        if token.kind == "command":
+            return self.big_operator() if token.text in BIG_OPERATORS else self.command()
+        if self.sees("(", "["):
+            return self.bracketed()
+        if self.sees("{"):
+            return self.group() if self.latex else self.set("}")
+        if self.sees(r"\{"):
+            return self.set(r"\}")
+        if self.sees("|", "‖"):
+            return self.bar()
+        if self.sees("¬"):
+            return call("Not", self.next(), self.primary())
+        if self.sees("√"):
+            self.enter()
+            root = call("sqrt", self.next(), self.primary())
+            self.leave()
+            return root
+        if self.sees("∂"):
+            return self.derivative()
+        self.fail(OPERAND)
+        return None
+
+    def group(self) -> Node:
+        """Read ``{…}`` that only holds together."""
+        opened = self.next()
+        self.enter(opened)
+        inner = self.statement()
+        self.close("}", opened)
+        self.leave(opened)
+        return inner
+
+    def bar(self) -> Node:
+        """Read an absolute value or a norm."""
+        opened = self.next()
+        self.bars.append(opened.text)
+        self.enter(opened)
+        inner = self.sum()
+        self.close(opened.text, opened)
+        self.leave(opened)
+        self.bars.pop()
+        if opened.text == "|":
+            return call("abs", opened, inner)
+        if self.sees("_"):
+            self.next()
+            which = self.argument()
+            if which.token.text != "2":
+                self.fail("only the Euclidean norm is read here", which.token)
+        return call("norm", opened, inner)
+
+    def items(self, closing: tuple[str, ...], opened: Token) -> tuple[list[Node], Token]:
+        """Read what stands between brackets, separated by commas."""
+        self.enter(opened)
+        bars, self.bars = self.bars, []
+        items: list[Node] = []
+        while not self.sees(*closing) or items:
+            items.append(self.statement())
+            if not self.sees(",", ";"):
+                break
+            self.next()
+        if not self.sees(*closing):
+            self.close(closing[0], opened)
+        self.bars = bars
+        self.leave(opened)
+        return items, self.next()
+
+    def bracketed(self) -> Node:
+        """Read ``(…)``, ``[…]`` or an interval that is open at one end."""
+        opened = self.next()
+        if self.sees(_CLOSING[opened.text]) and opened.text == "(":
+            self.fail(OPERAND)
+        items, closed = self.items((")", "]"), opened)
+        matching = closed.text == _CLOSING[opened.text]
+        if len(items) == 2 and not matching:
+            return Node("interval", opened, tuple(items), (opened.text, closed.text))
+        if not matching:
+            self.fail("this bracket was never opened", closed)
+        if opened.text == "[":
+            if self.latex and len(items) == 1:
+                return Node("group", opened, tuple(items))
+            return Node("list", opened, tuple(items))
+        return Node("group" if len(items) == 1 else "tuple", opened, tuple(items))
+
+    def set(self, closing: str) -> Node:
+        """Read the elements of a set."""
+        opened = self.next()
+        items, _ = self.items((closing,), opened)
+        return Node("set", opened, tuple(items))
+
+    def name(self) -> Node:
+        """Read a name, with its index or with the arguments of a call."""
+        token = self.next()
+        if token.text == "not" and "not" not in self.words:
+            self.enter()
+            inner = self.statement() if self.sees("(") else self.relation()
+            self.leave()
+            return call("Not", token, inner)
+        known = token.text in self.functions and token.text.replace("_", "") not in self.words
+        if known and token.text in _SQUARE and self.sees("["):
+            items, _ = self.items(("]",), self.next())
+            return Node("call", token, tuple(items))
+        if self.sees("⟦", "[") and token.text not in _BARE and self.is_index(token):
+            return self.indexed(token)
+        if known and token.text in ("max", "min") and self.sees("_"):
+            return self.extremum(token)
+        if known and token.text in ("max", "min") and self.sees("{", r"\{"):
+            items, _ = self.items((_CLOSING[self.next().text],), token)
+            return Node("call", token, tuple(items))
+        if self.sees("(") and self.is_call(token, known):
+            return self.applied(token)
+        if self.latex and not known and self.is_open_call(token):
+            return self.applied(token)
+        if known and token.text in (*_BARE, *_INVERSES) and (self.implicit or self.sees("_")):
+            return self.bare_call(token)
+        return Node("name", token)
+
+    def applied(self, name: Token) -> Node:
+        """Read the arguments of a call."""
+        opened = self.next()
+        closing = _CLOSING[opened.text]
+        if self.sees(closing) and name.text not in ("FiniteSet", "EmptySet"):
+            self.fail(OPERAND)
+        items, _ = self.items((closing,), opened)
+        return Node("call", name, tuple(items))
+
+    def is_open_call(self, name: Token) -> bool:
+        r"""Whether a name that nobody declared is a function in LaTeX: ``\operatorname{Var}(X)``.
+
+        A word in letters of its own is never a factor before a bracket; where names are declared
+        it is unknown, and so is the expectation, which is no number e.
+        """
+        if name.text.replace("_", "") in self.words and not name.text.startswith(EXPECTATION):
+            return False
+        written = self.text[name.position : name.end]
+        is_word = written.startswith("\\") and len(name.text) > 1 and not is_greek(name.text)
+        if written.startswith((r"\operatorname", r"\mathbb")) and not self.sees("(", "["):
+            self.fail(f"{name.text} needs brackets: {name.text}(…)", name)
+        if not self.sees("(", "[") or name.text in WORDS | {"e"}:
+            return False
+        if self.open_functions:
+            return is_word or self.sees("(") or name.text.startswith(EXPECTATION)
+        if is_word or name.text == "E":
+            self.fail(f"unknown function {name.text}", name)
+        return False
+
+    def is_index(self, name: Token) -> bool:
+        """Whether the bracket here holds an index: it stands directly after a name."""
+        adjacent = self.token.position == name.end
+        return self.token.text == "⟦" or (adjacent and not self.latex)
+
+    def indexed(self, name: Token) -> Node:
+        """Read ``p[k]``, ``J[i, j]``, ``z_{k+1}``."""
+        opened = self.next()
+        items, _ = self.items(("]" if opened.text == "[" else "⟧",), opened)
+        if not items:
+            self.fail(OPERAND, opened)
+        return Node("indexed", name, tuple(items))
+
+    def is_call(self, token: Token, known: bool) -> bool:
+        """Whether the bracket after a name holds arguments."""
+        adjacent = self.token.position == token.end
+        unknown = token.text.replace("_", "") not in self.words
+        return known or (self.open_functions and unknown and adjacent and not self.latex)
+
+    def bare_call(self, token: Token) -> Node:
+        r"""Read ``sin 5n``, ``\\sin^2 x``, ``\\log_2 n``."""
+        arguments: list[Node] = []
+        power = None
+        if self.sees("_"):
+            self.next()
+            arguments.append(self.argument())
+        if self.sees("^"):
+            power = self.next(), self.exponent()
+        if self.sees("(") or (self.latex and self.sees("[", "{", r"\{")):
+            opened = self.next()
+            items, _ = self.items((_CLOSING[opened.text],), opened)
+        elif self.sees(*BIG_OPERATORS):
+            items = [self.power()]
+        elif self.starts_operand() and not self.is_function(self.token):
+            factors = [self.power()]
+            while (
+                self.starts_operand()
+                and not self.sees("(", "[")
+                and not self.is_function(self.token)
+            ):
+                factors.append(self.power())
+            items = [self.times(factors)]
+        else:
+            word = token.text
+            self.fail(f"{word} needs brackets: {word}(…)", token)
+        if power and token.text in _TRIGONOMETRIC and _is_minus_one(power[1]):
+            return call(f"arc{token.text}", token, *items)
+        node = Node("call", token, (*items, *arguments))
+        return Node("power", power[0], (node, power[1])) if power else node
+
+    def is_function(self, token: Token) -> bool:
+        """Whether a function begins here that needs no brackets."""
+        return token.text.removeprefix("\\") in (*_BARE, *_INVERSES) or token.text in BIG_OPERATORS
+
+    def times(self, factors: list[Node]) -> Node:
+        """Return the product of some factors."""
+        if len(factors) == 1:
+            return factors[0]
+        return Node("chain", factors[0].token, tuple(factors), ("*",) * (len(factors) - 1))
+
+    def derivative(self) -> Node:
+        """Read ``∂f/∂x``, ``∂²f/∂x∂y`` and ``∂/∂x f``."""
+        token = self.next()
+        times = self.order()
+        inner = None if self.sees("/") else self.postfix()
+        return self.by(token, times, inner)
+
+    def by(self, token: Token, times: int, inner: Node | None) -> Node:
+        """Read the lower half of a derivative, ``/∂x∂y``, and what it is applied to."""
+        if not self.sees("/"):
+            self.fail("expected '/': write a derivative as ∂f/∂x or diff(f, x)")
+        self.next()
+        variables = self.variables()
+        if times != len(variables):
+            self.fail("this is not how often it is differentiated", token)
+        return call("diff", token, inner or self.power(), *variables)
+
+    def variables(self) -> list[Node]:
+        """Read ``∂x∂y`` or ``∂x²``."""
+        variables: list[Node] = []
+        if not self.sees("∂"):
+            self.fail("expected ∂ and a variable: write a derivative as ∂f/∂x or diff(f, x)")
+        while self.sees("∂"):
+            self.next()
+            if self.token.kind != "name":
+                self.fail("expected the variable to differentiate by")
+            variable = Node("name", self.next())
+            variables += [variable] * self.order()
+        return variables
+
+    def order(self) -> int:
+        """Read how often to differentiate."""
+        if not self.sees("^"):
+            return 1
+        self.next()
+        exponent = self.exponent()
+        while exponent.kind == "group":
+            exponent = exponent.children[0]
+        if exponent.token.text not in ("1", "2", "3"):
+            self.fail("expected how often to differentiate, at most 3 times", exponent.token)
+        return int(exponent.token.text)
+
+
+def _is_minus_one(node: Node) -> bool:
+    while node.kind == "group":
+        node = node.children[0]
+    return node.kind == "negative" and node.children[0].token.text == "1"
+
+
+_MATRICES = tuple(rf"\begin{{{kind}matrix}}" for kind in ("", "b", "p"))
+
+
+class Reader(Operands):
+    """Read a formula in everyday notation or in LaTeX."""
+
+    def command(self) -> Node:
+        """Read what begins with a LaTeX command."""
+        token = self.next()
+        match token.text:
+            case r"\frac":
+                return self.fraction(token)
+            case r"\binom":
+                return call("binomial", token, self.argument(), self.argument())
+            case r"\sqrt":
+                return self.root(token)
+            case r"\boxed":
+                return Node("group", token, (self.argument(),))
+            case r"\lfloor" | r"\lceil":
+                return self.rounding(token)
+            case r"\nabla":
+                self.fail("write a derivative as diff(f, x)", token)
+            case r"\int":
+                self.fail("integrals are not read", token)
+        if token.text in _MATRICES:
+            return self.matrix(token)
+        word = token.text.removeprefix("\\")
+        if word in self.functions:
+            self.tokens[self.at - 1] = Token("name", word, token.position)
+            self.at -= 1
+            self.token = self.tokens[self.at]
+            return self.name()
+        if self.open_functions:  # a name that means nothing to us
+            return Node("name", Token("name", word, token.position, token.end))
+        self.fail(f"unknown command {token.text}", token)
+        return None
+
+    def argument(self) -> Node:
+        r"""Read ``{…}`` or one sign; of ``12`` in ``\\frac12`` the first digit alone."""
+        if self.sees("{"):
+            return self.group()
+        if self.sees("("):
+            return self.bracketed()
+        if self.token.kind == "number" and self.latex and len(self.token.text) > 1:
+            text, at = self.token.text, self.token.position
+            if text.isdigit():
+                self.put(Token("number", text[0], at), Token("number", text[1:], at + 1))
+        if self.token.kind in ("number", "name"):
+            token = self.next()
+            return Node(token.kind, token)
+        if self.token.kind == "command":
+            return self.command()
+        self.fail(OPERAND)
+        return None
+
+    def fraction(self, token: Token) -> Node:
+        r"""Read a fraction; with ∂ or an upright d on both levels it is a derivative."""
+        if self.sees("("):
+            self.fail(r"expected '{': write \frac{a}{b}")
+        above = self.at
+        if self.is_derivative():
+            self.write_partials()
+        if self.sees("{") and self.tokens[above + 1].text == "∂":
+            return self.partial_fraction(token)
+        parts = []
+        for _ in range(2):
+            if not self.starts_operand() and not self.sees("{"):
+                self.fail(r"expected '{': write \frac{a}{b}")
+            parts.append(self.argument())
+        return Node("chain", token, tuple(parts), ("/",))
+
+    def is_derivative(self) -> bool:
+        r"""Whether a d stands on both levels and can be nothing else: ``\\frac{d f}{d x}``."""
+        if "d" in self.words or not self.sees("{") or self.tokens[self.at + 1].text != "d":
+            return False
+        after = self.tokens[self.at + 2]
+        below = self.closing(self.at) + 1
+        signs = [token.text for token in self.tokens[below : below + 2]]
+        variable = self.tokens[min(below + 2, len(self.tokens) - 1)]
+        begins = after.kind in ("name", "command") or after.text in ("}", "^", "(")
+        return begins and signs == ["{", "d"] and variable.kind == "name"
+
+    def closing(self, at: int) -> int:
+        """Return where the brace that opens at `at` is closed, or the end."""
+        depth = 0
+        for place in range(at, len(self.tokens)):
+            depth += {"{": 1, "}": -1}.get(self.tokens[place].text, 0)
+            if depth == 0:
+                return place
+        return len(self.tokens) - 1
+
+    def write_partials(self) -> None:
+        """Put ∂ in the place of each d of a derivative."""
+        below = self.closing(self.at) + 1
+        for place in (self.at + 1, *range(below + 1, self.closing(below))):
+            old = self.tokens[place]
+            if old.text == "d":
+                self.tokens[place] = Token("operator", "∂", old.position, old.end)
+
+    def partial_fraction(self, token: Token) -> Node:
+        r"""Read ``\\frac{\\partial f}{\\partial x}`` and ``\\frac{\\partial}{\\partial x} f``."""
+        opened = self.next()
+        self.next()
+        times = self.order()
+        inner = None if self.sees("}") else self.product()
+        self.close("}", opened)
+        opened = self.token
+        if not self.sees("{"):
+            self.fail(r"expected '{': write \frac{a}{b}")
+        self.next()
+        variables = self.variables()
+        self.close("}", opened)
+        if times != len(variables):
+            self.fail("this is not how often it is differentiated", token)
+        return call("diff", token, inner or self.power(), *variables)
+
+    def root(self, token: Token) -> Node:
+        """Read a root of any degree."""
+        if not self.sees("["):
+            if self.sees("("):
+                items, _ = self.items((")",), self.next())
+                return call("sqrt", token, *items)
+            whole = self.token.kind == "number"
+            return call("sqrt", token, Node("number", self.next()) if whole else self.argument())
+        opened = self.next()
+        degree = self.sum()
+        self.close("]", opened)
+        return call("root", token, self.argument(), degree)
+
+    def big_operator(self) -> Node:
+        """Read a sum, a product or a limit with what is written under it."""
+        token = self.next()
+        name = BIG_OPERATORS[token.text]
+        under = self.script("_", token, name)
+        if name == "Limit":
+            if under.kind != "towards":
+                self.fail("write the limit as lim_{x → 0}", token)
+            return call(name, token, self.product(), *under.children)
+        plain = under.kind == "relation" and under.marks == ("=",)
+        if plain and self.sees("^"):
+            stop = self.script("^", token, name)
+            index, first = under.children
+            return call(name, token, self.product(), index, first, stop)
+        if under.kind == "relation" and not (under.marks == ("!=",) and len(under.children) == 2):
+            self.fail(f"write the range: {_RANGE[name]}", token)
+        body = self.product()
+        if under.kind == "relation":
+            return call(name, token, body, *under.children)._replace(marks=under.marks)
+        for index in reversed(under.children if under.kind == "tuple" else (under,)):
+            body = call(name, token, body, index)
+        return body
+
+    def extremum(self, token: Token) -> Node:
+        """Read the largest or smallest of what an index runs through.
+
+        Factors behind that, in which the index doesn't stand, are no part of it: max_j |v_j| M is
+        a product.
+        """
+        name = "Largest" if token.text == "max" else "Smallest"
+        under = self.script("_", token, "Sum")
+        body = self.product()
+        factors, marks = (body.children, body.marks) if body.kind == "chain" else ((body,), ())
+        own = 1 + max((i for i, f in enumerate(factors) if shares_a_name(f, under)), default=-1)
+        if own in (0, len(factors)):
+            return call(name, token, body, under)
+        inner = body._replace(children=factors[:own], marks=marks[: own - 1])
+        extreme = call(name, token, inner if own > 1 else factors[0], under)
+        return Node("chain", token, (extreme, *factors[own:]), marks[own - 1 :])
+
+    def script(self, sign: str, token: Token, name: str) -> Node:
+        """Read what stands under or over a sign: ``_{k=1}``, ``_(i≠j)``, ``_k``, ``_{i,j}``."""
+        if not self.sees(sign):
+            self.fail(f"write the range: {_RANGE[name]}", token)
+        self.next()
+        if not self.sees("{", "("):
+            return self.argument()
+        opened = self.next()
+        closing = "}" if opened.text == "{" else ")"
+        self.enter(opened)
+        items = [self.statement()]
+        if self.sees("→"):
+            arrow = self.next()
+            items.append(self.towards())
+        else:
+            arrow = None
+            while self.sees(","):
+                self.next()
+                items.append(self.statement())
+        self.close(closing, opened)
+        self.leave(opened)
+        if arrow:
+            side = items.pop()
+            return Node("towards", arrow, (items[0], *side.children))
+        return items[0] if len(items) == 1 else Node("tuple", opened, tuple(items))
+
+    def towards(self) -> Node:
+        """Read where a limit goes, ``0``, ``0^+`` or ``∞``, and from which side."""
+        sign = "-" if self.sees("-") else ""
+        token = self.next() if sign else self.token
+        to = self.postfix()
+        if sign:
+            to = Node("negative", token, (to,))
+        side = ""
+        if self.sees("^"):
+            self.next()
+            braced = self.sees("{", "(") and self.next()
+            if not self.sees("+", "-"):
+                self.fail("expected the side from which the limit is taken, + or -")
+            side = self.next().text
+            if braced:
+                self.close("}" if braced.text == "{" else ")", braced)
+        children = (
+            (to,) if not side else (to, Node("side", Token("operator", side, token.position)))
+        )
+        return Node("towards", token, children)
+
+    def matrix(self, token: Token) -> Node:
+        """Read the rows of a matrix."""
+        self.enter(token)
+        rows: list[Node] = []
+        cells: list[Node] = []
+        while True:
+            cells.append(self.statement())
+            if self.sees("&"):
+                self.next()
+                continue
+            rows.append(Node("list", token, tuple(cells)))
+            cells = []
+            if self.sees("\\\\"):
+                self.next()
+            if self.token.text == token.text.replace("begin", "end"):
+                self.next()
+                break
+            if self.tokens[self.at - 1].text != "\\\\":
+                self.fail("expected '&', '\\\\' or the end of the matrix")
+        self.leave(token)
+        return Node("matrix", token, tuple(rows))
+
+    def rounding(self, token: Token) -> Node:
+        """Read ``⌊x⌋`` or ``⌈x⌉``."""
+        self.enter(token)
+        inner = self.sum()
+        self.leave(token)
+        if self.token.text != token.text.replace(r"\l", r"\r"):
+            self.fail("this bracket is never closed", token)
+        self.next()
+        return call("floor" if "floor" in token.text else "ceiling", token, inner)
+
+
+_RANGE = {
+    "Sum": r"\sum_{k=1}^{n} or sum(term, k, 1, n)",
+    "Product": r"\prod_{k=1}^{n} or product(term, k, 1, n)",
+    "Limit": r"\lim_{x \to 0} or limit(f, x, 0)",
+}
+
+
+def read_tree(
+    text: object,
+    *,
+    implicit: bool,
+    functions: Container[str],
+    words: Collection[str] = (),
+    open_functions: bool = False,
+    latex: bool = False,
+) -> Node:
+    """Turn `text` into a tree, or raise `ParseError` where it stops making sense.
+
+    Parameters
+    ----------
+    text : str
+    implicit : bool
+        Whether ``2 n d`` is a product; always so in LaTeX.
+    functions : container of str
+        The names that make a call when a bracket follows.
+    words : container of str
+        Declared names, without underscores.
+    open_functions : bool
+        Whether any other name makes a call as well when a bracket follows it at once, unless it
+        also stands somewhere without one: ``n(n + 1)`` is a product.
+    latex : bool
+        Whether to read LaTeX, even where nothing in the text says so.
+    """
+    latex = latex or is_latex(str(text))
+    tokens = tokenize(text, words=words, functions=functions, split=implicit, latex=latex)
+    if "lam" in words and "lambda" not in words:  # Python keeps that word: it is no name there
+        tokens = [t._replace(text="lam") if t.text == "lambda" else t for t in tokens]
+    if open_functions:
+        words = _without_bracket(tokens, functions).union(words)
+    return Reader(str(text), tokens, implicit, functions, words, open_functions, latex).read()
+
+
+def plain_names(
+    text: object, *, implicit: bool, functions: Container[str], words: Collection[str] = ()
+) -> frozenset[str]:
+    """Return the names, without underscores, that stand in `text` without a bracket behind them."""
+    latex = is_latex(str(text))
+    tokens = tokenize(text, words=words, functions=functions, split=implicit, latex=latex)
+    return _without_bracket(tokens, functions)
+
+
+def _without_bracket(tokens: list[Token], functions: Container[str]) -> frozenset[str]:
+    found = set()
+    before = ""
+    for token, after in itertools.pairwise(tokens):
+        is_name = token.kind == "name" and token.text not in functions and token.text not in WORDS
+        transposes = token.text == "T" and before == "^"
+        differs = token.text == "d" and before in (r"\frac", "}")  # \frac{d}{dx}
+        if is_name and not transposes and not differs and after.text not in ("(", "["):
+            found.add(token.text.replace("_", ""))
+        if token.text != "{":
+            before = token.text
+    return frozenset(found)
+
+
+_RELATION = re.compile(r"\s*&?\s*(<=|≤|\\leq?(?:slant)?(?![A-Za-z])|==?)\s*&?\s*")
+_ARROW = re.compile(
+    r"^\s*(?:<=>|=>|⇔|⟺|⇒|⟹|\\(?:iff|implies|Leftrightarrow|Rightarrow|Longrightarrow)(?![A-Za-z]))"
+)
+_ORNAMENT = re.compile(r"(?:\s|\\\\|(?<=\s)[.,;]|(?<=[)\]}\w])[.,;])*\Z")
+_ENVIRONMENT = re.compile(r"\\(?:begin|end)\{(?:align|aligned|gather|gathered|equation|split)\*?\}")
+_OPENS, _CLOSES = "([{", ")]}"
+
+
+class Side(NamedTuple):
+    """One formula of a line, at its place: blanks stand for what comes before it."""
+
+    relation: str  # how it stands to what comes before: ``"="`` or ``"<="``
+    text: str
+
+
+class WrittenLine(NamedTuple):
+    """A line as written: ``= p_1 - p_1^2  # algebra`` or ``a = b = c``."""
+
+    sides: tuple[Side, ...]
+    reason: str
+
+
+def take_apart(text: str) -> WrittenLine:
+    r"""Return the formulas of a line and the reason behind it; an arrow may stand in front.
+
+    >>> sides, reason = take_apart("&= p_1 = 1/2 \\\\  # why")
+    >>> [(side.relation, side.text) for side in sides], reason
+    ([('=', '   p_1'), ('=', '         1/2')], 'why')
+    """
+    formula, _, reason = text.partition("#")
+    formula = _ENVIRONMENT.sub(lambda found: " " * len(found[0]), formula)
+    formula = _ARROW.sub(lambda found: " " * len(found[0]), formula)
+    end = _ORNAMENT.search(formula)
+    start, stop = without_dollars(formula[: end.start()] if end else formula)
+    sides: list[Side] = []
+    relation, begin, depth, at = "=", start, 0, start
+    while at < stop:
+        match = _RELATION.match(formula, at, stop) if depth == 0 else None
+        if match and (formula[at - 1 : at] not in ("<", ">", "!", ":") or match[1] != "="):
+            _add(sides, relation, formula, begin, at)
+            relation = "=" if match[1].startswith("=") else "<="
+            begin = at = match.end()
+            continue
+        depth += (formula[at] in _OPENS) - (formula[at] in _CLOSES)
+        at += 1
+    _add(sides, relation, formula, begin, stop)
+    return WrittenLine(tuple(sides), reason.strip().rstrip("."))
+
+
+def _add(sides: list[Side], relation: str, formula: str, begin: int, stop: int) -> None:
+    if formula[begin:stop].strip():
+        sides.append(Side(relation, " " * begin + formula[begin:stop].rstrip()))
+
+
+#: Operators by how strongly they bind, and how they are written.
+_SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
+_CALLED = {"Sum": "sum", "Largest": "max", "Smallest": "min"}
+_SIGNS = {"*": "·", "/": "/", "+": " + ", "-": " − "}
+
+
+def look(
+    text: object,
+    names: Collection[str],
+    *,
+    calls: Collection[str],
+    constants: Collection[str],
+    functions: Collection[str] = (),
+    implicit: bool = False,
+    indexed: Collection[str] = (),
+    latex: bool = False,
+) -> str:
+    """Return how a text is read, with brackets where it could have been meant otherwise.
+
+    Parameters
+    ----------
+    text
+        What a student wrote.
+    names
+        What it may be about; ``p_1`` and ``p1`` are the same name.
+    calls, constants
+        Functions, and names such as ``pi``, that every formula may use.
+    functions
+        Functions of the exercise's own. One may be among the names, too: ``F(x)`` is its value.
+    implicit
+        Whether ``2 n d`` is a product.
+    indexed
+        Names that carry indices: ``z`` for z_i.
+    latex
+        Whether to read LaTeX, even where nothing in the text says so.
+
+    Raises
+    ------
+    ParseError
+        If it can't be read, or holds a name that nobody declared.
+
+    Examples
+    --------
+    >>> look("1/2*x^2", ["x"], calls=[], constants=[])
+    '(1/2)·x^2'
+    """
+    known = {name.replace("_", ""): name for name in names}
+    called = frozenset(calls).difference(known).union(functions)
+    words = frozenset(known).difference(functions)
+    tree = read_tree(text, implicit=implicit, functions=called, words=words, latex=latex)
+    _check_names(tree, str(text), known, frozenset(constants), called, frozenset(indexed))
+    module = re.search(rf"\b{MODULE}", str(text))
+    hint = f"  (without {module[0]} it is the same)" if module else ""
+    return (_written(tree)[0] or " ".join(str(text).split())) + hint
+
+
+def look_line(text: str, names: Collection[str], *, equations: bool = False, **known: Any) -> str:
+    """Return how a line of a derivation is read; `known` is as for `look`.
+
+    With `equations` it must be one.
+
+    Raises
+    ------
+    ParseError
+        As `look` does.
+
+    Examples
+    --------
+    >>> look_line("= 2 x  # algebra", ["x"], calls=[], constants=[])
+    '2·x  (reason: algebra)'
+    """
+    written = take_apart(text)
+    if not written.sides:
+        raise ParseError("there is no formula", text)
+    if equations and (len(written.sides) < 2 or any(s.relation != "=" for s in written.sides)):
+        raise ParseError("expected an equation, such as a = b", text)
+    shown = []
+    for place, side in enumerate(written.sides):
+        sign = f"{'≤' if side.relation == '<=' else '='} " if place or side.relation != "=" else ""
+        shown.append(sign + _look_twice(side.text, names, known))
+    return " ".join(shown) + (f"  (reason: {written.reason})" if written.reason else "")
+
+
+def _look_twice(text: str, names: Collection[str], known: dict[str, Any]) -> str:
+    """Read a formula; what makes no sense as text may do so as LaTeX."""
+    try:
+        return look(text, names, implicit=True, **known)
+    except ParseError as error:
+        try:
+            return look(text, names, implicit=True, latex=True, **known)
+        except ParseError:
+            raise error from None
+
+
+def _check_names(
+    tree: Any,
+    text: str,
+    known: dict[str, str],
+    constants: frozenset[str],
+    calls: frozenset[str],
+    indexed: frozenset[str],
+) -> None:
+    bases = {"delta", *(_base(name) for name in known.values())}
+    bound = {
+        name.token.text
+        for node in _nodes(tree)
+        if node.kind == "call"
+        for argument in node.children[1:]
+        for name in (argument, *argument.children[:1])  # k, or (k, 1, n)
+        if name.kind == "name"
+    }
+    bound |= {
+        name.token.text
+        for node in _nodes(tree)
+        if node.kind == "indexed"  # J[i, j]
+        for name in node.children
+        if name.kind == "name"
+    }
+    for node in _nodes(tree):
+        word = node.token.text
+        if node.kind != "name" or word in constants | bound or word.replace("_", "") in known:
+            continue
+        if "_" in word and _base(word) in bases and bound:  # p_k, where k runs
+            continue
+        if "_" in word and word.partition("_")[0] in indexed:
+            continue
+        near = difflib.get_close_matches(word.replace("_", ""), known, n=1, cutoff=0.5)
+        near += difflib.get_close_matches(word, calls, n=1, cutoff=0.7)
+        hint = f"the names are {', '.join(known.values())}" if known else "no names are expected"
+        if near:
+            hint = f"did you mean {known.get(near[0], near[0])}?"
+        hint = say_derivative(word, known.values(), calls) or hint
+        raise ParseError(f"unknown name {word}; {hint}", text, node.token.position)
+
+
+def say_derivative(word: str, names: Collection[str], functions: Collection[str]) -> str:
+    """Return how the derivative ``T'`` of a function is written, "" for other words.
+
+    >>> say_derivative("T'", ["x", "T"], ["T"])
+    "for T' write diff(T(x), x)"
+    """
+    base = word.rstrip("'′")
+    if base == word or base not in functions:
+        return ""
+    by = next((name for name in names if name not in functions), "x")
+    return f"for {word} write diff({base}({by}), {by})"
+
+
+def _base(name: str) -> str:
+    return re.split(r"[_0-9]", name, maxsplit=1)[0]
+
+
+def _nodes(tree: Any) -> Iterator[Any]:
+    yield tree
+    for child in tree.children:
+        yield from _nodes(child)
+
+
+def _written(node: Any) -> tuple[str, int]:
+    """Return how a tree is written, and how strongly it holds together; "" for rare things."""
+    kind, word = node.kind, node.token.text
+    if kind in ("number", "name"):
+        return word, _PRODUCT if "/" in word else _ATOM
+    if kind == "group" and len(node.children) == 1:
+        return _written(node.children[0])
+    pieces = [_written(child) for child in node.children]
+    if not all(text for text, _ in pieces):
+        return "", _ATOM
+    if kind == "call":
+        return f"{_CALLED.get(word, word)}({', '.join(text for text, _ in pieces)})", _ATOM
+    if kind == "tuple":
+        return f"({', '.join(text for text, _ in pieces)})", _ATOM
+    if kind == "indexed":
+        return f"{word}[{', '.join(text for text, _ in pieces)}]", _ATOM
+    if kind == "negative":
+        return f"−{_in_brackets(pieces[0], _POWER)}", _SIGN
+    if kind == "power":
+        return f"{_in_brackets(pieces[0], _ATOM)}^{_in_brackets(pieces[1], _ATOM)}", _POWER
+    if kind in ("transpose", "factorial"):
+        return _in_brackets(pieces[0], _ATOM) + ("ᵀ" if kind == "transpose" else "!"), _POWER
+    if kind == "chain" and set(node.marks) <= _SIGNS.keys():
+        return _chain(pieces, node.marks)
+    return "", _ATOM
+
+
+def _chain(pieces: list[tuple[str, int]], marks: Collection[str]) -> tuple[str, int]:
+    level = _SUM if set(marks) <= {"+", "-"} else _PRODUCT
+    text = _in_brackets(pieces[0], level)
+    divided = False
+    for mark, piece in zip(marks, pieces[1:], strict=True):
+        if divided:
+            text = f"({text})"
+        own = _ATOM + 1 if piece[0].startswith("−") else level + 1
+        text += _SIGNS[mark] + _in_brackets(piece, own)
+        divided = mark == "/"
+    return text, level
+
+
+def _in_brackets(piece: tuple[str, int], level: int) -> str:
+    text, own = piece
+    return text if own >= level else f"({text})"
+
+
+CALLS = frozenset(['Abs', 'And', 'Complement', 'Derivative', 'EmptySet', 'Eq', 'FiniteSet', 'Ge', 'Gt', 'Implies', 'Intersection', 'Interval', 'Interval.Lopen', 'Interval.Ropen', 'Interval.open', 'KroneckerDelta', 'Le', 'Limit', 'Lt', 'Matrix', 'Max', 'Min', 'Ne', 'Not', 'Or', 'Product', 'Sum', 'Union', 'Xor', 'abs', 'acos', 'acosh', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'artanh', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'binomial', 'cbrt', 'ceil', 'ceiling', 'conjugate', 'cos', 'cosh', 'cot', 'coth', 'csc', 'csch', 'det', 'diag', 'diff', 'erf', 'exp', 'factorial', 'floor', 'im', 'limit', 'ln', 'log', 'log10', 'log2', 'max', 'min', 'norm', 'prod', 'product', 're', 'root', 'sec', 'sech', 'sgn', 'sigmoid', 'sign', 'sin', 'sinh', 'sqrt', 'sum', 'tan', 'tanh', 'tr', 'trace', 'transpose'])
+CONSTANTS = frozenset(['E', 'EmptySet', 'False', 'I', 'True', 'e', 'inf', 'infinity', 'infty', 'oo', 'pi'])
