@@ -1,5 +1,6 @@
 """Graders on other machines: the same grades, whoever is lost, and nothing for strangers."""
 
+import logging
 import os
 import shutil
 import signal
@@ -259,6 +260,7 @@ def test_a_scheduler_that_ends_is_said_and_the_next_run_goes_on(
         process.kill()
         with pytest.raises(CourseError, match="is gone.*the next run goes on"):
             graded += done
+        assert not logging.getLogger("distributed.batched").isEnabledFor(logging.ERROR)
     again = list(grade_class(course, work, opened=lambda _: Serial(course)))
     assert records(again) == here(course, work)
 

@@ -7,6 +7,7 @@ there: what became of a job when its worker is lost is then known, and so is wha
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import secrets
 import threading
@@ -43,6 +44,8 @@ _SILENT = 30.0  # seconds without the scheduler, after which it is given up
 _UNMANNED = 120.0  # seconds to wait for another worker, when there are jobs and none is left
 _FORGET = 20.0  # seconds for the workers to end their processes
 _CALLED_OFF = ("cancelled", "lost")  # what Dask says of a future that nobody works on
+#: What Dask says of a lost connection, tracebacks included: who asks is told in a sentence.
+_LOGS = ("distributed", "distributed.client", "tornado.application")
 _FAILURES = 2  # of one job: a worker was lost with it, the second time with it alone
 
 
@@ -110,6 +113,8 @@ class Cluster:
         self._ended = ""  # why nothing more is graded
 
     def __enter__(self) -> Self:
+        for name in _LOGS:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
             self._client = Client(
                 self._scheduler, security=self._security, set_as_default=False, timeout=_CONNECT
