@@ -21,10 +21,15 @@ c.Course.assignments = [
         "best": {"essay": 4},
     },
     {"id": "a12_capstone", "title": "Build, train, look inside"},
-    {"id": "a13_modern", "title": "Attention as it is built today"},
+    {
+        "id": "a13_modern",
+        "title": "Attention as it is built today",
+        "stars": ["superposition", "induction_by_hand", "decay_duality"],
+    },
 ]
 # A due date is an ISO time with a time zone: "due": "2027-03-01 23:59 UTC".
-# "best": of the parts of that name, marked by hand, so many count.
+# "best": of the parts of that name, marked by hand, so many count; "stars": exercises whose points
+# come on top.
 
 # Seconds for a cell and for a call of a checked function, MiB for a submission.
 c.Course.limits = {"cell_seconds": 10.0, "call_seconds": 5.0, "memory_mb": 1024}

@@ -21,7 +21,8 @@
 # | 3 Looking inside | what the last layer can say, who made a logit, crowded features, heads that copy | 110 min |
 # | 4 Training and serving | parameters against tokens, drafts, decay and state, bandwidth or arithmetic | 125 min |
 #
-# That is **eight hours**; the parts can be done on different days. How to work with it:
+# That is **six hours**, and two more for the three exercises with a ★: they are harder, and what you earn there comes on top. The
+# parts can be done on different days. How to work with it:
 #
 # - Positions count from 0, logarithms are natural unless a base is named.
 # - Give numbers to at least four significant digits, small ones too (`0.0002907`, not `0.0003`).

@@ -167,11 +167,12 @@ def generate(
     from autograder.course.config import Course
     from autograder.course.discover import load_assignment
     from autograder.delivery.releasing import generate as build
+    from autograder.grading.results import ALL
 
     found = Course.load(course)
     ids = found.ids(assignments)
     drift = build(found, ids, check=check)
-    for id in (id for id in ids if id in found.best):
+    for id in (id for id in ids if found.counting[id] != ALL):
         for line in load_assignment(found, id).choices:
             print(line)
     for change in drift:

@@ -11,6 +11,7 @@ from typing import Any
 from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.course.settings import check_settings
+from autograder.grading.results import Counting
 from autograder.sandbox.isolation import Isolation
 
 CONFIG = "course_config.py"
@@ -44,8 +45,8 @@ class Course:
         Whether the course has the checks that need a GPU.
     given
         Assignments whose functions are given, as code, to those who build on them later.
-    best
-        Of parts of one name, marked by hand, that many count: by assignment, then by name.
+    counting
+        Which of the points count, by assignment.
     hint_cost
         The share of an exercise's automatic points that each hint costs which was taken.
     demo
@@ -71,7 +72,7 @@ class Course:
     minimum_tier: str | None = None
     gpu: bool = True
     given: Sequence[str] = ()
-    best: dict[str, dict[str, int]] = field(default_factory=dict)
+    counting: dict[str, Counting] = field(default_factory=dict)
     hint_cost: float = 0.0
     demo: Sequence[str] = ()
     solutions: bool = False
@@ -121,7 +122,10 @@ class Course:
             str(config.CourseDirectory.get("course_id", "") or root.name),
             {entry["id"]: entry["title"] for entry in listed},
             due={entry["id"]: entry["due"] for entry in listed if entry.get("due")},
-            best={entry["id"]: entry["best"] for entry in listed if "best" in entry},
+            counting={
+                entry["id"]: Counting(entry.get("best", {}), [*entry.get("stars", ())])
+                for entry in listed
+            },
             config=config,
             **{name: value for name, value in settings.items() if name != "assignments"},
         )

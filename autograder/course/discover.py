@@ -60,10 +60,16 @@ class Assignment:
 
     @property
     def choices(self) -> list[str]:
-        """Say of how many parts of a name the best count, and how many points that leaves."""
+        """Say which points don't count like others, and how many that leaves."""
         total = sum(exercise.points for exercise in self.sound.values())
-        found = []
-        for name, count in self.course.best.get(self.id, {}).items():
+        counting, found = self.course.counting[self.id], []
+        if counting.stars:
+            extra = sum(self.sound[id].points for id in counting.stars if id in self.sound)
+            found.append(
+                f"{self.id}: {total:g} points in all, of which {extra:g} are extra: "
+                f"{', '.join(counting.stars)}"
+            )
+        for name, count in counting.best.items():
             parts = [p.points for e in self.sound.values() for p in e.parts if p.name == name]
             earned = total - sum(sorted(parts)[:-count])
             found.append(

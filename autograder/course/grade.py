@@ -29,7 +29,7 @@ from autograder.exercise import Exercise
 from autograder.grading import budget
 from autograder.grading.gpu import Gpu
 from autograder.grading.marking import Assigned
-from autograder.grading.results import Grade
+from autograder.grading.results import ALL, Counting, Grade
 from autograder.grading.submission import grade_submission, lost
 from autograder.grading.yardstick import Yardstick
 from autograder.sandbox import Isolation, SandboxError, probe
@@ -152,7 +152,7 @@ class Grader:
             note=note,
             reason=reason,
             errored=ours,
-            best=self._best(job.assignment),
+            counting=self._counting(job.assignment),
         )
         release = self.release(job.assignment)
         notebook = _handed_in(job, release) if ours else release.notebook
@@ -203,7 +203,7 @@ class Grader:
             runs=runs,
             secret=secret_of(self.course),
             blank=as_released(restored, release),
-            best=self._best(handed.assignment),
+            counting=self._counting(handed.assignment),
             hint_cost=self.course.hint_cost,
         )
         lacking = any(
@@ -212,8 +212,8 @@ class Grader:
         )
         return Graded(*graded, "" if lacking else handed.key, runs.asked)
 
-    def _best(self, assignment: str) -> dict[str, int]:
-        return self.course.best.get(assignment, {})
+    def _counting(self, assignment: str) -> Counting:
+        return self.course.counting.get(assignment, ALL)
 
     def _handed_over(self, assignment: str) -> set[str]:
         """Return torch, where a check may hand over tensors.

@@ -51,9 +51,9 @@ class Keys:
         course = self._course
         exercises = Release.load(course, assignment).data["exercises"]
         granted = notebook_limits(course, exercises), course.gpu, course.hint_cost
-        best = sorted(course.best.get(assignment, {}).items())
+        counting = course.counting.get(assignment)
         own = sorted((id, course.exercise_limits.get(id)) for id in exercises)
-        settings = repr((granted, best, own)).encode()
+        settings = repr((granted, counting, own)).encode()
         return _hash(
             [settings, self._engine, self._secret, *map(_hash_file, self._files(assignment))]
         )

@@ -12,6 +12,7 @@ from autograder.course.carrying import carry_problems
 from autograder.course.config import CONFIG
 from autograder.course.datafiles import data_problems
 from autograder.course.discover import Assignment, SourceCell
+from autograder.course.settings import meant
 from autograder.exercise import Exercise, Part
 from autograder.exercise.cell_names import Unparsable, names
 from autograder.grading.demonstrations import unneeded
@@ -37,9 +38,15 @@ def problems(assignment: Assignment) -> list[str]:
 
 
 def _no_choice(assignment: Assignment) -> list[str]:
-    """Parts of which the best are to count, and can't."""
-    found = []
-    for name, best in assignment.course.best.get(assignment.id, {}).items():
+    """Parts of which the best are to count, and can't, and stars that are no exercise."""
+    counting = assignment.course.counting[assignment.id]
+    found = [
+        f'"stars" of {assignment.id} names `{id}`, which is no exercise there'
+        f"{meant(id, assignment.exercises)}"
+        for id in counting.stars
+        if id not in assignment.exercises
+    ]
+    for name, best in counting.best.items():
         items = [i for e in assignment.sound.values() for i in e.items if i.name == name]
         said = f'"best" of {assignment.id} says that {best} of the parts `{name}` count'
         if len(items) < best:

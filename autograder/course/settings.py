@@ -62,6 +62,7 @@ _ENTRY = {
         _of(str, type(None)), "a text, a time with its zone, like '2027-03-01 23:59 UTC'"
     ),
     "best": _Setting(_counts, 'how many of the parts of a name count, like {"essay": 4}'),
+    "stars": _Setting(_names, 'a list of exercises, like ["qk_norm"]'),
 }
 
 

@@ -122,7 +122,7 @@ def simulate(
 
 def _choices(assignment: Assignment) -> list[tuple[list[str], int]]:
     """Return the cells of which only the best count, and how many these are."""
-    best = assignment.course.best.get(assignment.id, {})
+    best = assignment.course.counting[assignment.id].best
     parts = [(id, part.name) for id, e in assignment.sound.items() for part in e.parts]
     return [([part_of(id, n) for id, n in parts if n == name], best[name]) for name in best]
 

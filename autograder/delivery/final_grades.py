@@ -206,7 +206,8 @@ def _section(whole: Grade, grade: ExerciseGrade, released: dict[str, Any], marks
     known = [line.score for line in counting if line.score is not None]
     nothing = automatic is None or all(line.waits and line.score is None for line in lines)
     score = None if nothing else (automatic or 0.0) + sum(known)
-    title = released.get("title", grade.id)
+    star = "★ " if grade.id in whole.stars else ""
+    title = star + released.get("title", grade.id)
     again = adjusted and check is not None and check.pending
     return Section(title, grade, lines, score, adjusted, again, marks.comments.get(grade.id, ""))
 

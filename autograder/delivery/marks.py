@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -13,6 +13,7 @@ from autograder.course.config import Course
 from autograder.course.release import Release
 from autograder.delivery.database import opened
 from autograder.delivery.hand_in import said_late
+from autograder.grading.results import ALL
 from autograder.student.notebook import CHECK, part_of
 
 
@@ -30,6 +31,8 @@ class Mark:
         Does a person still have to look?
     left_out
         Is it beyond the best ones, where only so many count?
+    star
+        Is it of an exercise that nobody needs, whose points come on top?
     """
 
     auto: float | None
@@ -38,6 +41,7 @@ class Mark:
     max_score: float
     pending: bool
     left_out: bool = False
+    star: bool = False
 
     @property
     def score(self) -> float:
@@ -67,8 +71,8 @@ class Marks:
 
     @property
     def max_score(self) -> float:
-        """Points that could be had."""
-        return sum(mark.max_score for mark in self.counting)
+        """Points that are needed for everything."""
+        return sum(mark.max_score for mark in self.counting if not mark.star)
 
     @property
     def lateness(self) -> str:
@@ -122,6 +126,12 @@ class Marks:
 
         for cell in sorted(self.cells.keys() & set(cells), key=rank)[best:]:
             self.cells[cell] = replace(self.cells[cell], left_out=True)
+
+    def mark_stars(self, exercises: Iterable[str], stars: Collection[str]) -> None:
+        """Take the points of these exercises for extra ones."""
+        for cell, mark in self.cells.items():
+            if owner(cell, exercises) in stars:
+                self.cells[cell] = replace(mark, star=True)
 
 
 def owner(cell: str, exercises: Iterable[str]) -> str:
@@ -186,10 +196,13 @@ def scores(course: Course, assignment: str) -> dict[str, Marks]:
             marks.late_penalty = notebook.late_submission_penalty or 0.0
             if submission.assignment.duedate:  # nbgrader fails on an extension without one
                 marks.seconds_late = submission.total_seconds_late
-    for part, best in course.best.get(assignment, {}).items():
-        cells = [part_of(id, part) for id in Release.load(course, assignment).data["exercises"]]
+    counting = course.counting[assignment]
+    if counting != ALL:
+        exercises = Release.load(course, assignment).data["exercises"]
         for marks in found.values():
-            marks.leave_out(cells, best)
+            for part, best in counting.best.items():
+                marks.leave_out([part_of(id, part) for id in exercises], best)
+            marks.mark_stars(exercises, counting.stars)
     return dict(found)
 
 

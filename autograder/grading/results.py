@@ -141,6 +141,25 @@ class ExerciseGrade:
 
 
 @dataclass(frozen=True)
+class Counting:
+    """Which points of an assignment count.
+
+    Attributes
+    ----------
+    best
+        Of the items of such a name, that many: those with the most points.
+    stars
+        Exercises that nobody needs: what is earned there comes on top.
+    """
+
+    best: dict[str, int] = field(default_factory=dict)
+    stars: list[str] = field(default_factory=list)
+
+
+ALL = Counting()  #: Every point counts.
+
+
+@dataclass(frozen=True)
 class Grade:
     """The outcome of a submission.
 
@@ -156,8 +175,8 @@ class Grade:
         What was unusual about the file, in sentences for the student.
     runtime
         Seconds of wall clock and CPU, peak memory in MiB, engine version.
-    best
-        Of the items of such a name, that many count: those with the most points.
+    best, stars
+        Which of the points count; see `Counting`.
     """
 
     assignment: str
@@ -167,6 +186,7 @@ class Grade:
     notices: list[str] = field(default_factory=list)
     runtime: dict[str, Any] = field(default_factory=dict)
     best: dict[str, int] = field(default_factory=dict)
+    stars: list[str] = field(default_factory=list)
 
     @property
     def score(self) -> float:
@@ -175,8 +195,9 @@ class Grade:
 
     @property
     def max_score(self) -> float:
-        """Points that could be had, those given by hand included."""
-        total = sum(exercise.max_score for exercise in self.exercises)
+        """Points that are needed for everything, those given by hand included; none for stars."""
+        needed = [e for e in self.exercises if e.id not in self.stars]
+        total = sum(exercise.max_score for exercise in needed)
         for name, count in self.best.items():
             total -= sum(sorted(i.max_score for i in self._named(name))[:-count])
         return round(total, 2)
@@ -199,6 +220,7 @@ class Grade:
         head |= {"isolation": self.isolation, "score": self.score, "max_score": self.max_score}
         rest: dict[str, Any] = {"notices": self.notices, "runtime": self.runtime}
         head |= {"best": self.best} if self.best else {}
+        head |= {"stars": self.stars} if self.stars else {}
         return head | {"exercises": exercises} | rest
 
     @classmethod

@@ -13,7 +13,7 @@ from autograder.grading.gpu import Gpu
 from autograder.grading.hints import hints_taken, with_hints
 from autograder.grading.marking import Assigned, Marking
 from autograder.grading.phases import Calls, Cells
-from autograder.grading.results import ExerciseGrade, Grade, Item, Status
+from autograder.grading.results import ALL, Counting, ExerciseGrade, Grade, Item, Status
 from autograder.grading.rubric import rubric_cell
 from autograder.grading.runner import Runner
 from autograder.grading.runs import Runs
@@ -39,7 +39,7 @@ def grade_submission(
     runs: Runs | None = None,
     secret: str = "",
     blank: Collection[str] = (),
-    best: Mapping[str, int] | None = None,
+    counting: Counting = ALL,
     hint_cost: float = 0.0,
 ) -> tuple[Grade, Notebook]:
     """Run a restored notebook and grade every exercise.
@@ -64,8 +64,8 @@ def grade_submission(
         The course's, with which inputs are drawn.
     blank
         The grade_ids of cells that are as they were released: no rubric stands above them.
-    best
-        Of the items of such a name, that many count.
+    counting
+        Which of the points count.
     hint_cost
         The share of an exercise's automatic points that a hint costs.
 
@@ -113,7 +113,8 @@ def grade_submission(
         list(grades.values()),
         list(notices),
         runtime,
-        dict(best or {}),
+        counting.best,
+        counting.stars,
     )
     return grade, {**notebook, "cells": cells}
 
@@ -180,7 +181,7 @@ def lost(
     reason: str,
     errored: bool,
     isolation: str = "none",
-    best: Mapping[str, int] | None = None,
+    counting: Counting = ALL,
 ) -> Grade:
     """Return the grade of a submission that could not be run at all.
 
@@ -193,7 +194,9 @@ def lost(
         rows = [Item(i.name, i.rubric, status, score, i.points, note, reason) for i in items]
         rows = rows or [Item(a.id, "", status, score, a.max_score, note, reason)]
         exercises.append(ExerciseGrade.of(a.id, rows, variant=a.variant))
-    return Grade(assignment, student, isolation, exercises, [reason], best=dict(best or {}))
+    return Grade(
+        assignment, student, isolation, exercises, [reason], {}, counting.best, counting.stars
+    )
 
 
 _NOT_RUN = {

@@ -199,3 +199,7 @@ def test_both_numbers_are_said_where_only_the_best_texts_count(course):
     assert load_assignment(Course.load(course.root), MOTION).choices == [
         "m01_motion: 14 points in all, of which 12 can be earned: the best 1 of 2 `why` count"
     ]
+    config.write_text(config.read_text().replace('"best": {"why": 1}', '"stars": ["mean_speeds"]'))
+    assert load_assignment(Course.load(course.root), MOTION).choices == [
+        "m01_motion: 14 points in all, of which 6 are extra: mean_speeds"
+    ]

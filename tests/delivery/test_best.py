@@ -46,7 +46,7 @@ def written(choosing, graded, save):
         for cell in notebook["cells"]:
             if cell["id"] in BOTH:
                 cell["source"] = texts.get(cell["id"], "Write here.")
-        grade = replace(one.grade, exercises=[qk, norm], best=choosing.best[A])
+        grade = replace(one.grade, exercises=[qk, norm], best=choosing.counting[A].best)
         save(choosing, replace(one, grade=grade, notebook=notebook))
         with Gradebook(choosing.database) as book:  # as formgrader does
             for cell, points in marks.items():

@@ -37,10 +37,17 @@ def test_minutes_add_up(id):
         found = MINUTES.findall(part)
         written = sorted(int(more or 0) for _, more, _ in found)
         kinds = {kind for *_, kind in found}
-        counted = [n for name, n in COURSE.best.get(id, {}).items() if name in kinds]
+        counted = [n for name, n in COURSE.counting[id].best.items() if name in kinds]
         more = sum(written[-counted[0] :] if counted else written)
         # Whoever sums up may round, but not by an exercise.
         assert abs(sum(int(own) for own, *_ in found) + more - int(promised)) < 5, title
+
+
+@pytest.mark.parametrize("id", COURSE.ids())
+def test_stars_are_those_whose_points_are_extra(id):
+    stars = [head for _, head in HEADING.findall(texts(id)) if head.startswith("★")]
+    assert len(stars) == len(COURSE.counting[id].stars)
+    assert texts(id).count("an optional star exercise.*") == len(stars)
 
 
 @pytest.mark.parametrize("id", COURSE.ids())

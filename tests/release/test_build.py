@@ -219,6 +219,10 @@ PROBLEMS = {
         {"course_config": [('"Mini"', '"Mini", "best": {"letter": 1}')]},
         "`letter` count, and not all are marked by hand",
     ),
+    "a star that is no exercise": (
+        {"course_config": [('"Mini"', '"Mini", "stars": ["by_hnd"]')]},
+        "a01_mini names `by_hnd`, which is no exercise there (did you mean 'by_hand'?)",
+    ),
     "a mistake that hides": (
         {"by_hand": [("return x**2", "return 2 * x")]},
         "by_hand: only 0 of 2000 draws",
