@@ -48,14 +48,13 @@ def _section(assignment: Assignment) -> str:
         raise ValueError("; ".join(broken.message for broken in assignment.broken))
     times = minutes(assignment)
     stars = assignment.course.counting[assignment.id].stars
-    points = sum(exercise.points for id, exercise in assignment.sound.items() if id not in stars)
-    extra = ", and those with a ★ on top" if stars else ""
-    head = f"{len(assignment.sound)} exercises, {points:g} points{extra}."
+    points = sum(exercise.points for exercise in assignment.sound.values())
+    head = f"{len(assignment.sound)} exercises, {points:g} points."
     best = "".join(f" {sentence}." for sentence in assignment.choices)
     columns = ["exercise", "source", "what is written", "points", "minutes"]
     rows = [
         [
-            f"{'★ ' * (id in stars)}{e.title} (`{id}`)",
+            f"{'★ ' if id in stars else ''}{e.title} (`{id}`)",
             e.source,
             ", ".join(kinds(e)),
             f"{e.points:g}",
