@@ -117,8 +117,11 @@ def test_declared_real_names_compare_solutions():
 
 def test_a_declared_function_is_one():
     assumptions = {"f": "function", "x": "real"}
-    verdict = equivalent("f(x)^2", "f(x)*f(x)", variables=["f", "x"], assumptions=assumptions)
-    assert verdict.equal
+    known = {"variables": ["f", "x"], "assumptions": assumptions}
+    assert equivalent("f(x)^2", "f(x)*f(x)", **known).equal
+    for spelled in (r"\frac{df}{dx} f", "diff(f, x) f(x)", r"f \cdot \frac{d}{dx} f(x)"):
+        assert equivalent(spelled, "diff(f(x)^2, x)/2", **known).equal
+    assert not equivalent(r"\frac{df}{dx} f", "0", **known).equal
 
 
 def test_pieces_are_proved_by_sympy():

@@ -175,6 +175,15 @@ def test_read_keeps_lines_as_written():
         DIAGONAL.read([QUOTIENT, "p1*"])
 
 
+@pytest.mark.parametrize("begin", [">= ", r"\ge ", "≥", "> ", "< "])
+def test_a_line_that_begins_with_another_relation_is_told_which_there_are(begin):
+    chain = Chain(start="x + x", target="2*x", names=("x",))
+    message = r"Line 2 cannot be read: a line begins with = or <="
+    with pytest.raises(ParseError, match=message):
+        chain.read_line(2, f"{begin}2 x")
+    assert chain.read_line(2, "=> x + x = 2 x")
+
+
 def test_differentiating_by_a_defined_name_is_unreadable():
     assert kinds(DIAGONAL.examine(["diff(p1, Z)"]))[0] == (1, "unreadable")
 

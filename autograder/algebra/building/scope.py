@@ -82,8 +82,13 @@ class Scope:
         return frozenset((self.names or {}).keys() | declared) - self.functions
 
     def find(self, word: str) -> sympy.Expr | None:
-        """Return the symbol or constant called `word`, None if there is none."""
+        """Return the symbol or constant called `word`, None if there is none.
+
+        A declared function without brackets is one of the only variable: ``dT/dx`` is of T(x).
+        """
         declared = self.names is not None and plain_name(word) in self.names
+        if declared and word in self.functions and len(self.words) == 1:
+            return sympy.Function(word)(self._symbol(*self.words))
         if (delta := _DELTA.fullmatch(word)) and (declared or self.names is None):
             return sympy.KroneckerDelta(*(sympy.Symbol(i, integer=True) for i in delta.groups()))
         if declared and self.names:

@@ -15,12 +15,12 @@ from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving.calculus import contraction, linear
 from autograder.algebra.deriving.for_every_n import equal_for_all
 from autograder.algebra.deriving.indexed_chain import IndexedChain
+from autograder.algebra.deriving.language import line_parts
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.premises import IndexedLine
 from autograder.algebra.deriving.rules import DERIVATIVES
 from autograder.algebra.deriving.written_out import World, rewritten, value
 from autograder.algebra.reading.errors import ParseError
-from autograder.algebra.reading.lines import take_apart
 from autograder.algebra.reading.tree import Node
 
 _KEPT = 128  # lines of which it is known whether they hold
@@ -81,11 +81,9 @@ class EquationChain(IndexedChain):
             raise ValueError(f"the given equation does not hold for `where`: {holds.how}")
         super().__post_init__()
 
-    def read_line(self, number: int, text: object, before: Sequence[Line] = ()) -> list[Line]:  # noqa: ARG002
+    def read_line(self, number: int, raw: object, before: Sequence[Line] = ()) -> list[Line]:  # noqa: ARG002
         """Read the equations of one line."""
-        if not isinstance(text, str):
-            raise ParseError(f"Line {number} cannot be read: it is no text")
-        written = take_apart(text)
+        text, written = line_parts(number, raw)
         if len(written.sides) < 2 or any(side.relation != "=" for side in written.sides):
             reason = f"Line {number} cannot be read: expected an equation, such as a = b"
             raise ParseError(reason, text, 0)

@@ -16,10 +16,27 @@ from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.structure import Structure, structure
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.grammar import read_tree
-from autograder.algebra.reading.lines import take_apart
+from autograder.algebra.reading.lines import WrittenLine, take_apart
 from autograder.algebra.reading.tree import Node
 
 _CALLS = frozenset(CALLS)
+
+
+def line_parts(number: int, raw: object) -> tuple[str, WrittenLine]:
+    """Return a line as text, and taken apart.
+
+    Raises
+    ------
+    ParseError
+        That says which line it is.
+    """
+    if not isinstance(raw, str):
+        raise ParseError(f"Line {number} cannot be read: it is no text")
+    try:
+        return raw, take_apart(raw)
+    except ParseError as error:
+        reason = f"Line {number} cannot be read: {error.reason}"
+        raise ParseError(reason, raw, error.position) from None
 
 
 class Language:
@@ -36,11 +53,9 @@ class Language:
         """Whether a line may be at least as large as the one before."""
         return False
 
-    def read_line(self, number: int, text: object, before: Sequence[Line] = ()) -> list[Line]:
+    def read_line(self, number: int, raw: object, before: Sequence[Line] = ()) -> list[Line]:
         """Read the formulas of one line; the first of several is left out if it stands before."""
-        if not isinstance(text, str):
-            raise ParseError(f"Line {number} cannot be read: it is no text")
-        written = take_apart(text)
+        text, written = line_parts(number, raw)
         if not written.sides:
             raise ParseError(f"Line {number} cannot be read: there is no formula", text)
         read = []
