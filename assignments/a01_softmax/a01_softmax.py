@@ -20,7 +20,7 @@
 #
 # | part | you learn | time |
 # |---|---|---|
-# | 1 The function | to compute it, by hand and safely by machine; what it ignores | 50 min |
+# | 1 The function | to compute it, by hand and safely by machine; what it ignores | 55 min |
 # | 2 Temperature | to sharpen and flatten it; what it is a soft version of, and what not | 60 min |
 # | 3 Its derivative | the Jacobian: by proof, as code, as a matrix with eigenvalues | 75 min |
 # | 4 At work | the loss of a classifier, a softened teacher, sampling | 40 min |
@@ -187,7 +187,7 @@ scaled = None  # a formula in p1, p2, p3
 # %% [markdown]
 # ### True or false about softmax
 #
-# *10 minutes.* Most of what one needs to know about softmax fits into a sentence each, and so does most of what
+# *15 minutes.* Most of what one needs to know about softmax fits into a sentence each, and so does most of what
 # is mistaken. Logits are finite real numbers here, there are three or more of them, and arithmetic
 # is exact.
 #
@@ -212,13 +212,16 @@ scaled = None  # a formula in p1, p2, p3
 your_numbers("softmax_props")
 
 # %% [markdown]
-# `true_set`: the letters of **your** statements that are true, `{"A", "F"}` or `"AF"` for example.
-# You earn the share of the true statements that you name minus that of the false ones, so guessing
-# does not pay. Before you call one of them false, look for three logits that contradict it: an
-# example settles such a question for good.
+# 1. `true_set`: the letters of **your** statements that are true, `{"A", "F"}` or `"AF"` for example.
+#    You earn the share of the true statements that you name minus that of the false ones, so guessing
+#    does not pay.
+# 2. `counterexample`: an example settles for good that a statement is false, and here one is enough. Give three
+#    *different* logits at which **each** of your false statements fails. (Where a statement compares with other
+#    logits, made from these, choose them so that it fails.)
 
 # %% exercise="softmax_props"
-true_set = None  # letters
+true_set = None        # letters
+counterexample = None  # three numbers
 
 # %% [markdown]
 # ## 2 Temperature

@@ -146,7 +146,7 @@ madds_with_heads = None   # a whole number
 # ### A quarter of a gibibyte
 #
 # *25 minutes.* For memory one matrix is what matters: $n \times n$ weights, one number for every pair.
-# A famous warning says that a sequence of 8192 tokens takes "256 MB". It leaves out three
+# One reads that the matrix of a sequence of 8192 tokens takes "256 MB". That leaves out three
 # things. The unit is MiB ($1024^2$ bytes; in MB, $1000^2$ bytes, the number is another one). The
 # matrix exists once *per head, per layer and per example of the batch*. And it assumes numbers of
 # four bytes each.
@@ -227,9 +227,9 @@ mean = None           # one number
 # *40 minutes.* Now measure. Write both kinds of attention for one head, and time them for
 # $n = 100, 500, 1000, 2000, 5000$ with $d = 64$.
 #
-# A well-known page presents such a race with a spectacular winner. Its standard attention is $Q K^\top$ followed by
-# `np.apply_along_axis(softmax, 1, scores)`, a Python call for every row, and each method is run once, right after
-# it was defined, with a clock around it.
+# Such a race can be given a spectacular winner. Take as standard attention $Q K^\top$ followed by
+# `np.apply_along_axis(softmax, 1, scores)`, a Python call for every row, and run each method once, right after
+# it was defined, with a clock around it. Measurements like that have been published.
 #
 # 1. `standard_attention(Q, K, V)`: scaled, safe for large scores, and without a Python loop, also
 #    none that hides in a function such as `np.apply_along_axis`.

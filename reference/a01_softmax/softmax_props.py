@@ -3,7 +3,8 @@
 Source: Gao & Pavel (2017), "On the properties of the softmax function", arXiv:1704.00805.
 """
 
-from autograder.exercise import Choice, Exercise
+from autograder.exercise import Choice, Exercise, Witness
+from reference.helpers import softmax
 
 exercise = Exercise(
     "softmax_props",
@@ -14,6 +15,7 @@ exercise = Exercise(
         "settles a false one.",
         "Read twice where a statement says *always*, *only* or *all*: extreme logits are the "
         "first thing to try.",
+        "Statements with a bound are the ones that few logits contradict: start there.",
     ],
 )
 
@@ -23,13 +25,16 @@ true_letters = "ABDFIJM"
 
 @exercise.variant
 def draw(rng):
-    """statements: eight of the fourteen letters, four of which belong to true statements."""
-    false_letters = sorted(set(letters) - set(true_letters))
-    chosen = [*rng.permutation(list(true_letters))[:4], *rng.permutation(false_letters)[:4]]
+    """statements: eight of the fourteen letters, four of which belong to true statements.
+
+    K is always among them: it is the one that not every three different logits contradict.
+    """
+    others = sorted({*letters} - {*true_letters, "K"})
+    chosen = [*rng.permutation(list(true_letters))[:4], "K", *rng.permutation(others)[:3]]
     return {"statements": sorted(str(letter) for letter in chosen)}
 
 
-@exercise.part(points=4, answer=Choice(letters, multiple=True, false=4))
+@exercise.part(points=3, answer=Choice(letters, multiple=True, false=4))
 def true_set(statements):
     """Your true statements; a wrong letter takes what a right one gives."""
     return sorted(set(statements) & set(true_letters))
@@ -122,3 +127,46 @@ def level_thought_visible(statements):
 def entries_thought_independent(statements):
     """You marked N. One exponential more or less in the sum is felt by every entry."""
     return all_but("N", statements)
+
+
+def contradicted(z):
+    """Which false statements fail at three logits; C, E, G, H, L and N do at any that differ."""
+    if len({*z}) < len(z):
+        return "hardly any"
+    return "all but K" if softmax(z).max() > 0.5 else "all"
+
+
+@exercise.part(points=1, answer=Witness(contradicted))
+def counterexample():
+    """Three different logits at which each of your false statements fails."""
+    return [0.1, 0.2, 0.3]
+
+
+@counterexample.alternative
+def below_zero():
+    """Only the differences count."""
+    return [-5, -4.7, -5.2]
+
+
+@counterexample.alternative
+def two_ahead():
+    """Two that are nearly level, if the third is not too far behind."""
+    return [2, 2.1, 1]
+
+
+@counterexample.alternative
+def around_zero():
+    """As wide apart as is allowed, or nearly."""
+    return [0, 0.4, -0.4]
+
+
+@counterexample.misconception()
+def clear_winner():
+    """One of the false statements holds at your logits: how large is the largest entry?"""
+    return [1, 2, 3]
+
+
+@counterexample.misconception()
+def not_different():
+    """Three *different* logits: at equal ones some of the false statements happen to hold."""
+    return [0, 0, 0]

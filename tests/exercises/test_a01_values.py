@@ -17,7 +17,7 @@ POINTS = {
     "softmax_hand": [2, 2],
     "softmax_stable": [6, 1],
     "softmax_invariance": [3, 1, 2],
-    "softmax_props": [4],
+    "softmax_props": [3, 1],
     "softmax_temperature": [3, 2, 2, 1],
     "softmax_sigmoid": [2, 2, 1],
     "soft_argmax": [2, 2, 2, 1],
@@ -152,9 +152,27 @@ class TestSoftmaxProps:
         assert known("softmax_props", statements=list("ABCDEFGH"))["true_set"] == "ABDF"
 
     def test_a_wrong_mark_takes_what_a_right_one_gives(self):
-        (part,) = module("softmax_props").exercise.parts
-        for given, points in (("ABDF", 4), ("ABDFC", 3), ("ABD", 3), ("C", 0), ("ABCDEFGH", 0)):
-            assert part.points * part.answer.judge(given, "ABDF").credit == points
+        part, _ = module("softmax_props").exercise.parts
+        for given, share in (("ABDF", 4), ("ABDFC", 3), ("ABD", 3), ("C", 0), ("ABCDEFGH", 0)):
+            assert part.answer.judge(given, "ABDF").credit == share / 4
+
+    def test_a_counterexample_contradicts_every_false_statement(self):
+        softmax = module("jacobian_spectrum").softmax
+        _, part = module("softmax_props").exercise.parts
+        for z in (np.array(apply(route, {}), float) for route in part.routes):
+            p = softmax(z)
+            assert not np.allclose(softmax(2 * z), p)  # C
+            assert np.allclose(softmax(z + 1), p)  # E
+            assert not np.allclose(softmax(p), p)  # G
+            assert not np.allclose(softmax(np.roll(z, 1)), p)  # H
+            assert p.max() <= 0.5  # K
+            assert not np.allclose(softmax(-z), 1 - p)  # L
+            assert not np.allclose(softmax(z + np.eye(3)[0])[1:], p[1:])  # N
+            assert part.answer.same(z, np.array(apply(part, {})))
+        assert all(
+            "K" in v["statements"]
+            for v in draw_pool(module("softmax_props").exercise, "attention")[:9]
+        )
 
     def test_draws(self):
         for variant in draw_pool(module("softmax_props").exercise, "attention"):
