@@ -817,6 +817,69 @@ llama = None         # a whole number
 llama_memory = None  # two numbers
 
 # %% [markdown]
+# ## 5 Three stars
+#
+# ### ★ Forward hard, backward soft
+#
+# *40 minutes, an optional star exercise.* The router of part 1 chose the largest logits, and gradients went around the choice, through the gates. What if the choice itself is to be trained, with nothing beside it:
+# one word, one expert, one branch, drawn at random? In the first notebook a draw from a softmax was the largest $z_i + g_i$, with Gumbel noise $g$ that doesn't depend on anything that is learned. **Gumbel-softmax**
+# puts a softmax in the place of the largest one,
+#
+# $$ y = \operatorname{softmax}\bigl((z + g)/\tau\bigr) , $$
+#
+# which has a derivative. But $y$ is a mixture, and what a model needs may be one index. The **straight-through** estimator takes both: forward goes the one-hot of the largest sum; on the way back one acts as if $y$ had gone forward, and
+# multiplies with its Jacobian.
+#
+# *An example.* Logits $(1, 0)$, noise $(0, \tfrac12)$ and $\tau = \tfrac12$: the sums are $(1, \tfrac12)$, divided $(2, 1)$, so $y = (0.7311, 0.2689)$. Forward goes $(1, 0)$; backward one asks how 0.7311 and 0.2689 would move.
+#
+# Yours are three logits $z$ with their noise $g$, and the gradient $v$ that arrives for the one-hot:
+
+# %%
+your_numbers("straight_through")
+
+# %% [markdown]
+# 1. `y`: the soft sample, three numbers.
+# 2. The Jacobian of $y$: `own`, the derivative of $y_i$ by its own logit $z_i$, a formula in `y_i` and `tau`, and `other`, that by another logit $z_j$, a formula in `y_i`, `y_j` and `tau`.
+# 3. `back`: the gradient for the three logits that is sent back for $v$.
+# 4. `straight_through(logits, noise, tau, gradient)` returns two arrays: what goes forward, and the gradient for the logits. `gradient` is that of the loss with respect to what goes forward. All arrays have the shape $(\dots, n)$, each
+#    vector along the last axis is a choice by itself, and $\tau$ may be as small as 0.001.
+# 5. `slopes`: why not take a tiny $\tau$, so that $y$ is nearly the one-hot? Two entries: what is $\partial y_1 / \partial z_1$ for $\tau = 1$, $0.1$ and $0.02$, if $z_1 + g_1$ is larger than $z_2 + g_2$ by your `gap`? And if both are equal? Two rows of three numbers.
+# 6. `means`: is the gradient right on average? Two equal logits, $\tau = 1$, and a loss that is the first entry of what goes forward. The difference of two independent Gumbel numbers has the distribution function $1/(1 + e^{-x})$, so over the noise $y_1$ is
+#    spread evenly between 0 and 1. What is the mean of $y_1 (1 - y_1)$, which is sent back? And what is the derivative of $p_1$, the probability of index 1 and so the mean of the loss, by $z_1$?
+# 7. `biased`: what is biased, and why?
+#    - **A** The sample: with noise and temperature the indices come with other probabilities than those of $\operatorname{softmax}(z)$.
+#    - **B** The gradient: the function that is evaluated, a step, and the one that is differentiated, a soft sample, are two different functions.
+#    - **C** The gradient: Gumbel noise has the mean 0.577 and not 0, which shifts all logits and thus the Jacobian.
+#    - **D** Nothing: a single draw may be far off, and in the mean over the noise the errors cancel.
+
+# %% exercise="straight_through"
+import numpy as np
+
+y = None       # three numbers
+own = None     # a formula in y_i, tau
+other = None   # a formula in y_i, y_j, tau
+back = None    # three numbers
+slopes = None  # two rows of three numbers
+means = None   # two numbers
+biased = None  # one of "A", "B", "C", "D"
+
+
+def straight_through(
+    logits: "array (…, n)", noise: "array (…, n)", tau: float, gradient: "array (…, n)"
+) -> "arrays (…, n) and (…, n)":
+    """Return the one-hot of logits + noise, and the gradient for the logits.
+
+    >>> hard, sent = straight_through(np.zeros(2), np.log([3.0, 1.0]), 1.0, np.array([1.0, 0.0]))
+    >>> hard, sent.round(4)
+    (array([1., 0.]), array([ 0.1875, -0.1875]))
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# **Where you meet this.** Wherever something discrete is learned by gradients: codes of images and sound (VQ-VAE passes the gradient on as it came, which is the estimator of Bengio et al. 2013), weights of one bit, routers, masks. The temperature is a bargain. For two
+# equal logits and $\tau = 1$ the slope that is sent back has the standard deviation 0.0745 over the noise, for $\tau = 0.1$ it has 0.595, for $\tau = 0.01$ 2.03: what is gained in bias is paid in variance. Jang et al. begin with a high temperature and lower it.
+
+# %% [markdown]
 # ## In a trained model: how few bits, how few directions?
 #
 # Round the weights of the small model of the first notebook, or cut directions from its attention matrices, until it breaks. Rounded is to $b$ bits
