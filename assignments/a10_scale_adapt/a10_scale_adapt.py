@@ -879,13 +879,13 @@ def straight_through(
 
 # %% [markdown]
 # **Where you meet this.** Wherever something discrete is learned by gradients: codes of images and sound (VQ-VAE passes the gradient on as it came, which is the estimator of Bengio et al. 2013), weights of one bit, routers, masks. The temperature is a bargain. For two
-# equal logits and $\tau = 1$ the slope that is sent back has the standard deviation 0.0745 over the noise, for $\tau = 0.1$ it has 0.595, for $\tau = 0.01$ 2.03: what is gained in bias is paid in variance. Jang et al. begin with a high temperature and lower it.
+# equal logits and $\tau = 1$ the slope that is sent back has the standard deviation 0.0745 over the noise, for $\tau = 0.1$ it has 0.595, for $\tau = 0.01$ 2.03: a low temperature is paid for in variance. Jang et al. begin with a high temperature and lower it.
 
 # %% [markdown]
 # ### ★ One layer, several devices
 #
 # *40 minutes, an optional star exercise.* A layer may be too large for one device, or too slow. In the fourth notebook the output of attention was a sum over heads: each head has its columns of $W_Q$, $W_K$ and $W_V$, and its rows of $W_O$. So $p$ devices can share
-# a layer with hardly a word to each other: each gets $X$ and $h/p$ of the heads, and at the end their outputs are added up. With the heads go their weights, and nobody holds those of others.
+# a layer with hardly a word to each other, if $p$ divides $h$: each gets $X$ and $h/p$ of the heads, and at the end their outputs are added up. With the heads go their weights, and nobody holds those of others.
 #
 # *An example.* Two heads of width 1 give 3 and 4 for a token, and $W_O$ has the rows (1, 0) and (2, 1). The first device returns 3 · (1, 0) = (3, 0), the second 4 · (2, 1) = (8, 4). The sum is (11, 4), which is $(3, 4)\, W_O$.
 #
@@ -897,7 +897,8 @@ your_numbers("tensor_split")
 # %% [markdown]
 # 1. `device_output(X, W_Q, W_K, W_V, W_O, heads, devices, device)`: what one device returns, shape $(n, d)$. Devices count from 0; device 0 has the first $h/p$ heads, and so on. Head $t$ has the columns $t\,d/h \dots (t+1)\,d/h - 1$, as before; no mask, no biases.
 #    The grader adds up what all devices return, also for sizes of its own.
-# 2. `cut_by_rows`: what if $A$ were cut by *rows*? One device would have $x_1$ and the first row of your $A$, the other $x_2$ and the second row. Two rows of numbers: $\operatorname{ReLU}(xA)$; and what comes out if each device applies the ReLU to its own part, and then both are added.
+# 2. `cut_by_rows`: what if $A$ were cut by *rows*? Take your token $x$ of width 2, your $A$, and two devices: one has $x_1$ and the first row of $A$, the other $x_2$ and the second row. Two rows of numbers: $\operatorname{ReLU}(xA)$; and what comes out if
+#    each device applies the ReLU to its own part, and then both are added.
 # 3. `weights`: how many weights has each of $p$ devices, of attention and of the feed-forward network with a hidden layer of width $4d$? Two whole numbers.
 #
 # Adding up so that everybody has the sum is called an **all-reduce**. The usual way is a ring. *An example* with three devices and arrays of six numbers: each array is cut into three pieces of two numbers. In a round every device sends one piece to its neighbour. In two rounds

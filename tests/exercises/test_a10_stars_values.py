@@ -74,8 +74,8 @@ class TestStraightThrough:
         same(sum(right["back"]), 0)
 
     def test_derivatives_are_those_of_a_soft_sample(self):
-        right, y = found("straight_through", HAND), found("straight_through", HAND)["y"]
-        h = 1e-6
+        right, h = found("straight_through", HAND), 1e-6
+        y = right["y"]
         for j, formula in ((0, "own"), (1, "other")):
             e = np.exp((HAND["z"] + HAND["g"] + h * np.eye(3)[j]) / 0.5)
             slope = ((e / e.sum())[0] - y[0]) / h
@@ -84,10 +84,8 @@ class TestStraightThrough:
     def test_slopes_vanish_or_grow(self):
         """1/(4 τ cosh²(gap/2τ)), another form of the derivative."""
         right = found("straight_through", HAND)["slopes"]
-        same(
-            right,
-            [[1 / (4 * t * np.cosh(a / 2 / t) ** 2) for t in (1, 0.1, 0.02)] for a in (0.2, 0)],
-        )
+        taus = np.array([1, 0.1, 0.02])
+        same(right, [1 / (4 * taus * np.cosh(gap / 2 / taus) ** 2) for gap in (0.2, 0)])
         same(right, [[0.24751657, 1.0499359, 0.0022697904], [0.25, 2.5, 12.5]])
 
     def test_means_over_much_noise(self):
