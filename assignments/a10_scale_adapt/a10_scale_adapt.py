@@ -19,8 +19,10 @@
 # | 2 Checkpoints | forget activations and compute them again: what is saved, what it costs, which plan is best | 115 min |
 # | 3 Sixteen bits | the limits of half precision, where softmax breaks, what loss scaling lifts | 100 min |
 # | 4 Few parameters | LoRA, adapters, prefixes: adapt a large model by training a percent of it | 165 min |
+# | 5 Three stars | train through a hard choice, share a layer or the optimiser's state between devices | 100 min |
 #
-# That is **eight to nine hours**; the parts can be done on different days. How to work with it:
+# That is **eight to nine hours** for the first four; the parts can be done on different days. The fifth is for those who want more: an exercise
+# with a ★ is harder than the others, and its points are extra. How to work with it:
 #
 # - Give numbers to at least four significant digits. They may be numbers, text (`"2^-14"`, `"4/3"`, `"1.5e9"`)
 #   or computed by your own code. Where a whole number is asked for, it is exact: `"2*512*2048"` will do. Infinity is `float("inf")` or `"inf"`, not-a-number `float("nan")` or `"nan"`.
@@ -426,7 +428,7 @@ single_exponents = None  # two whole numbers
 digits = None            # two numbers
 rounded = None           # five whole numbers
 spacing = None           # two numbers
-bfloat16_largest = None  # two whole numbers
+bfloat16_largest = None  # two numbers
 
 # %% tags=["demonstration"]
 if plt:
@@ -546,7 +548,7 @@ weights = None        # two whole numbers
 halved = None         # letters, "AB" for example
 
 # %% [markdown]
-# *Where you meet this.* A model of 7 billion parameters doesn't fit onto one GPU of 80 GB for training, before a single activation is stored. Sharding the optimiser's state, the gradients and finally the weights over many devices (ZeRO) divides this number. bfloat16 has become the usual format for training since its range makes loss
+# *Where you meet this.* A model of 7 billion parameters doesn't fit onto one GPU of 80 GB for training, before a single activation is stored. Sharding the optimiser's state, the gradients and finally the weights over many devices (ZeRO) divides this number; a ★ exercise in part 5 counts by how much. bfloat16 has become the usual format for training since its range makes loss
 # scaling unnecessary.
 
 # %% [markdown]
@@ -817,6 +819,163 @@ llama = None         # a whole number
 llama_memory = None  # two numbers
 
 # %% [markdown]
+# ## 5 Three stars
+#
+# ### ★ Forward hard, backward soft
+#
+# *40 minutes, an optional star exercise.* The router of part 1 chose the largest logits, and gradients went around the choice, through the gates. What if the choice itself is to be trained, with nothing beside it:
+# one word, one expert, one branch, drawn at random? In the first notebook a draw from a softmax was the largest $z_i + g_i$, with Gumbel noise $g$ that doesn't depend on anything that is learned. **Gumbel-softmax**
+# puts a softmax in the place of the largest one,
+#
+# $$ y = \operatorname{softmax}\bigl((z + g)/\tau\bigr) , $$
+#
+# which has a derivative. But $y$ is a mixture, and what a model needs may be one index. The **straight-through** estimator takes both: forward goes the one-hot of the largest sum; on the way back one acts as if $y$ had gone forward, and
+# multiplies with its Jacobian.
+#
+# *An example.* Logits $(1, 0)$, noise $(0, \tfrac12)$ and $\tau = \tfrac12$: the sums are $(1, \tfrac12)$, divided $(2, 1)$, so $y = (0.7311, 0.2689)$. Forward goes $(1, 0)$; backward one asks how 0.7311 and 0.2689 would move.
+#
+# Yours are three logits $z$ with their noise $g$, and the gradient $v$ that arrives for the one-hot:
+
+# %%
+your_numbers("straight_through")
+
+# %% [markdown]
+# 1. `y`: the soft sample, three numbers.
+# 2. The Jacobian of $y$: `own`, the derivative of $y_i$ by its own logit $z_i$, a formula in `y_i` and `tau`, and `other`, that by another logit $z_j$, a formula in `y_i`, `y_j` and `tau`.
+# 3. `back`: the gradient for the three logits that is sent back for $v$.
+# 4. `straight_through(logits, noise, tau, gradient)` returns two arrays: what goes forward, and the gradient for the logits. `gradient` is that of the loss with respect to what goes forward. All arrays have the shape $(\dots, n)$, each
+#    vector along the last axis is a choice by itself, and $\tau$ may be as small as 0.001.
+# 5. `slopes`: why not take a tiny $\tau$, so that $y$ is nearly the one-hot? Two entries: what is $\partial y_1 / \partial z_1$ for $\tau = 1$, $0.1$ and $0.02$, if $z_1 + g_1$ is larger than $z_2 + g_2$ by your `gap`? And if both are equal? Two rows of three numbers.
+# 6. `means`: is the gradient right on average? Two equal logits, $\tau = 1$, and a loss that is the first entry of what goes forward. The difference of two independent Gumbel numbers has the distribution function $1/(1 + e^{-x})$, so over the noise $y_1$ is
+#    spread evenly between 0 and 1. What is the mean of $y_1 (1 - y_1)$, which is sent back? And what is the derivative of $p_1$, the probability of index 1 and so the mean of the loss, by $z_1$?
+# 7. `biased`: what is biased, and why?
+#    - **A** The sample: with noise and temperature the indices come with other probabilities than those of $\operatorname{softmax}(z)$.
+#    - **B** The gradient: the function that is evaluated, a step, and the one that is differentiated, a soft sample, are two different functions.
+#    - **C** The gradient: Gumbel noise has the mean 0.577 and not 0, which shifts all logits and thus the Jacobian.
+#    - **D** Nothing: a single draw may be far off, and in the mean over the noise the errors cancel.
+
+# %% exercise="straight_through"
+import numpy as np
+
+y = None       # three numbers
+own = None     # a formula in y_i, tau
+other = None   # a formula in y_i, y_j, tau
+back = None    # three numbers
+slopes = None  # two rows of three numbers
+means = None   # two numbers
+biased = None  # one of "A", "B", "C", "D"
+
+
+def straight_through(
+    logits: "array (…, n)", noise: "array (…, n)", tau: float, gradient: "array (…, n)"
+) -> "arrays (…, n) and (…, n)":
+    """Return the one-hot of logits + noise, and the gradient for the logits.
+
+    >>> hard, sent = straight_through(np.zeros(2), np.log([3.0, 1.0]), 1.0, np.array([1.0, 0.0]))
+    >>> hard, sent.round(4)
+    (array([1., 0.]), array([ 0.1875, -0.1875]))
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# **Where you meet this.** Wherever something discrete is learned by gradients: codes of images and sound (VQ-VAE passes the gradient on as it came, which is the estimator of Bengio et al. 2013), weights of one bit, routers, masks. The temperature is a bargain. For two
+# equal logits and $\tau = 1$ the slope that is sent back has the standard deviation 0.0745 over the noise, for $\tau = 0.1$ it has 0.595, for $\tau = 0.01$ 2.03: a low temperature is paid for in variance. Jang et al. begin with a high temperature and lower it.
+
+# %% [markdown]
+# ### ★ One layer, several devices
+#
+# *40 minutes, an optional star exercise.* A layer may be too large for one device, or too slow. In the fourth notebook the output of attention was a sum over heads: each head has its columns of $W_Q$, $W_K$ and $W_V$, and its rows of $W_O$. So $p$ devices can share
+# a layer with hardly a word to each other, if $p$ divides $h$: each gets $X$ and $h/p$ of the heads, and at the end their outputs are added up. With the heads go their weights, and nobody holds those of others.
+#
+# *An example.* Two heads of width 1 give 3 and 4 for a token, and $W_O$ has the rows (1, 0) and (2, 1). The first device returns 3 · (1, 0) = (3, 0), the second 4 · (2, 1) = (8, 4). The sum is (11, 4), which is $(3, 4)\, W_O$.
+#
+# The feed-forward network $\operatorname{ReLU}(X A)\, B$, without biases here, is shared likewise: $A$ is cut by columns and $B$ by rows.
+
+# %%
+your_numbers("tensor_split")
+
+# %% [markdown]
+# 1. `device_output(X, W_Q, W_K, W_V, W_O, heads, devices, device)`: what one device returns, shape $(n, d)$. Devices count from 0; device 0 has the first $h/p$ heads, and so on. Head $t$ has the columns $t\,d/h \dots (t+1)\,d/h - 1$, as before; no mask, no biases.
+#    The grader adds up what all devices return, also for sizes of its own.
+# 2. `cut_by_rows`: what if $A$ were cut by *rows*? Take your token $x$ of width 2, your $A$, and two devices: one has $x_1$ and the first row of $A$, the other $x_2$ and the second row. Two rows of numbers: $\operatorname{ReLU}(xA)$; and what comes out if
+#    each device applies the ReLU to its own part, and then both are added.
+# 3. `weights`: how many weights has each of $p$ devices, of attention and of the feed-forward network with a hidden layer of width $4d$? Two whole numbers.
+#
+# Adding up so that everybody has the sum is called an **all-reduce**. The usual way is a ring. *An example* with three devices and arrays of six numbers: each array is cut into three pieces of two numbers. In a round every device sends one piece to its neighbour. In two rounds
+# pieces are added to on their way, and then each device holds one piece of the sum; in two more rounds these go around. So a device sends four pieces, 8 numbers.
+#
+# 4. `sent`: a formula in `n`, `d` and `p`. How many numbers does one device send in the forward pass of a whole layer (attention and feed-forward network, $n$ tokens of width $d$), if every all-reduce is a ring?
+# 5. `traffic`: the backward pass needs as many all-reduces of the same size. How many bytes does one device send for your layer, forward and backward, in half precision?
+# 6. `why_so`: why is the first matrix of the network cut by columns, and the second by rows?
+#    - **A** Cut the other way, they would take more room on each device.
+#    - **B** Cut by rows, the first product wouldn't be defined on a single device.
+#    - **C** A device then has some entries of the hidden layer in full, so that the nonlinearity can follow at once, and one sum comes at the end.
+#    - **D** Then there is nothing to exchange at all, neither in the middle nor at the end.
+
+# %% exercise="tensor_split"
+import numpy as np
+
+
+def device_output(
+    X: "array (n, d)",
+    W_Q: "array (d, d)",
+    W_K: "array (d, d)",
+    W_V: "array (d, d)",
+    W_O: "array (d, d)",
+    heads: int,
+    devices: int,
+    device: int,
+) -> "array (n, d)":
+    """Return what the heads of one device contribute to the output.
+
+    >>> X, W_O = np.array([[3.0, 4.0]]), np.array([[1.0, 0.0], [2.0, 1.0]])
+    >>> device_output(X, np.eye(2), np.eye(2), np.eye(2), W_O, 2, 2, 1)
+    array([[8., 4.]])
+    """
+    raise NotImplementedError
+
+
+cut_by_rows = None  # two rows of two numbers
+weights = None      # two whole numbers
+sent = None         # a formula in n, d, p
+traffic = None      # a whole number
+why_so = None       # one of "A", "B", "C", "D"
+
+# %% [markdown]
+# **Where you meet this.** Megatron-LM, where this comes from, had a model of 72 layers of width 3072 with 32 heads on eight devices: four heads of width 96 and about a billion of the 8.3 billion parameters on each. All this is exact: the output is that of one device, up to rounding. At every sum
+# the devices wait for each other, so they need a fast connection; mostly it is the eight GPUs of one machine that share a layer.
+
+# %% [markdown]
+# ### ★ Who keeps the state?
+#
+# *20 minutes, an optional star exercise.* The commonest way to use $N$ devices is to give each one a copy of the model and a part of the batch. After the backward pass their gradients are averaged, all take the same step, and so the copies stay equal. It is simple, and every device
+# holds everything. *An example.* A billion parameters in mixed precision take sixteen gigabytes on each of four devices, 64 in all, for a billion numbers to be learned.
+#
+# It needn't be so: who takes the step for a parameter needs its optimiser's state, and nobody else does. **ZeRO** deals out evenly what needn't be everywhere, in three stages. In stage 1 the state of the optimiser is dealt out: master copy and both moments. Each device takes the step for its share of
+# the parameters, and the new weights are sent to all. In stage 2 gradients are dealt out as well, in stage 3 the weights, too: they are fetched layer by layer when they are needed, and forgotten.
+#
+# *An example* of how to count, which is no stage: if of your five numbers in `mixed` the gradients alone were dealt out to four devices, each would hold $2 + \tfrac{2}{4} + 4 + 4 + 4 = 14.5$ bytes for each parameter of the model.
+
+# %%
+your_numbers("zero_stages")
+
+# %% [markdown]
+# 1. `stage1`, `stage2`, `stage3`: the bytes on each device for $P$ parameters on $N$ devices, as formulas in `P` and `N`.
+# 2. `devices`: a device has 80 GB, which are $80 \cdot 10^9$ bytes, and activations shall not count. What is the smallest $N$ for which your two models can be trained? A row for each model, with stages 1, 2 and 3. Where no number of devices is enough, answer 0.
+# 3. `largest`: however many such devices there are, in stages 1 and 2 a model must have fewer parameters than a certain number. Two numbers.
+
+# %% exercise="zero_stages"
+stage1 = None   # a formula in P, N
+stage2 = None   # a formula in P, N
+stage3 = None   # a formula in P, N
+devices = None  # two rows of three whole numbers, 0 for "never"
+largest = None  # two numbers
+
+# %% [markdown]
+# **Where you meet this.** The paper's own example are 7.5 billion parameters on 64 devices: 120 GB on each of them without it, 31.4, 16.6 and 1.9 GB in the three stages. For the first two as many numbers are sent as for averaging gradients, for the third half as many again. In PyTorch the third stage is called *fully sharded data parallel*. Large models are
+# trained with both of the last exercises together: a layer is shared by the devices of one machine, and machines deal out the state.
+
+# %% [markdown]
 # ## In a trained model: how few bits, how few directions?
 #
 # Round the weights of the small model of the first notebook, or cut directions from its attention matrices, until it breaks. Rounded is to $b$ bits
@@ -860,3 +1019,5 @@ if plt:
 # - Micikevicius et al. (2018), *Mixed precision training*: master copies and loss scaling, with histograms of gradients.
 # - Hu et al. (2022), *LoRA: Low-rank adaptation of large language models*: the two thin matrices, and how small a rank was enough.
 # - He et al. (2022), *Towards a unified view of parameter-efficient transfer learning*: prefixes, adapters and LoRA as one family.
+# - Jang, Gu & Poole (2017), *Categorical reparameterization with Gumbel-softmax*, and Maddison, Mnih & Teh (2017), *The concrete distribution*: the same idea, found twice.
+# - Shoeybi et al. (2019), *Megatron-LM*: a layer on several devices. Rajbhandari et al. (2020), *ZeRO*: the three stages.

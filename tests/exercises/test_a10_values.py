@@ -33,6 +33,9 @@ POINTS = {
     "adapter": [1, 2, 3, 1],
     "prefix_attn": [2, 2, 3, 1, 1],
     "peft_counts": [2, 2, 1],
+    "straight_through": [0.75, 0.5, 1.25, 1, 0.5],
+    "tensor_split": [2, 0.5, 1, 0.5],
+    "zero_stages": [1.5, 1, 0.5],
 }
 GATE = {"z": np.array([2.0, 1, 0, -1]), "y": np.array([10.0, 20, 30, 40])}
 HAND = {"s": np.array([1.0, 0, 2]), "v": np.array([10.0, 0, 3])}
@@ -64,7 +67,7 @@ def test_points_and_their_order():
     assert list(loaded.sound) == list(POINTS)
     for id, exercise in loaded.sound.items():
         assert exercise.points == pytest.approx(sum(POINTS[id])), id
-    assert sum(map(sum, POINTS.values())) == 107
+    assert sum(map(sum, POINTS.values())) == 107 + 11
 
 
 class TestExperts:
