@@ -14,7 +14,11 @@ c.Course.assignments = [
     {"id": "a07_full_transformer", "title": "Stacks, decoding, counting"},
     {"id": "a08_cost", "title": "Operations, memory, cache, tiles"},
     {"id": "a09_efficient", "title": "Linear, random-feature, low-rank and sparse attention"},
-    {"id": "a10_scale_adapt", "title": "Experts, checkpoints, precision, adapters"},
+    {
+        "id": "a10_scale_adapt",
+        "title": "Experts, checkpoints, precision, adapters",
+        "stars": ["straight_through", "tensor_split", "zero_stages"],
+    },
     {
         "id": "a11_theory",
         "title": "Information, heads, expressiveness, essays",
