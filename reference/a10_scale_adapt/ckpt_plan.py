@@ -113,6 +113,12 @@ def rounded_down(L, s):
 
 
 @exercise.misconception
+def rest_left_out(L, s):
+    """You count full segments alone. A shorter last one is a segment, too, and all before it run."""
+    return L // s + min(s, L), (L // s - 1) * s
+
+
+@exercise.misconception
 def one_segment_too_many(L, s):
     """Where s divides L nothing is left over for one more segment: round L/s up, no more."""
     return L // s + 1 + min(s, L), L // s * s

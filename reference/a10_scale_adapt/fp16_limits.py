@@ -49,6 +49,12 @@ def largest_with_bias_16():
 
 
 @half_largest.misconception()
+def eleven_fraction_bits():
+    """Your fraction has a bit too many: ten are stored, and the leading 1 comes before them."""
+    return limits(5, 11)[0]
+
+
+@half_largest.misconception()
 def largest_power_of_two():
     """The largest exponent is right. With it goes the largest fraction, nearly 2."""
     return 2**15
@@ -62,7 +68,7 @@ def half_exponents():
 
 @half_exponents.misconception()
 def exponents_with_bias_16():
-    """Your smallest numbers are too small by a factor of 2. The bias is 2^(5−1) − 1."""
+    """Too small by a factor of 2: the bias is 2^(5−1) − 1, and exponent bits all 0 are reserved."""
     return limits(5, 10, 16)[1]
 
 
@@ -98,7 +104,7 @@ def single_exponents():
 
 @single_exponents.misconception()
 def single_with_bias_128():
-    """The bias is 2^(8−1) − 1."""
+    """Too small by 1: the bias is 2^(8−1) − 1, and exponent bits all 0 are reserved."""
     return (-127, -23)
 
 
@@ -184,6 +190,12 @@ def bfloat16_largest():
 def fraction_of_single():
     """The exponents are those of single precision. The fraction is shorter: seven bits."""
     return [128, 104]
+
+
+@bfloat16_largest.misconception(credit=0.5)
+def largest_exponent_itself():
+    """127 is the largest exponent. In the example that is 3, and which power stands first there?"""
+    return [127, 120]
 
 
 @bfloat16_largest.misconception()

@@ -120,6 +120,12 @@ def nothing_overflows():
 
 
 @overflows.misconception()
+def stopped_at_the_largest():
+    """Half precision doesn't stop at its largest number: what is larger becomes ∞."""
+    return np.array([44064, 65504, 60000, 65504])
+
+
+@overflows.misconception()
 def everything_overflows():
     """Compare each result with 65,504: two of them fit."""
     return np.full(4, np.inf)

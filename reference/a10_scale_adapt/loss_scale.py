@@ -145,9 +145,10 @@ def lost_after_all():
 
 
 @exercise.part(points=0.5, answer=Numbers())
-def relative_error():
+def relative_error(powers):
     """The relative error that is left."""
-    return 1 - float(half(SMALLEST * 8192)) / 8192 / SMALLEST
+    S = int(powers[0])
+    return abs(1 - float(half(SMALLEST * S)) / S / SMALLEST)
 
 
 @relative_error.misconception()

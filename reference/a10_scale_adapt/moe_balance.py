@@ -234,6 +234,12 @@ def batch_with_two_choices():
     return 4 * np.array([7, 4, 3, 2]) / 16 @ softmax(BATCH).mean(axis=0)
 
 
+@batch_loss.misconception(credit=0.5)
+def batch_with_a_misread_token():
+    """The first choice of one token is misread: which of its two logits above 0 is larger?"""
+    return 4 * np.array([5, 2, 1, 0]) / 8 @ softmax(BATCH).mean(axis=0)
+
+
 @exercise.part(points=1, answer=Numbers())
 def spread():
     """The coefficient of variation of the loads, standard deviation / mean."""

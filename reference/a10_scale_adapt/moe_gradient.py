@@ -141,7 +141,7 @@ def normalisation_ignored(z, y, k, renormalise):
 
 
 @exercise.part(points=0.5, answer=Numbers())
-def plain():
+def plain(router_gradient):
     """The four derivatives with plain gates and k = 2."""
     return router_gradient(Z, Y, 2, False)
 
@@ -171,7 +171,7 @@ def plain_chosen_alone():
 
 
 @exercise.part(points=0.5, answer=Numbers())
-def renormalised():
+def renormalised(router_gradient):
     """The same with renormalised gates and k = 2."""
     return router_gradient(Z, Y, 2, True)
 
@@ -195,7 +195,7 @@ def renormalised_diagonal():
 
 
 @exercise.part(points=1, answer=Numbers())
-def one_expert():
+def one_expert(router_gradient):
     """Two rows for k = 1: with the plain gate, and with the renormalised one."""
     return np.array([router_gradient(Z, Y, 1, mode) for mode in (False, True)])
 

@@ -264,6 +264,12 @@ def experts_over_capacity(load, capacity):
     return (load > capacity).astype(int)
 
 
+@dropped.misconception(credit=0.5)
+def less_than_none(load, capacity):
+    """An expert with room to spare drops nothing: no number is below 0."""
+    return load - capacity
+
+
 @dropped.misconception()
 def room_left(load, capacity):
     """That is the room that is left. Empty places elsewhere don't help a full expert."""

@@ -383,6 +383,12 @@ def everything_allowed():
 
 
 @allowed.misconception()
+def own_key_hidden():
+    """You hid each token from itself. A causal mask hides what comes later."""
+    return 15 + 10
+
+
+@allowed.misconception()
 def prefix_not_counted():
     """These are the pairs of tokens. Each token sees the prefix, too."""
     return 15

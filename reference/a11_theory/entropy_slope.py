@@ -234,6 +234,13 @@ def evenly_weighted():
 
 
 @slope_at.misconception()
+def mean_not_squared():
+    """You subtracted the mean as it is. In a variance it is squared."""
+    weights = (softmax(beta * scores) for beta in (1, 2))
+    return -np.array([1, 2]) * [p @ scores**2 - p @ scores for p in weights]
+
+
+@slope_at.misconception()
 def mean_square():
     """The square of the mean is missing: a variance is not the mean of the squares."""
     return -np.array([beta * softmax(beta * scores) @ scores**2 for beta in (1, 2)])

@@ -48,6 +48,13 @@ def unmasked_source_and_target(n, m):
 
 
 @entries.misconception()
+def source_unmasked(n, m):
+    """Your decoder reads the source both ways. Its causal mask goes over source and target."""
+    both = n * n + n * m + m * (m + 1) // 2
+    return [n * n, both, both]
+
+
+@entries.misconception()
 def cross_forgotten(n, m):
     """The decoder attends to the source, too."""
     return [n * n, (n + m) * (n + m + 1) // 2, n * n + m * (m + 1) // 2]

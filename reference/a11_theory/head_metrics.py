@@ -343,6 +343,12 @@ def output_matrix_overlooked():
 
 
 @weaknesses.misconception()
+def conventions_overlooked():
+    """Others add up each pair once: can you compare your D with theirs?"""
+    return "AD"
+
+
+@weaknesses.misconception()
 def duplicates_blamed():
     """You blamed D for duplicates: two equal heads have the distance 0, as they should."""
     return "ACDE"

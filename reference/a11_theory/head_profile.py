@@ -344,6 +344,12 @@ def zeros_become_nan(A):
 
 
 @exercise.misconception
+def entropy_in_bits(A):
+    """Your entropy is in bits. Nats come from the natural logarithm."""
+    return head_profile(A) | {"entropy": head_profile(A)["entropy"] / np.log(2)}
+
+
+@exercise.misconception
 def entropy_of_the_mean(A):
     """You take the entropy of the mean row. Average the entropies of the rows."""
     return head_profile(A) | {"entropy": mean_entropy(A.mean(-2, keepdims=True))}

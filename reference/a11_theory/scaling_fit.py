@@ -63,35 +63,40 @@ def slope_of_the_other_axis(loss):
     return -1 / line(np.log10(loss))[0]
 
 
-@exercise.part(points=0.5, answer=Numbers())
-def error(loss, alpha):
-    """The standard error of α."""
+def deviation(loss, alpha):
+    """Return the standard error, of natural logarithms where α is of these."""
     natural = np.isclose(alpha, -line(np.log(loss))[0], rtol=1e-2)
     return line(np.log(loss) if natural else np.log10(loss))[1]
 
 
+@exercise.part(points=0.5, answer=Numbers())
+def error(loss, alpha):
+    """The standard error of α."""
+    return deviation(loss, alpha)
+
+
 @error.misconception()
-def five_degrees_of_freedom(loss):
+def five_degrees_of_freedom(loss, alpha):
     """You divided by the number of points. Slope and intercept take two degrees of freedom."""
-    return line(np.log10(loss))[1] * np.sqrt(3 / 5)
+    return deviation(loss, alpha) * np.sqrt(3 / 5)
 
 
 @error.misconception()
-def four_degrees_of_freedom(loss):
+def four_degrees_of_freedom(loss, alpha):
     """You divided by 4. Slope *and* intercept were fitted."""
-    return line(np.log10(loss))[1] * np.sqrt(3 / 4)
+    return deviation(loss, alpha) * np.sqrt(3 / 4)
 
 
 @error.misconception()
-def spread_of_the_points(loss):
+def spread_of_the_points(loss, alpha):
     """That is how far the points lie from the line. The error of a slope has Σ (x − mean)² too."""
-    return line(np.log10(loss))[1] * np.sqrt(10)
+    return deviation(loss, alpha) * np.sqrt(10)
 
 
 @error.misconception()
-def root_forgotten(loss):
+def root_forgotten(loss, alpha):
     """That is a variance: take the root."""
-    return line(np.log10(loss))[1] ** 2
+    return deviation(loss, alpha) ** 2
 
 
 @exercise.part(points=0.5, answer=Numbers())
