@@ -114,7 +114,7 @@ def rounded_down(L, s):
 
 @exercise.misconception
 def rest_left_out(L, s):
-    """You count full segments alone. A shorter last one is a segment, too, and all before it run."""
+    """You count full segments alone. A shorter last one is the last: all before it run again."""
     return L // s + min(s, L), (L // s - 1) * s
 
 
