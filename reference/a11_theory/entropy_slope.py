@@ -27,6 +27,7 @@ scores = np.array([0.0, 1, 3])
 NAMES = {
     "names": ("b", "Z", "m"),
     "indexed": ("p", "s"),
+    "indices": ("i", "j", "k", "l"),  # m is a name here
     "positive": ("p", "b", "Z"),
     "definitions": {
         "p_i": "exp(b*s_i)/Z",

@@ -131,6 +131,7 @@ chain = IndexedChain(
     target="2*h*sum((x_i - m)^2, i)",
     names=("m",),
     indexed=("x",),
+    indices=("i", "j", "k", "l"),  # m is a name here
     size="h",
     definitions={"m": "sum(x_k, k)/h"},
     rules=("linearity of sums", "definition"),
