@@ -49,6 +49,12 @@ def largest_with_bias_16():
 
 
 @half_largest.misconception()
+def largest_integer_of_16_bits():
+    """That is the largest whole number of 16 bits. Here they are sign, exponent and fraction."""
+    return 2**16 - 1
+
+
+@half_largest.misconception()
 def eleven_fraction_bits():
     """Your fraction has a bit too many: ten are stored, and the leading 1 comes before them."""
     return limits(5, 11)[0]
@@ -109,6 +115,12 @@ def single_with_bias_128():
 
 
 @single_exponents.misconception()
+def smallest_of_all():
+    """−149 belongs to the smallest subnormal number. ε is the distance from 1 to the next one."""
+    return (-126, -149)
+
+
+@single_exponents.misconception()
 def single_hidden_bit():
     """ε is the distance from 1 to the next number: the last of 23 fraction bits."""
     return (-126, -24)
@@ -124,6 +136,12 @@ def digits():
 def digits_without_hidden_bit():
     """There is one significant bit more than stored: the leading 1 isn't."""
     return np.log10(2) * np.array([10, 23])
+
+
+@digits.misconception()
+def whole_digits():
+    """These are rounded down to whole ones."""
+    return [3, 7]
 
 
 @digits.misconception()
@@ -172,6 +190,12 @@ def spacing_of_one():
 def power_above_1000():
     """1000 lies below 1024: take the power of two below it."""
     return np.array([1.0, 4])
+
+
+@spacing.misconception()
+def epsilon_everywhere():
+    """That is ε, the spacing from 1 on. With every power of two it doubles."""
+    return np.array([1, 1]) * 2.0**-10
 
 
 @spacing.misconception()

@@ -102,6 +102,12 @@ def powers_of_two():
 
 
 @right.misconception()
+def not_divided():
+    """These don't add up to 1: divide by their sum."""
+    return np.exp(Z - Z.max())
+
+
+@right.misconception()
 def divided_linearly():
     """You divided the logits by their sum. A softmax takes exponentials first."""
     return Z / Z.sum()

@@ -107,6 +107,12 @@ def powers(bounds):
     return [2 ** int(np.ceil(np.log2(low))), 2 ** int(np.floor(np.log2(high)))]
 
 
+@powers.misconception(credit=0.5)
+def exponents_of_the_powers():
+    """These are the exponents. S is 2 to that power."""
+    return [13, 14]
+
+
 @powers.misconception()
 def powers_outside():
     """One of yours lies outside the bounds."""

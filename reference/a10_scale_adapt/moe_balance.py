@@ -89,6 +89,12 @@ def extremes_without_factor():
 
 
 @extremes.misconception()
+def one_term_of_an_even_sum():
+    """Even routing has a term for each expert: you took one of them."""
+    return np.array([0.25, 4.0, 0.125, 8.0])
+
+
+@extremes.misconception()
 def perfect_balance_is_zero():
     """Even routing has a loss, too: put f_e = P_e = 1/E in."""
     return np.array([0.0, 4.0, 0.0, 8.0])
@@ -186,6 +192,13 @@ def both_are_gates(logits):
     G = softmax(logits)
     mean = G.mean(axis=0)
     return float(E * mean @ mean), 2 * E / T * G * (mean - (G @ mean)[:, None])
+
+
+@exercise.misconception(credit=0.4)
+def counts_for_shares(logits):
+    """Your f counts tokens. Shares are counts divided by the number of tokens."""
+    loss, gradient = balance(logits)
+    return len(logits) * loss, len(logits) * gradient
 
 
 @exercise.misconception

@@ -120,6 +120,14 @@ def others_get_nothing(z, y, k, renormalise):
 
 
 @exercise.misconception(credit=0.4)
+def all_in_the_mean(z, y, k, renormalise):
+    """The mean that you subtract holds all experts. The output holds the chosen ones alone."""
+    chosen = np.isin(np.arange(len(z)), np.argsort(-z)[:k])
+    g = softmax(np.where(chosen, z, -np.inf)) if renormalise else softmax(z)
+    return g * (np.where(chosen, y, 0) - g @ y)
+
+
+@exercise.misconception(credit=0.4)
 def own_gate_alone(z, y, k, renormalise):
     """Each logit changes all gates: g (1 − g) is the diagonal of the Jacobian alone."""
     chosen = np.isin(np.arange(len(z)), np.argsort(-z)[:k])

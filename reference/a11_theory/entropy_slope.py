@@ -235,6 +235,12 @@ def evenly_weighted():
 
 
 @slope_at.misconception()
+def deviation_for_variance():
+    """You took the standard deviation. The bracket is the variance, without a root."""
+    return -np.sqrt([variance(1), 4 * variance(2)])
+
+
+@slope_at.misconception()
 def mean_not_squared():
     """You subtracted the mean as it is. In a variance it is squared."""
     weights = (softmax(beta * scores) for beta in (1, 2))

@@ -67,6 +67,12 @@ def own_token_hidden(n, m):
 
 
 @entries.misconception()
+def half_of_the_square(n, m):
+    """Half of the square holds half of the diagonal. Every token sees itself in full."""
+    return [n * n, (n + m) ** 2 // 2, n * n + n * m + m * m // 2]
+
+
+@entries.misconception()
 def masked_encoder(n, m):
     """An encoder has no causal mask."""
     half = n * (n + 1) // 2

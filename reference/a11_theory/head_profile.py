@@ -312,6 +312,12 @@ def distance_not_averaged(A):
 
 
 @exercise.misconception
+def distance_averaged_twice(A):
+    """You averaged over the keys as well. The weights of a row already average its distances."""
+    return head_profile(A) | {"distance": (A * steps(A)).mean((-2, -1))}
+
+
+@exercise.misconception
 def previous_over_all_rows(A):
     """The first row has no token before it: there is one weight fewer to average."""
     n = A.shape[-1]

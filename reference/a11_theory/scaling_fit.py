@@ -27,8 +27,12 @@ exponents = np.arange(18, 23)
 def draw(rng):
     """loss: the losses at a compute of 10^18, 10^19, …, 10^22."""
     alpha, first = rng.uniform(0.035, 0.085), rng.uniform(3, 4)
-    noise = rng.uniform(-0.012, 0.012, 5)
-    return {"loss": np.round(first * 10 ** (-alpha * np.arange(5)) * np.exp(noise), 2)}
+    while True:
+        noise = rng.uniform(-0.4, 0.4, 5)
+        loss = np.round(first * 10 ** (-alpha * (np.arange(5) + noise)), 2)
+        ends, fitted = np.log10(loss[0] / loss[-1]) / 4, -line(np.log10(loss))[0]
+        if abs(ends / fitted - 1) > 0.06:
+            return {"loss": loss}
 
 
 def line(y):
@@ -49,6 +53,12 @@ def alpha(loss):
 def loss_not_logarithmic(loss):
     """You fitted the loss over log C. A power law is a line where *both* are logarithms."""
     return -line(loss)[0]
+
+
+@alpha.misconception()
+def first_and_last_point(loss):
+    """That is the line through the first and the last point. Least squares uses all five."""
+    return np.log10(loss[0] / loss[-1]) / 4
 
 
 @alpha.misconception()
@@ -109,6 +119,12 @@ def factor(alpha):
 def grows(alpha):
     """With more compute the loss falls."""
     return 10.0**alpha
+
+
+@factor.misconception()
+def part_taken_off(alpha):
+    """That is the share which is taken off. What is the loss multiplied by?"""
+    return 1 - 10.0**-alpha
 
 
 @factor.misconception()
