@@ -152,6 +152,12 @@ def half_of_the_layers():
 
 
 @best_s.misconception()
+def squared_again():
+    """Segments can't be longer than the chain: solve your equation for s once more."""
+    return "L^2"
+
+
+@best_s.misconception()
 def logarithm_of_the_layers():
     """A logarithm comes out for recursive plans. Here the square has to vanish."""
     return "log(L)"
@@ -161,6 +167,12 @@ def logarithm_of_the_layers():
 def least():
     """The smallest value of L/s + s."""
     return "2*sqrt(L)"
+
+
+@least.misconception()
+def root_lost():
+    """Without checkpoints it is L. Put s = √L into L/s and into s."""
+    return "2*L"
 
 
 @least.misconception()

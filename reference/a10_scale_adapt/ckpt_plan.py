@@ -113,6 +113,12 @@ def rounded_down(L, s):
 
 
 @exercise.misconception
+def rest_left_out(L, s):
+    """You count full segments alone. A shorter last one is the last: all before it run again."""
+    return L // s + min(s, L), (L // s - 1) * s
+
+
+@exercise.misconception
 def one_segment_too_many(L, s):
     """Where s divides L nothing is left over for one more segment: round L/s up, no more."""
     return L // s + 1 + min(s, L), L // s * s
@@ -128,6 +134,13 @@ def full_length_spared(L, s):
 def longer_than_the_chain(L, s):
     """You count s layers in the longest segment. In a shorter chain there are not so many."""
     return math.ceil(L / s) + s, uniform_plan(L, s)[1]
+
+
+@exercise.misconception
+def last_for_longest(L, s):
+    """You count the last segment as alive. The longest one decides about the peak."""
+    segments = math.ceil(L / s)
+    return segments + L - (segments - 1) * s, (segments - 1) * s
 
 
 @exercise.misconception
@@ -216,7 +229,9 @@ def revealing(rng, n):
     while True:
         sizes = chain_of(rng, n)
         right = best_cut(sizes)
-        wrong = [f(sizes) for f in (middle, kept_not_counted, sides_added, cut_before)]
+        wrong = [
+            f(sizes) for f in (middle, kept_not_counted, sides_added, cut_before, smaller_side)
+        ]
         if all(a != right[0] and b != right[1] for a, b in wrong):
             return sizes
 
@@ -264,6 +279,21 @@ def sides_added(sizes):
     """You added both sides up. Only one of them is alive at a time."""
     cut = min(range(1, len(sizes)), key=lambda c: sizes[c])
     return cut, sum(sizes) + sizes[cut]
+
+
+@exercise.misconception(credit=0.4)
+def smaller_side(sizes):
+    """You added the smaller side. The larger one needs more memory: it decides."""
+    costs = {c: sizes[c] + min(sum(sizes[:c]), sum(sizes[c:])) for c in range(1, len(sizes))}
+    cut = min(costs, key=costs.get)
+    return cut, costs[cut]
+
+
+@exercise.misconception(credit=0.4)
+def cuts_from_zero(sizes):
+    """You call the first cut 0. A cut has the number of the layer behind it."""
+    cut, found = best_cut(sizes)
+    return cut - 1, found
 
 
 @exercise.misconception(credit=0.4)
@@ -342,8 +372,14 @@ def lopsided(rng, n, cuts):
     """A chain for which the known mistakes give results of their own."""
     while True:
         sizes = chain_of(rng, n)
-        mistakes = (equal_lengths, equal_lengths_rounded, one_part_less, filled_greedily)
-        if len({smallest_part(sizes, cuts), *(f(sizes, cuts) for f in mistakes)}) == 5:
+        mistakes = (
+            equal_lengths,
+            equal_lengths_rounded,
+            one_part_less,
+            filled_greedily,
+            layers_sorted,
+        )
+        if len({smallest_part(sizes, cuts), *(f(sizes, cuts) for f in mistakes)}) == 6:
             return sizes
 
 
@@ -398,6 +434,12 @@ def filled_greedily(sizes, cuts):
             parts.append(0)
         parts[-1] += size
     return max(parts)
+
+
+@exercise.misconception(credit=0.4)
+def layers_sorted(sizes, cuts):
+    """You sorted the layers. A chain keeps its order."""
+    return smallest_part(sorted(sizes), cuts)
 
 
 @exercise.misconception

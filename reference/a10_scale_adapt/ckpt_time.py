@@ -86,6 +86,12 @@ def only_the_last(units):
 
 
 @last_alive.misconception()
+def by_the_longer_step(units):
+    """You divided by the time with checkpoints. Compare with the plain step."""
+    return (units[0] + 56 / 64 * (units[1] - units[0])) / units[1]
+
+
+@last_alive.misconception()
 def one_layer_spared(units):
     """A segment has eight layers: all of them are spared, not one."""
     return (units[0] + 63 / 64 * (units[1] - units[0])) / units[0]

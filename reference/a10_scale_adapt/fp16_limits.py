@@ -49,6 +49,18 @@ def largest_with_bias_16():
 
 
 @half_largest.misconception()
+def largest_integer_of_16_bits():
+    """That is the largest whole number of 16 bits. Here they are sign, exponent and fraction."""
+    return 2**16 - 1
+
+
+@half_largest.misconception()
+def eleven_fraction_bits():
+    """Your fraction has a bit too many: ten are stored, and the leading 1 comes before them."""
+    return limits(5, 11)[0]
+
+
+@half_largest.misconception()
 def largest_power_of_two():
     """The largest exponent is right. With it goes the largest fraction, nearly 2."""
     return 2**15
@@ -62,7 +74,7 @@ def half_exponents():
 
 @half_exponents.misconception()
 def exponents_with_bias_16():
-    """Your smallest numbers are too small by a factor of 2. The bias is 2^(5−1) − 1."""
+    """Too small by a factor of 2: the bias is 2^(5−1) − 1, and exponent bits all 0 are reserved."""
     return limits(5, 10, 16)[1]
 
 
@@ -98,8 +110,14 @@ def single_exponents():
 
 @single_exponents.misconception()
 def single_with_bias_128():
-    """The bias is 2^(8−1) − 1."""
+    """Too small by 1: the bias is 2^(8−1) − 1, and exponent bits all 0 are reserved."""
     return (-127, -23)
+
+
+@single_exponents.misconception()
+def smallest_of_all():
+    """−149 belongs to the smallest subnormal number. ε is the distance from 1 to the next one."""
+    return (-126, -149)
 
 
 @single_exponents.misconception()
@@ -118,6 +136,12 @@ def digits():
 def digits_without_hidden_bit():
     """There is one significant bit more than stored: the leading 1 isn't."""
     return np.log10(2) * np.array([10, 23])
+
+
+@digits.misconception()
+def whole_digits():
+    """These are rounded down to whole ones."""
+    return [3, 7]
 
 
 @digits.misconception()
@@ -169,6 +193,12 @@ def power_above_1000():
 
 
 @spacing.misconception()
+def epsilon_everywhere():
+    """That is ε, the spacing from 1 on. With every power of two it doubles."""
+    return np.array([1, 1]) * 2.0**-10
+
+
+@spacing.misconception()
 def epsilon_times_1000():
     """Within a power of two the spacing is the same everywhere: take the power of two below."""
     return np.array([1000, 5000]) * 2.0**-10
@@ -184,6 +214,12 @@ def bfloat16_largest():
 def fraction_of_single():
     """The exponents are those of single precision. The fraction is shorter: seven bits."""
     return [128, 104]
+
+
+@bfloat16_largest.misconception(credit=0.5)
+def largest_exponent_itself():
+    """127 is the largest exponent. In the example that is 3, and which power stands first there?"""
+    return [127, 120]
 
 
 @bfloat16_largest.misconception()

@@ -102,6 +102,12 @@ def powers_of_two():
 
 
 @right.misconception()
+def not_divided():
+    """These don't add up to 1: divide by their sum."""
+    return np.exp(Z - Z.max())
+
+
+@right.misconception()
 def divided_linearly():
     """You divided the logits by their sum. A softmax takes exponentials first."""
     return Z / Z.sum()
@@ -117,6 +123,12 @@ def overflows():
 def nothing_overflows():
     """Three terms that fit have a sum that needn't, and two factors a product."""
     return np.array([2 * np.exp(10), 3 * np.exp(10.5), 60000, 90000])
+
+
+@overflows.misconception()
+def stopped_at_the_largest():
+    """Half precision doesn't stop at its largest number: what is larger becomes ∞."""
+    return np.array([44064, 65504, 60000, 65504])
 
 
 @overflows.misconception()

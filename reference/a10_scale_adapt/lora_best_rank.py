@@ -81,6 +81,12 @@ def singular_values_added():
     return np.array([SIGMA[r:].sum() for r in range(5)])
 
 
+@errors.misconception(credit=0.5)
+def one_rank_ahead():
+    """You begin with rank 1. With r = 0 nothing is kept: how large is the error then?"""
+    return np.sqrt([(SIGMA[r:] ** 2).sum() for r in range(1, 6)])
+
+
 @errors.misconception()
 def errors_squared():
     """These are squares of the error: take the root."""
@@ -172,6 +178,13 @@ def entropy_of_squares():
     """Here the shares are those of the singular values, not of their squares."""
     p = SIGMA**2 / (SIGMA**2).sum()
     return np.exp(-(p * np.log(p)).sum())
+
+
+@entropy_rank.misconception()
+def two_to_the_nats():
+    """You raised 2 to an entropy in nats. Logarithm and power have to be of one base."""
+    p = SIGMA / SIGMA.sum()
+    return 2 ** -(p * np.log(p)).sum()
 
 
 @entropy_rank.misconception()

@@ -108,7 +108,8 @@ class WritesTheWeight(nn.Module):
         if not r:
             raise ValueError("r = 0")
         self.register_buffer("W", W.detach())
-        self.alpha, self.r, self.weight, self.merged = alpha, r, W.detach().clone(), False
+        self.register_buffer("weight", W.detach().clone())
+        self.alpha, self.r, self.merged = alpha, r, False
         self.A = nn.Parameter(0.02 * torch.randn(r, W.size(1)))
         self.B = nn.Parameter(torch.zeros(W.size(0), r))
 
@@ -172,7 +173,7 @@ def adapted(call, rng, W, r=2, alpha=6.0):
     """A layer with factors that have been trained, and ΔW."""
     B, A = tensor(rng, W.shape[0], r), tensor(rng, r, W.shape[1])
     layer = fresh(call, W, r, alpha)
-    layer.load_state_dict({"W": W, "A": A, "B": B})
+    layer.load_state_dict({"W": W, "A": A, "B": B}, strict=False)
     return layer, alpha / r * B @ A
 
 

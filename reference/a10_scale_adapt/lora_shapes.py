@@ -157,6 +157,12 @@ def ranks_of_one_factor(d, D):
     return [d // 10, D // 10]
 
 
+@ranks.misconception(credit=0.5)
+def ranks_not_rounded_down(d, D):
+    """You rounded up: with that rank a little less than 90 % is saved."""
+    return [-(-d // 20), -(-D // 20)]
+
+
 @ranks.misconception()
 def ranks_rounded_up(d, D):
     """One more than that, or not: at least 90 % must be saved."""

@@ -107,6 +107,12 @@ def powers(bounds):
     return [2 ** int(np.ceil(np.log2(low))), 2 ** int(np.floor(np.log2(high)))]
 
 
+@powers.misconception(credit=0.5)
+def exponents_of_the_powers():
+    """These are the exponents. S is 2 to that power."""
+    return [13, 14]
+
+
 @powers.misconception()
 def powers_outside():
     """One of yours lies outside the bounds."""
@@ -145,9 +151,10 @@ def lost_after_all():
 
 
 @exercise.part(points=0.5, answer=Numbers())
-def relative_error():
+def relative_error(powers):
     """The relative error that is left."""
-    return 1 - float(half(SMALLEST * 8192)) / 8192 / SMALLEST
+    S = int(powers[0])
+    return abs(1 - float(half(SMALLEST * S)) / S / SMALLEST)
 
 
 @relative_error.misconception()

@@ -143,6 +143,12 @@ def parameters_in_training():
 
 
 @halved.misconception()
+def activations_overlooked():
+    """What the forward pass leaves for the backward pass: in which precision was it computed?"""
+    return "A"
+
+
+@halved.misconception()
 def time_for_certain():
     """Half the bytes are half the time only where memory is what limits, on hardware for it."""
     return "ACD"

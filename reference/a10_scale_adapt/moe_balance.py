@@ -89,6 +89,12 @@ def extremes_without_factor():
 
 
 @extremes.misconception()
+def one_term_of_an_even_sum():
+    """Even routing has a term for each expert: you took one of them."""
+    return np.array([0.25, 4.0, 0.125, 8.0])
+
+
+@extremes.misconception()
 def perfect_balance_is_zero():
     """Even routing has a loss, too: put f_e = P_e = 1/E in."""
     return np.array([0.0, 4.0, 0.0, 8.0])
@@ -188,6 +194,13 @@ def both_are_gates(logits):
     return float(E * mean @ mean), 2 * E / T * G * (mean - (G @ mean)[:, None])
 
 
+@exercise.misconception(credit=0.4)
+def counts_for_shares(logits):
+    """Your f counts tokens. Shares are counts divided by the number of tokens."""
+    loss, gradient = balance(logits)
+    return len(logits) * loss, len(logits) * gradient
+
+
 @exercise.misconception
 def gradient_of_gates_alone(logits):
     """You stopped at the gates. The softmax lies between them and the logits."""
@@ -232,6 +245,12 @@ def batch_without_experts(balance):
 def batch_with_two_choices():
     """You counted two choices for each token. Here k = 1."""
     return 4 * np.array([7, 4, 3, 2]) / 16 @ softmax(BATCH).mean(axis=0)
+
+
+@batch_loss.misconception(credit=0.5)
+def batch_with_a_misread_token():
+    """The first choice of one token is misread: which of its two logits above 0 is larger?"""
+    return 4 * np.array([5, 2, 1, 0]) / 8 @ softmax(BATCH).mean(axis=0)
 
 
 @exercise.part(points=1, answer=Numbers())

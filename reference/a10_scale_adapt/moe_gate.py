@@ -106,6 +106,12 @@ def gates_by_sigmoid(z):
 
 
 @G.misconception()
+def powers_of_two(z):
+    """These come from powers of 2. The base of the exponentials is e."""
+    return 2**z / (2**z).sum()
+
+
+@G.misconception()
 def others_set_to_zero(z):
     """You renormalised already. Here the gates of all four experts are asked for."""
     return np.where(np.isin(np.arange(4), best(z)), softmax(z), 0) / softmax(z)[best(z)].sum()
@@ -170,6 +176,12 @@ for part in (plain, renormalised):
 def renormalised_too_early(z, y):
     """That is the output with renormalised gates. Here they stay as the softmax gave them."""
     return renormalised_output(z, y)
+
+
+@renormalised.misconception()
+def divided_by_two(plain):
+    """You divided by the number of experts. By what do you divide their gates?"""
+    return plain / 2
 
 
 @renormalised.misconception()

@@ -120,6 +120,14 @@ def others_get_nothing(z, y, k, renormalise):
 
 
 @exercise.misconception(credit=0.4)
+def all_in_the_mean(z, y, k, renormalise):
+    """The mean that you subtract holds all experts. The output holds the chosen ones alone."""
+    chosen = np.isin(np.arange(len(z)), np.argsort(-z)[:k])
+    g = softmax(np.where(chosen, z, -np.inf)) if renormalise else softmax(z)
+    return g * (np.where(chosen, y, 0) - g @ y)
+
+
+@exercise.misconception(credit=0.4)
 def own_gate_alone(z, y, k, renormalise):
     """Each logit changes all gates: g (1 − g) is the diagonal of the Jacobian alone."""
     chosen = np.isin(np.arange(len(z)), np.argsort(-z)[:k])
@@ -141,7 +149,7 @@ def normalisation_ignored(z, y, k, renormalise):
 
 
 @exercise.part(points=0.5, answer=Numbers())
-def plain():
+def plain(router_gradient):
     """The four derivatives with plain gates and k = 2."""
     return router_gradient(Z, Y, 2, False)
 
@@ -171,7 +179,7 @@ def plain_chosen_alone():
 
 
 @exercise.part(points=0.5, answer=Numbers())
-def renormalised():
+def renormalised(router_gradient):
     """The same with renormalised gates and k = 2."""
     return router_gradient(Z, Y, 2, True)
 
@@ -195,7 +203,7 @@ def renormalised_diagonal():
 
 
 @exercise.part(points=1, answer=Numbers())
-def one_expert():
+def one_expert(router_gradient):
     """Two rows for k = 1: with the plain gate, and with the renormalised one."""
     return np.array([router_gradient(Z, Y, 1, mode) for mode in (False, True)])
 

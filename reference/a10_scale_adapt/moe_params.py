@@ -49,6 +49,12 @@ def one_matrix(d, f):
 
 
 @dense.misconception()
+def second_bias_forgotten(d, f):
+    """The second matrix has a bias as well, as wide as what it returns."""
+    return 2 * d * f + f
+
+
+@dense.misconception()
 def two_wide_biases(d, f):
     """The second bias is as wide as the output, not as the hidden layer."""
     return 2 * d * f + 2 * f

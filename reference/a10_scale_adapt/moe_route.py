@@ -161,6 +161,13 @@ def smaller_gate_first(logits, k):
     return chosen, np.take_along_axis(softmax(logits), chosen, axis=1)
 
 
+@exercise.misconception(credit=0.4)
+def sorted_by_index(logits, k):
+    """You put the experts in order of their indices. The one with the largest logit comes first."""
+    chosen = np.sort(route(logits, k)[0], axis=1)
+    return chosen, np.take_along_axis(softmax(logits), chosen, axis=1)
+
+
 @exercise.misconception
 def ties_to_the_last(logits, k):
     """Of equal logits you take the larger index."""
@@ -187,6 +194,13 @@ def softmax_over_tokens(logits, k):
     """Your softmax runs over the tokens. Each token shares its mass among the experts."""
     chosen, _ = route(logits, k)
     return chosen, np.take_along_axis(softmax(logits, axis=0), chosen, axis=1)
+
+
+@exercise.misconception(credit=0.2)
+def one_softmax_for_all(logits, k):
+    """All gates of the batch add up to 1. Each token has a softmax of its own."""
+    chosen, _ = route(logits, k)
+    return chosen, np.take_along_axis(softmax(logits, axis=None), chosen, axis=1)
 
 
 @exercise.misconception
@@ -262,6 +276,12 @@ def dropped(load, capacity):
 def experts_over_capacity(load, capacity):
     """You marked the experts that are too full. How many assignments are beyond the capacity?"""
     return (load > capacity).astype(int)
+
+
+@dropped.misconception(credit=0.5)
+def less_than_none(load, capacity):
+    """An expert with room to spare drops nothing: no number is below 0."""
+    return load - capacity
 
 
 @dropped.misconception()

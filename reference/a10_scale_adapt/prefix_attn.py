@@ -100,6 +100,12 @@ for mistake in (without_it, value_added, half_and_half):
 
 
 @output.misconception()
+def rest_counted_in_full(prefix_weight, without, v):
+    """The tokens have only the weight that the prefix leaves them."""
+    return prefix_weight * v[0] + without
+
+
+@output.misconception()
 def shares_exchanged(prefix_weight, without, v):
     """You exchanged the shares: the prefix's weight belongs to its own value."""
     return prefix_weight * without + (1 - prefix_weight) * v[0]
@@ -305,6 +311,14 @@ def scale_forgotten(Q, K, V, Pk, Pv, causal=True):
     return prefix_attention(Q * Q.shape[1] ** 0.5, K, V, Pk, Pv, causal)
 
 
+@exercise.misconception(credit=0.4)
+def values_in_another_order(Q, K, V, Pk, Pv, causal=True):
+    """Your values stand in another order than your keys: each key brings its own value."""
+    n, p = len(K), len(Pk)
+    mask = np.hstack([np.ones((n, p), bool), np.tri(n, dtype=bool) | (not causal)])
+    return attention(Q, np.vstack([Pk, K]), np.vstack([V, Pv]), mask)[0]
+
+
 @exercise.misconception
 def prefix_needed(Q, K, V, Pk, Pv, causal=True):
     """Without a prefix something is divided by 0."""
@@ -380,6 +394,12 @@ def allowed():
 def everything_allowed():
     """The mask among the tokens is causal."""
     return 40
+
+
+@allowed.misconception()
+def own_key_hidden():
+    """You hid each token from itself. A causal mask hides what comes later."""
+    return 15 + 10
 
 
 @allowed.misconception()

@@ -67,6 +67,12 @@ def rows_added_up():
 
 
 @conditional.misconception()
+def averaged_over_all_entries():
+    """You averaged over all nine entries. Add up along each row, then average over the rows."""
+    return attention_entropy(A).mean() / 3
+
+
+@conditional.misconception()
 def joint_entropy():
     """That is the entropy of query and key together. How much of it is left once i is known?"""
     return attention_entropy(A).mean() + np.log(3)

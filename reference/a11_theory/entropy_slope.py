@@ -27,6 +27,7 @@ scores = np.array([0.0, 1, 3])
 NAMES = {
     "names": ("b", "Z", "m"),
     "indexed": ("p", "s"),
+    "indices": ("i", "j", "k", "l"),  # m is a name here
     "positive": ("p", "b", "Z"),
     "definitions": {
         "p_i": "exp(b*s_i)/Z",
@@ -231,6 +232,19 @@ def sign_forgotten():
 def evenly_weighted():
     """You took the variance of the scores with equal weights. Which weights belong to this β?"""
     return -np.var(scores) * np.array([1, 2])
+
+
+@slope_at.misconception()
+def deviation_for_variance():
+    """You took the standard deviation. The bracket is the variance, without a root."""
+    return -np.sqrt([variance(1), 4 * variance(2)])
+
+
+@slope_at.misconception()
+def mean_not_squared():
+    """You subtracted the mean as it is. In a variance it is squared."""
+    weights = (softmax(beta * scores) for beta in (1, 2))
+    return -np.array([1, 2]) * [p @ scores**2 - p @ scores for p in weights]
 
 
 @slope_at.misconception()

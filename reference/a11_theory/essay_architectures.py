@@ -48,6 +48,13 @@ def unmasked_source_and_target(n, m):
 
 
 @entries.misconception()
+def source_unmasked(n, m):
+    """Your decoder reads the source both ways. Its causal mask goes over source and target."""
+    both = n * n + n * m + m * (m + 1) // 2
+    return [n * n, both, both]
+
+
+@entries.misconception()
 def cross_forgotten(n, m):
     """The decoder attends to the source, too."""
     return [n * n, (n + m) * (n + m + 1) // 2, n * n + m * (m + 1) // 2]
@@ -57,6 +64,12 @@ def cross_forgotten(n, m):
 def own_token_hidden(n, m):
     """A token sees itself."""
     return [n * n, (n + m) * (n + m - 1) // 2, n * n + n * m + m * (m - 1) // 2]
+
+
+@entries.misconception()
+def half_of_the_square(n, m):
+    """Half of the square holds half of the diagonal. Every token sees itself in full."""
+    return [n * n, (n + m) ** 2 // 2, n * n + n * m + m * m // 2]
 
 
 @entries.misconception()

@@ -58,6 +58,12 @@ def window_never_cut_off(n, w, s, g):
 
 
 @edges.misconception()
+def as_many_as_the_stride(n, w, s, g):
+    """With the stride s a query sees every s-th key: how many are these?"""
+    return [n * n, window(n, w), n * s, 2 * g * n - g * g + window(n - g, w)]
+
+
+@edges.misconception()
 def counted_twice(n, w, s, g):
     """Some pairs of the last pattern are in its window and in a global row or column, too."""
     return [n * n, window(n, w), n * n // s, 2 * g * n + window(n, w)]

@@ -131,6 +131,7 @@ chain = IndexedChain(
     target="2*h*sum((x_i - m)^2, i)",
     names=("m",),
     indexed=("x",),
+    indices=("i", "j", "k", "l"),  # m is a name here
     size="h",
     definitions={"m": "sum(x_k, k)/h"},
     rules=("linearity of sums", "definition"),
@@ -340,6 +341,12 @@ def order_blamed():
 def output_matrix_overlooked():
     """Heads don't reach the stream as they are. What stands between them and it?"""
     return "AC"
+
+
+@weaknesses.misconception()
+def conventions_overlooked():
+    """Others add up each pair once: can you compare your D with theirs?"""
+    return "AD"
 
 
 @weaknesses.misconception()

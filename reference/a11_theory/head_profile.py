@@ -312,6 +312,12 @@ def distance_not_averaged(A):
 
 
 @exercise.misconception
+def distance_averaged_twice(A):
+    """You averaged over the keys as well. The weights of a row already average its distances."""
+    return head_profile(A) | {"distance": (A * steps(A)).mean((-2, -1))}
+
+
+@exercise.misconception
 def previous_over_all_rows(A):
     """The first row has no token before it: there is one weight fewer to average."""
     n = A.shape[-1]
@@ -341,6 +347,12 @@ def zeros_become_nan(A):
     """0 · log 0 is NaN for a computer, and counts as 0 in an entropy."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return head_profile(A) | {"entropy": -(A * np.log(A)).sum(-1).mean(-1)}
+
+
+@exercise.misconception
+def entropy_in_bits(A):
+    """Your entropy is in bits. Nats come from the natural logarithm."""
+    return head_profile(A) | {"entropy": head_profile(A)["entropy"] / np.log(2)}
 
 
 @exercise.misconception

@@ -208,6 +208,18 @@ def letter_itself():
 
 
 @losses.misconception()
+def row_before_unread():
+    """You looked for each letter in its own row: a row is about what comes behind it."""
+    return losses_by(lambda cost: cost[np.arange(23), WORD[:23]].mean())
+
+
+@losses.misconception()
+def first_letter_left_out():
+    """You left out the first letter behind ^. The row of ^ is about it."""
+    return losses_by(lambda cost: cost[np.arange(1, 23), WORD[2:]].mean())
+
+
+@losses.misconception()
 def one_row_too_late():
     """You left out the first row of logits. The last one is about nothing that comes."""
     return losses_by(lambda cost: cost[np.arange(1, 24), WORD[1:]].mean())

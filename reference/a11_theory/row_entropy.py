@@ -56,6 +56,12 @@ def summed():
     return entropy(A).sum()
 
 
+@H.misconception()
+def averaged_over_keys():
+    """You took the mean over the keys. The terms of a row are added up."""
+    return entropy(A) / 3
+
+
 @H.misconception(credit=0.3)
 def in_bits():
     """These are bits. Nats come from the natural logarithm."""
@@ -306,6 +312,12 @@ def axis_ignored(A, axis=-1, base=None):
 def down_the_columns(A, axis=-1, base=None):
     """You add up along the first axis. The default is the last one."""
     return entropy(A, 0 if axis == -1 else axis) / np.log(base or np.e)
+
+
+@exercise.misconception(credit=0.5)
+def axis_kept(A, axis=-1, base=None):
+    """You keep the axis that you add along. The result has one axis less than A."""
+    return np.expand_dims(entropy(A, axis), axis) / np.log(base or np.e)
 
 
 @exercise.misconception(fatal=True)

@@ -27,8 +27,12 @@ exponents = np.arange(18, 23)
 def draw(rng):
     """loss: the losses at a compute of 10^18, 10^19, …, 10^22."""
     alpha, first = rng.uniform(0.035, 0.085), rng.uniform(3, 4)
-    noise = rng.uniform(-0.012, 0.012, 5)
-    return {"loss": np.round(first * 10 ** (-alpha * np.arange(5)) * np.exp(noise), 2)}
+    while True:
+        noise = rng.uniform(-0.4, 0.4, 5)
+        loss = np.round(first * 10 ** (-alpha * (np.arange(5) + noise)), 2)
+        ends, fitted = np.log10(loss[0] / loss[-1]) / 4, -line(np.log10(loss))[0]
+        if abs(ends / fitted - 1) > 0.06:
+            return {"loss": loss}
 
 
 def line(y):
@@ -52,6 +56,12 @@ def loss_not_logarithmic(loss):
 
 
 @alpha.misconception()
+def first_and_last_point(loss):
+    """That is the line through the first and the last point. Least squares uses all five."""
+    return np.log10(loss[0] / loss[-1]) / 4
+
+
+@alpha.misconception()
 def logarithms_mixed(loss):
     """You took logarithms to different bases for loss and compute."""
     return -line(np.log(loss))[0]
@@ -63,35 +73,40 @@ def slope_of_the_other_axis(loss):
     return -1 / line(np.log10(loss))[0]
 
 
-@exercise.part(points=0.5, answer=Numbers())
-def error(loss, alpha):
-    """The standard error of α."""
+def deviation(loss, alpha):
+    """Return the standard error, of natural logarithms where α is of these."""
     natural = np.isclose(alpha, -line(np.log(loss))[0], rtol=1e-2)
     return line(np.log(loss) if natural else np.log10(loss))[1]
 
 
+@exercise.part(points=0.5, answer=Numbers())
+def error(loss, alpha):
+    """The standard error of α."""
+    return deviation(loss, alpha)
+
+
 @error.misconception()
-def five_degrees_of_freedom(loss):
+def five_degrees_of_freedom(loss, alpha):
     """You divided by the number of points. Slope and intercept take two degrees of freedom."""
-    return line(np.log10(loss))[1] * np.sqrt(3 / 5)
+    return deviation(loss, alpha) * np.sqrt(3 / 5)
 
 
 @error.misconception()
-def four_degrees_of_freedom(loss):
+def four_degrees_of_freedom(loss, alpha):
     """You divided by 4. Slope *and* intercept were fitted."""
-    return line(np.log10(loss))[1] * np.sqrt(3 / 4)
+    return deviation(loss, alpha) * np.sqrt(3 / 4)
 
 
 @error.misconception()
-def spread_of_the_points(loss):
+def spread_of_the_points(loss, alpha):
     """That is how far the points lie from the line. The error of a slope has Σ (x − mean)² too."""
-    return line(np.log10(loss))[1] * np.sqrt(10)
+    return deviation(loss, alpha) * np.sqrt(10)
 
 
 @error.misconception()
-def root_forgotten(loss):
+def root_forgotten(loss, alpha):
     """That is a variance: take the root."""
-    return line(np.log10(loss))[1] ** 2
+    return deviation(loss, alpha) ** 2
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -104,6 +119,12 @@ def factor(alpha):
 def grows(alpha):
     """With more compute the loss falls."""
     return 10.0**alpha
+
+
+@factor.misconception()
+def part_taken_off(alpha):
+    """That is the share which is taken off. What is the loss multiplied by?"""
+    return 1 - 10.0**-alpha
 
 
 @factor.misconception()
