@@ -193,6 +193,12 @@ def mask_added(S):
     return softmax(S + causal_mask(len(S)))
 
 
+@A.misconception()
+def scaled_once_more(S):
+    """You divided S by 2. These scores are scaled already."""
+    return softmax(np.where(causal_mask(len(S)), S / 2, -inf))
+
+
 @exercise.part(points=0.5, answer=Choice("ABCD"))
 def after_softmax():
     """What goes wrong when the mask is multiplied onto the weights, after the softmax?"""

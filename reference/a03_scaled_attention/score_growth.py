@@ -55,6 +55,13 @@ def rows_of_one_draw(seed):
     return both[:, 0] @ both[:, 1]
 
 
+@dot.misconception()
+def older_generator(seed):
+    """These are numbers of `np.random.seed`, an older generator. Take the one of the notebook."""
+    q, k = np.random.RandomState(seed).randn(2, 64)
+    return q @ k
+
+
 @exercise.part(points=1, answer=Numbers())
 def scaled(dot):
     """The same score, scaled as in attention."""

@@ -159,6 +159,12 @@ def deviations_for_variances():
 
 
 @var.misconception()
+def deviations_beside_squares():
+    """The means are squared in yours, and the standard deviations not yet."""
+    return "d*((sigma_q + mu_q**2)*(sigma_k + mu_k**2) - mu_q**2*mu_k**2)"
+
+
+@var.misconception()
 def one_product():
     """That is the variance of a single product. How many of them are added up?"""
     return "sigma_q**2*sigma_k**2 + mu_q**2*sigma_k**2 + mu_k**2*sigma_q**2"

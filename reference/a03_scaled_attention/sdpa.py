@@ -55,6 +55,12 @@ def root_not_inverted():
     return 2.0
 
 
+@scale.misconception()
+def scale_of_d_v():
+    """You took the width of the values. A score is a product of queries and keys."""
+    return 1 / np.sqrt(8)
+
+
 @exercise.part(points=1.5, answer=Shape())
 def out_shape():
     """The shape of the output for V of shape (2, 3, 8)."""
@@ -231,6 +237,12 @@ def no_scale(Q, K, V, mask=None, scale=None):
 def scaled_by_length(Q, K, V, mask=None, scale=None):
     """You scaled by the root of the number of keys. The scale comes from their width d_k."""
     return attention(Q, K, V, mask, 1 / np.sqrt(K.shape[-2]) if scale is None else scale)
+
+
+@exercise.misconception
+def scaled_by_the_values(Q, K, V, mask=None, scale=None):
+    """You scaled by the width of the values. Scores are products of queries and keys."""
+    return attention(Q, K, V, mask, 1 / np.sqrt(V.shape[-1]) if scale is None else scale)
 
 
 @exercise.misconception

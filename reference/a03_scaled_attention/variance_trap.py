@@ -28,6 +28,15 @@ def experiment():
     return [(state.randn(1000, d), state.randn(1, d)) for d in widths]
 
 
+def seeded_anew():
+    """Return the same, with the seed set for each width."""
+    found = []
+    for d in widths:
+        state = np.random.RandomState(42)
+        found.append((state.randn(1000, d), state.randn(1, d)))
+    return found
+
+
 @exercise.part(points=2, answer=Numbers())
 def var():
     """The variance of the 1000 scores, for the four widths."""
@@ -37,11 +46,7 @@ def var():
 @var.misconception()
 def seeded_for_each_width():
     """You set the seed anew for each width. It is set once, before the first one."""
-    found = []
-    for d in widths:
-        state = np.random.RandomState(42)
-        found.append((state.randn(1000, d) @ state.randn(1, d).T).var())
-    return np.array(found)
+    return np.array([(Q @ k.T).var() for Q, k in seeded_anew()])
 
 
 @var.misconception()
@@ -66,6 +71,22 @@ def scaled_variances():
 def ksq():
     """The squared length of each of the four keys."""
     return np.array([(k**2).sum() for _, k in experiment()])
+
+
+@ksq.alternative
+def of_the_keys_drawn(var):
+    """Seen as in `var`: the seed is set once, or for each width."""
+    runs = experiment(), seeded_anew()
+    return min(
+        ([(k**2).sum() for _, k in run] for run in runs),
+        key=lambda lengths: np.abs(np.log(lengths / np.abs(var))).max(),
+    )
+
+
+@ksq.misconception()
+def keys_seeded_for_each_width():
+    """You set the seed anew for each width. It is set once, before the first one."""
+    return np.array([(k**2).sum() for _, k in seeded_anew()])
 
 
 @ksq.misconception()
@@ -179,6 +200,13 @@ def query_is_the_key(d, n, seed):
 def scaled_scores(d, n, seed):
     """You divided the scores by √d. Asked for is the variance of the raw ones."""
     return fair_variance(d, n, seed) / d
+
+
+@exercise.misconception(credit=0.5)
+def products_not_added(d, n, seed):
+    """You took the variance of all products. A score is the sum of d of them."""
+    q, k = np.random.default_rng(seed).standard_normal((2, n, d))
+    return float((q * k).var())
 
 
 @exercise.misconception(fatal=True)

@@ -212,6 +212,12 @@ def scaled_by_the_model_width(dec, enc, W, h, src_mask=None):
     return cross_attention(dec, enc, np.stack([W[0] / np.sqrt(h), *W[1:]]), h, src_mask)
 
 
+@exercise.misconception(credit=0.5)
+def values_by_the_keys_matrix(dec, enc, W, h, src_mask=None):
+    """You make the values with W_K. They have a matrix of their own, the third one."""
+    return cross_attention(dec, enc, W[[0, 1, 1, 3]], h, src_mask)
+
+
 @exercise.misconception(credit=0.4)
 def heads_ignored(dec, enc, W, h, src_mask=None):
     """The number of heads has no effect: split the columns into h groups before attending."""

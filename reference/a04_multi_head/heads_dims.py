@@ -71,6 +71,12 @@ def averaged_heads(d_k, h):
     return d_k * d_k
 
 
+@joined.misconception()
+def width_multiplied(d, h):
+    """You put h full widths side by side. How wide is one head?"""
+    return d * h
+
+
 @exercise.part(points=1, answer=Choice("ABCDE", multiple=True))
 def reasons():
     """What speaks for several heads?"""
