@@ -227,6 +227,14 @@ def all_axes_reversed(Q, K, V, mask=None, scale=None):
     return (weights @ V).astype(V.dtype), weights.astype(V.dtype)
 
 
+@exercise.misconception(fatal=True)
+def axis_of_the_sums_lost(Q, K, V, mask=None, scale=None):
+    """Shapes don't fit. Has the sum over the keys lost its axis? `keepdims=True` keeps it."""
+    weights = np.exp(Q @ np.swapaxes(K, -1, -2))
+    weights = weights / weights.sum(axis=-1)
+    return weights @ V, weights
+
+
 @exercise.misconception
 def no_scale(Q, K, V, mask=None, scale=None):
     """The factor 1/√d_k is missing: without it wide keys make the softmax nearly one-hot."""

@@ -245,7 +245,7 @@ def second_axis_divided(weights):
 
 @exercise.misconception(fatal=True)
 def axis_of_the_sums_lost(weights):
-    """Your sums lack an axis, so NumPy lines them up with others: `keepdims=True` keeps it."""
+    """Shapes don't fit. Have your sums lost an axis? `keepdims=True` keeps it."""
     return weights / weights.sum(axis=-1)
 
 
