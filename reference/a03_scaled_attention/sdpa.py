@@ -248,6 +248,13 @@ def scaled_by_length(Q, K, V, mask=None, scale=None):
 
 
 @exercise.misconception
+def scale_beside_the_root(Q, K, V, mask=None, scale=None):
+    """Your `scale` comes in addition to 1/√d_k. It replaces that factor."""
+    root = np.sqrt(Q.shape[-1])
+    return attention(Q, K, V, mask, 1 / root if scale is None else scale / root)
+
+
+@exercise.misconception
 def scaled_by_the_values(Q, K, V, mask=None, scale=None):
     """You scaled by the width of the values. Scores are products of queries and keys."""
     return attention(Q, K, V, mask, 1 / np.sqrt(V.shape[-1]) if scale is None else scale)

@@ -100,6 +100,12 @@ def heads_added_up(B, n, m):
 
 
 @weights.misconception()
+def heads_as_examples(B, h, n, m):
+    """You joined the axes of examples and heads. Each stays an axis of its own."""
+    return (B * h, n, m)
+
+
+@weights.misconception()
 def one_square(B, h, n):
     """Queries and keys may differ in number: there is a column for each key."""
     return (B, h, n, n)

@@ -238,6 +238,12 @@ def columns_divided(weights):
 
 
 @exercise.misconception(credit=0.4)
+def examples_divided(weights):
+    """You divided along axis 0, the examples. A query's weights stand along the last axis."""
+    return weights / weights.sum(axis=0, keepdims=True)
+
+
+@exercise.misconception(credit=0.4)
 def second_axis_divided(weights):
     """You divided along axis 1. That is the last axis of a matrix alone: call it −1."""
     return weights / weights.sum(axis=1, keepdims=True)

@@ -37,6 +37,12 @@ def seeded_anew():
     return found
 
 
+def newer_generator():
+    """Return the same, from `default_rng` with this seed."""
+    rng = np.random.default_rng(42)
+    return [(rng.standard_normal((1000, d)), rng.standard_normal((1, d))) for d in widths]
+
+
 @exercise.part(points=2, answer=Numbers())
 def var():
     """The variance of the 1000 scores, for the four widths."""
@@ -47,6 +53,12 @@ def var():
 def seeded_for_each_width():
     """You set the seed anew for each width. It is set once, before the first one."""
     return np.array([(Q @ k.T).var() for Q, k in seeded_anew()])
+
+
+@var.misconception()
+def another_generator():
+    """These are numbers of `default_rng`. Run the experiment as it stands, with its generator."""
+    return np.array([(Q @ k.T).var() for Q, k in newer_generator()])
 
 
 @var.misconception()
@@ -75,8 +87,8 @@ def ksq():
 
 @ksq.alternative
 def of_the_keys_drawn(var):
-    """Seen as in `var`: the seed is set once, or for each width."""
-    runs = experiment(), seeded_anew()
+    """Of the run that `var` comes from, whichever that is."""
+    runs = experiment(), seeded_anew(), newer_generator()
     return min(
         ([(k**2).sum() for _, k in run] for run in runs),
         key=lambda lengths: np.abs(np.log(lengths / np.abs(var))).max(),
@@ -187,6 +199,12 @@ def one_query_only(d, n, seed):
     rng = np.random.default_rng(seed)
     q = rng.standard_normal(d)
     return float((rng.standard_normal((n, d)) @ q).var())
+
+
+@exercise.misconception(credit=0.5)
+def standard_deviation(d, n, seed):
+    """That is the standard deviation. Asked for is the variance."""
+    return fair_variance(d, n, seed) ** 0.5
 
 
 @exercise.misconception(credit=0.5)
