@@ -101,6 +101,12 @@ def width_of_a_head(B, n, d, h):
     return (B, n, d // h)
 
 
+@out_shape.misconception()
+def heads_apart(B, n, d, h):
+    """That is the output of the heads before they are merged."""
+    return (B, h, n, d // h)
+
+
 @exercise.reference
 def cross_attention(
     dec: Float[ndarray, "B n d"],
@@ -293,6 +299,12 @@ def whole_square(n, m):
 def of_all_heads(n, m, h):
     """You counted the scores of all heads. Asked for are those of a single one."""
     return [h * n * n, h * n * m]
+
+
+@entries.misconception()
+def across_twice(n, m):
+    """In the decoder's self-attention the keys are its own tokens, not the source's."""
+    return [n * m, n * m]
 
 
 @entries.misconception()

@@ -312,7 +312,7 @@ def biases_are_added(call, rng):
     x, W, b = rng.normal(size=(2, 4, 6)), drawn(rng, 6), rng.normal(size=(4, 6))
     made = layer(call, W, 1, bias=True)
     for name, each in zip(BIASES, b, strict=True):
-        agree(getattr(made, name), np.zeros(6), what=name)
+        agree(getattr(made, name), np.zeros(6), what=f"the new {name}")
         setattr(made, name, each)
     out, _ = attention(*(x @ W[i] + b[i] for i in range(3)))
     agree(made(x, x, x)[0], out @ W[3] + b[3], what="the output")

@@ -44,6 +44,12 @@ def full_width_heads(d, h):
     return h * d * d
 
 
+@each.misconception()
+def three_together(d):
+    """Those are all three matrices. Asked for is one of them."""
+    return 3 * d * d
+
+
 @exercise.part(points=1, answer=Count())
 def output(d):
     """Entries of W_O."""
