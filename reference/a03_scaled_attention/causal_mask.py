@@ -193,6 +193,18 @@ def mask_added(S):
     return softmax(S + causal_mask(len(S)))
 
 
+@A.misconception()
+def columns_add_up(S):
+    """Your columns add up to 1. For each query the weights of the keys do."""
+    return softmax(np.where(causal_mask(len(S)), S, -inf).T).T
+
+
+@A.misconception()
+def scaled_once_more(S):
+    """You divided S by 2. These scores are scaled already."""
+    return softmax(np.where(causal_mask(len(S)), S / 2, -inf))
+
+
 @exercise.part(points=0.5, answer=Choice("ABCD"))
 def after_softmax():
     """What goes wrong when the mask is multiplied onto the weights, after the softmax?"""

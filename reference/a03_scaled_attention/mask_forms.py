@@ -172,7 +172,7 @@ def product_with_infinity(mask_bool):
 
 @exercise.misconception(fatal=True)
 def ones_added(mask_bool):
-    """These are 1 and 0: added to the scores they only favour the allowed pairs a little."""
+    """You add 1 where a pair is allowed. What is added there should change nothing."""
     return mask_bool.astype(float)
 
 
@@ -234,6 +234,12 @@ def square_and_empty(call, rng):
 def aligned_at_the_top_left(n, m):
     """Your first query stands at position 0. With a cache the queries come last."""
     return np.tri(n, m, dtype=bool)
+
+
+@exercise.misconception(fatal=True)
+def looks_ahead(n, m):
+    """Rows are queries and columns are keys; your mask lets them look ahead, not back."""
+    return np.triu(np.ones((n, m), dtype=bool), k=m - n)
 
 
 @exercise.misconception(credit=0.5)

@@ -29,11 +29,62 @@ def draw(rng):
     }
 
 
+@exercise.part(points=1, answer=Formula("n"))
+def causal():
+    """The pairs that a causal mask allows for n tokens."""
+    return "n*(n + 1)/2"
+
+
+@causal.misconception()
+def half_of_all():
+    """Half of all pairs would halve the diagonal, too."""
+    return "n**2/2"
+
+
+@causal.misconception()
+def without_the_diagonal():
+    """A token may look at itself."""
+    return "n*(n - 1)/2"
+
+
+# The prefix is never longer than the text, so that sums from p + 1 to n are what they say.
+@exercise.part(
+    points=1,
+    answer=Formula("n p", assumptions={"*": "nonnegative"}, definitions={"n": "p + rest"}),
+)
+def prefix(causal):
+    """The pairs that a causal mask allows if the first p tokens see each other."""
+    return f"{causal.expression} + p*(p - 1)/2"
+
+
+@prefix.misconception()
+def prefix_for_every_query():
+    """All later tokens see the prefix already. What is new lies within it."""
+    return "n*(n + 1)/2 + n*p"
+
+
+@prefix.misconception()
+def whole_square():
+    """Half of the square of the prefix, with its diagonal, is allowed already."""
+    return "n*(n + 1)/2 + p**2"
+
+
+@prefix.misconception()
+def prefix_unseen_by_the_rest():
+    """You counted two texts. The tokens behind the prefix see it, too."""
+    return "p**2 + (n - p)*(n - p + 1)/2"
+
+
+@prefix.misconception()
+def with_the_diagonal():
+    """The diagonal of the prefix is allowed already."""
+    return "n*(n + 1)/2 + p*(p + 1)/2"
+
+
 @exercise.part(points=2, answer=Count())
-def allowed(n, p, source):
+def allowed(causal, prefix, n, p, source):
     """The allowed pairs: all to all, causal, causal with a prefix of p, and across two texts."""
-    causal = n * (n + 1) // 2
-    return [n * n, causal, causal + p * (p - 1) // 2, n * source]
+    return [n * n, causal(n=n), prefix(n=n, p=p), n * source]
 
 
 @allowed.misconception()
@@ -78,62 +129,10 @@ def causal_alone_without_the_diagonal(n, p, source):
     return [n * n, causal - n, causal + p * (p - 1) // 2, n * source]
 
 
-@exercise.part(points=1, answer=Formula("n"))
-def causal():
-    """The pairs that a causal mask allows for n tokens."""
-    return "n*(n + 1)/2"
-
-
-@causal.misconception()
-def half_of_all():
-    """Half of all pairs would halve the diagonal, too."""
-    return "n**2/2"
-
-
-@causal.misconception()
-def without_the_diagonal():
-    """A token may look at itself."""
-    return "n*(n - 1)/2"
-
-
-# The prefix is never longer than the text, so that sums from p + 1 to n are what they say.
-@exercise.part(
-    points=1,
-    answer=Formula("n p", assumptions={"*": "nonnegative"}, definitions={"n": "p + rest"}),
-)
-def prefix():
-    """The pairs that a causal mask allows if the first p tokens see each other."""
-    return "n*(n + 1)/2 + p*(p - 1)/2"
-
-
-@prefix.misconception()
-def prefix_for_every_query():
-    """All later tokens see the prefix already. What is new lies within it."""
-    return "n*(n + 1)/2 + n*p"
-
-
-@prefix.misconception()
-def whole_square():
-    """Half of the square of the prefix, with its diagonal, is allowed already."""
-    return "n*(n + 1)/2 + p**2"
-
-
-@prefix.misconception()
-def prefix_unseen_by_the_rest():
-    """You counted two texts. The tokens behind the prefix see it, too."""
-    return "p**2 + (n - p)*(n - p + 1)/2"
-
-
-@prefix.misconception()
-def with_the_diagonal():
-    """The diagonal of the prefix is allowed already."""
-    return "n*(n + 1)/2 + p*(p + 1)/2"
-
-
 @exercise.part(points=0.5, answer=Count())
-def causal_1024():
+def causal_1024(causal):
     """The pairs that a causal mask allows for 1024 tokens."""
-    return 1024 * 1025 // 2
+    return causal(n=1024)
 
 
 @causal_1024.misconception()
@@ -149,9 +148,9 @@ def causal_1024_without_the_diagonal():
 
 
 @exercise.part(points=0.5, answer=Count())
-def excess():
+def excess(causal_1024):
     """By how many pairs this is more than half of all pairs."""
-    return 512
+    return causal_1024 - 1024**2 // 2
 
 
 @excess.misconception()

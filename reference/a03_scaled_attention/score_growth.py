@@ -55,6 +55,20 @@ def rows_of_one_draw(seed):
     return both[:, 0] @ both[:, 1]
 
 
+@dot.misconception()
+def mean_of_products(seed):
+    """You averaged the products. A dot product adds them up."""
+    q, k = query_and_key(seed)
+    return q @ k / 64
+
+
+@dot.misconception()
+def older_generator(seed):
+    """These are numbers of `np.random.seed`, an older generator. Take the one of the notebook."""
+    q, k = np.random.RandomState(seed).randn(2, 64)
+    return q @ k
+
+
 @exercise.part(points=1, answer=Numbers())
 def scaled(dot):
     """The same score, scaled as in attention."""
@@ -164,6 +178,14 @@ def of_the_variance(seed):
     rng = np.random.default_rng(seed)
     pairs = [rng.standard_normal((2, 20_000, d)) for d in widths]
     return fitted([np.var((q * k).sum(axis=1)) for q, k in pairs])
+
+
+@exercise.misconception(credit=0.5)
+def products_not_added(seed):
+    """Your spread is that of single products. A score is a sum of d of them."""
+    rng = np.random.default_rng(seed)
+    pairs = [rng.standard_normal((2, 20_000, d)) for d in widths]
+    return fitted([np.std(q * k) for q, k in pairs])
 
 
 @exercise.misconception(credit=0.5)

@@ -77,6 +77,12 @@ def sum_of_squares():
 
 
 @trace.misconception()
+def mean_of_the_diagonal():
+    """You averaged over the keys. A trace adds the diagonal up."""
+    return measured(0, 0.5)[1] / 32
+
+
+@trace.misconception()
 def trace_scaled_above():
     """The rows are exchanged: the unscaled scores come first."""
     return measured(0.5, 0)[1]

@@ -159,6 +159,18 @@ def deviations_for_variances():
 
 
 @var.misconception()
+def own_deviation():
+    """You put each mean beside its own deviation. What varies while one factor is its mean?"""
+    return "d*(sigma_q**2*sigma_k**2 + mu_q**2*sigma_q**2 + mu_k**2*sigma_k**2)"
+
+
+@var.misconception()
+def deviations_beside_squares():
+    """The means are squared in yours, and the standard deviations not yet."""
+    return "d*((sigma_q + mu_q**2)*(sigma_k + mu_k**2) - mu_q**2*mu_k**2)"
+
+
+@var.misconception()
 def one_product():
     """That is the variance of a single product. How many of them are added up?"""
     return "sigma_q**2*sigma_k**2 + mu_q**2*sigma_k**2 + mu_k**2*sigma_q**2"
@@ -183,6 +195,13 @@ def fourth_moment_alone(var, d, mean_q, mean_k):
     """In the third case you took E q⁴ = 3 for the variance of q². Subtract its squared mean."""
     ones = {"d": d, "sigma_q": 1, "sigma_k": 1}
     return [var(**ones, mu_q=0, mu_k=0), var(**ones, mu_q=mean_q, mu_k=mean_k), 3 * d]
+
+
+@cases.misconception()
+def second_moment_of_the_square(var, d, mean_q, mean_k):
+    """In the third case you took the mean of (q · q)². Subtract the squared mean of q · q."""
+    ones = {"d": d, "sigma_q": 1, "sigma_k": 1}
+    return [var(**ones, mu_q=0, mu_k=0), var(**ones, mu_q=mean_q, mu_k=mean_k), d * (d + 2)]
 
 
 @cases.misconception()

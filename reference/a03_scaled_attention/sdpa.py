@@ -55,6 +55,12 @@ def root_not_inverted():
     return 2.0
 
 
+@scale.misconception()
+def scale_of_d_v():
+    """You took the width of the values. A score is a product of queries and keys."""
+    return 1 / np.sqrt(8)
+
+
 @exercise.part(points=1.5, answer=Shape())
 def out_shape():
     """The shape of the output for V of shape (2, 3, 8)."""
@@ -221,6 +227,14 @@ def all_axes_reversed(Q, K, V, mask=None, scale=None):
     return (weights @ V).astype(V.dtype), weights.astype(V.dtype)
 
 
+@exercise.misconception(fatal=True)
+def axis_of_the_sums_lost(Q, K, V, mask=None, scale=None):
+    """Shapes don't fit. Has the sum over the keys lost its axis? `keepdims=True` keeps it."""
+    weights = np.exp(Q @ np.swapaxes(K, -1, -2))
+    weights = weights / weights.sum(axis=-1)
+    return weights @ V, weights
+
+
 @exercise.misconception
 def no_scale(Q, K, V, mask=None, scale=None):
     """The factor 1/√d_k is missing: without it wide keys make the softmax nearly one-hot."""
@@ -231,6 +245,19 @@ def no_scale(Q, K, V, mask=None, scale=None):
 def scaled_by_length(Q, K, V, mask=None, scale=None):
     """You scaled by the root of the number of keys. The scale comes from their width d_k."""
     return attention(Q, K, V, mask, 1 / np.sqrt(K.shape[-2]) if scale is None else scale)
+
+
+@exercise.misconception
+def scale_beside_the_root(Q, K, V, mask=None, scale=None):
+    """Your `scale` comes in addition to 1/√d_k. It replaces that factor."""
+    root = np.sqrt(Q.shape[-1])
+    return attention(Q, K, V, mask, 1 / root if scale is None else scale / root)
+
+
+@exercise.misconception
+def scaled_by_the_values(Q, K, V, mask=None, scale=None):
+    """You scaled by the width of the values. Scores are products of queries and keys."""
+    return attention(Q, K, V, mask, 1 / np.sqrt(V.shape[-1]) if scale is None else scale)
 
 
 @exercise.misconception

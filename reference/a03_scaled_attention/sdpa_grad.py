@@ -277,6 +277,12 @@ def dQ(A):
     return A[0] * A[1] * np.array([1, -1]) / np.sqrt(2)
 
 
+@dQ.alternative
+def dQ_with_the_scale_of_the_weights(A):
+    """The scores are the scale and 0, so the logarithm of the weights' ratio is the scale."""
+    return A[0] * A[1] * np.array([1, -1]) * np.log(A[0] / A[1])
+
+
 @dQ.misconception()
 def dQ_without_scale(A):
     """The factor 1/√d_k is missing: the scores were scaled, so their gradients are."""

@@ -52,9 +52,9 @@ def width_of_the_keys(n, d_k):
 
 
 @exercise.part(points=1, answer=Shape())
-def batch(B, n, d_v):
+def batch(single, B):
     """The output for a batch: Q (B, n, d_k), K (B, m, d_k), V (B, m, d_v)."""
-    return (B, n, d_v)
+    return (B, *single)
 
 
 @batch.misconception()
@@ -67,6 +67,18 @@ def batch_forgotten(n, d_v):
 def scores_of_the_batch(B, n, m):
     """That is the shape of the scores: they have a column for each key."""
     return (B, n, m)
+
+
+@batch.misconception()
+def batch_of_the_keys(B, m, d_v):
+    """There is an output for each query, not for each key."""
+    return (B, m, d_v)
+
+
+@batch.misconception()
+def batch_as_wide_as_keys(B, n, d_k):
+    """An output is an average of values, so it has their width."""
+    return (B, n, d_k)
 
 
 @exercise.part(points=1, answer=Shape())
@@ -88,15 +100,21 @@ def heads_added_up(B, n, m):
 
 
 @weights.misconception()
+def heads_as_examples(B, h, n, m):
+    """You joined the axes of examples and heads. Each stays an axis of its own."""
+    return (B * h, n, m)
+
+
+@weights.misconception()
 def one_square(B, h, n):
     """Queries and keys may differ in number: there is a column for each key."""
     return (B, h, n, n)
 
 
 @exercise.part(points=1, answer=Shape())
-def out(B, h, n, d_v):
+def out(single, B, h):
     """The output with heads: Q (B, h, n, d_k), K (B, h, m, d_k), V (B, h, m, d_v)."""
-    return (B, h, n, d_v)
+    return (B, h, *single)
 
 
 @out.misconception()

@@ -86,6 +86,12 @@ def one_per_example():
 
 
 @totals.misconception()
+def one_example_alone():
+    """Each query has a total of 1. You counted those of one example."""
+    return np.array([1.0, 3.0])
+
+
+@totals.misconception()
 def totals_exchanged():
     """The other way round: the faulty ones come first."""
     return np.array([6.0, 1.0])
@@ -166,6 +172,13 @@ def five_times(seed):
     return np.array([over_everything(S)[0].sum(), over_everything(raised)[0].sum()])
 
 
+@leak.misconception()
+def divided_by_the_factor(seed):
+    """You divided by e⁵. Only one part of the sum grows by that: the other is as it was."""
+    before = over_everything(scores(seed))[0].sum()
+    return np.array([before, before * np.exp(-5)])
+
+
 @exercise.reference
 def repair(weights: Float[ndarray, "*batch n m"]) -> Float[ndarray, "*batch n m"]:
     """Divide each row by its sum."""
@@ -225,9 +238,21 @@ def columns_divided(weights):
 
 
 @exercise.misconception(credit=0.4)
+def examples_divided(weights):
+    """You divided along axis 0, the examples. A query's weights stand along the last axis."""
+    return weights / weights.sum(axis=0, keepdims=True)
+
+
+@exercise.misconception(credit=0.4)
 def second_axis_divided(weights):
     """You divided along axis 1. That is the last axis of a matrix alone: call it −1."""
     return weights / weights.sum(axis=1, keepdims=True)
+
+
+@exercise.misconception(fatal=True)
+def axis_of_the_sums_lost(weights):
+    """Shapes don't fit. Have your sums lost an axis? `keepdims=True` keeps it."""
+    return weights / weights.sum(axis=-1)
 
 
 @exercise.misconception(credit=0.4)

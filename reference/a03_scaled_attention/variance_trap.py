@@ -28,6 +28,21 @@ def experiment():
     return [(state.randn(1000, d), state.randn(1, d)) for d in widths]
 
 
+def seeded_anew():
+    """Return the same, with the seed set for each width."""
+    found = []
+    for d in widths:
+        state = np.random.RandomState(42)
+        found.append((state.randn(1000, d), state.randn(1, d)))
+    return found
+
+
+def newer_generator():
+    """Return the same, from `default_rng` with this seed."""
+    rng = np.random.default_rng(42)
+    return [(rng.standard_normal((1000, d)), rng.standard_normal((1, d))) for d in widths]
+
+
 @exercise.part(points=2, answer=Numbers())
 def var():
     """The variance of the 1000 scores, for the four widths."""
@@ -37,11 +52,13 @@ def var():
 @var.misconception()
 def seeded_for_each_width():
     """You set the seed anew for each width. It is set once, before the first one."""
-    found = []
-    for d in widths:
-        state = np.random.RandomState(42)
-        found.append((state.randn(1000, d) @ state.randn(1, d).T).var())
-    return np.array(found)
+    return np.array([(Q @ k.T).var() for Q, k in seeded_anew()])
+
+
+@var.misconception()
+def another_generator():
+    """These are numbers of `default_rng`. Run the experiment as it stands, with its generator."""
+    return np.array([(Q @ k.T).var() for Q, k in newer_generator()])
 
 
 @var.misconception()
@@ -66,6 +83,22 @@ def scaled_variances():
 def ksq():
     """The squared length of each of the four keys."""
     return np.array([(k**2).sum() for _, k in experiment()])
+
+
+@ksq.alternative
+def of_the_keys_drawn(var):
+    """Of the run that `var` comes from, whichever that is."""
+    runs = experiment(), seeded_anew(), newer_generator()
+    return min(
+        ([(k**2).sum() for _, k in run] for run in runs),
+        key=lambda lengths: np.abs(np.log(lengths / np.abs(var))).max(),
+    )
+
+
+@ksq.misconception()
+def keys_seeded_for_each_width():
+    """You set the seed anew for each width. It is set once, before the first one."""
+    return np.array([(k**2).sum() for _, k in seeded_anew()])
 
 
 @ksq.misconception()
@@ -169,6 +202,12 @@ def one_query_only(d, n, seed):
 
 
 @exercise.misconception(credit=0.5)
+def standard_deviation(d, n, seed):
+    """That is the standard deviation. Asked for is the variance."""
+    return fair_variance(d, n, seed) ** 0.5
+
+
+@exercise.misconception(credit=0.5)
 def query_is_the_key(d, n, seed):
     """Query and key are the same vector in yours; then the variance is 2 d."""
     q = np.random.default_rng(seed).standard_normal((n, d))
@@ -179,6 +218,13 @@ def query_is_the_key(d, n, seed):
 def scaled_scores(d, n, seed):
     """You divided the scores by √d. Asked for is the variance of the raw ones."""
     return fair_variance(d, n, seed) / d
+
+
+@exercise.misconception(credit=0.5)
+def products_not_added(d, n, seed):
+    """You took the variance of all products. A score is the sum of d of them."""
+    q, k = np.random.default_rng(seed).standard_normal((2, n, d))
+    return float((q * k).var())
 
 
 @exercise.misconception(fatal=True)

@@ -101,6 +101,12 @@ def width_of_a_head(B, n, d, h):
     return (B, n, d // h)
 
 
+@out_shape.misconception()
+def heads_apart(B, n, d, h):
+    """That is the output of the heads before they are merged."""
+    return (B, h, n, d // h)
+
+
 @exercise.reference
 def cross_attention(
     dec: Float[ndarray, "B n d"],
@@ -212,6 +218,12 @@ def scaled_by_the_model_width(dec, enc, W, h, src_mask=None):
     return cross_attention(dec, enc, np.stack([W[0] / np.sqrt(h), *W[1:]]), h, src_mask)
 
 
+@exercise.misconception(credit=0.5)
+def values_by_the_keys_matrix(dec, enc, W, h, src_mask=None):
+    """You make the values with W_K. They have a matrix of their own, the third one."""
+    return cross_attention(dec, enc, W[[0, 1, 1, 3]], h, src_mask)
+
+
 @exercise.misconception(credit=0.4)
 def heads_ignored(dec, enc, W, h, src_mask=None):
     """The number of heads has no effect: split the columns into h groups before attending."""
@@ -287,6 +299,12 @@ def whole_square(n, m):
 def of_all_heads(n, m, h):
     """You counted the scores of all heads. Asked for are those of a single one."""
     return [h * n * n, h * n * m]
+
+
+@entries.misconception()
+def across_twice(n, m):
+    """In the decoder's self-attention the keys are its own tokens, not the source's."""
+    return [n * m, n * m]
 
 
 @entries.misconception()

@@ -66,9 +66,9 @@ def one_head(d_k):
 
 
 @joined.misconception()
-def averaged_heads(d_k, h):
-    """Squares of the width of a head don't come in. Put the heads side by side."""
-    return d_k * d_k
+def width_multiplied(d, h):
+    """You put h full widths side by side. How wide is one head?"""
+    return d * h
 
 
 @exercise.part(points=1, answer=Choice("ABCDE", multiple=True))
@@ -141,6 +141,12 @@ def a_single_matrix(d, d_k, h, n):
 def scores_of_one_head(d, d_k, h, n):
     """The first number is that of one head. There are h."""
     return [n * n * d_k, n * n * d, h * n * n, n * n]
+
+
+@costs.misconception()
+def one_query_alone(d, h, n):
+    """You counted the scores of one query. There are n of them."""
+    return [n * d, n * d, h * n * n, n * n]
 
 
 @exercise.part(points=1.5, answer=Numbers())

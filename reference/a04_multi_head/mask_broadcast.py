@@ -41,6 +41,12 @@ def never_masked():
     return np.full((2, 2), 1 / 3)
 
 
+@wrong.misconception()
+def open_taken_for_blocked():
+    """What sees everything sees key 0, too: how much weight is left for it among three keys?"""
+    return np.array([[1.0, 0], [1, 0]])
+
+
 @exercise.part(points=1.25, answer=Numbers())
 def right():
     """weights[:, :, 0, 0] as they should be."""
@@ -57,6 +63,12 @@ def heads_for_examples():
 def all_restricted():
     """Only example 0 is restricted."""
     return np.ones((2, 2))
+
+
+@right.misconception()
+def nothing_for_the_second():
+    """Example 1 sees everything, so it sees key 0, too."""
+    return np.array([[1.0, 1], [0, 0]])
 
 
 @exercise.part(points=0.5, answer=Choice("ABCD"))

@@ -26,7 +26,7 @@ split_heads = exercise.carries("a04_multi_head/mha_split", "split_heads")
 merge_heads = exercise.carries("a04_multi_head/mha_split", "merge_heads")
 
 
-def backward(X, W, h, dY, mask=None, *, scaled=True, summed=(0, 1, 2), through=None):
+def backward(X, W, h, dY, mask=None, *, scaled=True, turned=True, summed=(0, 1, 2), through=None):
     """Differentiate self-attention; the options leave out what is often forgotten."""
     q, k, v = (split_heads(X @ each, h) for each in W[:3])
     out, A = attention(q, k, v, mask)
@@ -35,7 +35,8 @@ def backward(X, W, h, dY, mask=None, *, scaled=True, summed=(0, 1, 2), through=N
     dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)) if through is None else through(A, dA)
     if scaled:
         dS = dS / np.sqrt(q.shape[-1])
-    paths = [merge_heads(g) for g in (dS @ k, dS.swapaxes(-1, -2) @ q, A.swapaxes(-1, -2) @ dout)]
+    turned_dS = dS.swapaxes(-1, -2) if turned else dS
+    paths = [merge_heads(g) for g in (dS @ k, turned_dS @ q, A.swapaxes(-1, -2) @ dout)]
     dX = sum(paths[i] @ W[i].T for i in summed)
     return dX, np.stack([*(products(X, g) for g in paths), products(merge_heads(out), dY)])
 
@@ -177,6 +178,12 @@ def scale_missing_for_the_keys(X, W, h, dY, mask=None):
     more = np.sqrt(X.shape[-1] // h)
     dX = dX + (more - 1) * backward(X, W, h, dY, mask, summed=(1,))[0]
     return dX, np.stack([dW[0], more * dW[1], dW[2], dW[3]])
+
+
+@exercise.misconception
+def scores_not_transposed(X, W, h, dY, mask=None):
+    """On the way to the keys the gradient of the scores is to be transposed: rows are queries."""
+    return backward(X, W, h, dY, mask, turned=False)
 
 
 @exercise.misconception

@@ -82,6 +82,13 @@ def reshaped_alone(x, W, h):
     return (x @ W).reshape(B, h, n, d // h)
 
 
+@exercise.misconception
+def every_h_th_column(x, W, h):
+    """Your heads take every h-th column. Here each has neighbouring ones."""
+    B, n, d = x.shape
+    return (x @ W).reshape(B, n, d // h, h).transpose(0, 3, 1, 2)
+
+
 @exercise.misconception(credit=0.5)
 def matrix_transposed(x, W, h):
     """You multiply by the transpose of W. Tokens are rows, and W stands to their right."""
@@ -228,8 +235,8 @@ def drawn(rng, d=8):
 
 
 def layer(call, W, h, **options):
-    """Make a layer with these matrices."""
-    made = call.make(W.shape[-1], h, **options)
+    """Make a layer with these matrices, in place of those that it drew."""
+    made = call.make(W.shape[-1], h, seeded(0), **options)
     for name, each in zip(WEIGHTS, W, strict=True):
         setattr(made, name, each)
     return made
@@ -305,7 +312,7 @@ def biases_are_added(call, rng):
     x, W, b = rng.normal(size=(2, 4, 6)), drawn(rng, 6), rng.normal(size=(4, 6))
     made = layer(call, W, 1, bias=True)
     for name, each in zip(BIASES, b, strict=True):
-        agree(getattr(made, name), np.zeros(6), what=name)
+        agree(getattr(made, name), np.zeros(6), what=f"the new {name}")
         setattr(made, name, each)
     out, _ = attention(*(x @ W[i] + b[i] for i in range(3)))
     agree(made(x, x, x)[0], out @ W[3] + b[3], what="the output")
@@ -505,6 +512,23 @@ class DrawnTooLarge(MultiHead):
         super().__init__(d, h, rng, bias)
         for name in WEIGHTS:
             setattr(self, name, getattr(self, name) * np.sqrt(d))
+
+
+@exercise.misconception(credit=0.5)
+class DrawnMatricesKept(MultiHead):
+    """You keep the matrices as drawn: setting W_q changes nothing. Look at it in each call."""
+
+    def __init__(self, d, h, rng=None, bias=False):
+        super().__init__(d, h, rng, bias)
+        self._kept = self.W_q, self.W_k, self.W_v
+
+    def __call__(self, xq, xk, xv, mask=None):
+        """Look at the first three matrices as they were at first."""
+        now = self.W_q, self.W_k, self.W_v
+        self.W_q, self.W_k, self.W_v = self._kept
+        found = super().__call__(xq, xk, xv, mask)
+        self.W_q, self.W_k, self.W_v = now
+        return found
 
 
 @exercise.misconception

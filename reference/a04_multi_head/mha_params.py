@@ -44,6 +44,12 @@ def full_width_heads(d, h):
     return h * d * d
 
 
+@each.misconception()
+def three_together(d):
+    """Those are all three matrices. Asked for is one of them."""
+    return 3 * d * d
+
+
 @exercise.part(points=1, answer=Count())
 def output(d):
     """Entries of W_O."""
@@ -93,9 +99,9 @@ def total_with_biases(total, d):
 
 
 @total_with_biases.misconception()
-def biases_forgotten(d):
+def biases_forgotten(total):
     """This is the count without biases. Each map adds one number per output."""
-    return 4 * d * d
+    return total
 
 
 @total_with_biases.misconception()
@@ -105,15 +111,15 @@ def queries_keys_values_only(d):
 
 
 @total_with_biases.misconception()
-def output_bias_forgotten(d):
+def output_bias_forgotten(total, d):
     """The map after the heads has a bias too."""
-    return 4 * d * d + 3 * d
+    return total + 3 * d
 
 
 @total_with_biases.misconception()
-def biases_of_one_head(d, h):
+def biases_of_one_head(total, d, h):
     """Your biases are as wide as one head. A bias has an entry for each output of its map."""
-    return 4 * (d * d + d // h)
+    return total + 4 * (d // h)
 
 
 @total_with_biases.misconception()
@@ -178,6 +184,13 @@ def narrow_output_square(d, h, bias):
     """Your W_O stays as narrow as the head. It leads back to the width of the model."""
     k = d // h
     return 3 * (d * k + bias * k) + (k * k + bias * k)
+
+
+@narrow.misconception()
+def narrow_on_both_sides(d, h, bias):
+    """Your matrices are as narrow as the head on both sides. The tokens still have the width d."""
+    k = d // h
+    return 4 * (k * k + bias * k)
 
 
 @narrow.misconception()

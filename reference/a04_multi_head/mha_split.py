@@ -51,6 +51,12 @@ def width_of_the_model(B, n, d, h):
     return (B, h, n, d)
 
 
+@split_shape.misconception()
+def heads_as_examples(B, n, d, h):
+    """You joined the axes of examples and heads. Each stays an axis of its own."""
+    return (B * h, n, d // h)
+
+
 @exercise.part(points=0.5, answer=Shape())
 def merged_shape(B, n, d):
     """The shape after merging again."""

@@ -86,6 +86,12 @@ def softmax_of_the_numbers(x):
     return np.tile(softmax(x.astype(float)), (3, 1))
 
 
+@A.misconception()
+def exponentials_alone(x):
+    """These are the exponentials. Divide each row by its sum."""
+    return np.exp(np.outer(x, x).astype(float))
+
+
 @exercise.part(points=1, answer=Count())
 def ranks(x):
     """The rank of the scores x xᵀ, and that of the weights."""

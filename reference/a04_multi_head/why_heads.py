@@ -39,6 +39,12 @@ def mean_of_all():
     return 5 / 3
 
 
+@blended.misconception()
+def mean_of_the_last_two():
+    """You averaged the last two. The weights are on the first and the last."""
+    return 2.5
+
+
 @exercise.part(points=1.75, answer=Count())
 def needed():
     """The rank of the 4 × 4 identity after each row's mean was subtracted."""
