@@ -174,6 +174,15 @@ def aligned_at_the_first_key(n, slopes, m=None):
     return alibi(max(n, m or n), slopes)[:, :n, :]
 
 
+@exercise.misconception
+def mask_at_the_first_key(n, slopes, m=None):
+    """Your mask has the first query at the first key. It moves by m − n, as the distances do."""
+    m = m or n
+    distance = (np.arange(n)[:, None] + m - n) - np.arange(m)
+    bias = -np.multiply.outer(np.asarray(slopes, float), distance)
+    return np.where(np.tri(n, m, dtype=bool), bias, -np.inf)
+
+
 @exercise.misconception(credit=0.4)
 def zeros_for_the_future(n, slopes, m=None):
     """Keys that are still to come have the bias 0 in yours, as if they were near."""

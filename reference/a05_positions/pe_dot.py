@@ -110,7 +110,7 @@ def wide_exponent_doubled(k):
 
 @wide.misconception()
 def wide_exponent_halved(k):
-    """Your waves are too short: the exponent of the pair i is 2i/d."""
+    """Your waves are too short: here the base is 10000, and the exponent of the pair i is 2i/d."""
     return product(k, 128, 10000**0.5)
 
 

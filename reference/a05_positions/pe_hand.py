@@ -91,6 +91,12 @@ def exponent_halved(position, d, base):
 
 
 @in_later_rows
+def multiplied(position, d, base):
+    """You multiplied the position by base^(2i/d). Divide: later pairs turn more slowly."""
+    return encoding(position, d, 1 / base)
+
+
+@in_later_rows
 def column_as_i(position, d, base):
     """You used the column number as i. It numbers pairs: both columns of a pair share an angle."""
     column = np.arange(d)

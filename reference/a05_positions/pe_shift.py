@@ -203,6 +203,12 @@ def difference_of_the_shifts():
 
 
 @composition.misconception()
+def sign_lost():
+    """A minus got lost in the second row: what are its two products, each with its sign?"""
+    return [["cos(w*(k + l))", "sin(w*(k + l))"], ["sin(w*(k + l))", "cos(w*(k + l))"]]
+
+
+@composition.misconception()
 def angles_multiplied():
     """You multiplied the angles. Rotations that follow each other add them."""
     return [["cos(w*k*l)", "sin(w*k*l)"], ["-sin(w*k*l)", "cos(w*k*l)"]]

@@ -164,6 +164,12 @@ def heatmap_exponent_doubled():
 
 
 @heatmap.misconception()
+def heatmap_from_one():
+    """Your first row is position 1. The positions are 0 … 99."""
+    return {"heatmap": positional_encoding(101, 128)[1:]}
+
+
+@heatmap.misconception()
 def heatmap_sines_first():
     """All sines are on the left. Sine and cosine alternate, a pair at a time."""
     drawn = positional_encoding(100, 128)
@@ -193,6 +199,12 @@ def curve_of_frequencies():
 def curve_without_the_turn():
     """Your line begins at 0: that is the length of a radian, not of a whole turn."""
     return {"curve": (np.arange(64), np.log10(waves(128) / (2 * np.pi)))}
+
+
+@curve.misconception()
+def no_logarithm():
+    """These are the wavelengths themselves. Their logarithms are asked for."""
+    return {"curve": (np.arange(64), waves(128))}
 
 
 @curve.misconception()

@@ -165,6 +165,12 @@ def exponent_doubled(x, positions, base=10000.0):
     return rope(x, positions, base**2)
 
 
+@exercise.misconception(credit=0.5)
+def exponent_halved(x, positions, base=10000.0):
+    """Your exponent is half as large as it should be: for the pair i it is 2i/d."""
+    return rope(x, positions, base**0.5)
+
+
 @exercise.misconception
 def stored_as_whole_numbers(x, positions, base=10000.0):
     """Your result has the type of the input, and whole numbers can't hold a rotated vector."""

@@ -103,6 +103,13 @@ def queries_turned_alone(seed, offset):
     return np.std(rotated(x, np.arange(n) + offset) @ y)
 
 
+@turned.misconception()
+def score_itself(seed, offset):
+    """That is one of the scores. Asked for is by how much the 64 differ."""
+    x, y = contents(seed)
+    return rotated(x, [offset])[0] @ y
+
+
 @exercise.reference
 def offset_r2(S: Float[ndarray, "n n"]) -> float:
     """Return the share of the variance of S that the mean of each diagonal explains."""
@@ -199,6 +206,13 @@ def every_diagonal_counts_alike(S):
     n = len(S)
     means = np.array([np.diag(S, o).mean() for o in range(1 - n, n)])
     return float(means.var() / S.var())
+
+
+@exercise.misconception(credit=0.5)
+def every_rest_counts_alike(S):
+    """You averaged the variances of the diagonals. Long ones have more entries and count more."""
+    n = len(S)
+    return float(1 - np.mean([np.diag(S, o).var() for o in range(1 - n, n)]) / S.var())
 
 
 @exercise.part(points=2, answer=Essay())
