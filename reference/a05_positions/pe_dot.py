@@ -115,6 +115,12 @@ def wide_exponent_halved(k):
 
 
 @wide.misconception()
+def half_of_the_pairs(k):
+    """You added up 32 pairs. Of 128 columns two make a pair."""
+    return product(k, 64)
+
+
+@wide.misconception()
 def wide_divided(k):
     """These are cosines of angles between encodings: you divided by their lengths."""
     return product(k, 128) / 64
@@ -140,6 +146,13 @@ def curve_begun_at_one():
     """Your k runs from 1 to 200. The curve begins with k = 0."""
     k = np.arange(1, 201)
     return {"curve": (k, product(k, 128))}
+
+
+@curve.misconception()
+def curve_of_half_the_pairs():
+    """Your curve begins at 32: you added up 32 pairs. Of 128 columns two make a pair."""
+    k = np.arange(200)
+    return {"curve": (k, product(k, 64))}
 
 
 @curve.misconception()

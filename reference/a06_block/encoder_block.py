@@ -80,6 +80,12 @@ def one_number_per_token():
     return (2, 10)
 
 
+@first_norm_shape.misconception()
+def the_means_alone():
+    """That is the shape of the means. What comes out has all the features of each token."""
+    return (2, 10, 1)
+
+
 @exercise.part(points=0.5, answer=Shape())
 def hidden_shape():
     """The shape of the hidden layer."""

@@ -248,6 +248,13 @@ def inside_every_time():
     return rows[[0, 1, 0]]
 
 
+@tiny.misconception(credit=0.6)
+def variance_in_the_third_row():
+    """In the third row you divided by the variance. ε is added to its root there."""
+    rows = tiny.compute()
+    return np.vstack([rows[:2], (TINY - TINY.mean()) / (TINY.var() + 1e-5)])
+
+
 @tiny.misconception()
 def variance_over_one_less():
     """You divided the squares by d − 1."""

@@ -261,6 +261,12 @@ def one_null_vector():
 
 
 @ranks.misconception()
+def directions_lost():
+    """So many directions are mapped to 0. The rank counts those that are left."""
+    return [2, 2]
+
+
+@ranks.misconception()
 def one_in_both():
     """The first one is right. With five entries more of the directions are left."""
     return [1, 1]
