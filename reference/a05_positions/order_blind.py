@@ -70,6 +70,12 @@ def plain_without_the_root(X):
 
 
 @plain.misconception()
+def even_weights(X):
+    """You took the mean of all words. A word has a larger score with itself than with others."""
+    return np.stack([X.mean(axis=0)] * 2)
+
+
+@plain.misconception()
 def first_word_of_both(X):
     """In the second sentence "cat" is the last word. You gave the output at its first word."""
     return np.stack([attended(X)[0], attended(X[::-1])[0]])

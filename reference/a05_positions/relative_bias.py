@@ -111,6 +111,12 @@ def averaged(content, location):
 
 
 @both.misconception()
+def weights_in_a_softmax(content, location):
+    """You put the weights into the softmax once more. The scores belong there."""
+    return softmax(content + location)
+
+
+@both.misconception()
 def product_not_normalised(content, location):
     """The product of the weights is right; now they don't add up to 1."""
     return content * location

@@ -96,6 +96,7 @@ def lengths_are_kept(call, rng):
     """Every row keeps its length; at position 0 it stays as it is, and elsewhere it doesn't."""
     x = rng.normal(size=(6, 8))
     y = np.asarray(call(x, np.arange(6)))
+    require(y.shape == x.shape, "the result has another shape than x")
     agree(np.linalg.norm(y, axis=-1), np.linalg.norm(x, axis=-1), what="the length of a row")
     agree(y[0], x[0], what="the row at position 0")
     require(not alike(y[1:], x[1:]), "rows at other positions should be turned")
@@ -157,6 +158,13 @@ def halves_paired(x, positions, base=10000.0):
     y = np.empty(x.shape, float)
     y[..., order] = rope(x[..., order], positions, base)
     return y
+
+
+@exercise.misconception(credit=0.5)
+def put_side_by_side(x, positions, base=10000.0):
+    """All first halves of the pairs come first in your result. Each pair stays in its columns."""
+    y = rope(x, positions, base)
+    return np.concatenate([y[..., 0::2], y[..., 1::2]], axis=-1)
 
 
 @exercise.misconception(credit=0.5)

@@ -145,6 +145,12 @@ def score_of_the_sum(q, k, m, n):
 
 
 @score.misconception()
+def score_in_degrees(q, k, m, n):
+    """Your calculator is set to degrees. One position turns by one radian."""
+    return q @ rotation(np.deg2rad(n - m)) @ k
+
+
+@score.misconception()
 def only_the_key_turned(q, k, n):
     """You turned the key alone. The query stands at a position as well."""
     return q @ rotation(n) @ k

@@ -83,6 +83,14 @@ def variance_instead(seed, offset):
 
 
 @added.misconception()
+def mean_instead(seed, offset):
+    """That is the mean of the scores. Asked for is their standard deviation."""
+    x, y = contents(seed)
+    P = positional_encoding(n + offset, d)
+    return np.mean([(x + P[m + offset]) @ (y + P[m]) for m in range(n)])
+
+
+@added.misconception()
 def key_ahead(seed, offset):
     """The key is ahead of the query in yours. Query m + offset meets key m."""
     x, y = contents(seed)
@@ -191,6 +199,12 @@ def antidiagonals(S):
 def share_left_over(S):
     """That is the share which the offset doesn't explain."""
     return 1 - offset_r2(S)
+
+
+@exercise.misconception(credit=0.5)
+def root_of_it(S):
+    """You took the root. The share is R² itself."""
+    return float(np.sqrt(offset_r2(S)))
 
 
 @exercise.misconception(credit=0.4)

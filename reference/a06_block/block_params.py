@@ -75,6 +75,12 @@ def with_one_norm(groups):
 
 
 @total.misconception()
+def without_feed_forward(groups):
+    """The feed-forward layer is part of the block."""
+    return int(groups[0] + groups[2])
+
+
+@total.misconception()
 def without_attention(groups):
     """Attention is part of the block."""
     return int(groups[1] + groups[2])

@@ -494,6 +494,12 @@ def feed_forward_mixes_tokens():
 
 
 @mixes_tokens.misconception()
+def output_matrix_mixes_tokens():
+    """W_O mixes the columns of a token. Which token they belong to it doesn't ask."""
+    return "AB"
+
+
+@mixes_tokens.misconception()
 def norm_mixes_tokens():
     """A layer norm takes its mean over the features of one token."""
     return "AE"
@@ -509,6 +515,12 @@ def mixes_heads():
 def output_matrix_alone():
     """One more linear map reads all columns at once."""
     return "B"
+
+
+@mixes_heads.misconception()
+def shortcuts_mix_heads():
+    """A shortcut adds each column to the same column."""
+    return "BCD"
 
 
 @mixes_heads.misconception()

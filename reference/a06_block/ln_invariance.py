@@ -33,6 +33,12 @@ def mean_not_shifted():
 
 
 @new_mean.misconception()
+def shift_scaled():
+    """The entries are multiplied first and then shifted: b is not multiplied."""
+    return "a*(m + b)"
+
+
+@new_mean.misconception()
 def mean_not_scaled():
     """The factor multiplies all entries, and so their mean."""
     return "m + b"

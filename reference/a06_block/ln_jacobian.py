@@ -230,6 +230,12 @@ def each_by_itself(sigma):
 
 
 @J.misconception(credit=0.5)
+def second_term_added(sigma):
+    """Both terms are subtracted; you added the one with x̂."""
+    return jacobian(sigma, own=-1)
+
+
+@J.misconception(credit=0.5)
 def not_divided(sigma):
     """The division by σ is missing."""
     return jacobian(sigma) * sigma

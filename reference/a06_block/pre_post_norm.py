@@ -111,6 +111,12 @@ def start_forgotten():
 
 
 @stream.misconception()
+def deviations_added():
+    """You added deviations. Of independent numbers the variances are added: take the root last."""
+    return 1 + np.sqrt(branches)
+
+
+@stream.misconception()
 def deviations_multiplied():
     """Variances of independent numbers are added; nothing is multiplied."""
     return np.sqrt(2.0) ** branches
@@ -222,6 +228,12 @@ def earlier_gradients(call, rng):
 def no_final_norm(blocks, x, w, pre_norm):
     """The final norm of the pre-norm stack is missing."""
     return gradient_norms(blocks, x, w, False)
+
+
+@exercise.misconception(credit=0.5)
+def final_norm_always(blocks, x, w, pre_norm):
+    """You normalise the output of post-norm stacks once more. The final norm is for pre-norm."""
+    return gradient_norms(blocks, x, w, True)
 
 
 @exercise.misconception(credit=0.5)
