@@ -270,7 +270,7 @@ curve = None        # (x, y)
 # 3. `T`: the matrix with
 #
 #    $$ T_k \begin{pmatrix} \sin wt \\ \cos wt \end{pmatrix} =
-#       \begin{pmatrix} \sin w(t + k) \\ \cos w(t + k) \end{pmatrix} , $$
+#       \begin{pmatrix} \sin(w(t + k)) \\ \cos(w(t + k)) \end{pmatrix} , $$
 #
 #    as a list of two rows of text, in `w` and `k`.
 # 4. `product`: $T_k^\top T_k$, and `composition`: $T_k T_l$ in `w`, `k` and `l`, with every entry as simple as

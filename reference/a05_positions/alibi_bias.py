@@ -70,6 +70,12 @@ def always_halved(h):
 
 
 @slopes.misconception()
+def fraction_upside_down(h):
+    """Your exponents are multiples of h/8. With more heads the slopes lie closer together: 8/h."""
+    return 2.0 ** (-h / 8 * np.arange(1, h + 1))
+
+
+@slopes.misconception()
 def slopes_reversed(h):
     """The other way round: the first head has the largest slope."""
     return 2.0 ** (-8 * np.arange(h, 0, -1) / h)
@@ -174,6 +180,15 @@ def aligned_at_the_first_key(n, slopes, m=None):
     return alibi(max(n, m or n), slopes)[:, :n, :]
 
 
+@exercise.misconception
+def mask_at_the_first_key(n, slopes, m=None):
+    """Your mask has the first query at the first key. It moves by m − n, as the distances do."""
+    m = m or n
+    distance = (np.arange(n)[:, None] + m - n) - np.arange(m)
+    bias = -np.multiply.outer(np.asarray(slopes, float), distance)
+    return np.where(np.tri(n, m, dtype=bool), bias, -np.inf)
+
+
 @exercise.misconception(credit=0.4)
 def zeros_for_the_future(n, slopes, m=None):
     """Keys that are still to come have the bias 0 in yours, as if they were near."""
@@ -227,6 +242,12 @@ def masked_after_the_softmax(n, slope, row):
 def row_counted_from_one(n, slope, row):
     """Your first row is the one before. Positions count from 0, so row 1 sees two keys."""
     return of_two_rows(penalties(n, slope), row - 1)
+
+
+@weights.misconception()
+def not_divided(n, slope, row):
+    """These are the exponentials. Divide each row by its sum."""
+    return np.exp(penalties(n, slope))[[row, -1]]
 
 
 @weights.misconception()

@@ -108,6 +108,12 @@ def slope_taken_as_the_factor(slope, steps):
 
 
 @weight_ratio.misconception()
+def one_step(slope):
+    """That is the ratio of neighbours. Your keys are more steps apart."""
+    return np.exp(-slope)
+
+
+@weight_ratio.misconception()
 def powers_of_two(slope, steps):
     """You took a power of 2. A softmax takes powers of e."""
     return 2 ** (-slope * steps)

@@ -64,6 +64,18 @@ def plain_without_scale(X):
 
 
 @plain.misconception()
+def plain_without_the_root(X):
+    """You divided the scores by d_k = 4. The scale has its root."""
+    return at_cat(X, nowhere, scale=1 / 4)
+
+
+@plain.misconception()
+def even_weights(X):
+    """You took the mean of all words. A word has a larger score with itself than with others."""
+    return np.stack([X.mean(axis=0)] * 2)
+
+
+@plain.misconception()
 def first_word_of_both(X):
     """In the second sentence "cat" is the last word. You gave the output at its first word."""
     return np.stack([attended(X)[0], attended(X[::-1])[0]])
@@ -145,6 +157,12 @@ def position_moves_with_the_word(X):
 def placed_without_scale(X):
     """You forgot to divide the scores by √d_k."""
     return at_cat(X, scale=1)
+
+
+@placed.misconception()
+def placed_without_the_root(X):
+    """You divided the scores by d_k = 4. The scale has its root."""
+    return at_cat(X, scale=1 / 4)
 
 
 @placed.misconception()

@@ -52,6 +52,14 @@ def by_complex_numbers(n, d, base=10000.0, positions=None):
 
 
 @exercise.alternative
+def by_index_tricks(n, d, base=10000.0, positions=None):
+    """Positions from `np.r_`; a cosine is a sine a quarter of a turn ahead."""
+    p = np.r_[:n] if positions is None else np.asarray(positions, float)
+    pair, second = np.divmod(np.r_[:d], 2)
+    return np.sin(np.outer(p, base ** (-2 * pair / d)) + second * np.pi / 2)
+
+
+@exercise.alternative
 def column_by_column(n, d, base=10000.0, positions=None):
     """A loop over columns is no loop over positions."""
     p = np.arange(n) if positions is None else positions
@@ -109,8 +117,10 @@ def no_loop_over_positions(call, rng):
     """All positions at once: the number of array operations does not depend on n."""
     vectorised(
         call,
-        lambda n: (n, 4),  # narrow, so that a row costs next to nothing
-        rows=lambda i, n, d: positional_encoding(n, d)[i],
+        # Narrow, so that a row costs next to nothing. Work on positions that are given is counted
+        # whatever is done with them: what `np.r_` or `np.fromfunction` makes would not be.
+        lambda n: (n, 4, 10000.0, np.arange(n)),
+        rows=lambda i, n, d, *_: positional_encoding(n, d)[i],
         floor=lambda n: 4 * n,
     )
 

@@ -110,8 +110,14 @@ def wide_exponent_doubled(k):
 
 @wide.misconception()
 def wide_exponent_halved(k):
-    """Your waves are too short: the exponent of the pair i is 2i/d."""
+    """Your waves are too short: here the base is 10000, and the exponent of the pair i is 2i/d."""
     return product(k, 128, 10000**0.5)
+
+
+@wide.misconception()
+def half_of_the_pairs(k):
+    """You added up 32 pairs. Of 128 columns two make a pair."""
+    return product(k, 64)
 
 
 @wide.misconception()
@@ -140,6 +146,13 @@ def curve_begun_at_one():
     """Your k runs from 1 to 200. The curve begins with k = 0."""
     k = np.arange(1, 201)
     return {"curve": (k, product(k, 128))}
+
+
+@curve.misconception()
+def curve_of_half_the_pairs():
+    """Your curve begins at 32: you added up 32 pairs. Of 128 columns two make a pair."""
+    k = np.arange(200)
+    return {"curve": (k, product(k, 64))}
 
 
 @curve.misconception()

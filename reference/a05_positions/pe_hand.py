@@ -80,7 +80,7 @@ def of_row(wrong, row):
 
 @in_later_rows
 def exponent_doubled(position, d, base):
-    """Your exponent is twice too large. A counter over the columns 0, 2, 4 … is 2i already."""
+    """Your later pairs turn too slowly: with your base the pair i has the exponent 2i/d."""
     return encoding(position, d, base**2)
 
 
@@ -88,6 +88,18 @@ def exponent_doubled(position, d, base):
 def exponent_halved(position, d, base):
     """Your exponent is half as large as it should be: for the pair i it is 2i/d."""
     return encoding(position, d, base**0.5)
+
+
+@in_later_rows
+def pairs_from_one(position, d, base):
+    """You numbered the pairs from 1. The first one is i = 0, and turns by a radian a position."""
+    return encoding(position / base ** (2 / d), d, base)
+
+
+@in_later_rows
+def multiplied(position, d, base):
+    """You multiplied the position by base^(2i/d). Divide: later pairs turn more slowly."""
+    return encoding(position, d, 1 / base)
 
 
 @in_later_rows

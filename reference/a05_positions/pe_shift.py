@@ -150,7 +150,7 @@ def cosine_as_a_derivative():
 
 @exercise.part(points=2, answer=Matrix("w k"))
 def T():
-    """The matrix T_k with T_k (sin wt, cos wt)ᵀ = (sin w(t + k), cos w(t + k))ᵀ."""
+    """The matrix T_k with T_k (sin wt, cos wt)ᵀ = (sin(w(t + k)), cos(w(t + k)))ᵀ."""
     return [["cos(w*k)", "sin(w*k)"], ["-sin(w*k)", "cos(w*k)"]]
 
 
@@ -200,6 +200,18 @@ def composition():
 def difference_of_the_shifts():
     """One step forward and then another one: do they add up, or cancel?"""
     return [["cos(w*(k - l))", "sin(w*(k - l))"], ["-sin(w*(k - l))", "cos(w*(k - l))"]]
+
+
+@composition.misconception()
+def sign_lost():
+    """A minus got lost in the second row: what are its two products, each with its sign?"""
+    return [["cos(w*(k + l))", "sin(w*(k + l))"], ["sin(w*(k + l))", "cos(w*(k + l))"]]
+
+
+@composition.misconception(credit=0.5)
+def brackets_forgotten():
+    """That is cos(w) times a sum. Write brackets around the whole angle."""
+    return [["cos(w)*(k + l)", "sin(w)*(k + l)"], ["-sin(w)*(k + l)", "cos(w)*(k + l)"]]
 
 
 @composition.misconception()

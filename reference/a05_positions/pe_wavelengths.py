@@ -48,6 +48,12 @@ def frequencies(d, base):
 
 
 @wavelengths.misconception()
+def pairs_from_one(d, base):
+    """You numbered the pairs from 1. The first one is i = 0."""
+    return waves(d, base) * base ** (2 / d)
+
+
+@wavelengths.misconception()
 def times_the_frequency(d, base):
     """You multiplied 2π by base^(−2i/d). The more slowly a hand turns, the longer its wave."""
     return (2 * np.pi) ** 2 / waves(d, base)
@@ -55,7 +61,7 @@ def times_the_frequency(d, base):
 
 @wavelengths.misconception()
 def exponent_doubled(d, base):
-    """Your exponent is twice too large: for the pair i it is 2i/d."""
+    """Your exponent is twice too large: with your base it is 2i/d for the pair i."""
     return waves(d, base**2)
 
 
@@ -114,6 +120,12 @@ def ratio_of_columns():
 
 
 @ratio.misconception()
+def ratio_of_the_doubled_exponent():
+    """That is what comes out with the exponent doubled: at the pair i it is 2i/d."""
+    return 10000 ** (4 / 512)
+
+
+@ratio.misconception()
 def ratio_upside_down():
     """You divided the shorter by the longer one."""
     return 10000 ** (-2 / 512)
@@ -164,6 +176,12 @@ def heatmap_exponent_doubled():
 
 
 @heatmap.misconception()
+def heatmap_from_one():
+    """Your first row is position 1. The positions are 0 … 99."""
+    return {"heatmap": positional_encoding(101, 128)[1:]}
+
+
+@heatmap.misconception()
 def heatmap_sines_first():
     """All sines are on the left. Sine and cosine alternate, a pair at a time."""
     drawn = positional_encoding(100, 128)
@@ -193,6 +211,18 @@ def curve_of_frequencies():
 def curve_without_the_turn():
     """Your line begins at 0: that is the length of a radian, not of a whole turn."""
     return {"curve": (np.arange(64), np.log10(waves(128) / (2 * np.pi)))}
+
+
+@curve.misconception()
+def curve_against_columns():
+    """Your x are the columns 0, 2, 4 … Asked for are the pairs i = 0 … 63."""
+    return {"curve": (np.arange(0, 128, 2), np.log10(waves(128)))}
+
+
+@curve.misconception()
+def no_logarithm():
+    """These are the wavelengths themselves. Their logarithms are asked for."""
+    return {"curve": (np.arange(64), waves(128))}
 
 
 @curve.misconception()

@@ -98,6 +98,12 @@ def approximation_of_pi():
 
 
 @nearest_return.misconception()
+def turns_by_another_fraction():
+    """333 comes close, since 333/106 is near π. There is a shift that comes closer still."""
+    return 333
+
+
+@nearest_return.misconception()
 def seven_turns():
     """44 comes close, since 22/7 is near π. Which fraction is closer still?"""
     return 44

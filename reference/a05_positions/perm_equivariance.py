@@ -109,6 +109,10 @@ labels = Labels(
             {"keys": "stays"},
             "If the keys move alone, each value is weighted by the score of another token's key.",
         ),
+        "keys_taken_for_queries": (
+            {"keys": "moves"},
+            "Rows of the output move with the queries. What do keys without their values change?",
+        ),
         "queries_do_not_matter": (
             {"queries": "stays"},
             "Each row of the output belongs to a query.",

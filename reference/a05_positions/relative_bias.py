@@ -57,6 +57,12 @@ def content_linear(f):
 
 
 @content.misconception()
+def powers_of_two(f):
+    """You took powers of 2. A softmax takes those of e."""
+    return softmax(f * np.log(2))
+
+
+@content.misconception()
 def content_scaled(f):
     """You divided by √d_k. These scores are given as they go into the softmax."""
     return softmax(f / 2)
@@ -82,7 +88,7 @@ def direction_kept(i):
 
 @location.misconception()
 def location_counted_from_one(i):
-    """You took the query to be one place further on: positions count from 0."""
+    """Yours is the query one place before. Positions count from 0, for query and keys alike."""
     return softmax(-np.abs(i - 1 - np.arange(4)))
 
 
@@ -102,6 +108,12 @@ def both(content, location):
 def averaged(content, location):
     """You averaged the weights. Scores are added before the softmax: what happens to e^(f + g)?"""
     return (content + location) / 2
+
+
+@both.misconception()
+def weights_in_a_softmax(content, location):
+    """You put the weights into the softmax once more. The scores belong there."""
+    return softmax(content + location)
 
 
 @both.misconception()
@@ -284,6 +296,19 @@ def index_not_moved(b, n):
     K = len(b) // 2
     offset = np.arange(n) - np.arange(n)[:, None]
     return np.asarray(b)[np.clip(offset, -K, K)]
+
+
+@exercise.misconception(credit=0.5)
+def bounds_from_n(b, n):
+    """You took K from n. It comes from b, which has 2K + 1 entries."""
+    K, offset = n // 2, np.arange(n) - np.arange(n)[:, None]
+    return np.asarray(b)[np.clip(offset, -K, K) + K]
+
+
+@exercise.misconception(credit=0.5)
+def cut_to_whole_numbers(b, n):
+    """Your table holds whole numbers, so the biases lose their fractions."""
+    return toeplitz_bias(b, n).astype(int)
 
 
 @exercise.misconception

@@ -96,6 +96,7 @@ def lengths_are_kept(call, rng):
     """Every row keeps its length; at position 0 it stays as it is, and elsewhere it doesn't."""
     x = rng.normal(size=(6, 8))
     y = np.asarray(call(x, np.arange(6)))
+    require(y.shape == x.shape, "the result has another shape than x")
     agree(np.linalg.norm(y, axis=-1), np.linalg.norm(x, axis=-1), what="the length of a row")
     agree(y[0], x[0], what="the row at position 0")
     require(not alike(y[1:], x[1:]), "rows at other positions should be turned")
@@ -160,9 +161,22 @@ def halves_paired(x, positions, base=10000.0):
 
 
 @exercise.misconception(credit=0.5)
+def put_side_by_side(x, positions, base=10000.0):
+    """All first halves of the pairs come first in your result. Each pair stays in its columns."""
+    y = rope(x, positions, base)
+    return np.concatenate([y[..., 0::2], y[..., 1::2]], axis=-1)
+
+
+@exercise.misconception(credit=0.5)
 def exponent_doubled(x, positions, base=10000.0):
     """Your exponent is twice too large. A counter over the columns 0, 2, 4 … is 2i already."""
     return rope(x, positions, base**2)
+
+
+@exercise.misconception(credit=0.5)
+def exponent_halved(x, positions, base=10000.0):
+    """Your exponent is half as large as it should be: for the pair i it is 2i/d."""
+    return rope(x, positions, base**0.5)
 
 
 @exercise.misconception

@@ -145,6 +145,12 @@ def score_of_the_sum(q, k, m, n):
 
 
 @score.misconception()
+def score_in_degrees(q, k, m, n):
+    """Your calculator is set to degrees. One position turns by one radian."""
+    return q @ rotation(np.deg2rad(n - m)) @ k
+
+
+@score.misconception()
 def only_the_key_turned(q, k, n):
     """You turned the key alone. The query stands at a position as well."""
     return q @ rotation(n) @ k
@@ -156,10 +162,11 @@ def relative_test(f, d: int, rng: np.random.Generator) -> bool:
     return passes(f, d, rng)
 
 
-def passes(f, d, rng, positions=60, same=False, tolerance=1e-8, both=True):
+def passes(f, d, rng, positions=60, same=False, tolerance=1e-8, both=True, equal=False):
     """Compare 20 scores with those of the same vectors at positions shifted by the same number."""
     for _ in range(20):
         q, k = rng.normal(size=(2, d))
+        k = q if equal else k
         m, n, shift = rng.integers(1, positions, 3)
         n = m if same else n
         later = f(q, m + shift * both) @ f(k, n + shift)
@@ -234,12 +241,20 @@ def half_turns(x, position):
     return x * (-1) ** position
 
 
+def quaternion(x, position):
+    """Turn four numbers: with itself a vector has relative scores, with another one it hasn't."""
+    a, b = np.exp(1j * position * np.array([0.3, 1.1])) / np.sqrt(2)
+    z = np.asarray(x)[:2] + 1j * np.asarray(x)[2:]
+    y = np.array([[a, -b.conj()], [b, a.conj()]]) @ z
+    return np.concatenate([y.real, y.imag])
+
+
 def clock(x, position):
     """Turn each pair by a tenth of a circle a position."""
     return turning(1)(x, 2 * np.pi / 10 * position)
 
 
-@exercise.check(points=1)
+@exercise.check(points=0.75)
 def additive_encodings(call, rng):
     """Rotations of pairs pass; encodings that are added to the vectors don't."""
     rotations = given(half_turns), given(clock), made(turning, 10000)
@@ -269,6 +284,14 @@ def far_positions(call, rng):
         agree(answer, False, what="the answer for a rotation that stops, or gets faster")
 
 
+@exercise.check(points=0.25, after=additive_encodings)
+def two_different_vectors(call, rng):
+    """What is relative for a vector with itself need not be so for two different ones."""
+    models = given(quaternion), made(turning, 100, 1.5), made(turning, 10000)
+    answers = [call(model, 4, seeded(9)) for model in models]
+    agree(answers, [False, False, True], what="the answers for three ways to turn")
+
+
 @exercise.misconception(fatal=True)
 def only_the_key_shifted(f, d, rng):
     """You moved one of the two. Their distance changes then, and with it the score."""
@@ -292,6 +315,12 @@ def exact_equality(f, d, rng):
 def same_position_for_both(f, d, rng):
     """Query and key stand at one position in your test. Let their positions differ."""
     return passes(f, d, rng, same=True)
+
+
+@exercise.misconception
+def same_vector_for_both(f, d, rng):
+    """Query and key are the same vector in your test. Draw two of them."""
+    return passes(f, d, rng, equal=True)
 
 
 @exercise.misconception

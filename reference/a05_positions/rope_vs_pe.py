@@ -83,6 +83,14 @@ def variance_instead(seed, offset):
 
 
 @added.misconception()
+def mean_instead(seed, offset):
+    """That is the mean of the scores. Asked for is their standard deviation."""
+    x, y = contents(seed)
+    P = positional_encoding(n + offset, d)
+    return np.mean([(x + P[m + offset]) @ (y + P[m]) for m in range(n)])
+
+
+@added.misconception()
 def key_ahead(seed, offset):
     """The key is ahead of the query in yours. Query m + offset meets key m."""
     x, y = contents(seed)
@@ -101,6 +109,13 @@ def queries_turned_alone(seed, offset):
     """You turned the queries alone. Keys are turned by their own positions as well."""
     x, y = contents(seed)
     return np.std(rotated(x, np.arange(n) + offset) @ y)
+
+
+@turned.misconception()
+def score_itself(seed, offset):
+    """That is one of the scores. Asked for is by how much the 64 differ."""
+    x, y = contents(seed)
+    return rotated(x, [offset])[0] @ y
 
 
 @exercise.reference
@@ -186,6 +201,12 @@ def share_left_over(S):
     return 1 - offset_r2(S)
 
 
+@exercise.misconception(credit=0.5)
+def root_of_it(S):
+    """You took the root. The share is R² itself."""
+    return float(np.sqrt(offset_r2(S)))
+
+
 @exercise.misconception(credit=0.4)
 def mean_not_subtracted(S):
     """You compare with Σ S². A variance is measured around the mean of all entries."""
@@ -199,6 +220,13 @@ def every_diagonal_counts_alike(S):
     n = len(S)
     means = np.array([np.diag(S, o).mean() for o in range(1 - n, n)])
     return float(means.var() / S.var())
+
+
+@exercise.misconception(credit=0.5)
+def every_rest_counts_alike(S):
+    """You averaged the variances of the diagonals. Long ones have more entries and count more."""
+    n = len(S)
+    return float(1 - np.mean([np.diag(S, o).var() for o in range(1 - n, n)]) / S.var())
 
 
 @exercise.part(points=2, answer=Essay())

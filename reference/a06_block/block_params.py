@@ -39,6 +39,12 @@ def no_parameters_in_norms():
 
 
 @groups.misconception(credit=0.6)
+def three_maps_of_attention():
+    """You counted queries, keys and values. The output of attention has a map as well."""
+    return [3 * (d * d + d), FEED_FORWARD, 2 * NORM]
+
+
+@groups.misconception(credit=0.6)
 def attention_without_biases():
     """Here the four maps of attention have biases, too."""
     return [4 * d * d, FEED_FORWARD, 2 * NORM]
@@ -69,6 +75,12 @@ def with_one_norm(groups):
 
 
 @total.misconception()
+def without_feed_forward(groups):
+    """The feed-forward layer is part of the block."""
+    return int(groups[0] + groups[2])
+
+
+@total.misconception()
 def without_attention(groups):
     """Attention is part of the block."""
     return int(groups[1] + groups[2])
@@ -90,6 +102,12 @@ def against_attention(groups):
 def share_of_attention(groups, total):
     """That is the share of the attention layer."""
     return groups[0] / total
+
+
+@share.misconception()
+def share_of_the_rest(groups, total):
+    """That is the share of all the rest."""
+    return 1 - groups[1] / total
 
 
 @share.misconception()

@@ -80,6 +80,12 @@ def one_number_per_token():
     return (2, 10)
 
 
+@first_norm_shape.misconception()
+def the_means_alone():
+    """That is the shape of the means. What comes out has all the features of each token."""
+    return (2, 10, 1)
+
+
 @exercise.part(points=0.5, answer=Shape())
 def hidden_shape():
     """The shape of the hidden layer."""
@@ -488,6 +494,12 @@ def feed_forward_mixes_tokens():
 
 
 @mixes_tokens.misconception()
+def output_matrix_mixes_tokens():
+    """W_O mixes the columns of a token. Which token they belong to it doesn't ask."""
+    return "AB"
+
+
+@mixes_tokens.misconception()
 def norm_mixes_tokens():
     """A layer norm takes its mean over the features of one token."""
     return "AE"
@@ -503,6 +515,12 @@ def mixes_heads():
 def output_matrix_alone():
     """One more linear map reads all columns at once."""
     return "B"
+
+
+@mixes_heads.misconception()
+def shortcuts_mix_heads():
+    """A shortcut adds each column to the same column."""
+    return "BCD"
 
 
 @mixes_heads.misconception()

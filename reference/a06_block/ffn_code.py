@@ -77,6 +77,12 @@ def absolute_values(pre):
 
 
 @hidden.misconception()
+def steps_taken(pre):
+    """You put 1 where an entry is positive. The ReLU leaves it as it is."""
+    return (pre > 0) * 1.0
+
+
+@hidden.misconception()
 def positive_cut_off(pre):
     """You kept the negative entries. The ReLU keeps the positive ones."""
     return np.minimum(pre, 0)
@@ -186,6 +192,7 @@ def positions_keep_to_themselves(call, rng):
     """A change at one position changes the output there and nowhere else, in any batch."""
     x, weights = rng.normal(size=(2, 3, 5, 4)), layer(rng)
     before = np.asarray(call(x, *weights))
+    require(before.shape == x.shape, "the result has another shape than x")
     x[1, 0, 2] += 3
     moved = np.abs(np.asarray(call(x, *weights)) - before).max(axis=-1) > 1e-9
     require(moved[1, 0, 2], "a position's own change has no effect")

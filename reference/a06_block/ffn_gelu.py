@@ -101,6 +101,12 @@ def density_not_multiplied():
 
 
 @slopes.misconception()
+def second_term_subtracted():
+    """The product rule adds: x Φ′ is added to Φ."""
+    return normal_cdf(ENDS) - ENDS * density(ENDS)
+
+
+@slopes.misconception()
 def first_factor_alone():
     """That is Φ. The second term of the product rule is missing."""
     return normal_cdf(ENDS)
@@ -241,6 +247,14 @@ def tanh_without_the_factor(x, approximate="none"):
     if approximate != "tanh":
         return gelu(x, approximate)
     return x * (1 + np.tanh(x + 0.044715 * x**3)) / 2
+
+
+@exercise.misconception
+def tanh_with_a_square(x, approximate="none"):
+    """In the tanh form x stands to the third power inside, not squared."""
+    if approximate != "tanh":
+        return gelu(x, approximate)
+    return x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**2))) / 2
 
 
 @exercise.misconception

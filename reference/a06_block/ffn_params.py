@@ -121,6 +121,12 @@ def wide_biases():
 
 
 @formula.misconception()
+def one_matrix_with_both_biases():
+    """There are two matrices, and each of them has d · 4d weights."""
+    return "4*d**2 + 5*d"
+
+
+@formula.misconception()
 def one_map():
     """That is the first map. There is a second one, back to the width d."""
     return "4*d**2 + 4*d"

@@ -178,7 +178,7 @@ def epsilon_fixed(x, gamma, beta, eps=1e-5):
 
 @exercise.misconception
 def without_epsilon(x, gamma, beta, eps=1e-5):
-    """Without ε a constant row is 0/0."""
+    """Your ε has no effect on rows whose entries differ. It is added to every variance."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return normalised(x, gamma, beta, 0)
 
@@ -246,6 +246,20 @@ def inside_every_time():
     """In the third row ε is added to the root, not to the variance."""
     rows = tiny.compute()
     return rows[[0, 1, 0]]
+
+
+@tiny.misconception(credit=0.6)
+def variance_in_the_third_row():
+    """In the third row you divided by the variance. ε is added to its root there."""
+    rows = tiny.compute()
+    return np.vstack([rows[:2], (TINY - TINY.mean()) / (TINY.var() + 1e-5)])
+
+
+@tiny.misconception()
+def mean_still_there():
+    """The mean is still in there: the entries of a row add up to 0."""
+    centred = TINY - TINY.mean()
+    return tiny.compute() * TINY / centred
 
 
 @tiny.misconception()

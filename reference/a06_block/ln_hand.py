@@ -149,6 +149,12 @@ def no_scale(xhat, beta):
 
 
 @y.misconception()
+def not_normalised(x, gamma, beta):
+    """You scaled and shifted x itself. It is the normalised vector that is scaled and shifted."""
+    return gamma * x + beta
+
+
+@y.misconception()
 def roles_exchanged(xhat, gamma, beta):
     """You scaled by β and shifted by γ. It is the other way round."""
     return beta * xhat + gamma

@@ -33,6 +33,12 @@ def mean_not_shifted():
 
 
 @new_mean.misconception()
+def shift_scaled():
+    """The entries are multiplied first and then shifted: b is not multiplied."""
+    return "a*(m + b)"
+
+
+@new_mean.misconception()
 def mean_not_scaled():
     """The factor multiplies all entries, and so their mean."""
     return "m + b"
@@ -221,6 +227,12 @@ def epsilon_scaled():
 
 
 @factor.misconception(credit=0.5)
+def deviation_of_x_left_out():
+    """LN(x) without ε divides by a root as well. Where does it stand in the ratio of the two?"""
+    return "a/sqrt(a**2*sigma2 + epsilon)"
+
+
+@factor.misconception(credit=0.5)
 def upside_down():
     """That is the reciprocal: does ε make the entries larger?"""
     return "sqrt(a**2*sigma2 + epsilon)/(a*sqrt(sigma2))"
@@ -248,6 +260,12 @@ def both_one():
 def squares_of_them():
     """The norm divides by a root: these are the squares."""
     return np.array([25 / (25 + 1e-5), 25e-6 / (25e-6 + 1e-5)])
+
+
+@factors.misconception()
+def deviation_for_the_variance():
+    """You put the deviation, 5, in the place of the variance."""
+    return 1 / np.sqrt(1 + 1e-5 / (5 * np.array([1, 1e-6])))
 
 
 @factors.misconception()

@@ -230,6 +230,12 @@ def each_by_itself(sigma):
 
 
 @J.misconception(credit=0.5)
+def second_term_added(sigma):
+    """Both terms are subtracted; you added the one with x̂."""
+    return jacobian(sigma, own=-1)
+
+
+@J.misconception(credit=0.5)
 def not_divided(sigma):
     """The division by σ is missing."""
     return jacobian(sigma) * sigma
@@ -258,6 +264,12 @@ def full_ranks():
 def one_null_vector():
     """Ones are mapped to 0. So is another vector: into which direction may x move unseen?"""
     return [2, 4]
+
+
+@ranks.misconception()
+def directions_lost():
+    """So many directions are mapped to 0. The rank counts those that are left."""
+    return [2, 2]
 
 
 @ranks.misconception()

@@ -39,6 +39,12 @@ def root_not_taken():
 
 
 @rms.misconception()
+def mean_of_x():
+    """That is the mean. First the squares, then their mean, then the root."""
+    return x.mean()
+
+
+@rms.misconception()
 def deviation_of_x():
     """That is the standard deviation: you subtracted the mean. Here it stays in."""
     return x.std()
@@ -60,6 +66,12 @@ def layer_normed():
 def centred_first(rms):
     """You subtracted the mean before you divided. RMSNorm subtracts nothing."""
     return (x - x.mean()) / rms
+
+
+@y.misconception()
+def divided_by_the_mean_square():
+    """You divided by the mean square. Its root is the size of x."""
+    return x / (x**2).mean()
 
 
 @y.misconception()
