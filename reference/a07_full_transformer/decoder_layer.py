@@ -73,6 +73,12 @@ def two_sublayers():
     return [2, 2, 2]
 
 
+@numbers.misconception(credit=0.5)
+def attentions_as_one():
+    """You took the two attentions for one sublayer. Each has a sum and a norm of its own."""
+    return [2, 3, 2]
+
+
 @numbers.misconception()
 def no_norm_after_cross_attention():
     """Every sublayer is followed by a norm."""
@@ -496,6 +502,15 @@ class OneAttentionForBoth(DecoderLayer):
 
     def _look_over(self, y, memory, mask):
         return self.attention(y, memory, memory, mask)[0]
+
+
+@exercise.misconception
+class CrossWeightsNotLoaded(DecoderLayer):
+    """`load` does not reach the second attention: what begins with `cross_` has no effect."""
+
+    def load(self, weights):
+        """Leave them aside."""
+        super().load({n: array for n, array in weights.items() if not n.startswith("cross_")})
 
 
 @exercise.misconception

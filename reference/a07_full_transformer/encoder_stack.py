@@ -159,6 +159,12 @@ def heads_counted(L):
     return HEADS * L
 
 
+@attention_sublayers.misconception()
+def all_sublayers(L):
+    """You counted all sublayers. Which ones of them compute attention?"""
+    return 2 * L
+
+
 @exercise.part(points=0.25, answer=Count())
 def norms(L):
     """How many layer norms there are."""
@@ -404,6 +410,15 @@ class InputForEveryBlock(Encoder):
         for block in self.blocks:
             out = block(x, mask)
         return out
+
+
+@exercise.misconception
+class FirstWeightsForAll(Encoder):
+    """`load` gives every block the first dictionary. Each block has one of its own."""
+
+    def load(self, weights):
+        """Hand out the first one."""
+        super().load(weights[:1] * len(weights))
 
 
 @exercise.misconception

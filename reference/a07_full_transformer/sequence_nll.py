@@ -97,6 +97,12 @@ def not_divided(total):
     return total
 
 
+@mean.misconception()
+def one_token_less(total):
+    """You divided by 2. The first token is predicted as well: there are three."""
+    return total / 2
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def bits(mean):
     """The same in bits per token."""
@@ -143,6 +149,12 @@ def exponential_of_the_total(total):
 def two_to_the_nats(mean):
     """You raised 2 to a number of nats. With nats, the base is e."""
     return 2**mean
+
+
+@perplexity.misconception()
+def e_to_the_bits(bits):
+    """You raised e to a number of bits. With bits, the base is 2."""
+    return np.exp(bits)
 
 
 @perplexity.misconception()
