@@ -794,7 +794,8 @@ def hops(mask: "(n, n) of bool") -> int:
 #    $2 R \max_j |v_j|$: start with `abs(sum(w_i*v_i, i) - sum(w_i*v_i, i, 1, m)/M)`, end there, with `max(abs(v_j), j)` for the maximum. A sum
 #    over those that are left out runs from `m+1` to `n`. Lines may begin with `=` or `<=`. Rules: *parts of a
 #    sum*, *weights sum to one* ($R = 1 - M$), *triangle inequality*, *largest term* (a sum is at most its largest
-#    factor times the sum of the others), *definition* (of $M$ and $R$), one a line.
+#    factor times the sum of the others), *definition* (of $M$ and $R$), one a line. Put $R$ in before the first
+#    inequality, please: the grader knows that $R/M$ is positive, but not that $1/M - 1$ is.
 # 4. `bound`: that bound for the two largest weights of the row above. (How far did the output move?)
 # 5. `above`: how many of the weights are above 0.01? (All are above 0, as always. A support needs a threshold.)
 #    `perplexity`: $e^H$ with the entropy $H = -\sum_j p_j \ln p_j$ of all eight weights, by how many keys the attention is

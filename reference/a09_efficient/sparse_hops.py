@@ -279,6 +279,12 @@ def taken_for_linear():
 
 
 @doubling_class.misconception()
+def taken_for_all_pairs():
+    """Each key is twice as far away as the one before. How many fit into n tokens?"""
+    return "n^2"
+
+
+@doubling_class.misconception()
 def taken_for_root():
     """How many powers of two are there up to n?"""
     return "n^(3/2)"
