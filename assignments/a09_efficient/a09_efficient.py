@@ -65,11 +65,12 @@ except ImportError:
 # $$ S_a = \sum_j k_{ja}\, v_j, \qquad z_a = \sum_j k_{ja} . $$
 #
 # 1. `row_steps`: show that the output needs nothing of the keys but $S$ and $z$. In text, a sum over $j$ is
-#    `sum(…, j)`, a sum over the features is `sum(…, a, 1, r)`, and $k_{ja}$ is `k_ja`. Start with
+#    `sum(…, j)`, a sum over the features is `sum(…, a, 1, r)`, in LaTeX `\sum_{a=1}^{r}` with both limits, and
+#    $k_{ja}$ is `k_ja`. Start with
 #
 #    `sum(sum(q_a*k_ja, a, 1, r)*v_j, j)/sum(sum(q_a*k_ja, a, 1, r), j)`
 #
-#    and end with $\sum_a q_a S_a \big/ \sum_a q_a z_a$, one equality a line. Rules: *linearity of sums*
+#    and end with $\sum_{a=1}^{r} q_a S_a \big/ \sum_{a=1}^{r} q_a z_a$, one equality a line. Rules: *linearity of sums*
 #    (a factor that doesn't depend on the index goes in or out), *order of sums*, *definition*. One rule a
 #    line, please, above and below at once if you like. You may add the reason: `…  # order of sums`.
 #

@@ -204,7 +204,7 @@ def in_any_column(call, rng):
 @exercise.check(points=0.5)
 def size_and_tolerance(call, rng):
     """eps is the size of the change, and what moves by no more than tol does not count."""
-    X = tokens(rng)
+    X = 5 + tokens(rng)
     faint = made(glance, 1e-6, [0, 1, 2, 3])
     agree(call(faint, X), 11, what="the leaks")
     agree(call(faint, X, 1.0, 1e-2), 0, what="the leaks with a large tol")
@@ -298,6 +298,16 @@ def never_put_back(f, X, eps=1.0, tol=1e-9):
 def tolerance_ignored(f, X, eps=1.0, tol=1e-9):
     """`tol` has no effect."""
     return count_leaks(f, X, eps)
+
+
+@exercise.misconception(credit=0.5)
+def relative_tolerance(f, X, eps=1.0, tol=1e-9):
+    """np.isclose and np.allclose allow a share of the number as well: `rtol`. Only `tol` counts."""
+    before, change, total = f(X.copy()), one_column(X, eps), 0
+    for j in range(len(X)):
+        other = f(X + change * (np.arange(len(X)) == j)[:, None])
+        total += int((~np.isclose(other, before, atol=tol).all(axis=1))[:j].sum())
+    return total
 
 
 @exercise.misconception

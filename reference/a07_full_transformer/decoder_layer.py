@@ -145,6 +145,12 @@ def source_masked_as_well():
     return [[0, 0, 0, 1, 1], [0, 0, 0, 0, 1]]
 
 
+@affected.misconception(credit=0.5)
+def source_without_effect():
+    """In the middle of its layer every target position looks at the source."""
+    return [[0, 0, 0, 1, 1], [0, 0, 0, 0, 0]]
+
+
 @exercise.part(points=2, answer=Essay())
 def why_masked():
     """Why is the decoder's self-attention masked, and its attention to the source not?
@@ -417,6 +423,14 @@ class NoShortcuts(DecoderLayer):
 
     def _norm(self, number, y, new):
         return super()._norm(number, 0, new)
+
+
+@exercise.misconception(fatal=True)
+class NormBeforeTheSum(DecoderLayer):
+    """You normalise what a sublayer gives and then add. Here the sum is normalised."""
+
+    def _norm(self, number, y, new):
+        return y + super()._norm(number, 0, new)
 
 
 @exercise.misconception

@@ -461,3 +461,11 @@ class ShortcutAroundTheStack(Encoder):
     def __call__(self, x, mask=None):
         """Add the input."""
         return x + super().__call__(x, mask) if self.blocks else x
+
+
+@exercise.misconception
+class ShortcutAroundEveryBlock(Encoder):
+    """You add what goes into a block once more. The shortcuts are inside the blocks."""
+
+    def _step(self, block, x, mask):
+        return x + block(x, mask)

@@ -272,6 +272,12 @@ def negatives_ignored(logits, labels, ignore=-100):
     return nll(logits, np.where(labels < 0, ignore, labels), min(ignore, -1))
 
 
+@exercise.misconception
+def token_zero_ignored(logits, labels, ignore=-100):
+    """You leave out the label 0. It is a token like any other."""
+    return nll(logits, np.where(labels == 0, ignore, labels), ignore)
+
+
 @exercise.misconception(fatal=True)
 def sum_of_losses(logits, labels, ignore=-100):
     """You added the losses up. The mean is asked for."""
