@@ -300,7 +300,7 @@ def tolerance_ignored(f, X, eps=1.0, tol=1e-9):
     return count_leaks(f, X, eps)
 
 
-@exercise.misconception(credit=0.5)
+@exercise.misconception
 def relative_tolerance(f, X, eps=1.0, tol=1e-9):
     """np.isclose and np.allclose allow a share of the number as well: `rtol`. Only `tol` counts."""
     before, change, total = f(X.copy()), one_column(X, eps), 0
