@@ -494,8 +494,8 @@ your_numbers("params_layers")
 #
 # 1. `attention`, `feed_forward`: one sublayer of each.
 # 2. `norms`: what the norms of *one* encoder layer learn, scales and shifts. `share`: as a share of
-#    all that this layer learns, its biases and norms included, so of a number larger than the
-#    matrices alone.
+#    all that this layer learns, its biases and norms included. (Beside the matrices these hardly matter: try
+#    it without them.)
 # 3. `encoder`, `decoder`, `both`: the $L$ layers of the encoder, those of the decoder, and their sum.
 # 4. `encoder_layer`, `decoder_layer`: matrix entries of one layer of each kind if $f = 4d$, as
 #    formulas in `d`. They are worth remembering: model sizes are estimated with them.

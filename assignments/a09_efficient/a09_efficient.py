@@ -65,11 +65,12 @@ except ImportError:
 # $$ S_a = \sum_j k_{ja}\, v_j, \qquad z_a = \sum_j k_{ja} . $$
 #
 # 1. `row_steps`: show that the output needs nothing of the keys but $S$ and $z$. In text, a sum over $j$ is
-#    `sum(…, j)`, a sum over the features is `sum(…, a, 1, r)`, and $k_{ja}$ is `k_ja`. Start with
+#    `sum(…, j)`, a sum over the features is `sum(…, a, 1, r)`, in LaTeX `\sum_{a=1}^{r}` with both limits, and
+#    $k_{ja}$ is `k_ja`. Start with
 #
 #    `sum(sum(q_a*k_ja, a, 1, r)*v_j, j)/sum(sum(q_a*k_ja, a, 1, r), j)`
 #
-#    and end with $\sum_a q_a S_a \big/ \sum_a q_a z_a$, one equality a line. Rules: *linearity of sums*
+#    and end with $\sum_{a=1}^{r} q_a S_a \big/ \sum_{a=1}^{r} q_a z_a$, one equality a line. Rules: *linearity of sums*
 #    (a factor that doesn't depend on the index goes in or out), *order of sums*, *definition*. One rule a
 #    line, please, above and below at once if you like. You may add the reason: `…  # order of sums`.
 #
@@ -794,7 +795,8 @@ def hops(mask: "(n, n) of bool") -> int:
 #    $2 R \max_j |v_j|$: start with `abs(sum(w_i*v_i, i) - sum(w_i*v_i, i, 1, m)/M)`, end there, with `max(abs(v_j), j)` for the maximum. A sum
 #    over those that are left out runs from `m+1` to `n`. Lines may begin with `=` or `<=`. Rules: *parts of a
 #    sum*, *weights sum to one* ($R = 1 - M$), *triangle inequality*, *largest term* (a sum is at most its largest
-#    factor times the sum of the others), *definition* (of $M$ and $R$), one a line.
+#    factor times the sum of the others), *definition* (of $M$ and $R$), one a line. Put $R$ in before the first
+#    inequality, please: the grader knows that $R/M$ is positive, but not that $1/M - 1$ is.
 # 4. `bound`: that bound for the two largest weights of the row above. (How far did the output move?)
 # 5. `above`: how many of the weights are above 0.01? (All are above 0, as always. A support needs a threshold.)
 #    `perplexity`: $e^H$ with the entropy $H = -\sum_j p_j \ln p_j$ of all eight weights, by how many keys the attention is

@@ -170,6 +170,12 @@ def a_square_left_over():
 
 
 @saved.misconception()
+def allowed_pairs_subtracted():
+    """You subtracted the pairs that are allowed. The dense count holds the blocked ones as well."""
+    return "n*m + m*(m - 1)/2"
+
+
+@saved.misconception()
 def blocked_by_the_mask():
     """The pairs that the mask blocks are in both counts. Whose queries meet whose keys in one?"""
     return "m*(m - 1)/2"

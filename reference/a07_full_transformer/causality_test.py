@@ -126,6 +126,11 @@ def normed_first(X):
     return attending(3, 2)(normed(X))
 
 
+def normed_last(X):
+    """Attention that looks ahead, then a layer norm."""
+    return normed(attending(3, 2)(X))
+
+
 def normed_over_positions(X):
     """Causal attention after a norm over the wrong axis."""
     return attending(9, 0)(normed(X, axis=0))
@@ -183,6 +188,7 @@ def wrong_masks(call, rng):
 def norms(call, rng):
     """A layer norm hides no leak, and a norm over positions is one."""
     X = tokens(rng)
+    agree(call(given(normed_last), X), 11, what="the leaks before a layer norm")
     agree(call(given(normed_first), X), 11, what="the leaks behind a layer norm")
     agree(call(given(normed_over_positions), X), 21, what="the leaks of a norm over positions")
 
@@ -198,7 +204,7 @@ def in_any_column(call, rng):
 @exercise.check(points=0.5)
 def size_and_tolerance(call, rng):
     """eps is the size of the change, and what moves by no more than tol does not count."""
-    X = tokens(rng)
+    X = 5 + tokens(rng)
     faint = made(glance, 1e-6, [0, 1, 2, 3])
     agree(call(faint, X), 11, what="the leaks")
     agree(call(faint, X, 1.0, 1e-2), 0, what="the leaks with a large tol")
@@ -222,6 +228,12 @@ def first_column_compared(f, X, eps=1.0, tol=1e-9):
     """You compare one column of the outputs. A leak may show in any."""
     change = one_column(X, eps)
     return leaks(f, X, change, tol, moved=lambda D, tol: abs(D[:, 0]) > tol)
+
+
+@exercise.misconception
+def columns_added(f, X, eps=1.0, tol=1e-9):
+    """You add up the differences of the columns. They can cancel: behind a norm they always do."""
+    return leaks(f, X, 1.5 * one_column(X, eps), tol, moved=lambda D, tol: abs(D.sum(axis=1)) > tol)
 
 
 @exercise.misconception(credit=0.5)
@@ -286,6 +298,16 @@ def never_put_back(f, X, eps=1.0, tol=1e-9):
 def tolerance_ignored(f, X, eps=1.0, tol=1e-9):
     """`tol` has no effect."""
     return count_leaks(f, X, eps)
+
+
+@exercise.misconception
+def relative_tolerance(f, X, eps=1.0, tol=1e-9):
+    """np.isclose and np.allclose allow a share of the number as well: `rtol`. Only `tol` counts."""
+    before, change, total = f(X.copy()), one_column(X, eps), 0
+    for j in range(len(X)):
+        other = f(X + change * (np.arange(len(X)) == j)[:, None])
+        total += int((~np.isclose(other, before, atol=tol).all(axis=1))[:j].sum())
+    return total
 
 
 @exercise.misconception

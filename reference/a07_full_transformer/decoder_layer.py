@@ -73,6 +73,12 @@ def two_sublayers():
     return [2, 2, 2]
 
 
+@numbers.misconception(credit=0.5)
+def attentions_as_one():
+    """You took the two attentions for one sublayer. Each has a sum and a norm of its own."""
+    return [2, 3, 2]
+
+
 @numbers.misconception()
 def no_norm_after_cross_attention():
     """Every sublayer is followed by a norm."""
@@ -137,6 +143,12 @@ def nobody_looks_back():
 def source_masked_as_well():
     """The whole source is known beforehand: every target position may look at all of it."""
     return [[0, 0, 0, 1, 1], [0, 0, 0, 0, 1]]
+
+
+@affected.misconception(credit=0.5)
+def source_without_effect():
+    """In the middle of its layer every target position looks at the source."""
+    return [[0, 0, 0, 1, 1], [0, 0, 0, 0, 0]]
 
 
 @exercise.part(points=2, answer=Essay())
@@ -413,6 +425,14 @@ class NoShortcuts(DecoderLayer):
         return super()._norm(number, 0, new)
 
 
+@exercise.misconception(fatal=True)
+class NormBeforeTheSum(DecoderLayer):
+    """You normalise what a sublayer gives and then add. Here the sum is normalised."""
+
+    def _norm(self, number, y, new):
+        return y + super()._norm(number, 0, new)
+
+
 @exercise.misconception
 class NoShortcutAroundTheSource(DecoderLayer):
     """What goes into the cross-attention is not added to what comes out."""
@@ -496,6 +516,15 @@ class OneAttentionForBoth(DecoderLayer):
 
     def _look_over(self, y, memory, mask):
         return self.attention(y, memory, memory, mask)[0]
+
+
+@exercise.misconception
+class CrossWeightsNotLoaded(DecoderLayer):
+    """`load` does not reach the second attention: what begins with `cross_` has no effect."""
+
+    def load(self, weights):
+        """Leave them aside."""
+        super().load({n: array for n, array in weights.items() if not n.startswith("cross_")})
 
 
 @exercise.misconception

@@ -159,6 +159,12 @@ def heads_counted(L):
     return HEADS * L
 
 
+@attention_sublayers.misconception()
+def all_sublayers(L):
+    """You counted all sublayers. Which ones of them compute attention?"""
+    return 2 * L
+
+
 @exercise.part(points=0.25, answer=Count())
 def norms(L):
     """How many layer norms there are."""
@@ -407,6 +413,15 @@ class InputForEveryBlock(Encoder):
 
 
 @exercise.misconception
+class FirstWeightsForAll(Encoder):
+    """`load` gives every block the first dictionary. Each block has one of its own."""
+
+    def load(self, weights):
+        """Hand out the first one."""
+        super().load(weights[:1] * len(weights))
+
+
+@exercise.misconception
 class OneBlockTooFew(Encoder):
     """The last block takes no part."""
 
@@ -446,3 +461,11 @@ class ShortcutAroundTheStack(Encoder):
     def __call__(self, x, mask=None):
         """Add the input."""
         return x + super().__call__(x, mask) if self.blocks else x
+
+
+@exercise.misconception
+class ShortcutAroundEveryBlock(Encoder):
+    """You add what goes into a block once more. The shortcuts are inside the blocks."""
+
+    def _step(self, block, x, mask):
+        return x + block(x, mask)

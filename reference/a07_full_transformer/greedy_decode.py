@@ -224,6 +224,12 @@ def not_what_greedy_finds():
     return 0.4 * 0.9
 
 
+@greedy_probability.misconception()
+def second_of_the_other_branch():
+    """After the first token that greedy takes, no second one has that probability."""
+    return 0.6 * 0.9
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def best_probability():
     """The probability of the most probable sequence."""

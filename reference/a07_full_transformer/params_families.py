@@ -155,6 +155,12 @@ def twelve_without_norms():
 
 
 @twelve_layers.misconception()
+def twelve_without_biases():
+    """All linear maps of these layers have biases."""
+    return LAYERS * (LAYER - 5 * D - F)
+
+
+@twelve_layers.misconception()
 def single_layer():
     """That is one layer."""
     return LAYER

@@ -80,6 +80,18 @@ def one_inner_bias(d, f):
 
 
 @encoder_layer.misconception()
+def no_inner_biases(d, f):
+    """Attention has its biases in your count. Both maps of the feed-forward layer have one, too."""
+    return attention(d) + feed_forward(d, f, False) + 4 * d
+
+
+@encoder_layer.misconception()
+def second_bias_too_long(d, f):
+    """You gave both feed-forward maps a bias of length f. It is as long as what comes out."""
+    return attention(d) + 2 * d * f + 2 * f + 4 * d
+
+
+@encoder_layer.misconception()
 def inner_bias_too_short(d, f):
     """You gave both feed-forward maps a bias of length d. It is as long as what comes out."""
     return attention(d) + 2 * d * f + 2 * d + 4 * d
@@ -115,6 +127,12 @@ def no_cross_attention(encoder_layer):
 def third_norm_forgotten(d, encoder_layer):
     """The additional sublayer is followed by a norm, too."""
     return encoder_layer + attention(d)
+
+
+@decoder_layer.misconception()
+def two_encoder_layers(encoder_layer):
+    """You doubled the encoder layer. One sublayer comes in addition, and its norm."""
+    return 2 * encoder_layer
 
 
 @decoder_layer.misconception()
@@ -179,6 +197,12 @@ def decoder_matrices():
 def two_norms_only():
     """You counted the norms of an encoder layer. A decoder layer has one more sublayer."""
     return "16*d**2 + 17*d"
+
+
+@decoder_formula.misconception()
+def additional_biases_left_out():
+    """The maps of the additional sublayer have biases, too."""
+    return "16*d**2 + 15*d"
 
 
 @decoder_formula.misconception()
@@ -350,10 +374,13 @@ def tied_embedding(call, rng):
 def separate_embeddings(call, rng):
     """What a vocabulary adds if every use has a matrix of its own, without and with a bias."""
     V = int(rng.integers(50, 90))
-    for L_enc, L_dec, bias in ((2, 3, False), (4, 0, False), (0, 4, False), (3, 2, True)):
-        config = described(rng, L_enc=L_enc, L_dec=L_dec, tied=False, bias=bias)
-        added = call(config | {"V": V}) - call(config)
-        agree(added, embeddings(config | {"V": V}), what="what the vocabulary adds")
+    models = [
+        described(rng, L_enc=L_enc, L_dec=L_dec, tied=False, bias=bias)
+        for L_enc, L_dec, bias in ((2, 3, False), (4, 0, False), (0, 4, False), (3, 2, True))
+    ]
+    added = [call(config | {"V": V}) - call(config) for config in models]
+    for config, more in zip(models, added, strict=True):
+        agree(more, embeddings(config | {"V": V}), what="what the vocabulary adds")
 
 
 @exercise.check(points=1)
@@ -473,6 +500,13 @@ def always_tied(config):
 def output_matrix_forgotten(config):
     """Untied, the map to the logits has a matrix of its own, too."""
     return count(config) - (not config["tied"]) * config["V"] * config["d"]
+
+
+@exercise.misconception
+def one_embedding_for_both_stacks(config):
+    """Untied, encoder and decoder have an embedding each. You gave them one together."""
+    shared = 0 if config["tied"] else max(present(config) - 1, 0)
+    return count(config) - shared * config["V"] * config["d"]
 
 
 @exercise.misconception

@@ -104,6 +104,12 @@ def norms_of_a_decoder(d):
 
 
 @norms.misconception()
+def norms_of_all_layers(L, d):
+    """You counted the norms of all layers. One layer is asked for."""
+    return 4 * d * L
+
+
+@norms.misconception()
 def one_number_each(d):
     """A norm learns a scale and a shift for each of its columns, not one for all."""
     return 4
@@ -143,6 +149,12 @@ def one_layer(attention, feed_forward):
 def norms_counted(L, attention, feed_forward, norms):
     """You added the norms. Here the matrices alone are counted."""
     return L * (attention + feed_forward + norms)
+
+
+@encoder.misconception()
+def everything_counted(L, d, f, attention, feed_forward):
+    """You added biases and norms. Here the matrices alone are counted."""
+    return L * (attention + feed_forward + 9 * d + f)
 
 
 @exercise.part(points=1, answer=Count())
@@ -220,3 +232,9 @@ def as_an_encoder_layer():
 def doubled():
     """A decoder layer is not two encoder layers: it has one feed-forward sublayer."""
     return "24*d**2"
+
+
+@decoder_layer.misconception()
+def two_matrices_for_the_source():
+    """Queries have a matrix in the cross-attention, too, and so has its output."""
+    return "14*d**2"

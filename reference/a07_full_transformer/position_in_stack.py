@@ -34,6 +34,12 @@ def every_column_one():
 
 
 @norms.misconception()
+def one_pair():
+    """That is one pair of sine and cosine. An encoding has many of them."""
+    return [1.0, 1.0, np.sqrt(D)]
+
+
+@norms.misconception()
 def squared_norms():
     """These are the squares of the norms."""
     return [D / 2, 1.0, D]

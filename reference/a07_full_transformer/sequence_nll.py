@@ -97,6 +97,12 @@ def not_divided(total):
     return total
 
 
+@mean.misconception()
+def one_token_less(total):
+    """You divided by 2. The first token is predicted as well: there are three."""
+    return total / 2
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def bits(mean):
     """The same in bits per token."""
@@ -143,6 +149,12 @@ def exponential_of_the_total(total):
 def two_to_the_nats(mean):
     """You raised 2 to a number of nats. With nats, the base is e."""
     return 2**mean
+
+
+@perplexity.misconception()
+def e_to_the_bits(bits):
+    """You raised e to a number of bits. With bits, the base is 2."""
+    return np.exp(bits)
 
 
 @perplexity.misconception()
@@ -258,6 +270,12 @@ def only_minus_hundred(logits, labels, ignore=-100):
 def negatives_ignored(logits, labels, ignore=-100):
     """You ignore all that is negative. `ignore` says what is to be ignored."""
     return nll(logits, np.where(labels < 0, ignore, labels), min(ignore, -1))
+
+
+@exercise.misconception
+def token_zero_ignored(logits, labels, ignore=-100):
+    """You leave out the label 0. It is a token like any other."""
+    return nll(logits, np.where(labels == 0, ignore, labels), ignore)
 
 
 @exercise.misconception(fatal=True)

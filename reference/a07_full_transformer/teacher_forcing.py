@@ -289,6 +289,25 @@ def end_in_all_padding(tgt, bos, eos, pad=None):
 
 
 @exercise.misconception
+def end_over_the_last_token(tgt, bos, eos, pad=None):
+    """With padding your end token takes the place of a row's last token. It comes behind it."""
+    dec_in, labels = shift_right(tgt, bos, eos, pad)
+    if pad is not None:
+        early = np.roll(labels, -1, axis=-1) == eos
+        labels = np.where(early, eos, np.where(labels == eos, pad, labels))
+    return dec_in, labels
+
+
+@exercise.misconception
+def last_token_left_out(tgt, bos, eos, pad=None):
+    """In padded rows the last token does not go in. It does: the end is predicted after it."""
+    dec_in, labels = shift_right(tgt, bos, eos, pad)
+    if pad is not None:
+        dec_in = np.where((labels == eos) & (labels[..., -1:] == pad), pad, dec_in)
+    return dec_in, labels
+
+
+@exercise.misconception
 def nothing_for_nothing(tgt, bos, eos, pad=None):
     """For an empty target you return nothing. The model should learn to end at once."""
     tgt = np.asarray(tgt, int)

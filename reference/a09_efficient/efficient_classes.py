@@ -69,6 +69,12 @@ def stride_linear():
 
 
 @stride.misconception()
+def stride_without_width():
+    """Each score is a product of vectors of width d."""
+    return "n^(3/2)"
+
+
+@stride.misconception()
 def stride_quadratic():
     """A query sees n/s keys, fewer than all."""
     return "n^2 d"
@@ -84,6 +90,18 @@ def linear():
 def linear_without_features():
     """Keys and values meet in a D × d matrix."""
     return "n d"
+
+
+@linear.misconception()
+def linear_without_width():
+    """Keys and values meet in a D × d matrix."""
+    return "n D"
+
+
+@linear.misconception()
+def features_with_features():
+    """The features of a key meet its value, which has the width d."""
+    return "n D^2"
 
 
 @linear.misconception()
@@ -111,6 +129,12 @@ def linformer_squared():
 
 
 @linformer.misconception()
+def linformer_without_width():
+    """Each score is a product of vectors of width d."""
+    return "n r"
+
+
+@linformer.misconception()
 def linformer_at_full_price():
     """Only r keys are left for a query to meet."""
     return "n^2 d"
@@ -126,6 +150,12 @@ def random_features():
 def features_squared():
     """Each token's m features cost m products of width d, and meet values of width d."""
     return "n m^2"
+
+
+@random_features.misconception()
+def random_features_without_width():
+    """Each feature of a key meets a value of width d."""
+    return "n m"
 
 
 @random_features.misconception()

@@ -117,6 +117,12 @@ def half_forgotten(X, W):
 
 
 @exercise.misconception(credit=0.4)
+def norm_of_omega(X, W):
+    """You subtracted ‖ω‖²/2. The factor that is too much depends on x."""
+    return np.exp(X @ W.T - (W**2).sum(axis=-1) / 2) / np.sqrt(len(W))
+
+
+@exercise.misconception(credit=0.4)
 def norm_not_squared(X, W):
     """You subtracted half the norm: it comes in squared."""
     return np.exp(X @ W.T - np.linalg.norm(X, axis=-1, keepdims=True) / 2) / np.sqrt(len(W))

@@ -237,6 +237,12 @@ def right_scaled(p, K):
 
 
 @right.misconception()
+def right_not_normalised(p, K):
+    """These are exponentials of the scores. Weights add up to 1."""
+    return np.exp(K @ p)
+
+
+@right.misconception()
 def right_by_distance(p, K):
     """These are weights by distance: the norms of the keys came in."""
     return softmax(-((K - p) ** 2).sum(axis=1) / 2)
@@ -252,6 +258,12 @@ def wrong(p, K):
 def constant_blamed(p, K):
     """A constant cancels. There is something else in the mean that depends on the key."""
     return softmax((K @ p).astype(float))
+
+
+@wrong.misconception()
+def wrong_not_normalised(p, K):
+    """These are similarities. Weights add up to 1, wrong ones too."""
+    return np.exp(((p + K) ** 2).sum(axis=1) / 2)
 
 
 @wrong.misconception()

@@ -158,6 +158,12 @@ def exponential_not_squared():
     return "exp(p)*(exp(N) - 1)/m"
 
 
+@var_formula.misconception(credit=0.5)
+def relative_to_the_kernel():
+    """That is the variance of the estimate over exp(x · y), so of the relative error."""
+    return "(exp(N) - 1)/m"
+
+
 @var_formula.misconception()
 def c_forgotten():
     """c² is missing: it is exp(−‖x‖² − ‖y‖²), which N and p determine."""
@@ -204,6 +210,12 @@ def by_the_formula(var_formula):
 def second_moment():
     """That is the mean of the square: subtract the square of the mean."""
     return np.exp((x + y) @ (x + y)) * np.exp(2 * x @ y)
+
+
+@var_positive.misconception()
+def difference_for_sum():
+    """Here the sum x + y comes in."""
+    return np.exp(2 * x @ y) * (np.exp((x - y) @ (x - y)) - 1)
 
 
 @var_positive.misconception()
@@ -260,6 +272,12 @@ def variance_over_thousand(kernel, var_positive):
 def not_relative(kernel, var_positive):
     """Divide by what is estimated."""
     return np.sqrt(var_positive / 1000)
+
+
+@relative.misconception()
+def relative_variance(kernel, var_positive):
+    """That is the relative variance. Take the root."""
+    return var_positive / 1000 / kernel**2
 
 
 @relative.misconception()

@@ -98,6 +98,12 @@ def squares_of_dots(q, K):
 
 
 @dots.misconception()
+def dots_scaled(q, K):
+    """You divided by √2. No scale is asked for here."""
+    return K @ q / np.sqrt(2)
+
+
+@dots.misconception()
 def cut_off(q, K):
     """You cut negative products off. The dot product itself may well be negative."""
     return np.maximum(K @ q, 0)

@@ -138,6 +138,12 @@ def widths_multiplied():
 
 
 @weights_first.misconception()
+def as_many_keys_as_queries():
+    """You took as many keys as queries. There are m of them."""
+    return "n^2*(D + d_v)"
+
+
+@weights_first.misconception()
 def weights_alone():
     """That is the product of the features. The weights still have to meet the values."""
     return "n*m*D"
@@ -177,6 +183,12 @@ def state_alone():
 def queries_alone():
     """That is the product with the queries. Keys and values have to be multiplied before."""
     return "n*D*d_v"
+
+
+@keys_first.misconception()
+def keys_met_again():
+    """In the second product the queries meet what the first one left, and no key any more."""
+    return "m*D*d_v + n*m*d_v"
 
 
 @keys_first.misconception()

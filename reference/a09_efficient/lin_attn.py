@@ -385,6 +385,12 @@ def features_not_multiplied():
 
 
 @with_epsilon.misconception()
+def epsilon_alone():
+    """You divided by ε alone. It is added to the denominator."""
+    return np.exp(-16) / 1e-6
+
+
+@with_epsilon.misconception()
 def swallowed_whole():
     """ε is larger than the weight, but not infinitely so. Compute e^(−16)."""
     return 0.0

@@ -302,6 +302,13 @@ def step_with_bare_keys(state, q, k, v):
 
 
 @exercise.misconception(credit=0.4)
+def step_with_bare_keys_in_z(state, q, k, v):
+    """In recurrent_step z adds up the keys as they are. It adds up their features, as S does."""
+    S, z = state[0] + np.outer(elu1(k), v), state[1] + k
+    return (S, z), elu1(q) @ S / (elu1(q) @ z)
+
+
+@exercise.misconception(credit=0.4)
 def step_reads_too_early(state, q, k, v):
     """You read the sums before the token is in them. It sees its own key, too."""
     S, z = state
@@ -348,6 +355,12 @@ def two_vectors(D, d_v):
 
 
 @state_numbers.misconception()
+def normaliser_of_values(D, d_v):
+    """You gave z the width of a value. It is a sum of the keys' features."""
+    return D * d_v + d_v
+
+
+@state_numbers.misconception()
 def state_for_every_token(D, d_v, t):
     """The state replaces all tokens so far: their number doesn't enter."""
     return t * (D * d_v + D)
@@ -378,6 +391,12 @@ def products_cached(D, d_v, t):
 
 
 @cached_numbers.misconception()
+def values_as_wide_as_keys(D, t):
+    """You took the width of a key for both. Values have a width of their own."""
+    return 2 * t * D
+
+
+@cached_numbers.misconception()
 def queries_cached(D, d_v, t):
     """A query is used once, in its own step: it needs no place in the cache."""
     return t * (2 * D + d_v)
@@ -393,6 +412,12 @@ def break_even(state_numbers, cached_numbers, t):
 def keys_only(state_numbers, D):
     """A token adds a key and a value to the cache."""
     return state_numbers / D
+
+
+@break_even.misconception()
+def one_width_for_both(state_numbers, D):
+    """You took the width of a key for both. Values have a width of their own."""
+    return state_numbers / (2 * D)
 
 
 @break_even.misconception()

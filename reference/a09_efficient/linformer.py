@@ -218,6 +218,12 @@ def scores_alone(n, r, d):
     return [3 * n * r * d, n * n * d]
 
 
+@madds.misconception(credit=0.5)
+def one_product_of_full_attention(n, r, d):
+    """Full attention has two products as well: scores and weighted sums."""
+    return [4 * n * r * d, n * n * d]
+
+
 @madds.misconception()
 def in_flops(n, r, d):
     """These are FLOPs; asked for are madds, of which each is two."""

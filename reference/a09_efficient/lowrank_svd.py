@@ -57,6 +57,12 @@ def of_the_scores():
 
 
 @singular.misconception()
+def rows_not_normalised():
+    """These belong to the exponentials of the scores. Each row of weights adds up to 1."""
+    return np.linalg.svd(np.exp(X @ X.T), compute_uv=False)
+
+
+@singular.misconception()
 def of_scaled_weights():
     """You divided the scores by √2. These weights are without a scale."""
     return np.linalg.svd(softmax(X @ X.T / np.sqrt(2)), compute_uv=False)

@@ -319,6 +319,12 @@ def vanishes():
 
 
 @limit.misconception()
+def limit_for_one_key():
+    """That is what one random key gives. Each query has r of them."""
+    return "exp(-1)"
+
+
+@limit.misconception()
 def reciprocal():
     """The limit of (1 − r/n)ⁿ is no fraction in r."""
     return "1/r"

@@ -91,15 +91,6 @@ def windows(call, rng):
 
 
 @exercise.check(points=0.5)
-def never(call, rng):
-    """−1, if some output never depends on some token."""
-    i, j = np.indices((12, 12))
-    agree(call((i - j) % 3 == 0), -1)
-    agree(call(np.tri(6, dtype=bool)), -1)
-    agree(call(np.eye(4, dtype=bool)), -1)
-
-
-@exercise.check(points=0.5)
 def one_way(call, rng):
     """Who sees whom need not be mutual: a query collects what its keys collected before."""
     order = rng.permutation(7)
@@ -128,6 +119,15 @@ def smallest_cases(call, rng):
     agree(call(np.ones((5, 5), dtype=bool)), 1)
     agree(call(np.ones((1, 1), dtype=bool)), 0)
     require(isinstance(call(np.ones((3, 3), dtype=bool)), int | np.integer), "not a whole number")
+
+
+@exercise.check(points=0.5)
+def never(call, rng):
+    """−1, if some output never depends on some token."""
+    i, j = np.indices((12, 12))
+    agree(call((i - j) % 3 == 0), -1)
+    agree(call(np.tri(6, dtype=bool)), -1)
+    agree(call(np.eye(4, dtype=bool)), -1)
 
 
 @exercise.misconception
@@ -276,6 +276,12 @@ def keys_of_one_query():
 def taken_for_linear():
     """The number of keys of a query grows with n, if slowly."""
     return "n"
+
+
+@doubling_class.misconception()
+def taken_for_all_pairs():
+    """Each key is twice as far away as the one before. How many fit into n tokens?"""
+    return "n^2"
 
 
 @doubling_class.misconception()

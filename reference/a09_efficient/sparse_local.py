@@ -450,6 +450,12 @@ def counts_without_ends(n, w):
     return [n * (2 * w + 1), n * (w + 1)]
 
 
+@counts.misconception(credit=0.5)
+def causal_count_without_end(n, w):
+    """The first tokens have fewer than w others before them: causal windows are cut off, too."""
+    return [pairs(n, w), n * (w + 1)]
+
+
 @counts.misconception()
 def counts_of_the_total_width(n, w):
     """You took w for the width of the whole window. It is the reach to each side."""
@@ -520,6 +526,12 @@ def three_single_fields(d):
 def pairs_without_dilation(d):
     """Those are the pairs of a window without gaps: further keys are cut off in more rows."""
     return [pairs(16, 2), 2 * 3 * 2 * d + 1]
+
+
+@dilated.misconception(credit=0.5)
+def dilated_pairs_without_ends(d):
+    """Near the ends of the text dilated windows are cut off as well, and in more rows."""
+    return [16 * 5, 2 * 3 * 2 * d + 1]
 
 
 @dilated.misconception()
