@@ -195,7 +195,7 @@ def scaled_without_a_root(x, y, weights, h, mask=None):
     return multi_head(x, y, weights | scaled, h, mask)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.5)
 def output_matrix_forgotten(x, y, weights, h, mask=None):
     """The heads stand side by side, but W_o never mixes them."""
     return multi_head(x, y, weights | {"W_o": np.eye(x.shape[-1])}, h, mask)
