@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
-from autograder.exercise import Count, Exercise, agree, require, seeded
+from autograder.exercise import Count, Exercise, Mismatch, agree, require, seeded
 from reference.helpers import (
     attention,
     initial_weights,
@@ -512,6 +512,8 @@ def maps_by_place(call, rng):
     found = model.attention
     for place, maps in right.maps.items():
         require(isinstance(found, dict) and place in found, f"there is no map of {place!r}")
+        if np.shape(found[place]) == maps.mean(axis=1).shape:
+            raise Mismatch(f"the map of {place!r} has no axis of heads", kind="heads")
         agree(np.shape(found[place]), maps.shape, what=f"the shape of the map of {place!r}")
     # Values are those of what has been checked above: the encoder's first map depends on no norm.
     first = "encoder.0.self"
