@@ -122,11 +122,20 @@ def names_of(maps):
     return set(maps)
 
 
+def of_a_model(call, weights, src, dec_in):
+    """The maps that the model of part 1 keeps, be it the student's own."""
+    own = call.own(Transformer).make(9, 8, H, 10, LAYERS, seeded(0))
+    own.weights = weights
+    own.decode(np.asarray(own.encode(src)), dec_in)
+    require(names_of(own.attention), "your model of part 1 keeps no maps")
+    return own.attention
+
+
 @exercise.check(points=1, visible=True)
 def six_maps(call, rng):
     """There are six maps under the names of their places, each for every example and head."""
     given = inputs(rng)
-    found, right = call(*given), collect(*given)
+    found, right = call(*given), of_a_model(call, *given)
     require(names_of(found) == set(right), "the names are not those of the six attentions")
     for name, maps in right.items():
         agree(np.shape(found[name]), maps.shape, what=f"the shape of {name!r}")
@@ -135,15 +144,14 @@ def six_maps(call, rng):
 @exercise.check(points=2, after=six_maps)
 def right_maps(call, rng):
     """The maps are those with which the model computes, in every layer."""
-    given = inputs(rng)
-    found = call(*given)
-    own = call.own(Transformer).make(9, 8, H, 10, LAYERS, seeded(0))
-    own.weights, src, dec_in = given
-    own.decode(np.asarray(own.encode(src)), dec_in)
-    other = call({name: 1.1 * array for name, array in given[0].items()}, src, dec_in)
+    weights, *ids = inputs(rng)
+    found = call(weights, *ids)
+    other = call({name: 1.1 * array for name, array in weights.items()}, *ids)
     followed = any(not alike(maps, other[name]) for name, maps in found.items())
     require(followed, "the maps are the same whatever weights come: put them into the model")
-    for name, maps in own.attention.items():
+    right = of_a_model(call, weights, *ids)
+    require(names_of(found) == set(right), "the names are not those of the six attentions")
+    for name, maps in right.items():
         agree(found[name], maps, rtol=1e-6, atol=1e-8, what=f"the maps of {name!r}")
 
 
@@ -151,6 +159,18 @@ def right_maps(call, rng):
 def heads_averaged(weights, src, dec_in):
     """You averaged over the heads. Each head has a map of its own."""
     return {name: maps.mean(axis=1) for name, maps in collect(weights, src, dec_in).items()}
+
+
+@exercise.misconception(credit=0.5)
+def batch_averaged(weights, src, dec_in):
+    """You averaged over the batch. Here each example keeps its maps; `heatmaps` takes the mean."""
+    return {name: maps.mean(axis=0) for name, maps in collect(weights, src, dec_in).items()}
+
+
+@exercise.misconception(fatal=True)
+def source_and_target_exchanged(weights, src, dec_in):
+    """You exchanged the two: the encoder reads the source, the decoder its own input."""
+    return collect(weights, dec_in, src)
 
 
 @exercise.misconception(credit=0.5)
@@ -308,6 +328,24 @@ def spectral_distance(maps):
     return float(np.linalg.norm(np.subtract(*maps.mean(axis=0)), 2))
 
 
+@exercise.misconception(fatal=True)
+def amounts_added_up(maps):
+    """You added up the differences without their signs. Frobenius squares them."""
+    return float(np.abs(np.subtract(*maps.mean(axis=0))).sum())
+
+
+@exercise.misconception(fatal=True)
+def root_of_a_mean(maps):
+    """You took the mean of the squares. Add them up."""
+    return float(np.sqrt(np.square(np.subtract(*maps.mean(axis=0))).mean()))
+
+
+@exercise.misconception(fatal=True)
+def distance_of_whole_batches(maps):
+    """You added up over the batch as well. Average the maps first, then measure once."""
+    return float(np.linalg.norm(maps[:, 0] - maps[:, 1]))
+
+
 @exercise.reference
 def mirror_mass(maps: Float[ndarray, "B 2 n n"]) -> Float[ndarray, " 2"]:
     """Return for each head the mean weight on the mirrored position, over batch and queries."""
@@ -354,6 +392,12 @@ def one_beside_the_mirror(maps):
 
 
 @exercise.misconception(fatal=True)
+def counted_from_the_end(maps):
+    """Key `-i` is one beside the mirror: from the end, the mirror of query i is key `-1 - i`."""
+    return mirror_mass(np.roll(maps, -1, axis=-1))
+
+
+@exercise.misconception(fatal=True)
 def mass_summed(maps):
     """You added up over the queries. The mean is asked for."""
     return mirror_mass(maps) * maps.shape[-1]
@@ -394,7 +438,7 @@ def head_by_head_in_a_list(maps):
 def entropy(call, rng):
     """The mean of −Σ p log p over all rows of a head."""
     maps = drawn_maps(rng, 4, 5)
-    agree(call(maps), row_entropy(maps))
+    agree(call(maps), row_entropy(maps), rtol=1e-5)
 
 
 @exercise.check(points=0.5)
@@ -402,7 +446,7 @@ def entropy_of_zeros(call, rng):
     """Rows with zeros, as those under a causal mask, have an entropy, too."""
     maps = np.tril(drawn_maps(rng))
     maps /= maps.sum(axis=-1, keepdims=True)
-    agree(call(maps), row_entropy(maps))
+    agree(call(maps), row_entropy(maps), rtol=1e-5)
 
 
 @exercise.misconception
@@ -429,6 +473,18 @@ def along_the_queries(maps):
     """You added up over the queries. A row is the distribution of one query over the keys."""
     logs = np.log(np.where(maps > 0, maps, 1))
     return -(maps * logs).sum(axis=-2).mean(axis=(0, 2))
+
+
+@exercise.misconception(fatal=True)
+def rows_added_up(maps):
+    """You added up the entropies of all rows. Their mean is asked for."""
+    return row_entropy(maps) * maps.shape[2]
+
+
+@exercise.misconception(fatal=True)
+def mean_over_keys(maps):
+    """You took the mean over the keys, too. Within a row −p log p is added up."""
+    return row_entropy(maps) / maps.shape[3]
 
 
 def shown_by(table):

@@ -120,6 +120,12 @@ def explicit_not_scaled(Q, K, V):
 
 
 @exercise.misconception(fatal=True)
+def explicit_scaled_without_a_root(Q, K, V):
+    """You divided the scores by d. Its root is asked for."""
+    return (Q @ K.mT / Q.shape[-1]).softmax(dim=-1) @ V
+
+
+@exercise.misconception(fatal=True)
 def explicit_over_queries(Q, K, V):
     """Your softmax runs over the queries. The weights of one query add up to 1."""
     return (Q @ K.mT / Q.shape[-1] ** 0.5).softmax(dim=-2) @ V
@@ -305,6 +311,26 @@ def linear_not_normalised(Q, K, V):
 
 
 @exercise.misconception(fatal=True)
+def denominator_without_features(Q, K, V):
+    """In the denominator you took the queries as they came. There, too, stands φ(q)·φ(k)."""
+    q, k = features(Q), features(K)
+    return q @ (k.mT @ V) / (Q @ k.sum(dim=-2).unsqueeze(-1))
+
+
+@exercise.misconception(fatal=True)
+def divided_by_the_count(Q, K, V):
+    """You divided by the number of keys. Divide by the sum of the query's own weights."""
+    return features(Q) @ (features(K).mT @ V) / K.shape[-2]
+
+
+@exercise.misconception(fatal=True)
+def exponentials_as_features(Q, K, V):
+    """Your feature map is the exponential everywhere. Above 0, elu + 1 is x + 1."""
+    q, k = Q.exp(), K.exp()
+    return q @ (k.mT @ V) / (q @ k.sum(dim=-2).unsqueeze(-1))
+
+
+@exercise.misconception(fatal=True)
 def linear_with_relu(Q, K, V):
     """Your feature map is max(x, 0) + 1. Below 0, elu + 1 is the exponential."""
     q, k = Q.relu() + 1, K.relu() + 1
@@ -421,6 +447,18 @@ def heads_in_single_precision(n, h):
     return [4 * n**2 / 2**30, 4 * h * n**2 / 2**30]
 
 
+@maps_gib.misconception(credit=0.5)
+def one_head_in_half_precision(n, h):
+    """The second is of one head. The maps of all heads are asked for there."""
+    return [4 * n**2 / 2**30, 2 * n**2 / 2**30]
+
+
+@maps_gib.misconception(credit=0.5)
+def all_heads_twice(n, h):
+    """The first is of all heads. One head's map is asked for there."""
+    return [4 * h * n**2 / 2**30, 2 * h * n**2 / 2**30]
+
+
 @exercise.part(points=0.5, answer=Count(unit="B"))
 def state_bytes(h):
     """Bytes of all that linear attention keeps of keys and values, in float32, for all heads."""
@@ -443,6 +481,18 @@ def one_head_only(h):
 def numbers_for_bytes(h):
     """You counted numbers. One takes 4 bytes."""
     return h * (D * D + D)
+
+
+@state_bytes.misconception()
+def all_keys_and_values(n, h):
+    """That are all keys and values, which grow with n. Their two sums don't."""
+    return 4 * h * n * 2 * D
+
+
+@state_bytes.misconception()
+def in_half_precision(h):
+    """In float32 a number takes 4 bytes, not 2."""
+    return 2 * h * (D * D + D)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -497,6 +547,12 @@ def ratio(madds):
 def the_other_way_round(madds):
     """You divided the smaller number by the larger."""
     return madds[1] / madds[0]
+
+
+@ratio.misconception()
+def of_lengths_alone(n):
+    """n² against n leaves out the width: how often does d stand in either count?"""
+    return n
 
 
 @ratio.misconception()

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from autograder.exercise import Exercise, Mismatch, Table, agree, require, seeded
+from autograder.exercise import Exercise, Mismatch, Table, agree, alike, require, seeded
 from reference.helpers import (
     Pass,
     adam,
@@ -84,8 +84,11 @@ class Classifier:
     def _block(self, x):
         w = {n.removeprefix("block."): array for n, array in self.weights.items()}
         look = {n.removeprefix("self."): array for n, array in w.items() if n.startswith("self.")}
-        x = layer_norm(x + multi_head(x, x, look, self.h)[0], w["gamma1"], w["beta1"])
+        x = layer_norm(x + self._look(x, look), w["gamma1"], w["beta1"])
         return layer_norm(x + ffn(x, w["W1"], w["b1"], w["W2"], w["b2"]), w["gamma2"], w["beta2"])
+
+    def _look(self, x, weights):
+        return multi_head(x, x, weights, self.h)[0]
 
 
 @exercise.alternative
@@ -140,15 +143,17 @@ def logits(call, rng):
 @exercise.check(points=2)
 def blind_without_positions(call, rng):
     """With positions=False nothing is added: whatever the order, the logits are the same."""
-    made, _ = model(call, rng)
+    made, right = model(call, rng)
     x = np.stack([rng.permutation(V) for _ in range(4)])
-    made(x)  # what comes of it tells mistakes apart
+    alike_with_them = alike(made(x), right(x))  # what comes of it tells mistakes apart, too
     there, back = (np.asarray(made(each, False)) for each in (x, x[:, ::-1]))
     agree(there.shape, (4, 2), what="the shape of the logits")
     require(np.allclose(there, back), "the order still changes the logits")
     require(
         np.ptp(there) > 1e-3 and np.isfinite(there).all(), "the logits don't depend on the input"
     )
+    if alike_with_them:  # else another mistake is paid for above
+        agree(there, right(x, False), what="what comes without positions")
 
 
 @exercise.check(points=1)
@@ -227,6 +232,56 @@ class PositionsTurnedRound(Classifier):
 
     def _encoded(self, x, positions):
         return super()._encoded(x, not positions)
+
+
+@exercise.misconception(credit=0.5)
+class EnlargedForPositionsAlone(Classifier):
+    """Without positions the embedding is multiplied by √d all the same: only they are left out."""
+
+    def _encoded(self, x, positions):
+        if positions:
+            return super()._encoded(x, True)
+        return self._block(self.weights["embed"][x])
+
+
+@exercise.misconception(credit=0.5)
+class EnlargedWithPositions(Classifier):
+    """You multiplied the sum by √d. The positions are added afterwards."""
+
+    def _encoded(self, x, positions):
+        d = self.weights["embed"].shape[1]
+        places = positional_encoding(x.shape[1], d) if positions else 0
+        return self._block(np.sqrt(d) * (self.weights["embed"][x] + places))
+
+
+@exercise.misconception(credit=0.25)
+class CausalBlock(Classifier):
+    """Your block is masked. An encoder's is not: every position sees all of them."""
+
+    def _look(self, x, weights):
+        return multi_head(x, x, weights, self.h, np.tri(x.shape[1], dtype=bool))[0]
+
+
+@exercise.misconception(credit=0.5)
+class FirstNormAgain(Classifier):
+    """Both norms use gamma1 and beta1. The second has a scale and a shift of its own."""
+
+    def _block(self, x):
+        kept = self.weights
+        self.weights = kept | {f"block.{n}2": kept[f"block.{n}1"] for n in ("gamma", "beta")}
+        found = super()._block(x)
+        self.weights = kept
+        return found
+
+
+@exercise.misconception
+class ProbabilitiesReturned(Classifier):
+    """You returned probabilities. Logits are what stands before the softmax."""
+
+    def __call__(self, x, positions=True):
+        """Add a softmax."""
+        e = np.exp(super().__call__(x, positions))
+        return e / e.sum(axis=1, keepdims=True)
 
 
 @exercise.misconception(credit=0.5)

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
-from autograder.exercise import Count, Exercise, agree, require, seeded
+from autograder.exercise import Count, Exercise, Mismatch, agree, require, seeded
 from reference.helpers import (
     attention,
     initial_weights,
@@ -188,6 +188,38 @@ def scores_not_scaled(x, y, weights, h, mask=None):
     return multi_head(x, y, weights | scaled, h, mask)
 
 
+@exercise.misconception(credit=0.5)
+def scaled_without_a_root(x, y, weights, h, mask=None):
+    """You divided the scores by the width of a head. Its root is asked for."""
+    scaled = {name: weights[name] / np.sqrt(x.shape[-1] // h) for name in ("W_q", "b_q")}
+    return multi_head(x, y, weights | scaled, h, mask)
+
+
+@exercise.misconception(credit=0.5)
+def output_matrix_forgotten(x, y, weights, h, mask=None):
+    """The heads stand side by side, but W_o never mixes them."""
+    return multi_head(x, y, weights | {"W_o": np.eye(x.shape[-1])}, h, mask)
+
+
+@exercise.misconception(fatal=True)
+def softmax_over_queries(x, y, weights, h, mask=None):
+    """Your softmax runs over the queries: what one query gives to all keys adds up to 1."""
+    q, k, v = projected(x, y, weights, h)
+    there = None if mask is None else np.swapaxes(mask, -1, -2)
+    maps = np.swapaxes(attention(k, q, q, there)[1], -1, -2)
+    return merge_heads(maps @ v) @ weights["W_o"] + weights["b_o"], maps
+
+
+@exercise.misconception
+def masked_with_zero(x, y, weights, h, mask=None):
+    """You set scores to 0 where nothing may be seen. Softmax gives a weight to that, too: −∞."""
+    q, k, v = projected(x, y, weights, h)
+    scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
+    maps = np.exp(scores if mask is None else scores * mask)
+    maps = maps / maps.sum(axis=-1, keepdims=True)
+    return merge_heads(maps @ v) @ weights["W_o"] + weights["b_o"], maps
+
+
 @exercise.misconception(fatal=True)
 def heads_cut_out_of_rows(x, y, weights, h, mask=None):
     """You reshaped to (B, h, n, d/h) at once, which mixes tokens. Split the columns, then turn."""
@@ -344,9 +376,9 @@ class DrawnAtOnce(Transformer):
             name: next(numbers).reshape(shape) / np.sqrt(rows(name, shape))
             for name, shape in transformer_shapes(V, d, f, L).items()
         }
-        for name in self.weights:
-            if ".gamma" in name:
-                self.weights[name] = np.ones(d)
+        for name, array in self.weights.items():
+            if array.ndim == 1:
+                self.weights[name] = np.zeros(array.shape) + (".gamma" in name)
 
 
 def rows(name, shape):
@@ -434,13 +466,37 @@ def encodes(call, rng):
     agree(built(call, weights).encode(src), Expected(call, weights).encode(src), **CLOSE)
 
 
+ENDS = {"self": ("self.W_o", "self.b_o"), "cross": ("cross.W_o", "cross.b_o"), "": (".W2", ".b2")}
+CASES = {
+    "no sublayer adds anything": (),
+    "feed-forward layers alone add something": ("",),
+    "self-attention alone adds something": ("self",),
+    "the look at the memory alone adds something": ("cross",),
+    "all sublayers add something": ("self", "cross", ""),
+}
+
+
+def hushed(weights, heard):
+    """The same where no other sublayers than these add anything."""
+    quiet = tuple(end for kind, own in ENDS.items() if kind not in heard for end in own)
+    return {name: 0 * array if name.endswith(quiet) else array for name, array in weights.items()}
+
+
 @exercise.check(points=4)
 def decodes(call, rng):
     """`decode` gives logits of targets for any memory, without a look ahead."""
     _, tgt = sentences(rng)
     weights, memory = drawn(rng), rng.normal(size=(3, 6, D))
-    model, right = built(call, weights), Expected(call, weights)
-    agree(model.decode(memory, tgt), right.decode(memory, tgt), **CLOSE)
+    there = [hushed(weights, heard) for heard in CASES.values()]
+    found = [built(call, each).decode(memory, tgt) for each in there]
+    require(
+        not np.array_equal(found[0], found[-1]),
+        "the logits are the same whatever arrays come into `weights`: look them up when you need "
+        "them, and keep no copies",
+    )
+    for case, logits, each in zip(CASES, found, there, strict=True):
+        right = Expected(call, each).decode(memory, tgt)
+        agree(logits, right, what=f"what comes where {case}", **CLOSE)
 
 
 @exercise.check(points=1)
@@ -456,6 +512,8 @@ def maps_by_place(call, rng):
     found = model.attention
     for place, maps in right.maps.items():
         require(isinstance(found, dict) and place in found, f"there is no map of {place!r}")
+        if np.shape(found[place]) == maps.mean(axis=1).shape:
+            raise Mismatch(f"the map of {place!r} has no axis of heads", kind="heads")
         agree(np.shape(found[place]), maps.shape, what=f"the shape of the map of {place!r}")
     # Values are those of what has been checked above: the encoder's first map depends on no norm.
     first = "encoder.0.self"
@@ -479,7 +537,7 @@ def weights_by_name(call, rng):
 
 @exercise.check(points=1)
 def drawn_from_rng(call, rng):
-    """Matrices come from `rng`, each its own, with the variance asked for; scales are 1."""
+    """Matrices come from `rng`, with the variance asked for; scales are 1, shifts and biases 0."""
     one, same, other = (call.make(V, D, H, F, L, seeded(s)).weights for s in (5, 5, 6))
     known = {
         n: s
@@ -490,8 +548,8 @@ def drawn_from_rng(call, rng):
         agree(one[name], same[name], what=f"{name!r} of a second model from the same generator")
         if len(shape) == 2:
             require(not np.allclose(one[name], other[name]), f"{name!r} does not come from `rng`")
-        if ".gamma" in name:
-            agree(one[name], np.ones(shape), what=f"{name!r}")
+        else:
+            agree(one[name], np.full(shape, float(".gamma" in name)), what=f"{name!r}")
     matrices = [one[name].tobytes() for name, shape in known.items() if len(shape) == 2]
     require(matrices, "`weights` has no matrices")
     require(len({*matrices}) == len(matrices), "two matrices begin with the same numbers")
@@ -577,6 +635,52 @@ class NoShortcuts(Transformer):
 
     def _norm(self, place, number, x, new):
         return super()._norm(place, number, 0, new)
+
+
+@exercise.misconception(credit=0.3)
+class NoShortcutAroundForward(Transformer):
+    """Around the feed-forward layer, too, there is a shortcut: what went in is added."""
+
+    def _norm(self, place, number, x, new):
+        behind_forward = number == (2 if place.startswith("encoder") else 3)
+        return super()._norm(place, number, 0 if behind_forward else x, new)
+
+
+@exercise.misconception(credit=0.3)
+class FirstNormAgain(Transformer):
+    """All norms of a layer use gamma1 and beta1. Each has a scale and a shift of its own."""
+
+    def _norm(self, place, number, x, new):
+        return super()._norm(place, 1, x, new)
+
+
+@exercise.misconception(credit=0.3)
+class ForwardBeforeTheMemory(Transformer):
+    """A decoder layer looks at the memory before its feed-forward layer, not after it."""
+
+    def _decoder(self, place, y, memory):
+        y = self._norm(place, 1, y, self._look(f"{place}.self", y, y, np.tri(y.shape[1]) > 0))
+        y = self._norm(place, 2, y, self._forward(place, y))
+        return self._norm(place, 3, y, self._look(f"{place}.cross", y, memory))
+
+
+@exercise.misconception(credit=0.3)
+class MaskTurnedRound(Transformer):
+    """The decoder's mask is turned round: a token sees itself and what comes behind it."""
+
+    def _look(self, place, x, y, mask=None):
+        return super()._look(place, x, y, None if mask is None else mask.T)
+
+
+@exercise.misconception(credit=0.3)
+class BlindToItself(Transformer):
+    """In the decoder a token sees itself, too. Your first one sees nothing, hence NaN."""
+
+    def _look(self, place, x, y, mask=None):
+        out = super()._look(place, x, y, None if mask is None else np.tri(*mask.shape, -1) > 0)
+        if mask is not None:
+            out[:, 0] = np.nan
+        return out
 
 
 @exercise.misconception
@@ -679,6 +783,49 @@ class LastLayerKept(Transformer):
             if not other.startswith(kind) or other.split(".")[1] == number
         }
         return out
+
+
+@exercise.misconception
+class PlacesShortened(Transformer):
+    """Your keys end with the number of a layer: say which look it was, such as `encoder.0.self`."""
+
+    def _look(self, place, x, y, mask=None):
+        out = super()._look(place, x, y, mask)
+        self.attention[place.rsplit(".", 1)[0]] = self.attention.pop(place)
+        return out
+
+
+@exercise.misconception
+class EncodersMapsLost(Transformer):
+    """`decode` begins a new dictionary of maps, and those of the encoder are lost. Keep them."""
+
+    def decode(self, memory, tgt):
+        """Forget all maps first."""
+        self.attention = {}
+        return super().decode(memory, tgt)
+
+
+@exercise.misconception
+class ScoresKept(Transformer):
+    """You keep scores. The maps are what comes of them through the softmax."""
+
+    def _look(self, place, x, y, mask=None):
+        own = {name: self.weights[f"{place}.{name}"] for name in LINEAR + BIAS}
+        q, k, _ = projected(x, y, own, self.h)
+        out = super()._look(place, x, y, mask)
+        self.attention[place] = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
+        return out
+
+
+@exercise.misconception
+class BiasesDrawn(Transformer):
+    """Shifts and biases are drawn as well. They begin as zeros."""
+
+    def __init__(self, V, d, h, f, L, rng):
+        super().__init__(V, d, h, f, L, rng)
+        for name, array in self.weights.items():
+            if array.ndim == 1 and ".gamma" not in name:
+                self.weights[name] = rng.normal(size=array.shape)
 
 
 @exercise.misconception
@@ -792,6 +939,48 @@ def cross_attention_forgotten():
     """Your decoder lacks the weights of its look at the source."""
     look = 2 * 4 * (32 * 32 + 32)
     return [17_088, 25_664 - look, 43_625 - look]
+
+
+@parameters.misconception(credit=0.5)
+def biases_of_forward_forgotten():
+    """The feed-forward layers have biases as well."""
+    return [17_088 - 2 * 96, 25_664 - 2 * 96, 43_625 - 4 * 96]
+
+
+@parameters.misconception(credit=0.5)
+def scales_without_shifts():
+    """You counted half of the norms' numbers: each norm has a scale and a shift, in every layer."""
+    return [17_088 - 2 * 64, 25_664 - 2 * 96, 43_625 - 2 * 160]
+
+
+@parameters.misconception(credit=0.5)
+def three_norms_in_the_encoder():
+    """A layer of the encoder has two norms. Only those of the decoder have three."""
+    return [17_088 + 128, 25_664, 43_625 + 128]
+
+
+@parameters.misconception(credit=0.5)
+def two_norms_in_the_decoder():
+    """A layer of the decoder has three norms, one behind each sublayer."""
+    return [17_088, 25_664 - 128, 43_625 - 128]
+
+
+@parameters.misconception(credit=0.5)
+def tables_among_the_layers():
+    """Layers alone are asked for at first: the tables of embeddings belong to none of them."""
+    return [17_088 + 288, 25_664 + 288, 43_625]
+
+
+@parameters.misconception(credit=0.5)
+def all_on_two_sides():
+    """Layers alone are asked for at first: neither tables nor the map to logits belong to them."""
+    return [17_088 + 288, 25_664 + 288 + 297, 43_625]
+
+
+@parameters.misconception()
+def no_biases():
+    """You counted no biases. All maps have them here, also of attention and of the output."""
+    return [17_088 - 448, 25_664 - 704, 43_625 - 448 - 704 - 9]
 
 
 @parameters.misconception()

@@ -139,7 +139,22 @@ class Trained:
             )
         if (written == self.labels).mean() > BEGUN:
             return "short", "the model has begun to learn, and is not there yet"
-        return "nothing", "the model is no better than chance: do its own arrays change?"
+        return self.trend(), {
+            "still": "the model is no better than chance: do its own arrays change?",
+            "rising": "your losses rise: a step goes against the gradient",
+            "falling": (
+                "your losses fall, and the model is no better than chance: are its gradients "
+                "right, and its steps not too large?"
+            ),
+        }[self.trend()]
+
+    def trend(self):
+        """Say how the losses move, from the first three to the last quarter."""
+        losses = np.ravel(self.losses)
+        first, last = losses[:3].mean(), losses[-len(losses) // 4 :].mean()
+        if abs(last - first) < 0.05 * first:
+            return "still"
+        return "falling" if last < first else "rising"
 
     def _logits(self, src, tgt):
         return Pass(self.w, H).translate(src, tgt)[0]
@@ -186,7 +201,7 @@ def loss_curve(call, rng):
     parts = [part.mean() for part in np.array_split(losses, 4)]
     falls = all(b < a + 0.02 for a, b in pairwise(parts))
     if not (falls and parts[-1] < parts[0] - 0.1):
-        raise Mismatch("the loss does not fall", kind="nothing")
+        raise Mismatch("the loss does not fall", kind=run.trend())
     own, last = run.loss(shifted(run.labels)), losses[-len(losses) // 20 :].mean()
     if abs(own - last) > 0.25 + 0.25 * own:
         kind = run.symptom(run.written())[0]
@@ -201,7 +216,7 @@ def not_shifted(seed):
 
 @exercise.misconception(fatal=True)
 def never_changed(seed):
-    """The arrays of the model do not change: the optimiser works on copies, or the rate is 0."""
+    """The model has learned nothing: does the optimiser change its own arrays, at a rate over 0?"""
     return trained(seed, steps=25, rate=0.0)
 
 
