@@ -18,7 +18,9 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from datetime import datetime
+from decimal import Decimal
 from fractions import Fraction
+from numbers import Rational
 from pathlib import Path
 from typing import Any
 from typing import Any, NamedTuple
@@ -983,8 +985,15 @@ def _number(raw: Any) -> Entry:
         if digits is None:  # nan, inf
             return Entry(value)
         return Entry(value, digits.place, digits.figures)
-    if isinstance(raw, Fraction):
-        return Entry(raw)
+    try:
+        if isinstance(raw, Rational):  # sympy's too
+            return Entry(Fraction(int(raw.numerator), int(raw.denominator)))
+        if isinstance(raw, Decimal):
+            return Entry(Fraction(raw))
+        if type(raw).__module__.startswith("sympy."):
+            return _number(float(raw))
+    except (ArithmeticError, AttributeError, TypeError, ValueError):
+        pass
     raise FormatError(f"numbers are expected, not {brief(raw)}")
 
 
@@ -1134,6 +1143,8 @@ def read_ordering(raw: Any, hint: Any) -> Reading:
     """Read the letters of steps in the order in which they were written, each at most once."""
     known = hint["letters"]
     text = _BETWEEN.sub(" ", raw) if isinstance(raw, str) and len(raw) <= 200 else raw
+    if isinstance(raw, (set, frozenset)):
+        raise FormatError("a set has no order: write the letters as text or as a list")
     letters = _letters(text, several=False)
     if not letters or not {*letters} <= {*known}:
         example = " ".join(known[2::-1])

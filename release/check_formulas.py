@@ -1457,6 +1457,7 @@ _RELATION = re.compile(r"\s*&?\s*(<=|≤|\\leq?(?:slant)?(?![A-Za-z])|==?)\s*&?\
 _ARROW = re.compile(
     r"^\s*(?:<=>|=>|⇔|⟺|⇒|⟹|\\(?:iff|implies|Leftrightarrow|Rightarrow|Longrightarrow)(?![A-Za-z]))"
 )
+_OTHER_RELATION = re.compile(r"\s*&?\s*(>=?|≥|\\geq?(?:slant)?(?![A-Za-z])|<(?![=>]))")
 _ORNAMENT = re.compile(r"(?:\s|\\\\|(?<=\s)[.,;]|(?<=[)\]}\w])[.,;])*\Z")
 _ENVIRONMENT = re.compile(r"\\(?:begin|end)\{(?:align|aligned|gather|gathered|equation|split)\*?\}")
 _OPENS, _CLOSES = "([{", ")]}"
@@ -1482,10 +1483,17 @@ def take_apart(text: str) -> WrittenLine:
     >>> sides, reason = take_apart("&= p_1 = 1/2 \\\\  # why")
     >>> [(side.relation, side.text) for side in sides], reason
     ([('=', '   p_1'), ('=', '         1/2')], 'why')
+
+    Raises
+    ------
+    ParseError
+        If it begins with a relation that no derivation has.
     """
     formula, _, reason = text.partition("#")
     formula = _ENVIRONMENT.sub(lambda found: " " * len(found[0]), formula)
     formula = _ARROW.sub(lambda found: " " * len(found[0]), formula)
+    if other := _OTHER_RELATION.match(formula):
+        raise ParseError("a line begins with = or <=, or without either", text, other.start(1))
     end = _ORNAMENT.search(formula)
     start, stop = without_dollars(formula[: end.start()] if end else formula)
     sides: list[Side] = []

@@ -86,16 +86,18 @@ def sentence(text: str) -> str:
     r"""Make a sentence of a message: with a capital at the start and a stop at the end.
 
     A name that stands in the student's own line, which a message shows below, stays as it is, as
-    does one with a capital in it.
+    does one with a capital or an underscore in it.
 
     >>> sentence("this is no number"), sentence("dK is too large")
     ('This is no number.', 'dK is too large.')
+    >>> sentence("b_q is right in shape")
+    'b_q is right in shape.'
     >>> sentence("p1 is not a function\n    p1(1 - p1)\n    ^")
     'p1 is not a function\n    p1(1 - p1)\n    ^'
     """
     first, _, shown = text.partition("\n")
     word = re.match(r"\w+", first)
-    mixed = word and word[0][1:] != word[0][1:].lower()
+    mixed = word and (word[0][1:] != word[0][1:].lower() or "_" in word[0])
     if not (word and (mixed or re.search(rf"\b{word[0]}\b", shown))):
         text = text[:1].upper() + text[1:]
     return text + ("" if text.endswith((".", "!", "?", "^")) else ".")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 from fractions import Fraction
+from numbers import Rational
 from typing import Any
 
 import numpy as np
@@ -143,10 +145,27 @@ def _array(raw: Any) -> Any:
     return getattr(raw, "array", raw)
 
 
+def as_sent(raw: Any) -> Any:
+    """Return a number of sympy's, or another exact one, as it will reach the grader.
+
+    >>> as_sent(Decimal("2.5")), as_sent("2.5")
+    (Fraction(5, 2), '2.5')
+    """
+    try:
+        if isinstance(raw, Rational) and not isinstance(raw, int):  # sympy's too
+            return Fraction(int(raw.numerator), int(raw.denominator))
+        if isinstance(raw, Decimal):
+            return Fraction(raw)
+        if type(raw).__module__.startswith("sympy."):
+            return float(raw)
+    except (ArithmeticError, AttributeError, TypeError, ValueError):
+        pass
+    return raw
+
+
 def _number(raw: Any) -> Entry:
     """Return a number; what a float was typed as are its shortest digits."""
-    if isinstance(raw, np.ndarray):  # without axes
-        raw = raw[()]
+    raw = as_sent(raw[()] if isinstance(raw, np.ndarray) else raw)  # an array without axes
     if isinstance(raw, (bool, np.bool_)):
         raise FormatError(f"numbers are expected, not {brief(raw)}")
     if isinstance(raw, (int, np.integer)):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograder.student.display import brief
+from autograder.student.entries import as_sent
 from autograder.student.unreadable import FormatError
 
 
@@ -49,7 +50,7 @@ def read_lines(raw: Any, hint: dict[str, Any]) -> str:
 
 def _ask_the_grammar(raw: Any, hint: dict[str, Any], look: str, **how: Any) -> str:
     """Return what the grader's own grammar makes of a text."""
-    raw = raw.item() if isinstance(raw, np.generic) else raw  # as it will reach the grader
+    raw = as_sent(raw.item() if isinstance(raw, np.generic) else raw)
     if not isinstance(raw, (str, int, float)) or isinstance(raw, bool):
         raise FormatError(f"text in quotes is expected, not {brief(raw)}")
     try:

@@ -36,8 +36,6 @@ def read_ordering(raw: Any, hint: Any) -> Reading:
     """Read the letters of steps in the order in which they were written, each at most once."""
     known = hint["letters"]
     text = _BETWEEN.sub(" ", raw) if isinstance(raw, str) and len(raw) <= 200 else raw
-    if isinstance(raw, (set, frozenset)):
-        raise FormatError("a set has no order: write the letters as text or as a list")
     letters = _letters(text, several=False)
     if not letters or not {*letters} <= {*known}:
         example = " ".join(known[2::-1])

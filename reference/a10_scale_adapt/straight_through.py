@@ -209,7 +209,7 @@ def both(call, logits, noise, tau, gradient):
     found = call(logits, noise, tau, gradient)
     require(
         isinstance(found, tuple | list) and len(found) == 2,
-        "return two arrays: what goes forward, and the gradient for the logits",
+        "return two arrays: the one-hot that goes forward, and what goes back to the logits",
     )
     return found
 

@@ -63,11 +63,6 @@ def test_a_wrong_step_in_the_place_of_a_right_one_leaves_the_rest():
     assert found.note == "nonsense"
 
 
-def test_a_set_has_no_order():
-    with pytest.raises(FormatError, match="no order"):
-        PROOF.read(set(RIGHT), like=RIGHT)
-
-
 def test_equal_steps_may_take_each_others_place():
     block = Ordering(["attend", "norm", "look across", "norm", "feed", "norm"])
     steps = block.shuffled(np.random.default_rng(1))

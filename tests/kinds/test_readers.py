@@ -1,12 +1,14 @@
 """One reader: what check calls filled in, the grader can read, and the other way round."""
 
 import sys
+from decimal import Decimal
 from fractions import Fraction
 from types import SimpleNamespace
 
 import hypothesis.extra.numpy as arrays
 import numpy as np
 import pytest
+import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -78,6 +80,7 @@ SPELLINGS = (
     "\frac{1}{2}|Matrix([[a, 1], [0, 2]])"
 )
 
+SYMPY = [sympy.Rational(1, 3), sympy.Integer(3), sympy.Float("0.07"), sympy.sqrt(768), sympy.I]
 numbers = st.one_of(
     st.integers(),
     st.integers(-9, 99),
@@ -85,6 +88,7 @@ numbers = st.one_of(
     st.booleans(),
     st.complex_numbers(),
     st.sampled_from([np.float32(0.1), np.int8(3), np.float16(0.5), np.bool_(True), 10**1300]),
+    st.sampled_from([Fraction(1, 3), Fraction(4), Decimal("2.631"), Decimal("nan"), *SYMPY]),
 )
 written = st.one_of(
     st.text(max_size=30),

@@ -1,10 +1,14 @@
 import collections
 import enum
+import json
 import math
 import struct
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
+import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -24,6 +28,34 @@ def split(buffers):
 
 def sent(value, **kwargs):
     return decode(*split(encode(value)), **kwargs)
+
+
+@pytest.mark.parametrize(
+    ("value", "arrives"),
+    [
+        (Fraction(-2, 3), Fraction(-2, 3)),
+        (Decimal("2.50"), Fraction(5, 2)),
+        (sympy.Rational(1, 3), Fraction(1, 3)),
+        (sympy.Integer(7), Fraction(7)),
+        (sympy.sqrt(2), 2**0.5),
+        ([sympy.Float("0.07")], [0.07]),
+    ],
+)
+def test_exact_numbers_arrive(value, arrives):
+    assert sent(value) == arrives
+
+
+@pytest.mark.parametrize("value", [Decimal("nan"), sympy.I, sympy.Symbol("x"), sympy.eye(2)])
+def test_what_is_no_real_number_is_refused_by_its_name(value):
+    with pytest.raises(WireError, match=f"an? {type(value).__name__} object"):
+        encode(value)
+
+
+@pytest.mark.parametrize("content", [[1], [1, 0], [1, -2], [1.0, 2], ["1", 2], [1, 2, 3]])
+def test_a_fraction_has_two_whole_numbers(content):
+    header = json.dumps({"q": content}).encode()
+    with pytest.raises(WireError, match="fraction"):
+        decode(header, b"")
 
 
 @pytest.fixture

@@ -30,6 +30,8 @@ def arrays(n, m=7, d=3):
         (lambda Q, K, *_: np.einsum("nd,md->nm", Q, K), 2 * 11 * 7 * 3),
         (lambda Q, K, *_: np.einsum(Q, [0, 2], K, [1, 2], [0, 1]), 2 * 11 * 7 * 3),
         (lambda Q, K, *_: np.einsum("...d,md->...m", Q, K), 2 * 11 * 7 * 3),
+        (lambda Q, K, *_: np.einsum("...d,md->...m", Q, K, optimize=True), 2 * 11 * 7 * 3),
+        (lambda Q, *_: np.einsum("...j,...j", Q, Q, optimize=True), 2 * 11 * 3),
         (lambda Q, K, V: np.einsum("nd,md,me->ne", Q, K, V), 3 * 11 * 7 * 3 * 5),
         (
             lambda Q, K, V: np.einsum("nd,md,me->ne", Q, K, V, optimize=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ from autograder.course.proofs.part_proofs import right_answers
 from autograder.course.proofs.said import lost, shown
 from autograder.course.sources import typed
 from autograder.exercise import Exercise, FormatError, apply, evaluate, is_trivial, solve
-from autograder.exercise.checked import Carried
+from autograder.exercise.checked import Carried, CheckedFunction
 from autograder.exercise.source import standalone
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.callee import Callee
@@ -30,7 +31,8 @@ def carried_problems(exercise: Exercise, variant: Mapping[str, Any]) -> list[str
 
     What that was built on in turn comes with students' code, mistakes and all.
     """
-    problems = []
+    problems: list[str] = []
+    reached = {f.solution.__name__: _words(f) for f in exercise.functions if exercise.carried}
     for carried in _all(exercise.carried):
         for wrong in carried.function.misconceptions:
             if wrong.fatal:
@@ -43,6 +45,8 @@ def carried_problems(exercise: Exercise, variant: Mapping[str, Any]) -> list[str
             }
             graded = {"the parts": _parts_on(exercise, variant, changed)}
             for function in exercise.functions:
+                if changed.keys().isdisjoint(reached[function.solution.__name__]):
+                    continue
                 call = _BuiltOn(function.solution, own)
                 graded[f"`{call.name}`"] = grade_checks(function, call)
             problems += [
@@ -54,6 +58,12 @@ def carried_problems(exercise: Exercise, variant: Mapping[str, Any]) -> list[str
                 if item.note not in _NOTHING_FOLLOWS
             ]
     return problems
+
+
+def _words(function: CheckedFunction) -> set[str]:
+    """Return the words of a function's code and of its checks', with all that they call."""
+    codes = [function.solution, *(check.run for check in function.checks)]
+    return set(re.findall(r"\w+", "".join(standalone(code, code.__name__) for code in codes)))
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ solution needs: whoever draws a conclusion from the counts compares them with th
 import contextlib
 import math
 from collections.abc import Callable, Iterable, Iterator
+from string import ascii_letters
 from typing import Any
 
 import numpy as np
@@ -234,14 +235,15 @@ def _terms(operands: tuple[Any, ...]) -> tuple[list[str], str, list[Any]]:
         np.ndim(array) - len(term.replace("...", ""))
         for term, array in zip(inputs.split(","), arrays, strict=True)
     )
-    batch = "".join(map(chr, range(0x391, 0x391 + hidden)))  # Greek: nobody uses these
+    batch = "".join(c for c in ascii_letters if c not in inputs)[:hidden]
     terms = []
     for term, array in zip(inputs.split(","), arrays, strict=True):
         own = np.ndim(array) - len(term.replace("...", ""))
         terms.append(term.replace("...", batch[len(batch) - own :]))
     if not arrow:
         letters = "".join(terms)
-        output = "".join(sorted(c for c in set(letters) if letters.count(c) == 1 or c in batch))
+        once = (c for c in sorted({*letters} - {*batch}) if letters.count(c) == 1)
+        output = batch + "".join(once)
     return terms, output.replace("...", batch), arrays
 
 

@@ -2,6 +2,7 @@
 
 import array as arrays
 import json
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -125,6 +126,8 @@ class _Decoder:
             return self._tensor(content)
         if tag == "c":
             return _complex(content)
+        if tag == "q":
+            return _fraction(content)
         if depth >= MAX_DEPTH:
             raise too_deep()
         if tag == "d":
@@ -236,6 +239,12 @@ def _checked_text(value: str) -> str:
         except UnicodeEncodeError:
             raise WireError("text with unpaired surrogates") from None
     return value
+
+
+def _fraction(content: list[Any]) -> Fraction:
+    if len(content) != 2 or not all(type(part) is int for part in content) or content[1] < 1:
+        raise WireError("a fraction without two whole numbers")
+    return Fraction(*map(checked_int, content))
 
 
 def _complex(content: list[Any]) -> complex:

@@ -4,6 +4,9 @@ import array as arrays
 import json
 import sys
 from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Rational
 from typing import Any
 
 import numpy as np
@@ -41,9 +44,10 @@ def encode(value: object, *, max_payload: int | None = None) -> list[Buffer]:
     Parameters
     ----------
     value
-        None, bool, int, float, complex, str, list, tuple, dict (keys: str or int), numpy arrays
-        and scalars, torch tensors, and any nesting of these. An instance of a subclass is sent as
-        its base type, a set as a list in any order.
+        None, bool, int, float, complex, Fraction, Decimal, numbers of sympy's, str, list, tuple,
+        dict (keys: str or int), numpy arrays and scalars, torch tensors, and any nesting of these.
+        An instance of a subclass is sent as its base type, a set as a list in any order, an exact
+        number as a Fraction or as near as a float is.
     max_payload : int, optional
         Refuse values whose arrays and texts take more bytes than this.
 
@@ -123,6 +127,8 @@ class _Encoder:
             return self._dict(dict(dict.items(value)), depth)
         if kind is set or kind is frozenset:
             return self._sequence(list(value), False, depth)
+        if kind in (Fraction, Decimal) or kind.__module__.startswith("sympy."):
+            return _exact(value)
         torch: Any = sys.modules.get("torch")
         if torch is not None and issubclass(kind, torch.Tensor):
             return self._torch(torch, value)
@@ -215,6 +221,20 @@ class _Encoder:
         except (RuntimeError, TypeError, KeyError):  # sparse, quantized, on meta, 8 bits, ...
             raise WireError("a tensor that is not an ordinary dense one") from None
         return {"T": [code, *self._keep(array)]}
+
+
+def _exact(value: Any) -> Any:
+    """Return a number of a library for exact ones: as a fraction, or as near as a float is."""
+    try:
+        if isinstance(value, Rational):
+            ratio = int(value.numerator), int(value.denominator)
+        elif isinstance(value, Decimal):
+            ratio = value.as_integer_ratio()
+        else:
+            return float(value)
+    except (ArithmeticError, AttributeError, TypeError, ValueError):
+        raise WireError(_a(type(value).__name__)) from None
+    return {"q": [*map(checked_int, ratio)]}
 
 
 def _a(noun: str) -> str:
