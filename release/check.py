@@ -967,10 +967,27 @@ def _array(raw: Any) -> Any:
     return getattr(raw, "array", raw)
 
 
+def as_sent(raw: Any) -> Any:
+    """Return a number of sympy's, or another exact one, as it will reach the grader.
+
+    >>> as_sent(Decimal("2.5")), as_sent("2.5")
+    (Fraction(5, 2), '2.5')
+    """
+    try:
+        if isinstance(raw, Rational) and not isinstance(raw, int):  # sympy's too
+            return Fraction(int(raw.numerator), int(raw.denominator))
+        if isinstance(raw, Decimal):
+            return Fraction(raw)
+        if type(raw).__module__.startswith("sympy."):
+            return float(raw)
+    except (ArithmeticError, AttributeError, TypeError, ValueError):
+        pass
+    return raw
+
+
 def _number(raw: Any) -> Entry:
     """Return a number; what a float was typed as are its shortest digits."""
-    if isinstance(raw, np.ndarray):  # without axes
-        raw = raw[()]
+    raw = as_sent(raw[()] if isinstance(raw, np.ndarray) else raw)  # an array without axes
     if isinstance(raw, (bool, np.bool_)):
         raise FormatError(f"numbers are expected, not {brief(raw)}")
     if isinstance(raw, (int, np.integer)):
@@ -985,15 +1002,8 @@ def _number(raw: Any) -> Entry:
         if digits is None:  # nan, inf
             return Entry(value)
         return Entry(value, digits.place, digits.figures)
-    try:
-        if isinstance(raw, Rational):  # sympy's too
-            return Entry(Fraction(int(raw.numerator), int(raw.denominator)))
-        if isinstance(raw, Decimal):
-            return Entry(Fraction(raw))
-        if type(raw).__module__.startswith("sympy."):
-            return _number(float(raw))
-    except (ArithmeticError, AttributeError, TypeError, ValueError):
-        pass
+    if isinstance(raw, Fraction):
+        return Entry(raw)
     raise FormatError(f"numbers are expected, not {brief(raw)}")
 
 
@@ -1066,7 +1076,7 @@ def read_lines(raw: Any, hint: dict[str, Any]) -> str:
 
 def _ask_the_grammar(raw: Any, hint: dict[str, Any], look: str, **how: Any) -> str:
     """Return what the grader's own grammar makes of a text."""
-    raw = raw.item() if isinstance(raw, np.generic) else raw  # as it will reach the grader
+    raw = as_sent(raw.item() if isinstance(raw, np.generic) else raw)
     if not isinstance(raw, (str, int, float)) or isinstance(raw, bool):
         raise FormatError(f"text in quotes is expected, not {brief(raw)}")
     try:
@@ -1143,8 +1153,6 @@ def read_ordering(raw: Any, hint: Any) -> Reading:
     """Read the letters of steps in the order in which they were written, each at most once."""
     known = hint["letters"]
     text = _BETWEEN.sub(" ", raw) if isinstance(raw, str) and len(raw) <= 200 else raw
-    if isinstance(raw, (set, frozenset)):
-        raise FormatError("a set has no order: write the letters as text or as a list")
     letters = _letters(text, several=False)
     if not letters or not {*letters} <= {*known}:
         example = " ".join(known[2::-1])
