@@ -76,7 +76,7 @@ y = None     # four numbers
 #
 # What is $\varepsilon$ for? A row whose entries are all equal would be $0/0$. It stands **inside** the root,
 # beside the variance, and is $10^{-5}$ unless somebody says otherwise. As long as variances are near 1 it can't be
-# seen. For small vectors it decides, as part 2 shows.
+# seen. For small vectors it decides, as question 2 shows.
 #
 # 1. Write `layer_norm(x, gamma, beta, eps=1e-5)` for arrays with any number of axes. A scale may be negative, a row may be
 #    constant, $d$ may be 1. float32 gives float32; the array that you are given stays as it was.
@@ -191,8 +191,8 @@ factors = None         # two numbers
 
 # %% [markdown]
 # **Where you meet this.** The directions along which a layer is blind are directions along which its input may drift
-# unpunished. That is why $\varepsilon$ differs between models and must be copied with the weights: BERT uses $10^{-12}$,
-# GPT-2 $10^{-5}$.
+# unpunished. Where inputs have become small, $\varepsilon$ decides what comes out. Models differ in it, so it must be copied with
+# the weights: BERT uses $10^{-12}$, GPT-2 $10^{-5}$.
 #
 # ### The derivative of normalisation
 #
@@ -212,7 +212,7 @@ factors = None         # two numbers
 # 3. `own_steps`: lead `diff((t - m)/s, t)` to a form in `z`, `d`, `s`.
 #
 # Read them off for all $i$, $j$ at once: can you write the Jacobian as a matrix, with $I$, the matrix of ones and
-# $\hat x \hat x^\top$?
+# $\hat x^\top \hat x$ (a column times a row)?
 #
 # 4. `sigma`, `J`: the deviation of $x = (1, 2, 4)$, and the Jacobian there, three rows.
 # 5. `ranks`: the rank of the Jacobian at $(1, 2, 4)$ and at $(1, 2, 4, 8, 16)$. (Which vectors does it map to 0?)
@@ -348,7 +348,7 @@ if plt:
     figure, axis = plt.subplots(figsize=(6, 2.8), layout="constrained")
     axis.plot(x, np.maximum(x, 0), "k-", label="ReLU")
     axis.plot(x, 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))), "k--", label="GELU")
-    axis.plot(x, x / (1 + np.exp(-x)), "k:", label="SiLU, x σ(x)")
+    axis.plot(x, x / (1 + np.exp(-x)), "k:", label="SiLU, $x / (1 + e^{-x})$")
     axis.set(xlabel="$x$", ylim=(-0.5, 3))
     axis.legend()
     plt.show()
@@ -405,7 +405,7 @@ your_numbers("residual_grad")
 #    - `damped`: with shortcuts, but for other slopes: for $a = -1$ and for $a = -\tfrac12$, $L$ layers each.
 # 3. `steps`: two layers with the Jacobians $J_1$ (the first) and $J_2$. Multiply `(I + J_2)*(I + J_1)` out, step by step. Matrices
 #    don't commute; `I*A` may be simplified.
-# 4. `paths`: each term of the product is a path from top to bottom. How many are there for your $L$ blocks?
+# 4. `paths`: each term of the product is a path from top to bottom. How many are there for your $L$ layers?
 # 5. `claim`: what is right about the gradient of a stack of residual blocks?
 #    - **A** It can't vanish, because of the shortcuts.
 #    - **B** Since 1 is added to each layer's derivative, its length is at least that of the gradient at the top.
@@ -543,8 +543,8 @@ bare = None    # a whole number
 # %% [markdown]
 # ### Where to put the norm
 #
-# *35 minutes.* A norm in front of the sublayer leaves the sum alone: $x + F(\operatorname{LN}(x))$. That is **pre-norm**, and nearly all
-# models since GPT-2 have it. What runs from bottom to top, being added to and never divided, is called the *stream*; a final norm follows
+# *35 minutes.* A norm in front of the sublayer leaves the sum alone: $x + F(\operatorname{LN}(x))$. That is **pre-norm**, and most large
+# language models since GPT-2 have it. What runs from bottom to top, being added to and never divided, is called the *stream*; a final norm follows
 # at the top. What is better about it? First on paper, at initialisation, where branches are roughly independent of what they are added to.
 #
 # 1. Post-norm: $x$ and $F(x)$ have variance 1 each, so their sum has variance 2, and the norm divides by its deviation.
@@ -553,7 +553,7 @@ bare = None    # a whole number
 # 2. Pre-norm: the stream begins with variance 1, and each branch adds an independent number of variance 1. `stream`: its standard
 #    deviation after 0, 3, 8 and 15 branches.
 #
-# Now measure. The next cell makes a deep stack of torch's own blocks, the same for everybody who gives the same seed, and
+# Now measure. The next cell makes a deep stack of torch's own blocks, the same ones each time you give the same seed, and
 # two tensors: an input $x$ and weights $w$. Let the stack's output be $y$; the loss is $\sum w\, y$, all entries
 # multiplied and added.
 
@@ -606,7 +606,7 @@ def gradient_norms(
 
 
 # %% [markdown]
-# Now in words (a person reads this): what follows for training a deep stack, in post-norm and in pre-norm? And the factor of part 1 says that
+# Now in words (a person reads this): what follows for training a deep stack, in post-norm and in pre-norm? And the factor of question 1 says that
 # almost nothing comes through the shortcut; what does your measurement say about the gradient, and how do the two fit together?
 
 # %% [markdown] exercise="pre_post_norm" part="consequence"
@@ -615,18 +615,19 @@ def gradient_norms(
 # %% [markdown]
 # ### Where you meet this today
 #
-# *No points here: to read, and a question at the end.* A block of 2024 differs from the one that you built in four places.
+# *No points here: to read, and a question at the end.* Leave aside what goes on inside attention (rotated positions, shared keys and
+# values). Then a block of 2024 differs from the one that you built in four places.
 #
 # | place | 2017 | today (Llama, Mistral) | why |
 # |---|---|---|---|
-# | norm | behind the sum | in front of the sublayer, and one at the top | gradients of even size, less warm-up |
+# | norm | behind the sum | in front of the sublayer, and one at the top | no large gradients near the output, less warm-up |
 # | kind | layer norm | RMSNorm | cheaper, and no worse |
 # | feed-forward | $\max(0, x W_1 + b_1) W_2 + b_2$ | SwiGLU: $\bigl(\operatorname{SiLU}(x W_g) \odot x W_u\bigr) W_d$ | better at the same size |
-# | biases | yes | none | not missed |
+# | biases | in the feed-forward layer, shifts in the norms | none | not missed |
 #
-# **SwiGLU** multiplies two maps of $x$, one of which goes through $\operatorname{SiLU}(z) = z\,\sigma(z)$ and so acts as a gate. It has three
+# **SwiGLU** multiplies two maps of $x$, one of which goes through $\operatorname{SiLU}(z) = z / (1 + e^{-z})$ and so acts as a gate. It has three
 # matrices in place of two. To keep the number of weights, its hidden width is cut to $\tfrac23 \cdot 4d$: for $d = 4096$ that is
-# 10,922.67, and Llama-2-7B has 11,008, the next multiple of 256. Three matrices $4096 \times 11008$ are 135,266,304 weights, two
+# 10,922.67, and Llama-2-7B has 11,008, the next multiple of 256. (Llama-3-8B and Mistral-7B take 14,336: they spend 31 % more than $8 d^2$ weights on it.) Three matrices $4096 \times 11008$ are 135,266,304 weights, two
 # $4096 \times 16384$ would be 134,217,728.
 #
 # What all that does to a signal and to its gradient shows the next picture: 32 blocks ($d = 64$, four heads) at initialisation, mean of four seeds.
@@ -668,7 +669,7 @@ if plt:
 # divides by the size of the stream, and grows steadily to 51; *today* grows from 19 to 112. *Bare* arrives with $2 \cdot 10^{-12}$: it
 # can't learn.
 #
-# So both kinds of norm let a gradient through 32 blocks. The difference is at which end it is large: at the top in post-norm, where the first steps of
+# So with the norm in either place a gradient gets through 32 blocks. The difference is at which end it is large: at the top in post-norm, where the first steps of
 # training then do damage unless they are small, and at the bottom in pre-norm.
 #
 # **★ A question without points.** Turn your block into one of today: pre-norm, RMSNorm, SwiGLU. Two tests: with $W_O = 0$ and

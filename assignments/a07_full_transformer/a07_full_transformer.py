@@ -125,7 +125,7 @@ class Encoder:
 # ### Balance of embedding and position
 #
 # *10 minutes.* What enters the first layer is a sum: the embedding of a token and the encoding of its position.
-# A sum of two vectors is mostly the longer of them. So who is longer?
+# A sum of two vectors is mostly the longer of them. So which of the two is longer?
 #
 # Take $d = 512$, embeddings as above, whose entries have mean 0 and variance $1/d$, and the
 # factor that brings this variance to 1. The encodings have $\sin$ and $\cos$ of the same angle in
@@ -212,7 +212,7 @@ affected = None  # two rows of five, 0 or 1
 
 
 class DecoderLayer:
-    """Masked self-attention, cross-attention, feed-forward; after each, the sum and its norm.
+    """One decoder layer, post-norm: the six steps that you have put in order.
 
     >>> layer = DecoderLayer(4, 2, 8, np.random.default_rng(0))
     >>> layer.load({"gamma3": np.zeros(4), "beta3": np.arange(4.0)})
@@ -237,7 +237,7 @@ class DecoderLayer:
 
 
 # %% [markdown]
-# 5. Why is the decoder's self-attention masked, and its attention to the source not? Think of
+# 5. Why does the decoder's self-attention have a causal mask, and its attention to the source none? Think of
 #    training, in which the whole target is known, and of use, in which it is not. Three or four
 #    sentences; a person reads them.
 
@@ -369,14 +369,14 @@ def nll(logits: "(n, V) array", labels: "(n,) whole numbers", ignore: int = -100
 # stay as they are, so that the model can't rely on `[MASK]` to know where it is tested. A decoder
 # predicts every token from those before it.
 #
-# Take a sequence of 512 tokens and nothing before it.
+# Take a sequence of 512 tokens; nothing stands before it, not even BOS.
 #
 # 1. `hidden_predicted`: how many tokens BERT is expected to predict.
 # 2. `fractions`: three numbers, the fractions *of all tokens* that become `[MASK]`, that become a
 #    random token, and that are selected and stay.
 # 3. `next_predicted`: how many tokens the decoder predicts.
-# 4. `ratio`: how many times as many those are as the hidden ones.
-# 5. `pairs_both_ways`, `pairs_backwards`: how many pairs (query, key) may attend, in the encoder and
+# 4. `ratio`: `next_predicted` divided by `hidden_predicted`.
+# 5. `pairs_both_ways`, `pairs_backwards`: how many pairs (query, key) are allowed, in the encoder and
 #    in the decoder.
 # 6. `meanings`: "masked" is said of language models and of attention. What do the two have in common?
 #    - **A** In both, scores are set to $-\infty$, so that nobody looks at the masked place.
@@ -451,8 +451,8 @@ best_probability = None    # one number
 # Choose the change with care: one that a layer can't see finds nothing. What does a layer norm do
 # to a token to all of whose entries you add the same?
 #
-# Your tester is run on eight models that you have not seen. Some are causal, and the others are
-# not, each for a reason of its own.
+# Your tester is run on more than a dozen models that you have not seen. Some are causal, and the others are
+# not, for several different reasons.
 #
 # Then `may_influence`: which tokens may influence output $i$ of a causal model?
 #
@@ -673,7 +673,7 @@ if plt:
 # %% [markdown]
 # ## In a trained model: where does it lose against the best possible?
 #
-# The small model of the first notebook is a decoder of two blocks. What it pays at each of the 23 places of a sequence, on the average, can be compared with
+# The small model of the first notebook is a decoder of two blocks. What it pays at each of the 23 places of a sequence, on average, can be compared with
 # the least that anybody could pay who knows the rules of its language, and no more.
 
 # %% tags=["demonstration"]

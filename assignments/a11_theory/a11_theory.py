@@ -23,7 +23,7 @@
 #
 # That is **eight hours**; the parts can be done on different days. How to work with it:
 #
-# - Give numbers to at least four significant digits. They may be numbers, text (`"1/3"`, `"0.2447 0.6652 0.0901"`)
+# - Give numbers to at least four significant digits. They may be numbers, text (`"1/3"`, `"0.2 0.3 0.5"`)
 #   or computed by your own code. Logarithms are natural ones unless a base is named: entropies are in *nats*.
 # - Run the cells from top to bottom: short names such as `H` come back in several exercises. Each
 #   exercise is graded where its check cell stands.
@@ -97,7 +97,7 @@ def attention_entropy(A: "(..., m)", axis: int = -1, base: float | None = None) 
 # $$ F(p) = \sum_i p_i s_i + \tau H(p) $$
 #
 # as large as possible: a good expected score, and a reward of $\tau$ for each nat of entropy. The classic way is
-# Lagrange's: with a multiplier $c$ for the sum, the derivative of $F(p) - c\,(\sum_i p_i - 1)$ by each $p_j$ must vanish. Let $Z = \sum_k e^{s_k/\tau}$.
+# Lagrange's: with a multiplier $c$ for the sum, the derivative of $F(p) - c\,(\sum_i p_i - 1)$ with respect to each $p_j$ must vanish. Let $Z = \sum_k e^{s_k/\tau}$.
 #
 # 1. `lagrange_steps`: solve this for $p_j$ in $s$, $\tau$ and $Z$. One equation a line, each following from the ones before; start from
 #
@@ -167,7 +167,7 @@ false_claims = None  # all that are false, such as "CD"
 #    first notebook: *slope of log Z*, $\mathrm{d} \log Z/\mathrm{d} b = m$, and *slope of a weight*, $\mathrm{d} p_i/\mathrm{d} b = p_i (s_i - m)$, `D(p_i, b)` in text. One rule a
 #    line: differentiate a sum *after* you have written $m$ as one.
 #
-# A variance is never negative, so for $b > 0$ the entropy can only fall. Take $s = (0, 1, 3)$:
+# A variance is never negative, so for $b > 0$ the entropy can never rise. Take $s = (0, 1, 3)$:
 #
 # 3. `entropy_at`: the entropy of softmax($\beta s$) at $\beta = 0, \tfrac12, 1, 2$. `slope_at`: its slope at $\beta = 1$ and 2.
 
@@ -300,12 +300,12 @@ def head_metrics(H: "(h, n, d)", normalise: bool = False) -> "(h,), float":
 #
 # And now a model that was trained. It is tiny: two layers with two heads each and 5,552 numbers, which lie in the file `echo.npz` beside
 # this notebook. Its language consists of words that are repeated, `^BADGEBADGEBADGE…`, with up to eight different letters from A to J. (Two
-# aids in training made its heads easy to read: noise between the layers, and a penalty on spread-out rows in the
-# first one. It learns the task without them as well.) The next cell is the whole model: RMS norms, rotated queries and keys, a gated
+# aids in training made its heads easy to read: noise in front of each layer, and a penalty on spread-out rows in the
+# first one.) The next cell is the whole model: RMS norms, rotated queries and keys, a gated
 # feed-forward layer; you have built all of it.
 
 # %%
-weights = dict(np.load("echo.npz"))
+echo_weights = dict(np.load("echo.npz"))
 LETTERS = "^ABCDEFGHIJ"
 
 
@@ -324,10 +324,10 @@ def rotate(x):
 def echo(text, off=()):
     """Return logits (n, 11) and maps (layer, head, n, n); heads in `off`, such as (1, 0), add nothing."""
     ids = np.array([LETTERS.index(letter) for letter in text])
-    x, maps = weights["embed"][ids].astype(float), []
+    x, maps = echo_weights["embed"][ids].astype(float), []
     future = ~np.tri(len(ids), dtype=bool)
     for layer in range(2):
-        w = {name: weights[name][layer] for name in weights if len(weights[name]) == 2}
+        w = {name: echo_weights[name][layer] for name in echo_weights if len(echo_weights[name]) == 2}
         y = rms_norm(x, w["norm1"])
         q, k, v = ((y @ w[name]).reshape(len(ids), 2, 8).swapaxes(0, 1) for name in ("wq", "wk", "wv"))
         scores = rotate(q) @ rotate(k).swapaxes(1, 2) / np.sqrt(8)
@@ -343,7 +343,7 @@ def echo(text, off=()):
         gate = y @ w["gate"]
         x = x + (gate / (1 + np.exp(-gate)) * (y @ w["up"])) @ w["down"]
         maps.append(A)
-    return rms_norm(x, weights["norm"]) @ weights["unembed"], np.stack(maps)
+    return rms_norm(x, echo_weights["norm"]) @ echo_weights["unembed"], np.stack(maps)
 
 
 # %% [markdown]
@@ -406,12 +406,12 @@ output = contributions.sum(axis=0)
 
 # %% [markdown]
 # 1. `order`: the heads (0 to 3) by the mean squared error of the output without that head alone, the largest error first.
-# 2. `explained`: keep the first one, two, three, four heads of your order, and call their sum $Y_q$. Four numbers:
+# 2. `explained`: let $Y$ be the `output`. Keep the first one, two, three, four heads of your order, and call their sum $Y_q$. Four numbers:
 #    $1 - \|Y - Y_q\|^2 / \|Y\|^2$.
 # 3. `needed`: the number of heads after which this is at least 99 %. `ratio`: the compression ratio, 4 divided by that.
 # 4. `pitfall`: heads were judged one at a time. What can go wrong?
-#    - **A** Heads with large contributions look important although the loss never changes without them.
-#    - **B** Nothing: the loss without two heads is the sum of the losses without each.
+#    - **A** Heads with large contributions look important although this error never changes without them.
+#    - **B** Nothing: the error without two heads is the sum of the errors without each.
 #    - **C** Two heads that do the same look unimportant, each by itself, and yet one of them has to stay: importance doesn't add up.
 #    - **D** Two heads that do the same both look more important than they would alone.
 
@@ -434,7 +434,7 @@ losses = None     # five numbers
 # without a significant loss, and some layers kept working with a single head. Removing many at once is another matter, for
 # the reason that you have just chosen. GPT-2 small and BERT base have 144 heads each (12 layers of 12), Llama-2-7B has 1024 (32
 # of 32). And keep three things apart: a head *looks* at something, a head *does* something, a head *is needed*. Maps show the
-# first alone. In the tiny model above head 0.1 votes for no letter itself, yet without it the last head finds nothing: the two
+# first alone. In the tiny model above head 0.1 itself hardly votes for a letter, yet without it the last head finds nothing: the two
 # carry the copying together, and switching off both costs no more than switching off one.
 #
 # ## 3 Claims
@@ -471,7 +471,7 @@ losses = None     # five numbers
 # 5. `rotation_test`: C12. Find two pairs of positions $(m, n)$ with the same $m - n$, as two rows of two numbers, for which some
 #    $q$ and $k$ get different scores; or four zeros. (It counts if `shortcut_test` is right.)
 #
-# For the other six the reason is a sentence.
+# For six of the others the reason is a sentence.
 #
 # 6. `reasons`: the letter of the reason for your label of C3, C5, C6, C8, C10, C11. Two of the reasons are needed by none.
 #    - **A** Each pair of a query and a key is still multiplied.
@@ -498,11 +498,11 @@ reasons = {"C3": None, "C5": None, "C6": None, "C8": None, "C10": None, "C11": N
 # ### Against recurrence and convolution
 #
 # *25 minutes.* Before attention, sequences were read by **recurrent** layers, $h_t = \tanh(W h_{t-1} + U x_t)$, or by **convolutions**, in which each output
-# is $\sum_{j} W_j x_{t+j}$ over $k$ neighbouring tokens, with a $d \times d$ matrix for each of the $k$ places. Three things differ:
+# is $\sum_{j=0}^{k-1} W_j x_{t+j}$, over $k$ neighbouring tokens, with a $d \times d$ matrix for each of the $k$ places. Three things differ:
 # the *work*, the *steps* that must wait for each other, and the length of the *path* that a signal takes from one token to another.
 # A convolution carries a signal over $k - 1$ tokens: that is how far the tokens that it sees lie apart.
 #
-# Give classes as text in `n`, `d`, `k`, such as `"n log(n)"`; a logarithm to base $k$ is `log(n)/log(k)`.
+# Give classes as text in `n`, `d`, `k`, such as `"n log(n)"`; a logarithm to base $d$ would be `log(n)/log(d)`.
 #
 # 1. `attention_work`, `recurrent_work`, `convolution_work`: the work of a layer of width $d$ on $n$ tokens. For attention count the pairs
 #    of tokens alone, without the projections.
@@ -514,7 +514,7 @@ reasons = {"C3": None, "C5": None, "C6": None, "C8": None, "C10": None, "C11": N
 #
 # 4. `madds`: the multiply–adds of self-attention ($n^2 d$, one of its two products), recurrence (one matrix a token), convolution.
 #    `paths`: the longest path for the three, in layers or steps, with the convolutions stacked ($n$ steps for the recurrence). `dilated`: for dilated convolutions.
-# 5. `crossover`: with these formulas, the $n$ below which attention takes less work than recurrence, for any $n$ and $d = 512$. `layers`: the number
+# 5. `crossover`: with these formulas and $d = 512$, the $n$ below which attention takes less work than recurrence. `layers`, for $n = 100$ again: the number
 #    of stacked convolutions that link both ends of the sequence.
 
 # %% exercise="rnn_cnn_compare"
@@ -626,7 +626,7 @@ edges = None   # four whole numbers
 layers = None  # four whole numbers
 
 # %% [markdown]
-# **Essay.** *When may full attention be replaced by a sparse or a linear one?* Say what the theorem about approximation assumes and leaves open; what a sparse
+# **Essay.** *When may full attention be replaced by a sparse or a linear one?* Say what the theorem that transformers approximate maps of sequences (Yun et al., 2020) assumes and leaves open; what a sparse
 # pattern must have, with your numbers; what linear attention with 64 features can't form; and name a task that separates them, and why it does.
 
 # %% [markdown] exercise="essay_patterns" part="essay"
@@ -717,7 +717,7 @@ statistics = None  # three whole numbers
 
 # %% [markdown]
 # **Essay.** *Which normalisation, and where?* Say over which axes each averages, and what that couples; what its Jacobian does to gradients; what changes between a normalisation before
-# the sublayer and one behind it; and which explanation of its success is disputed.
+# the sublayer and one behind it; and which explanation of its success (Ioffe & Szegedy, 2015) is disputed (Santurkar et al., 2018).
 
 # %% [markdown] exercise="essay_norms" part="essay"
 # *Your essay, or leave this as it is.*
@@ -812,5 +812,6 @@ if plt:
 # - Michel, Levy & Neubig (2019), *Are sixteen heads really better than one?*: heads removed from trained models, and what it cost.
 # - Clark et al. (2019), *What does BERT look at?*: maps of 144 heads, with the kinds that you have profiled.
 # - Olsson et al. (2022), *In-context learning and induction heads*: heads like the last one of the tiny model, and the evidence for what they do.
+# - Yun et al. (2020), *Are transformers universal approximators of sequence-to-sequence functions?*: what such a theorem assumes.
 # - Jain & Wallace (2019), *Attention is not explanation*: what weights do not show.
 # - Kaplan et al. (2020), *Scaling laws for neural language models*: where the power laws come from.

@@ -135,7 +135,7 @@ class Transformer:
 # %% [markdown]
 # ### Where you meet this
 #
-# The sizes here are a toy's: 43 thousand numbers. The first transformer, in its base form, had some
+# The sizes here are a toy's: nearly 44 thousand numbers. The first transformer, in its base form, had some
 # 65 million, with $d = 512$, $h = 8$, $f = 2048$ and $L = 6$, and not one more kind of array than
 # yours. Checkpoints of real models are such dictionaries, too: names with dots, and an array for each.
 
@@ -146,12 +146,12 @@ class Transformer:
 #
 # *180 minutes.* To learn, a model needs the slope of its loss along every number. Libraries compute it; here you do,
 # once, for the whole model. Each step of the way there has a way back. It takes the gradient of the
-# loss by what came out, and returns the gradient by what went in; on the way it leaves the gradients of
+# loss with respect to what came out, and returns the gradient with respect to what went in; on the way it leaves the gradients of
 # its own weights behind.
 #
-# A worked example: $y = x W + b$ with $x$ of shape $(B, n, d)$. If $G$ is the gradient by $y$, then the
-# gradient by $x$ is $G W^\top$, that by $b$ is the sum of $G$ over batch and positions, and that by $W$
-# the sum of $x^\top G$ over the batch. Three rules more do nearly all of the work:
+# A worked example: $y = x W + b$ with $x$ of shape $(B, n, d)$. If $G$ is the gradient with respect to $y$, then that
+# with respect to $x$ is $G W^\top$, that of $b$ is the sum of $G$ over batch and positions, and that of $W$
+# the sum of $x^\top G$ over the batch. Three more rules do nearly all of the work:
 #
 # - what was *added* gets the same gradient on both ways: a shortcut's gradient joins the sublayer's;
 # - what was *used several times* gets the sum of all its gradients: the memory, a token that comes
@@ -167,7 +167,7 @@ class Transformer:
 # $$\frac{\ell(W + \epsilon D) - \ell(W - \epsilon D)}{2 \epsilon} \approx \sum_{ij} G_{ij} D_{ij},
 # \qquad \epsilon = 10^{-5}.$$
 #
-# In float64 the two agree to a relative error of $10^{-6}$ and better. Do that for every array: it
+# In float64 the two agree to a relative error of $10^{-6}$ and better, unless both are next to 0. Do that for every array: it
 # tells you which sublayer is wrong. The grader does the same with *your* loss, so that a slip in the
 # way there is not paid for again.
 
@@ -191,7 +191,7 @@ if plt:
 #
 # 1. `loss_and_grads(weights, h, src, dec_in, labels)`: the loss, and a dictionary with the gradient of
 #    every array of `weights` under its name. The number of layers follows from the names. Go back
-#    once: differences for each number would take two passes for each of 43,625.
+#    once: differences for each number would take two passes for each of more than forty thousand.
 # 2. `no_gradient`: one of the biases of attention has no effect on anything that comes out, so its
 #    gradient is 0 whatever the data. Whose is it? `A` queries, `B` keys, `C` values, `D` output.
 
@@ -206,7 +206,7 @@ def loss_and_grads(
     dec_in: "whole numbers (B, m)",
     labels: "whole numbers (B, m)",
 ) -> "(number, dictionary of arrays)":
-    """The mean loss of a label, and its gradient by every array of the weights.
+    """The mean loss of a label, and its gradient with respect to every array of the weights.
 
     >>> w = {name: np.zeros((2, 2)) for name in ("source", "target", "out.W")}
     >>> w["out.b"], ids = np.zeros(2), np.array([[0]])  # no layers at all
@@ -220,7 +220,7 @@ def loss_and_grads(
 #
 # ### Learn to reverse
 #
-# *100 minutes.* The task is one of the smallest that needs a decoder. The source is six symbols, drawn from the eight
+# *100 minutes.* The task is one of the smallest on which an encoder–decoder can show what it does. The source is six symbols, drawn from the eight
 # letters A to H (ids 1 to 8); the target is the same six in reverse order. Symbol 0 is the start symbol
 # `^`. So $V = 9$.
 #
@@ -229,7 +229,7 @@ def loss_and_grads(
 # decoder has seen `^ D`, and is to say `A`. If the input were not shifted, the label would stand among
 # what the decoder sees, the loss would fall to 0 at once, and the model would have learned nothing.
 #
-# Who guesses has one symbol in eight right, and one sequence in $8^6 = 262{,}144$.
+# Whoever guesses gets one symbol in eight right, and one sequence in $8^6 = 262{,}144$.
 #
 # **Adam** (with $\beta_1 = 0.9$, $\beta_2 = 0.98$) keeps two running means for every array: of the
 # gradient $g$ and of its square.
@@ -459,8 +459,8 @@ your_numbers("cap_benchmark")
 #    precision (16 bits).
 # 2. `state_bytes`: linear attention needs two sums over the keys to answer any query. Their bytes
 #    in float32, for all heads.
-# 3. `madds`: multiply-adds of the matrix products of standard and of linear attention, all heads. Maps that
-#    are there already (no projections), and without the denominators, exponentials and features.
+# 3. `madds`: multiply-adds of the matrix products of standard and of linear attention, all heads. Queries, keys and
+#    values are there already (no projections); denominators, exponentials and features don't count.
 # 4. `ratio`: the first over the second.
 #
 # Then write and measure.
@@ -470,7 +470,7 @@ your_numbers("cap_benchmark")
 #    a loop over tiles; `elu` is there too, and `x.mT` is the transpose of the last two axes.
 # 6. `report`: four rows. First four lengths $n$, each at least 1.5 times the one before; then the seconds of
 #    the explicit, the fused and the linear method at these lengths, with 8 heads of width 64. On a processor take
-#    $n = 256$ to $2048$ and float32; on a GPU $n = 2048$ to $16{,}384$ and half precision, and call
+#    $n = 256$ to $2048$ and float32; on a GPU $n = 2048$ to $16{,}384$ (8192 if 10 GiB aren't free) and half precision, and call
 #    `torch.cuda.synchronize()` before each look at the clock. Call each function once before you time it, take
 #    the least of several runs, and write the numbers into the cell.
 #
@@ -560,11 +560,11 @@ if plt:
 # *The picture:* three curves over 1, 300, 500, 700, 1000 and 2000 steps. The loss falls: 2.64, 1.42, 0.77, 0.67, 0.64, 0.63, where 0.58 is the
 # least possible. The weight on the token before rises: 0.14, 0.21, 0.49, 0.83, 1, 1; and so does the weight behind earlier copies: 0.13, 0.33, 0.71, 0.92, 0.97, 0.97.
 #
-# Both heads appear together, between 300 and 700 steps, and while they do, the loss falls: neither is of use without the other. Trained with five other
-# seeds the model came to have both of them as well, under whatever numbers. Two things helped to make them so clear: noise on the stream, and a
-# penalty on the entropy of the first layer's rows. You have trained a model of your own now. Do its heads appear at a certain step?
+# Most of the fall comes before step 300, while both heads are weak. They appear together, between 300 and 700 steps, and the loss falls on to 0.67;
+# in the finished model neither is of use without the other, as the fourth notebook showed. Two things helped to make them so clear: noise on the
+# stream, and, from step 601 on, a penalty on the entropy of the first layer's rows. You have trained a model of your own now. Do its heads appear at a certain step?
 #
-# *Where you meet this.* This training saw 2,944,000 letters, which took some $9.4 \cdot 10^{10}$ floating-point operations, six per weight and letter. Llama-2-7B saw
+# *Where you meet this.* This training saw 2,944,000 letters, which took some $9.8 \cdot 10^{10}$ floating-point operations, six per weight and letter. Llama-2-7B saw
 # $2 \cdot 10^{12}$ tokens, with some $8.1 \cdot 10^{22}$.
 
 # %% [markdown]
@@ -576,7 +576,7 @@ if plt:
 #
 # **To read.**
 #
-# - Vaswani et al. (2017), *Attention is all you need*: the model of this notebook, on one page.
+# - Vaswani et al. (2017), *Attention is all you need*: the model of this notebook; its figure 1 shows all of it.
 # - Rush (2018), *The annotated Transformer*: the same paper, line by line as a program.
 # - Rumelhart, Hinton and Williams (1986), *Learning representations by back-propagating errors*: the
 #   way back.

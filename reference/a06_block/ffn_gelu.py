@@ -129,7 +129,7 @@ def value_at_minus_one():
 
 @minimum.misconception()
 def minimum_of_silu():
-    """That is the minimum of x·σ(x)."""
+    """That is the minimum of SiLU, x/(1 + e⁻ˣ)."""
     return np.array([-1.2784645, -0.2784645])
 
 

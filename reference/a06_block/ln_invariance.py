@@ -14,7 +14,7 @@ exercise = Exercise(
     source="Ba et al. (2016), section 5.1",
     hints=[
         "Write down the mean of a x + b first: a mean is a sum, and a constant factor comes out.",
-        "Deviations from the mean lose b; squares of them get a twice.",
+        "Deviations from the mean lose the shift b and keep the factor a; then they are squared.",
         "With ε, put both denominators next to each other and take a² out of the one that has it.",
     ],
 )

@@ -219,7 +219,7 @@ def second_term_missing(sigma):
 
 @J.misconception(credit=0.5)
 def mean_held_fixed(sigma):
-    """x moves the mean as well: the term with 11ᵀ is missing."""
+    """x moves the mean as well: the term with the matrix of ones is missing."""
     return jacobian(sigma, ones=0)
 
 

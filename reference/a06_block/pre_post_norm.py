@@ -356,14 +356,14 @@ def always_post_norm():
 
 @exercise.part(points=2, answer=Essay())
 def consequence():
-    """What follows for training, and what do the path of part 1 and the gradients each tell?
+    """What follows for training, and what do the path of question 1 and the gradients each tell?
 
     (1) Post-norm: gradients near the output are large at initialisation, which is why training
     starts with a small learning rate (warm-up). Pre-norm: they get smaller with depth, and one can
     do with less warm-up; the stream grows with depth, later branches change it less and less, and
     a final norm is needed.
 
-    (2) The factor of part 1 concerns the identity path alone. The total gradient, which runs
+    (2) The factor of question 1 concerns the identity path alone. The total gradient, which runs
     through the branches as well, does not vanish with it, as the measurement shows.
     """
     return (

@@ -187,25 +187,25 @@ def in_latex():
 
 @exercise.part(points=0.5, answer=Count())
 def paths(L):
-    """Into how many terms, one for each path, the product of your L blocks is multiplied out."""
+    """Into how many terms, one for each path, the product of your L layers is multiplied out."""
     return 2**L
 
 
 @paths.misconception()
 def one_for_a_block(L):
-    """Each block doubles the number of terms: every path may go through it or around it."""
+    """Each layer doubles the number of terms: every path may go through it or around it."""
     return L + 1
 
 
 @paths.misconception()
 def two_for_a_block(L):
-    """Each block offers two ways, and each way through one goes on by both through the next."""
+    """Each layer offers two ways, and each way through one goes on by both through the next."""
     return 2 * L
 
 
 @paths.misconception()
 def pairs_of_blocks(L):
-    """You counted pairs. A path chooses at each block."""
+    """You counted pairs. A path chooses at each layer."""
     return L * L
 
 

@@ -15,7 +15,7 @@ exercise = Exercise(
     source="Vaswani et al. (2017), sections 3.1 and 3.2.3, figure 1",
     hints=[
         "There are two attentions and one feed-forward layer, and after each of the three the"
-        " same two steps.",
+        " same single step, sum and norm together.",
         "A target output looks at itself and at earlier target tokens, and at every source token.",
         "Keep the two masks apart: one is about the future of the target, the other about the"
         " padding of the source.",

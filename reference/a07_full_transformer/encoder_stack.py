@@ -14,7 +14,8 @@ exercise = Exercise(
     title="A sentence through the layers",
     source="Vaswani et al. (2017), sections 3.1 and 3.4",
     hints=[
-        "Shapes change in the scores alone: everything else has the width of the model.",
+        "Of the shapes asked for, only that of the scores is another one: the rest have the width"
+        " of the model.",
         "Count per layer first: how many times attention, how many norms, and for each head a"
         " weight for every pair.",
     ],

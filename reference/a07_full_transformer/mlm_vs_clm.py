@@ -85,7 +85,7 @@ def first_one_too():
 
 @exercise.part(points=0.5, answer=Numbers())
 def ratio(hidden_predicted, next_predicted):
-    """How many times as many as hidden ones."""
+    """The tokens of the decoder over those of BERT."""
     return next_predicted / hidden_predicted
 
 

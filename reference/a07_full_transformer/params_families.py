@@ -102,7 +102,7 @@ def bert():
 
 @bert.misconception()
 def segments_or_their_norm_forgotten():
-    """Some 1,536 are missing: what is added up for a token's input, and what is done to the sum?"""
+    """Exactly 1,536 are missing: what is added up for a token, and what is done to the sum?"""
     return bert.compute() - SEGMENTS * D
 
 

@@ -179,7 +179,7 @@ def pitfall():
 
 @pitfall.misconception()
 def large_is_important():
-    """That the loss is measured is no fault. But which heads may stand in for each other?"""
+    """That the error is measured is no fault. But which heads may stand in for each other?"""
     return "A"
 
 

@@ -18,8 +18,8 @@ exercise = Exercise(
         "many of them there are.",
         "Without dilation the view grows by the same amount in every layer, with dilation by the "
         "same factor. How many layers until it holds all tokens?",
-        "From the first token to the last there are fewer steps than tokens; and a layer that is "
-        "needed in part is needed.",
+        "From the first token to the last the distance is one less than the number of tokens; and "
+        "a layer that is needed in part is needed.",
     ],
 )
 

@@ -18,7 +18,7 @@ from reference.helpers import (
 
 exercise = Exercise(
     "cap_forward",
-    title="A complete transformer in NumPy",
+    title="A complete transformer",
     source="Vaswani et al. (2017), section 3 and figure 1",
     hints=[
         "Write a small method for each kind of step: embed, look, feed forward, add and "

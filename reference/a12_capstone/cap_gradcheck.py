@@ -20,7 +20,7 @@ from reference.helpers import (
 
 exercise = Exercise(
     "cap_gradcheck",
-    title="Trust your gradients",
+    title="There and back",
     source="Rumelhart, Hinton and Williams (1986)",
     hints=[
         "Work from the loss to the front, and compare with differences after each step: first the "
