@@ -29,7 +29,7 @@
 #
 # - Logarithms are natural, indices start at 0, as in Python, and a softmax acts on the last axis.
 # - Give numbers to at least four significant digits, small ones too (`0.0002907`, not `0.0003`).
-#   They may be numbers, text (`"1/3"`, `"0.2447 0.6652 0.0901"`) or computed by your own code.
+#   They may be numbers, text (`"1/3"`, `"0.2 0.3 0.5"`) or computed by your own code.
 # - Run the cells from top to bottom: short names such as `p` come back in several exercises. Each
 #   exercise is graded where its check cell stands.
 # - A check cell says whether an answer can be read, and runs some tests of your functions. Whether

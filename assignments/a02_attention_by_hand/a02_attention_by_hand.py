@@ -35,7 +35,7 @@
 #
 # - Logarithms are natural, and positions are counted from 0, as in Python.
 # - Give numbers to at least four significant digits, small ones too (`0.0002907`, not `0.0003`).
-#   They may be numbers, text (`"1/3"`, `"0.2447 0.6652 0.0901"`) or computed by your own code.
+#   They may be numbers, text (`"1/3"`, `"0.2 0.3 0.5"`) or computed by your own code.
 # - Run the cells from top to bottom: short names such as `w` and `A` come back in several exercises.
 #   Each exercise is graded where its check cell stands.
 # - A check cell says whether an answer can be read, and runs some tests of your functions. Whether

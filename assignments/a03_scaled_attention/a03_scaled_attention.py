@@ -31,7 +31,7 @@
 #
 # - Logarithms are natural, indices start at 0, as in Python, and a softmax acts on the last axis.
 # - Give numbers to at least four significant digits, small ones too (`0.0002907`, not `0.0003`).
-#   They may be numbers, text (`"1/3"`, `"0.2447 0.6652 0.0901"`) or computed by your own code.
+#   They may be numbers, text (`"1/3"`, `"0.2 0.3 0.5"`) or computed by your own code.
 # - Run the cells from top to bottom: short names such as `A` come back in several exercises. Each
 #   exercise is graded where its check cell stands.
 # - A check cell says whether an answer can be read, and runs some tests of your functions. Whether
@@ -56,7 +56,7 @@ except ImportError:
 # and the standard deviation $t$. How much does the score $q \cdot k = \sum_i q_i k_i$, a sum over $n$
 # entries, vary?
 #
-# A derivation is a list of lines of text, each equal to the one before, by one rule a line; behind a `#` you
+# A derivation is a list of lines of text, each equal to the one before, by one rule a line; after a `#` you
 # may name it. There are `E(…)` and `Var(…)`, `sum(…, i)` runs over all $n$ entries, and a product
 # needs a `*`. For another quantity it might be
 #
@@ -175,7 +175,7 @@ best_scale = None  # one of "A", "B", "C", "D"
 # ### One key is not a sample of keys
 #
 # *15 minutes.* The growing variance is often demonstrated with an experiment like this one, whose numbers
-# miss the widths by up to a third. Run it as it stands:
+# miss the widths by up to 36 %. Run it as it stands:
 #
 # ```python
 # np.random.seed(42)
@@ -219,7 +219,7 @@ def fair_variance(d: int, n: int, seed: int) -> float:
 # ### Four steps up
 #
 # All attention is an average. Four ways to average the past show how it gets its usual form. Read them;
-# the tasks come behind.
+# the tasks come afterwards.
 #
 # | step | how | what is new |
 # |---|---|---|
@@ -335,7 +335,7 @@ your_numbers("self_attn_proj")
 # "X*W_Q*R*(X*W_K*S^T)^T"
 # ```
 #
-# to `X*W_Q*W_K^T*X^T`, one equality a line, with its reason behind a `#`: *transpose of a product*,
+# to `X*W_Q*W_K^T*X^T`, one equality a line, with its reason after a `#`: *transpose of a product*,
 # *S is the inverse of R* (`R*S` is `I`, the identity) or *algebra*. Products of matrices keep their order. For
 # another product:
 #
@@ -343,7 +343,7 @@ your_numbers("self_attn_proj")
 # ["(A*B)^T*A", "B^T*A^T*A  # transpose of a product"]
 # ```
 #
-# So a model can't say what a query means and what a key means: only the product $W_Q W_K^\top$ is learned.
+# So a query or a key means nothing by itself: the scores show the product $W_Q W_K^\top$ alone.
 
 # %% exercise="self_attn_proj"
 Q = None  # three rows of two numbers
@@ -517,8 +517,8 @@ def causal_mask(n: int, m: int) -> "(n, m) bool array":
 # %% [markdown]
 # ### When nothing may be attended
 #
-# *20 minutes.* What if a query may look at no key at all? It happens: padding on the left under a causal
-# mask is enough. Code in circulation replaces blocked scores by $-10^9$, or adds $-10^9$, or takes
+# *20 minutes.* What if a query may look at no key at all? It happens: two masks that are harmless by
+# themselves may together leave a query nothing. Code in circulation replaces blocked scores by $-10^9$, or adds $-10^9$, or takes
 # $-\infty$. Your query has these three scores, and all three keys are blocked:
 
 # %%
@@ -620,7 +620,7 @@ your_numbers("mask_zoo")
 #    tokens, the other text your number of `source` tokens.
 # 2. `causal`, `prefix`: the second and third number as formulas, in `n`, and in `n` and `p`.
 # 3. `causal_1024`, `excess`: the allowed pairs of a causal mask for 1024 tokens, the context of GPT-2, and by
-#    how many pairs that is more than half of all (a share of 0.5004883).
+#    how many pairs that is more than half of all pairs. (The causal mask allows a share of 0.5004883 of them.)
 
 # %% exercise="mask_zoo"
 allowed = None      # four whole numbers
@@ -699,7 +699,7 @@ def attention_grad(
 #    weights of a row add up to?
 #    - **A** To 1: dropout divides by $1 - p$ to make sure of that.
 #    - **B** To less than 1, or to 1 where nothing is dropped.
-#    - **C** To 1 on average alone: to 1.11 if nothing is dropped (which happens to 59 % of the rows), else mostly to less.
+#    - **C** To 1 on average alone: to 1.11 if nothing is dropped (which happens to 59 % of the rows), else to less than that.
 #    - **D** Always to $1/0.9 = 1.11$.
 
 # %% exercise="sdpa_torch"
@@ -783,7 +783,7 @@ if plt:
 # pays $\log 10 = 2.303$, so the model is now worse than a guess: it never learned what to do with keys that come later, since it never saw any.
 #
 # Is the root as precious? With a factor of 1 in place of $1/\sqrt 8$ the loss is 0.626, with $1/8$ it is 0.651: hardly. The
-# scores of the two heads of the first layer, before they are divided, have standard deviations of 26.1 and 63.3. Each row rests on one key, whatever the
+# scores of the two heads of the first layer, before they are divided, have standard deviations of 26.1 and 63.3. Most of their rows rest on one key, whatever the
 # factor. The root did its work earlier, at the start of the training, when nothing had been decided yet.
 
 # %% [markdown]

@@ -24,7 +24,7 @@
 #
 # - Indices start at 0, as in Python, and a softmax acts on the last axis.
 # - Give numbers to at least four significant digits, small ones too (`0.0002907`, not `0.0003`).
-#   They may be numbers, text (`"1/3"`, `"0.2447 0.6652 0.0901"`) or computed by your own code.
+#   They may be numbers, text (`"1/3"`, `"0.2 0.3 0.5"`) or computed by your own code.
 # - Run the cells from top to bottom: short names such as `A` come back in several exercises. Each
 #   exercise is graded where its check cell stands.
 # - A check cell says whether an answer can be read, and runs some tests of your functions. Whether
@@ -50,9 +50,10 @@ except ImportError:
 # 1. `blended`: three keys have the values 0, 1 and 4 (one number each). A query puts equal weights on the first
 #    and the last. What comes out? (Is it one of the two values that were wanted?)
 # 2. `needed`: scores $QK^\top$ with queries and keys of width $d_k$ have at most rank $d_k$. Suppose each
-#    of four tokens should look at itself alone. Shifting a row of scores changes nothing, so what counts is the
-#    identity matrix with each row's mean subtracted. What is its rank? So many dimensions does a head need
-#    for this pattern.
+#    of four tokens should have one score with itself, and one smaller score, the same for all, with the others. Shifting a
+#    row of scores changes nothing, so what counts is the identity matrix with each row's mean subtracted. What is its
+#    rank? A head needs that many dimensions for exactly this table. (If it is enough that each token looks *mostly* at
+#    itself, two will do: put the tokens on a circle.)
 
 # %% exercise="why_heads"
 blended = None  # one number
@@ -78,7 +79,8 @@ your_numbers("heads_dims")
 # 1. `d_k`, `joined`: the width of one head, and that of all heads side by side.
 # 2. `scale`: the factor by which a head's scores are multiplied.
 # 3. `costs`: four whole numbers for your $n$ tokens: the madds (multiplications with an addition) of all scores
-#    $QK^\top$ with $h$ heads and with one head of width $d$; and how many weights there are with $h$ heads and with one.
+#    $QK^\top$ with $h$ heads and with one head of width $d$; and how many attention weights (entries of all $A$)
+#    there are with $h$ heads and with one.
 # 4. `reasons`: what speaks for several heads?
 #    - **A** Several patterns for each token, with as many parameters and madds for the scores as a single head
 #      of the full width.
@@ -288,7 +290,7 @@ class MultiHead:
 #    and return $\lVert a - b \rVert / (\lVert a \rVert + \lVert b \rVert)$. In float32 rounding hides everything: raise an
 #    exception or warn (`warnings.warn`).
 #
-# Then use the second on the first. A relative error below $10^{-6}$ is good; half of $X$'s paths missing gives $0.4$ or more.
+# Then use the second on the first. A relative error below $10^{-6}$ is good; one of $X$'s three paths missing gives $0.05$ or more.
 
 # %% exercise="mha_grad"
 import numpy as np
@@ -333,7 +335,7 @@ def gradcheck(f: "function", x: "array", h: float = 1e-5) -> float:
 #    then look.
 # 2. `MHA(d, h, bias)`: the layer as a module. `load_from(m)` takes over the weights of an `nn.MultiheadAttention`. Calling the module gives the output
 #    and the weights of every head, $(B, h, n, m)$. In the mask True means, as everywhere in this course, that a query *may* look at a key.
-#    (In the library it means the contrary.)
+#    (In the library it means the opposite.)
 
 # %% exercise="mha_torch"
 import torch
@@ -375,8 +377,8 @@ class MHA(nn.Module):
 # $$ \bigl[\mathrm{head}_1 \ \cdots \ \mathrm{head}_h\bigr] W_O
 #    = \sum_{t=1}^{h} A^{(t)} X\, W_V^{(t)} W_O^{(t)} . $$
 #
-# So a head is two things: $A^{(t)}$ says from where to where, $W_V^{(t)} W_O^{(t)}$ says what is carried along. Why that is so
-# the steps below say, in a wrong order and with a few among them that belong to no proof.
+# So a head is two things: $A^{(t)}$ says from where to where, $W_V^{(t)} W_O^{(t)}$ says what is carried along. The steps below
+# say why that is so; they stand in a wrong order, and a few among them belong to no proof.
 
 # %%
 your_numbers("mha_sum_form")
@@ -546,8 +548,8 @@ if plt:
 # *The picture:* five pairs of bars. With all heads the loss is 2.17 in the first pass and 0.0006 on repeats. Without head 0.0 they are
 # 2.80 and 1.60, without 0.1 2.28 and 3.82, without 1.0 2.33 and 0.0007, without 1.1 3.46 and 4.93.
 #
-# Copying rests on 0.1 and 1.1 *together*: without either of them the model is worse than a guess, which costs 2.303. Head 1.0
-# can go, as long as there is something to copy; only in the first pass it is missed. So what a head is worth depends on the
+# Copying rests on 0.1 and 1.1 *together*: without either of them the model is on repeats worse than a guess, which costs 2.303. Head 1.0
+# can go, as long as there is something to copy; only in the first pass is it missed. So what a head is worth depends on the
 # question. And a large loss does not say that a head *does* the work, only that the work needs it: 0.1 tells each letter
 # who stands before it, and 1.1 looks that up.
 
@@ -557,7 +559,7 @@ if plt:
 # You can say what several heads are for and what they cost, split and merge them without mixing tokens, count their
 # parameters, write the whole layer with its gradient, and point attention at another sequence.
 #
-# The next notebook asks what all this can know about the order of the tokens. (Nothing, so far.)
+# The next notebook asks what all this can know about the order of the tokens. (Without a mask: nothing, so far.)
 #
 # **To read.**
 #

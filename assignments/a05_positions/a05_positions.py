@@ -9,11 +9,9 @@
 # %% [markdown]
 # # Order: sinusoids, rotations, biases
 #
-# Attention compares contents and has no idea of order: shuffle the tokens, and the outputs are
-# shuffled in the same way. Whoever wants *dog bites man* to differ from *man bites dog* has to
-# bring the positions in. There are three places for that: the vectors that enter the layer, the
-# queries and keys just before they are compared, and the scores. Each has its classic recipe, and
-# this notebook goes through all three.
+# Attention compares contents. Whoever wants *dog bites man* to differ from *man bites dog* has to bring the
+# positions in. There is more than one place for that, and each has its classic recipe: this notebook goes through
+# three.
 #
 # | part | you learn | time |
 # |---|---|---|
@@ -26,7 +24,7 @@
 #
 # - Positions count from 0, angles are in radians, logarithms are natural unless said otherwise.
 # - Give numbers to at least four significant digits, small ones too (`0.0002907`, not `0.0003`).
-#   They may be numbers, text (`"1/3"`, `"0.2447 0.6652 0.0901"`) or computed by your own code.
+#   They may be numbers, text (`"1/3"`, `"0.2 0.3 0.5"`) or computed by your own code.
 # - Run the cells from top to bottom: short names such as `norm` come back in several exercises. Each
 #   exercise is graded where its check cell stands.
 # - A check cell says whether an answer can be read, and runs some tests of your functions. Whether
@@ -208,7 +206,7 @@ p2 = None  # encoding of your third position, d numbers
 # Compute both tables for $d = 512$ and ten positions. What is the effect?
 # - **A** The tables hardly differ: no entry by more than 0.1.
 # - **B** All pairs turn faster, so that neighbouring positions can't be told apart.
-# - **C** Somewhere the tables differ by nearly 2, and the upper half of the columns practically stands
+# - **C** Somewhere the tables differ by 1.8, and the upper half of the columns practically stands
 #   still.
 # - **D** Entries larger than 1 come up.
 
@@ -234,7 +232,7 @@ doubled_exponent = None  # one of "A", "B", "C", "D"
 # ### From 6 to 60 thousand
 #
 # *25 minutes.* The pair $i$ has made a whole turn when its angle has grown by $2\pi$. The number of positions
-# that this takes is its **wavelength** $\lambda_i$ (as a rule no whole number).
+# that this takes is its **wavelength** $\lambda_i$ (never a whole number, since $\pi$ is in it).
 
 # %%
 your_numbers("pe_wavelengths")
@@ -276,7 +274,7 @@ curve = None        # (x, y)
 # 4. `product`: $T_k^\top T_k$, and `composition`: $T_k T_l$ in `w`, `k` and `l`, with every entry as simple as
 #    it gets. None of these holds a position: the shift is the same everywhere.
 # 5. `composition_steps`: prove what you say of $T_k T_l$. Begin with the product of the two matrices, written
-#    as `Matrix([[cos(w*k), sin(w*k)], [-sin(w*k), cos(w*k)]])*Matrix([[…], […]])`; show its entries as they
+#    as `Matrix([[…], […]])*Matrix([[…], […]])`, the first with `k`, the second with `l`; show its entries as they
 #    come before you use a theorem.
 
 # %%
@@ -495,7 +493,7 @@ def relative_test(f: "function of a vector and a position", d: int, rng: "random
 
 # %% [markdown]
 # What does the score of a fixed query and a fixed key look like, over their distance? The next cell
-# draws it for two vectors of 64 numbers drawn by lot, and for two equal ones.
+# draws it for two vectors of 64 numbers drawn at random, and for two equal ones.
 
 # %% tags=["demonstration"]
 if plt:
@@ -503,7 +501,7 @@ if plt:
     distance = np.arange(200)
     frequency = 10000.0 ** (-np.arange(0, 64, 2) / 64)
     figure, axis = plt.subplots(figsize=(7, 3), layout="constrained")
-    for label, style in (("equal vectors", "-"), ("two vectors by lot", ":")):
+    for label, style in (("equal vectors", "-"), ("two random vectors", ":")):
         x, y = rng.normal(size=(2, 32)) + 1j * rng.normal(size=(2, 32))
         y = x if style == "-" else y
         score = (np.conj(x) * y * np.exp(1j * np.outer(distance, frequency))).real.sum(axis=1)
@@ -575,7 +573,7 @@ def offset_r2(S: "array (n, n), not constant") -> float:
 #
 # ### Linear distance penalties
 #
-# *30 minutes.* The third place are the scores. **ALiBi** lowers a score by the distance times a number, the
+# *30 minutes.* The third place is the scores. **ALiBi** lowers a score by the distance times a number, the
 # *slope*, which each head has for itself:
 #
 # $$ s_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}} - m\,(i - j) \quad\text{for } j \le i, \qquad
@@ -598,7 +596,7 @@ if plt:
 # %% [markdown]
 # *The picture:* three falling curves over 40 steps into the past, for scores that are equal otherwise. With slope 1/2
 # the weight is nearly all on the last five tokens; with 1/8 it reaches about twenty; with 1/32 the
-# curve is almost flat. Some heads look near, some far.
+# curve falls slowly, to 30 % of its first value at the last step. Some heads look near, some far.
 
 # %%
 your_numbers("alibi_bias")
@@ -678,7 +676,7 @@ your_numbers("relative_bias")
 #    - **B** It makes no difference to the weights.
 #    - **C** Both are in use, and they give different weights.
 # 5. `toeplitz_bias(b, n)`: the $n \times n$ table whose row $i$, column $j$ holds the bias of the offset $j - i$.
-#    There are $2K + 1$ biases, $b_0$ for the offset $-K$ up to $b_{2K}$ for $K$; offsets beyond are clipped.
+#    `b` has one bias for each offset, from $-K$ up to $K$; offsets beyond are clipped.
 
 # %% exercise="relative_bias"
 import numpy as np
@@ -691,7 +689,7 @@ counts = None         # three whole numbers
 inside = None         # one of "A", "B", "C"
 
 
-def toeplitz_bias(b: "array (2K + 1,)", n: int) -> "array (n, n)":
+def toeplitz_bias(b: "array, a bias for each offset", n: int) -> "array (n, n)":
     """Return the biases of all offsets j − i, clipped to −K … K.
 
     >>> toeplitz_bias(np.array([10.0, 20.0, 30.0]), 3)
@@ -730,8 +728,8 @@ if plt:
 # they are 1, 0.96, 0.05, 0.12; with the base $100\,(n/24)^{4/3}$, 1, 0.90, 0.92, 0.77. If each query sees its last eight keys alone, all of them are 1.
 #
 # Distances are what it counts, but it knows only those that it has met: beyond 24 symbols there are keys farther away than any in training, and
-# their scores are anybody's guess. Squeezing brings them back and blurs the neighbours instead, which this
-# model needs. A larger base leaves neighbours sharp. The window removes what was never trained, and nothing is lost, since
+# their scores are anybody's guess. Squeezing brings them back, but blurs the neighbours, which this
+# model has to tell apart. A larger base leaves neighbours sharp. The window removes what was never trained, and nothing is lost, since
 # a motif has at most eight letters. *Defined for any length* is a fact about a formula; *works at any length* is one about a model.
 
 # %% [markdown]

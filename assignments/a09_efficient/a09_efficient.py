@@ -26,7 +26,7 @@
 # That is **eight hours**; the parts can be done on different days. How to work with it:
 #
 # - Give numbers to at least four significant digits, small ones too (`0.0002907`, not `0.0003`). They
-#   may be numbers, text (`"1/3"`, `"0.2447 0.6652 0.0901"`) or computed by your own code.
+#   may be numbers, text (`"1/3"`, `"0.2 0.3 0.5"`) or computed by your own code.
 # - Run the cells from top to bottom: short names such as `edges` come back in several exercises. Each
 #   exercise is graded where its check cell stands.
 # - A check cell says whether an answer can be read, and runs some tests of your functions. Whether
@@ -135,9 +135,8 @@ weights = None      # three numbers
 #
 # *45 minutes.* A weighted mean needs weights that are not negative and do not all vanish. Where all
 # *features* are strictly positive, every product of two of them is, and so is every denominator. (That is enough, not
-# necessary: $(q \cdot k)^2$ has features of either sign and is never negative. And $\max(x, 0)$, never
-# negative either, can make a denominator 0.) A popular map is $\operatorname{elu}(x) + 1$, which is $x + 1$ for $x > 0$ and $e^x$ for $x \le 0$, entry by entry. It is
-# strictly positive, so the denominator is, too. In some published code one finds $\max(x, 0) + 1$
+# necessary.) A popular map is $\operatorname{elu}(x) + 1$, which is $x + 1$ for $x > 0$ and $e^x$ for $x \le 0$, entry by entry.
+# In some published code one finds $\max(x, 0) + 1$
 # in its place, which can't tell one negative number from another, and a small $\varepsilon$ added to
 # the denominator "for stability". The picture compares the two maps.
 
@@ -275,8 +274,8 @@ your_numbers("lin_rank")
 # 2. `rank`: which rank do the weights have for your $n$ and $D$, unless features happen to depend on each other?
 # 3. `distance`: how near can a matrix of rank $D$ come to the $n \times n$ identity?
 # 4. `softmax_rank`: and which rank have *softmax* weights of $n = 8$ tokens with $d_k = 3$? Try
-#    `np.linalg.matrix_rank`, with the tolerance $10^{-10}$, on the softmax of the scores of random vectors, four times
-#    as long as standard normal ones.
+#    `np.linalg.matrix_rank`, with the tolerance $10^{-10}$, on the softmax of the scores of random queries and keys with
+#    standard normal entries. (Much longer ones make rows nearly one-hot; two rows with the same best key then look alike to a computer.)
 # 5. `rest`: the weights $\operatorname{softmax}(20\, I)$ of three tokens are nearly the identity. Which weight has each row left for
 #    the two other keys together? In units of $10^{-9}$.
 
@@ -383,10 +382,9 @@ root = None        # one of "A", "B", "C", "D"
 
 # %% tags=["demonstration"]
 if plt:
-    cos = np.linspace(-1, 1, 201)
-    sums, apart = 1 + cos, 1 - cos  # ‖x + y‖² and ‖x − y‖²
-    positive = np.sqrt(np.exp(sums) - 1)
-    trigonometric = np.sqrt(0.5) * np.exp(apart / 2) * (1 - np.exp(-apart))
+    cos = np.linspace(-1, 1, 17)
+    positive = [0, 0.365, 0.533, 0.675, 0.805, 0.932, 1.057, 1.183, 1.311, 1.442, 1.578, 1.719, 1.866, 2.02, 2.181, 2.35, 2.528]
+    trigonometric = [1.662, 1.529, 1.401, 1.28, 1.163, 1.051, 0.943, 0.838, 0.737, 0.639, 0.543, 0.449, 0.357, 0.267, 0.177, 0.088, 0]
     figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
     axes.semilogy(cos[1:], positive[1:], "k-", label="positive")
     axes.semilogy(cos[:-1], trigonometric[:-1], "k--", label="trigonometric")
@@ -396,8 +394,8 @@ if plt:
 
 # %% [markdown]
 # *The picture:* the relative standard deviation of one feature, on a logarithmic axis, against the cosine of the
-# angle between the vectors. The solid curve of the positive estimate rises from 0 at $x = -y$ to 2.5 at $x = y$. The dashed
-# one of the trigonometric estimate falls the other way, from 1.7 to 0; they cross near a cosine of −0.3. Most weights
+# angle between the vectors. The solid curve of the positive estimate rises to 2.5 at $x = y$. The dashed
+# one of the trigonometric estimate falls the other way, from 1.7; they cross near a cosine of −0.3. Most weights
 # of a row of attention are small, with a negative score, and small weights with a large error are what makes a row worthless.
 #
 # 1. `variance_steps`: let $z = x + y$, $N = \lVert z \rVert^2$, and let $c$ stand for the factors in front, which
@@ -531,8 +529,8 @@ def linformer(
 # %% [markdown]
 # ### The best low-rank weights
 #
-# *15 minutes.* What would a real factorisation look like? Take $X$ with the rows $(1, 0)$, $(0, 1)$, $(1, 1)$, the three
-# words of an earlier notebook, and the weights $A = \operatorname{softmax}(X X^\top)$, without a scale.
+# *15 minutes.* What would a real factorisation look like? Take $X$ with the rows $(1, 0)$, $(0, 1)$, $(1, 1)$,
+# for three words, and the weights $A = \operatorname{softmax}(X X^\top)$, without a scale.
 #
 # 1. `singular`: the three singular values of $A$, the largest first.
 # 2. `errors`: the Frobenius distance of $A$ to the nearest matrix of rank 1, and of rank 2.
@@ -574,8 +572,8 @@ if plt:
 # %% [markdown]
 # *The picture:* four squares of 24 × 24 fields, a row for each query, allowed keys in black. *Window:* a black band along
 # the diagonal, five fields wide. *Stride:* the diagonal and thin lines beside it, five fields apart. *Window, global:* the
-# band, the two topmost rows and the two leftmost columns. *Window, random:* the band and two more fields
-# in each row, at random.
+# band, the two topmost rows and the two leftmost columns. *Window, random:* the band and up to two more
+# fields in each row, at random.
 #
 # Masks are as everywhere in this course: rows are queries, columns are keys, `True` means *may attend*.
 #

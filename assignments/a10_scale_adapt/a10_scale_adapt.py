@@ -11,7 +11,7 @@
 #
 # A large model is expensive in four currencies: arithmetic, memory for activations, bits per number, and
 # parameters that must be trained. This notebook goes through one remedy for each. Every one of
-# them is simple, and each is often told with a figure that is wrong by a factor of two. So count.
+# them is simple, and the figures that are told with it are often wrong. So count.
 #
 # | part | you learn | time |
 # |---|---|---|
@@ -31,7 +31,7 @@
 # - A check cell says whether an answer can be read, and runs some tests of your functions. Whether
 #   an answer is right, you learn when you are graded.
 # - A slip is paid for once: what follows rightly from your own earlier answer counts in full.
-# - Two exercises need PyTorch: the code in part 2, and the classes in part 4. A laptop without a GPU is enough.
+# - Three exercises need PyTorch: the code in part 2, and the two classes in part 4. A laptop without a GPU is enough.
 
 # %%
 import numpy as np
@@ -416,7 +416,7 @@ calls = None  # two whole numbers
 # 2. Single precision: `single_largest` to four digits at least, and `single_exponents`, for the smallest normal number and ε.
 # 3. `digits`: how many decimal digits are 11 and 24 significant bits? (One more than stored, for the leading 1.) Two numbers, no rounding to whole ones.
 # 4. `rounded`: results are rounded to the nearest number, and a tie goes to the neighbour whose last fraction bit is 0. Five whole numbers: float16(2048) + 1; float16(2049); float16(2051);
-#    and how many steps of $2^{-24}$ there are in float16($2^{-25}$) and in float16($3 \cdot 2^{-25}$).
+#    and how many steps of the smallest subnormal number there are in float16($2^{-25}$) and in float16($3 \cdot 2^{-25}$).
 # 5. `spacing`: the distance to the next number of half precision, from 1000 and from 5000.
 # 6. `bfloat16_largest`: the largest number of the small format above is $14 = 2^4 - 2^1$. Which two exponents stand there for bfloat16?
 
@@ -528,7 +528,7 @@ def scaled_step(
 #
 # *15 minutes.* Training with Adam holds several numbers for each parameter: the weight, its gradient, and the two moments, which are running means of the gradient and of its square. *Mixed precision* computes with weights and gradients in half
 # precision. It keeps a *master copy* of the weights in single precision, since small steps would be rounded away otherwise, and both moments in single precision.
-# (The copy isn't needed in single precision: there the weights are their own.) The model has 44,138,496 parameters.
+# (The copy isn't needed in single precision: there the weights are their own.) Take the base transformer of 2017 without its embeddings: 44,138,496 parameters.
 #
 # 1. `mixed`: the bytes for each parameter in mixed precision: weight, gradient, master copy, first moment, second moment. `per_parameter`: two sums, for single precision and for mixed.
 # 2. `total`: the bytes for all parameters in mixed precision; `gib`: the same in GiB; `weights`: the weights alone, in single and in half precision.
@@ -693,7 +693,7 @@ if plt:
 # *25 minutes.* An **adapter** is a small network of its own, $y = x + \operatorname{ReLU}(x W_{\text{down}}) W_{\text{up}}$, put behind attention and behind the feed-forward network of each layer, two in
 # every layer. Everything else is frozen.
 #
-# 1. `y` for $x = (1, 2, -1)$, $W_{\text{down}}$ with the rows (1, 0), (0, 1), (1, 1), and $W_{\text{up}}$ with the rows (1, 0, 1), (0, 2, 0).
+# 1. `y` for $x = (1, 3, -2)$, $W_{\text{down}}$ with the rows (1, 0), (0, 1), (1, 1), and $W_{\text{up}}$ with the rows (1, 0, 1), (0, 2, 0).
 # 2. For $d = 768$ and a bottleneck of $r = 64$: `one`, the parameters of an adapter with a bias behind each matrix, and without; `twelve_layers`, those of all adapters (with biases) in
 #    12 layers; `share`, the fraction of the 109,482,240 parameters of BERT-base which that is.
 # 3. `Adapter(d, r)` as a module, with biases, with two `nn.Linear` called `down` and `up`. It starts as the identity, and a gradient other than 0 reaches `up.weight` from the start.
@@ -824,8 +824,8 @@ llama_memory = None  # two numbers
 # ### ★ Forward hard, backward soft
 #
 # *40 minutes, an optional star exercise.* The router of part 1 chose the largest logits, and gradients went around the choice, through the gates. What if the choice itself is to be trained, with nothing beside it:
-# one word, one expert, one branch, drawn at random? In the first notebook a draw from a softmax was the largest $z_i + g_i$, with Gumbel noise $g$ that doesn't depend on anything that is learned. **Gumbel-softmax**
-# puts a softmax in the place of the largest one,
+# one word, one expert, one branch, drawn at random? In the first notebook a draw from a softmax was the index of the largest $z_i + g_i$, with Gumbel noise $g$ that doesn't depend on anything that is learned. **Gumbel-softmax**
+# puts a softmax in the place of this argmax,
 #
 # $$ y = \operatorname{softmax}\bigl((z + g)/\tau\bigr) , $$
 #
@@ -834,7 +834,7 @@ llama_memory = None  # two numbers
 #
 # *An example.* Logits $(1, 0)$, noise $(0, \tfrac12)$ and $\tau = \tfrac12$: the sums are $(1, \tfrac12)$, divided $(2, 1)$, so $y = (0.7311, 0.2689)$. Forward goes $(1, 0)$; backward one asks how 0.7311 and 0.2689 would move.
 #
-# Yours are three logits $z$ with their noise $g$, and the gradient $v$ that arrives for the one-hot:
+# Yours are three logits $z$ with their noise $g$, the temperature $\tau$, the gradient $v$ that arrives for the one-hot, and a `gap` for item 5:
 
 # %%
 your_numbers("straight_through")
@@ -899,10 +899,10 @@ your_numbers("tensor_split")
 #    The grader adds up what all devices return, also for sizes of its own.
 # 2. `cut_by_rows`: what if $A$ were cut by *rows*? Take your token $x$ of width 2, your $A$, and two devices: one has $x_1$ and the first row of $A$, the other $x_2$ and the second row. Two rows of numbers: $\operatorname{ReLU}(xA)$; and what comes out if
 #    each device applies the ReLU to its own part, and then both are added.
-# 3. `weights`: how many weights has each of $p$ devices, of attention and of the feed-forward network with a hidden layer of width $4d$? Two whole numbers.
+# 3. `weights`, for your $d$ and $p$: how many weights does each device have, of attention and of the feed-forward network with a hidden layer of width $4d$? Two whole numbers.
 #
-# Adding up so that everybody has the sum is called an **all-reduce**. The usual way is a ring. *An example* with three devices and arrays of six numbers: each array is cut into three pieces of two numbers. In a round every device sends one piece to its neighbour. In two rounds
-# pieces are added to on their way, and then each device holds one piece of the sum; in two more rounds these go around. So a device sends four pieces, 8 numbers.
+# Adding up so that everybody has the sum is called an **all-reduce**. The usual way is a ring. *An example* with three devices and arrays of six numbers: each array is cut into three pieces of two numbers. In a round every device sends one piece to its neighbour. In the first two rounds
+# it adds its own piece to the one that arrives, and sends the sum on; then each device holds one piece of the whole sum. In two more rounds these go around. So a device sends four pieces, 8 numbers.
 #
 # 4. `sent`: a formula in `n`, `d` and `p`. How many numbers does one device send in the forward pass of a whole layer (attention and feed-forward network, $n$ tokens of width $d$), if every all-reduce is a ring?
 # 5. `traffic`: the backward pass needs as many all-reduces of the same size. How many bytes does one device send for your layer, forward and backward, in half precision?
@@ -972,14 +972,15 @@ devices = None  # two rows of three whole numbers, 0 for "never"
 largest = None  # two numbers
 
 # %% [markdown]
-# **Where you meet this.** The paper's own example are 7.5 billion parameters on 64 devices: 120 GB on each of them without it, 31.4, 16.6 and 1.9 GB in the three stages. For the first two as many numbers are sent as for averaging gradients, for the third half as many again. In PyTorch the third stage is called *fully sharded data parallel*. Large models are
+# **Where you meet this.** The paper's own example is a model of 7.5 billion parameters on 64 devices: 120 GB on each of them without it, 31.4, 16.6 and 1.9 GB in the three stages. For the first two as many numbers are sent as for averaging gradients, for the third half as many again. In PyTorch the third stage is called *fully sharded data parallel*. Large models are
 # trained with both of the last exercises together: a layer is shared by the devices of one machine, and machines deal out the state.
 
 # %% [markdown]
 # ## In a trained model: how few bits, how few directions?
 #
-# Round the weights of the small model of the first notebook, or cut directions from its attention matrices, until it breaks. Rounded is to $b$ bits
-# with one scale for each matrix (16 bits: float16). Cut are $W_Q$ and $W_K$, or $W_V$ and $W_O$, which are $16 \times 16$, to a rank, by their singular values.
+# Round the weights of the small model of the first notebook, or cut directions from its attention matrices, until it breaks. Weights are rounded to $b$ bits
+# with one scale for each matrix (16 bits: float16). $W_Q$ and $W_K$, or $W_V$ and $W_O$, all of them $16 \times 16$, are replaced by their best
+# approximations of a lower rank, by their singular values.
 
 # %% tags=["demonstration"]
 in_echo = {

@@ -20,7 +20,7 @@ exercise = Exercise(
         "Put −∞ where nothing may be seen *before* the softmax, and subtract the largest "
         "allowed score of each row.",
         "A row without an allowed key has −∞ as its largest score. Replace that maximum by a "
-        "finite number, and its sum by one that may stand below a line.",
+        "finite number, and its sum, which is 0, by one that can be divided by.",
     ],
 )
 

@@ -1,6 +1,7 @@
 """Scaled dot-product attention as a torch module, with dropout on the weights.
 
-Source: Vaswani et al. (2017), "Attention is all you need", sections 3.2.1 and 5.4.
+Source: Vaswani et al. (2017), "Attention is all you need", section 3.2.1; the documentation of
+PyTorch's scaled_dot_product_attention.
 """
 
 import numpy as np
@@ -14,7 +15,7 @@ from autograder.exercise.properties import rows_sum_to_one
 exercise = Exercise(
     "sdpa_torch",
     title="Attention as a torch module",
-    source="Vaswani et al. (2017), sections 3.2.1 and 5.4",
+    source="Vaswani et al. (2017), section 3.2.1; PyTorch documentation",
     hints=[
         "What is dropped becomes 0, and what is left is divided by 1 − p: so that the mean "
         "stays. What does that do to one single row?",

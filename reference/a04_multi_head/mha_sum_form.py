@@ -136,7 +136,7 @@ def h_times_one_head():
 
 @tied.misconception()
 def becomes_an_average():
-    """Only for equal scores would A average. Take A out of the sum and look at what is left."""
+    """Only equal scores make A the plain mean. Take A out of the sum and look at what is left."""
     return "D"
 
 

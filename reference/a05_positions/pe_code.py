@@ -219,7 +219,7 @@ def doubled_exponent():
 
 @doubled_exponent.misconception()
 def nothing_much():
-    """Compute both tables: the largest difference is close to the largest possible one, 2."""
+    """Compute both tables: the largest difference is 1.8, and no difference can exceed 2."""
     return "A"
 
 

@@ -225,7 +225,7 @@ def inside():
 
 @inside.misconception()
 def always_inside():
-    """Some papers add it to q · k, before the scale. Others add it behind. Look at both sources."""
+    """Some add it to q · k, before the scale (Shaw et al.), others after the scale (ALiBi)."""
     return "A"
 
 

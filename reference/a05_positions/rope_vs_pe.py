@@ -15,8 +15,8 @@ exercise = Exercise(
     title="Measure the relative information",
     source="Su et al. (2021), section 3.2; Ke et al. (2021), section 3.1",
     hints=[
-        "All 64 scores have the same offset: they are one diagonal of the 64 × 64 table. How much "
-        "do they differ?",
+        "All 64 scores have the same offset: they are a piece of one diagonal of a larger table. "
+        "How much do they differ?",
         "The mean of a diagonal explains the part of the variance that depends on the offset:"
         " compare the variance of these means with that of all scores.",
     ],

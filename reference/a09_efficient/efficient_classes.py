@@ -188,7 +188,7 @@ METHODS = {"full": 4096, "window": 513, "stride": 64, "linear": 64, "random": 25
 
 @exercise.part(points=0.5, answer=Count())
 def madds():
-    """Score madds for n = 4096, d = 64, in the order of the table."""
+    """Score madds for n = 4096, d = 64: all pairs, window, stride, D = 64, m = 256, r = 128."""
     return [4096 * keys * 64 for keys in METHODS.values()]
 
 
@@ -244,7 +244,7 @@ def stability_believed():
 
 @theorems.misconception()
 def variance_believed():
-    """A feature map can make weights smoother or sharper. Nothing makes gradients less noisy."""
+    """It can make weights smoother or sharper. Nobody has proved that gradients get less noisy."""
     return "B"
 
 
@@ -256,7 +256,7 @@ def collapse_believed():
 
 @theorems.misconception()
 def convergence_believed():
-    """elu + 1 converges to nothing, whatever grows. That is a property of random features."""
+    """With elu + 1 nothing tends to softmax, whatever grows. With random features it does."""
     return "D"
 
 

@@ -28,7 +28,7 @@ exercise = Exercise(
 
 @exercise.variant
 def draw(rng):
-    """n: tokens; w: how far a query sees to each side; d: the gap in the dilated window."""
+    """n: tokens; w: how far a query sees to each side; d: the dilation."""
     w = int(rng.integers(2, 5))
     return {"n": int(rng.integers(2 * w + 6, 21)), "w": w, "d": int(rng.choice([2, 4, 5]))}
 
@@ -63,7 +63,7 @@ def from_diagonals(n, w, causal=False, dilation=1):
 
 @exercise.alternative
 def between_two_triangles(n, w, causal=False, dilation=1):
-    """Cut a band out with triangles, then keep every so-manieth diagonal."""
+    """Cut a band out with triangles, then keep diagonals at multiples of the dilation."""
     reach = w * dilation
     band = np.tri(n, k=0 if causal else reach) - np.tri(n, k=-reach - 1)
     i, j = np.indices((n, n))
@@ -103,7 +103,7 @@ def causal_windows(call, rng):
 
 @exercise.check(points=0.5)
 def dilated_windows(call, rng):
-    """With a dilation only every so-manieth key is seen, as many of them as before."""
+    """With a dilation the keys lie that far apart, and there are as many of them as before."""
     n = int(rng.integers(15, 19))
     for dilation in (3, 2):
         agree(mask_of(call, n, 4, dilation=dilation), local_mask(n, 4, dilation=dilation))
@@ -213,7 +213,7 @@ def neighbouring_blocks(call, rng):
 
 @exercise.check(points=0.25)
 def causal_blocks(call, rng):
-    """With causal=True nobody sees a key ahead, within the own block neither."""
+    """With causal=True nobody sees a key ahead, not even within its own block."""
     n = int(rng.integers(9, 16))
     agree(mask_of(call, n, 4, causal=True), block_mask(n, 4, True))
 

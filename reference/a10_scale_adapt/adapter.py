@@ -23,7 +23,7 @@ exercise = Exercise(
     ],
 )
 
-X = np.array([1.0, 2, -1])
+X = np.array([1.0, 3, -2])
 DOWN = np.array([[1.0, 0], [0, 1], [1, 1]])
 UP = np.array([[1.0, 0, 1], [0, 2, 0]])
 ONE = 2 * 768 * 64 + 64 + 768
@@ -44,8 +44,8 @@ def residual_forgotten():
 
 @y.misconception()
 def relu_forgotten():
-    """Nothing would change without the ReLU here, if no hidden number were negative. Is one?"""
-    return X + (X @ -DOWN) @ UP
+    """One hidden number is negative: the ReLU makes it 0."""
+    return X + X @ DOWN @ UP
 
 
 @y.misconception()

@@ -469,7 +469,7 @@ def hard_even_on_chains():
 
 @hardness.misconception()
 def uniform_is_best():
-    """Look at the chain 8, 1, 1, 1, 1, 4 once more."""
+    """Cut 8, 1, 1, 1, 1, 4 in the middle: cost 11. Cut behind the first layer: 9."""
     return "B"
 
 

@@ -317,7 +317,7 @@ class MergesAgain(InPlace):
     @torch.no_grad()
     def merge(self):
         """Add the update."""
-        self.weight += self.factor * self.B @ self.A
+        self.W += self.factor * self.B @ self.A
         self.merged = True
 
 
@@ -328,7 +328,7 @@ class UnmergesTooOften(InPlace):
     @torch.no_grad()
     def unmerge(self):
         """Take the update off."""
-        self.weight -= self.factor * self.B @ self.A
+        self.W -= self.factor * self.B @ self.A
         self.merged = False
 
 

@@ -165,5 +165,5 @@ def ranks_not_rounded_down(d, D):
 
 @ranks.misconception()
 def ranks_rounded_up(d, D):
-    """One more than that, or not: at least 90 % must be saved."""
+    """With these ranks less than 90 % is saved. The quotient is rounded down."""
     return [-(-d // 20) + (d % 20 == 0), -(-D // 20) + (D % 20 == 0)]

@@ -387,7 +387,7 @@ def never_unscaled(w, g, S, lr):
 
 @exercise.misconception
 def step_despite_overflow(w, g, S, lr):
-    """You take the step although a gradient has overflown: that weight is lost for good."""
+    """You take the step although a gradient has overflowed: that weight is lost for good."""
     return w - np.float32(lr / S) * g.astype(np.float32)
 
 

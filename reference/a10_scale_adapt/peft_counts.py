@@ -14,8 +14,8 @@ exercise = Exercise(
     hints=[
         "Write down what is trained in one layer, then ask how many layers have it: all of "
         "them, or is it there once?",
-        "For `full` make a list for one layer: the matrices of attention and of the feed- "
-        "forward network with their shapes, a bias for each, and the norms.",
+        "For `full` make a list for one layer: the matrices of attention and of the "
+        "feed-forward network with their shapes, a bias for each, and the norms.",
         "With LoRA some numbers are frozen and some are trained. Both need memory, not equally "
         "much.",
     ],

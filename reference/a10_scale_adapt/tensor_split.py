@@ -319,5 +319,5 @@ def not_even_defined():
 
 @why_so.misconception()
 def nothing_exchanged():
-    """What two devices hold at the end is each but a part of the output."""
+    """At the end each device holds one summand of the output: these still have to be added up."""
     return "D"

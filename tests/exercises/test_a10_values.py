@@ -247,7 +247,7 @@ class TestFewParameters:
 
     def test_adapter(self):
         found = solved("adapter")
-        same(found["y"], [1, 4, -1])
+        same(found["y"], [1, 5, -2])
         assert [*found["one"], found["twelve_layers"]] == [99136, 98304, 2379264]
         same(found["share"], 0.02173196)
         same(wrong("adapter", "y", "residual_forgotten"), [0, 2, 0])
