@@ -47,10 +47,10 @@ def draw(rng):
 
 
 def drawn(rng):
-    """Small queries, keys and values of two examples with three heads each."""
+    """Small queries, keys and values of two examples with three heads each; √d isn't d/2."""
     import torch  # here, because importing it takes seconds
 
-    return [torch.tensor(rng.normal(size=(2, 3, 5, 4))) for _ in range(3)]
+    return [torch.tensor(rng.normal(size=(2, 3, 5, 6))) for _ in range(3)]
 
 
 def outline(call, n=LONG):
