@@ -206,10 +206,9 @@ your_numbers("mha_params")
 #    - **D** It has just as many if the single head keeps its $W_O$.
 # 4. `narrow`: parameters of a layer with a *single* head that is only $d/h$ wide, with its $W_O$
 #    from $d/h$ back to $d$, and with biases if your numbers say so.
-# 5. `steps`: show that the number of heads does not matter, in general. Write $k$ for the width
-#    $d/h$ of a head. Head by head, with biases, the layer has
-#    $h \cdot 3 (d k + k) + (h k d + d)$ parameters. Start from there, and give a list of lines of
-#    text, each equal to the one before; end with a form in $d$ alone. That $k = d/h$ is known, so
+# 5. `steps`: the same count in general. Write $k$ for the width $d/h$ of a head. Begin with the sum in $h$, $d$ and $k$,
+#    head by head and with biases: $h$ times what the three maps of one head have, and what the output's map has. Give a
+#    list of lines of text, each equal to the one before; end with a form in $d$ alone. That $k = d/h$ is known, so
 #    you may put it in at any line.
 
 # %% exercise="mha_params"
