@@ -3,6 +3,8 @@
 Source: Vaswani et al. (2017), "Attention is all you need", section 3.2.1, eq. 1.
 """
 
+import math
+
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
@@ -114,6 +116,33 @@ def with_einsum(Q, K, V, mask=None, scale=None):
         e = e * mask
     weights = e / np.maximum(e.sum(axis=-1, keepdims=True), 1e-30)
     return np.einsum("...nm,...mv->...nv", weights, V), weights
+
+
+@exercise.alternative
+def one_example_after_another(Q, K, V, mask=None, scale=None):
+    """Go through the queries of all examples in a loop, and look at the allowed keys alone."""
+    scale = 1 / math.sqrt(K.shape[-1]) if scale is None else scale
+    weights = np.zeros((*Q.shape[:-1], K.shape[-2]), dtype=V.dtype)
+    allowed = np.ones(weights.shape, bool) if mask is None else np.broadcast_to(mask, weights.shape)
+    for i in np.ndindex(Q.shape[:-1]):
+        keys = allowed[i]
+        if keys.any():
+            s = K[i[:-1]][keys] @ Q[i] * scale
+            e = np.exp(s - s.max())
+            weights[i][keys] = e / e.sum()
+    return np.matmul(weights, V), weights
+
+
+@exercise.alternative
+def through_the_logarithm(Q, K, V, mask=None, scale=None):
+    """Scale the queries first, add the mask as 0 and −∞, and subtract the log of the sums."""
+    Q = Q * Q.dtype.type(1 / np.sqrt(Q.shape[-1]) if scale is None else scale)
+    scores = np.matmul(Q, np.moveaxis(K, -1, -2))
+    if mask is not None:
+        scores = scores + np.where(mask, 0, -np.inf).astype(scores.dtype)
+    log_sums = np.logaddexp.reduce(scores, axis=-1, keepdims=True)
+    weights = np.exp(scores - np.where(log_sums == -np.inf, 0, log_sums))
+    return weights @ V, weights
 
 
 def qkv(rng, *batch, n=3, m=5, d_k=4, d_v=2):
