@@ -4,6 +4,8 @@ Source: Vaswani et al. (2017), "Attention is all you need", section 3.2.1; the d
 PyTorch's scaled_dot_product_attention.
 """
 
+import math
+
 import numpy as np
 import torch
 from torch import nn
@@ -61,6 +63,47 @@ class WithEinsum(nn.Module):
             scores = scores + torch.zeros_like(scores).masked_fill(~mask, -torch.inf)
         weights = torch.softmax(scores, -1)
         return torch.einsum("...nm,...mv->...nv", self.drop(weights), v), weights
+
+
+@exercise.alternative
+class ByHand(nn.Module):
+    """Take the exponentials by hand, less each row's maximum, and draw the dropped ones."""
+
+    def __init__(self, p=0.1):
+        super().__init__()
+        self.p = p
+
+    def forward(self, q, k, v, mask=None):
+        """Return the output and the weights."""
+        scores = torch.matmul(q / math.sqrt(q.size(-1)), k.transpose(-2, -1))
+        if mask is not None:
+            scores = torch.where(mask, scores, float("-inf"))
+        e = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
+        weights = e / e.sum(dim=-1, keepdim=True)
+        dropped = weights
+        if self.training:
+            keep = torch.rand_like(weights) >= self.p
+            dropped = weights * keep / (1 - self.p)
+        return dropped @ v, weights
+
+
+@exercise.alternative
+class LogSoftmax(nn.Module):
+    """Add the mask as a bias of 0 and −∞, and take the exponential of the log-softmax."""
+
+    def __init__(self, p=0.1):
+        super().__init__()
+        self.dropout = nn.Dropout(p)
+
+    def forward(self, q, k, v, mask=None):
+        """Return the output and the weights."""
+        scores = q.matmul(k.transpose(-1, -2)) * q.shape[-1] ** -0.5
+        if mask is not None:
+            bias = torch.zeros(mask.shape, dtype=scores.dtype)
+            bias[mask.logical_not()] = -torch.inf
+            scores = scores + bias
+        weights = F.log_softmax(scores, dim=-1).exp()
+        return self.dropout(weights).matmul(v), weights
 
 
 def qkv(rng, *batch, dtype=torch.float32):
