@@ -234,3 +234,25 @@ def width_put_in_first():
         "3*(d**2 + d) + d**2 + d",
         "4*d*(d + 1)",
     ]
+
+
+@steps.alternative
+def one_map_for_all_heads():
+    """See that h heads of width k are one map of width d, before counting."""
+    return [
+        "3*h*k*(d + 1) + d*(h*k + 1)",
+        "= 3*d*(d + 1) + d*(d + 1)",
+        "= 4*d*(d + 1)",
+        "= 4*d**2 + 4*d",
+    ]
+
+
+@steps.alternative
+def in_latex():
+    """Weights first, then biases, with fractions."""
+    return [
+        r"4 d h k + 3 h k + d",
+        r"= 4 d h \cdot \frac{d}{h} + 3 h \cdot \frac{d}{h} + d",
+        r"= 4 d^2 + 3 d + d",
+        r"= 4 d^2 + 4 d",
+    ]
