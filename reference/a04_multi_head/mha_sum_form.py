@@ -116,6 +116,18 @@ def in_latex():
     ]
 
 
+@block_steps.alternative
+def one_definition_at_a_time():
+    """Cut C first, then W, and put in the heads one by one."""
+    return [
+        "[H_1, H_2]*W  # definition",
+        "= [H_1, H_2]*[W_1; W_2]  # definition",
+        "= H_1*W_1 + H_2*W_2  # product of blocks",
+        "= A_1*X*V_1*W_1 + H_2*W_2  # definition",
+        "= A_1*X*V_1*W_1 + A_2*X*V_2*W_2  # definition",
+    ]
+
+
 @exercise.part(points=0.5, answer=Choice("ABCD"))
 def tied():
     """What if all heads had the same weights A?"""
