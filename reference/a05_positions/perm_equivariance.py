@@ -102,6 +102,29 @@ def in_latex():
     ]
 
 
+@in_symbols.alternative
+def one_side_at_a_time():
+    """Take out P on the left first, then Pᵀ on the right."""
+    return [
+        "softmax(P*X*W_Q*W_K^T*X^T*P^T)*P*X*W_V",
+        "= P*softmax(X*W_Q*W_K^T*X^T*P^T)*P*X*W_V  # permutations pass through",
+        "= P*softmax(X*W_Q*W_K^T*X^T)*P^T*P*X*W_V  # permutations pass through",
+        "= P*softmax(X*W_Q*W_K^T*X^T)*X*W_V  # P^T P = I",
+    ]
+
+
+@in_symbols.alternative
+def transposed_in_two_steps():
+    """Transpose P X W_K from its last factor on, and write the identity down."""
+    return [
+        "softmax(P*X*W_Q*W_K^T*(P*X)^T)*P*X*W_V  # transpose of a product",
+        "softmax(P*X*W_Q*W_K^T*X^T*P^T)*P*X*W_V  # transpose of a product",
+        "P*softmax(X*W_Q*W_K^T*X^T)*(P^T*P)*X*W_V",
+        "P*softmax(X*W_Q*W_K^T*X^T)*I*X*W_V",
+        "P*softmax(X*W_Q*W_K^T*X^T)*X*W_V",
+    ]
+
+
 labels = Labels(
     "stays moves neither",
     wrong={
