@@ -797,3 +797,27 @@ def order_and_linearity_at_once():
         "sum(g_k*sum(A_j*v_{j,k}, j), k)",
         "sum(g_k*o_k, k)",
     ]
+
+
+@shortcut_steps.alternative
+def shortcut_in_latex():
+    """Sums in LaTeX, the weight in front."""
+    return [
+        r"= \sum_j A_j \sum_k g_k v_{jk}",
+        r"= \sum_j \sum_k A_j g_k v_{jk}",
+        r"= \sum_k \sum_j A_j g_k v_{jk}",
+        r"= \sum_k g_k \sum_j A_j v_{jk}",
+        r"= \sum_k g_k o_k",
+    ]
+
+
+@shortcut_steps.alternative
+def rules_named():
+    """Name the rule of each line."""
+    return [
+        "= sum(A_j*sum(g_k*v_{j,k}, k), j)  # definition",
+        "= sum(sum(A_j*g_k*v_{j,k}, k), j)  # linearity of sums",
+        "= sum(sum(A_j*g_k*v_{j,k}, j), k)  # order of sums",
+        "= sum(g_k*sum(A_j*v_{j,k}, j), k)  # linearity of sums",
+        "= sum(g_k*o_k, k)  # definition",
+    ]

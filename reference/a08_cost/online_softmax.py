@@ -250,6 +250,26 @@ def one_factor_at_a_time():
     ]
 
 
+@merge_steps.alternative
+def exponents_added():
+    """Multiply out, then write each product as one exponential of a sum."""
+    return [
+        "= exp(M12 - M)*exp(m1 - M12)*l1 + exp(M12 - M)*exp(m2 - M12)*l2 + exp(m3 - M)*l3",
+        "= exp(M12 - M + m1 - M12)*l1 + exp(M12 - M + m2 - M12)*l2 + exp(m3 - M)*l3",
+        "= exp(m1 - M)*l1 + exp(m2 - M)*l2 + exp(m3 - M)*l3",
+    ]
+
+
+@merge_steps.alternative
+def merged_in_latex():
+    """Powers of e, and the terms in another order."""
+    return [
+        r"e^{m3 - M} l3 + e^{M12 - M} (e^{m1 - M12} l1 + e^{m2 - M12} l2)",
+        r"= e^{m3 - M} l3 + e^{M12 - M} e^{m1 - M12} l1 + e^{M12 - M} e^{m2 - M12} l2",
+        r"= e^{m3 - M} l3 + e^{m1 - M} l1 + e^{m2 - M} l2",
+    ]
+
+
 @exercise.part(points=0.5, answer=Choice("ABCD"))
 def neutral():
     """The state that changes nothing when it is merged with another one."""

@@ -239,6 +239,28 @@ def torch_one_key_after_the_other(Q, K, V):
     return features[0] @ S / (features[0] @ z.unsqueeze(-1))
 
 
+@exercise.alternative
+def torch_with_einsum(Q, K, V):
+    """Sums over named indices, for any number of heads."""
+    import torch
+
+    q, k = (torch.where(x > 0, x + 1, torch.exp(x.clamp(max=0))) for x in (Q, K))
+    top = torch.einsum("...nd,...dv->...nv", q, torch.einsum("...md,...mv->...dv", k, V))
+    return top / torch.einsum("...nd,...d->...n", q, k.sum(-2))[..., None]
+
+
+@exercise.alternative
+def torch_with_a_column_of_ones(Q, K, V):
+    """The denominator is one more column of the values."""
+    import torch
+    from torch.nn.functional import elu
+
+    ones = torch.ones_like(V[..., :1])
+    state = (elu(K) + 1).transpose(-2, -1) @ torch.cat([V, ones], dim=-1)
+    both = (elu(Q) + 1) @ state
+    return both[..., :-1] / both[..., -1:]
+
+
 @exercise.check(points=0.5)
 def torch_is_right(call, rng):
     """torch_attention has the weights of linear attention, in every head of every example."""

@@ -72,6 +72,29 @@ def numerator_before_denominator():
     ]
 
 
+@row_steps.alternative
+def row_in_latex():
+    """Fractions and sums in LaTeX, the denominator first."""
+    return [
+        r"\frac{\sum_j \sum_{a=1}^r q_a k_{ja} v_j}{\sum_{a=1}^r q_a \sum_j k_{ja}}",
+        r"= \frac{\sum_j \sum_{a=1}^r q_a k_{ja} v_j}{\sum_{a=1}^r q_a z_a}",
+        r"= \frac{\sum_{a=1}^r \sum_j q_a k_{ja} v_j}{\sum_{a=1}^r q_a z_a}",
+        r"= \frac{\sum_{a=1}^r q_a \sum_j k_{ja} v_j}{\sum_{a=1}^r q_a z_a}",
+        r"= \frac{\sum_{a=1}^r q_a S_a}{\sum_{a=1}^r q_a z_a}",
+    ]
+
+
+@row_steps.alternative
+def sums_change_places_with_rules():
+    """Name the rule of each line, and exchange both pairs of sums at once."""
+    return [
+        "= sum(sum(q_a*k_ja*v_j, a, 1, r), j)/sum(sum(q_a*k_ja, a, 1, r), j)  # linearity of sums",
+        "= sum(sum(q_a*k_ja*v_j, j), a, 1, r)/sum(sum(q_a*k_ja, j), a, 1, r)  # order of sums",
+        "= sum(q_a*sum(k_ja*v_j, j), a, 1, r)/sum(q_a*sum(k_ja, j), a, 1, r)  # linearity of sums",
+        "= sum(q_a*S_a, a, 1, r)/sum(q_a*z_a, a, 1, r)  # definition",
+    ]
+
+
 chunks = IndexedChain(
     start="Q*K^T*V",
     target="Q*S_1 + Q*S_2",
@@ -116,6 +139,19 @@ def in_latex():
         r"Q \begin{pmatrix} K_1 \\ K_2 \end{pmatrix}^\top \begin{pmatrix} V_1 \\ V_2 \end{pmatrix}",
         r"= Q (K_1^\top V_1 + K_2^\top V_2)",
         "= Q S_1 + Q S_2",
+    ]
+
+
+@chunk_steps.alternative
+def values_first():
+    """Put in the values first, and multiply the blocks of the keys with them."""
+    return [
+        "= Q*K^T*[V_1; V_2]",
+        "= Q*[K_1; K_2]^T*[V_1; V_2]",
+        "= Q*[K_1^T, K_2^T]*[V_1; V_2]",
+        "= Q*(K_1^T*V_1 + K_2^T*V_2)",
+        "= Q*K_1^T*V_1 + Q*K_2^T*V_2",
+        "= Q*S_1 + Q*S_2",
     ]
 
 

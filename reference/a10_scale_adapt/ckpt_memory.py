@@ -139,6 +139,12 @@ def by_the_square():
     return ["(sqrt(L/s) - sqrt(s))^2 = 0", "sqrt(L/s) = sqrt(s)", "L/s = s", "s = L^(1/2)"]
 
 
+@best_steps.alternative
+def slope_in_latex():
+    """Multiply the equation by the square of s."""
+    return [r"1 - \frac{L}{s^2} = 0", r"s^2 - L = 0", r"s^2 = L", r"s = \sqrt{L}"]
+
+
 @exercise.part(points=0.5, answer=Formula("L", {"L": "positive"}))
 def best_s():
     """The s at which L/s + s is smallest."""
