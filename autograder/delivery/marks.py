@@ -196,7 +196,7 @@ def scores(course: Course, assignment: str) -> dict[str, Marks]:
             marks.late_penalty = notebook.late_submission_penalty or 0.0
             if submission.assignment.duedate:  # nbgrader fails on an extension without one
                 marks.seconds_late = submission.total_seconds_late
-    counting = course.counting[assignment]
+    counting = course.counting.get(assignment, ALL)
     if counting != ALL:
         exercises = Release.load(course, assignment).data["exercises"]
         for marks in found.values():
