@@ -974,7 +974,7 @@ def as_sent(raw: Any) -> Any:
     (Fraction(5, 2), '2.5')
     """
     try:
-        if isinstance(raw, Rational) and not isinstance(raw, int):  # sympy's too
+        if isinstance(raw, Rational) and not isinstance(raw, (int, np.integer)):  # sympy's too
             return Fraction(int(raw.numerator), int(raw.denominator))
         if isinstance(raw, Decimal):
             return Fraction(raw)

@@ -19,7 +19,7 @@ from autograder.course.files import by_lines, write_atomically
 from autograder.course.grade import Graded
 from autograder.course.submissions import Handed, Unreadable, read_notebook, texts
 from autograder.course.typed_json import converted, decoded, encoded
-from autograder.grading.results import SCHEMA, Grade
+from autograder.grading.results import Grade
 
 
 @dataclass(frozen=True)
@@ -66,30 +66,6 @@ class Record:
     def to_json(self) -> dict[str, Any]:
         """Return the file's content."""
         return self.grade.to_json() | vars(self.provenance)
-
-
-@dataclass(frozen=True)
-class RecordedItem:
-    """What `RecordedScore` tells of a part or check."""
-
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class RecordedScore:
-    """What `RecordedScores` tells of an exercise."""
-
-    id: str
-    score: float | None
-    items: list[RecordedItem]
-
-
-@dataclass(frozen=True)
-class RecordedScores:
-    """The scores of a record: read in a sixth of the time that a grade takes."""
-
-    schema: int
-    exercises: list[RecordedScore]
 
 
 class _Unsaved(TypedDict):
@@ -188,15 +164,6 @@ def read_grade(course: Course, student: str, assignment: str) -> Grade | None:
     """Return a recorded grade, or None where there is none that can be read."""
     record = read_record(course, student, assignment)
     return record.grade if record else None
-
-
-def recorded_scores(course: Course, student: str, assignment: str) -> RecordedScores | None:
-    """Return the scores of a recorded grade, or None where there are none that can be read."""
-    try:
-        found = decoded(course.record(student, assignment).read_bytes(), RecordedScores)
-    except (OSError, ValueError):
-        return None
-    return found if found.schema == SCHEMA else None
 
 
 def recorded_key(course: Course, handed: Handed) -> str:

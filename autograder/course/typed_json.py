@@ -27,12 +27,7 @@ def decoded(content: bytes | str, form: type[T]) -> T:
         ...
     ValueError: Expected `float`, got `str` - at `$[...]`
     """
-    try:
-        return msgspec.json.decode(content, type=form)
-    except msgspec.ValidationError as error:
-        raise ValueError(f"{error}") from error
-    except msgspec.DecodeError:  # Python's own reader knows NaN, and says where no JSON is
-        return converted(json.loads(content), form)
+    return converted(json.loads(content), form)
 
 
 def converted(data: Any, form: type[T]) -> T:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autograder.course.config import Course, CourseError
-from autograder.course.records import RecordedScores, recorded, recorded_scores
+from autograder.course.records import read_grade, recorded
 from autograder.course.release import Release
 from autograder.course.submissions import submissions
 from autograder.delivery.marks import Marks, scores
+from autograder.grading.results import Grade
 from autograder.student.notebook import check_of
 
 
-def unlike(there: RecordedScores, marks: Marks | None) -> str:
+def unlike(grade: Grade, marks: Marks | None) -> str:
     """Say what the gradebook lacks or has otherwise of a recorded grade; nothing if they agree."""
     if marks is None or not marks.cells:
         return "is graded, and the gradebook has no scores of it"
-    for exercise in there.exercises:
+    for exercise in grade.exercises:
         mark = marks.cells.get(check_of(exercise.id))
         if mark is None or all(item.note == "manual" for item in exercise.items):
             continue
@@ -37,13 +38,13 @@ def disagreements(course: Course, ids: Sequence[str]) -> list[str]:
         handed = {submission.student for submission in submissions(course, id)}
         known = recorded(course, id)
         for student in sorted(handed | known | marks.keys()):
-            there = recorded_scores(course, student, id)
-            if there is None and student in marks and student not in handed:
+            grade = read_grade(course, student, id)
+            if grade is None and student in marks and student not in handed:
                 reason = "has scores in the gradebook, and there is no submission and no record"
-            elif there is None:
+            elif grade is None:
                 reason = "is not graded" if student not in marks else "has no record"
             else:
-                reason = unlike(there, marks.get(student))
+                reason = unlike(grade, marks.get(student))
             if reason:
                 found.append(f"{id}, {student}: {reason}")
     return found

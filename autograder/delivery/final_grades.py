@@ -10,8 +10,8 @@ from autograder.course.records import read_grade, recorded
 from autograder.course.release import Release
 from autograder.delivery.marks import Marks, scores
 from autograder.delivery.solutions import Solutions
-from autograder.exercise import Answer, kinds
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
+from autograder.student.display import counted
 from autograder.student.notebook import check_of, part_of
 
 
@@ -187,8 +187,21 @@ def with_solutions(sheet: Sheet, solutions: Solutions) -> Sheet:
     return replace(sheet, sections=[section(old) for old in sheet.sections])
 
 
-def _form(hint: dict[str, Any]) -> str:
-    return kinds().get(hint.get("kind", ""), Answer).asks_for(hint)
+def _asked(hint: dict[str, Any]) -> str:
+    """Say which form an answer has.
+
+    >>> _asked({"kind": "numbers", "shape": [3, 4]}), _asked({"kind": "count", "shape": []})
+    ('an array of shape (3, 4)', 'one number')
+    >>> _asked({"kind": "formula", "names": ["x", "tau"], "implicit": True})
+    'a formula in x, tau'
+    >>> _asked({"kind": "choice", "options": "AB"}), _asked({"kind": "shape"})
+    ('letters out of A, B', '')
+    """
+    if "shape" in hint:
+        return counted(tuple(hint["shape"]))
+    if hint.get("implicit") and hint["names"]:
+        return f"a formula in {', '.join(hint['names'])}"
+    return f"letters out of {', '.join(hint['options'])}" if "options" in hint else ""
 
 
 def _section(whole: Grade, grade: ExerciseGrade, released: dict[str, Any], marks: Marks) -> Section:
@@ -199,7 +212,7 @@ def _section(whole: Grade, grade: ExerciseGrade, released: dict[str, Any], marks
         automatic = check.score
     elif check and automatic is not None:
         automatic += check.extra
-    variables = {part["name"]: _form(part.get("hint", {})) for part in released.get("parts", ())}
+    variables = {part["name"]: _asked(part.get("hint", {})) for part in released.get("parts", ())}
     lines = [_line(grade, item, variables, marks) for item in grade.items]
     lines = [replace(line, choice=whole.choice(line.item.name)) for line in lines]
     counting = [line for line in lines if line.by_hand and not line.left_out]

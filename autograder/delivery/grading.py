@@ -14,7 +14,7 @@ from autograder.course.config import Course, CourseError
 from autograder.course.grade import Graded
 from autograder.course.graders import Open
 from autograder.course.lock import grading
-from autograder.course.records import read_grade, recorded_scores, reopen, write_record
+from autograder.course.records import read_grade, reopen, write_record
 from autograder.course.release import Release
 from autograder.course.roster import TYPED, declared
 from autograder.course.submissions import STUDENT_ID, Handed, empty_folders, submissions
@@ -191,8 +191,8 @@ def _entered_again(course: Course, work: list[Handed]) -> list[str]:
             handed
             for handed in work
             if handed.assignment == id
-            and (there := recorded_scores(course, handed.student, id))
-            and unlike(there, marks.get(handed.student))
+            and (grade := read_grade(course, handed.student, id))
+            and unlike(grade, marks.get(handed.student))
         ]
         for handed in again:
             reopen(course, handed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,15 +98,6 @@ def first_statement():
         """The letters, and how many of them are asked for."""
         several = {"multiple": True, "false": self.false} if self.multiple else {}
         return {"options": self.options} | several
-
-    @classmethod
-    def asks_for(cls, hint: Mapping[str, Any]) -> str:
-        """Name the letters.
-
-        >>> Choice.asks_for({"options": "AB"})
-        'letters out of A, B'
-        """
-        return f"letters out of {', '.join(hint['options'])}"
 
     def tells(self, text: str, raw: Any) -> bool:
         """Look for the letters where no word can be meant."""

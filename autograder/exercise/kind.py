@@ -11,14 +11,13 @@ sees only values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ClassVar
 
 import numpy as np
 
-from autograder.student.display import counted
 from autograder.student.judgement import Judgement as Judgement
 from autograder.student.judging import JUDGES
 from autograder.student.reading import Reading as Reading
@@ -211,15 +210,6 @@ class Answer:
         Without a right value it says nothing of the shape.
         """
         return {"kind": self.kind}
-
-    @classmethod
-    def asks_for(cls, hint: Mapping[str, Any]) -> str:
-        """Say which form an answer has, ``"one number"``, by its hint; nothing where it has none.
-
-        >>> Answer.asks_for({"shape": [3, 4]}), Answer.asks_for({})
-        ('an array of shape (3, 4)', '')
-        """
-        return counted(tuple(hint["shape"])) if "shape" in hint else ""
 
     def tells(self, text: str, raw: Any) -> bool:
         """Tell whether a text for students gives a right answer away, as its author wrote it."""

@@ -156,16 +156,6 @@ def cross_term_missing():
         """Return a number, or one of the names."""
         return ["0", "1", *self.names.split()[:2], "1"][number]
 
-    @classmethod
-    def asks_for(cls, hint: Mapping[str, Any]) -> str:
-        """Name the symbols.
-
-        >>> Formula.asks_for({"names": ["x", "tau"]})
-        'a formula in x, tau'
-        """
-        names = hint.get("names")
-        return super().asks_for(hint) or (f"a formula in {', '.join(names)}" if names else "")
-
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and symbols."""
         functions = [name for name, words in self.assumptions.items() if "function" in words]

@@ -122,6 +122,8 @@ def test_a_declared_function_is_one():
     for spelled in (r"\frac{df}{dx} f", "diff(f, x) f(x)", r"f \cdot \frac{d}{dx} f(x)"):
         assert equivalent(spelled, "diff(f(x)^2, x)/2", **known).equal
     assert not equivalent(r"\frac{df}{dx} f", "0", **known).equal
+    known = {"variables": ["f", "x_1"], "assumptions": {"f": "function", "x_1": "real"}}
+    assert equivalent("diff(f, x_1)", "diff(f(x_1), x_1)", **known).equal
 
 
 def test_pieces_are_proved_by_sympy():

@@ -88,7 +88,7 @@ class Scope:
         """
         declared = self.names is not None and plain_name(word) in self.names
         if declared and word in self.functions and len(self.words) == 1:
-            return sympy.Function(word)(self._symbol(*self.words))
+            return sympy.Function(word)(self.find(*self.words))
         if (delta := _DELTA.fullmatch(word)) and (declared or self.names is None):
             return sympy.KroneckerDelta(*(sympy.Symbol(i, integer=True) for i in delta.groups()))
         if declared and self.names:
