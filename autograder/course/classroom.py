@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 
 from autograder.course.config import Course
 from autograder.course.grade import Graded, Grader
-from autograder.course.graders import Graders, Open
+from autograder.course.graders import Open
 from autograder.course.graders.pool import Pool
-from autograder.course.graders.processes import Processes
+from autograder.course.graders.processes import sharing
 from autograder.course.graders.recovery import recovering
 from autograder.course.job import Job, job_of
 from autograder.course.kept_runs import Tell, folder_of, keep_runs, kept_runs
@@ -30,6 +31,7 @@ def grade_class(
     gpu: bool = False,
     tell: Tell | None = None,
     opened: Open | None = None,
+    meanwhile: Callable[[Sequence[Handed]], Sequence[Handed]] = lambda _: (),
 ) -> Iterator[Graded | Handed]:
     """Grade submissions, several at once; yield each as it is done.
 
@@ -46,35 +48,50 @@ def grade_class(
         Told, in a thread of its own, when an expensive call begins and ends.
     opened
         Opens graders; by default processes of this machine.
+    meanwhile
+        Called once, while graders of this machine get ready: with the submissions that are up to
+        date. Those that it returns are not: their records are gone.
     """
     check_limits(course)
     keys = Keys(course)
-    waiting: dict[Handed, str] = {}
-    for handed in work:
-        key = keys.of(handed)
-        if not force and recorded_key(course, handed) == key:
-            yield handed
-        elif not force and (graded := kept(course, handed, key)):
-            yield graded
-        else:
-            waiting[handed] = key
-    if not waiting:
-        return
-
-    def processes(width: int) -> Graders:
-        pool = Pool(min(width, len(waiting)), trust_students=trust_students, gpu=gpu, tell=tell)
-        return Processes(course, pool)
 
     def lose(job: Job, reason: str) -> Graded:
         return Grader(course).lose(job, reason)
 
-    width = width_of(jobs, gpu=gpu)
-    todo = _jobs(course, waiting)
-    for graded in recovering(opened or processes, width, todo, lose):
-        names = graded.grade.student, graded.grade.assignment
-        keep_runs(folder_of(course, *names), graded.runs)
-        keep(course, graded)
-        yield graded
+    due = {handed: keys.of(handed) for handed in work}
+    current = {h: not force and recorded_key(course, h) == key for h, key in due.items()}
+    with ExitStack() as stack:
+
+        def here(todo: Sequence[Handed]) -> Open:
+            width = min(width_of(jobs, gpu=gpu), len(todo))
+            pool = stack.enter_context(
+                Pool(width, trust_students=trust_students, gpu=gpu, tell=tell)
+            )
+            pool.load(course, todo[0].assignment)
+            return sharing(pool)(course)
+
+        changed = [handed for handed in work if not current[handed]]
+        if changed and opened is None:
+            opened = here(changed)
+        for handed in meanwhile([handed for handed in work if current[handed]]):
+            current[handed] = False
+        waiting: dict[Handed, str] = {}
+        for handed, key in due.items():
+            if current[handed]:
+                yield handed
+            elif not force and (graded := kept(course, handed, key)):
+                yield graded
+            else:
+                waiting[handed] = key
+        if not waiting:
+            return
+        todo = _jobs(course, waiting)
+        width = width_of(jobs, gpu=gpu)
+        for graded in recovering(opened or here([*waiting]), width, todo, lose):
+            names = graded.grade.student, graded.grade.assignment
+            keep_runs(folder_of(course, *names), graded.runs)
+            keep(course, graded)
+            yield graded
 
 
 def width_of(jobs: int | None, *, gpu: bool = False) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,10 +55,10 @@ def submissions(course: Course, assignment: str) -> list[Handed]:
     return found
 
 
-def empty_folders(course: Course, assignment: str) -> list[Path]:
-    """Return the folders of students that hold no notebook of an assignment."""
-    folders = sorted(course.folder("submitted").glob(f"*/{assignment}"))
-    return [folder for folder in folders if folder.is_dir() and not [*folder.glob("*.ipynb")]]
+def empty_folders(course: Course, assignment: str, handed: Sequence[Handed]) -> list[Path]:
+    """Return the folders of students that hold no notebook: what was ``handed`` lies elsewhere."""
+    others = {*course.folder("submitted").glob(f"*/{assignment}")} - {h.path.parent for h in handed}
+    return sorted(folder for folder in others if folder.is_dir())
 
 
 def read_notebook(path: Path) -> dict[str, Any]:

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from autograder.course.config import Course, CourseError
 from autograder.course.records import read_grade, recorded
 from autograder.course.release import Release
 from autograder.course.submissions import submissions
-from autograder.delivery.marks import Marks, scores
+from autograder.delivery.marks import Auto, engine_scores
 from autograder.grading.results import Grade
 from autograder.student.notebook import check_of
 
 
-def unlike(grade: Grade, marks: Marks | None) -> str:
+def unlike(grade: Grade, entered: Mapping[str, Auto] | None) -> str:
     """Say what the gradebook lacks or has otherwise of a recorded grade; nothing if they agree."""
-    if marks is None or not marks.cells:
+    if not entered:
         return "is graded, and the gradebook has no scores of it"
     for exercise in grade.exercises:
-        mark = marks.cells.get(check_of(exercise.id))
-        if mark is None or all(item.note == "manual" for item in exercise.items):
+        cell = check_of(exercise.id)
+        if cell not in entered or all(item.note == "manual" for item in exercise.items):
             continue
-        ours = None if exercise.score is None else min(exercise.score, mark.max_score)
-        if ours != mark.auto:
-            return (
-                f"has {_points(ours)} for {exercise.id}, and {_points(mark.auto)} in the gradebook"
-            )
+        score, most = entered[cell]
+        ours = None if exercise.score is None else min(exercise.score, most)
+        if ours != score:
+            return f"has {_points(ours)} for {exercise.id}, and {_points(score)} in the gradebook"
     return ""
 
 
@@ -34,17 +33,17 @@ def disagreements(course: Course, ids: Sequence[str]) -> list[str]:
     found = []
     for id in ids:
         found += _release(course, id)
-        marks = scores(course, id)
+        entered = engine_scores(course, id)
         handed = {submission.student for submission in submissions(course, id)}
         known = recorded(course, id)
-        for student in sorted(handed | known | marks.keys()):
+        for student in sorted(handed | known | entered.keys()):
             grade = read_grade(course, student, id)
-            if grade is None and student in marks and student not in handed:
+            if grade is None and student in entered and student not in handed:
                 reason = "has scores in the gradebook, and there is no submission and no record"
             elif grade is None:
-                reason = "is not graded" if student not in marks else "has no record"
+                reason = "is not graded" if student not in entered else "has no record"
             else:
-                reason = unlike(grade, marks.get(student))
+                reason = unlike(grade, entered.get(student))
             if reason:
                 found.append(f"{id}, {student}: {reason}")
     return found

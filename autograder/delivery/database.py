@@ -150,11 +150,20 @@ def read_time(path: Path) -> datetime | None:
 
 def parsed_time(text: str) -> datetime | None:
     """Return a time as nbgrader writes it, or None where it is none."""
+    text = text.strip()
     try:
-        moment: datetime | None = parse_utc(text.strip()) if text.strip() else None
+        moment: datetime | None = parse_utc(_in_utc(text) or text) if text else None
     except (ValueError, OverflowError):
         return None
     return moment
+
+
+def _in_utc(text: str) -> datetime | None:
+    """Read a time as nbgrader writes it: what reads any time takes fifty times as long."""
+    try:
+        return datetime.fromisoformat(text.removesuffix(" UTC")) if text.endswith(" UTC") else None
+    except ValueError:
+        return None
 
 
 def small_text(path: Path) -> str:

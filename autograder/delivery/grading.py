@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Self
@@ -21,7 +21,7 @@ from autograder.course.submissions import STUDENT_ID, Handed, empty_folders, sub
 from autograder.delivery import gradebook, people
 from autograder.delivery.agreement import unlike
 from autograder.delivery.bar import Bar
-from autograder.delivery.marks import scores
+from autograder.delivery.marks import engine_scores
 from autograder.delivery.nbgrader_settings import nbgrader_config
 from autograder.grading.checks import NO_GPU
 from autograder.grading.gpu import missing
@@ -120,12 +120,13 @@ def grade_and_save(
     roster = people.roster(course)
     work = []
     for id in ids:
+        there = submissions(course, id)
         outcome.notes += [
             f"{folder} holds no notebook: nothing was handed in there"
-            for folder in empty_folders(course, id)
+            for folder in empty_folders(course, id, there)
             if not students or folder.parent.name in students
         ]
-        for handed in submissions(course, id):
+        for handed in there:
             if students and handed.student not in students:
                 continue
             if waiting_for_gpu and not _waits(read_grade(course, handed.student, id)):
@@ -146,11 +147,21 @@ def grade_and_save(
         people.add_students(course, declared(course))  # a corrected name shows at once
         for id in sorted({handed.assignment for handed in work}):
             gradebook.register(course, id, Release.load(course, id).notebook)
-        outcome.notes += _entered_again(course, work)
         kept_runs.forget(course, work if force else ())
         if bar:
             bar.begin(len(work))
         withheld: dict[tuple[str, str], dict[str, set[str]]] = {}
+
+        def look(up_to_date: Sequence[Handed]) -> list[Handed]:
+            again = _entered_again(course, up_to_date)
+            for id, count in Counter(handed.assignment for handed in again).items():
+                outcome.notes.append(
+                    f"{id}: {count} were not in the gradebook as recorded; entered again"
+                )
+            for id in ids:
+                gradebook.refresh_times(course, id)
+            return again
+
         done = grade_class(
             course,
             work,
@@ -160,6 +171,7 @@ def grade_and_save(
             gpu=gpu,
             tell=bar.tell if bar else None,
             opened=opened,
+            meanwhile=look,
         )
         for result in done:
             if bar:
@@ -176,29 +188,23 @@ def grade_and_save(
                 if notice.startswith(TYPED)
             ]
         saver.finish()
-        for id in ids:
-            gradebook.refresh_times(course, id)
     outcome.problems += [_sentence(*reason, who) for reason, who in withheld.items()]
     return outcome
 
 
-def _entered_again(course: Course, work: list[Handed]) -> list[str]:
-    """Let be saved again what has a record and is not so in the gradebook; say how many."""
-    notes = []
-    for id in dict.fromkeys(handed.assignment for handed in work):
-        marks = scores(course, id)
-        again = [
-            handed
-            for handed in work
-            if handed.assignment == id
-            and (grade := read_grade(course, handed.student, id))
-            and unlike(grade, marks.get(handed.student))
-        ]
-        for handed in again:
-            reopen(course, handed)
-        if again:
-            notes.append(f"{id}: {len(again)} were not in the gradebook as recorded; entered again")
-    return notes
+def _entered_again(course: Course, recorded: Sequence[Handed]) -> list[Handed]:
+    """Let be saved again what has a record and is not so in the gradebook; return what that is."""
+    again = []
+    for id in dict.fromkeys(handed.assignment for handed in recorded):
+        entered = engine_scores(course, id)
+        for handed in recorded:
+            if handed.assignment != id:
+                continue
+            grade = read_grade(course, handed.student, id)
+            if grade and unlike(grade, entered.get(handed.student)):
+                reopen(course, handed)
+                again.append(handed)
+    return again
 
 
 class _Saver:

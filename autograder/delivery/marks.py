@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any, NamedTuple
 
 from nbgrader import api
 
@@ -15,6 +16,13 @@ from autograder.delivery.database import opened
 from autograder.delivery.hand_in import said_late
 from autograder.grading.results import ALL
 from autograder.student.notebook import CHECK, part_of
+
+
+class Auto(NamedTuple):
+    """What the engine gave for a graded cell, and what there is to be had."""
+
+    score: float | None
+    most: float
 
 
 @dataclass(frozen=True)
@@ -150,22 +158,14 @@ def scores(course: Course, assignment: str) -> dict[str, Marks]:
     """Return what the gradebook holds of an assignment, by student."""
     found: dict[str, Marks] = defaultdict(Marks)
     with opened(course) as gradebook:
-        rows = (
-            gradebook.db.query(
-                api.SubmittedAssignment.student_id,
-                api.GradeCell.name,
-                api.Grade.auto_score,
-                api.Grade.manual_score,
-                api.Grade.extra_credit,
-                api.GradeCell.max_score,
-                api.Grade.needs_manual_grade,
-            )
-            .select_from(api.Grade)
-            .join(api.GradeCell, api.GradeCell.id == api.Grade.cell_id)
-            .join(api.SubmittedNotebook, api.SubmittedNotebook.id == api.Grade.notebook_id)
-            .join(api.SubmittedAssignment)
-            .join(api.Assignment)
-            .filter(api.Assignment.name == assignment)
+        rows = _graded_cells(
+            gradebook,
+            assignment,
+            api.Grade.auto_score,
+            api.Grade.manual_score,
+            api.Grade.extra_credit,
+            api.GradeCell.max_score,
+            api.Grade.needs_manual_grade,
         )
         # A server gives rows in whatever order; points add up to the same bits in one order alone.
         for student, cell, auto, manual, extra, *rest in sorted(rows, key=lambda row: row[:2]):
@@ -204,6 +204,29 @@ def scores(course: Course, assignment: str) -> dict[str, Marks]:
                 marks.leave_out([part_of(id, part) for id in exercises], best)
             marks.mark_stars(exercises, counting.stars)
     return dict(found)
+
+
+def engine_scores(course: Course, assignment: str) -> dict[str, dict[str, Auto]]:
+    """Return what the engine gave, by student and graded cell: no more, for a large class."""
+    found: dict[str, dict[str, Auto]] = defaultdict(dict)
+    with opened(course) as gradebook:
+        columns = api.Grade.auto_score, api.GradeCell.max_score
+        for student, cell, *auto in _graded_cells(gradebook, assignment, *columns):
+            found[student][cell] = Auto(*auto)
+    return dict(found)
+
+
+def _graded_cells(gradebook: Any, assignment: str, *columns: Any) -> Any:
+    """Query rows of student, cell and these columns."""
+    return (
+        gradebook.db.query(api.SubmittedAssignment.student_id, api.GradeCell.name, *columns)
+        .select_from(api.Grade)
+        .join(api.GradeCell, api.GradeCell.id == api.Grade.cell_id)
+        .join(api.SubmittedNotebook, api.SubmittedNotebook.id == api.Grade.notebook_id)
+        .join(api.SubmittedAssignment)
+        .join(api.Assignment)
+        .filter(api.Assignment.name == assignment)
+    )
 
 
 @dataclass(frozen=True)

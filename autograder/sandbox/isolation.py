@@ -21,12 +21,15 @@ import functools
 import json
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from autograder.sandbox import advice
 from autograder.sandbox.jails import control
 from autograder.sandbox.jails.jail import JAILS
+
+_PROBING = threading.Lock()
 
 #: From the strongest to the weakest.
 TIERS = tuple(JAILS)
@@ -91,7 +94,6 @@ class Isolation:
         return [advice.on(what) for what in failed]
 
 
-@functools.cache
 def probe() -> Isolation:
     """Try every part of the isolation in processes of their own, once.
 
@@ -100,6 +102,12 @@ def probe() -> Isolation:
     Isolation
         The strongest tier all of whose parts work.
     """
+    with _PROBING:  # who asks meanwhile waits for the answer
+        return _probed()
+
+
+@functools.cache
+def _probed() -> Isolation:
     tried: dict[str, Trial] = {}
     for tier, jail in JAILS.items():
         if jail.wrapper in tried and not tried[jail.wrapper].ok:

@@ -28,7 +28,7 @@ def machine(monkeypatch, *broken, bwrap=True):
         return (*wrapped, *(Trial(p, p not in broken, "tried") for p in JAILS[tier].attempts))
 
     monkeypatch.setattr(isolation, "_tried", tried)
-    return isolation.probe.__wrapped__()
+    return isolation._probed.__wrapped__()
 
 
 class TestTiers:
@@ -63,7 +63,7 @@ class TestTiers:
     @pytest.mark.sandbox
     def test_without_bubblewrap_this_machine_gives_tier_b(self, monkeypatch):
         monkeypatch.setattr(bubblewrap, "installed", lambda: None)
-        assert isolation.probe.__wrapped__().tier == "B"
+        assert isolation._probed.__wrapped__().tier == "B"
 
 
 class TestAdvice:

@@ -29,7 +29,10 @@ _SOCKET = 107 - len("/pymp-xxxxxxxx/listener-xxxxxxxx")  # what a socket's name 
 
 
 def warm_up() -> None:
-    """Start the process that graders are forked from; it imports while the caller goes on."""
+    """Start what takes its time while the caller goes on.
+
+    The process that graders are forked from imports, and the isolation is tried.
+    """
     forkserver.set_forkserver_preload(_PRELOADED)
     # Its arrays are small, and a second thread would take a processor from students' code.
     with (
@@ -37,6 +40,7 @@ def warm_up() -> None:
         _short_folder(),
     ):
         forkserver.ensure_running()
+    threading.Thread(target=probe, daemon=True).start()
 
 
 @contextmanager
@@ -98,6 +102,11 @@ class Pool:
         """Have a submission graded by the next process that is free."""
         return self._executor.submit(_grade, str(course.root), job)
 
+    def load(self, course: Course, assignment: str) -> None:
+        """Have the processes get ready for an assignment; what goes wrong, its first job says."""
+        for _ in range(self.width):
+            self._executor.submit(_load, str(course.root), assignment)
+
     def alone(self) -> Pool:
         """Return one of a single process, which tells what it judges."""
         return Pool(1, trust_students=self._trust, gpu=self._gpu, tell=self._tell)
@@ -136,14 +145,10 @@ class _Here:
         self._root = ""
         self._grader: Grader | None = None
 
-    def grade(self, root: str, job: Job) -> Graded:
-        if self._grader is None or root != self._root:
-            self._load(root)
-        assert self._grader
-        return self._grader.grade_job(job)
-
-    def _load(self, root: str) -> None:
+    def grader(self, root: str) -> Grader:
         """Keep one course alone: its references are modules, and another's have the same names."""
+        if self._grader is not None and root == self._root:
+            return self._grader
         if self._grader is not None:
             self._grader.close()
             self._grader = None
@@ -152,6 +157,7 @@ class _Here:
             Course.load(root), gpu=self._gpu, tell=self._tell, zygotes=self._zygotes
         )
         self._root = root
+        return self._grader
 
 
 _here: _Here
@@ -180,5 +186,9 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
+def _load(root: str, assignment: str) -> None:
+    _here.grader(root).get_ready(assignment)
+
+
 def _grade(root: str, job: Job) -> Graded:
-    return _here.grade(root, job)
+    return _here.grader(root).grade_job(job)
