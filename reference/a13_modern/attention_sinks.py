@@ -66,6 +66,26 @@ def sum_first():
     ]
 
 
+@steps.alternative
+def numerator_first():
+    """Put the softmax weight in the place of the numerator first."""
+    return [
+        "= p_i*sum(exp(s_k), k)/(1 + sum(exp(s_k), k))  # definition",
+        "= p_i*exp(L)/(1 + exp(L))  # definition",
+        "= p_i/(1 + exp(-L))",
+    ]
+
+
+@steps.alternative
+def in_latex():
+    """Write fractions and powers as on paper."""
+    return [
+        r"\frac{e^{s_i}}{1 + e^L}",
+        r"\frac{e^{s_i} / e^L}{e^{-L} + 1}",
+        r"\frac{p_i}{1 + e^{-L}}",
+    ]
+
+
 def with_sink(s, sink=0.0):
     """The weights of all keys but the last one, which is the sink."""
     return softmax(np.append(s, sink))[:-1]
@@ -196,6 +216,18 @@ def softmax_made_smaller(x, axis=-1, sink=0.0):
     return np.exp(x - np.logaddexp(L, sink))
 
 
+@exercise.alternative
+def slice_by_slice(x, axis=-1, sink=0.0):
+    """One softmax for each slice, shifted by the largest of its scores and the sink."""
+
+    def of_one(z):
+        top = max(z.max(), sink)
+        e = np.exp(z - top)
+        return e / (e.sum() + np.exp(sink - top))
+
+    return np.apply_along_axis(of_one, axis, x)
+
+
 def scores(rng, *shape):
     """Scores of moderate size."""
     return 2 * rng.normal(size=shape)
@@ -225,6 +257,9 @@ def large_and_small_scores(call, rng):
     for x in ([1000.0, 1000], [-800.0, -801], [1000.0, -1000], [-1000.0, -1000, 0.5]):
         agree(call(np.array(x)), with_sink(np.array(x)))
     agree(call(np.array([-1000.0, -1001]), sink=-1000.0), with_sink([-1000, -1001], -1000.0))
+    rows = np.array([[1000.0, 999], [-1000.0, -1001]])
+    right = [with_sink(row, -1000.0) for row in rows]
+    agree(call(rows, sink=-1000.0), right, what="the result for unlike rows", credit=0.5)
 
 
 @exercise.check(points=0.25)
@@ -281,6 +316,15 @@ def largest_score_alone(x, axis=-1, sink=0.0):
         top = x.max(axis=axis, keepdims=True)
         e = np.exp(x - top)
         return e / (np.exp(sink - top) + e.sum(axis=axis, keepdims=True))
+
+
+@exercise.misconception(credit=0.5)
+def one_shift_for_all(x, axis=-1, sink=0.0):
+    """You subtract the largest of all scores. Rows far below it need a number of their own."""
+    top = max(x.max(), x.dtype.type(sink))
+    with np.errstate(invalid="ignore"):
+        e = np.exp(x - top)
+        return e / (e.sum(axis=axis, keepdims=True) + np.exp(sink - top))
 
 
 @exercise.misconception(credit=0.4)
@@ -344,6 +388,28 @@ def from_a_cache(Q, K, V, w, sinks):
         kept = sorted({*range(min(sinks, i + 1)), *range(max(0, i - w + 1), i + 1)})
         rows.append(softmax(K[kept] @ Q[i] / np.sqrt(Q.shape[1])) @ V[kept])
     return np.array(rows)
+
+
+@exercise.alternative
+def blocked_with_a_large_number(Q, K, V, w, sinks):
+    """Say which keys are hidden: those ahead, and those too old that are no sinks."""
+    i, j = np.ogrid[: len(Q), : len(Q)]
+    hidden = (j > i) | ((i - j >= w) & (j >= sinks))
+    S = np.where(hidden, -1e30, np.einsum("id,jd->ij", Q, K) / Q.shape[1] ** 0.5)
+    E = np.exp(S - S.max(axis=1, keepdims=True))
+    return E @ V / E.sum(axis=1, keepdims=True)
+
+
+@exercise.alternative
+def mask_row_by_row(Q, K, V, w, sinks):
+    """Write the mask in a loop over the queries: first the window, then the sinks."""
+    n = len(Q)
+    S = np.full((n, n), -np.inf)
+    scores = Q @ K.T / np.sqrt(K.shape[1])
+    for i in range(n):
+        for part in (slice(max(0, i - w + 1), i + 1), slice(0, min(sinks, i + 1))):
+            S[i, part] = scores[i, part]
+    return softmax(S) @ V
 
 
 def qkv(rng, n, d=4, d_v=3):

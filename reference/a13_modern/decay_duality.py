@@ -200,6 +200,16 @@ def in_chunks_of_sixteen(Q, K, V, a):
     return in_chunks(Q, K, V, a, 16)
 
 
+@exercise.alternative
+def state_on_its_side(Q, K, V, a):
+    """A row of the state for each value, so that the query comes last."""
+    S, Y = np.zeros((V.shape[1], K.shape[1])), np.zeros(V.shape)
+    for t, factor in enumerate(a):
+        S = factor * S + V[t][:, None] * K[t]
+        Y[t] = S @ Q[t]
+    return Y
+
+
 @exercise.check(points=0.5, visible=True)
 def recurrence_matches_the_table(call, rng):
     """decay_recurrent gives what the definition gives, token by token."""
@@ -290,6 +300,18 @@ def pair_by_pair(Q, K, V, a):
     return Y
 
 
+@exercise.alternative
+def distance_by_distance(Q, K, V, a):
+    """All pairs of one distance at once; each distance more brings one more factor."""
+    n, Y = len(a), np.zeros(V.shape)
+    stretch = np.ones(n)
+    for lag in range(n):
+        scores = stretch * (Q[lag:] * K[: n - lag]).sum(axis=1)
+        Y[lag:] += scores[:, None] * V[: n - lag]
+        stretch = stretch[:-1] * a[lag + 1 :]
+    return Y
+
+
 @exercise.check(points=0.75, visible=True)
 def table_matches_the_recurrence(call, rng):
     """decay_quadratic gives what the recurrence gives."""
@@ -355,6 +377,38 @@ def products_from_behind(Q, K, V, a, c):
         Y[part] = table(Q[part], K[part], V[part], b) + np.cumprod(b)[:, None] * (Q[part] @ S)
         S = b.prod() * S + np.einsum("t,td,tv->dv", out, K[part], V[part])
     return Y
+
+
+@exercise.alternative
+def states_first(Q, K, V, a, c):
+    """All states in a first pass, all outputs in a second one."""
+    chunks = [tuple(x[s : s + c] for x in (Q, K, V, a)) for s in range(0, len(a), c)]
+    S, states = np.zeros((K.shape[1], V.shape[1])), []
+    for _, k, v, b in chunks:
+        states.append(S)
+        S = np.prod(b) * S + k.T @ (decays(b)[-1][:, None] * v)
+    rows = [
+        table(q, k, v, b) + (np.cumprod(b)[:, None] * q) @ S
+        for (q, k, v, b), S in zip(chunks, states, strict=True)
+    ]
+    return np.vstack(rows)
+
+
+@exercise.alternative
+def all_chunks_at_once(Q, K, V, a, c):
+    """Fill up the last chunk; only the state goes from chunk to chunk in a loop."""
+    n = len(a)
+    fill = -n % c
+    q, k, v = (np.pad(x, ((0, fill), (0, 0))).reshape(-1, c, x.shape[1]) for x in (Q, K, V))
+    b = np.append(a, np.ones(fill)).reshape(-1, c)
+    later = np.tri(c, k=-1, dtype=bool)
+    inside = np.tril(np.cumprod(np.where(later, b[:, :, None], 1.0), axis=1))
+    into, new = np.cumprod(b, axis=1), np.einsum("ut,utd,utv->udv", inside[:, -1], k, v)
+    S = np.zeros_like(new)
+    for u in range(1, len(S)):
+        S[u] = into[u - 1, -1] * S[u - 1] + new[u - 1]
+    Y = (inside * np.einsum("utd,usd->uts", q, k)) @ v + into[..., None] * (q @ S)
+    return Y.reshape(-1, V.shape[1])[:n]
 
 
 @exercise.check(points=0.4, visible=True)

@@ -227,6 +227,13 @@ def piece_by_piece(pieces, gain, U, eps=1e-5):
     return np.stack([(piece * scale) @ U for piece in pieces])
 
 
+@exercise.alternative
+def one_sum_over_indices(pieces, gain, U, eps=1e-5):
+    """Multiply by one over the root mean square, all in one sum over indices."""
+    scale = (np.square(pieces.sum(axis=0)).mean(axis=-1) + eps) ** -0.5
+    return np.einsum("p...d,...,d,dv->p...v", pieces, scale, gain, U)
+
+
 ECHO = {name: w.astype(float) for name, w in np.load(data_file("a11_theory/echo.npz")).items()}
 
 

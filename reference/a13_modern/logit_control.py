@@ -297,6 +297,17 @@ def in_latex():
     ]
 
 
+@bound_steps.alternative
+def factor_taken_out():
+    """Compare term by term, take the largest logarithm out, and add the weights up."""
+    return [
+        "<= sum(p_k*max(log(p_j), j), k)  # largest term",
+        "= max(log(p_j), j)*sum(p_k, k)",
+        "= max(log(p_j), j)*1  # weights sum to one",
+        "= max(log(p_k), k)",
+    ]
+
+
 gains = np.array([1, 3, 5])
 
 
@@ -477,6 +488,26 @@ def with_a_small_epsilon(Q, K, V, gain=None, cap=None, mask=None):
         Q, K = (x / (np.linalg.norm(x, axis=1)[:, None] + 1e-9) for x in (Q, K))
     s = Q @ K.T * (1 / np.sqrt(Q.shape[1]) if gain is None else gain)
     return weigh(bend(s, cap), mask) @ V
+
+
+@exercise.alternative
+def query_by_query(Q, K, V, gain=None, cap=None, mask=None):
+    """A loop over the queries, each with the keys that it may see."""
+
+    def direction(x):
+        length = np.sqrt(x @ x)
+        return x / length if length > 0 else x
+
+    rows = []
+    for i, q in enumerate(Q):
+        seen = np.arange(len(K)) if mask is None else np.flatnonzero(mask[i])
+        if gain is None:
+            s = K[seen] @ q / np.sqrt(len(q))
+        else:
+            s = np.array([gain * (direction(k) @ direction(q)) for k in K[seen]])
+        p = softmax(s if cap is None else np.tanh(s / cap) * cap)
+        rows.append(p @ V[seen])
+    return np.array(rows)
 
 
 def qkv(rng, n=4, m=5, d_k=3, d_v=2):

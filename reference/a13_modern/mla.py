@@ -197,6 +197,19 @@ def head_by_head(q, q_r, c, k_r, W_UK, W_UV, mask=None):
     return np.stack(outputs)
 
 
+@exercise.alternative
+def heads_below_each_other(q, q_r, c, k_r, W_UK, W_UV, mask=None):
+    """The queries of all heads in one matrix, and a very negative number where masked."""
+    h, n, _ = q.shape
+    query = np.matmul(q, W_UK.transpose(0, 2, 1)).reshape(h * n, -1)
+    scores = (query @ c.T + q_r.reshape(h * n, -1) @ k_r.T) / root(q, q_r)
+    if mask is not None:
+        scores = np.where(np.tile(mask, (h, 1)), scores, -1e30)
+    E = np.exp(scores - scores.max(axis=1, keepdims=True))
+    means = E @ c / E.sum(axis=1, keepdims=True)
+    return means.reshape(h, n, -1) @ W_UV
+
+
 def rebuilt(q, q_r, c, k_r, W_UK, W_UV, mask=None, scores=None):
     """Attention with keys and values of every head."""
     if scores is None:

@@ -259,6 +259,30 @@ def own_copies_of_the_keys(x, P, h, g, base=10000.0, eps=1e-5, positions=None):
     return x + swiglu(norm(x, P["norm2"], eps), P)
 
 
+@exercise.alternative
+def groups_by_einsum(x, P, h, g, base=10000.0, eps=1e-5, positions=None):
+    """Rotate with cosine and sine; query heads have an axis for their group."""
+    front, n = x.shape[:-1], x.shape[-2]
+    d_k = P["wq"].shape[1] // h
+    at = np.arange(n) if positions is None else positions
+    angles = np.outer(at, base ** (-np.arange(0, d_k, 2) / d_k))[:, None]
+
+    def turned(z):
+        a, b = z[..., 0::2], z[..., 1::2]
+        pairs = a * np.cos(angles) - b * np.sin(angles), a * np.sin(angles) + b * np.cos(angles)
+        return np.stack(pairs, axis=-1).reshape(z.shape)
+
+    y = norm(x, P["norm1"], eps)
+    q, k, v = ((y @ P[w]).reshape(*front, -1, d_k) for w in ("wq", "wk", "wv"))
+    q = turned(q).reshape(*front, g, h // g, d_k)
+    S = np.einsum("...igrd,...jgd->...grij", q, turned(k)) / np.sqrt(d_k)
+    S = np.where(np.tri(n, dtype=bool), S, -1e30)
+    E = np.exp(S - S.max(axis=-1, keepdims=True))
+    out = np.einsum("...grij,...jgd->...igrd", E / E.sum(axis=-1, keepdims=True), v)
+    x = x + out.reshape(*front, -1) @ P["wo"]
+    return x + swiglu(norm(x, P["norm2"], eps), P)
+
+
 def weights(rng, d=8, h=4, g=2, f=12):
     """A block of width d; the gains are not 1."""
     sides = {"wq": (d, d), "wk": (d, d // h * g), "wv": (d, d // h * g), "wo": (d, d)}

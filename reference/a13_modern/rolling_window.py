@@ -239,6 +239,19 @@ def not_initialised(w, d_k, d_v):
     return {"t": 0, "K": np.full((w, d_k), np.nan), "V": np.full((w, d_v), np.nan)}
 
 
+@exercise.alternative
+def slots_side_by_side(w, d_k, d_v):
+    """Keys and values are two parts of one array."""
+    slots = np.zeros((w, d_k + d_v))
+    return {"K": slots[:, :d_k], "V": slots[:, d_k:], "t": 0}
+
+
+@exercise.alternative
+def with_an_entry_more(w, d_k, d_v):
+    """Remember the number of slots as well."""
+    return {"w": w, "K": np.zeros([w, d_k]), "V": np.zeros([w, d_v]), "t": 0}
+
+
 @exercise.check(points=0.5)  # not visible: what stands in an empty slot is free
 def empty_slots(call, rng):
     """`K` has the shape (w, d_k), `V` (w, d_v), and `t` is 0."""
@@ -300,6 +313,31 @@ def with_a_mask(state, q, k, v):
     scores[there] = K[there] @ q / len(q) ** 0.5
     out = softmax(scores) @ np.where(there[:, None], V, 0)
     return dict(state, K=K, V=V, t=t + 1), out
+
+
+@exercise.alternative
+def back_from_the_newest(state, q, k, v):
+    """List the slots from the newest token back to the oldest."""
+    w, t = len(state["K"]), state["t"]
+    K, V = np.array(state["K"]), np.array(state["V"])
+    K[t % w], V[t % w] = k, v
+    order = [(t - back) % w for back in range(min(t + 1, w))]
+    scores = np.einsum("jd,d->j", K[order], q) / np.sqrt(K.shape[1])
+    return {"K": K, "V": V, "t": t + 1}, softmax(scores) @ V[order]
+
+
+@exercise.alternative
+def cut_and_joined(state, q, k, v):
+    """Cut the slot out and put the new row in; a slice may end behind the last slot."""
+    t = int(state["t"])
+    slot = t % len(state["K"])
+    K, V = (
+        np.concatenate([state[name][:slot], new[None], state[name][slot + 1 :]])
+        for name, new in (("K", k), ("V", v))
+    )
+    scores = K[: t + 1] @ q / len(q) ** 0.5
+    e = np.exp(scores - scores.max())
+    return {"K": K, "V": V, "t": t + 1}, e @ V[: t + 1] / e.sum()
 
 
 W = 4

@@ -232,6 +232,18 @@ def by_logarithms(d, base=10000.0, s=1.0, method="none"):
     return np.exp(np.linspace(first, last, d // 2))
 
 
+@exercise.alternative
+def powers_of_one_ratio(d, base=10000.0, s=1.0, method="none"):
+    """From pair to pair the frequency is multiplied by the same number."""
+    if s < 1 or (method == "ntk" and d == 2):
+        raise ValueError("the context must grow, and there must be two pairs")
+    ratio = base ** (-2 / d)
+    if method == "ntk":
+        ratio *= s ** (-2 / (d - 2))
+    theta = ratio ** np.arange(d // 2)
+    return theta / s if method == "pi" else theta
+
+
 def settings(rng):
     """A width, a base and a factor."""
     d, base, s = (rng.choice(x) for x in ([8, 12, 20], [1e2, 1e4, 5e5], [2.0, 5.0]))
