@@ -62,6 +62,7 @@ bench: $(VENV)/ready
 	$(BIN)/python bench/engine.py --modules numpy,sympy,torch --out $(RESULTS)/engine_torch.json
 	$(BIN)/python bench/startup.py --out $(RESULTS)/startup.json
 	$(BIN)/python bench/pipeline.py --out $(RESULTS)/pipeline.json
+	$(BIN)/python bench/resubmission.py --out $(RESULTS)/resubmission.json
 	$(BIN)/python bench/courses.py --out $(RESULTS)/courses.json
 	$(BIN)/python bench/isolation.py --out $(RESULTS)/isolation.json
 	$(BIN)/python bench/hostile.py --out $(RESULTS)/hostile.json
