@@ -150,10 +150,15 @@ def reached(tree, roots):
         name = waiting.pop()
         if name in defined and defined[name] not in found.values():
             statement = found[name] = defined[name]
-            body = getattr(statement, "body", [statement])
-            nodes = [node for part in body for node in ast.walk(part)]
-            waiting += [node.id for node in nodes if isinstance(node, ast.Name)]
+            waiting += names_in(statement)
     return found
+
+
+def names_in(statement):
+    """Return the names that a definition's body, or an assignment, uses."""
+    body = getattr(statement, "body", [statement])
+    nodes = [node for part in body for node in ast.walk(part)]
+    return [node.id for node in nodes if isinstance(node, ast.Name)]
 
 
 def inside(node):

@@ -1,6 +1,6 @@
 """Mutate the right answers of an assignment: does every change lose points?
 
-    python bench/mutation.py a03 [--only sdpa,dead_rows] [--out FILE]
+    python bench/mutation.py a03 [--only sdpa,dead_rows] [--helpers] [--out FILE]
 
 A mutant (`changes.py`) answers as a student would who made that one slip, and is graded in this
 process against the untouched reference: a part with the others right, in several variants, a
@@ -24,10 +24,12 @@ import types
 import warnings
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
-from changes import mutants, reached
+from changes import mutants, names_in, reached
 
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
@@ -40,6 +42,7 @@ from autograder.grading.parts import grade_parts
 from autograder.grading.results import Status
 
 ROOT = Path(__file__).resolve().parents[1]
+HELPERS = "reference.helpers"  # what references share: slips in it are made where asked for
 JUDGED = Path(__file__).with_name("judged.toml")
 VARIANTS = 6  # of the pool, in which a mutant may lose its points
 KINDS = ("equivalent", "tolerated", "survivors")  # of mutants that cost nothing
@@ -47,11 +50,52 @@ COLUMNS = ("mutants", "killed", *KINDS)
 SECONDS = 20.0  # of processor time for a check or the parts: more is a hang
 
 
-def load(tree, path):
-    """Return the exercise of a mutated module."""
-    module = types.ModuleType("mutant")
+def run(tree, path, name="mutant"):
+    """Return a module with what is defined in a tree."""
+    module = types.ModuleType(name)
     exec(compile(tree, str(path), "exec"), module.__dict__)
-    return module.exercise
+    return module
+
+
+def load(tree, path, helpers=None):
+    """Return the exercise of a module, which is mutated or takes mutated helpers for the right."""
+    mutated = {HELPERS: run(helpers, path, HELPERS)} if helpers else {}
+    with patch.dict(sys.modules, mutated):
+        return run(tree, path).exercise
+
+
+def slips(path, roots, students, helpers):
+    """Yield mutants of what ``roots`` need, how to load each, and whether ``students`` need it.
+
+    These are names in the module at ``path``. With ``helpers``, what it takes of them counts too.
+    """
+    source = path.read_text()
+    tree = ast.parse(source)
+    called = reached(tree, students)
+    for mutant in mutants(source, roots):
+        yield mutant, partial(load, mutant.tree, path), mutant.function in called
+    if helpers:
+        source = path.parents[1].joinpath("helpers.py").read_text()
+        shared = ast.parse(source)
+        called = reached(shared, taken(tree, students))
+        for mutant in mutants(source, taken(tree, roots)):
+            named = replace(mutant, function=place(shared, mutant.line))
+            yield named, partial(load, tree, path, mutant.tree), mutant.function in called
+
+
+def taken(tree, roots):
+    """Return the names of the helpers that a module imports and its ``roots`` reach."""
+    used = {name for statement in reached(tree, roots).values() for name in names_in(statement)}
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    found = {alias.name for node in imports if node.module == HELPERS for alias in node.names}
+    return sorted(found & used)
+
+
+def place(shared, line):
+    """Name the functions and classes that a line of the helpers is in, outermost first."""
+    defined = (n for n in ast.walk(shared) if isinstance(n, ast.FunctionDef | ast.ClassDef))
+    around = (node.name for node in defined if node.lineno <= line <= node.end_lineno)
+    return ".".join(("helpers", *around))
 
 
 def passes(exercise, mutated):
@@ -108,7 +152,7 @@ def same_answers(exercise, mutated, pool):
     return True
 
 
-def examine(course, assignment, id, judged):
+def examine(course, assignment, id, judged, helpers):
     """Return counts of an exercise's mutants, and those that cost nothing by their kind.
 
     What the checks of a function let pass was not shown to be the same, since they try some inputs
@@ -116,30 +160,28 @@ def examine(course, assignment, id, judged):
     """
     exercise = assignment.sound[id]
     path = course.root / "reference" / assignment.id / f"{id}.py"
-    source = path.read_text()
     pool = draw_pool(exercise, course.id)
     students = [function.solution.__name__ for function in exercise.functions]
     roots = [part.compute.__name__ for part in exercise.parts] + students
-    if not earns(exercise, load(ast.parse(source), path), pool[:VARIANTS]):
+    if not earns(exercise, load(ast.parse(path.read_text()), path), pool[:VARIANTS]):
         raise SystemExit(f"{id}: here the reference itself loses points")
-    called = reached(ast.parse(source), students)
     counts, found = Counter(mutants=0, killed=0), {kind: [] for kind in KINDS}
-    for mutant in mutants(source, roots):
+    for mutant, loaded, called in slips(path, roots, students, helpers):
         if mutant.function in judged["left_out"].get(id, {}):
             counts["left_out"] += 1
             continue
         counts["mutants"] += 1
         try:
-            mutated = load(mutant.tree, path)
+            mutated = loaded()
         except Exception:  # the module or a shared helper breaks: no answer can be right
             mutated = None
         if mutated is None or not earns(exercise, mutated, pool[:VARIANTS]):
             counts["killed"] += 1
             continue
         kind, reason = judgement(judged, id, mutant.key)
-        if mutant.function not in called and same_answers(exercise, mutated, pool):
+        if not called and same_answers(exercise, mutated, pool):
             kind, reason = "equivalent", "the same answer in every variant"
-        elif mutant.function not in called and answers(exercise, mutated, pool):
+        elif not called and answers(exercise, mutated, pool):
             kind, reason = "tolerated", "right to the precision that is asked for, in every variant"
         row = {"exercise": id, "function": mutant.function, "line": mutant.line}
         row |= {"before": mutant.before, "after": mutant.after, "reason": reason}
@@ -194,6 +236,7 @@ def main():
     parser = argparse.ArgumentParser(description=inspect.cleandoc(__doc__).partition("\n")[0])
     parser.add_argument("assignment", help="its id, or the beginning of it")
     parser.add_argument("--only", help="these exercises; what --out holds of others stays")
+    parser.add_argument("--helpers", action="store_true", help="also slips in the shared helpers")
     parser.add_argument("--out", type=Path, help="write what was found to this JSON file")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -213,7 +256,7 @@ def main():
     print(f"{'exercise':24}" + "".join(f"{name:>12}" for name in COLUMNS) + f"{'s':>7}")
     for name in wanted:
         start = time.perf_counter()
-        counts, found = examine(course, assignment, name, judged)
+        counts, found = examine(course, assignment, name, judged, arguments.helpers)
         counts["seconds"] = round(time.perf_counter() - start, 1)
         report["exercises"][name] = counts
         for kind, rows in found.items():

@@ -97,13 +97,13 @@ def from_a_copy(weights, h, src, dec_in, labels):
 V, H = 5, 2
 
 
-def model(rng, d=4, f=6, L=2):
-    """Weights of a small model, in which every array counts."""
+def model(rng, d=6, f=8, L=2):
+    """Weights of a small model, in which every array counts, and d/h is no other size."""
     weights = initial_weights(transformer_shapes(V, d, f, L), rng)
     return {name: array + 0.3 * rng.normal(size=array.shape) for name, array in weights.items()}
 
 
-def batch(rng, B=3, n=5, m=4):
+def batch(rng, B=4, n=5, m=7):
     """Ids of sources, inputs of the decoder and labels; some come twice."""
     return tuple(rng.integers(0, V, (B, size)) for size in (n, m, m))
 
@@ -174,7 +174,7 @@ def slopes(call, rng, weights, data, places, step=1e-5):
 def mean_loss(call, rng):
     """The loss is the mean of −log p over all labels of the batch."""
     weights, data = model(rng), batch(rng)
-    own = call.own(Transformer).make(V, 4, H, 6, 2, seeded(0))
+    own = call.own(Transformer).make(V, 6, H, 8, 2, seeded(0))
     own.weights = weights
     logits = np.asarray(own.decode(np.asarray(own.encode(data[0])), data[1]))
     agree(answered(call, weights, data)[0], cross_entropy(logits, data[2])[0], rtol=1e-6)
