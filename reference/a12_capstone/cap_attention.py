@@ -173,6 +173,12 @@ def source_and_target_exchanged(weights, src, dec_in):
     return collect(weights, dec_in, src)
 
 
+@exercise.misconception(fatal=True)
+def decoder_reads_the_source(weights, src, dec_in):
+    """You gave the decoder the source as well. It reads `dec_in`."""
+    return collect(weights, src, src)
+
+
 @exercise.misconception(credit=0.5)
 def first_example_only(weights, src, dec_in):
     """These are the maps of one example. The whole batch is asked for."""

@@ -489,10 +489,12 @@ def decodes(call, rng):
     weights, memory = drawn(rng), rng.normal(size=(3, 6, D))
     there = [hushed(weights, heard) for heard in CASES.values()]
     found = [built(call, each).decode(memory, tgt) for each in there]
+    other = there[0] | {"target": -there[0]["target"]}
     require(
-        not np.array_equal(found[0], found[-1]),
+        not np.array_equal(found[0], found[-1])
+        and not np.array_equal(found[0], built(call, other).decode(memory, tgt)),
         "the logits are the same whatever arrays come into `weights`: look them up when you need "
-        "them, and keep no copies",
+        "them, and keep no copies, nor any of a table",
     )
     for case, logits, each in zip(CASES, found, there, strict=True):
         right = Expected(call, each).decode(memory, tgt)
@@ -975,6 +977,18 @@ def tables_among_the_layers():
 def all_on_two_sides():
     """Layers alone are asked for at first: neither tables nor the map to logits belong to them."""
     return [17_088 + 288, 25_664 + 288 + 297, 43_625]
+
+
+@parameters.misconception(credit=0.5)
+def one_table_left_out():
+    """All includes two tables of embeddings: one of the source, and one of the target."""
+    return [17_088, 25_664, 43_625 - 288]
+
+
+@parameters.misconception(credit=0.5)
+def map_to_logits_left_out():
+    """All includes the map to the logits, with its bias."""
+    return [17_088, 25_664, 43_625 - 297]
 
 
 @parameters.misconception()
