@@ -230,6 +230,13 @@ def heads_cut_out_of_rows(x, y, weights, h, mask=None):
     return merge_heads(out) @ weights["W_o"] + weights["b_o"], maps
 
 
+@exercise.misconception(credit=0.5)
+def maps_averaged(x, y, weights, h, mask=None):
+    """You averaged the maps over the heads. Each head keeps its own."""
+    out, maps = multi_head(x, y, weights, h, mask)
+    return out, maps.mean(axis=1)
+
+
 @exercise.misconception(fatal=True)
 def only_one_head(x, y, weights, h, mask=None):
     """You attend once, over the whole width. Each head has its own columns."""
@@ -589,6 +596,24 @@ class EnlargedWithPositions(Transformer):
         return (self.weights[name][ids] + positional_encoding(ids.shape[1], d)) * np.sqrt(d)
 
 
+@exercise.misconception(credit=0.5)
+class EnlargedWithoutARoot(Transformer):
+    """You multiplied the embedding by d. Its root is asked for."""
+
+    def _embed(self, name, ids):
+        d = self.weights[name].shape[1]
+        return self.weights[name][ids] * d + positional_encoding(ids.shape[1], d)
+
+
+@exercise.misconception(credit=0.5)
+class PositionsFromOne(Transformer):
+    """Your positions begin at 1. The first one is 0."""
+
+    def _embed(self, name, ids):
+        d = self.weights[name].shape[1]
+        return self.weights[name][ids] * np.sqrt(d) + positional_encoding(ids.shape[1] + 1, d)[1:]
+
+
 @exercise.misconception
 class OneTableForBoth(Transformer):
     """Source and target have tables of their own."""
@@ -654,6 +679,23 @@ class FirstNormAgain(Transformer):
 
     def _norm(self, place, number, x, new):
         return super()._norm(place, 1, x, new)
+
+
+@exercise.misconception(credit=0.3)
+class SecondNormAgain(Transformer):
+    """The last norm of a decoder's layer uses gamma2 and beta2. It has a scale and a shift too."""
+
+    def _norm(self, place, number, x, new):
+        return super()._norm(place, min(number, 2), x, new)
+
+
+@exercise.misconception(credit=0.3)
+class ShortcutFromTheStart(Transformer):
+    """The shortcut around the feed-forward layer begins behind the first norm, not before it."""
+
+    def _encoder(self, place, x):
+        inner = self._norm(place, 1, x, self._look(f"{place}.self", x, x))
+        return self._norm(place, 2, x, self._forward(place, inner))
 
 
 @exercise.misconception(credit=0.3)
