@@ -56,8 +56,9 @@ except ImportError:
 # need.
 #
 # **All weights have names.** A `Transformer` keeps its arrays in one dictionary, `weights`. That makes
-# saving, loading and training simple: whoever changes an array there changes the model. So look
-# weights up when you need them, and keep no copies. The names, with `i` counting layers from 0:
+# saving, loading and training simple: whoever changes an array there, or puts another dictionary in
+# its place, changes the model. So look weights up in `self.weights` when you need them, and keep no
+# copies. The names, with `i` counting layers from 0:
 #
 # | name | shape | is |
 # |---|---|---|

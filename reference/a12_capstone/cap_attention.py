@@ -173,10 +173,22 @@ def source_and_target_exchanged(weights, src, dec_in):
     return collect(weights, dec_in, src)
 
 
+@exercise.misconception(fatal=True)
+def decoder_reads_the_source(weights, src, dec_in):
+    """You gave the decoder the source as well. It reads `dec_in`."""
+    return collect(weights, src, src)
+
+
 @exercise.misconception(credit=0.5)
 def first_example_only(weights, src, dec_in):
     """These are the maps of one example. The whole batch is asked for."""
     return {name: maps[:1] for name, maps in collect(weights, src, dec_in).items()}
+
+
+@exercise.misconception(credit=0.5)
+def maps_transposed(weights, src, dec_in):
+    """Rows and columns are exchanged: a row holds the weights of one query."""
+    return {name: np.swapaxes(m, -1, -2) for name, m in collect(weights, src, dec_in).items()}
 
 
 class Uncovered(Recording):
@@ -314,6 +326,12 @@ def distance(call, rng):
 def distance_squared(maps):
     """The root is missing."""
     return head_distance(maps) ** 2
+
+
+@exercise.misconception(fatal=True)
+def distance_of_sums(maps):
+    """You added up the batch before you measured. Average it."""
+    return head_distance(maps) * len(maps)
 
 
 @exercise.misconception(fatal=True)
@@ -479,6 +497,12 @@ def along_the_queries(maps):
 def rows_added_up(maps):
     """You added up the entropies of all rows. Their mean is asked for."""
     return row_entropy(maps) * maps.shape[2]
+
+
+@exercise.misconception(fatal=True)
+def whole_batch_added_up(maps):
+    """You added up the entropies of all rows of the batch. Their mean is asked for."""
+    return row_entropy(maps) * maps.shape[0] * maps.shape[2]
 
 
 @exercise.misconception(fatal=True)

@@ -233,6 +233,12 @@ def fused_and_causal(Q, K, V):
     return scaled_dot_product_attention(Q, K, V, is_causal=True)
 
 
+@exercise.misconception(fatal=True)
+def fused_among_heads(Q, K, V):
+    """You exchanged heads and tokens first. The kernel takes (B, h, n, d), as the tensors come."""
+    return fused_attention(*(x.transpose(1, 2) for x in (Q, K, V))).transpose(1, 2)
+
+
 def features(x):
     """elu(x) + 1."""
     return x.where(x > 0, x.exp() - 1) + 1
@@ -369,16 +375,23 @@ def exponent(n, seconds):
     return np.polyfit(np.log(n[1:]), np.log(seconds[1:]), 1)[0]
 
 
+def lengths(n):
+    """Tell whether these are whole numbers, each at least 1.5 times the last."""
+    return np.all(n == n.round()) and np.all(n[1:] >= 1.5 * n[:-1])
+
+
 def shown_by(table):
     """What a table of measured times is evidence of; where it shows nothing, a person decides."""
     n, *times = table
     explicit, _, linear = times
     if np.any(table <= 0) or any(np.ptp(row) == 0 for row in times):
         return "no times"
-    if np.any(n != n.round()) or np.any(n[1:] < 1.5 * n[:-1]):
-        return "no lengths"
+    if not lengths(n):
+        return "columns" if lengths(table[:, 0]) else "no lengths"
     if max(map(max, times)) > 60:
         return "not seconds"
+    if n[-1] >= 8192 and all(row[-1] < 2 * row[0] for row in times):
+        return "not waited for"
     slow, fast = exponent(n, explicit), exponent(n, linear)
     if explicit[-1] > 2 * linear[-1] and slow > fast + 0.4 and 1.3 < slow < 2.8 and fast < 1.6:
         return "a comparison"
@@ -421,6 +434,19 @@ def nothing_measured():
 def lengths_missing():
     """The first row holds the four lengths, whole numbers, each at least 1.5 times the last."""
     return example()[[1, 1, 2, 3]]
+
+
+@report.misconception()
+def in_columns():
+    """You wrote columns. The lengths are the first row, and each method has a row of its own."""
+    return example().T
+
+
+@report.misconception()
+def not_waited_for():
+    """No method takes longer for longer inputs: was the GPU done when you looked at the clock?"""
+    n = 2048 * 2.0 ** np.arange(4)
+    return np.array([n, *np.outer([4e-5, 2e-5, 1e-4], [1, 1.02, 1.01, 1.03])])
 
 
 @exercise.part(points=0.5, answer=Numbers(unit="GiB"))
@@ -553,6 +579,18 @@ def the_other_way_round(madds):
 def of_lengths_alone(n):
     """n² against n leaves out the width: how often does d stand in either count?"""
     return n
+
+
+@ratio.misconception()
+def of_the_whole_width(n, h):
+    """You divided by the width of all heads together. How often do heads stand in either count?"""
+    return n / (h * D)
+
+
+@ratio.misconception()
+def squared(madds):
+    """You squared the ratio. How often does n stand in either count, and d?"""
+    return (madds[0] / madds[1]) ** 2
 
 
 @ratio.misconception()

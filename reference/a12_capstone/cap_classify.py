@@ -294,6 +294,26 @@ class NotEnlarged(Classifier):
         return self._block(self.weights["embed"][x] + places)
 
 
+@exercise.misconception(credit=0.5)
+class EnlargedWithoutARoot(Classifier):
+    """You multiplied the embedding by d. Its root is asked for."""
+
+    def _encoded(self, x, positions):
+        d = self.weights["embed"].shape[1]
+        places = positional_encoding(x.shape[1], d) if positions else 0
+        return self._block(d * self.weights["embed"][x] + places)
+
+
+@exercise.misconception(credit=0.5)
+class PositionsFromOne(Classifier):
+    """Your positions begin at 1. The first one is 0."""
+
+    def _encoded(self, x, positions):
+        d = self.weights["embed"].shape[1]
+        places = positional_encoding(x.shape[1] + 1, d)[1:] if positions else 0
+        return self._block(np.sqrt(d) * self.weights["embed"][x] + places)
+
+
 @exercise.misconception
 class NoOutputBias(Classifier):
     """The map to logits has no bias."""

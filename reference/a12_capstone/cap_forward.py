@@ -230,6 +230,13 @@ def heads_cut_out_of_rows(x, y, weights, h, mask=None):
     return merge_heads(out) @ weights["W_o"] + weights["b_o"], maps
 
 
+@exercise.misconception(credit=0.5)
+def maps_averaged(x, y, weights, h, mask=None):
+    """You averaged the maps over the heads. Each head keeps its own."""
+    out, maps = multi_head(x, y, weights, h, mask)
+    return out, maps.mean(axis=1)
+
+
 @exercise.misconception(fatal=True)
 def only_one_head(x, y, weights, h, mask=None):
     """You attend once, over the whole width. Each head has its own columns."""
@@ -489,10 +496,12 @@ def decodes(call, rng):
     weights, memory = drawn(rng), rng.normal(size=(3, 6, D))
     there = [hushed(weights, heard) for heard in CASES.values()]
     found = [built(call, each).decode(memory, tgt) for each in there]
+    other = there[0] | {"target": -there[0]["target"]}
     require(
-        not np.array_equal(found[0], found[-1]),
+        not np.array_equal(found[0], found[-1])
+        and not np.array_equal(found[0], built(call, other).decode(memory, tgt)),
         "the logits are the same whatever arrays come into `weights`: look them up when you need "
-        "them, and keep no copies",
+        "them, and keep no copies, nor any of a table",
     )
     for case, logits, each in zip(CASES, found, there, strict=True):
         right = Expected(call, each).decode(memory, tgt)
@@ -587,6 +596,24 @@ class EnlargedWithPositions(Transformer):
         return (self.weights[name][ids] + positional_encoding(ids.shape[1], d)) * np.sqrt(d)
 
 
+@exercise.misconception(credit=0.5)
+class EnlargedWithoutARoot(Transformer):
+    """You multiplied the embedding by d. Its root is asked for."""
+
+    def _embed(self, name, ids):
+        d = self.weights[name].shape[1]
+        return self.weights[name][ids] * d + positional_encoding(ids.shape[1], d)
+
+
+@exercise.misconception(credit=0.5)
+class PositionsFromOne(Transformer):
+    """Your positions begin at 1. The first one is 0."""
+
+    def _embed(self, name, ids):
+        d = self.weights[name].shape[1]
+        return self.weights[name][ids] * np.sqrt(d) + positional_encoding(ids.shape[1] + 1, d)[1:]
+
+
 @exercise.misconception
 class OneTableForBoth(Transformer):
     """Source and target have tables of their own."""
@@ -652,6 +679,23 @@ class FirstNormAgain(Transformer):
 
     def _norm(self, place, number, x, new):
         return super()._norm(place, 1, x, new)
+
+
+@exercise.misconception(credit=0.3)
+class SecondNormAgain(Transformer):
+    """The last norm of a decoder's layer uses gamma2 and beta2. It has a scale and a shift too."""
+
+    def _norm(self, place, number, x, new):
+        return super()._norm(place, min(number, 2), x, new)
+
+
+@exercise.misconception(credit=0.3)
+class ShortcutFromTheStart(Transformer):
+    """The shortcut around the feed-forward layer begins behind the first norm, not before it."""
+
+    def _encoder(self, place, x):
+        inner = self._norm(place, 1, x, self._look(f"{place}.self", x, x))
+        return self._norm(place, 2, x, self._forward(place, inner))
 
 
 @exercise.misconception(credit=0.3)
@@ -975,6 +1019,18 @@ def tables_among_the_layers():
 def all_on_two_sides():
     """Layers alone are asked for at first: neither tables nor the map to logits belong to them."""
     return [17_088 + 288, 25_664 + 288 + 297, 43_625]
+
+
+@parameters.misconception(credit=0.5)
+def one_table_left_out():
+    """All includes two tables of embeddings: one of the source, and one of the target."""
+    return [17_088, 25_664, 43_625 - 288]
+
+
+@parameters.misconception(credit=0.5)
+def map_to_logits_left_out():
+    """All includes the map to the logits, with its bias."""
+    return [17_088, 25_664, 43_625 - 297]
 
 
 @parameters.misconception()

@@ -505,6 +505,21 @@ def keys_forgotten(weights, h, src, dec_in, labels):
     return through(DeafKeys(weights, h), src, dec_in, labels)
 
 
+class DeafValues(Pass):
+    """See `values_forgotten`."""
+
+    def linear(self, x, W, b):
+        """Let nothing through the map to the values."""
+        out, back = super().linear(x, W, b)
+        return out, (lambda g: 0 * back(g)) if W.endswith("W_v") else back
+
+
+@exercise.misconception
+def values_forgotten(weights, h, src, dec_in, labels):
+    """What is looked at gave keys and values: add both gradients, not that of the keys alone."""
+    return through(DeafValues(weights, h), src, dec_in, labels)
+
+
 class DeafMemory(Pass):
     """See `nothing_for_the_encoder`."""
 
@@ -677,6 +692,13 @@ class SeesAhead(Pass):
 def decoder_not_masked(weights, h, src, dec_in, labels):
     """On your way there the decoder's attention to itself has no mask: it looks ahead."""
     return through(SeesAhead(weights, h), src, dec_in, labels)
+
+
+@exercise.misconception
+def loss_in_bits(weights, h, src, dec_in, labels):
+    """Your loss is in bits. Take the natural logarithm."""
+    loss, grads = loss_and_grads(weights, h, src, dec_in, labels)
+    return loss / np.log(2), grads
 
 
 @exercise.misconception
