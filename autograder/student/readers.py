@@ -47,13 +47,13 @@ def read_numbers(raw: Any, hint: Any) -> Reading:
 def _quantities(raw: Any, hint: Any) -> tuple[tuple[int, ...], list[Entry]]:
     """Return a shape and numbers in the unit that is asked for, if one is.
 
-    Without a unit a number is in this one; a unit behind the last number is that of all.
+    Without a unit a number is in this one; a unit behind the last number of a text is that of all.
     """
     unit = hint.get("unit", "")
     shape, numbers = entries(raw, shape=hint.get("shape"), units=bool(unit))
     if not unit:
         return shape, numbers
-    last = numbers[-1].unit if numbers else ""
+    last = numbers[-1].unit if numbers and isinstance(raw, str) else ""
     converted = []
     for number in numbers:
         factor = unit_factor(number.unit or last or unit, unit)

@@ -368,6 +368,12 @@ def test_the_sign_of_percent_may_be_left_out(text):
     assert read(text, hint).value == pytest.approx([0.52, 1.5])
 
 
+def test_the_last_unit_is_that_of_one_text_and_of_no_other():
+    hint = {"kind": "numbers", "shape": [2], "unit": "GiB"}
+    assert read("1024 6144 MiB", hint).value.tolist() == [1, 6]
+    assert read(["1", "6144 MiB"], hint).value.tolist() == [1, 6]
+
+
 def test_commas_that_group_digits_get_a_word():
     with pytest.raises(FormatError, match="separates numbers: 1048576, not 1,048,576"):
         read("1,048,576 2,097,152", {"kind": "count", "shape": [2]})
