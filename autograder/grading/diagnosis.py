@@ -22,6 +22,7 @@ from autograder.exercise import (
     recognise,
 )
 from autograder.exercise.part import arguments, computation
+from autograder.exercise.slips import OF_SIZE, by_chance
 from autograder.exercise.standing_in import standing_in
 from autograder.sandbox import StudentError
 
@@ -72,7 +73,7 @@ def judge(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> Judgeme
         first = Judgement(0, feedback=f"This has to follow from your own `{name}`.")
     if first.credit == 1:
         return first
-    rights = [true[part.name]]
+    follows: list[Any] = []
     # First by the references' functions: what those of the student's own give may be worth less.
     for compute, earlier in product(part.routes, ({}, own.earlier)):
         needs = set(arguments(compute))
@@ -91,9 +92,11 @@ def judge(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> Judgeme
             return Judgement(1, "follow_through", "Right, given your earlier answers.")
         if followed.credit > first.credit and not idle:
             first = followed
-        rights.append(expected)
+        follows.append(expected)
     with np.errstate(all="ignore"):
-        return _mistaken(part, answer, true, own, first) or _slipped(part, answer, rights, first)
+        return _mistaken(part, answer, true, own, first) or _slipped(
+            part, answer, true[part.name], follows, first
+        )
 
 
 def by_itself(part: Part, answer: Any, right: Any, slack: Slack = 0.0) -> Judgement:
@@ -113,7 +116,7 @@ def misshapen(part: Part, raw: Any, true: Mapping[str, Any], own: Own) -> Judgem
     nothing = Judgement(0)
     with np.errstate(all="ignore"):
         found = _mistaken(part, answer, true, own, nothing)
-        found = found or _slipped(part, answer, [true[part.name]], nothing)
+        found = found or _slipped(part, answer, true[part.name], [], nothing)
     return found if found.note else None
 
 
@@ -175,13 +178,23 @@ def _ways(
     yield found
 
 
-def _slipped(part: Part, answer: Any, rights: list[Any], first: Judgement) -> Judgement:
-    """Name a slip that happens with any numbers, unless the kind of answer has said more."""
+def _slipped(
+    part: Part, answer: Any, right: Any, follows: list[Any], first: Judgement
+) -> Judgement:
+    """Name a slip that happens with any numbers, unless the kind of answer has said more.
+
+    Where something else ``follows`` from the student's earlier answers, an answer that is off by a
+    factor of 2, say, may be so by those: what follows is what it is compared with.
+    """
     if first.note:
         return first
-    for right in rights:
-        if slip := recognise(part.answer, answer, right):
+    other = [value for value in follows if not part.answer.same(value, right)]
+    for value in other or [right]:
+        slip = recognise(part.answer, answer, value)
+        if slip and not (other and slip in OF_SIZE and by_chance([value], [answer])):
             text = " ".join((slip.__doc__ or "").split())
+            compared = "Compared with what follows from your earlier answers:"
+            text = f"{compared} {text}" if other else text
             feedback = f"{first.feedback} {text}".strip()
             return first._replace(note=slip.__name__, feedback=feedback)
     return first

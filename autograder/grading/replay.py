@@ -19,7 +19,7 @@ from autograder.exercise import (
     rng_for,
 )
 from autograder.exercise.cache import Unfamiliar, remembered
-from autograder.exercise.slips import FUNCTION_SLIPS, Slip
+from autograder.exercise.slips import FUNCTION_SLIPS, OF_SIZE, Slip, by_chance
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.recorder import Recorder
 from autograder.grading.repeat import RecordedCalls, answers, renumbered, repeats
@@ -127,18 +127,24 @@ def _slipped(solution: Function, calls: RecordedCalls) -> Slip | None:
     pairs = [(r, each.value) for r, each in zip(right, calls.calls, strict=True) if r is not None]
     if all(alike(given, right) for right, given in pairs):
         return None
+    chance = by_chance(*zip(*pairs, strict=True))
     for slip in FUNCTION_SLIPS:
-        if all(_leads(slip, right, given) for right, given in pairs):
+        if chance and slip in OF_SIZE:
+            continue
+        # Off by 1 means too large by 1 at each call, or too small at each.
+        if any(map(all, zip(*(_led(slip, *pair) for pair in pairs), strict=False))):
             return slip
     return None
 
 
-def _leads(slip: Slip, right: Any, given: Any) -> bool:
+def _led(slip: Slip, right: Any, given: Any) -> list[bool]:
+    """Tell of each wrong answer that a slip leads to whether it was given."""
+    found: list[bool] = []
     with np.errstate(all="ignore"), contextlib.suppress(TypeError, ValueError, ArithmeticError):
         if not isinstance(right, tuple):
             right, given = np.asarray(right), np.asarray(getattr(given, "array", given))
-        return any(alike(given, wrong) for wrong in slip(right, given))
-    return False
+        found += (alike(given, wrong) for wrong in slip(right, given))
+    return found
 
 
 @remembered()

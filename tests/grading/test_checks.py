@@ -438,6 +438,39 @@ def test_a_slip_of_a_function_is_named(function, note):
     assert grade(function)["doubles"].note == note
 
 
+def counting(*sizes):
+    exercise = Exercise("counting", title="Counting", source="none")
+
+    @exercise.reference
+    def entries(x):
+        return x.size
+
+    @exercise.check(points=1)
+    def counts(call, rng):
+        """How many entries there are."""
+        found = [call(np.ones(size)) for size in sizes]
+        agree(found, tuple(sizes))
+
+    return exercise.functions[0]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "function", "note"),
+    [
+        ((12,), lambda x: x.size + 1, ""),  # one number may be anything
+        ((12,), lambda x: 2 * x.size, ""),
+        ((2, 3), lambda x: x.size + 1, ""),
+        ((12, 12), lambda x: x.size + 1, ""),
+        ((12, 17), lambda x: x.size + 1, "off_by_one"),
+        ((12, 17), lambda x: x.size + (1 if x.size == 12 else -1), ""),
+        ((2, 3, 4), lambda x: 2 * x.size, "factor_two"),
+    ],
+)
+def test_a_number_that_may_be_so_by_chance_shows_no_slip(sizes, function, note):
+    (item,) = grade_checks(counting(*sizes), function)
+    assert item.note == note
+
+
 def test_a_loaded_exercise_can_not_be_changed():
     exercise = pair()
     exercise.freeze()

@@ -96,6 +96,35 @@ def test_a_misconception_is_named_and_earns_its_credit():
     assert item.feedback == "The factor is missing."
 
 
+def test_a_slip_is_not_named_where_it_may_follow_from_an_earlier_one():
+    exercise = Exercise("sizes", title="Sizes", source="none")
+
+    @exercise.part(points=1, answer=Count())
+    def rows(n):
+        """The rows."""
+        return n
+
+    @exercise.part(points=1, answer=Count())
+    def pairs(rows):
+        """The pairs of rows."""
+        return rows * (rows - 1)
+
+    @exercise.part(points=1, answer=Numbers())
+    def size(rows):
+        """The length of a diagonal."""
+        return np.sqrt(2) * rows
+
+    first = grade(exercise, {"n": 12}, rows=12, pairs=66, size=2**1.5 * 12)
+    assert [item.note for item in first.values()] == ["", "factor_two", "factor_two"]
+    # 264 is twice the right number; by the student's own rows it is nothing in particular.
+    assert grade(exercise, {"n": 12}, rows=9, pairs=264, size=0)["pairs"].note == ""
+    # 36 is half of what follows from them: that may be chance.
+    own = grade(exercise, {"n": 12}, rows=9, pairs=36, size=2**1.5 * 9)
+    assert [item.note for item in own.values()][1:] == ["", "factor_two"]
+    said = "Compared with what follows from your earlier answers: It is off by a factor of 2"
+    assert own["size"].feedback.startswith(said)
+
+
 def test_a_value_that_may_not_be_carried_is_replaced_by_the_true_one():
     items = grade(chain(), X, a=6, b=-1, c=38)
     assert items["b"].score == 0
