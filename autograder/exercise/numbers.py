@@ -203,6 +203,16 @@ def not_divided(x):
             return 0.0
         return 1.0 if exact[off].all() else 0.5
 
+    def without(self, given: Any, mistaken: Any, right: Any, *, slack: Any = 0.0) -> Any:
+        """Put the right entries there, as if they were written with the same digits."""
+        if not np.shape(given) == np.shape(mistaken) == np.shape(right):
+            return given
+        other = given.copy()
+        np.copyto(other, right, where=close(given, mistaken, self.rule, slack))
+        if isinstance(given, WrittenNumbers):
+            other.entries = given.entries
+        return other
+
     def typed(self, value: Any) -> Any:
         """Write as many figures as are asked for, and the unit."""
         if isinstance(value, list | tuple):

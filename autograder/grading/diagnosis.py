@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -132,15 +132,19 @@ def _mistaken(
             for value, slack in _ways(part, wrong, true, own)
         )
     }
-    wholly = bool(found)
+    wholly, both = bool(found), False
     if not wholly:
         found = _in_part(part, answer, true, own)
     if not found:
+        found = _side_by_side(part, answer, true, own)
+        both = bool(found)
+    if not found:
         return None
     # Sound steps before it count; with too few digits it earns half, as what is right does.
-    credit = max(first.credit, *(wrong.credit * share for wrong, share in found.items()))
-    said = " Or: ".join(wrong.feedback for wrong in found)
-    said = f"Either: {said}" if len(found) > 1 else said
+    earned = [wrong.credit * share for wrong, share in found.items()]
+    credit = max(first.credit, min(earned) if both else max(earned))
+    said = (" And elsewhere: " if both else " Or: ").join(wrong.feedback for wrong in found)
+    said = f"Either: {said}" if len(found) > 1 and not both else said
     if not wholly and part.answer.together:
         told = dict.fromkeys([first.feedback, *(wrong.feedback for wrong in found)])
         said = " ".join(filter(None, told))
@@ -166,6 +170,32 @@ def _in_part(
         if any(shares):
             found[wrong] = max(shares)
     return found
+
+
+def _side_by_side(
+    part: Part, answer: Any, true: Mapping[str, Any], own: Own
+) -> dict[Misconception, float]:
+    """Return two misconceptions, each of which gives the wrong entries that aren't the other's.
+
+    Where several pairs do, none is named.
+    """
+    kind = part.answer
+    if np.size(answer) < 2:
+        return {}
+    rights = [right for right, _ in _ways(part, part.compute, true, own)]
+    known = [(wrong, list(_ways(part, wrong, true, own))) for wrong in part.misconceptions]
+    pairs: dict[frozenset[Misconception], dict[Misconception, float]] = {}
+    for (one, ones), (other, others) in combinations(known, 2):
+        for right, (a, reach), (b, near) in zip(rights, ones, others, strict=True):
+            if right is None or a is None or b is None:
+                continue
+            found = {
+                one: kind.made(kind.without(answer, b, right, slack=near), a, right, slack=reach),
+                other: kind.made(kind.without(answer, a, right, slack=reach), b, right, slack=near),
+            }
+            if all(found.values()):
+                pairs[frozenset(found)] = found
+    return next(iter(pairs.values())) if len(pairs) == 1 else {}
 
 
 def _ways(
