@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 from typing import Any
 
@@ -21,11 +21,14 @@ from autograder.exercise import (
     is_trivial,
     recognise,
 )
+from autograder.exercise.carried import carried
 from autograder.exercise.part import arguments, computation
 from autograder.exercise.slips import OF_SIZE, by_chance
 from autograder.exercise.standing_in import standing_in
+from autograder.grading.excuses import Mended
 from autograder.sandbox import StudentError
 
+NONE: Mapping[str, Any] = {}  #: no function of the student's
 Slack = Any  #: what rounding of carried values allows, entry by entry
 
 
@@ -49,6 +52,8 @@ class Own:
         Witnesses: what the reference has there is one of many, and nothing follows from it.
     earlier
         The student's functions of earlier exercises, by name.
+    references
+        Of these, and of the functions among what is known, what they should be.
     """
 
     known: dict[str, Any]
@@ -58,6 +63,25 @@ class Own:
     trivial: set[str] = field(default_factory=set)
     examples: frozenset[str] = frozenset()
     earlier: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    references: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+
+    def mended(self) -> Own:
+        """Return the same with the references' answers where the functions give none that fit."""
+        known = {name: self._mended(name, value) for name, value in self.known.items()}
+        earlier = {name: self._mended(name, value) for name, value in self.earlier.items()}
+        return replace(self, known=known, earlier=earlier)
+
+    @property
+    def used(self) -> bool:
+        """Has a reference answered in the place of a function?"""
+        functions = [*self.known.values(), *self.earlier.values()]
+        return any(isinstance(each, Mended) and each.used for each in functions)
+
+    def _mended(self, name: str, value: Any) -> Any:
+        right = self.references.get(name)
+        if right is None or right is value or isinstance(right, type):
+            return value
+        return Mended(value, carried(right))
 
 
 def judge(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> Judgement:
@@ -75,13 +99,21 @@ def judge(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> Judgeme
         return first
     follows: list[Any] = []
     # First by the references' functions: what those of the student's own give may be worth less.
-    for compute, earlier in product(part.routes, ({}, own.earlier)):
+    mended = own.mended()
+    ways: tuple[tuple[Own, Mapping[str, Any]], ...] = (
+        (own, {}),
+        (own, own.earlier),
+        (mended, mended.earlier),
+    )
+    for compute, (having, earlier) in product(part.routes, ways):
         needs = set(arguments(compute))
         if not earlier and not needs & (own.wrong | own.rounding.keys() | own.examples):
             continue
         with np.errstate(all="ignore"), standing_in(earlier) as cast:
-            expected, slack = _from_own(part, compute, own)
+            expected, slack = _from_own(part, compute, having)
         if expected is None or (earlier and not cast.called):
+            continue
+        if having is mended and not mended.used:
             continue
         followed = by_itself(part, answer, expected, slack)
         free = needs & own.trivial or cast.called

@@ -516,6 +516,29 @@ def test_a_number_follows_from_the_students_own_function():
     assert graded(9, broken) == (0, "")
 
 
+def test_where_the_students_own_function_gives_nothing_the_right_one_is_followed():
+    exercise = from_a_function()
+
+    @exercise.part(points=1, answer=Numbers())
+    def of_both(double):
+        """Your function's values at 3, and at the matrix (1 2; 3 5)."""
+        return [double(3.0), double(np.array([[1.0, 2.0], [3.0, 5.0]]))[1, 0]]
+
+    def graded(answer, double):
+        answers = {"at_three": 9, "of_both": answer}
+        found = grade_parts(exercise, {}, answers.__getitem__, functions={"double": double})
+        return found[1].score
+
+    def numbers_alone(x):
+        if np.ndim(x):
+            raise StudentError("exception", "no", type="ValueError")
+        return x**2
+
+    assert graded([9, 6], numbers_alone) == 1
+    assert graded([9, 9], lambda x: np.ravel(x**2)[()]) == 1  # flattened
+    assert graded([9, 7], numbers_alone) == 0.5
+
+
 def test_every_right_way_is_followed():
     exercise = from_a_formula_or_a_function()
 
