@@ -114,7 +114,7 @@ def _key(value: Any) -> Hashable:
         return value
     if isinstance(value, bool | int | float | complex | np.generic):
         return type(value), repr(value)  # 0.0 equals -0.0, and NaN nothing
-    if type(value) in (list, tuple):
+    if isinstance(value, list | tuple):
         return type(value), *map(_key, value)
     if type(value) is dict:
         return dict, *((_key(name), _key(entry)) for name, entry in value.items())

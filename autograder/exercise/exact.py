@@ -61,6 +61,12 @@ class _Exact(Answer):
         found = explains(mistaken, right, off=off, own=own, reach=np.reshape(reach, off.shape))
         return float(found)
 
+    def without(self, given: Any, mistaken: Any, right: Any, *, slack: Any = 0.0) -> Any:
+        """Put the right entries there."""
+        if not np.shape(given) == np.shape(mistaken) == np.shape(right):
+            return given
+        return np.where(np.equal(given, mistaken), right, given)
+
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and shape."""
         return with_shape({"kind": self.kind}, expected)

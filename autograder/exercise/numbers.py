@@ -169,8 +169,14 @@ def not_divided(x):
         return judge_numbers(given, expected, self.rule, slack=slack, written=written)
 
     def says_much(self, right: Any) -> bool:
-        """Deny it of a single number where the author's tolerance is a large share of it."""
-        return np.size(right) > 1 or bool((self.tolerance or 0) <= LOOSE * np.max(np.abs(right)))
+        """Deny it where the author's tolerance is so wide that wrong values are met by chance."""
+        if self.between is not None:
+            return False  # the reference's number is one of many
+        if self.tolerance is None:
+            return True
+        sizes = np.unique(np.abs(right))
+        chances = np.minimum(2 * self.tolerance / sizes[sizes > 0], 1)
+        return bool(np.prod(chances) <= 2 * LOOSE)
 
     def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
         """Compare entry by entry; arrays of different shapes are different."""
@@ -196,6 +202,16 @@ def not_divided(x):
         if not explains(mistaken, right, off=off, own=own, reach=reach):
             return 0.0
         return 1.0 if exact[off].all() else 0.5
+
+    def without(self, given: Any, mistaken: Any, right: Any, *, slack: Any = 0.0) -> Any:
+        """Put the right entries there, as if they were written with the same digits."""
+        if not np.shape(given) == np.shape(mistaken) == np.shape(right):
+            return given
+        other = given.copy()
+        np.copyto(other, right, where=close(given, mistaken, self.rule, slack))
+        if isinstance(given, WrittenNumbers):
+            other.entries = given.entries
+        return other
 
     def typed(self, value: Any) -> Any:
         """Write as many figures as are asked for, and the unit."""

@@ -168,7 +168,8 @@ def order(steps):
         """Judge the longest right chain, and the steps that don't belong there."""
         number, key = len(self._texts), expected.key
         own = [letter for letter in given if letter in key[:number]]
-        kept = max(map(self._longest, self._places(own, key)), key=len, default=())
+        places = max(self._places(own, key), key=lambda way: len(self._longest(way)))
+        kept = self._longest(places)
         wrong = [name for name, s in zip(self.distractors, key[number:], strict=True) if s in given]
         share = (len(kept) - self._by_chance) / (number - self._by_chance)
         credit = max(0.0, share - len(wrong) / max(2 * len(self.distractors), 1))
@@ -176,6 +177,8 @@ def order(steps):
         said = [self.distractors[name][1] for name in wrong]
         if misplaced:
             said.append(f"Of {len(own)} right steps {len(kept)} stand in a right order.")
+            early = own[self._too_early(places, kept)]
+            said.append(f"Step {early} stands too early: a step that it needs comes after it.")
         if missing and 2 * len(own) > number:
             said.append(f"{missing} step{'s are' if missing > 1 else ' is'} missing.")
         notes = [*wrong, *["wrong_order"] * bool(misplaced), *["missing_step"] * bool(missing)]
@@ -279,6 +282,15 @@ def order(steps):
                 without = self._longest(places[:i] + places[i + 1 :])
                 return max(with_it, without, key=len)
         return places
+
+    def _too_early(self, places: tuple[int, ...], kept: tuple[int, ...]) -> int:
+        """Return which step stands before one that it needs, if possible one that isn't kept."""
+        early = [
+            i
+            for i, place in enumerate(places)
+            if any((other, place) in self._before for other in places[i + 1 :])
+        ]
+        return next((i for i in early if places[i] not in kept), early[0])
 
 
 def _leaves(steps: Any) -> Iterator[Any]:

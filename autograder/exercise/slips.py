@@ -8,7 +8,7 @@ it is true whatever the reason.  An author's misconceptions come first.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import permutations
 from typing import Any
 
@@ -21,6 +21,9 @@ Slip = Callable[[Any, Any], Iterator[Any]]
 
 #: Below this, whole numbers meet by chance too often to conclude anything from them.
 SMALL = 5
+#: What happens more often to somebody who didn't make a mistake is no sign of it.
+CHANCE = 0.02
+_MET, _MET_SMALL = 0.1, 0.25  # so often one whole number, or a small one, shows a slip by chance
 
 
 def opposite_sign(right: Any, given: Any) -> Iterator[Any]:
@@ -60,7 +63,7 @@ def other_logarithm(right: Any, given: Any) -> Iterator[Any]:
 
 def off_by_one(right: Any, given: Any) -> Iterator[Any]:
     """It is off by exactly 1: where does the counting begin, and where does it end?"""
-    if _is_numbers(right) and right.size == 1 and right.dtype.kind != "f":
+    if _is_numbers(right) and right.size == 1 and right.dtype.kind != "f" and _telling(right):
         yield right + 1
         yield right - 1
 
@@ -113,14 +116,18 @@ def one_entry_wrong(right: Any, given: Any) -> Iterator[Any]:
         yield other
 
 
-#: What is looked for, in this order.
-SLIPS: tuple[Slip, ...] = (
+#: How far off something is: few numbers may be so by chance.
+OF_SIZE: tuple[Slip, ...] = (
     opposite_sign,
     percent,
     factor_two,
     reciprocal,
     other_logarithm,
     off_by_one,
+)
+#: What is looked for, in this order.
+SLIPS: tuple[Slip, ...] = (
+    *OF_SIZE,
     transposed,
     reversed_order,
     shifted_by_one,
@@ -153,6 +160,31 @@ def recognise(answer: Answer, given: Any, right: Any) -> Slip | None:
                 if answer.same(given, wrong) and not answer.same(wrong, right, widen=DISTANCE):
                     return slip
     return None
+
+
+def by_chance(rights: Iterable[Any], given: Iterable[Any]) -> bool:
+    """Tell whether a factor or difference may be chance: the numbers are few, and plain ones.
+
+    >>> by_chance([np.array(12)], [np.array(24)]), by_chance([np.array(0.31)], [np.array(0.62)])
+    (True, False)
+    >>> by_chance([np.array(12), np.array(7)], [np.array(24), np.array(14)])
+    False
+    """
+    instead, own = (np.concatenate([np.empty(0), *map(_numbers, all_)]) for all_ in (rights, given))
+    numbers = np.unique(instead[instead != own] if instead.shape == own.shape else instead)
+    plain = np.mod(np.where(np.abs(numbers) < SMALL, 4, 1) * numbers, 1) == 0
+    chances = np.where(np.abs(numbers) < SMALL, _MET_SMALL, _MET)
+    return bool(np.prod(np.where(plain, chances, 0)) >= CHANCE)
+
+
+def _numbers(value: Any) -> Any:
+    """Return all numbers in a result, as floats; NaN for what is no number."""
+    if isinstance(value, tuple | list):
+        return np.concatenate([np.empty(0), *map(_numbers, value)])
+    try:
+        return np.ravel(getattr(value, "array", value)).astype(float)
+    except (TypeError, ValueError):
+        return np.array([np.nan])
 
 
 def is_telling(value: Any) -> bool:

@@ -6,12 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.slips import SMALL
+from autograder.exercise.slips import CHANCE, SMALL
 
 Array = np.ndarray[Any, Any]
 
-#: Who didn't make a mistake meets all of its entries so seldom, or it is not named.
-CHANCE = 0.02
 #: So often a single entry is off by 1 or by a factor of 2 for another reason.
 _SLIP = 0.1
 _NEAR = 1e-3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -19,8 +19,10 @@ from autograder.exercise.standing_in import standing_in
 from autograder.grading.budget import CHECK_SECONDS, TOO_MUCH, Exhausted, bounded
 from autograder.grading.callee import Callee
 from autograder.grading.earlier_code import explained
+from autograder.grading.excuses import Excused
 from autograder.grading.local import Local
 from autograder.grading.recorder import Known, Recorder
+from autograder.grading.repeat import repeats
 from autograder.grading.replay import (
     answers_like_the_reference,
     diagnose,
@@ -93,7 +95,8 @@ def grade_checks(
             named = {item.note for item in items.values()}
             # Where several explain a failure, it is the one that explained others before.
             mistakes = sorted(function.misconceptions, key=lambda wrong: wrong.name not in named)
-            items[check.name] = _run(function, check, recorder, secret, mistakes)
+            proven = any(item.status is Status.PASSED for item in items.values())
+            items[check.name] = _run(function, check, recorder, secret, mistakes, proven)
             timed_out = items[check.name].note in ("timeout", TOO_MUCH)
             if watch:
                 watch(check, recorder)
@@ -131,11 +134,12 @@ def _run(
     call: Recorder,
     secret: str,
     mistakes: Sequence[Misconception],
+    proven: bool,
 ) -> Item:
-    item = _outcome(function, check, call, secret, mistakes)
+    item = _outcome(function, check, call, secret, mistakes, proven)
     if item.note == _LOST:  # its objects went with a process that something else had spoiled
         call.begin()
-        item = _outcome(function, check, call, secret, mistakes)
+        item = _outcome(function, check, call, secret, mistakes, proven)
     call.release()
     item = replace(item, training=asdict(call.training)) if call.training else item
     return replace(item, curve=asdict(call.curve)) if call.curve else item
@@ -147,11 +151,12 @@ def _outcome(
     call: Recorder,
     secret: str,
     mistakes: Sequence[Misconception],
+    proven: bool,
 ) -> Item:
     failure = _attempt(function, check, call, secret)
     wrong = isinstance(failure, Mismatch | StudentError)
     if wrong and (call.borrowed or function.carried):
-        found = _followed(function, check, call, failure, secret, mistakes)
+        found = _followed(function, check, call, secret, mistakes, proven)
         if found:
             return found
     return _judged(function, check, call, failure, secret, mistakes)
@@ -175,9 +180,9 @@ def _followed(
     function: CheckedFunction,
     check: Check,
     call: Recorder,
-    first: Exception | None,
     secret: str,
     mistakes: Sequence[Misconception],
+    proven: bool,
 ) -> Item | None:
     """Run a check that failed once more, on top of the student's own earlier functions.
 
@@ -201,13 +206,51 @@ def _followed(
         if follows:
             text = "Right, given your own functions before."
             return _item(check, Status.PASSED, "follow_through", text)
-        if vars(failure) == vars(first) and str(failure) == str(first):  # they made no difference
-            return None
         # So do mistakes answer that build on another function of the same exercise.
         same = {f"{function.id}.{name}": own for name, own in again.borrowed.items()}
-        open_.enter_context(standing_in({**again.borrowed, **same}))
+        own = {**again.borrowed, **same}
+        if _follows_mended(function, check, again, own, secret, proven):
+            text = "Right, as far as your own functions before give anything to build on."
+            return _item(check, Status.PASSED, "follow_through", text)
+        if _made_no_difference(again):
+            return None
+        open_.enter_context(standing_in(own))
         item = _judged(function, check, again, failure, secret, mistakes)
     return item if item.note in {wrong.name for wrong in mistakes} else None
+
+
+def _follows_mended(
+    function: CheckedFunction,
+    check: Check,
+    call: Recorder,
+    own: Mapping[str, Function],
+    secret: str,
+    proven: bool,
+) -> bool:
+    """Tell whether a check is passed where the references answer for functions that give nothing.
+
+    What is called must be seen to be right somewhere: by this check, or by one before.
+    """
+    if call.metered:
+        return False
+    excused = Excused(call.callee, function.solution, own)
+    mended = call.following(excused)
+    with standing_in({one.name: mended.own(one.solution) for one in function.carried}):
+        failure = _attempt(function, check, mended, secret)
+    mended.release()
+    given = excused.answered
+    if failure is not None or not (given or proven):
+        return False
+    return not (given and _took_no_work(function, check, given, secret))
+
+
+def _made_no_difference(call: Recorder) -> bool:
+    """Tell whether the student's own earlier functions answered as their references do."""
+    with standing_in({}):
+        return all(
+            own.reference is None or repeats(own)(own.reference, True)
+            for own in call.borrowed.values()
+        )
 
 
 def _took_no_work(function: CheckedFunction, check: Check, given: list[Any], secret: str) -> bool:
@@ -221,7 +264,7 @@ def _took_no_work(function: CheckedFunction, check: Check, given: list[Any], sec
     with standing_in({}):
         _attempt(function, check, right, secret)
     right.release()
-    return not effortless(right.returned)
+    return not effortless(2 * right.returned)  # as often as it was asked: one number tells nothing
 
 
 def _judged(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import product
+from dataclasses import dataclass, field, replace
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,14 @@ from autograder.exercise import (
     is_trivial,
     recognise,
 )
+from autograder.exercise.carried import carried
 from autograder.exercise.part import arguments, computation
+from autograder.exercise.slips import OF_SIZE, by_chance
 from autograder.exercise.standing_in import standing_in
+from autograder.grading.excuses import Mended
 from autograder.sandbox import StudentError
 
+NONE: Mapping[str, Any] = {}  #: no function of the student's
 Slack = Any  #: what rounding of carried values allows, entry by entry
 
 
@@ -48,6 +52,8 @@ class Own:
         Witnesses: what the reference has there is one of many, and nothing follows from it.
     earlier
         The student's functions of earlier exercises, by name.
+    references
+        Of these, and of the functions among what is known, what they should be.
     """
 
     known: dict[str, Any]
@@ -57,6 +63,25 @@ class Own:
     trivial: set[str] = field(default_factory=set)
     examples: frozenset[str] = frozenset()
     earlier: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    references: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+
+    def mended(self) -> Own:
+        """Return the same with the references' answers where the functions give none that fit."""
+        known = {name: self._mended(name, value) for name, value in self.known.items()}
+        earlier = {name: self._mended(name, value) for name, value in self.earlier.items()}
+        return replace(self, known=known, earlier=earlier)
+
+    @property
+    def used(self) -> bool:
+        """Has a reference answered in the place of a function?"""
+        functions = [*self.known.values(), *self.earlier.values()]
+        return any(isinstance(each, Mended) and each.used for each in functions)
+
+    def _mended(self, name: str, value: Any) -> Any:
+        right = self.references.get(name)
+        if right is None or right is value or isinstance(right, type):
+            return value
+        return Mended(value, carried(right))
 
 
 def judge(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> Judgement:
@@ -72,15 +97,23 @@ def judge(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> Judgeme
         first = Judgement(0, feedback=f"This has to follow from your own `{name}`.")
     if first.credit == 1:
         return first
-    rights = [true[part.name]]
+    follows: list[Any] = []
     # First by the references' functions: what those of the student's own give may be worth less.
-    for compute, earlier in product(part.routes, ({}, own.earlier)):
+    mended = own.mended()
+    ways: tuple[tuple[Own, Mapping[str, Any]], ...] = (
+        (own, {}),
+        (own, own.earlier),
+        (mended, mended.earlier),
+    )
+    for compute, (having, earlier) in product(part.routes, ways):
         needs = set(arguments(compute))
         if not earlier and not needs & (own.wrong | own.rounding.keys() | own.examples):
             continue
         with np.errstate(all="ignore"), standing_in(earlier) as cast:
-            expected, slack = _from_own(part, compute, own)
+            expected, slack = _from_own(part, compute, having)
         if expected is None or (earlier and not cast.called):
+            continue
+        if having is mended and not mended.used:
             continue
         followed = by_itself(part, answer, expected, slack)
         free = needs & own.trivial or cast.called
@@ -91,9 +124,11 @@ def judge(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> Judgeme
             return Judgement(1, "follow_through", "Right, given your earlier answers.")
         if followed.credit > first.credit and not idle:
             first = followed
-        rights.append(expected)
+        follows.append(expected)
     with np.errstate(all="ignore"):
-        return _mistaken(part, answer, true, own, first) or _slipped(part, answer, rights, first)
+        return _mistaken(part, answer, true, own, first) or _slipped(
+            part, answer, true[part.name], follows, first
+        )
 
 
 def by_itself(part: Part, answer: Any, right: Any, slack: Slack = 0.0) -> Judgement:
@@ -113,7 +148,7 @@ def misshapen(part: Part, raw: Any, true: Mapping[str, Any], own: Own) -> Judgem
     nothing = Judgement(0)
     with np.errstate(all="ignore"):
         found = _mistaken(part, answer, true, own, nothing)
-        found = found or _slipped(part, answer, [true[part.name]], nothing)
+        found = found or _slipped(part, answer, true[part.name], [], nothing)
     return found if found.note else None
 
 
@@ -129,15 +164,19 @@ def _mistaken(
             for value, slack in _ways(part, wrong, true, own)
         )
     }
-    wholly = bool(found)
+    wholly, both = bool(found), False
     if not wholly:
         found = _in_part(part, answer, true, own)
     if not found:
+        found = _side_by_side(part, answer, true, own)
+        both = bool(found)
+    if not found:
         return None
     # Sound steps before it count; with too few digits it earns half, as what is right does.
-    credit = max(first.credit, *(wrong.credit * share for wrong, share in found.items()))
-    said = " Or: ".join(wrong.feedback for wrong in found)
-    said = f"Either: {said}" if len(found) > 1 else said
+    earned = [wrong.credit * share for wrong, share in found.items()]
+    credit = max(first.credit, min(earned) if both else max(earned))
+    said = (" And elsewhere: " if both else " Or: ").join(wrong.feedback for wrong in found)
+    said = f"Either: {said}" if len(found) > 1 and not both else said
     if not wholly and part.answer.together:
         told = dict.fromkeys([first.feedback, *(wrong.feedback for wrong in found)])
         said = " ".join(filter(None, told))
@@ -165,6 +204,32 @@ def _in_part(
     return found
 
 
+def _side_by_side(
+    part: Part, answer: Any, true: Mapping[str, Any], own: Own
+) -> dict[Misconception, float]:
+    """Return two misconceptions, each of which gives the wrong entries that aren't the other's.
+
+    Where several pairs do, none is named.
+    """
+    kind = part.answer
+    if np.size(answer) < 2:
+        return {}
+    rights = [right for right, _ in _ways(part, part.compute, true, own)]
+    known = [(wrong, list(_ways(part, wrong, true, own))) for wrong in part.misconceptions]
+    pairs: dict[frozenset[Misconception], dict[Misconception, float]] = {}
+    for (one, ones), (other, others) in combinations(known, 2):
+        for right, (a, reach), (b, near) in zip(rights, ones, others, strict=True):
+            if right is None or a is None or b is None:
+                continue
+            found = {
+                one: kind.made(kind.without(answer, b, right, slack=near), a, right, slack=reach),
+                other: kind.made(kind.without(answer, a, right, slack=reach), b, right, slack=near),
+            }
+            if all(found.values()):
+                pairs[frozenset(found)] = found
+    return next(iter(pairs.values())) if len(pairs) == 1 else {}
+
+
 def _ways(
     part: Part, compute: Any, true: Mapping[str, Any], own: Own
 ) -> Iterator[tuple[Any, Slack]]:
@@ -175,13 +240,23 @@ def _ways(
     yield found
 
 
-def _slipped(part: Part, answer: Any, rights: list[Any], first: Judgement) -> Judgement:
-    """Name a slip that happens with any numbers, unless the kind of answer has said more."""
+def _slipped(
+    part: Part, answer: Any, right: Any, follows: list[Any], first: Judgement
+) -> Judgement:
+    """Name a slip that happens with any numbers, unless the kind of answer has said more.
+
+    Where something else ``follows`` from the student's earlier answers, an answer that is off by a
+    factor of 2, say, may be so by those: what follows is what it is compared with.
+    """
     if first.note:
         return first
-    for right in rights:
-        if slip := recognise(part.answer, answer, right):
+    other = [value for value in follows if not part.answer.same(value, right)]
+    for value in other or [right]:
+        slip = recognise(part.answer, answer, value)
+        if slip and not (other and slip in OF_SIZE and by_chance([value], [answer])):
             text = " ".join((slip.__doc__ or "").split())
+            compared = "Compared with what follows from your earlier answers:"
+            text = f"{compared} {text}" if other else text
             feedback = f"{first.feedback} {text}".strip()
             return first._replace(note=slip.__name__, feedback=feedback)
     return first

@@ -23,6 +23,7 @@ from autograder.sandbox import Reply, StudentError, WireError
 from autograder.sandbox.inside.handles import Objects, seed
 from autograder.sandbox.inside.modules import gradients
 from autograder.sandbox.meters.meter import metered
+from autograder.sandbox.replies import one_line
 from autograder.sandbox.wire import decode, encode_parts
 from autograder.sandbox.wire.requests import (
     Call,
@@ -146,7 +147,8 @@ def _listening(function: Callable[[], Any]) -> Reply:
     except WireError as error:
         raise StudentError("unsendable", f"it returned {error}") from error
     except Exception as error:
-        raise StudentError("exception", str(error), type=type(error).__name__) from error
+        name, text = type(error).__name__, one_line(str(error))
+        raise StudentError("exception", str(error), type=name, text=text) from error
     return Reply(value, warnings=tuple(warning.category.__name__ for warning in given))
 
 

@@ -63,6 +63,7 @@ def grade_parts(
         trivial=set(asked),
         examples=examples,
         earlier=earlier or {},
+        references={**exercise.solutions, **{one.name: one.solution for one in exercise.carried}},
     )
     items: list[Item] = []
     for part in exercise.parts:

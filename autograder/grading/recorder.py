@@ -47,7 +47,7 @@ _keys = itertools.count(FIRST_KEY)  # no two objects of any process have the sam
 
 @dataclass(frozen=True)
 class Recorded:
-    """One request that a check made, and what came back: a value, or the name of an exception.
+    """One request that a check made, and what came back: a value, or an exception's name and text.
 
     Attributes
     ----------
@@ -59,6 +59,7 @@ class Recorded:
     value: Any = None
     modified: bool = False
     raised: str = ""
+    text: str = ""
 
 
 class Recorder:
@@ -88,6 +89,10 @@ class Recorder:
         What a training run was like, for a picture.
     borrowed
         The functions that the check asked for, since the answer may build on them, by name.
+    callee
+        What is called.
+    reference
+        Of one of those, what it should answer.
     readings
         What was measured of the work, with the limits.
     """
@@ -95,8 +100,9 @@ class Recorder:
     def __init__(
         self, call: Callee | Function, *, following: bool = False, runs: Known | None = None
     ) -> None:
-        self._callee = call if isinstance(call, Callee) else Local(call)
+        self.callee = call if isinstance(call, Callee) else Local(call)
         self._following = following
+        self.reference: Function | None = None
         self._runs: Known = {} if runs is None else runs
         self._last = Run(None)
         self.begin()
@@ -123,7 +129,7 @@ class Recorder:
         """
         key = next(_keys)
         self.record(Make(*held(args, kwargs), key))
-        return Object(self, key, self._callee.kind)
+        return Object(self, key, self.callee.kind)
 
     def seed(self, number: int) -> None:
         """Seed the generators that random, numpy and torch have in common for all code."""
@@ -154,7 +160,7 @@ class Recorder:
 
     def is_method(self, key: int, name: str) -> bool:
         """Say whether an attribute of an object is something to call."""
-        return self._callee.ask(IsMethod(key, name)).value is True
+        return self.callee.ask(IsMethod(key, name)).value is True
 
     def measured(self, key: int, name: str, args: Any, kwargs: Any) -> Work:
         """Call a method of a copy of an object, and count the work."""
@@ -165,7 +171,7 @@ class Recorder:
         """Forget the objects that were made."""
         made = (each.request for each in self.calls)
         if keys := [request.key for request in made if isinstance(request, Make)]:
-            self._callee.ask(Drop(keys))
+            self.callee.ask(Drop(keys))
         for other in self.borrowed.values():
             other.release()
 
@@ -173,10 +179,10 @@ class Recorder:
         """Ask, and remember what was asked and what came."""
         asked = copy.deepcopy(request)
         try:
-            answer = self._callee.ask(request)
+            answer = self.callee.ask(request)
         except StudentError as error:
             if error.type:
-                self.calls.append(Recorded(asked, raised=error.type))
+                self.calls.append(Recorded(asked, raised=error.type, text=error.text))
             raise
         self.warnings = answer.warnings
         self.calls.append(Recorded(asked, answer.value, answer.modified))
@@ -191,9 +197,9 @@ class Recorder:
         if not self.calls or self.calls[-1].modified:
             return bool(self.calls)
         last = self.calls[-1]
-        if not self._callee.isolated or not isinstance(last.request, Call) or last.raised:
+        if not self.callee.isolated or not isinstance(last.request, Call) or last.raised:
             return False
-        return self._callee.ask(Lend(last.request.args, last.request.kwargs)).modified
+        return self.callee.ask(Lend(last.request.args, last.request.kwargs)).modified
 
     def own(self, solution: Function) -> Recorder:
         """Return an earlier function that the answer may build on, by its reference.
@@ -201,8 +207,11 @@ class Recorder:
         It is the reference itself. Where the check then fails it runs once more, and gets the
         student's own: what is right given that passes.
         """
-        own = self._callee.own(solution) if self._following else None
-        return self.borrowed.setdefault(solution.__name__, Recorder(own or solution))
+        if solution.__name__ not in self.borrowed:
+            own = self.callee.own(solution) if self._following else None
+            self.borrowed[solution.__name__] = other = Recorder(own or solution)
+            other.reference = solution
+        return self.borrowed[solution.__name__]
 
     @property
     def raised(self) -> bool:
@@ -214,9 +223,9 @@ class Recorder:
         """What the function returned, call by call."""
         return [each.value for each in self.calls if isinstance(each.request, Call)]
 
-    def following(self) -> Recorder:
+    def following(self, callee: Callee | None = None) -> Recorder:
         """Return a fresh recorder that hands out the student's own functions."""
-        return Recorder(self._callee, following=True, runs=self._runs)
+        return Recorder(callee or self.callee, following=True, runs=self._runs)
 
     def once(self, *args: Any, **kwargs: Any) -> Any:
         """Call something expensive, such as a training run, once for all checks that look at it.
@@ -250,9 +259,9 @@ class Recorder:
 
     def _run(self, asked: Values) -> Run | StudentError | Inconclusive:
         try:
-            return self._callee.once(*copy.deepcopy(asked.values))
+            return self.callee.once(*copy.deepcopy(asked.values))
         except StudentError as error:
-            if error.kind == "timeout" and self._callee.hurried:
+            if error.kind == "timeout" and self.callee.hurried:
                 return Inconclusive("the notebook had too little time left for this run")
             return error
 
@@ -271,11 +280,11 @@ class Recorder:
     def _work(self, metered: Request, plain: Request) -> Work:
         self.metered = True
         try:
-            answer = self._callee.ask(metered)
+            answer = self.callee.ask(metered)
         except StudentError as error:
             if _too_much(error):
                 raise Inconclusive("counting the work took too long, or too much memory") from error
-            self._callee.ask(copy.deepcopy(plain))
+            self.callee.ask(copy.deepcopy(plain))
             raise Inconclusive(f"the work could not be counted ({error.kind})") from error
         return Work(answer.value, **answer.work)
 
@@ -291,21 +300,21 @@ class Recorder:
             If the call fails.
         """
         self.metered = True
-        return Work(None, **self._callee.ask(Outline(shapes, dtype)).work)
+        return Work(None, **self.callee.ask(Outline(shapes, dtype)).work)
 
     @property
     def clocked(self) -> bool:
         """Is this a submission, in a process whose time can be read?"""
-        return self._callee.isolated
+        return self.callee.isolated
 
     def seconds(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
         """Call and return the processor time; None for a function of our own."""
-        answer = self._callee.ask(Time(args, kwargs))
+        answer = self.callee.ask(Time(args, kwargs))
         return answer.value, answer.reading
 
     def reference_seconds(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
         """Do the same with the reference; only a submission is compared with it."""
-        return self._callee.reference_seconds(args, kwargs)
+        return self.callee.reference_seconds(args, kwargs)
 
     def grown(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
         """Call and return by how many bytes the process grew; None for a function of our own.
@@ -316,9 +325,9 @@ class Recorder:
             If it takes too long, or too much memory.
         """
         try:
-            answer = self._callee.ask(Watch(args, kwargs))
+            answer = self.callee.ask(Watch(args, kwargs))
         except StudentError as error:
-            if self._callee.isolated and _too_much(error):
+            if self.callee.isolated and _too_much(error):
                 raise Inconclusive("the memory in use could not be seen") from error
             raise
         return answer.value, answer.reading
@@ -327,7 +336,7 @@ class Recorder:
         self, shape: tuple[int, ...], dtype: str, rows: Any, *, sdpa: bool = False
     ) -> Timing | None:
         """Time calls on a GPU; of a submission alone."""
-        return self._callee.on_gpu(shape, dtype, rows, sdpa=sdpa)
+        return self.callee.on_gpu(shape, dtype, rows, sdpa=sdpa)
 
     def remark(self, note: str, feedback: str) -> None:
         """Say something beside the verdict."""

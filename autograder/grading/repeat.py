@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -31,7 +32,7 @@ class RecordedCalls(Values):
     def __init__(self, calls: Sequence[Recorded]) -> None:
         super().__init__(
             [
-                (type(c.request).__name__, vars(c.request), c.value, c.modified, c.raised)
+                (type(c.request).__name__, vars(c.request), c.value, c.modified, c.raised, c.text)
                 for c in calls
             ]
         )
@@ -101,6 +102,26 @@ def answers(function: Function, calls: Sequence[Recorded]) -> list[Any]:
     """Return what a function answers to each request."""
     other = Local(function)
     return [other.ask(each.request).value for each in calls]
+
+
+def texts(function: Function, calls: Sequence[Recorded]) -> list[str]:
+    """Return what the exceptions say that a function raises, without the names of functions."""
+    other, found = Local(function), []
+    for each in calls:
+        try:
+            other.ask(each.request)
+        except StudentError as error:
+            found.append(nameless(error.text))
+    return found
+
+
+def nameless(text: str) -> str:
+    """Return what an exception says, whatever the functions are called.
+
+    >>> nameless("softmax() got an unexpected keyword argument 'axis'")
+    "() got an unexpected keyword argument 'axis'"
+    """
+    return re.sub(r"[\w.<>]+\(\)", "()", text)
 
 
 def _raised(other: Local, request: Request) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,17 @@ from autograder.exercise import (
     rng_for,
 )
 from autograder.exercise.cache import Unfamiliar, remembered
-from autograder.exercise.slips import FUNCTION_SLIPS, Slip
+from autograder.exercise.slips import FUNCTION_SLIPS, OF_SIZE, Slip, by_chance
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.recorder import Recorder
-from autograder.grading.repeat import RecordedCalls, answers, renumbered, repeats
+from autograder.grading.repeat import (
+    RecordedCalls,
+    answers,
+    nameless,
+    renumbered,
+    repeats,
+    texts,
+)
 from autograder.student.visible_checks import effortless
 
 Function = Callable[..., Any]
@@ -51,12 +58,12 @@ def diagnose(
         return None
     replays = repeats(call)
     strict = bool(call.calls) and replays(function.solution, False)
-    for wrong in mistakes:
-        if replays(wrong, strict):
-            failed = _failure(function, check, wrong, secret)
-            if failed and _alike(failed, mismatch, by_message=not call.calls):
-                return wrong
-    return None
+
+    def failed_alike(wrong: Misconception) -> bool:
+        failed = _failure(function, check, wrong, secret) if replays(wrong, strict) else None
+        return failed is not None and _alike(failed, mismatch, by_message=not call.calls)
+
+    return _first(call, filter(failed_alike, mistakes))
 
 
 def _alike(one: Mismatch, other: Mismatch, *, by_message: bool) -> bool:
@@ -88,7 +95,19 @@ def answers_like_the_reference(function: CheckedFunction, call: Recorder) -> boo
 def repeating(call: Recorder, mistakes: Sequence[Misconception]) -> Misconception | None:
     """Return the first misconception that answers every recorded call as the submission did."""
     replays = repeats(call)
-    return next((wrong for wrong in mistakes if replays(wrong, False)), None)
+    return _first(call, (wrong for wrong in mistakes if replays(wrong, False)))
+
+
+def _first(call: Recorder, found: Iterable[Misconception]) -> Misconception | None:
+    """Return the first; of several that raise the same exception the one whose says the same."""
+    if not any(each.raised for each in call.calls):
+        return next(iter(found), None)
+    recorded = renumbered(call.calls)
+    said = {wrong: texts(wrong.compute, recorded) for wrong in found}
+    own = [nameless(each.text) for each in recorded if each.raised]
+    alike = [wrong for wrong, theirs in said.items() if theirs == own]
+    different = len(set(map(tuple, said.values()))) > 1
+    return next(iter(alike if different else said), None)
 
 
 def slipped(function: CheckedFunction, call: Recorder) -> Slip | None:
@@ -127,18 +146,24 @@ def _slipped(solution: Function, calls: RecordedCalls) -> Slip | None:
     pairs = [(r, each.value) for r, each in zip(right, calls.calls, strict=True) if r is not None]
     if all(alike(given, right) for right, given in pairs):
         return None
+    chance = by_chance(*zip(*pairs, strict=True))
     for slip in FUNCTION_SLIPS:
-        if all(_leads(slip, right, given) for right, given in pairs):
+        if chance and slip in OF_SIZE:
+            continue
+        # Off by 1 means too large by 1 at each call, or too small at each.
+        if any(map(all, zip(*(_led(slip, *pair) for pair in pairs), strict=False))):
             return slip
     return None
 
 
-def _leads(slip: Slip, right: Any, given: Any) -> bool:
+def _led(slip: Slip, right: Any, given: Any) -> list[bool]:
+    """Tell of each wrong answer that a slip leads to whether it was given."""
+    found: list[bool] = []
     with np.errstate(all="ignore"), contextlib.suppress(TypeError, ValueError, ArithmeticError):
         if not isinstance(right, tuple):
             right, given = np.asarray(right), np.asarray(getattr(given, "array", given))
-        return any(alike(given, wrong) for wrong in slip(right, given))
-    return False
+        found += (alike(given, wrong) for wrong in slip(right, given))
+    return found
 
 
 @remembered()

@@ -28,13 +28,16 @@ class StudentError(Exception):
         A sentence for the student.
     type : str
         The name of the exception's class, if ``kind`` is ``exception``.
+    text : str
+        What the exception itself says, in a line.
     """
 
-    def __init__(self, kind: Kind, message: str, *, type: str = "") -> None:
+    def __init__(self, kind: Kind, message: str, *, type: str = "", text: str = "") -> None:
         super().__init__(message)
         self.kind: Kind = kind
         self.message = message
         self.type = type
+        self.text = text
 
 
 @dataclass(frozen=True)
@@ -176,10 +179,10 @@ def reported(error: Any, subject: str, verb: str = "") -> StudentError | None:
         type(error.get(field)) is str for field in ("kind", "type", "message")
     ):
         raise WireError("an error that is none")
-    name, text = _line(error["type"]), _line(error["message"])
+    name, text = one_line(error["type"]), one_line(error["message"])
     if error["kind"] == "exception":
         raised = f"{subject} raised {name}: {text}" if text else f"{subject} raised {name}"
-        return StudentError("exception", raised, type=name)
+        return StudentError("exception", raised, type=name, text=text)
     if error["kind"] == "missing":
         return StudentError("missing", f"{subject} {text or _NOT_DEFINED}")
     if error["kind"] == "lost":
@@ -199,10 +202,10 @@ def warned(names: Any) -> tuple[str, ...]:
     """
     if type(names) is not list or not all(type(name) is str for name in names):
         raise WireError("warnings that are none")
-    return tuple(map(_line, names))
+    return tuple(map(one_line, names))
 
 
-def _line(text: str) -> str:
+def one_line(text: str) -> str:
     """Return the first line, without control characters."""
     first = text.strip().partition("\n")[0][:_MAX_LINE]
     return "".join(character for character in first if character.isprintable())

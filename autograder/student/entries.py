@@ -113,7 +113,7 @@ class _Walk:
 
     def _of_array(self, raw: Any) -> tuple[tuple[int, ...], list[Entry]]:
         self._count(math.prod(max(size, 1) for size in raw.shape))  # axes without entries, too
-        if raw.dtype.kind not in "iuf":
+        if raw.dtype.kind not in "iufb":
             raise FormatError(f"numbers are expected, not an array of {raw.dtype.name}")
         flat = raw.ravel()
         if flat.size > _LOOKED_AT:
@@ -166,9 +166,7 @@ def as_sent(raw: Any) -> Any:
 def _number(raw: Any) -> Entry:
     """Return a number; what a float was typed as are its shortest digits."""
     raw = as_sent(raw[()] if isinstance(raw, np.ndarray) else raw)  # an array without axes
-    if isinstance(raw, (bool, np.bool_)):
-        raise FormatError(f"numbers are expected, not {brief(raw)}")
-    if isinstance(raw, (int, np.integer)):
+    if isinstance(raw, (int, np.integer, np.bool_)):  # a truth value is 0 or 1, as in a mask
         whole = int(raw)
         if whole.bit_length() > 4096:
             raise FormatError("a number of the answer is too large")

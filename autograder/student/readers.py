@@ -33,6 +33,8 @@ POINTS = 10  # fewer are no curve
 
 def read_numbers(raw: Any, hint: Any) -> Reading:
     """Read numbers, nested lists, arrays and text such as ``"0.25 1/3 1e-3"``."""
+    if isinstance(raw, (bool, np.bool_)):  # one alone is what a comparison gave
+        raise FormatError(f"numbers are expected, not {brief(raw)}")
     unit, figures = hint.get("unit", ""), hint.get("figures")
     shape, numbers = _quantities(raw, hint)
     if figures and "shape" in hint and not all(number.typed for number in numbers):

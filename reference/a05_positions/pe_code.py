@@ -117,8 +117,7 @@ def no_loop_over_positions(call, rng):
     """All positions at once: the number of array operations does not depend on n."""
     vectorised(
         call,
-        # Narrow, so that a row costs next to nothing. Work on positions that are given is counted
-        # whatever is done with them: what `np.r_` or `np.fromfunction` makes would not be.
+        # Narrow, so that a row costs next to nothing.
         lambda n: (n, 4, 10000.0, np.arange(n)),
         rows=lambda i, n, d, *_: positional_encoding(n, d)[i],
         floor=lambda n: 4 * n,

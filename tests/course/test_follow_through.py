@@ -73,7 +73,7 @@ def doubled_sum(x):
 @exercise.check(points=2)
 def adds_up(call, rng):
     """Is the sum."""
-    for x in rng.normal(size=(2, 3)):
+    for x in (rng.normal(size=3), rng.normal(size=4)):
         agree(call(x), doubled_sum(x))
 
 @exercise.misconception(fatal=True)
@@ -183,6 +183,13 @@ def test_what_is_computed_with_a_function_of_the_authors_own_is_found(course, ow
             [0, 2, 0],
             ["", "follow_through", "timeout"],
             id="it hangs",
+        ),
+        pytest.param(
+            SQUARED.replace("return x**2", "return 2 * x if len(x) == 3 else 1 / 0"),
+            f"entries = [3, 5, 10]\nsum_of = 18\n{SUM}",
+            [2, 2, 2],
+            ["", "", "follow_through"],
+            id="it raises an exception for some",
         ),
     ],
 )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from autograder.exercise import Count, FormatError, Numbers, draw_pool, evaluate, rng_for, solve
-from autograder.exercise.traces import CHANCE
+from autograder.exercise.slips import CHANCE
 
 from ..loaded import COURSE, assigned
 

@@ -62,10 +62,18 @@ def test_a_number_that_little_is_known_of_shows_no_slip():
     assert recognise(Numbers(), np.array(0.6), right).__name__ == "factor_two"
 
 
+def test_what_any_array_is_near_to_shows_no_slip():
+    loose, right = Numbers(tolerance=0.2), np.array([0.31, 0.77])
+    assert recognise(loose, np.array([0.7, 1.4]), right) is None
+    assert recognise(loose, 200 * right, 100 * right).__name__ == "factor_two"
+    assert recognise(Numbers(between=(0, 1)), np.array(-0.5), np.array(0.5)) is None
+
+
 def test_a_count_is_off_by_one_and_a_mean_is_not():
     count, mean = Count(), Numbers()
     assert recognise(count, count.read(10), count.read(9)).__name__ == "off_by_one"
     assert recognise(mean, mean.read(10), mean.read(9)) is None
+    assert recognise(count, count.read(3), count.read(2)) is None  # by chance
 
 
 def test_one_wrong_count_of_several_is_seen():

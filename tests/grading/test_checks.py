@@ -1,12 +1,14 @@
 """Checks: dependent ones, diagnoses by replay, and whose fault an exception is."""
 
 import re
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
 
 from autograder.exercise import AuthoringError, Exercise, Mismatch, agree, alike, require
+from autograder.exercise.checked import Carried
+from autograder.exercise.standing_in import replaceable
 from autograder.grading.checks import grade_checks
 from autograder.grading.local import Local
 from autograder.grading.results import Status
@@ -348,6 +350,85 @@ def test_a_function_may_build_on_the_students_own(mean, centred, score, note):
     assert (item.score, item.note) == (score, note)
 
 
+def test_a_mistake_on_top_of_an_own_function_is_named_whatever_the_check_says():
+    exercise = building()
+    mean = exercise.functions[0].solution
+
+    @exercise.check(points=1)
+    def centred_at_all(call, rng):
+        """Is centred."""
+        x = rng.normal(size=3)
+        require(alike(call(x), x - call.own(mean)(x)), "it is not centred")
+
+    _, function = exercise.functions
+    submitted = Submitted({"mean": np.sum, "centred": lambda x: x + x.sum()})
+    assert [item.note for item in grade_checks(function, submitted)] == ["added"] * 2
+
+
+def carrying():
+    """Weights of rows, and a mean that an earlier exercise's weights give."""
+    first = Exercise("weights", title="Weights", source="none")
+
+    @first.reference
+    def weights(x):
+        return np.exp(x) / np.exp(x).sum(-1, keepdims=True)
+
+    exercise = Exercise("mean", title="Mean", source="none")
+    carried = Carried("a01", "weights", first.functions[0])
+    weights = replaceable(weights, "weights")
+
+    @exercise.reference
+    def weighted(x):
+        return (weights(x) * x).sum(-1)
+
+    @exercise.check(points=1)
+    def of_a_row(call, rng):
+        """Of one row."""
+        x = rng.normal(size=4)
+        agree(call(x), weighted(x))
+
+    @exercise.check(points=2)
+    def of_rows(call, rng):
+        """Of several rows."""
+        x = rng.normal(size=(3, 4))
+        agree(call(x), weighted(x))
+
+    return replace(exercise.functions[0], carried=(carried,))
+
+
+def one_row(x):
+    if np.ndim(x) > 1:
+        raise ValueError("one row only")
+    return np.exp(x) / np.exp(x).sum()
+
+
+def flattened(x):
+    return (np.exp(x) / np.exp(x).sum(-1, keepdims=True)).ravel()
+
+
+def nothing(x):
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("weights", "weighted", "scores"),
+    [
+        (one_row, lambda x: (one_row(x) * x).sum(-1), [1, 2]),
+        (flattened, lambda x: (flattened(x) * x).sum(-1), [1, 2]),
+        (one_row, lambda x: (one_row(x) * x).sum(), [1, 2]),  # it can't be seen
+        (one_row, lambda x: one_row(x).sum(-1), [0, 0]),  # wrong by itself
+        (one_row, lambda x: np.linalg.inv(x), [0, 0]),  # another exception
+        (nothing, lambda x: (nothing(x) * x).sum(-1), [0, 0]),
+        (flattened, lambda x: 0 * x.sum(-1), [0, 0]),
+        (np.exp, lambda x: (np.exp(x) * x).sum(-1), [1, 2]),  # a wrong value is carried as before
+    ],
+)
+def test_what_an_earlier_function_does_not_give_is_paid_for_once(weights, weighted, scores):
+    own = {"weights": weights, "weighted": weighted}
+    items = grade_checks(carrying(), Submitted(own, "weighted"))
+    assert [item.score for item in items] == scores
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -423,6 +504,45 @@ def test_exceptions_and_exchanged_results_are_named(function, note):
     assert (item.score, item.note) == (0, note)
 
 
+def refusing():
+    exercise = Exercise("refusing", title="Refusing", source="none")
+
+    @exercise.reference
+    def product(x, y):
+        return x @ y
+
+    @exercise.check(points=1)
+    def multiplies(call, rng):
+        """Is the product."""
+        x, y = rng.normal(size=(2, 3)), rng.normal(size=(3, 4))
+        agree(call(x, y), x @ y)
+
+    @exercise.misconception
+    def entry_by_entry(x, y):
+        """That is no product of matrices."""
+        return x * y
+
+    @exercise.misconception
+    def transposed(x, y):
+        """You transposed."""
+        return x @ y.T
+
+    return exercise.functions[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "note"),
+    [
+        (lambda x, y: x * y, "entry_by_entry"),
+        (lambda x, y: np.matmul(x, y.T), "transposed"),
+        (lambda x, y: np.reshape(x, (3, 3)) @ y, "student_error"),  # a ValueError, but neither
+    ],
+)
+def test_exceptions_of_one_type_are_told_apart_by_what_they_say(function, note):
+    (item,) = grade_checks(refusing(), function)
+    assert item.note == note
+
+
 @pytest.mark.parametrize(
     ("function", "note"),
     [
@@ -436,6 +556,39 @@ def test_exceptions_and_exchanged_results_are_named(function, note):
 )
 def test_a_slip_of_a_function_is_named(function, note):
     assert grade(function)["doubles"].note == note
+
+
+def counting(*sizes):
+    exercise = Exercise("counting", title="Counting", source="none")
+
+    @exercise.reference
+    def entries(x):
+        return x.size
+
+    @exercise.check(points=1)
+    def counts(call, rng):
+        """How many entries there are."""
+        found = [call(np.ones(size)) for size in sizes]
+        agree(found, tuple(sizes))
+
+    return exercise.functions[0]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "function", "note"),
+    [
+        ((12,), lambda x: x.size + 1, ""),  # one number may be anything
+        ((12,), lambda x: 2 * x.size, ""),
+        ((2, 3), lambda x: x.size + 1, ""),
+        ((12, 12), lambda x: x.size + 1, ""),
+        ((12, 17), lambda x: x.size + 1, "off_by_one"),
+        ((12, 17), lambda x: x.size + (1 if x.size == 12 else -1), ""),
+        ((12, 17), lambda x: 2 * x.size, "factor_two"),
+    ],
+)
+def test_a_number_that_may_be_so_by_chance_shows_no_slip(sizes, function, note):
+    (item,) = grade_checks(counting(*sizes), function)
+    assert item.note == note
 
 
 def test_a_loaded_exercise_can_not_be_changed():

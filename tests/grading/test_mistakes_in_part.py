@@ -107,3 +107,74 @@ def test_a_mistake_in_part_is_seen_in_what_follows_from_a_wrong_answer():
     answers = {"a": [3.1, 2.2, 7.3], "b": [3.1**0.5, 2.2**2, 7.3**0.5]}
     found = grade_parts(exercise, {"x": np.array([1.7, 2.9, 5.3])}, answers.__getitem__)
     assert found[1].note == "square"
+
+
+def two_mistakes(given):
+    """Grade numbers of which two mistakes, and a third, are known."""
+    exercise = Exercise("one", title="One", source="none")
+
+    @exercise.part(points=4, answer=Numbers())
+    def a():
+        """It."""
+        return [0.2137, 0.3319, 7.4544, 1.877]
+
+    @a.misconception(credit=0.75)
+    def not_scaled():
+        """You forgot the scale."""
+        return [0.1042, 0.2719, 6.6239, 1.114]
+
+    @a.misconception()
+    def not_squared():
+        """You forgot the square."""
+        return [0.4623, 0.5761, 2.7303, 1.3701]
+
+    @a.misconception()
+    def rounded():
+        """You rounded on the way."""
+        return [0.22, 0.35, 6.6239, 1.91]
+
+    return grade_parts(exercise, {}, {"a": given}.__getitem__)[0]
+
+
+def test_two_mistakes_in_different_entries_are_both_named():
+    found = two_mistakes([0.1042, 0.3319, 2.7303, 1.877])
+    assert (found.score, found.note) == (2, "not_scaled")
+    assert found.feedback == (
+        "2 of 4 entries are right. Where it is wrong: You forgot the scale. And elsewhere: You "
+        "forgot the square."
+    )
+    assert two_mistakes("0.1042 0.3319 2.7303 1.88").note == "not_scaled"  # one rounded as well
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [0.4623, 0.3319, 6.6239, 1.877],  # one of the two is either of two mistakes
+        [0.1042, 0.3319, 2.7303, 1.5],  # and a third that nobody knows
+        [0.1042, 0.5761, 6.6239, 1.91],  # three of them
+    ],
+)
+def test_two_mistakes_are_named_only_where_they_explain_everything(given):
+    assert two_mistakes(given).note == ""
+
+
+def test_two_mistakes_that_may_be_chance_are_not_named():
+    exercise = Exercise("one", title="One", source="none")
+
+    @exercise.part(points=1, answer=Count())
+    def a():
+        """It."""
+        return [30, 40, 50, 60]
+
+    @a.misconception()
+    def one_more():
+        """The ends count."""
+        return [31, 41, 51, 61]
+
+    @a.misconception()
+    def other_rows():
+        """These are the columns."""
+        return [17, 88, 23, 91]
+
+    (found,) = grade_parts(exercise, {}, {"a": [31, 40, 23, 60]}.__getitem__)
+    assert found.note == ""

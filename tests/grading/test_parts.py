@@ -96,6 +96,35 @@ def test_a_misconception_is_named_and_earns_its_credit():
     assert item.feedback == "The factor is missing."
 
 
+def test_a_slip_is_not_named_where_it_may_follow_from_an_earlier_one():
+    exercise = Exercise("sizes", title="Sizes", source="none")
+
+    @exercise.part(points=1, answer=Count())
+    def rows(n):
+        """The rows."""
+        return n
+
+    @exercise.part(points=1, answer=Count())
+    def pairs(rows):
+        """The pairs of rows."""
+        return rows * (rows - 1)
+
+    @exercise.part(points=1, answer=Numbers())
+    def size(rows):
+        """The length of a diagonal."""
+        return np.sqrt(2) * rows
+
+    first = grade(exercise, {"n": 12}, rows=12, pairs=66, size=2**1.5 * 12)
+    assert [item.note for item in first.values()] == ["", "factor_two", "factor_two"]
+    # 264 is twice the right number; by the student's own rows it is nothing in particular.
+    assert grade(exercise, {"n": 12}, rows=9, pairs=264, size=0)["pairs"].note == ""
+    # 36 is half of what follows from them: that may be chance.
+    own = grade(exercise, {"n": 12}, rows=9, pairs=36, size=2**1.5 * 9)
+    assert [item.note for item in own.values()][1:] == ["", "factor_two"]
+    said = "Compared with what follows from your earlier answers: It is off by a factor of 2"
+    assert own["size"].feedback.startswith(said)
+
+
 def test_a_value_that_may_not_be_carried_is_replaced_by_the_true_one():
     items = grade(chain(), X, a=6, b=-1, c=38)
     assert items["b"].score == 0
@@ -485,6 +514,29 @@ def test_a_number_follows_from_the_students_own_function():
     assert graded(7.5, lambda x: x**2) == (0, "")
     assert graded(6, broken) == (1, "")
     assert graded(9, broken) == (0, "")
+
+
+def test_where_the_students_own_function_gives_nothing_the_right_one_is_followed():
+    exercise = from_a_function()
+
+    @exercise.part(points=1, answer=Numbers())
+    def of_both(double):
+        """Your function's values at 3, and at the matrix (1 2; 3 5)."""
+        return [double(3.0), double(np.array([[1.0, 2.0], [3.0, 5.0]]))[1, 0]]
+
+    def graded(answer, double):
+        answers = {"at_three": 9, "of_both": answer}
+        found = grade_parts(exercise, {}, answers.__getitem__, functions={"double": double})
+        return found[1].score
+
+    def numbers_alone(x):
+        if np.ndim(x):
+            raise StudentError("exception", "no", type="ValueError")
+        return x**2
+
+    assert graded([9, 6], numbers_alone) == 1
+    assert graded([9, 9], lambda x: np.ravel(x**2)[()]) == 1  # flattened
+    assert graded([9, 7], numbers_alone) == 0.5
 
 
 def test_every_right_way_is_followed():

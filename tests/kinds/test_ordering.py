@@ -9,6 +9,7 @@ from autograder.course.verify import part_problems
 from autograder.exercise import Exercise, FormatError, Ordering
 from autograder.exercise.ordering import Order
 from autograder.grading.parts import grade_parts
+from autograder.sandbox.wire import decode, encode_parts
 from autograder.student.readers import read
 from autograder.student.symbols import NumbersByName
 
@@ -20,6 +21,12 @@ PROOF = Ordering(["a", (["b", "c"], "d"), "e", "f"], DISTRACTORS)
 STEPS = PROOF.shuffled(np.random.default_rng(0))
 RIGHT = PROOF.order(STEPS)
 LETTER = {text: letter for letter, text in STEPS.items()}
+
+
+def sent(raw):
+    """Send an answer to the grader."""
+    header, pieces = encode_parts(raw)
+    return decode(header, b"".join(pieces))
 
 
 def judged(texts, proof=PROOF, steps=STEPS):
@@ -42,6 +49,24 @@ def test_a_step_out_of_place_or_left_out_costs_its_share_and_the_rest_stays():
     assert judged("a b c d e").credit == one_off
     assert judged("a b c d e").note == "missing_step"
     assert "5 stand in a right order" in judged("a c b d e f").feedback
+
+
+@pytest.mark.parametrize(
+    ("order", "early"),
+    [("f a b c d e", "f"), ("b c d e f a", "b"), ("a d c b e f", "c"), ("a b d e c f", "e")],
+)
+def test_one_step_that_stands_too_early_is_named(order, early):
+    said = judged(order).feedback
+    assert f"Step {LETTER[early]} stands too early: a step that it needs comes after it." in said
+    assert said.count("Step") == 1
+
+
+def test_of_equal_steps_none_is_called_early_that_may_stand_there():
+    proof = Ordering(["a", "x", "b", "x", "c", "d"])
+    steps = proof.shuffled(np.random.default_rng(3))
+    right = proof.order(steps)
+    turned = [right[place] for place in (0, 3, 2, 1, 5, 4)]  # a x b x d c
+    assert f"Step {right[5]} stands too early" in proof.judge(Order(turned, right.key), right)[2]
 
 
 def test_a_wrong_step_takes_its_share_away_and_is_named_with_its_sentence():
@@ -114,6 +139,8 @@ def test_an_earlier_answer_never_earns_more_for_a_wrong_step_more(letters, numbe
         (3, "letters from A to H"),
         ({"A": 1}, "letters from A to H"),
         ("none", "letters from A to H"),
+        ({"A", "B"}, "a set has no order: write the letters in a list, or as text"),
+        (sent(frozenset("AB")), "a set has no order"),
     ],
 )
 def test_what_is_no_order_gets_a_sentence(raw, says):

@@ -433,3 +433,20 @@ def test_three_numbers_may_be_a_row_or_a_column(axis):
 def test_a_table_is_no_list_of_numbers():
     with pytest.raises(FormatError, match="4 numbers expected"):
         Numbers().read(np.ones((2, 2)), like=np.ones(4))
+
+
+@pytest.mark.parametrize(
+    ("kind", "raw", "right"),
+    [
+        (Count(), np.bool_(True), 1),
+        (Count(), [True, 0, np.False_], [1, 0, 0]),
+        (Count(), np.tri(3, dtype=bool), np.tri(3, dtype=int)),
+        (Numbers(), np.tri(3, dtype=bool), np.tri(3)),
+        (Numbers(), [[True, False], [0.5, 0.5]], [[1, 0], [0.5, 0.5]]),
+    ],
+)
+def test_truth_values_are_0_and_1(kind, raw, right):
+    right = kind.read(right)
+    header, pieces = encode_parts(raw)
+    for written in (raw, decode(header, bytearray(b"".join(pieces)))):
+        assert kind.judge(kind.read(written, like=right), right).credit == 1

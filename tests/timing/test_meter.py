@@ -58,6 +58,36 @@ def test_an_array_that_only_a_constructor_makes_is_seen():
 
 
 @pytest.mark.parametrize(
+    "made",
+    [
+        lambda n: np.array(list(range(n))),
+        lambda n: np.r_[0:n],
+        lambda n: np.ogrid[0:n],
+        lambda n: np.mgrid[0:n, 0:1],
+        lambda n: np.indices((n,)),
+        lambda n: np.indices((n, 1), sparse=True)[0],
+        lambda n: np.fromfunction(lambda i: i, (n,)),
+        lambda n: np.stack([range(n), range(n)]),
+        lambda n: np.logspace(0, 1, n),
+    ],
+)
+def test_what_is_computed_from_no_array_is_counted(made):
+    def angles(n):
+        return np.sin(made(n))
+
+    few, many = count(angles, 100), count(angles, 200)
+    assert few["flops"] >= 100 <= few["largest"]
+    assert many["flops"] >= 200
+    assert few["operations"] == many["operations"]
+    assert type(metered(made, (5,), {})[0]) is np.ndarray
+
+
+def test_what_fromfunction_calls_is_counted():
+    found = count(lambda n: np.fromfunction(lambda i, j: np.exp(i - j), (n, n)), 9)
+    assert found["flops"] >= 2 * 81
+
+
+@pytest.mark.parametrize(
     "copy", [lambda x: x.astype("f4"), lambda x: x[[0, 0, 1]], lambda x: np.repeat(x, 3, axis=0)]
 )
 def test_copies_are_seen(copy):

@@ -1,24 +1,34 @@
 """numpy arrays that count what is done with them: FLOPs, operations, arrays made.
 
 A `Traced` array is an ordinary one in every other respect.  What is computed from it is traced as
-well; while `tracing` lasts, so is what numpy's constructors make.  Student code can leave the
-tracer (``x.view(numpy.ndarray)``, ``x.tolist()``), and then there is less to count than any right
-solution needs: whoever draws a conclusion from the counts compares them with that floor.
+well; while `tracing` lasts, so is what numpy's functions make of lists and numbers.  Student code
+can leave the tracer (``x.view(numpy.ndarray)``, ``x.tolist()``), and then there is less to count
+than any right solution needs: whoever draws a conclusion from the counts compares them with that
+floor.
 """
 
 import contextlib
 import math
 from collections.abc import Callable, Iterable, Iterator
 from string import ascii_letters
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
 
 MAX_SHAPES = 500
-_CREATORS = (
+#: They make arrays without computing anything.
+_CREATORS = {
     *("arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "copy"),
-    *("empty", "eye", "frombuffer", "fromiter", "full", "linspace", "ones", "tri", "zeros"),
-)
+    *("empty", "eye", "frombuffer", "fromiter", "full", "identity", "indices", "linspace", "ones"),
+    *("tri", "zeros"),
+}
+_FUNCTIONS: Any = (FunctionType, BuiltinFunctionType, type(np.concatenate))
+#: numpy's functions, and what makes arrays of slices: all of them may be handed no array at all.
+_MAKERS: dict[str, Any] = {
+    name: make for name in np.__all__ if isinstance(make := getattr(np, name), _FUNCTIONS)
+}
+_GRIDS: dict[str, Any] = {name: getattr(np, name) for name in ("c_", "mgrid", "ogrid", "r_")}
 _PRODUCTS = {"matmul", "matvec", "vecdot", "vecmat"}
 #: They answer without looking at the values, or make arrays that the constructors would not trace.
 _IDLE = {
@@ -156,30 +166,58 @@ def _through(change: Callable[[Any], Any], value: Any) -> Any:
 
 @contextlib.contextmanager
 def tracing() -> Iterator[Counts]:
-    """Count what is done with traced arrays, and have numpy's constructors make such arrays."""
+    """Count what is done with traced arrays, and have numpy's functions make such arrays."""
     global _counts
     before, _counts = _counts, Counts()
-    usual = {name: getattr(np, name) for name in _CREATORS}
+    others: dict[str, Any] = {name: _counted(name, make) for name, make in _MAKERS.items()}
+    others |= {name: _Grid(grid) for name, grid in _GRIDS.items()}
+    others["fromfunction"] = _from_function
     try:
-        for name, create in usual.items():
-            setattr(np, name, _counted(create))
+        for name, other in others.items():
+            setattr(np, name, other)
         yield _counts
     finally:
-        for name, create in usual.items():
-            setattr(np, name, create)
+        for name, usual in (_MAKERS | _GRIDS).items():
+            setattr(np, name, usual)
         _counts = before
 
 
-def _counted(create: Callable[..., Any]) -> Callable[..., Any]:
+def _counted(name: str, make: Callable[..., Any]) -> Callable[..., Any]:
     def counted(*args: Any, **kwargs: Any) -> Any:
-        result = create(*args, **kwargs)
-        if type(result) is not np.ndarray or result.dtype == object:
-            return result
-        if result.base is None:
-            _counts.add(0, [result])
-        return result.view(Traced)
+        result = make(*args, **kwargs)
+        flops: float = 0
+        if type(result) is np.ndarray and name not in _CREATORS:
+            flops = _FLOPS[name](result, *args, **kwargs) if name in _FLOPS else result.size
+        return _noted(result, flops)
 
     return counted
+
+
+class _Grid:
+    """What makes arrays of slices, such as `numpy.mgrid`."""
+
+    def __init__(self, grid: Any) -> None:
+        self._grid = grid
+
+    def __getitem__(self, slices: Any) -> Any:
+        return _noted(self._grid[slices])
+
+
+def _from_function(function: Callable[..., Any], shape: Any, **options: Any) -> Any:
+    """Do as `numpy.fromfunction`; what the function computes is counted."""
+
+    def of_traced(*grid: Any, **others: Any) -> Any:
+        return function(*_noted(grid), **others)
+
+    return _MAKERS["fromfunction"](of_traced, shape, **options)
+
+
+def _noted(result: Any, flops: float = 0) -> Any:
+    """Count the arrays that were made of nothing traced, and return them traced."""
+    made = result if isinstance(result, list | tuple) else (result,)
+    if fresh := [a for a in made if type(a) is np.ndarray and a.base is None and a.dtype != object]:
+        _counts.add(flops, fresh)
+    return traced(result)
 
 
 def _dot(result: Any, a: Any, *_: Any, **__: Any) -> int:

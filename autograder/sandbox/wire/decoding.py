@@ -18,6 +18,7 @@ from autograder.sandbox.wire.plain import (
     TENSOR_NAMES,
     Buffer,
     Tensor,
+    Unordered,
     WireError,
     check_shape,
     checked_int,
@@ -134,11 +135,19 @@ class _Decoder:
             return self._dict(content, depth)
         if tag == "t":
             return tuple([self.node(item, depth + 1) for item in content])
+        if tag == "s":
+            return self._set(content, depth)
         if tag == "p":
             return self._packed(content)
         if tag == "P":
             return tuple(self._packed(content))
         raise WireError("an unknown tag")
+
+    def _set(self, content: list[Any], depth: int) -> Unordered:
+        [entries] = content if len(content) == 1 else [None]
+        if type(entries) is not list and (type(entries) is not dict or [*entries] != ["p"]):
+            raise WireError("a set without a list")
+        return Unordered(self.node(entries, depth))
 
     def _packed(self, content: list[Any]) -> list[Any]:
         if len(content) != 2 or content[0] not in ("d", "q"):

@@ -46,7 +46,7 @@ def encode(value: object, *, max_payload: int | None = None) -> list[Buffer]:
     value
         None, bool, int, float, complex, Fraction, Decimal, numbers of sympy's, str, list, tuple,
         dict (keys: str or int), numpy arrays and scalars, torch tensors, and any nesting of these.
-        An instance of a subclass is sent as its base type, a set as a list in any order, an exact
+        An instance of a subclass is sent as its base type, a set as a list that is marked, an exact
         number as a Fraction or as near as a float is.
     max_payload : int, optional
         Refuse values whose arrays and texts take more bytes than this.
@@ -126,7 +126,7 @@ class _Encoder:
         if issubclass(kind, dict):
             return self._dict(dict(dict.items(value)), depth)
         if kind is set or kind is frozenset:
-            return self._sequence(list(value), False, depth)
+            return {"s": [self.node(list(value), depth)]}
         if kind in (Fraction, Decimal) or kind.__module__.startswith("sympy."):
             return _exact(value)
         torch: Any = sys.modules.get("torch")

@@ -51,6 +51,12 @@ class Tensor:
     array: np.ndarray[Any, Any]
 
 
+class Unordered(list[Any]):
+    """The entries of a set, which came in any order."""
+
+    unordered = True
+
+
 def too_many() -> WireError:
     """Return the error of a value of more nodes than there may be."""
     return WireError(f"more than {MAX_NODES} values outside of arrays")

@@ -1,0 +1,158 @@
+"""Where an earlier function of the student's gives nothing that fits, its reference answers.
+
+A wrong value is carried on, since something follows from it.  From an exception, or an array of
+another shape, nothing follows, and what builds on it would be lost as well: one slip would cost
+twice.  So for that input the reference's answer is carried on instead.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from autograder.exercise.standing_in import standing_in
+from autograder.grading.callee import Callee
+from autograder.grading.local import Local
+from autograder.grading.runs import Run
+from autograder.sandbox import Reply, StudentError
+from autograder.sandbox.wire.requests import Call, Request
+
+Function = Callable[..., Any]
+
+_NUMBERS = "biufc"  # kinds of types of arrays
+#: What is no exception, or says that nothing was written.
+_NOTHING = ("", "NotImplementedError")
+
+
+class Mended:
+    """A student's function as parts call it, with the reference's answers where it gives none.
+
+    Attributes
+    ----------
+    used
+        Has the reference answered anything?
+
+    Examples
+    --------
+    >>> own = Mended(np.ravel, np.asarray)
+    >>> own(np.eye(2)).tolist(), own.used
+    ([[1.0, 0.0], [0.0, 1.0]], True)
+    """
+
+    def __init__(self, own: Function, reference: Function) -> None:
+        self._own, self._reference = own, reference
+        self.used = False
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the student's function, and where that gives nothing that fits the reference."""
+        right = self._reference(*copy.deepcopy(args), **copy.deepcopy(kwargs))
+        try:
+            value = self._own(*args, **kwargs)
+        except StudentError:
+            self.used = True
+            return right
+        found = _fitted(value, right)
+        self.used |= found is not value
+        return found
+
+
+class MendedCallee(Callee):
+    """The same as checks borrow it."""
+
+    def __init__(self, own: Callee, reference: Function) -> None:
+        self._own, self._reference = own, Local(reference)
+        self.kind = own.kind
+
+    def ask(self, request: Request) -> Reply:
+        """Ask the student's function, and where that gives nothing that fits the reference."""
+        if not isinstance(request, Call):
+            return self._own.ask(request)
+        right = self._reference.ask(copy.deepcopy(request))
+        try:
+            reply = self._own.ask(request)
+        except StudentError:
+            return right
+        return replace(reply, value=_fitted(reply.value, right.value))
+
+    def once(self, args: Any, kwargs: Any) -> Run:
+        """Make an expensive call of the student's function."""
+        return self._own.once(args, kwargs)
+
+
+class Excused(Callee):
+    """A student's function that is excused where an earlier one of theirs raises an exception.
+
+    That is so if the reference raises the same one on top of that function: then the reference's
+    own answer stands in for the exception.
+
+    Attributes
+    ----------
+    answered
+        What the function did return.
+    excuses
+        How often it was excused.
+    """
+
+    def __init__(self, callee: Callee, solution: Function, own: Mapping[str, Function]) -> None:
+        self._callee, self._solution, self._own = callee, Local(solution), own
+        self.isolated, self.kind = callee.isolated, callee.kind
+        self.answered: list[Any] = []
+        self.excuses = 0
+
+    def ask(self, request: Request) -> Reply:
+        """Ask the student's function, and excuse it if it may be."""
+        try:
+            reply = self._callee.ask(request)
+        except StudentError as error:
+            if not isinstance(request, Call) or error.type in _NOTHING:
+                raise
+            with standing_in({}):
+                right = self._solution.ask(copy.deepcopy(request))
+            if self._raised(request) != error.type:
+                raise
+            self.excuses += 1
+            return right
+        if isinstance(request, Call):
+            self.answered.append(reply.value)
+        return reply
+
+    def once(self, args: Any, kwargs: Any) -> Run:
+        """Make an expensive call, for which there is no excuse."""
+        return self._callee.once(args, kwargs)
+
+    def own(self, solution: Function) -> Callee | None:
+        """Return an earlier function of the student's, mended."""
+        own = self._callee.own(solution)
+        return own and MendedCallee(own, solution)
+
+    def reference_seconds(self, args: Any, kwargs: Any) -> tuple[Any, float | None]:
+        """Call the reference and read its time."""
+        return self._callee.reference_seconds(args, kwargs)
+
+    def _raised(self, request: Request) -> str:
+        """Return what the reference raises on top of the student's own functions."""
+        with standing_in(self._own):
+            try:
+                self._solution.ask(copy.deepcopy(request))
+            except StudentError as error:
+                return error.type
+        return ""
+
+
+def _fitted(value: Any, right: Any) -> Any:
+    """Return a value if it has the right one's shape, else what it holds in that, else that."""
+    if isinstance(right, tuple):
+        if not isinstance(value, tuple | list) or len(value) != len(right):
+            return right
+        each = [_fitted(own, other) for own, other in zip(value, right, strict=True)]
+        fits = all(one is other for one, other in zip(each, value, strict=True))
+        return value if fits else tuple(each)
+    due, found = np.asarray(right), np.asarray(getattr(value, "array", value))
+    if due.dtype.kind not in _NUMBERS or found.shape == due.shape:
+        return value
+    same = found.dtype.kind in _NUMBERS and found.size == due.size
+    return found.reshape(due.shape)[()] if same else right
