@@ -195,6 +195,17 @@ def test_factors_of_one_sign_go_out_of_the_bars():
     assert chain.unjustified(before, lines[0]) is None
 
 
+def test_a_bound_that_is_too_large_is_not_the_result():
+    case = made(kept_weights)
+    examination = case.chain.examine([*case.right, f"<= 2*({case.chain.target})"])
+    assert examination.credit == pytest.approx(0.8)
+    assert (
+        examination.findings[-1].message
+        == "The last line is larger than the bound that is asked for."
+    )
+    assert case.chain.examine(case.right[:-1]).credit == 1  # another form of it
+
+
 def test_an_assumption_that_nothing_makes_true_is_refused():
     with pytest.raises(ValueError, match="say with `where` what makes it true"):
         IndexedChain(start="R*S", target="I", matrices=("R", "S"), rules=(Fact("", "R*S", "I"),))

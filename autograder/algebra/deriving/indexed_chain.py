@@ -252,6 +252,14 @@ class IndexedChain(Premises):
         except Exception:  # TooMuch, or a line that means nothing under this rule
             return False
 
+    def out_of_form(self, line: Line) -> str:
+        """Say what is wrong with the form of the last line, or that its bound is too large."""
+        found = super().out_of_form(line)
+        target = self.result.expr
+        if not found and self.bounds and self._compared(line.expr, target, "<=").equal is False:
+            return "The last line is larger than the bound that is asked for."
+        return found
+
     def left_over(self, line: Line) -> str:
         """Say which names or operators are left that the target does not have."""
         target = self.result
