@@ -199,12 +199,13 @@ class Chain(Language):
     def point(self, verdict: Verdict, *lines: Line) -> str:
         """Return the point that refutes, in the names that stand in the lines.
 
-        With a derivative in them that is not enough to follow the numbers: then, in the names
-        that all others are defined by.
+        With a derivative or entries under a running index in them that is not enough to follow
+        the numbers: then, in the names that all others are defined by.
         """
         at = dict(re.findall(r"(\w+)=([^,]+)", verdict.point))
         names = sorted({name for line in lines for name in line.names})
-        if any(line.expr.has(Diff) for line in lines) or at.keys() >= set(names):
+        unclear = any(line.expr.has(Diff, sympy.Indexed) for line in lines)
+        if unclear or at.keys() >= set(names):
             return verdict.point
         values = {self.read_form(name): sympy.Float(value) for name, value in at.items()}
         meanings = {name: self.expand(self.read_form(name), name) for name in names}
