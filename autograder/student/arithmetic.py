@@ -25,6 +25,7 @@ _UNIT = re.compile(r"[ \t]*([A-Za-zμ%]+(?:/s)?)(?![\w/])")
 _FACTORS = sorted([*FUNCTIONS, *CONSTANTS, "frac"], key=len, reverse=True)
 #: What may stand behind a number as a factor without a sign: 2(3 + 4), 16√2, 2 ln(3).
 _FACTOR = re.compile(rf"[(√]|(?:(?:np|numpy|math)\.)?(?:{'|'.join(_FACTORS)})(?![A-Za-z])")
+_EXPONENT = re.compile(r"[eE][+-]?\d+")
 # Half of 1, or one and a half.
 _MIXED = re.compile(r"(?<![\d.^{])\d+\s*\\[dtc]?frac\s*(?:\d\s*\d|\{\s*\d+\s*\}\s*\{\s*\d+\s*\})")
 # As Python shows an array.
@@ -67,6 +68,7 @@ class _Parser:
     def __init__(self, text: str, written: str, units: bool, alone: bool) -> None:
         self._text, self._written, self._units, self._alone = text, written, units, alone
         self._at = self._depth = self._brackets = 0
+        self._bare = ("", -1)  # the last function without brackets, and where its number ended
 
     def answer(self) -> Nested:
         """Read all of it."""
@@ -152,7 +154,11 @@ class _Parser:
         at = self._at
         if loose:
             self._skip(newlines=False)
-        if not isinstance(left, list) and _FACTOR.match(self._text, self._at):
+        factor = None if isinstance(left, list) else _FACTOR.match(self._text, self._at)
+        if factor:
+            name, end = self._bare
+            if end == at and factor[0] not in FUNCTIONS:  # ln 2π, but not ln 2 ln 3
+                raise FormatError(f"it is unclear what {name} is taken of: write {name}(…)")
             return True
         self._at = at
         return False
@@ -188,6 +194,8 @@ class _Parser:
             entry = literal(match[0])
             found = self._named() if entry is None else entry
             self._at = self._at if entry is None else match.end()
+            if match[3] and (more := _EXPONENT.match(self._text, self._at)):
+                raise FormatError(f"{brief(match[0] + more[0])} has two exponents: write one")
         else:
             found = self._named()
         if isinstance(found, list):
@@ -234,7 +242,10 @@ class _Parser:
         self._skip(newlines=False)
         if name == "sqrt" and self._sign() == "[":
             return self._root()
-        return self._called(name, self._taken_of())
+        bare = self._sign() != "("
+        argument = self._taken_of()
+        self._bare = (name, self._at) if bare else self._bare
+        return self._called(name, argument)
 
     def _root(self) -> Entry:
         """Read a root with its degree in square brackets before it."""

@@ -104,6 +104,8 @@ LATEX = [
     (r"\frac{q \cdot k}{\sqrt{d_k}}", names("q") * names("k") / sqrt(d_k)),
     (r"\sin\left(\frac{p}{10000^{2k/d}}\right)", sin(p / 10000 ** (2 * names("k") / d))),
     (r"\cos\omega k", cos(omega * names("k"))),
+    (r"\cos(w)(k + l)", cos(names("w")) * (names("k") + names("l"))),
+    (r"\cos w \cdot (k + l)", cos(names("w")) * (names("k") + names("l"))),
     (r"\sin^2 \theta + \cos^2\theta", sin(theta) ** 2 + cos(theta) ** 2),
     (r"\frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}}", (x - mu) / sqrt(sigma**2 + eps)),
     (r"\sqrt[3]{x}", x ** Rational(1, 3)),
@@ -275,6 +277,9 @@ def test_kronecker_delta_with_a_running_index():
         ("|x", "never closed"),
         ("[1, 2", "never closed"),
         ("1, 2)", "comma"),
+        (r"\cos w(k + l)", "unclear whether this bracket belongs to cos: write cos(…)"),
+        (r"x \log_2 n \left(n + 1\right)", "unclear whether this bracket belongs to log"),
+        (r"\exp 2\pi k[a + b]", "unclear whether this bracket belongs to exp"),
     ],
 )
 def test_refusals(text, reason):

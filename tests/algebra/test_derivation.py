@@ -295,3 +295,15 @@ def test_a_wrong_result_costs_more_than_a_slip_on_the_way():
 def test_a_waypoint_stands_between_and_the_end_at_the_end(change, message):
     with pytest.raises(ValueError, match=message):
         dataclasses.replace(TRACE, **change)
+
+
+def test_a_counterexample_tells_the_entries_of_a_sum_and_whole_numbers_as_such():
+    chain = Chain(
+        start="sum(2*x_k, k, 1, n)", target="2*sum(x_k, k, 1, n)", names=("n", "x_1", "x")
+    )
+    message = chain.examine([chain.start, "n*x_1"]).findings[0].message
+    point = dict(re.findall(r"(\w+)=([\d.e+]+)", message))
+    n = int(point.pop("n"))
+    assert sorted(point) == sorted(f"x_{k}" for k in range(1, n + 1))
+    total = float(re.search(r"line 1 is ([\d.e+]+\d)", message)[1])
+    assert total == pytest.approx(2 * sum(map(float, point.values())), rel=0.002)

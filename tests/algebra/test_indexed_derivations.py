@@ -8,6 +8,7 @@ from autograder.algebra import Fact, IndexedChain
 
 from .derivation_cases import (
     CASES,
+    kept_weights,
     layer_norm_of_a_multiple,
     reassociation,
     residual_expansion,
@@ -182,6 +183,27 @@ def test_what_is_odd_about_matrices_is_proved(left, right):
         rules=(Fact("P^T P = I", "P^T*P", "I"),),
     )
     assert chain.follows(chain.result).how == "proved for matrices of every size"
+
+
+def test_factors_of_one_sign_go_out_of_the_bars():
+    kept, left_out = "sum(w_i*v_i, i, 1, m)", "sum(w_i*v_i, i, m+1, n)"
+    chain = made(kept_weights).chain  # where M is at most 1
+    sizes = f"<= abs({left_out}) + abs({kept} - {kept}/M)"
+    right, wrong = (f"= abs({left_out}) + ({sign}(1/M - 1))*abs({kept})" for sign in ("", "-"))
+    before, *lines = chain.read([sizes, right, wrong])
+    assert [chain.compare(before, line).equal for line in lines] == [True, False]
+    assert chain.unjustified(before, lines[0]) is None
+
+
+def test_a_bound_that_is_too_large_is_not_the_result():
+    case = made(kept_weights)
+    examination = case.chain.examine([*case.right, f"<= 2*({case.chain.target})"])
+    assert examination.credit == pytest.approx(0.8)
+    assert (
+        examination.findings[-1].message
+        == "The last line is larger than the bound that is asked for."
+    )
+    assert case.chain.examine(case.right[:-1]).credit == 1  # another form of it
 
 
 def test_an_assumption_that_nothing_makes_true_is_refused():

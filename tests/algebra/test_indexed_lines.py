@@ -1,5 +1,6 @@
 """Reading lines with indices: what they mean, and texts that mean nothing."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -316,8 +317,38 @@ def test_a_counterexample_tells_n_only_where_it_matters():
     shift = IndexedChain(start="sin(w*(t + k))", target="sin(w*k + w*t)", names=("w", "t", "k"))
     message = shift.examine([shift.start, "sin(w*t)"]).findings[0].message
     assert "n=" not in message
+    assert re.search(r"at k=\d+\.\d+, t=", message)  # a name, though k is an index elsewhere
     total = IndexedChain(
         start="sum(c*x_k, k)", target="c*sum(x_k, k)", names=("c",), indexed=("x",)
     )
     message = total.examine([total.start, "c*x_1"]).findings[0].message
     assert "at n=2, " in message
+
+
+def test_what_is_computed_with_an_index_is_tried_at_every_place():
+    chain = IndexedChain(
+        start="sum(delta(i, k)*k*x_k, k)",
+        target="i*x_i",
+        indexed=("x",),
+        rules=("delta contraction",),
+    )
+    entry, *others = chain.read(["i*x_i", "x_i", "i^2*x_i", "x_i + i - 1", "(i + 1)*x_i - x_i"])
+    assert [chain.compare(entry, other).equal for other in others] == [False, False, False, True]
+
+
+def test_a_counterexample_tells_what_assumed_names_are_not_what_is_hidden():
+    chain = IndexedChain(
+        start="sum(c_k*p_k, k)",
+        target="sum(p_k*c_k, k)",
+        indexed=("p", "c"),
+        where={"p_i": "a_i/sum(a_k, k)"},
+        hidden=("a_i",),
+    )
+    (wrong, *_) = chain.examine(["sum(c_k, k)"]).findings
+    point = dict(re.findall(r"(\w+)=([\d.]+)", wrong.message))
+    assert list(point) == ["n", "c_1", "c_2", "p_1", "p_2"]
+    given, line = re.findall(r" is (\d[\d.]*\d)", wrong.message)
+    total = sum(float(point[f"c_{k}"]) * float(point[f"p_{k}"]) for k in (1, 2))
+    assert (float(given), float(line)) == pytest.approx(
+        (total, float(point["c_1"]) + float(point["c_2"])), rel=0.005
+    )

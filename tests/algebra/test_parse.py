@@ -145,6 +145,7 @@ def test_read_keeps_derivatives_as_written():
         ("tan(pi/2)", "not defined", 0),
         ("diff(x, 2)", "with respect to a variable", 8),
         ("x?", "unexpected character '?'", 1),
+        ("x + 1.07e+03e-3", "two exponents", 4),
     ],
 )
 def test_refusals_say_what_and_where(text, reason, position):

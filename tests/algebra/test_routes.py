@@ -140,6 +140,25 @@ def test_a_wrong_line_before_the_result_is_no_way_there():
         assert chain.examine([wrong, chain.target]).credit == 0
 
 
+@pytest.mark.parametrize("chain", [SIZE, LOG])
+def test_algebra_on_a_wrong_line_is_one_step_where_nothing_right_is_shown(chain):
+    a, b = ("h", "d") if chain is SIZE else ("g_j", "p_j")
+    lines = [f"7*({a} + {b})*({a} - {b})", f"7*{a}^2 - 7*{b}^2", f"7*({a}^2 - {b}^2)"]
+    lines += [f"7*{a}*({a} - {b}) + 7*{b}*({a} - {b})", f"7*({a}^2 - {a}*{b} + {b}*{a} - {b}^2)"]
+    assert chain.examine(lines).credit == chain.examine(lines[:2]).credit == approx(0.4)
+
+
+def test_behind_a_right_line_each_step_that_goes_on_from_a_slip_counts():
+    right, slip = "3*h*k*d + 3*h*k + d*h*k + d", "3*h*k*d + 3*h*k + d*h*k"
+    lines = [right, slip, "3*h*k*(d + 1) + d*h*k", "h*k*(4*d + 3)", "d*(4*d + 3)"]
+    assert SIZE.examine(lines).credit == approx(0.8 * 4 / 5)
+
+
+def test_a_definition_that_is_put_in_behind_a_wrong_line_is_a_step_of_its_own():
+    lines = ["3*h*k*(d + 1) + h*k", "3*h*k*d + 4*h*k", "3*d^2 + 4*d"]
+    assert SIZE.examine(lines).credit == approx(0.8 * 2 / 3)
+
+
 def test_a_right_line_that_a_rule_leads_to_resumes_behind_a_slip():
     lines = [JACOBIAN, "sum(g_k*p_k, k)", APART, OUT, LOG.target]
     assert LOG.examine(lines).credit == approx(0.8 * 4 / 5 + 0.2)

@@ -311,6 +311,19 @@ def test_what_could_be_meant_otherwise_is_not_guessed(factor):
         read(factor, SCALAR)
 
 
+@pytest.mark.parametrize("number", ["1.07e+03e-3", "[2, 1e3E2]", "3 × 10^2e-1"])
+def test_a_number_with_two_exponents_gets_a_sentence(number):
+    with pytest.raises(FormatError, match="has two exponents: write one"):
+        read(number, {"kind": "numbers"})
+
+
+@pytest.mark.parametrize("text", [r"\ln 2\pi", "ln 2(3 + 4)", "cos 2 (3)", "2 exp 2 √3"])
+def test_it_is_not_guessed_what_a_function_without_brackets_is_taken_of(text):
+    with pytest.raises(FormatError, match=r"it is unclear what \w+ is taken of: write \w+\("):
+        read(text, SCALAR)
+    assert read("2 ln 2 ln 3", SCALAR).value == pytest.approx(2 * np.log(2) * np.log(3))
+
+
 def test_numbers_without_a_sign_between_are_a_product_only_where_one_is_asked_for():
     several = read(r"0.25 \frac{3}{8} √4", {"kind": "numbers", "shape": [3]})
     assert several.value.tolist() == [0.25, 0.375, 2]

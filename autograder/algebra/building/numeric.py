@@ -64,6 +64,8 @@ class Evaluator(Elementary):
         they are.
     work : int
         The number of nodes computed.
+    entries : dict of str to number
+        The entries of indexed names that were met and that no symbol stands for: ``x_3``.
     largest, smallest : int
         Bounds on the sizes met, 1 included, as powers of 2.  For `smallest` only constants and
         exponentials count: a sum may come out tiny by cancellation, and then its size means
@@ -76,6 +78,7 @@ class Evaluator(Elementary):
         super().__init__(context)
         self.work = 0
         self.real = True
+        self.entries: dict[str, Value] = {}
         self._mixed = mixed
         self._point = self._free = point
         self._known: dict[sympy.Expr, Value] = dict(point)
@@ -163,7 +166,7 @@ class Evaluator(Elementary):
         for value in range(first, last + 1):
             point = {**self._point, index: self.context.mpf(value)}
             inner = Evaluator(self.context, point, mixed=self._mixed)
-            inner._free = self._free
+            inner._free, inner.entries = self._free, self.entries
             inner.work, inner.largest, inner.smallest = self.work, self.largest, self.smallest
             term = inner(body)
             self.work, self.largest, self.smallest = inner.work, inner.largest, inner.smallest
@@ -187,7 +190,10 @@ class Evaluator(Elementary):
                 for other, at in self._free.items():
                     if other.name == index and at == places[0]:
                         return value
-        return self._unknown(base, expr.indices, positive=expr.is_positive)
+        entry = self._unknown(base, expr.indices, positive=expr.is_positive)
+        if None not in places:
+            self.entries["_".join([base, *map(str, places)])] = entry
+        return entry
 
     def _unknown(self, name: str, arguments: Any, *, positive: bool | None = None) -> Value:
         """Compute a function of which nothing is known: some number for every argument."""

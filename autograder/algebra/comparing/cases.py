@@ -15,7 +15,9 @@ from autograder.algebra.comparing.proof import is_zero
 from autograder.algebra.comparing.verdict import Verdict
 
 MAX_SPLIT_CASES = 16
+MAX_OPENED = 4  # times that sizes are taken apart
 _BENDS = (sympy.Abs, sympy.sign)
+_BOUNDED = (sympy.Add, sympy.Mul, sympy.exp, sympy.log, sympy.Symbol, sympy.Number)
 
 Pair = tuple[sympy.Expr, sympy.Expr]
 
@@ -88,9 +90,14 @@ def opened(expr: sympy.Expr) -> sympy.Expr:
     >>> opened(Max(x * t, x * t**2))
     x*Max(t, t**2)
     """
-    for extreme in (Max, Min):
-        expr = expr.replace(extreme, functools.partial(_without_common_factor, extreme))
-    return expr.replace(sympy.Abs, _sizes)
+    for _ in range(MAX_OPENED):  # what has been cancelled may have more factors
+        before = expr
+        for extreme in (Max, Min):
+            expr = expr.replace(extreme, functools.partial(_without_common_factor, extreme))
+        expr = expr.replace(sympy.Abs, _sizes)
+        if expr == before:
+            break
+    return expr
 
 
 def _without_common_factor(extreme: type[sympy.Function], *values: sympy.Expr) -> sympy.Expr:
@@ -102,9 +109,34 @@ def _without_common_factor(extreme: type[sympy.Function], *values: sympy.Expr) -
 def _sizes(inner: sympy.Expr) -> sympy.Expr:
     try:
         factors = sympy.Mul.make_args(sympy.factor_terms(inner))
-        return sympy.Mul(*(sympy.Abs(sympy.cancel(sympy.together(f))) for f in factors))
+        return sympy.Mul(*(_size(sympy.cancel(sympy.together(f))) for f in factors))
     except sympy.PolynomialError:
         return sympy.Abs(inner)
+
+
+def _size(factor: sympy.Expr) -> sympy.Expr:
+    """Return the size of a factor, without bars where its names tell its sign: 1 - 1/√M."""
+    size = sympy.Abs(factor)
+    plain = all(map(_is_plain, sympy.preorder_traversal(factor)))
+    if not (isinstance(size, sympy.Abs) and plain and factor.is_extended_real):  # as √x may not be
+        return size
+    bounds = factor.xreplace({name: _bounds(name) for name in factor.free_symbols})
+    if isinstance(bounds, sympy.AccumBounds):
+        if bounds.min >= 0:
+            return factor
+        if bounds.max <= 0:
+            return -factor
+    return size
+
+
+def _is_plain(node: sympy.Expr) -> bool:
+    return isinstance(node, _BOUNDED) or bool(node.is_Pow and node.exp.is_Rational)
+
+
+def _bounds(name: sympy.Symbol) -> sympy.AccumBounds:
+    least = 1 if name.is_integer and name.is_positive else 0 if name.is_nonnegative else -sympy.oo
+    most = -1 if name.is_integer and name.is_negative else 0 if name.is_nonpositive else sympy.oo
+    return sympy.AccumBounds(least, most)
 
 
 def unified(a: sympy.Expr, b: sympy.Expr) -> sympy.Expr:

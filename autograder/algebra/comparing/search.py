@@ -47,6 +47,7 @@ class Search:
         self.real_refutation: Verdict | None = None
         self.complex_refutation: Verdict | None = None
         self.agreed = False  # at some point
+        self.entries: dict[str, Value] = {}  # of names with running indices, at the last point
 
     def verdict(self) -> Verdict:
         """Look at a few points, then for a proof, then at more points."""
@@ -134,6 +135,7 @@ class Search:
                 left, right = map(evaluate, self.sides)
             finally:
                 self.work += digits * evaluate.work
+                self.entries = evaluate.entries
             needed = DIGITS + int((evaluate.largest - evaluate.smallest) * DIGITS_PER_BIT)
             if needed > digits:
                 digits = max(needed, digits + DIGITS)
@@ -188,12 +190,19 @@ class Search:
 
     def _refutation(self, point: Mapping[Any, _Exact], left: Value, right: Value) -> Verdict:
         show = self.context.nstr
-        where = ", ".join(f"{symbol}={show(self._value(x), 4)}" for symbol, x in point.items())
+        families = {entry.base.label for side in self.sides for entry in side.atoms(sympy.Indexed)}
+        places = [f"{s}={self._shown(s, x)}" for s, x in point.items() if s not in families]
+        places += [f"{name}={show(value, 4)}" for name, value in self.entries.items()]
         digits = 4
         while digits < 16 and show(left, digits) == show(right, digits):
             digits *= 2
         values = (str(show(left, digits)), str(show(right, digits)))
-        return Verdict(False, f"refuted at {where or EVERYWHERE}", values)
+        return Verdict(False, f"refuted at {', '.join(places) or EVERYWHERE}", values)
+
+    def _shown(self, symbol: sympy.Symbol, exact: _Exact) -> str:
+        if symbol in self.survey.whole or symbol.is_integer:
+            return str(exact[0])
+        return str(self.context.nstr(self._value(exact), 4))
 
 
 def _is_allowed(symbol: sympy.Symbol, size: int, exponent: int, *, whole: bool) -> bool:

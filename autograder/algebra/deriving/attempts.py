@@ -37,6 +37,8 @@ def cheats(chain: Chain, lines: Sequence[str]) -> Iterator[Tried]:
             yield "backwards", [_formula(line) for line in reversed(lines)], 0.0
             yield "behind something wrong", [there, f"{last} + {name}", last], 0.0
             if not getattr(chain, "matrices", ()):
+                if chain.definitions:  # else algebra is all that is asked for
+                    yield "about something else", _about_nothing(name), STEPS
                 yield "· 1 in disguise", [there, f"({first})*exp({name})/exp({name})", result], 0.0
     for number, line in enumerate(lines):
         wrong = [
@@ -99,6 +101,16 @@ def _relation(line: str) -> str:
 
 def _formula(line: str) -> str:
     return take_apart(line).sides[-1].text.strip()
+
+
+def _about_nothing(name: str) -> list[str]:
+    first, second = f"({name} + 1)", f"({name} - 1)"
+    return [
+        f"{first}*{second}",
+        f"{name}^2 - 1",
+        f"{first}*{name} - {first}",
+        f"{name}*{second} + {second}",
+    ]
 
 
 def _any_name(chain: Chain) -> str:

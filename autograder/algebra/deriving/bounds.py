@@ -78,17 +78,23 @@ def largest(e: sympy.Expr, world: World) -> sympy.Expr:
 
 
 def signed(expr: sympy.Expr, world: World, sizes: tuple[int, ...]) -> sympy.Expr:
-    """Leave the bars out around what has one sign, whatever the names are: |1 - 1/M| for M ≤ 1."""
+    """Leave the bars out around factors that have one sign, whatever the names are.
+
+    For M ≤ 1, |1 - 1/M| is 1/M - 1, and |a - a/M| is (1/M - 1) |a|.
+    """
     known = {}
     for size in expr.atoms(sympy.Abs):
-        inner = size.args[0]
-        cases = world.cases(inner, sizes=sizes)
-        values = [sympy.cancel(sympy.together(value(inner, env, world))) for env in cases]
-        if all(v.is_nonnegative for v in values):
-            known[size] = inner
-        elif all(v.is_nonpositive for v in values):
-            known[size] = -inner
+        factors = sympy.Mul.make_args(sympy.factor_terms(size.args[0]))
+        known[size] = sympy.Mul(*(_without_bars(factor, world, sizes) for factor in factors))
     return expr.xreplace(known)
+
+
+def _without_bars(factor: sympy.Expr, world: World, sizes: tuple[int, ...]) -> sympy.Expr:
+    cases = world.cases(factor, sizes=sizes)
+    values = [sympy.cancel(sympy.together(value(factor, env, world))) for env in cases]
+    if all(v.is_nonnegative for v in values):
+        return factor
+    return -factor if all(v.is_nonpositive for v in values) else sympy.Abs(factor)
 
 
 def _is_vector(e: sympy.Expr, world: World) -> bool:

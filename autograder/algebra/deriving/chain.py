@@ -145,7 +145,9 @@ class Chain(Language):
         The target is known, so it can be put behind a slip.  There it earns what a line would that
         goes on from the slip: its step, if a right one came before, and nothing for the end.  What
         stands above it keeps what it earns.  So nobody gains by forcing a result, nor loses by
-        going on from a slip to the wrong end that it leads to.
+        going on from a slip to the wrong end that it leads to.  Where nothing right is shown, all
+        that algebra alone does there counts as one step, as it does beside a step that takes
+        several: else lines about anything at all would earn the more, the more they are.
         """
         try:
             numbered = _numbered(lines)
@@ -197,12 +199,13 @@ class Chain(Language):
     def point(self, verdict: Verdict, *lines: Line) -> str:
         """Return the point that refutes, in the names that stand in the lines.
 
-        With a derivative in them that is not enough to follow the numbers: then, in the names
-        that all others are defined by.
+        With a derivative or entries under a running index in them that is not enough to follow
+        the numbers: then, in the names that all others are defined by.
         """
         at = dict(re.findall(r"(\w+)=([^,]+)", verdict.point))
         names = sorted({name for line in lines for name in line.names})
-        if any(line.expr.has(Diff) for line in lines) or at.keys() >= set(names):
+        unclear = any(line.expr.has(Diff, sympy.Indexed) for line in lines)
+        if unclear or at.keys() >= set(names):
             return verdict.point
         values = {self.read_form(name): sympy.Float(value) for name, value in at.items()}
         meanings = {name: self.expand(self.read_form(name), name) for name in names}
@@ -270,9 +273,10 @@ class Chain(Language):
         """Whether two lines are read as the same."""
         return bool(line.expr == other.expr)
 
-    def is_routine(self, before: Line, line: Line) -> bool:  # noqa: ARG002
-        """Whether a step goes by no rule but algebra, where there are others."""
-        return False
+    def is_routine(self, before: Line, line: Line) -> bool:
+        """Whether algebra alone does a step, where names are defined or a derivative is asked."""
+        plain = not (self.definitions or self.given.expr.has(Diff))
+        return not plain and equal(before.expr, line.expr).equal is True
 
     def hint(self) -> dict[str, object]:
         """Return what a student's notebook may know about a line: the names it may use."""

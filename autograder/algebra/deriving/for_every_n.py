@@ -14,6 +14,7 @@ from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving.calculus import contraction, linear
 from autograder.algebra.deriving.climbing import Climb
 from autograder.algebra.deriving.inert import E, Uncomputed, Var
+from autograder.algebra.deriving.places import free_indices
 from autograder.algebra.deriving.rules import DERIVATIVES, EXPECTATIONS
 from autograder.algebra.deriving.sums import is_zero_for_all
 from autograder.algebra.deriving.written_out import (
@@ -21,7 +22,6 @@ from autograder.algebra.deriving.written_out import (
     Env,
     TooMuch,
     World,
-    free_indices,
     rewritten,
     value,
 )

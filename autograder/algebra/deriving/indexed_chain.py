@@ -20,10 +20,11 @@ from autograder.algebra.deriving.indexed import BINDERS
 from autograder.algebra.deriving.inert import Uncomputed, unnamed
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.opacity import Opaque
+from autograder.algebra.deriving.places import free_indices
 from autograder.algebra.deriving.premises import IndexedLine, Premises
 from autograder.algebra.deriving.rules import Fact
 from autograder.algebra.deriving.task import Finding
-from autograder.algebra.deriving.written_out import free_indices, rewritten, value
+from autograder.algebra.deriving.written_out import assumed_values, rewritten, value
 
 _REMEMBERED = 256  # steps that were decided
 TRIED = (2, 3)  # numbers n for which a step is held against its rule
@@ -100,11 +101,16 @@ class IndexedChain(Premises):
                 raise ValueError(f"the fact {fact.name!r} does not hold{hint}")
 
     def point(self, verdict: Verdict, *lines: Line) -> str:
-        """Return the point that refutes, which names entries, ``z_1``, and n where it matters."""
+        """Return the point that refutes, which names entries, ``z_1``, and n where it matters.
+
+        What is hidden is left out; the names that it makes what they are assumed to be are not.
+        """
         bases = {name.partition("_")[0] for name in self.hidden}
         if not any(map(self._has_entries, lines)):
             bases.add(self.size)
         shown = [at for at in verdict.point.split(", ") if re.split("[_=]", at)[0] not in bases]
+        if self.hidden:
+            shown += assumed_values(self.world, verdict.point)
         return ", ".join(shown)
 
     def _has_entries(self, line: Line) -> bool:
@@ -251,6 +257,14 @@ class IndexedChain(Premises):
             return plain != sides and leads(*plain)
         except Exception:  # TooMuch, or a line that means nothing under this rule
             return False
+
+    def out_of_form(self, line: Line) -> str:
+        """Say what is wrong with the form of the last line, or that its bound is too large."""
+        found = super().out_of_form(line)
+        target = self.result.expr
+        if not found and self.bounds and self._compared(line.expr, target, "<=").equal is False:
+            return "The last line is larger than the bound that is asked for."
+        return found
 
     def left_over(self, line: Line) -> str:
         """Say which names or operators are left that the target does not have."""

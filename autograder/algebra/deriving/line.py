@@ -127,7 +127,7 @@ class Line:
     @property
     def names(self) -> set[str]:
         """The names that stand in the line as read."""
-        return {symbol.name for symbol in self.expr.free_symbols}
+        return {symbol.name for symbol in self.expr.free_symbols if symbol.is_Symbol}
 
     @functools.cached_property
     def written_names(self) -> set[str]:

@@ -160,7 +160,7 @@ class Premises(Chain):
             self.names,
             self.matrices,
             self.positive,
-            self.indices,
+            tuple(index for index in self.indices if index not in self.names),
             self.size,
             self.sizes,
             self.parts,

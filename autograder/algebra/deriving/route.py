@@ -123,12 +123,19 @@ class Route:
     def _gather(self) -> None:
         """Let all that algebra alone does count as one step, where another one skips something.
 
-        Else a jump would be dear or cheap as one likes: lines can be rewritten for ever.
+        Else a jump would be dear or cheap as one likes: lines can be rewritten for ever.  So can a
+        wrong one be, where nothing right is shown.
         """
+        sound = [step for step in self.counted if step.worth and step is not self.jump]
+        if not sound:
+            self.followed = self._gathered(self.followed, self.followed)
         if self.task.has_rules and any(step.skips for step in self.counted):
-            sound = [step for step in self.counted if step.worth]
-            routine = [s for s in sound if self.task.is_routine(s.before, s.line)]
-            self.counted = [step for step in self.counted if step not in routine[1:]]
+            self.counted = self._gathered(self.counted, [s for s in self.counted if s.worth])
+
+    def _gathered(self, steps: list[Step], sound: Sequence[Step]) -> list[Step]:
+        """Return steps without those sound ones that algebra alone does, but for the first."""
+        routine = [step for step in sound if self.task.is_routine(step.before, step.line)]
+        return [step for step in steps if step not in routine[1:]]
 
 
 def _without_circles(given: Line, steps: Sequence[Step]) -> list[Step]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,7 @@ from autograder.algebra.building.functions import Max
 from autograder.algebra.deriving.indexed import BINDERS, LineNames
 from autograder.algebra.deriving.inert import D, E, InertNorm, Total, Uncomputed, Var
 from autograder.algebra.deriving.opacity import Opaque, flat
+from autograder.algebra.deriving.places import are_numbers, free_indices, places
 
 MAX_WRITTEN_TERMS = 1000
 _KEPT = 128  # lines with definitions put in
@@ -110,10 +112,12 @@ class World:
         size = self.names.index(self.names.size)
         if not indices and not any(size in self.put_in(line).free_symbols for line in lines):
             sizes = sizes[:1]  # nothing depends on n
+        # In parts it matters which of all they are, and in i x_i as well.
+        each = bool(self.names.parts) or any(are_numbers(found, line) for line in lines)
         for n in sizes:
             for lengths in self._lengths(n):
                 env = {size: sympy.Integer(n), **lengths}
-                for values in self._places(len(indices), n):
+                for values in places(len(indices), n, each=each):
                     yield env | dict(zip(indices, map(sympy.Integer, values), strict=True))
 
     def _lengths(self, n: int) -> Iterator[Env]:
@@ -122,30 +126,6 @@ class World:
         parts = [self.names.index(name) for name in self.names.parts]
         for ends in itertools.product(sorted({1, n - 1}), repeat=len(parts)):
             yield others | dict(zip(parts, map(sympy.Integer, ends), strict=True))
-
-    def _places(self, count: int, n: int) -> Iterator[tuple[int, ...]]:
-        """Yield what indices can be; in parts it matters which of all they are."""
-        if self.names.parts:
-            yield from itertools.product(range(1, n + 1), repeat=count)
-        else:
-            yield from (places for places in _coincidences(count) if max(places, default=0) <= n)
-
-
-def free_indices(expr: sympy.Expr, names: LineNames) -> set[sympy.Symbol]:
-    """Return the indices that are not bound by a sum."""
-    if isinstance(expr, BINDERS):
-        inner = free_indices(expr.args[0], names) - {expr.args[1]}
-        return inner.union(*(free_indices(a, names) for a in expr.args[2:]))
-    if expr.is_Symbol:
-        return {expr} if expr.is_integer and expr.name in names.indices else set()
-    return set().union(*(free_indices(a, names) for a in expr.args))
-
-
-def _coincidences(count: int) -> Iterator[tuple[int, ...]]:
-    """Yield every way in which so many indices can coincide: (1, 1), (1, 2)."""
-    for values in itertools.product(range(1, count + 1), repeat=count):
-        if all(v <= max(values[:place], default=0) + 1 for place, v in enumerate(values)):
-            yield values
 
 
 def value(expr: sympy.Expr, env: Env, world: World, opaque: Opaque | None = None) -> Any:
@@ -167,6 +147,22 @@ def value(expr: sympy.Expr, env: Env, world: World, opaque: Opaque | None = None
     if opaque is None:
         expr = world.put_in(expr)
     return _Writer(world, opaque).write(expr, env)
+
+
+def assumed_values(world: World, point: str) -> Iterator[str]:
+    """Yield what the names of which something is assumed come to at a point: ``"x_1=0.73"``."""
+    at = dict(re.findall(r"(\w+)=([^,]+)", point))
+    size = world.names.index(world.names.size)
+    if size.name not in at:
+        return
+    env = {size: sympy.Integer(at[size.name])}
+    for name, (indices, meaning) in world.assumed.items():
+        for at_places in itertools.product(range(1, env[size] + 1), repeat=len(indices)):
+            own = dict(zip(indices, map(sympy.Integer, at_places), strict=True))
+            entry = value(meaning, env | own, world)
+            known = {s: sympy.Float(at[s.name]) for s in entry.free_symbols if s.name in at}
+            if (number := entry.xreplace(known).evalf(4)).is_number:
+                yield f"{'_'.join([name, *map(str, at_places)])}={number}"
 
 
 class _Writer:

@@ -229,6 +229,9 @@ class Operands(Operators):
                 and not self.is_function(self.token)
             ):
                 factors.append(self.power())
+            if self.sees("(", "["):  # cos w(k + l): the cosine of w, or of all that?
+                word = token.text
+                self.fail(f"it is unclear whether this bracket belongs to {word}: write {word}(…)")
             items = [self.times(factors)]
         else:
             word = token.text
