@@ -566,6 +566,7 @@ _UNIT = re.compile(r"[ \t]*([A-Za-zμ%]+(?:/s)?)(?![\w/])")
 _FACTORS = sorted([*FUNCTIONS, *CONSTANTS, "frac"], key=len, reverse=True)
 #: What may stand behind a number as a factor without a sign: 2(3 + 4), 16√2, 2 ln(3).
 _FACTOR = re.compile(rf"[(√]|(?:(?:np|numpy|math)\.)?(?:{'|'.join(_FACTORS)})(?![A-Za-z])")
+_EXPONENT = re.compile(r"[eE][+-]?\d+")
 # Half of 1, or one and a half.
 _MIXED = re.compile(r"(?<![\d.^{])\d+\s*\\[dtc]?frac\s*(?:\d\s*\d|\{\s*\d+\s*\}\s*\{\s*\d+\s*\})")
 # As Python shows an array.
@@ -608,6 +609,7 @@ class _Parser:
     def __init__(self, text: str, written: str, units: bool, alone: bool) -> None:
         self._text, self._written, self._units, self._alone = text, written, units, alone
         self._at = self._depth = self._brackets = 0
+        self._bare = ("", -1)  # the last function without brackets, and where its number ended
 
     def answer(self) -> Nested:
         """Read all of it."""
@@ -693,7 +695,11 @@ class _Parser:
         at = self._at
         if loose:
             self._skip(newlines=False)
-        if not isinstance(left, list) and _FACTOR.match(self._text, self._at):
+        factor = None if isinstance(left, list) else _FACTOR.match(self._text, self._at)
+        if factor:
+            name, end = self._bare
+            if end == at and factor[0] not in FUNCTIONS:  # ln 2π, but not ln 2 ln 3
+                raise FormatError(f"it is unclear what {name} is taken of: write {name}(…)")
             return True
         self._at = at
         return False
@@ -729,6 +735,8 @@ class _Parser:
             entry = literal(match[0])
             found = self._named() if entry is None else entry
             self._at = self._at if entry is None else match.end()
+            if match[3] and (more := _EXPONENT.match(self._text, self._at)):
+                raise FormatError(f"{brief(match[0] + more[0])} has two exponents: write one")
         else:
             found = self._named()
         if isinstance(found, list):
@@ -775,7 +783,10 @@ class _Parser:
         self._skip(newlines=False)
         if name == "sqrt" and self._sign() == "[":
             return self._root()
-        return self._called(name, self._taken_of())
+        bare = self._sign() != "("
+        argument = self._taken_of()
+        self._bare = (name, self._at) if bare else self._bare
+        return self._called(name, argument)
 
     def _root(self) -> Entry:
         """Read a root with its degree in square brackets before it."""
@@ -935,7 +946,7 @@ class _Walk:
 
     def _of_array(self, raw: Any) -> tuple[tuple[int, ...], list[Entry]]:
         self._count(math.prod(max(size, 1) for size in raw.shape))  # axes without entries, too
-        if raw.dtype.kind not in "iuf":
+        if raw.dtype.kind not in "iufb":
             raise FormatError(f"numbers are expected, not an array of {raw.dtype.name}")
         flat = raw.ravel()
         if flat.size > _LOOKED_AT:
@@ -988,9 +999,7 @@ def as_sent(raw: Any) -> Any:
 def _number(raw: Any) -> Entry:
     """Return a number; what a float was typed as are its shortest digits."""
     raw = as_sent(raw[()] if isinstance(raw, np.ndarray) else raw)  # an array without axes
-    if isinstance(raw, (bool, np.bool_)):
-        raise FormatError(f"numbers are expected, not {brief(raw)}")
-    if isinstance(raw, (int, np.integer)):
+    if isinstance(raw, (int, np.integer, np.bool_)):  # a truth value is 0 or 1, as in a mask
         whole = int(raw)
         if whole.bit_length() > 4096:
             raise FormatError("a number of the answer is too large")
@@ -1152,6 +1161,8 @@ def read_choice(raw: Any, hint: Any) -> Reading:
 def read_ordering(raw: Any, hint: Any) -> Reading:
     """Read the letters of steps in the order in which they were written, each at most once."""
     known = hint["letters"]
+    if isinstance(raw, (set, frozenset)) or getattr(raw, "unordered", False):
+        raise FormatError("a set has no order: write the letters in a list, or as text")
     text = _BETWEEN.sub(" ", raw) if isinstance(raw, str) and len(raw) <= 200 else raw
     letters = _letters(text, several=False)
     if not letters or not {*letters} <= {*known}:
@@ -1410,6 +1421,8 @@ POINTS = 10  # fewer are no curve
 
 def read_numbers(raw: Any, hint: Any) -> Reading:
     """Read numbers, nested lists, arrays and text such as ``"0.25 1/3 1e-3"``."""
+    if isinstance(raw, (bool, np.bool_)):  # one alone is what a comparison gave
+        raise FormatError(f"numbers are expected, not {brief(raw)}")
     unit, figures = hint.get("unit", ""), hint.get("figures")
     shape, numbers = _quantities(raw, hint)
     if figures and "shape" in hint and not all(number.typed for number in numbers):
@@ -1424,13 +1437,13 @@ def read_numbers(raw: Any, hint: Any) -> Reading:
 def _quantities(raw: Any, hint: Any) -> tuple[tuple[int, ...], list[Entry]]:
     """Return a shape and numbers in the unit that is asked for, if one is.
 
-    Without a unit a number is in this one; a unit behind the last number is that of all.
+    Without a unit a number is in this one; a unit behind the last number of a text is that of all.
     """
     unit = hint.get("unit", "")
     shape, numbers = entries(raw, shape=hint.get("shape"), units=bool(unit))
     if not unit:
         return shape, numbers
-    last = numbers[-1].unit if numbers else ""
+    last = numbers[-1].unit if numbers and isinstance(raw, str) else ""
     converted = []
     for number in numbers:
         factor = unit_factor(number.unit or last or unit, unit)

@@ -268,6 +268,7 @@ _PATTERNS = {
 
 _FACTOR = re.compile(r"[A-Za-z](?:_?[0-9]+|[₀-₉]+|_[a-z](?![a-z0-9]))?")
 _GREEK_LETTERS = re.compile(f"[{''.join(signs.GREEK)}]|[^{''.join(signs.GREEK)}]+")
+_EXPONENT = re.compile(r"[eE][+-]?[0-9]")
 _THOUSANDS = re.compile(r"\s*[-+]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\s*")
 
 Kind = Literal["number", "name", "operator", "command", "end"]
@@ -365,6 +366,8 @@ class _Scanner:
             case "name":
                 return self.letters(word, at)
             case "number":
+                if "e" in word.lower() and _EXPONENT.match(self.text, end):
+                    raise ParseError("this number has two exponents", self.text, at)
                 return [Token("number", word.replace("{,}", ""), at, end)]
             case "operator" | "escaped":
                 written = signs.COMMANDS.get(word) or signs.WRITTEN.get(word, word)
@@ -1071,6 +1074,9 @@ class Operands(Operators):
                 and not self.is_function(self.token)
             ):
                 factors.append(self.power())
+            if self.sees("(", "["):  # cos w(k + l): the cosine of w, or of all that?
+                word = token.text
+                self.fail(f"it is unclear whether this bracket belongs to {word}: write {word}(…)")
             items = [self.times(factors)]
         else:
             word = token.text
