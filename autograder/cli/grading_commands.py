@@ -96,7 +96,7 @@ def grade(
     A run that was interrupted goes on where it stopped.
     """
     from autograder.course.config import Course, CourseError
-    from autograder.course.graders.pool import warm_up
+    from autograder.course.starting import warm_up
 
     if only not in (None, "gpu"):
         raise CourseError(f"--only {only}: there is nothing but `--only gpu`")

@@ -144,15 +144,15 @@ def grade_and_save(
             "`autograder collect` brings them in, `autograder simulate` makes some up"
         )
     with grading(course) as confirm, _Saver(course, confirm) as saver:
-        people.add_students(course, declared(course))  # a corrected name shows at once
-        for id in sorted({handed.assignment for handed in work}):
-            gradebook.register(course, id, Release.load(course, id).notebook)
-        kept_runs.forget(course, work if force else ())
         if bar:
             bar.begin(len(work))
         withheld: dict[tuple[str, str], dict[str, set[str]]] = {}
 
         def look(up_to_date: Sequence[Handed]) -> list[Handed]:
+            people.add_students(course, declared(course))  # a corrected name shows at once
+            for id in sorted({handed.assignment for handed in work}):
+                gradebook.register(course, id, Release.load(course, id).notebook)
+            kept_runs.forget(course, work if force else ())
             again = _entered_again(course, up_to_date)
             for id, count in Counter(handed.assignment for handed in again).items():
                 outcome.notes.append(

@@ -6,53 +6,21 @@ They are forked from one that has imported what they need, and end with the one 
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
-from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
-from contextlib import contextmanager
-from multiprocessing import connection, forkserver, get_context, parent_process
+from multiprocessing import connection, get_context, parent_process
 from typing import Any, Self
 
 from autograder.course.config import Course
-from autograder.course.files import environment
 from autograder.course.grade import Graded, Grader
 from autograder.course.job import Job
 from autograder.course.kept_runs import Tell
+from autograder.course.starting import warm_up
 from autograder.course.zygotes import Zygotes
 from autograder.grading import budget
 from autograder.sandbox import Isolation, probe
 
-_PRELOADED = [__name__, "autograder.algebra"]
 _LONGEST = 200  # bytes of an item's name
-_SOCKET = 107 - len("/pymp-xxxxxxxx/listener-xxxxxxxx")  # what a socket's name leaves to its folder
-
-
-def warm_up() -> None:
-    """Start what takes its time while the caller goes on.
-
-    The process that graders are forked from imports, and the isolation is tried.
-    """
-    forkserver.set_forkserver_preload(_PRELOADED)
-    # Its arrays are small, and a second thread would take a processor from students' code.
-    with (
-        environment(OPENBLAS_NUM_THREADS=os.environ.get("OPENBLAS_NUM_THREADS", "1")),
-        _short_folder(),
-    ):
-        forkserver.ensure_running()
-    threading.Thread(target=probe, daemon=True).start()
-
-
-@contextmanager
-def _short_folder() -> Iterator[None]:
-    """Keep the socket that asks for processes in a folder that leaves room for its name."""
-    usual = tempfile.gettempdir()
-    if len(os.fsencode(usual)) > _SOCKET:
-        tempfile.tempdir = "/tmp"
-    try:
-        yield
-    finally:
-        tempfile.tempdir = usual
 
 
 class Pool:

@@ -1,0 +1,43 @@
+"""Start what graders need before the program has imported what it needs itself."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import forkserver
+
+from autograder.course.files import environment
+from autograder.sandbox import probe
+
+_PRELOADED = ["autograder.course.graders.pool", "autograder.algebra"]
+_SOCKET = 107 - len("/pymp-xxxxxxxx/listener-xxxxxxxx")  # what a socket's name leaves to its folder
+
+
+def warm_up() -> None:
+    """Start what takes its time while the caller goes on.
+
+    The process that graders are forked from imports, and the isolation is tried.
+    """
+    forkserver.set_forkserver_preload(_PRELOADED)
+    # Its arrays are small, and a second thread would take a processor from students' code.
+    with (
+        environment(OPENBLAS_NUM_THREADS=os.environ.get("OPENBLAS_NUM_THREADS", "1")),
+        _short_folder(),
+    ):
+        forkserver.ensure_running()
+    threading.Thread(target=probe, daemon=True).start()
+
+
+@contextmanager
+def _short_folder() -> Iterator[None]:
+    """Keep the socket that asks for processes in a folder that leaves room for its name."""
+    usual = tempfile.gettempdir()
+    if len(os.fsencode(usual)) > _SOCKET:
+        tempfile.tempdir = "/tmp"
+    try:
+        yield
+    finally:
+        tempfile.tempdir = usual
