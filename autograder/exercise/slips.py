@@ -172,6 +172,7 @@ def by_chance(rights: Iterable[Any], given: Iterable[Any]) -> bool:
     """
     instead, own = (np.concatenate([np.empty(0), *map(_numbers, all_)]) for all_ in (rights, given))
     numbers = np.unique(instead[instead != own] if instead.shape == own.shape else instead)
+    numbers = numbers[np.isfinite(numbers)]
     plain = np.mod(np.where(np.abs(numbers) < SMALL, 4, 1) * numbers, 1) == 0
     chances = np.where(np.abs(numbers) < SMALL, _MET_SMALL, _MET)
     return bool(np.prod(np.where(plain, chances, 0)) >= CHANCE)

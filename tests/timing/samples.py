@@ -179,8 +179,10 @@ _LIST = [
         "linear",
         "passed",
         """
-        def attention(Q, K, V):
-            return reordered(*(x.view(np.ndarray) for x in (Q, K, V)))
+        def attention(*arrays):
+            Q, K, V = (x.view(np.ndarray) for x in arrays)
+            q, k = ((x > 0) * (x + 1) + (x <= 0) * np.e**x for x in (Q, K))
+            return (q @ (k.T @ V)) / (q @ k.sum(0))[:, None]
         """,
         by_time=True,
     ),

@@ -15,6 +15,7 @@ from autograder.exercise.part import computation
 from autograder.grading.checks import NO_GPU, grade_checks
 from autograder.grading.results import Status, hundredths
 from autograder.sandbox import StudentError
+from autograder.sandbox.replies import one_line
 
 #: Notes of checks that take a clock or a device, neither of which a proof may rest on.
 UNPROVED = {"not_timed", NO_GPU}
@@ -88,6 +89,7 @@ def as_student(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return function(*args, **kwargs)
         except Exception as error:
-            raise StudentError("exception", str(error), type=type(error).__name__) from error
+            name, text = type(error).__name__, one_line(str(error))
+            raise StudentError("exception", str(error), type=name, text=text) from error
 
     return call
