@@ -14,6 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+# Programs are measured as they are installed: with the bytecode that Python keeps of them.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 _PR_SET_CHILD_SUBREAPER = 36
 _TICK = os.sysconf("SC_CLK_TCK")
 

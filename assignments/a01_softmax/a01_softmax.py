@@ -53,6 +53,7 @@
 # %%
 import numpy as np
 
+# %% tags=["demonstration"]
 try:
     import matplotlib.pyplot as plt
 except ImportError:

@@ -111,6 +111,7 @@ tiny = None  # three rows of four numbers
 # %%
 import numpy as np
 
+# %% tags=["demonstration"]
 try:
     import matplotlib.pyplot as plt
 except ImportError:

@@ -97,6 +97,7 @@ factor_linear = None   # a whole number
 # %%
 import numpy as np
 
+# %% tags=["demonstration"]
 try:
     import matplotlib.pyplot as plt
 except ImportError:

@@ -38,6 +38,7 @@
 # %%
 import numpy as np
 
+# %% tags=["demonstration"]
 try:
     import matplotlib.pyplot as plt
 except ImportError:

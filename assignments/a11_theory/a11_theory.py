@@ -34,6 +34,7 @@
 # %%
 import numpy as np
 
+# %% tags=["demonstration"]
 try:
     import matplotlib.pyplot as plt
 except ImportError:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 
 from autograder.course.config import Course
 from autograder.course.grade import Graded, Grader
-from autograder.course.graders import Open
+from autograder.course.graders import Graders, Open
 from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import sharing
 from autograder.course.graders.recovery import recovering
@@ -32,12 +33,12 @@ def grade_class(
     tell: Tell | None = None,
     opened: Open | None = None,
     meanwhile: Callable[[Sequence[Handed]], Sequence[Handed]] = lambda _: (),
-) -> Iterator[Graded | Handed]:
+) -> Iterator[Graded]:
     """Grade submissions, several at once; yield each as it is done.
 
-    A submission whose record is up to date is yielded as it came, ungraded, unless ``force``; one
-    that an interrupted run had graded but not saved is not run again either. The caller saves what
-    is graded, and calls ``write_record`` last.
+    A submission whose record is up to date is left out, unless ``force``; one that an interrupted
+    run had graded but not saved is not run again either. The caller saves what is graded, and
+    calls ``write_record`` last.
 
     Parameters
     ----------
@@ -49,61 +50,99 @@ def grade_class(
     opened
         Opens graders; by default processes of this machine.
     meanwhile
-        Called once, while graders of this machine get ready: with the submissions that are up to
-        date. Those that it returns are not: their records are gone.
+        Called once, before anything is yielded, while the first submissions are being graded: with
+        those that are up to date. Which it returns are not: their records are gone.
     """
     check_limits(course)
-    keys = Keys(course)
+    due = _Due(course, work, force, meanwhile)
+    width = width_of(jobs, gpu=gpu)
 
     def lose(job: Job, reason: str) -> Graded:
         return Grader(course).lose(job, reason)
 
-    due = {handed: keys.of(handed) for handed in work}
-    current = {h: not force and recorded_key(course, h) == key for h, key in due.items()}
     with ExitStack() as stack:
 
-        def here(todo: Sequence[Handed]) -> Open:
-            width = min(width_of(jobs, gpu=gpu), len(todo))
-            pool = stack.enter_context(
-                Pool(width, trust_students=trust_students, gpu=gpu, tell=tell)
-            )
-            pool.load(course, todo[0].assignment)
-            return sharing(pool)(course)
+        def here(wanted: int) -> Graders:
+            nonlocal opened
+            pool = Pool(wanted, trust_students=trust_students, gpu=gpu, tell=tell)
+            opened = sharing(stack.enter_context(pool))(course)
+            return opened(wanted)
 
-        changed = [handed for handed in work if not current[handed]]
-        if changed and opened is None:
-            opened = here(changed)
-        for handed in meanwhile([handed for handed in work if current[handed]]):
-            current[handed] = False
-        waiting: dict[Handed, str] = {}
-        for handed, key in due.items():
-            if current[handed]:
-                yield handed
-            elif not force and (graded := kept(course, handed, key)):
+        if not due.waiting:
+            due.look()
+        if due.waiting:
+            if opened is None:
+                width = min(width, len(due.waiting))
+            for graded in recovering(opened or here, width, due.jobs(width), lose):
+                due.look()
+                names = graded.grade.student, graded.grade.assignment
+                keep_runs(folder_of(course, *names), graded.runs)
+                keep(course, graded)
                 yield graded
+        yield from due.unsaved
+
+
+class _Due:
+    """What of a class has to be graded.
+
+    Attributes
+    ----------
+    waiting
+        Submissions that no grader has yet.
+    unsaved
+        What an interrupted run had graded already.
+    """
+
+    def __init__(
+        self,
+        course: Course,
+        work: Sequence[Handed],
+        force: bool,
+        meanwhile: Callable[[Sequence[Handed]], Sequence[Handed]],
+    ) -> None:
+        keys = Keys(course)
+        self._course, self._force, self._meanwhile = course, force, meanwhile
+        self._keys = {handed: keys.of(handed) for handed in work}
+        self._same: list[Handed] = []
+        self._looked = False
+        self.waiting: deque[Handed] = deque()
+        self.unsaved: list[Graded] = []
+        for handed, key in self._keys.items():
+            if not force and recorded_key(course, handed) == key:
+                self._same.append(handed)
             else:
-                waiting[handed] = key
-        if not waiting:
-            return
-        todo = _jobs(course, waiting)
-        width = width_of(jobs, gpu=gpu)
-        for graded in recovering(opened or here([*waiting]), width, todo, lose):
-            names = graded.grade.student, graded.grade.assignment
-            keep_runs(folder_of(course, *names), graded.runs)
-            keep(course, graded)
-            yield graded
+                self._add(handed)
+
+    def jobs(self, first: int) -> Iterator[Job]:
+        """Read submissions one by one, as there is somebody to grade them.
+
+        When so many are given out ``first``, there is time to look at what is up to date.
+        """
+        releases: dict[str, Release] = {}
+        while self.waiting:
+            handed = self.waiting.popleft()
+            if handed.assignment not in releases:
+                releases[handed.assignment] = Release.load(self._course, handed.assignment)
+            runs = kept_runs(folder_of(self._course, handed.student, handed.assignment))
+            yield job_of(handed, releases[handed.assignment], key=self._keys[handed], runs=runs)
+            first -= 1
+            if first == 0 or not self.waiting:
+                self.look()
+
+    def look(self) -> None:
+        """Say once what is up to date, and add what is not after all."""
+        if not self._looked:
+            self._looked = True
+            for handed in self._meanwhile(self._same):
+                self._add(handed)
+
+    def _add(self, handed: Handed) -> None:
+        if not self._force and (graded := kept(self._course, handed, self._keys[handed])):
+            self.unsaved.append(graded)
+        else:
+            self.waiting.append(handed)
 
 
 def width_of(jobs: int | None, *, gpu: bool = False) -> int:
     """Return how many submissions are graded at once, where ``jobs`` were asked for."""
     return 1 if gpu else jobs or os.cpu_count() or 1
-
-
-def _jobs(course: Course, waiting: dict[Handed, str]) -> Iterator[Job]:
-    """Read submissions one by one, as there is somebody to grade them."""
-    releases: dict[str, Release] = {}
-    for handed, key in waiting.items():
-        if handed.assignment not in releases:
-            releases[handed.assignment] = Release.load(course, handed.assignment)
-        runs = kept_runs(folder_of(course, handed.student, handed.assignment))
-        yield job_of(handed, releases[handed.assignment], key=key, runs=runs)

@@ -112,13 +112,6 @@ class Grader:
             self._gpu.close()
         self._gpu = None
 
-    def get_ready(self, assignment: str) -> None:
-        """Load what every submission of an assignment needs, before the first one comes."""
-        release = self.release(assignment)
-        limits, _ = notebook_limits(self.course, release.data["exercises"])
-        self._zygotes.of(release, limits, self._handed_over(assignment))
-        self.assigned(assignment, "")
-
     def grade(self, handed: Handed) -> Graded:
         """Grade a file; nothing that is wrong with it raises."""
         return self.grade_job(job_of(handed, self.release(handed.assignment)))

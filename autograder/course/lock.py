@@ -6,11 +6,28 @@ import fcntl
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from enum import IntEnum
 from pathlib import Path
 
 from autograder.course.config import Course, CourseError
 from autograder.course.files import sweep, unwritable
-from autograder.course.server import GRADING, WATCHING, alone, is_on_server
+
+
+class Purpose(IntEnum):
+    """What somebody is alone for, as a lock on a server says it."""
+
+    GRADING = 1
+    WATCHING = 2
+    MAKING = 3
+
+
+def is_on_server(url: str) -> bool:
+    """Tell whether an address is that of a PostgreSQL server.
+
+    >>> is_on_server("postgresql+psycopg://db/course"), is_on_server("sqlite:///gradebook.db")
+    (True, False)
+    """
+    return url.startswith(("postgresql:", "postgresql+"))
 
 
 @contextmanager
@@ -30,7 +47,7 @@ def grading(course: Course) -> Iterator[Callable[[], None]]:
         If somebody else is grading, or the folder or the server can't be used.
     """
     said = "is grading this course: wait until it is done, then run this again"
-    with _alone_on_server(course, GRADING, said) as confirm, _alone(course, ".lock", said):
+    with _alone_on_server(course, Purpose.GRADING, said) as confirm, _alone(course, ".lock", said):
         sweep(course.root.iterdir())
         for top in (course.root / "records", course.folder("autograded")):
             for folder, _, files in os.walk(top):  # ten times as fast as a pattern
@@ -48,15 +65,17 @@ def watching(course: Course) -> Iterator[None]:
         If there is one already, or the folder or the server can't be used.
     """
     said = "watches this course already: let it work, or end it first"
-    with _alone_on_server(course, WATCHING, said), _alone(course, ".watch", said):
+    with _alone_on_server(course, Purpose.WATCHING, said), _alone(course, ".watch", said):
         yield
 
 
 def _alone_on_server(
-    course: Course, purpose: int, said: str
+    course: Course, purpose: Purpose, said: str
 ) -> AbstractContextManager[Callable[[], None]]:
     """Hold a lock of the server, where the gradebook is on one: it knows the holder's machine."""
     if is_on_server(course.database):
+        from autograder.course.server import alone  # brings SQLAlchemy, a fifth of a second
+
         return alone(course.database, purpose, said)
     return nullcontext(lambda: None)
 

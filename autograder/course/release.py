@@ -12,6 +12,7 @@ from autograder.course.config import Course, CourseError
 from autograder.course.datafiles import altered
 from autograder.course.typed_json import converted
 from autograder.exercise import pick
+from autograder.grading.demonstrations import tagged
 from autograder.student.data import decode
 from autograder.student.notebook import source_of
 from autograder.student.released_files import CheckFile
@@ -28,8 +29,15 @@ _MODULE = re.compile(r"(?:^|,)\s*(\w+)")
 
 
 def libraries(notebook: dict[str, Any]) -> set[str]:
-    """Return those of the libraries that take a while to load that a notebook's cells import."""
-    code = (cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code")
+    """Return those of the libraries that take a while to load that a notebook's cells import.
+
+    Those of demonstrations are left out, which are not run.
+    """
+    code = (
+        cell["source"]
+        for cell in notebook["cells"]
+        if cell["cell_type"] == "code" and not tagged(cell)
+    )
     return set().union(*map(libraries_of, code))
 
 

@@ -11,10 +11,10 @@ from sqlalchemy import NullPool, create_engine, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from autograder.course.config import CourseError
+from autograder.course.lock import Purpose, is_on_server
 
-#: An advisory lock is known by two numbers. This one says that it is ours, the other what for.
+#: An advisory lock is known by two numbers. This one says that it is ours, a `Purpose` what for.
 OURS = 1_735_549_285
-GRADING, WATCHING, MAKING = 1, 2, 3
 
 # Either side notices within a minute that the other's machine is gone, and a quiet connection is
 # no reason for a router or the server to end it.
@@ -36,15 +36,6 @@ SELECT application_name || ', as ' || usename FROM pg_locks JOIN pg_stat_activit
 WHERE locktype = 'advisory' AND granted AND classid = :ours AND objid = :purpose
 AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())
 """
-
-
-def is_on_server(url: str) -> bool:
-    """Tell whether an address is that of a PostgreSQL server.
-
-    >>> is_on_server("postgresql+psycopg://db/course"), is_on_server("sqlite:///gradebook.db")
-    (True, False)
-    """
-    return url.startswith(("postgresql:", "postgresql+"))
 
 
 def shown(url: str) -> str:
@@ -91,13 +82,13 @@ def _reason(error: Exception) -> str:
 
 
 @contextmanager
-def alone(url: str, purpose: int, said: str) -> Iterator[Callable[[], None]]:
+def alone(url: str, purpose: Purpose, said: str) -> Iterator[Callable[[], None]]:
     """Hold a lock of the gradebook's server, which ends with the connection, however that ends.
 
     Parameters
     ----------
     purpose
-        ``GRADING`` or ``WATCHING``.
+        What a `Purpose` says.
     said
         What another process does that holds it, and what to do then.
 

@@ -27,7 +27,10 @@ def decoded(content: bytes | str, form: type[T]) -> T:
         ...
     ValueError: Expected `float`, got `str` - at `$[...]`
     """
-    return converted(json.loads(content), form)
+    try:
+        return msgspec.json.decode(content, type=form)
+    except (msgspec.DecodeError, UnicodeError):  # it reads no NaN, and no half of a character
+        return converted(json.loads(content), form)
 
 
 def converted(data: Any, form: type[T]) -> T:

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from autograder.course.config import Course, CourseError
-from autograder.course.records import read_grade, recorded
+from autograder.course.records import ScoredExercise, read_grade, recorded
 from autograder.course.release import Release
 from autograder.course.submissions import submissions
 from autograder.delivery.marks import Auto, engine_scores
-from autograder.grading.results import Grade
+from autograder.grading.results import ExerciseGrade
 from autograder.student.notebook import check_of
 
 
-def unlike(grade: Grade, entered: Mapping[str, Auto] | None) -> str:
-    """Say what the gradebook lacks or has otherwise of a recorded grade; nothing if they agree."""
+def unlike(
+    exercises: Sequence[ScoredExercise | ExerciseGrade], entered: Mapping[str, Auto] | None
+) -> str:
+    """Say what the gradebook lacks or has otherwise of recorded scores; nothing if they agree."""
     if not entered:
         return "is graded, and the gradebook has no scores of it"
-    for exercise in grade.exercises:
+    for exercise in exercises:
         cell = check_of(exercise.id)
         if cell not in entered or all(item.note == "manual" for item in exercise.items):
             continue
@@ -43,7 +45,7 @@ def disagreements(course: Course, ids: Sequence[str]) -> list[str]:
             elif grade is None:
                 reason = "is not graded" if student not in entered else "has no record"
             else:
-                reason = unlike(grade, entered.get(student))
+                reason = unlike(grade.exercises, entered.get(student))
             if reason:
                 found.append(f"{id}, {student}: {reason}")
     return found

@@ -35,10 +35,10 @@ class Bar:
         self._of = course
         self._describe()
 
-    def advance(self) -> None:
-        """Count one more."""
+    def advance(self, count: int = 1) -> None:
+        """Count so many more."""
         if self._task is not None:
-            self._shown.advance(self._task)
+            self._shown.advance(self._task, count)
 
     def reach(self, count: int) -> None:
         """Count so many as done: those of a course that was left among them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -34,7 +35,8 @@ from sqlalchemy.orm.exc import StaleDataError
 
 from autograder.course.config import Course, CourseError
 from autograder.course.files import environment, write_atomically
-from autograder.course.server import MAKING, OURS, is_on_server, unusable_gradebook
+from autograder.course.lock import Purpose, is_on_server
+from autograder.course.server import OURS, unusable_gradebook
 
 # What a database says, or nbgrader of it; the last where somebody else removed a row meanwhile.
 _REFUSED = (DBAPIError, api.InvalidEntry, StaleDataError)
@@ -90,7 +92,7 @@ def _make_tables(connection: Connection, course_id: str) -> None:
     """Do what nbgrader does for an empty database; who comes at the same time waits."""
     if inspect(connection).has_table(_VERSION.name):
         return
-    connection.execute(select(func.pg_advisory_xact_lock(OURS, MAKING)))
+    connection.execute(select(func.pg_advisory_xact_lock(OURS, Purpose.MAKING)))
     if inspect(connection).has_table(_VERSION.name):
         return
     api.Base.metadata.create_all(connection)
@@ -169,8 +171,12 @@ def _in_utc(text: str) -> datetime | None:
 def small_text(path: Path) -> str:
     """Return what a small file of ours or nbgrader's holds, or nothing."""
     try:
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > 1000:
-            return ""  # a pipe would be waited for
-        return path.read_text().strip()
+        # A class has thousands of them. A link is not followed, and a pipe not waited for.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as file:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode) or status.st_size > 1000:
+                return ""
+            return file.read(1000).decode().strip()
     except (OSError, UnicodeDecodeError):
         return ""

@@ -1,9 +1,12 @@
-"""Grade a class and enter the scores in the gradebook, a batch at a time."""
+"""Grade a class and enter the scores in the gradebook, a batch at a time.
+
+What needs nbgrader is imported where it is used, while graders are at work.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Self
@@ -14,14 +17,10 @@ from autograder.course.config import Course, CourseError
 from autograder.course.grade import Graded
 from autograder.course.graders import Open
 from autograder.course.lock import grading
-from autograder.course.records import read_grade, reopen, write_record
-from autograder.course.release import Release
+from autograder.course.records import read_grade
 from autograder.course.roster import TYPED, declared
 from autograder.course.submissions import STUDENT_ID, Handed, empty_folders, submissions
-from autograder.delivery import gradebook, people
-from autograder.delivery.agreement import unlike
 from autograder.delivery.bar import Bar
-from autograder.delivery.marks import engine_scores
 from autograder.delivery.nbgrader_settings import nbgrader_config
 from autograder.grading.checks import NO_GPU
 from autograder.grading.gpu import missing
@@ -117,10 +116,10 @@ def grade_and_save(
             raise CourseError(reason)
         outcome.problems.append(f"checks that need a GPU are withheld: {reason}")
         gpu = False
-    roster = people.roster(course)
+    found = {id: submissions(course, id) for id in ids}
+    strangers = _strangers(course, [handed.student for there in found.values() for handed in there])
     work = []
-    for id in ids:
-        there = submissions(course, id)
+    for id, there in found.items():
         outcome.notes += [
             f"{folder} holds no notebook: nothing was handed in there"
             for folder in empty_folders(course, id, there)
@@ -131,7 +130,7 @@ def grade_and_save(
                 continue
             if waiting_for_gpu and not _waits(read_grade(course, handed.student, id)):
                 continue
-            if problem := _refused(handed, roster):
+            if problem := _refused(handed, strangers):
                 outcome.problems.append(problem)
             else:
                 work.append(handed)
@@ -148,18 +147,20 @@ def grade_and_save(
             bar.begin(len(work))
         withheld: dict[tuple[str, str], dict[str, set[str]]] = {}
 
+        kept_runs.forget(course, work if force else ())
+
         def look(up_to_date: Sequence[Handed]) -> list[Handed]:
-            people.add_students(course, declared(course))  # a corrected name shows at once
-            for id in sorted({handed.assignment for handed in work}):
-                gradebook.register(course, id, Release.load(course, id).notebook)
-            kept_runs.forget(course, work if force else ())
-            again = _entered_again(course, up_to_date)
+            from autograder.delivery.entering import entered_again, prepare
+
+            prepare(course, ids, sorted({handed.assignment for handed in work}))
+            again = entered_again(course, up_to_date)
+            outcome.up_to_date = len(up_to_date) - len(again)
+            if bar:
+                bar.advance(outcome.up_to_date)
             for id, count in Counter(handed.assignment for handed in again).items():
                 outcome.notes.append(
                     f"{id}: {count} were not in the gradebook as recorded; entered again"
                 )
-            for id in ids:
-                gradebook.refresh_times(course, id)
             return again
 
         done = grade_class(
@@ -176,9 +177,6 @@ def grade_and_save(
         for result in done:
             if bar:
                 bar.advance()
-            if isinstance(result, Handed):
-                outcome.up_to_date += 1
-                continue
             saver.add(result)
             outcome.graded.append((result.grade.student, result.grade.assignment))
             _add_withheld(withheld, result.grade)
@@ -190,21 +188,6 @@ def grade_and_save(
         saver.finish()
     outcome.problems += [_sentence(*reason, who) for reason, who in withheld.items()]
     return outcome
-
-
-def _entered_again(course: Course, recorded: Sequence[Handed]) -> list[Handed]:
-    """Let be saved again what has a record and is not so in the gradebook; return what that is."""
-    again = []
-    for id in dict.fromkeys(handed.assignment for handed in recorded):
-        entered = engine_scores(course, id)
-        for handed in recorded:
-            if handed.assignment != id:
-                continue
-            grade = read_grade(course, handed.student, id)
-            if grade and unlike(grade, entered.get(handed.student)):
-                reopen(course, handed)
-                again.append(handed)
-    return again
 
 
 class _Saver:
@@ -243,23 +226,28 @@ class _Saver:
     def _begin(self) -> None:
         if self._saving:
             self._saving.result()
+        from autograder.delivery.entering import save
+
         self._confirm()
-        self._saving = self._aside.submit(_save, self._course, self._batch)
+        self._saving = self._aside.submit(save, self._course, self._batch)
         self._batch = []
 
 
-def _save(course: Course, batch: list[Graded]) -> None:
-    """Save the records last: what has one is in the gradebook; what hasn't is saved again."""
-    if batch:
-        gradebook.save(course, batch)
-    for graded in batch:
-        write_record(course, graded)
+def _strangers(course: Course, students: Iterable[str]) -> set[str]:
+    """Return who is neither on the class list nor in the gradebook, where there is a list."""
+    listed = {person.id for person in declared(course)}
+    unlisted = set(students) - listed if listed else set()
+    if unlisted:
+        from autograder.delivery.people import people
+
+        unlisted -= people(course).keys()
+    return unlisted
 
 
-def _refused(handed: Handed, roster: set[str]) -> str:
+def _refused(handed: Handed, strangers: set[str]) -> str:
     if not STUDENT_ID.fullmatch(handed.student):
         return f"{handed.path}: {handed.student!r} can't be a student's id; not graded"
-    if roster and handed.student not in roster:
+    if handed.student in strangers:
         return (
             f"{handed.student} is not on the roster, {handed.assignment} is not graded: "
             "add the id to the class list, or rename the folder"

@@ -71,19 +71,34 @@ def band(
     numpy.ndarray or float
         0.0 where nothing that ``compute`` depends on was rounded.
     """
-    names = [n for n in arguments(computation(compute)) if n in rounding]
-    if not any(np.any(rounding[name]) for name in names):
+    function = computation(compute)
+    needed = {name: known[name] for name in arguments(function)}
+    rounded = {name: rounding[name] for name in needed if name in rounding}
+    if not any(map(np.any, rounded.values())):
         return 0.0
-    centre = np.asarray(apply(compute, known), float)
+    try:
+        values = Values((needed, rounded))
+    except Unfamiliar:
+        return _band(function, needed, rounded)
+    return copied(_band_remembered(function, values))
+
+
+@remembered()
+def _band_remembered(function: Function, values: Values) -> Any:
+    return _band(function, *copied(values.values))
+
+
+def _band(function: Function, known: Mapping[str, Any], rounded: Mapping[str, Any]) -> Any:
+    centre = np.asarray(apply(function, known), float)
     total = np.zeros_like(centre)
 
     def moved(name: str, index: tuple[int, ...], step: float) -> Any:
         other = np.array(known[name], float)
         other[index] += step
-        return np.abs(np.asarray(apply(compute, {**known, name: other}), float) - centre)
+        return np.abs(np.asarray(apply(function, {**known, name: other}), float) - centre)
 
-    for name in names:
-        half = np.asarray(rounding[name])
+    for name, halves in rounded.items():
+        half = np.asarray(halves)
         for index in np.ndindex(half.shape):
             steps = [
                 _smooth(partial(moved, name, index), sign * float(half[index])) for sign in (-1, 1)

@@ -13,6 +13,7 @@ from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import Processes
 from autograder.course.graders.serial import Serial
 from autograder.course.job import job_of
+from autograder.course.keys import Keys
 from autograder.course.release import Release
 from autograder.course.simulate import simulate
 from autograder.course.submissions import Handed, submissions
@@ -133,3 +134,40 @@ def test_only_as_many_submissions_are_read_as_graders_need(course, work, monkeyp
     grading = grade_class(course, many, jobs=2, opened=lambda _: Fragile([], True))
     next(grading)
     assert len(read) <= 4
+
+
+def test_graders_are_at_work_before_the_class_is_looked_through(course, work):
+    done, seen = [], []
+
+    def look(up_to_date):
+        seen.append((list(up_to_date), len(done)))
+        return []
+
+    def opened(_):
+        return Fragile(done, True)
+
+    grading = grade_class(course, work, jobs=1, opened=opened, meanwhile=look)
+    graded = [next(grading)]
+    assert seen == [([], 1)]  # with the first submission given out, and before its grade is known
+    assert len([*graded, *grading]) == len(work)
+    assert len(seen) == 1
+
+
+def test_where_nothing_is_due_no_graders_are_opened(course, work, monkeypatch):
+    monkeypatch.setattr("autograder.course.classroom.recorded_key", lambda _, h: Keys(course).of(h))
+    asked, opened = [], []
+
+    def graders(_):
+        opened.append(True)
+        return Fragile([], True)
+
+    def look(up_to_date):
+        asked.extend(up_to_date)
+        return lost
+
+    lost = []
+    assert list(grade_class(course, work, opened=graders, meanwhile=look)) == []
+    assert (asked, opened) == (work, [])
+    lost = work[:1]  # of which the gradebook knows nothing
+    (graded,) = grade_class(course, work, opened=graders, meanwhile=look)
+    assert graded.grade.student == work[0].student

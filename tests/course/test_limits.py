@@ -84,8 +84,11 @@ def test_an_exercise_s_limits_hold_where_it_stands(course):
 
 
 def test_what_a_notebook_imports_is_imported_beforehand():
-    def imports(*sources):
-        cells = [{"cell_type": "code", "source": source} for source in sources]
+    def imports(*sources, tags=()):
+        cells = [
+            {"cell_type": "code", "source": source, "metadata": {"tags": [*tags]}}
+            for source in sources
+        ]
         return Release("a", {"cells": cells}, {}).imports
 
     assert imports("x = 1") == ("numpy",)
@@ -97,6 +100,7 @@ def test_what_a_notebook_imports_is_imported_beforehand():
         "numpy",
         "torch",
     )
+    assert imports("import matplotlib.pyplot as plt", tags=["demonstration"]) == ("numpy",)
 
 
 @pytest.mark.sandbox

@@ -157,8 +157,8 @@ def test_killed_at_random_moments(handed, given):
         ("autograder.delivery.gradebook", "_write_autograded", 3, "after"),
         ("autograder.delivery.gradebook", "_save_assignment", 1, "after"),
         ("autograder.delivery.gradebook", "_save_assignment", 2, "before"),
-        ("autograder.delivery.grading", "write_record", 1, "before"),
-        ("autograder.delivery.grading", "write_record", 2, "after"),
+        ("autograder.delivery.entering", "write_record", 1, "before"),
+        ("autograder.delivery.entering", "write_record", 2, "after"),
         ("tempfile", "mkstemp", 4, "after"),
     ],
 )

@@ -11,10 +11,10 @@ from autograder.cli import main
 from autograder.course.records import kept, read_grade
 from autograder.course.submissions import Handed
 from autograder.delivery.agreement import disagreements
+from autograder.delivery.entering import entered_again
 from autograder.delivery.export import export
 from autograder.delivery.feedback import write_feedback
 from autograder.delivery.gradebook import refresh_times, register, seal
-from autograder.delivery.grading import _entered_again
 from autograder.delivery.marks import scores
 
 A = "a01_tiny"
@@ -141,7 +141,7 @@ def test_what_the_gradebook_lost_is_entered_again_from_the_records(marked, comma
     assert f"{A}, ada: is graded, and the gradebook has no scores of it\n" in said
     work = [Handed(s, A, marked.submission(s, A)) for s in ("ada", "bob")]
     key = json.loads(marked.record("ada", A).read_text())["key"]
-    assert _entered_again(marked, work) == work
+    assert entered_again(marked, work) == work
     # they wait to be saved, without being run again
     save(marked, *(kept(marked, handed, key) for handed in work))
     assert disagreements(marked, [A]) == []

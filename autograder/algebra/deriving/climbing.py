@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,7 @@ class Climb:
         self.positive = np.array([bool(s.is_positive) for s in self.symbols])
         self.context = MPContext()
         self.context.dps = DIGITS
+        self._computation = _Computation(self.sides, self.symbols)
 
     def counterexample(self) -> tuple[str, tuple[str, str]] | None:
         """Return where the left side is larger, and both values."""
@@ -73,9 +75,8 @@ class Climb:
 
     def _excess(self, points: Any) -> Any:
         """Return by how much the left side is larger at each point, −∞ where that is not known."""
-        values = dict(zip(self.symbols, points.T, strict=True))
         with np.errstate(all="ignore"):
-            left, right = (_Floats(values)(side) for side in self.sides)
+            left, right = self._computation.at(points)
             excess = np.broadcast_to(left - right, len(points)).astype(float)
             small = np.abs(excess) <= 1e-9 * (1 + np.abs(left))
             return np.where(np.isfinite(excess), np.where(small, 0, excess), -np.inf)
@@ -94,28 +95,53 @@ class Climb:
         return where, (str(show(left, 6)), str(show(right, 6)))
 
 
-class _Floats:
-    """The values of expressions at many points, nan where there is none."""
+class _Computation:
+    """What to compute, step by step, for the values of expressions at many points.
 
-    def __init__(self, values: dict[Any, Any]) -> None:
-        self.known = values
+    The expressions are looked through once: at the points there are numbers alone.
+    """
 
-    def __call__(self, expr: sympy.Expr) -> Any:
-        if expr not in self.known:
-            self.known[expr] = self._compute(expr)
-        return self.known[expr]
+    def __init__(self, expressions: Iterable[sympy.Expr], symbols: Sequence[sympy.Symbol]) -> None:
+        self._places: dict[sympy.Expr, int] = {s: i for i, s in enumerate(symbols)}
+        self._steps: list[tuple[Callable[..., Any], list[int]]] = []
+        self._results = [self._place(expr) for expr in expressions]
 
-    def _compute(self, expr: sympy.Expr) -> Any:
-        if expr.is_number:
-            return float(expr) if expr.is_extended_real else np.nan
-        if isinstance(expr, sympy.exp):
-            return np.exp(self(expr.exp))
-        values = [self(argument) for argument in expr.args]
-        if expr.is_Add:
-            return functools.reduce(operator.add, values)
-        if expr.is_Mul:
-            return functools.reduce(operator.mul, values)
-        if expr.is_Pow:
-            return np.power(*np.broadcast_arrays(values[0], values[1]))
-        function = _FUNCTIONS.get(expr.func)
-        return function(*values) if function else np.nan
+    def at(self, points: Any) -> list[Any]:
+        """Return the values of the expressions, nan where there is none."""
+        values = list(points.T)
+        for function, places in self._steps:
+            values.append(function(*(values[place] for place in places)))
+        return [values[place] for place in self._results]
+
+    def _place(self, expr: sympy.Expr) -> int:
+        """Return where among all values that of an expression comes to stand."""
+        if expr not in self._places:
+            step = _step(expr)
+            step = step[0], [self._place(argument) for argument in step[1]]
+            self._places[expr] = len(self._places)
+            self._steps.append(step)
+        return self._places[expr]
+
+
+def _step(expr: sympy.Expr) -> tuple[Callable[..., Any], Sequence[sympy.Expr]]:
+    """Return what makes an expression's value, and of what."""
+    if expr.is_number:
+        value = float(expr) if expr.is_extended_real else np.nan
+        return lambda: value, ()
+    if isinstance(expr, sympy.exp):
+        return np.exp, (expr.exp,)
+    if expr.is_Add:
+        return _sum, expr.args
+    if expr.is_Mul:
+        return _product, expr.args
+    if expr.is_Pow:
+        return np.power, expr.args
+    return _FUNCTIONS.get(expr.func, lambda *_: np.nan), expr.args
+
+
+def _sum(*values: Any) -> Any:
+    return functools.reduce(operator.add, values)
+
+
+def _product(*values: Any) -> Any:
+    return functools.reduce(operator.mul, values)

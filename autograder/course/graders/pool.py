@@ -70,11 +70,6 @@ class Pool:
         """Have a submission graded by the next process that is free."""
         return self._executor.submit(_grade, str(course.root), job)
 
-    def load(self, course: Course, assignment: str) -> None:
-        """Have the processes get ready for an assignment; what goes wrong, its first job says."""
-        for _ in range(self.width):
-            self._executor.submit(_load, str(course.root), assignment)
-
     def alone(self) -> Pool:
         """Return one of a single process, which tells what it judges."""
         return Pool(1, trust_students=self._trust, gpu=self._gpu, tell=self._tell)
@@ -152,10 +147,6 @@ def _end_with_parent() -> None:
     if parent := parent_process():
         connection.wait([parent.sentinel])
         os._exit(1)
-
-
-def _load(root: str, assignment: str) -> None:
-    _here.grader(root).get_ready(assignment)
 
 
 def _grade(root: str, job: Job) -> Graded:

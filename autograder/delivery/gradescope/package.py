@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 import autograder
 from autograder.course.config import CONFIG, Course, CourseError
 from autograder.course.files import write_atomically
-from autograder.course.release import Release, libraries, libraries_of
+from autograder.course.release import Release, libraries_of
 from autograder.course.roster import FILE, Person, declared, roster_table
 from autograder.course.secret import FILE as SECRET
 from autograder.course.secret import secret_of
@@ -104,10 +104,13 @@ def pins(names: list[str]) -> list[str]:
 
 
 def _imported(release: Release, references: list[Path]) -> set[str]:
-    """Return the larger libraries that an assignment's notebook and references import."""
-    found = libraries(release.notebook)
-    found |= set().union(*(libraries_of(path.read_text("utf-8")) for path in references))
-    return {module.partition(".")[0] for module in found}
+    """Return the larger libraries that an assignment's notebook and references import.
+
+    Those of demonstrations as well, as students may use what these make.
+    """
+    code = [cell["source"] for cell in release.notebook["cells"] if cell["cell_type"] == "code"]
+    code += [path.read_text("utf-8") for path in references]
+    return {module.partition(".")[0] for module in set().union(*map(libraries_of, code))}
 
 
 def _for_gradescope(person: Person) -> Person:

@@ -25,8 +25,9 @@ _CREATORS = {
 }
 _FUNCTIONS: Any = (FunctionType, BuiltinFunctionType, type(np.concatenate))
 #: numpy's functions, and what makes arrays of slices: all of them may be handed no array at all.
+#: (Not by `getattr`, which would load whole packages, f2py and testing among them.)
 _MAKERS: dict[str, Any] = {
-    name: make for name in np.__all__ if isinstance(make := getattr(np, name), _FUNCTIONS)
+    name: make for name in np.__all__ if isinstance(make := vars(np).get(name), _FUNCTIONS)
 }
 _GRIDS: dict[str, Any] = {name: getattr(np, name) for name in ("c_", "mgrid", "ogrid", "r_")}
 _PRODUCTS = {"matmul", "matvec", "vecdot", "vecmat"}
