@@ -22,16 +22,14 @@ from autograder.course.proofs.helpers import helpers_path, helpers_problems, imp
 from autograder.course.proofs.helping import helping_problems
 from autograder.course.proofs.part_proofs import needed, part_problems, sample_problems
 from autograder.course.proofs.prices import DEAREST, Price, part_prices
-from autograder.exercise import Draws, Exercise, draws, hidden_mistakes
-from autograder.grading.budget import Exhausted, bounded
+from autograder.course.recording import all_drawn
+from autograder.exercise import Draws, Exercise, hidden_mistakes
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import hundredths
 
 #: Answers without a thought earn a smaller share of a whole assignment's points.
 GUESSED = 0.03
-#: Processor time for all variants of an exercise.
-DRAW_SECONDS = 120.0
 
 
 @dataclass(frozen=True)
@@ -131,7 +129,7 @@ def _proof(
     sizes = (exercise.points, len(exercise.parts), len(exercise.checks), wrong)
     proof = Proof(assignment.id, id, *sizes)
     try:
-        drawn = _drawn(exercise, assignment.course.id)
+        drawn = all_drawn(exercise, assignment.course.id)
         blind = hundredths(blind_guess(exercise, drawn.pool))
         hidden = _hidden(exercise, drawn)
         proof = replace(proof, variants=len(drawn.pool), hidden=hidden, blind=blind)
@@ -141,18 +139,6 @@ def _proof(
         text = f"{type(error).__name__}: {error}".removeprefix(f"ValueError: {id}: ")
         proof.problems.append(text)
     return replace(proof, problems=list(dict.fromkeys(proof.problems)))
-
-
-def _drawn(exercise: Exercise, course: str) -> Draws:
-    """Draw the variants, unless that has no end."""
-    try:
-        return bounded(f"{exercise.id}.draw", lambda: draws(exercise, course), DRAW_SECONDS)
-    except Exhausted:
-        raise ValueError(
-            f"{exercise.id}: the variants are not drawn after {DRAW_SECONDS:g} seconds of "
-            "processor time, or take all memory: does a loop in `draw`, or in what is computed "
-            "from the numbers, ever end?"
-        ) from None
 
 
 def _examine(

@@ -176,3 +176,16 @@ def test_entries_of_a_dictionary_that_a_check_does_not_look_at_are_not_shipped()
     came = {"sum": expected["sum"], "mean": 7.0}
     assert not comparing._difference(came, expected, call["compare"], "the result")
     assert comparing._difference({"sum": 7.0}, expected, call["compare"], "the result")
+
+
+def test_generating_ends_where_drawing_does_not(monkeypatch):
+    monkeypatch.setattr("autograder.course.recording.DRAW_SECONDS", 0.2)
+    exercise = Exercise("endless", title="Endless", source="none")
+
+    @exercise.variant
+    def draw(rng):
+        while True:
+            rng.random()
+
+    with pytest.raises(CourseError, match=r"^endless: the variants are not drawn after 0\.2 s"):
+        drawn(exercise, "c")
