@@ -35,7 +35,7 @@ from autograder.course.config import Course
 from autograder.course.discover import load_assignment
 from autograder.course.proofs.part_proofs import right_answers
 from autograder.course.sources import plain
-from autograder.exercise import Numbers, apply, draw_pool, solve
+from autograder.exercise import Numbers, apply, draws, solve
 from autograder.grading import checks
 from autograder.grading.budget import Exhausted, bounded
 from autograder.grading.parts import grade_parts
@@ -160,7 +160,7 @@ def examine(course, assignment, id, judged, helpers):
     """
     exercise = assignment.sound[id]
     path = course.root / "reference" / assignment.id / f"{id}.py"
-    pool = draw_pool(exercise, course.id)
+    pool = draws(exercise, course.id).pool
     students = [function.solution.__name__ for function in exercise.functions]
     roots = [part.compute.__name__ for part in exercise.parts] + students
     if not earns(exercise, load(ast.parse(path.read_text()), path), pool[:VARIANTS]):

@@ -17,9 +17,10 @@ from autograder.course.carrying import carried
 from autograder.course.config import CourseError
 from autograder.course.datafiles import digests, written
 from autograder.course.discover import Assignment, SourceCell
+from autograder.course.drawing import drawn
 from autograder.course.plain_json import dump
 from autograder.course.practising import HELP, help_with
-from autograder.course.recording import drawn, record
+from autograder.course.recording import record
 from autograder.course.releasable import problems
 from autograder.course.release import SCHEMA
 from autograder.course.shipping import shipped

@@ -19,9 +19,8 @@ import numpy as np
 from autograder.course.asked import encode_variant, hint_of
 from autograder.course.config import CourseError
 from autograder.course.plain_json import encode
-from autograder.exercise import Check, CheckedFunction, Draws, Exercise, draws, solve
+from autograder.exercise import Check, CheckedFunction, Exercise
 from autograder.exercise.given import FIRST_KEY, Given, Held
-from autograder.grading.budget import Exhausted, bounded
 from autograder.grading.recorder import Recorder
 from autograder.grading.repeat import renumbered
 from autograder.grading.replay import seed_of
@@ -47,48 +46,12 @@ from autograder.student.visible_checks import TOLERANCE, effortless
 
 Change = Callable[[Any], Any]
 
-#: Of processor time, for all variants of an exercise: far more than any of ours takes.
-DRAW_SECONDS = 120.0
 #: More than this many characters of recorded calls is no longer a small file.
 MAX_RECORDING = 500_000
 
 
-def all_drawn(exercise: Exercise, course: str) -> Draws:
-    """Draw the variants, unless that has no end.
-
-    Raises
-    ------
-    ValueError
-        If it takes too long, or there aren't enough variants.
-    """
-    try:
-        return bounded(f"{exercise.id}.draw", lambda: draws(exercise, course), DRAW_SECONDS)
-    except Exhausted:
-        raise ValueError(
-            f"{exercise.id}: the variants are not drawn after {DRAW_SECONDS:g} seconds of "
-            "processor time, or take all memory: does a loop in `draw`, or in what is computed "
-            "from the numbers, ever end?"
-        ) from None
-
-
-def drawn(exercise: Exercise, course: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return the variants of a release, each with the same and the right answers by name.
-
-    Raises
-    ------
-    CourseError
-        If there aren't enough variants, or no answers.
-    """
-    try:
-        pool = all_drawn(exercise, course).pool
-        return [(variant, solve(exercise, variant)) for variant in pool]
-    except Exception as error:  # whatever an author's function raises
-        text = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-        raise CourseError(f"{exercise.id}: {text.removeprefix(f'{exercise.id}: ')}") from error
-
-
 def record(exercise: Exercise, variants: Sequence[tuple[Any, Any]]) -> RecordedExercise:
-    """Return the entry of an exercise in check.json; `drawn` gives the variants.
+    """Return the entry of an exercise in check.json; `drawing.drawn` gives the variants.
 
     Raises
     ------

@@ -13,6 +13,7 @@ from autograder.course.config import Course
 from autograder.course.datafiles import data_problems
 from autograder.course.discover import Assignment, Broken
 from autograder.course.discrimination import Hidden, Twins, part_twins
+from autograder.course.drawing import all_drawn
 from autograder.course.proofs.blind import blind_guess
 from autograder.course.proofs.building import building_problems
 from autograder.course.proofs.distances import Distance
@@ -22,7 +23,6 @@ from autograder.course.proofs.helpers import helpers_path, helpers_problems, imp
 from autograder.course.proofs.helping import helping_problems
 from autograder.course.proofs.part_proofs import needed, part_problems, sample_problems
 from autograder.course.proofs.prices import DEAREST, Price, part_prices
-from autograder.course.recording import all_drawn
 from autograder.exercise import Draws, Exercise, hidden_mistakes
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts

@@ -34,7 +34,7 @@ from autograder.exercise.ordering import Ordering
 from autograder.exercise.part import AuthoringError, Misconception, Part
 from autograder.exercise.registry import kinds
 from autograder.exercise.slips import is_nothing, is_telling, is_trivial, recognise
-from autograder.exercise.variants import Draws, draw_pool, draws, hidden_mistakes, pick, rng_for
+from autograder.exercise.variants import Draws, draws, hidden_mistakes, pick, rng_for
 from autograder.exercise.vocabulary import Exercise
 from autograder.exercise.witness import Witness
 from autograder.exercise.work import Measured, Work, covers, grows, vectorised, within
@@ -87,7 +87,6 @@ __all__ = [
     "band",
     "covers",
     "data_file",
-    "draw_pool",
     "draws",
     "evaluate",
     "given",

@@ -47,11 +47,6 @@ class Draws:
     hidden: dict[str, int] = field(default_factory=dict)
 
 
-def draw_pool(exercise: Exercise, course: str) -> list[dict[str, Any]]:
-    """Return the variants of a release; see ``draws``."""
-    return draws(exercise, course).pool
-
-
 def draws(exercise: Exercise, course: str) -> Draws:
     """Draw the variants of a release; a draw that hides a mistake is drawn again.
 

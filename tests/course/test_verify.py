@@ -134,7 +134,7 @@ def test_what_is_wrong_is_said(problems, more, says):
 
 
 def test_drawing_that_has_no_end_is_said(problems, monkeypatch):
-    monkeypatch.setattr("autograder.course.recording.DRAW_SECONDS", 0.5)
+    monkeypatch.setattr("autograder.course.drawing.DRAW_SECONDS", 0.5)
     endless = "\n@exercise.variant\ndef draw(rng):\n    while True:\n        rng.random()\n"
     assert problems(endless).startswith(
         "the variants are not drawn after 0.5 seconds of processor time, or take all memory: "

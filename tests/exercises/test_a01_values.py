@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy
 
-from autograder.exercise import apply, draw_pool, evaluate, solve
+from autograder.exercise import apply, draws, evaluate, solve
 from autograder.exercise.loading import load_module
 
 from ..loaded import ROOT, assigned
@@ -77,7 +77,7 @@ def test_points_and_their_order_are_the_catalogues():
 def test_no_right_answer_is_a_rounding_error(name):
     """An entry of 1e-17 would be compared within 1 %, and a student's 0 would be wrong."""
     exercise = module(name).exercise
-    for variant in draw_pool(exercise, "attention"):
+    for variant in draws(exercise, "attention").pool:
         for part, answer in solve(exercise, variant).items():
             if isinstance(answer, np.ndarray) and answer.dtype.kind == "f":
                 assert not np.any((answer != 0) & (np.abs(answer) < 1e-9)), part
@@ -116,7 +116,7 @@ class TestSoftmaxHand:
         assert not exercise.parts[0].carry_if(np.zeros(5))
 
     def test_draws(self):
-        for variant in draw_pool(module("softmax_hand").exercise, "attention"):
+        for variant in draws(module("softmax_hand").exercise, "attention").pool:
             z = variant["z"]
             assert z.min() >= -1
             assert z.max() <= 4
@@ -143,7 +143,7 @@ class TestSoftmaxInvariance:
         assert equal(wrong("softmax_invariance", "scaled", "power_not_normalised", k=2), "p1**2")
 
     def test_draws(self):
-        pool = draw_pool(module("softmax_invariance").exercise, "attention")
+        pool = draws(module("softmax_invariance").exercise, "attention").pool
         assert {variant["k"] for variant in pool} == {2, 3, 0.5}
 
 
@@ -171,11 +171,11 @@ class TestSoftmaxProps:
             assert part.answer.same(z, np.array(apply(part, {})))
         assert all(
             "K" in v["statements"]
-            for v in draw_pool(module("softmax_props").exercise, "attention")[:9]
+            for v in draws(module("softmax_props").exercise, "attention").pool[:9]
         )
 
     def test_draws(self):
-        for variant in draw_pool(module("softmax_props").exercise, "attention"):
+        for variant in draws(module("softmax_props").exercise, "attention").pool:
             assert len(set(variant["statements"])) == 8
             assert len(known("softmax_props", **variant)["true_set"]) == 4
 
@@ -235,7 +235,7 @@ class TestSoftmaxTemperature:
         np.testing.assert_allclose(m.softmax(m.tied / 1e9), m.hot(), atol=1e-8)
 
     def test_draws(self):
-        for variant in draw_pool(module("softmax_temperature").exercise, "attention"):
+        for variant in draws(module("softmax_temperature").exercise, "attention").pool:
             assert np.count_nonzero(variant["z"] == variant["z"].max()) == 1
             assert sorted(variant["tau"]) == [0.5, 3, 5]
 
@@ -254,7 +254,7 @@ class TestSoftmaxSigmoid:
         same(multiplied, [0.6224593, 0.7310586, 0.9820138])
 
     def test_draws(self):
-        pool = draw_pool(module("softmax_sigmoid").exercise, "attention")
+        pool = draws(module("softmax_sigmoid").exercise, "attention").pool
         assert {variant["a"] - variant["b"] for variant in pool} == {0.5, 1, 1.5, 2}
 
 

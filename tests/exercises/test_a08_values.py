@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from autograder.exercise import Undecided, draw_pool, evaluate, solve
+from autograder.exercise import Undecided, draws, evaluate, solve
 from autograder.exercise.loading import load_module
 
 from ..loaded import ROOT, assigned
@@ -99,7 +99,7 @@ def test_points_of_checks(name):
 def test_no_right_answer_is_a_rounding_error(name):
     """An entry of 1e-17 would be compared within 1 %, and a student's 0 would be wrong."""
     exercise = module(name).exercise
-    for variant in draw_pool(exercise, "attention"):
+    for variant in draws(exercise, "attention").pool:
         for part, answer in solve(exercise, variant).items():
             if isinstance(answer, np.ndarray) and answer.dtype.kind == "f":
                 assert not np.any((answer != 0) & (np.abs(answer) < 1e-9)), part
@@ -320,7 +320,7 @@ class TestOnlineSoftmax:
         assert not module("online_softmax").state2.carry_if(np.zeros(3))
 
     def test_draws(self):
-        for variant in draw_pool(module("online_softmax").exercise, "attention"):
+        for variant in draws(module("online_softmax").exercise, "attention").pool:
             s, v = variant["s"], variant["v"]
             assert s[2:].max() > s[:2].max()
             assert len(set(v.tolist())) >= 3

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.exercise import Count, FormatError, Numbers, draw_pool, evaluate, rng_for, solve
+from autograder.exercise import Count, FormatError, Numbers, draws, evaluate, rng_for, solve
 from autograder.exercise.slips import CHANCE
 
 from ..loaded import COURSE, assigned
@@ -36,7 +36,7 @@ def spoiled(right, rng):
 def test_no_mistake_is_seen_by_chance(id):
     exercise, rng = EXERCISES[id], rng_for("mistakes in part", id)
     tried, seen = 0, []
-    for variant in draw_pool(exercise, COURSE.id)[:VARIANTS]:
+    for variant in draws(exercise, COURSE.id).pool[:VARIANTS]:
         known = solve(exercise, variant)
         for part in exercise.parts:
             if not isinstance(part.answer, Numbers | Count):

@@ -9,10 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from autograder.course.drawing import drawn
 from autograder.course.leak import leaks
 from autograder.course.practising import practised
 from autograder.course.proofs.prices import answers_after
-from autograder.course.recording import drawn, record
+from autograder.course.recording import record
 from autograder.course.sources import typed
 from autograder.exercise import FormatError, apply, draws, solve
 from autograder.grading.checks import grade_checks

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.exercise import Count, Numbers, apply, draw_pool, recognise, solve
+from autograder.exercise import Count, Numbers, apply, draws, recognise, solve
 from autograder.exercise.slips import SLIPS
 
 from ..loaded import COURSE, assigned
@@ -19,7 +19,7 @@ EXERCISES = {
 @pytest.mark.parametrize("id", EXERCISES)
 def test_no_slip_is_seen_in_a_right_answer(id):
     exercise = EXERCISES[id]
-    for variant in draw_pool(exercise, COURSE.id):
+    for variant in draws(exercise, COURSE.id).pool:
         known = solve(exercise, variant)
         for part in exercise.parts:
             if part.manual:

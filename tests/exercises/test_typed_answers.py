@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from autograder.course.discover import load_exercise
-from autograder.exercise import Derivation, Numbers, draw_pool, solve
+from autograder.exercise import Derivation, Numbers, draws, solve
 from autograder.grading.parts import grade_parts
 
 ROOT = Path(__file__).parents[2]
@@ -48,7 +48,7 @@ def cut_off(value):
 def test_any_fair_rounding_is_right(id, typed):
     exercise = EXERCISES[id]
     numbers = {part.name: part for part in exercise.parts if isinstance(part.answer, Numbers)}
-    for variant in draw_pool(exercise, "attention"):
+    for variant in draws(exercise, "attention").pool:
         true = solve(exercise, variant)
 
         def read(name, true=true):

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from autograder.course.config import Course, CourseError
+from autograder.course.drawing import drawn
 from autograder.course.keys import Keys
-from autograder.course.recording import drawn, record
+from autograder.course.recording import record
 from autograder.course.secret import FILE, secret_of
 from autograder.course.submissions import Handed
 from autograder.exercise import Exercise, agree

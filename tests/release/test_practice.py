@@ -6,7 +6,7 @@ import pytest
 
 from autograder.course.build import build
 from autograder.course.proofs.helping import helping_problems
-from autograder.exercise import draw_pool
+from autograder.exercise import draws
 from autograder.student.practice_diagnosis import diagnosed
 
 HALVED = '''
@@ -115,7 +115,7 @@ def test_hints_come_one_at_a_time_and_only_where_there_are_any(mini, write_relea
 def test_a_hint_that_gives_an_answer_away_is_refused(mini, hint, problem):
     assignment = mini(by_hand=[("pool=8)", f'pool=8, hints=["{hint}"])')])
     exercise = assignment.sound["by_hand"]
-    found = helping_problems(assignment, exercise, draw_pool(exercise, "mini"))
+    found = helping_problems(assignment, exercise, draws(exercise, "mini").pool)
     assert len(found) == bool(problem)
     assert problem in "".join(found)
 

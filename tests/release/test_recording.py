@@ -5,10 +5,11 @@ import pytest
 
 from autograder.course.build import build
 from autograder.course.config import CourseError
+from autograder.course.drawing import drawn
 from autograder.course.plain_json import encode
-from autograder.course.recording import drawn, record
+from autograder.course.recording import record
 from autograder.course.release import Release
-from autograder.exercise import Essay, Exercise, draw_pool, pick
+from autograder.exercise import Essay, Exercise, draws, pick
 from autograder.student import data as students
 from autograder.student import visible_checks as comparing
 from autograder.student.data import decode
@@ -63,7 +64,7 @@ def test_other_values_are_refused(value):
 def test_pools_come_back_as_they_were_drawn(mini, released):
     assignment = mini()
     release = Release.load(assignment.course, "a01_mini")
-    drawn = draw_pool(assignment.sound["by_hand"], "mini")
+    drawn = draws(assignment.sound["by_hand"], "mini").pool
     pool = release.pool("by_hand")
     assert len(pool) == len(drawn) == 8
     for own, variant in zip(pool, drawn, strict=True):
@@ -179,7 +180,7 @@ def test_entries_of_a_dictionary_that_a_check_does_not_look_at_are_not_shipped()
 
 
 def test_generating_ends_where_drawing_does_not(monkeypatch):
-    monkeypatch.setattr("autograder.course.recording.DRAW_SECONDS", 0.2)
+    monkeypatch.setattr("autograder.course.drawing.DRAW_SECONDS", 0.2)
     exercise = Exercise("endless", title="Endless", source="none")
 
     @exercise.variant

@@ -1,0 +1,46 @@
+"""The variants of a release, with an end to drawing them where an author's function has none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograder.course.config import CourseError
+from autograder.exercise import Draws, Exercise, draws, solve
+from autograder.grading.budget import Exhausted, bounded
+
+#: Of processor time, for all variants of an exercise: far more than any of ours takes.
+DRAW_SECONDS = 120.0
+
+
+def all_drawn(exercise: Exercise, course: str) -> Draws:
+    """Draw the variants, unless that has no end.
+
+    Raises
+    ------
+    ValueError
+        If it takes too long, or there aren't enough variants.
+    """
+    try:
+        return bounded(f"{exercise.id}.draw", lambda: draws(exercise, course), DRAW_SECONDS)
+    except Exhausted:
+        raise ValueError(
+            f"{exercise.id}: the variants are not drawn after {DRAW_SECONDS:g} seconds of "
+            "processor time, or take all memory: does a loop in `draw`, or in what is computed "
+            "from the numbers, ever end?"
+        ) from None
+
+
+def drawn(exercise: Exercise, course: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return the variants of a release, each with the same and the right answers by name.
+
+    Raises
+    ------
+    CourseError
+        If there aren't enough variants, or no answers.
+    """
+    try:
+        pool = all_drawn(exercise, course).pool
+        return [(variant, solve(exercise, variant)) for variant in pool]
+    except Exception as error:  # whatever an author's function raises
+        text = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        raise CourseError(f"{exercise.id}: {text.removeprefix(f'{exercise.id}: ')}") from error
