@@ -551,11 +551,23 @@ def check_unit(unit: str) -> None:
         raise ValueError(f"no unit {unit!r}; the units are {', '.join(UNITS)}")
 
 
-"""What is said of an answer that can't be read."""
-
-
 class FormatError(ValueError):
     """The answer can't be read; the message is shown to the student."""
+
+
+def refuse_set(raw: Any, entries: str) -> None:
+    """Refuse a set where order matters: which of its entries comes first is chance.
+
+    One that has reached the grader is a list that says so.
+
+    Raises
+    ------
+    FormatError
+        If it has two entries or more.
+    """
+    came = isinstance(raw, (set, frozenset)) or getattr(raw, "unordered", False)
+    if came and len(raw) > 1:
+        raise FormatError(f"a set has no order: write the {entries} in a list, or as text")
 
 
 MAX_TEXT = 20_000  # characters of an answer in numbers
@@ -935,7 +947,8 @@ class _Walk:
             raw = read_text(text, units=self._units, alone=alone)
         if isinstance(raw, Entry):
             return raw
-        if isinstance(raw, (list, tuple, set, frozenset)):  # a set reaches the grader as a list
+        if isinstance(raw, (list, tuple, set, frozenset)):
+            refuse_set(raw, "numbers")
             return self._of_list(raw, depth)
         return _number(raw)
 
@@ -1058,6 +1071,7 @@ MAX_LINES = 500
 
 def lines_of(raw: Any) -> list[Any]:
     """Return the lines of a derivation, one by one."""
+    refuse_set(raw, "lines")
     texts = raw.splitlines() if isinstance(raw, str) else raw
     if not isinstance(texts, (list, tuple)):
         raise FormatError(f"a list of lines of text is expected, not {brief(raw)}")
@@ -1161,8 +1175,7 @@ def read_choice(raw: Any, hint: Any) -> Reading:
 def read_ordering(raw: Any, hint: Any) -> Reading:
     """Read the letters of steps in the order in which they were written, each at most once."""
     known = hint["letters"]
-    if isinstance(raw, (set, frozenset)) or getattr(raw, "unordered", False):
-        raise FormatError("a set has no order: write the letters in a list, or as text")
+    refuse_set(raw, "letters")
     text = _BETWEEN.sub(" ", raw) if isinstance(raw, str) and len(raw) <= 200 else raw
     letters = _letters(text, several=False)
     if not letters or not {*letters} <= {*known}:
@@ -1241,12 +1254,15 @@ def rows_of(raw: Any) -> Any:
     FormatError
         If it is nothing that has rows.
     """
+    refuse_set(raw, "rows")
     if isinstance(raw, str):
         raw = _rows_of_text(raw)
     if hasattr(raw, "tolist") and 0 < raw.size <= MAX_MATRIX:
         raw = raw.tolist()
     if not isinstance(raw, (list, tuple)):
         raise FormatError(f'rows are expected, such as "a b; c d", not {brief(raw)}')
+    for row in raw:
+        refuse_set(row, "entries")
     return [_entries_of(row) if isinstance(row, str) else row for row in raw]
 
 
@@ -1335,6 +1351,7 @@ def read_shape(raw: Any, hint: Any) -> Reading:
     if "shapes" not in hint:
         return _one_shape(raw, hint)
     wanted = hint["shapes"]
+    refuse_set(raw, "shapes")
     if isinstance(raw, str):
         raw = _several(raw, wanted)
     given = raw if isinstance(raw, dict) else {}
@@ -1362,6 +1379,7 @@ def read_shape(raw: Any, hint: Any) -> Reading:
 def _one_shape(raw: Any, hint: Any) -> Reading:
     """Read one shape; a size with names counts as its value for certain large primes."""
     names, text, shown = hint.get("names", []), isinstance(raw, str), raw
+    refuse_set(raw, "sizes")
     if names and re.search("ceil|floor|[⌈⌊]", str(raw)):  # of the primes that says nothing
         raise FormatError(f"sizes without rounding are expected, not {brief(shown)}")
     if names and isinstance(raw, (list, tuple)):
@@ -1513,6 +1531,7 @@ def _drawn(name: str, raw: Any, hint: Any) -> Any:
     points, shape = hint.get("curves", {}).get(name), hint.get("tables", {}).get(name)
     pair = isinstance(raw, (list, tuple)) and len(raw) == 2
     try:
+        refuse_set(raw, "rows")
         if pair:
             rows = [_values(row) for row in raw]
             if any(row.ndim != 1 for row in rows) or (shape and len({r.size for r in rows}) == 1):
@@ -1537,6 +1556,7 @@ def _drawn(name: str, raw: Any, hint: Any) -> Any:
 
 def _values(raw: Any) -> Any:
     """Read numbers of which nobody asks how they were written: there are thousands of them."""
+    refuse_set(raw, "numbers")
     with contextlib.suppress(TypeError, ValueError):
         found = np.asarray(raw)
         if found.dtype.kind in "iuf" and 0 < found.size <= MAX_ENTRIES and np.isfinite(found).all():

@@ -14,7 +14,7 @@ import numpy as np
 from autograder.student.arithmetic import read_text
 from autograder.student.display import brief, counted
 from autograder.student.literals import Entry, written
-from autograder.student.unreadable import FormatError
+from autograder.student.unreadable import FormatError, refuse_set
 
 MAX_ENTRIES = 100_000
 MAX_NESTED = 8
@@ -102,7 +102,8 @@ class _Walk:
             raw = read_text(text, units=self._units, alone=alone)
         if isinstance(raw, Entry):
             return raw
-        if isinstance(raw, (list, tuple, set, frozenset)):  # a set reaches the grader as a list
+        if isinstance(raw, (list, tuple, set, frozenset)):
+            refuse_set(raw, "numbers")
             return self._of_list(raw, depth)
         return _number(raw)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from autograder.student.display import brief
 from autograder.student.entries import as_sent
-from autograder.student.unreadable import FormatError
+from autograder.student.unreadable import FormatError, refuse_set
 
 
 def read_formula(raw: Any, hint: dict[str, Any]) -> str:
@@ -23,6 +23,7 @@ MAX_LINES = 500
 
 def lines_of(raw: Any) -> list[Any]:
     """Return the lines of a derivation, one by one."""
+    refuse_set(raw, "lines")
     texts = raw.splitlines() if isinstance(raw, str) else raw
     if not isinstance(texts, (list, tuple)):
         raise FormatError(f"a list of lines of text is expected, not {brief(raw)}")

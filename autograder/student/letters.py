@@ -8,7 +8,7 @@ from typing import Any
 
 from autograder.student.display import brief
 from autograder.student.reading import Reading, is_blank
-from autograder.student.unreadable import FormatError
+from autograder.student.unreadable import FormatError, refuse_set
 
 _NONE = ("none", "[]", "()", "{}", "∅")
 _SEPARATORS = r"\band\b|[\s,;.()\[\]{}&+/|'\"`*$]"
@@ -35,8 +35,7 @@ def read_choice(raw: Any, hint: Any) -> Reading:
 def read_ordering(raw: Any, hint: Any) -> Reading:
     """Read the letters of steps in the order in which they were written, each at most once."""
     known = hint["letters"]
-    if isinstance(raw, (set, frozenset)) or getattr(raw, "unordered", False):
-        raise FormatError("a set has no order: write the letters in a list, or as text")
+    refuse_set(raw, "letters")
     text = _BETWEEN.sub(" ", raw) if isinstance(raw, str) and len(raw) <= 200 else raw
     letters = _letters(text, several=False)
     if not letters or not {*letters} <= {*known}:

@@ -27,7 +27,7 @@ from autograder.student.reading import Reading as Reading
 from autograder.student.rows import read_matrix
 from autograder.student.shapes import read_shape
 from autograder.student.units import unit_factor
-from autograder.student.unreadable import FormatError
+from autograder.student.unreadable import FormatError, refuse_set
 
 DIGITS = 4  # significant digits that always suffice
 POINTS = 10  # fewer are no curve
@@ -127,6 +127,7 @@ def _drawn(name: str, raw: Any, hint: Any) -> Any:
     points, shape = hint.get("curves", {}).get(name), hint.get("tables", {}).get(name)
     pair = isinstance(raw, (list, tuple)) and len(raw) == 2
     try:
+        refuse_set(raw, "rows")
         if pair:
             rows = [_values(row) for row in raw]
             if any(row.ndim != 1 for row in rows) or (shape and len({r.size for r in rows}) == 1):
@@ -151,6 +152,7 @@ def _drawn(name: str, raw: Any, hint: Any) -> Any:
 
 def _values(raw: Any) -> Any:
     """Read numbers of which nobody asks how they were written: there are thousands of them."""
+    refuse_set(raw, "numbers")
     with contextlib.suppress(TypeError, ValueError):
         found = np.asarray(raw)
         if found.dtype.kind in "iuf" and 0 < found.size <= MAX_ENTRIES and np.isfinite(found).all():

@@ -11,7 +11,7 @@ from typing import Any
 from autograder.student.display import brief
 from autograder.student.formulas import read_formula
 from autograder.student.typeset import as_typed
-from autograder.student.unreadable import FormatError
+from autograder.student.unreadable import FormatError, refuse_set
 
 MAX_MATRIX = 20_000  # characters of a matrix, or entries of an array
 
@@ -38,12 +38,15 @@ def rows_of(raw: Any) -> Any:
     FormatError
         If it is nothing that has rows.
     """
+    refuse_set(raw, "rows")
     if isinstance(raw, str):
         raw = _rows_of_text(raw)
     if hasattr(raw, "tolist") and 0 < raw.size <= MAX_MATRIX:
         raw = raw.tolist()
     if not isinstance(raw, (list, tuple)):
         raise FormatError(f'rows are expected, such as "a b; c d", not {brief(raw)}')
+    for row in raw:
+        refuse_set(row, "entries")
     return [_entries_of(row) if isinstance(row, str) else row for row in raw]
 
 

@@ -9,7 +9,7 @@ from autograder.student.display import brief
 from autograder.student.entries import as_fraction, as_whole, entries
 from autograder.student.reading import Reading, is_blank
 from autograder.student.typeset import without_latex
-from autograder.student.unreadable import FormatError
+from autograder.student.unreadable import FormatError, refuse_set
 
 _BEFORE = re.compile(r"\A\s*(?:torch\.Size\b|(?:R|ℝ)\s*\^)")
 #: What the names in shapes stand for while two shapes are compared.
@@ -21,6 +21,7 @@ def read_shape(raw: Any, hint: Any) -> Reading:
     if "shapes" not in hint:
         return _one_shape(raw, hint)
     wanted = hint["shapes"]
+    refuse_set(raw, "shapes")
     if isinstance(raw, str):
         raw = _several(raw, wanted)
     given = raw if isinstance(raw, dict) else {}
@@ -48,6 +49,7 @@ def read_shape(raw: Any, hint: Any) -> Reading:
 def _one_shape(raw: Any, hint: Any) -> Reading:
     """Read one shape; a size with names counts as its value for certain large primes."""
     names, text, shown = hint.get("names", []), isinstance(raw, str), raw
+    refuse_set(raw, "sizes")
     if names and re.search("ceil|floor|[⌈⌊]", str(raw)):  # of the primes that says nothing
         raise FormatError(f"sizes without rounding are expected, not {brief(shown)}")
     if names and isinstance(raw, (list, tuple)):

@@ -34,6 +34,7 @@ from autograder.exercise import (
 from autograder.sandbox.wire import WireError, decode
 from autograder.sandbox.wire.encoding import encode_parts
 from autograder.student.answers import _looked_at
+from autograder.student.formulas import lines_of
 from autograder.student.readers import read
 from autograder.student.reading import is_blank
 
@@ -463,3 +464,33 @@ def test_truth_values_are_0_and_1(kind, raw, right):
     header, pieces = encode_parts(raw)
     for written in (raw, decode(header, bytearray(b"".join(pieces)))):
         assert kind.judge(kind.read(written, like=right), right).credit == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "right", "raw", "entries"),
+    [
+        (Numbers(), [0.1, 0.2], {0.2, 0.1}, "numbers"),
+        (Numbers(), [[1, 2], [3, 4]], [{1, 2}, {3, 4}], "numbers"),
+        (Count(), [1, 8], frozenset({8, 1}), "numbers"),
+        (Shape(), (2, 3), {2, 3}, "sizes"),
+        (Shape(names="n d"), (2, "n"), {2, "n"}, "sizes"),
+        (Matrix("a"), [["a", "1"], ["0", "a"]], [{"a", "1"}, {"0", "a"}], "entries"),
+    ],
+)
+def test_of_a_set_it_is_not_guessed_what_comes_first(kind, right, raw, entries):
+    right = kind.read(right)
+    header, pieces = encode_parts(raw)
+    for written in (raw, decode(header, bytearray(b"".join(pieces)))):
+        with pytest.raises(
+            FormatError, match=f"^a set has no order: write the {entries} in a list"
+        ):
+            kind.read(written, like=right)
+
+
+def test_a_set_of_one_number_is_that_number_in_brackets():
+    assert Numbers().read({0.5}, like=np.array([0.5])) == [0.5]
+
+
+def test_the_lines_of_a_derivation_are_no_set():
+    with pytest.raises(FormatError, match="^a set has no order: write the lines in a list"):
+        lines_of({"a", "a + 0"})
