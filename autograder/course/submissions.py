@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from autograder.course.config import Course
 from autograder.course.release import Release
 from autograder.exercise.cache import copied
+from autograder.grading.budget import Exhausted, judging
 from autograder.grading.demonstrations import TAG, tagged, unneeded
 from autograder.student.notebook import CHECK, check_of, grade_id, new_cell, source_of
 
 MAX_BYTES = 20 * 2**20
 #: A spreadsheet would take + - = @ at the beginning for a formula, a command - for an option.
 STUDENT_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@+-]{0,79}")
+_Read = TypeVar("_Read")
 _PICTURES = ("image/png", "image/jpeg", "image/gif")
-_BASE64 = re.compile(r"[A-Za-z0-9+/\s]*={0,2}\s*")
+_BASE64 = re.compile(r"[A-Za-z0-9+/\s]*+={0,2}\s*")
 
 
 class Unreadable(Exception):
@@ -101,13 +103,17 @@ def parse_notebook(content: bytes) -> dict[str, Any]:
     Unreadable
         If it is not JSON or not a notebook.
     """
-    try:
-        notebook = json.loads(content)
-    except (ValueError, RecursionError):
-        raise Unreadable("The file is not a notebook: it does not hold JSON.") from None
+    notebook = _within_budget(lambda: _json(content))
     if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
         raise Unreadable("The file is not a notebook of format 4: it has no list of cells.")
     return notebook
+
+
+def _json(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        raise Unreadable("The file is not a notebook: it does not hold JSON.") from None
 
 
 def restore(notebook: dict[str, Any], release: Release) -> tuple[dict[str, Any], list[str]]:
@@ -116,8 +122,26 @@ def restore(notebook: dict[str, Any], release: Release) -> tuple[dict[str, Any],
     Raises
     ------
     Unreadable
-        If none of its cells is of this assignment.
+        If none of its cells is of this assignment, or if it takes more time or memory than any
+        notebook.
     """
+    restored, notices = _within_budget(lambda: _restored(notebook, release))
+    _spare(restored["cells"], release)
+    return restored, notices
+
+
+def _within_budget(work: Callable[[], _Read]) -> _Read:
+    """Do what a student's file alone decides: what is too much is the file's fault, not ours."""
+    try:
+        return judging("the notebook", work)
+    except Exhausted:
+        raise Unreadable(
+            "Reading this notebook takes more time or memory than any needs, so it was stopped: "
+            "delete the cells that are not part of your work, and hand it in again."
+        ) from None
+
+
+def _restored(notebook: dict[str, Any], release: Release) -> tuple[dict[str, Any], list[str]]:
     released = {grade_id(cell): cell for cell in release.notebook["cells"] if grade_id(cell)}
     submitted = [cell for cell in map(_plain, notebook["cells"]) if cell]
     if not {grade_id(cell) for cell in submitted} & released.keys():
@@ -153,7 +177,6 @@ def restore(notebook: dict[str, Any], release: Release) -> tuple[dict[str, Any],
                 f"The check cell `{id}` stood before its answer; it was moved behind it."
             )
             _insert(cells, cells.pop(_position(cells, id)), id)
-    _spare(cells, release)
     shape = {key: release.notebook[key] for key in ("metadata", "nbformat", "nbformat_minor")}
     return {**copied(shape), "cells": [_identified(c, i) for i, c in enumerate(cells)]}, notices
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from autograder.delivery.people import people
 from autograder.delivery.picture import describe_exhibit, exhibit_svg
 from autograder.delivery.sanitise import beneath, markdown2html
 from autograder.exercise import Exercise, Exhibit, Table
+from autograder.grading import own_text
 from autograder.grading.own_answer import LONGEST
 from autograder.grading.results import Status
 from autograder.student.notebook import part_of
@@ -143,10 +143,7 @@ def _drawn(exhibit: Exhibit, known: Mapping[str, Any]) -> Table | Picture | None
 
 def _answer(text: str) -> Any:
     """Return an answer as an array, from the record; None where it is none, or was cut."""
-    try:
-        return np.asarray(ast.literal_eval(text)) if len(text) <= LONGEST else None
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
+    return own_text.array(text) if len(text) <= LONGEST else None
 
 
 def _notebook(course: Course, student: str, assignment: str) -> dict[str, Any]:

@@ -21,6 +21,7 @@ SECONDS = 10.0  # of processor time, for reading and judging an answer
 CHECK_SECONDS = 60.0  # for a check, which computes with the reference too
 _LAST = 5.0  # more, and the process is ended
 MEMORY = 1 << 30  # bytes beyond what the process has
+_SOON = 1e-3  # a timer of 0 s would be none
 _AGAIN = 1.0  # until the timer strikes again, should the first time have been lost in a finalizer
 
 Result = TypeVar("Result")
@@ -47,6 +48,20 @@ _tell: Callable[[str], None] | None = None  # whoever takes over, what is being 
 _barred: frozenset[str] = frozenset()
 
 
+class _Open(threading.local):
+    """How many budgets are open in this thread, one within the other, and for what."""
+
+    depth, item = 0, ""
+
+
+_open = _Open()
+
+
+def is_open() -> bool:
+    """Say whether what is done now has a budget."""
+    return _open.depth > 0
+
+
 def may_end(tell: Callable[[str], None]) -> None:
     """Let the kernel end this process with what exceeds the budget; ``tell`` is told before."""
     global _tell
@@ -62,7 +77,8 @@ def bar(items: Iterable[str]) -> None:
 def bounded(item: str, work: Callable[[], Result], seconds: float = SECONDS) -> Result:
     """Do some work, unless it takes so much processor time, or all memory.
 
-    Timers belong to the main thread: in others there is no limit.
+    Timers belong to the main thread: in others there is no limit. One budget may be opened within
+    another; what the inner one takes counts in both.
 
     Raises
     ------
@@ -71,14 +87,24 @@ def bounded(item: str, work: Callable[[], Result], seconds: float = SECONDS) -> 
     """
     if item in _barred:
         raise Exhausted
-    if threading.current_thread() is not threading.main_thread():
-        return work()
+    _open.depth += 1
+    try:
+        if threading.current_thread() is not threading.main_thread():
+            return work()
+        return _timed(work, seconds)
+    finally:
+        _open.depth -= 1
+
+
+def _timed(work: Callable[[], Result], seconds: float) -> Result:
     armed = True
 
     def strike(_signal: int, _frame: FrameType | None) -> None:
         if armed:
             raise _Late
 
+    left, again = signal.getitimer(signal.ITIMER_PROF)  # of the budget around this one
+    began = time.process_time()
     before = signal.signal(signal.SIGPROF, strike)
     try:  # the timer may strike until `armed` is False, wherever that is
         try:
@@ -92,6 +118,9 @@ def bounded(item: str, work: Callable[[], Result], seconds: float = SECONDS) -> 
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+        if left:
+            left = max(left - (time.process_time() - began), _SOON)
+            signal.setitimer(signal.ITIMER_PROF, left, again)
 
 
 def judging(item: str, work: Callable[[], Result]) -> Result:
@@ -104,9 +133,15 @@ def judging(item: str, work: Callable[[], Result]) -> Result:
         if _tell:
             last = int(time.process_time() + SECONDS + _LAST) + 1
             limits.enter_context(_soft(resource.RLIMIT_CPU, last))
-            limits.callback(_tell, "")
-            _tell(item)
+            limits.callback(_now_judging, _open.item)
+            _now_judging(item)
         return bounded(item, work)
+
+
+def _now_judging(item: str) -> None:
+    assert _tell
+    _open.item = item
+    _tell(item)
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from autograder.exercise.cell_names import WORD, Unparsable, names
+from autograder.grading.own_text import WORD, Unparsable, looking, names
 
 TAG = "demonstration"
 
@@ -30,6 +30,10 @@ def unneeded(sources: Sequence[str], demonstrations: Iterable[str]) -> set[int]:
         The texts of those that are released as demonstrations.
     """
     shows = {text.strip() for text in demonstrations}
+    return looking("demonstrations", lambda: _unneeded(sources, shows), set())
+
+
+def _unneeded(sources: Sequence[str], shows: set[str]) -> set[int]:
     found = {i for i, source in enumerate(sources) if source.strip() in shows}
     while found:
         made: dict[str, int] = {}  # names that only a demonstration has made so far

@@ -12,7 +12,7 @@ import builtins
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from autograder.exercise.cell_names import Unparsable, names
+from autograder.grading.own_text import Unparsable, looking, names, statements
 
 #: Whoever uses these reaches any name without writing it.
 _OPAQUE = frozenset(
@@ -75,23 +75,27 @@ def behind(cells: Iterable[str], function: str) -> list[str]:
     ['rate = 0.1', 'def train(seed):\n    return rate * seed']
     """
     cells = list(cells)
+    return looking("what a call rests on", lambda: _behind(cells, function), cells)
+
+
+def _behind(cells: list[str], function: str) -> list[str]:
     try:
-        statements = [statement for cell in cells for statement in _statements(cell)]
+        own = [_statement(node) for cell in cells for node in statements(cell)]
     except Unparsable:
         return cells
-    if any(statement.touched & _OPAQUE for statement in statements):
+    if any(statement.touched & _OPAQUE for statement in own):
         return cells
     # A builtin is everybody's, unless the notebook gives its name to something else.
-    common = _BUILTINS.difference(*(statement.made for statement in statements))
-    reached = [names - common for names in _reached(statements)]
+    common = _BUILTINS.difference(*(statement.made for statement in own))
+    reached = [names - common for names in _reached(own)]
     found: set[int] = set()
     wanted = {function}
     while True:
         more = {i for i, names in enumerate(reached) if i not in found and names & wanted}
         if not more:
-            return [statements[i].source for i in sorted(found)]
+            return [own[i].source for i in sorted(found)]
         found |= more
-        wanted |= {name for i in more for name in statements[i].touched}
+        wanted |= {name for i in more for name in own[i].touched}
 
 
 def _reached(statements: Sequence[_Statement]) -> list[frozenset[str]]:
@@ -117,14 +121,6 @@ def _reached(statements: Sequence[_Statement]) -> list[frozenset[str]]:
             waiting |= bodies.get(name, set()) - seen
         found.append(frozenset(seen))
     return found
-
-
-def _statements(cell: str) -> list[_Statement]:
-    try:
-        nodes = ast.parse(cell).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise Unparsable(str(error)) from error
-    return [_statement(node) for node in nodes]
 
 
 def _statement(node: ast.stmt) -> _Statement:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from autograder.grading.own_text import Unparsable, looking, statements
 from autograder.grading.results import ExerciseGrade, Item, Status, hundredths
 
 NOTE = "hints"
@@ -18,17 +19,10 @@ def hints_taken(notebook: Mapping[str, Any]) -> dict[str, int]:
     >>> hints_taken({"cells": [cell]})
     {'sdpa': 2}
     """
+    code = (cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code")
+    asking = [source for source in code if "hint(" in source]
     taken: dict[str, int] = {}
-    for cell in notebook["cells"]:
-        if cell["cell_type"] != "code" or "hint(" not in cell["source"]:
-            continue
-        try:
-            calls = [node for node in ast.walk(ast.parse(cell["source"])) if _asks(node)]
-        except (SyntaxError, ValueError, RecursionError):
-            continue
-        for call in calls:
-            exercise, number = _hint(call)
-            taken[exercise] = max(number, taken.get(exercise, 0))
+    looking("hints", lambda: _take(asking, taken), None)
     return taken
 
 
@@ -52,6 +46,17 @@ def with_hints(grade: ExerciseGrade, number: int, offered: int, cost: float) -> 
     said += f" Each costs {cost:.0%} of the points." if cost else " They are free."
     item = Item("hints", "Hints that you took.", status, 0.0 - lost, 0.0, NOTE, said)
     return ExerciseGrade.of(grade.id, [*grade.items, item], variant=grade.variant)
+
+
+def _take(sources: Iterable[str], taken: dict[str, int]) -> None:
+    for source in sources:
+        try:
+            nodes = statements(source)
+        except Unparsable:  # it has not run either
+            continue
+        for call in (each for node in nodes for each in ast.walk(node) if _asks(each)):
+            exercise, number = _hint(call)
+            taken[exercise] = max(number, taken.get(exercise, 0))
 
 
 def _asks(node: ast.AST) -> bool:

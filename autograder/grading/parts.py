@@ -67,7 +67,9 @@ def grade_parts(
     )
     items: list[Item] = []
     for part in exercise.parts:
-        item = replace(_bounded(exercise, part, read, true, own), given=_given(part, read))
+        place = f"{exercise.id}.{part.name}"
+        item = _bounded(place, exercise, part, read, true, own)
+        item = replace(item, given=_given(place, part, read))
         items.append(_resting(part, item, items))
     try:
         return judging(
@@ -90,10 +92,9 @@ def _resting(part: Part, item: Item, before: Sequence[Item]) -> Item:
     return replace(item, status=Status.SKIPPED, score=0.0, note="skipped", feedback=text)
 
 
-def _bounded(exercise: Exercise, part: Part, read: Read, true: Known, own: Own) -> Item:
+def _bounded(place: str, exercise: Exercise, part: Part, read: Read, true: Known, own: Own) -> Item:
     """Judge an answer; one that can't be judged in reasonable time and memory is failed."""
     try:
-        place = f"{exercise.id}.{part.name}"
         return judging(place, lambda: _item(exercise, part, read, true, own))
     except Exhausted as error:
         own.given.pop(part.name, None)
@@ -155,10 +156,10 @@ def _take_example(exercise: Exercise, part: Part, answer: Any, true: Known, own:
             changed.add(later.name)
 
 
-def _given(part: Part, read: Read) -> str:
+def _given(place: str, part: Part, read: Read) -> str:
     try:
-        return "" if part.manual else as_written(read(part.name))
-    except StudentError:
+        return "" if part.manual else judging(place, lambda: as_written(read(part.name)))
+    except (StudentError, Exhausted):
         return ""
 
 

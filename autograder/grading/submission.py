@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from autograder.exercise import Exercise
-from autograder.exercise.cell_names import Unparsable, names
 from autograder.grading.demonstrations import tagged
 from autograder.grading.gpu import Gpu
 from autograder.grading.hints import hints_taken, with_hints
 from autograder.grading.marking import Assigned, Marking
+from autograder.grading.own_text import Unparsable, looking, names
 from autograder.grading.phases import Calls, Cells
 from autograder.grading.results import ALL, Counting, ExerciseGrade, Grade, Item, Status
 from autograder.grading.rubric import rubric_cell
@@ -227,10 +227,14 @@ def _stale(exercise: Exercise | None, source: str, answered: set[str]) -> list[s
     own = answered & {part.name for part in exercise.parts} if exercise else set()
     if not own:
         return []
+    return sorted(looking("names", lambda: own.intersection(_made(source, own)), own))
+
+
+def _made(source: str, otherwise: set[str]) -> Collection[str]:
     try:
-        return sorted(own & names(source).made)
+        return names(source).made
     except Unparsable:
-        return sorted(own)
+        return otherwise
 
 
 def _report(grade: ExerciseGrade, number: int) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ from markupsafe import Markup
 from autograder.course.config import Course
 from autograder.course.release import Release
 from autograder.course.submissions import texts
+from autograder.grading.own_text import looking
 
 #: Signs of code without names and layout: so many in a row must agree,
 _AGREE = 25
@@ -84,7 +85,8 @@ def functions(
 
 def alike(exercise: str, cells: Mapping[str, str]) -> list[Pair]:
     """Return the pairs of students whose cells are alike; the stub has the empty name."""
-    prints = {student: _fingerprint(text) for student, text in cells.items()}
+    found_prints = {student: _fingerprint(text) for student, text in cells.items()}
+    prints = {student: one for student, one in found_prints.items() if one is not None}
     released = prints.pop("").hashes
     counts = Counter(each for one in prints.values() for each in one.hashes)
     many = max(_MANY, _MOST * len(prints))
@@ -111,7 +113,12 @@ def alike(exercise: str, cells: Mapping[str, str]) -> list[Pair]:
 
 
 def _fingerprint(text: str) -> Any:
-    return CodeFingerprint("", _AGREE, 1, language="python", fp=io.StringIO(text))
+    """Return the fingerprint of a cell; None where taking it has no end."""
+
+    def taken() -> Any:
+        return CodeFingerprint("", _AGREE, 1, language="python", fp=io.StringIO(text))
+
+    return looking("copies", taken, None)
 
 
 def _leave_out(one: Any, common: set[int]) -> None:

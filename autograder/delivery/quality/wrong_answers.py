@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy as np
 from autograder.delivery.final_grades import GradeLine, Section, Sheet
 from autograder.delivery.quality.figures import Array
 from autograder.delivery.solutions import Solutions
+from autograder.grading.own_text import array
 from autograder.grading.results import Item, Status
 from autograder.student.letters import read_choice
 from autograder.student.unreadable import FormatError
@@ -122,7 +122,7 @@ class _Answer:
     def relations(self) -> Iterator[str]:
         """Give what it may have in common with others; first, that it is the same value."""
         yield ""
-        given, right = _numbers(self.given), _numbers(self.right)
+        given, right = array(self.given, float), array(self.right, float)
         if given is None or right is None or given.shape != right.shape or not right.size:
             return
         with np.errstate(all="ignore"):
@@ -178,13 +178,6 @@ def _grouped(exercise: str, part: str, answers: list[_Answer]) -> Iterator[Group
         yield Group(exercise, part, students, relation, first.given, first.right)
         for answer in own:
             del keyed[answer]
-
-
-def _numbers(text: str) -> Array | None:
-    try:
-        return np.asarray(ast.literal_eval(text), float)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return None
 
 
 def _constant(values: Array) -> float | None:
