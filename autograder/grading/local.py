@@ -64,7 +64,7 @@ class Local(Callee):
             case Call(args, kwargs) | Lend(args, kwargs) | Time(args, kwargs) | Watch(args, kwargs):
                 return self._called(self._function, args, kwargs)
             case CountWork(args, kwargs):
-                return self._counted(self._function, args, kwargs)
+                return self._counted(self._function, None, args, kwargs)
             case Outline(shapes, dtype):
                 torchmeter = importlib.import_module("autograder.sandbox.meters.torchmeter")
                 return Reply(work=torchmeter.outlined(self._function, shapes, dtype))
@@ -81,7 +81,7 @@ class Local(Callee):
 
                 return self._called(method, args, kwargs)
             case CountMethod(args, kwargs, key, name):
-                return self._counted(_objects.on_copies(key, name), args, kwargs)
+                return self._counted(*_objects.bound(key, name), args, kwargs)
             case Differentiate(args, kwargs, made):
 
                 def differentiate(*args: Any, **kwargs: Any) -> Any:
@@ -117,10 +117,10 @@ class Local(Callee):
         return answer if same(passed, given) else replace(answer, modified=True)
 
     def _counted(
-        self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+        self, function: Callable[..., Any], held: Any, args: Sequence[Any], kwargs: dict[str, Any]
     ) -> Reply:
         found, named = self._arguments(tuple(args), kwargs)
-        value, work = metered(function, found, named, _torchmeter())
+        value, work = metered(function, found, named, _torchmeter(), held)
         return Reply(value, work=work)
 
     def _arguments(

@@ -165,6 +165,9 @@ class Runner:
                     return
         if self._calls.last >= number:
             self._end(self._calls)
+        elif (session := self._calls.session) and session in self._kept.values():
+            with contextlib.suppress(StudentError):  # it may have been turned back before
+                session.recall()
 
     def read(self, name: str) -> Any:
         """Return a variable as plain data, or raise ``StudentError``."""

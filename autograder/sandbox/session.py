@@ -193,8 +193,8 @@ class Session:
         """
         return self._of_notebook("is", requests.Keep(snapshot, list(names))) is True
 
-    def recall(self, snapshot: str) -> bool:
-        """Turn back to what was kept, and say whether that was possible."""
+    def recall(self, snapshot: str = "") -> bool:
+        """Turn back to what was kept, and say whether that was possible; else to the last cell."""
         return self._of_notebook("is", requests.Recall(snapshot)) is True
 
     def close(self) -> Usage:

@@ -257,6 +257,18 @@ def test_calls_after_the_last_cell_need_no_second_process(runner, started):
     assert len(started) == 1
 
 
+def test_what_cannot_be_kept_has_its_names_when_others_were_called_before(runner, started):
+    runner.execute("import numpy as np\ndef f(x): return float(np.sqrt(x))", 1)
+    runner.keep(2, ["f"])
+    runner.execute("from math import sqrt\nseen = []\ndef g(x): return [*seen, sqrt(x)]", 3)
+    runner.keep(4, ["g"])
+    runner.turn_back(2)
+    assert called(runner, "f", 9) == 3
+    runner.turn_back(4)
+    assert called(runner, "g", 9) == [3]
+    assert len(started) == 1
+
+
 def test_what_can_be_changed_is_made_again(runner, started):
     runner.execute("a = [1]\ndef f(): return a", 1)
     runner.keep(2, ["f"])

@@ -103,6 +103,57 @@ def test_one_moment_does_not_disturb_another(notebook):
     assert names["f"]() == 1
 
 
+@pytest.mark.parametrize(
+    "earlier",
+    [
+        "import numpy as np\ndef f(x): return np.sqrt(x)",
+        "def f(x):\n    from math import sqrt\n    return sqrt(x)",
+        "def f(x):\n    import math as sqrt\n    return x",
+        "def f(x):\n    return sqrt(x)",
+        "class sqrt: pass\ndef f(x, sqrt=None): return x",
+    ],
+)
+def test_names_that_come_later_are_there_again_after_every_turn(notebook, earlier):
+    names, moments, run = notebook
+    run(earlier)
+    assert moments.keep("m", ["f"])
+    run("from math import sqrt\nroots = []\ndef g(x): return sqrt(x)")
+    assert moments.recall("m")
+    assert moments.recall()
+    assert names["g"](9) == 3
+    assert moments.recall("m")
+    assert moments.recall("m")
+    assert moments.recall()
+    assert names["g"](9) == 3
+
+
+@pytest.mark.parametrize(
+    "earlier",
+    [
+        "import numpy as np\ndef f(x): return np.sqrt(x)",
+        "def f(x):\n    from math import sqrt\n    return sqrt(x)",
+    ],
+)
+def test_an_attribute_or_a_local_import_takes_no_name_away(notebook, earlier):
+    names, moments, run = notebook
+    run(earlier)
+    assert moments.keep("m", ["f"])
+    run("def sqrt(x): return -1")
+    assert moments.recall("m")
+    assert names["sqrt"](9) == -1
+
+
+def test_what_a_call_has_assigned_is_gone_after_the_next_turn(notebook):
+    names, moments, run = notebook
+    run("a = 1\ndef f():\n    global a, b\n    a, b = 2, 2")
+    assert moments.keep("m", ["f"])
+    assert moments.recall("m")
+    names["f"]()
+    assert moments.recall()
+    assert names["a"] == 1
+    assert "b" not in names
+
+
 def test_nothing_large_is_kept(notebook):
     names, moments, run = notebook
     run("import numpy as np\nlarge = np.ones(1000)\ndef f(): return 1")

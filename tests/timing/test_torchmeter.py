@@ -1,5 +1,6 @@
 """What the meter counts of torch's operations."""
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -89,3 +90,57 @@ def test_large_sizes_are_counted_without_numbers():
 def test_views_are_no_work():
     found = count(lambda Q, *_: Q.transpose(-1, -2).reshape(2, D, N)[0].T, *tensors())
     assert (found["flops"], found["largest"]) == (0, 0)
+
+
+CACHES = """
+class OfArrays:
+    def __init__(self, n):
+        self.rows = np.ones((n, 64))
+
+    def step(self, x):
+        self.rows = np.concatenate([self.rows, x])
+        return x @ x.T
+
+
+class OfTensors:
+    def __init__(self, n):
+        self.rows = torch.ones(n, 64, dtype=torch.float64)
+
+    def step(self, x):
+        x = torch.as_tensor(x)
+        self.rows = torch.cat([self.rows, x])
+        return x @ x.T
+
+
+class OfABuffer:
+    def __init__(self, n):
+        self.buffer, self.rows = torch.ones(2 * n, 64, dtype=torch.float64), n
+
+    def step(self, x):
+        x = torch.as_tensor(x)
+        self.buffer[self.rows] = x[0]
+        self.rows += 1
+        return x @ x.T + 0 * self.buffer[: self.rows].sum()
+"""
+
+
+@pytest.mark.parametrize(("kind", "arrays"), [("OfArrays", 1), ("OfTensors", 1), ("OfABuffer", 2)])
+def test_copying_an_object_is_none_of_its_methods_work(kind, arrays):
+    names = {"np": np, "torch": torch}
+    exec(CACHES, names)
+    call = Recorder(names[kind])
+    few, many = (call.make(n).step.work(np.ones((1, 64))) for n in (1000, 4000))
+    assert many.flops < 1.1 * 4000 * 64  # its rows are gone through once, and copied nowhere
+    holds = arrays * 8 * 64 * 3000
+    made = holds if kind != "OfABuffer" else 0  # what is held, and once more what is made of it
+    assert many.peak - few.peak == pytest.approx(holds + made, rel=0.05)
+    assert (4000, 64) not in many.shapes
+
+
+def test_the_meters_own_objects_are_nobodys_memory():
+    def many_small(x):
+        return [x[i] + 1 for i in range(2000)]
+
+    found = count(many_small, torch.zeros(2000, 2))
+    plain = metered(lambda x: [x[i] + 1 for i in range(2000)], (np.zeros((2000, 2)),), {})[1]
+    assert found["peak"] < 5 * plain["peak"]

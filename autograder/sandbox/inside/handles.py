@@ -4,7 +4,6 @@ Whoever asks for one gets data: what a method returns, what an attribute holds. 
 this process, where they end with it.
 """
 
-import copy
 import random
 import sys
 import types
@@ -67,18 +66,18 @@ class Objects:
         """Say whether an attribute is something to call."""
         return callable(getattr(self._find(key), name))
 
-    def on_copies(self, key: int, name: str) -> Callable[..., Any]:
-        """Return a method that acts on a new copy of the object in each call.
+    def bound(self, key: int, name: str) -> tuple[Callable[..., Any], Any]:
+        """Return a function that calls a method of what it is given first, and the object.
 
-        The copy is made in the call: what an object holds is among the memory that it takes.
+        So whoever counts the work of a method can call it on copies.
         """
         held = self._find(key)
 
-        def method(*args: Any, **kwargs: Any) -> Any:
-            return getattr(copy.deepcopy(held), name)(*args, **kwargs)
+        def method(copied: Any, *args: Any, **kwargs: Any) -> Any:
+            return getattr(copied, name)(*args, **kwargs)
 
         method.__wrapped__ = getattr(type(held), name)  # type: ignore[attr-defined]
-        return method
+        return method, held
 
     def _find(self, key: int) -> Any:
         try:

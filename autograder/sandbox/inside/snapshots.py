@@ -5,6 +5,7 @@ uses can't have changed since: names are put back, values that can be changed ar
 could deceive this, to its own loss alone.
 """
 
+import dis
 import random
 import sys
 import types
@@ -14,6 +15,11 @@ from typing import Any, NamedTuple
 
 _CONSTANTS = (bool, int, float, complex, str, bytes, range, type(None), type(Ellipsis))
 _DYNAMIC = {"__main__", "eval", "exec", "get_ipython", "globals", "locals", "vars"}
+#: What looks a name up among those of the notebook, or puts one there.
+_GLOBAL = {
+    *("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"),
+    *("STORE_GLOBAL", "DELETE_GLOBAL"),
+}
 
 
 class _Snapshot(NamedTuple):
@@ -37,6 +43,7 @@ class Snapshots:
     def __init__(self, namespace: dict[str, Any]) -> None:
         self._namespace = namespace
         self._kept: dict[str, _Snapshot] = {}
+        self._last: dict[str, Any] | None = None  # names as the last cell has left them
 
     def keep(self, snapshot: str, names: Iterable[str]) -> bool:
         """Keep this state, and say whether these functions can be called in it later on.
@@ -51,8 +58,18 @@ class Snapshots:
         self._kept[snapshot] = _Snapshot(used, values, _shared(), states)
         return True
 
-    def recall(self, snapshot: str) -> bool:
-        """Turn back to a state, and say whether that is possible."""
+    def recall(self, snapshot: str = "") -> bool:
+        """Turn back to a state, and say whether that is possible.
+
+        All other names are as the last cell has left them, and so are all of them where no state
+        is named.
+        """
+        if self._last is None:
+            self._last = dict(self._namespace)
+        self._namespace.clear()
+        self._namespace.update(self._last)
+        if not snapshot:
+            return True
         names, values, shared, states = self._kept[snapshot]
         if _shared() != shared:
             return False
@@ -76,9 +93,9 @@ class Snapshots:
             if isinstance(value, tuple):
                 todo += value
             elif type(value) is types.FunctionType and value.__globals__ is self._namespace:
-                used = _names(value.__code__)
+                used, touched = _names(value.__code__)
                 # What a closure holds may be assigned to by another function of it.
-                if vars(value) or value.__closure__ or used & _DYNAMIC:
+                if vars(value) or value.__closure__ or touched & _DYNAMIC:
                     return None
                 todo += value.__defaults__ or ()
                 todo += (value.__kwdefaults__ or {}).values()
@@ -89,14 +106,15 @@ class Snapshots:
         return names
 
 
-def _names(code: types.CodeType) -> set[str]:
-    """Return the names that may be global ones in a function and those inside it."""
-    names, todo = set(), [code]
+def _names(code: types.CodeType) -> tuple[set[str], set[str]]:
+    """Return the global names in a function and those inside it, and attributes among all names."""
+    names, touched, todo = set(), set(), [code]
     while todo:
         code = todo.pop()
-        names |= set(code.co_names)
+        names |= {each.argval for each in dis.get_instructions(code) if each.opname in _GLOBAL}
+        touched |= set(code.co_names)
         todo += (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
-    return names
+    return names, touched
 
 
 def _fixed(value: Any) -> bool:

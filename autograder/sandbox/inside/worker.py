@@ -138,7 +138,7 @@ class Worker:
             case requests.Recall():
                 return {"value": self._snapshots.recall(request.snapshot)}
             case requests.CountWork():
-                return self._counted(self._function(message), request)
+                return self._counted(self._function(message), None, request)
             case requests.Outline():
                 function = self._function(message)
                 if self._torchmeter is None:
@@ -153,7 +153,7 @@ class Worker:
                 value, said = _listening(self._objects.method, (key, name, args, kwargs), {})
                 return {"value": value, "warnings": said}
             case requests.CountMethod():
-                return self._counted(self._objects.on_copies(request.key, request.name), request)
+                return self._counted(*self._objects.bound(request.key, request.name), request)
             case requests.Differentiate(args, kwargs, key):
                 own = self._found(message) if key is None else self._objects.called(key)
                 value, said = _listening(gradients, (own, args, kwargs), {})
@@ -175,10 +175,10 @@ class Worker:
                 return {"value": self._benched(message, request)}
 
     def _counted(
-        self, function: Callable[..., Any], request: requests.WithArguments
+        self, function: Callable[..., Any], held: Any, request: requests.WithArguments
     ) -> dict[str, Any]:
         args, kwargs = tuple(request.args), dict(request.kwargs)
-        value, work = meter.metered(function, args, kwargs, self._torchmeter)
+        value, work = meter.metered(function, args, kwargs, self._torchmeter, held)
         return {"value": value, "work": work}
 
     def _benched(self, message: dict[str, Any], request: requests.Bench) -> Any:

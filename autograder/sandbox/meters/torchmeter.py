@@ -40,14 +40,16 @@ class _Meter(TorchDispatchMode):  # type: ignore[misc]
     Attributes
     ----------
     peak
-        Most bytes alive at once of tensors made meanwhile.
+        Most bytes alive at once of tensors made meanwhile, and of those ``held`` before.
     """
 
-    def __init__(self, arguments: Any, counts: Counts) -> None:
+    def __init__(self, arguments: Any, counts: Counts, held: Any = ()) -> None:
         super().__init__()
         self._counts = counts
         self._known = {t.untyped_storage()._cdata for t in _tensors(arguments)}
         self._alive = self.peak = 0
+        for tensor in _tensors(held):
+            self._keep(tensor)
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -63,7 +65,9 @@ class _Meter(TorchDispatchMode):  # type: ignore[misc]
         if packet not in _VIEWS:
             self._counts.add(self._flops(packet, args, kwargs, result, made))
         for tensor in made:
-            self._keep(tensor)
+            if self._keep(tensor):
+                shape = tuple(tensor.shape) if tensor._base is None else (tensor.numel(),)
+                self._counts.made(shape)
         return result
 
     def _flops(self, packet: Any, args: Any, kwargs: Any, result: Any, made: list[Any]) -> int:
@@ -78,16 +82,17 @@ class _Meter(TorchDispatchMode):  # type: ignore[misc]
             sizes += [tensor.numel() for tensor in _tensors(args)]
         return max(sizes, default=0)
 
-    def _keep(self, tensor: Any) -> None:
+    def _keep(self, tensor: Any) -> bool:
+        """Note that a tensor's memory is alive, and say whether that is new."""
         storage = tensor.untyped_storage()
         key, size = storage._cdata, storage.nbytes()
         if key in self._known:
-            return
+            return False
         self._known.add(key)
-        self._counts.made(tuple(tensor.shape) if tensor._base is None else (tensor.numel(),))
         self._alive += size
         self.peak = max(self.peak, self._alive)
         weakref.finalize(storage, self._free, key, size)
+        return True
 
     def _free(self, key: int, size: int) -> None:
         self._known.discard(key)
