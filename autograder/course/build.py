@@ -6,7 +6,6 @@ Everything is put together from text that holds no answers; nothing has to be ta
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,8 @@ from autograder.course.config import CourseError
 from autograder.course.datafiles import digests, written
 from autograder.course.discover import Assignment, SourceCell
 from autograder.course.drawing import drawn
-from autograder.course.plain_json import dump
-from autograder.course.practising import HELP, help_with
+from autograder.course.plain_json import alike, dump
+from autograder.course.practising import DIGITS, HELP, help_with
 from autograder.course.recording import record
 from autograder.course.releasable import problems
 from autograder.course.release import SCHEMA
@@ -89,7 +88,7 @@ def stale(files: Mapping[str, bytes], folder: Path) -> list[str]:
     """Return the names of files that are missing from ``folder``, differ there, or are too many.
 
     Results recorded on another processor may differ in their last digits: where two JSON files
-    differ in nothing else they count as the same.
+    differ in nothing else they count as the same, and what is there stays.
     """
     found = (path for path in folder.glob("*") if path.exists())  # a link may lead nowhere
     there = {path.name for path in found if not path.name.startswith((".", "__"))}
@@ -182,17 +181,6 @@ def _same(old: bytes, new: bytes, name: str) -> bool:
     if old == new or not name.endswith(".json"):
         return old == new
     try:
-        return _close(json.loads(old), json.loads(new))
+        return alike(json.loads(old), json.loads(new), DIGITS if name == HELP else None)
     except ValueError:
         return False
-
-
-def _close(a: Any, b: Any) -> bool:
-    """Compare JSON, floats to 6 digits."""
-    if isinstance(a, float) and isinstance(b, float):
-        return math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-12)
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_close(a[key], b[key]) for key in a)
-    if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(map(_close, a, b))
-    return type(a) is type(b) and bool(a == b)

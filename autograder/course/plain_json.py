@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.agree import numbers_of
+from autograder.exercise.agree import TOLERANCE, numbers_of
 from autograder.sandbox import Tensor
+
+#: The relative and absolute tolerance of numbers by their type, as their text names it.
+_BY_NAME = {"float32": TOLERANCE[4], "float16": TOLERANCE[2], "bfloat16": TOLERANCE[2]}
 
 
 def encode(value: Any) -> Any:
@@ -86,3 +89,60 @@ def _plain(nested: Any) -> Any:
     if isinstance(nested, float) and not math.isfinite(nested):
         return str(nested)
     return nested
+
+
+def alike(old: Any, new: Any, digits: int | None = None) -> bool:
+    """Tell whether two pieces of such JSON differ in nothing but how processors round.
+
+    Numbers agree within the tolerance of their type, relative to the largest of their array; a
+    nested list of numbers is one, too, and 1 is the same as 1.0.
+
+    Parameters
+    ----------
+    old, new
+        What ``json.loads`` gives.
+    digits : int, optional
+        To how many significant digits numbers of no stated type were rounded; by default they
+        weren't.
+
+    Examples
+    --------
+    >>> alike([0, 2.40144], [-1.4e-17, 2.40144]), alike([0, 2.40144], [0.1, 2.40144])
+    (True, False)
+    >>> old, new = ({"array": [v], "dtype": "float32", "shape": [1]} for v in (0.37, 0.370001))
+    >>> alike(old, new), alike(old["array"], new["array"])
+    (True, False)
+    """
+    plain = TOLERANCE[8] if digits is None else (2 * 10.0 ** (1 - digits), TOLERANCE[8][1])
+    return _alike(old, new, plain)
+
+
+def _alike(old: Any, new: Any, tolerance: tuple[float, float]) -> bool:
+    if isinstance(old, dict) and isinstance(new, dict):
+        tolerance = _BY_NAME.get(old.get("dtype", ""), tolerance)
+        return old.keys() == new.keys() and all(
+            _alike(old[key], new[key], tolerance) for key in old
+        )
+    before, after = _numbers(old), _numbers(new)
+    if before is not None and after is not None:
+        return _close(before, after, *tolerance)
+    if isinstance(old, list) and isinstance(new, list):
+        pairs = zip(old, new, strict=False)
+        return len(old) == len(new) and all(_alike(a, b, tolerance) for a, b in pairs)
+    return type(old) is type(new) and bool(old == new)
+
+
+def _close(old: np.ndarray[Any, Any], new: np.ndarray[Any, Any], rtol: float, atol: float) -> bool:
+    if old.shape != new.shape or old.dtype.kind == new.dtype.kind == "i":
+        return np.array_equal(old, new)
+    largest = np.max(np.abs(new), initial=0, where=np.isfinite(new))
+    return np.allclose(old, new, rtol=0, atol=max(atol, rtol * largest), equal_nan=True)
+
+
+def _numbers(value: Any) -> np.ndarray[Any, Any] | None:
+    """Return a number or a nested list of numbers as an array; None for anything else."""
+    try:
+        found = np.asarray(value)
+    except ValueError:  # a ragged list
+        return None
+    return found if found.dtype.kind in "if" and found.size else None

@@ -15,6 +15,7 @@ import numpy as np
 from autograder.course.asked import encode_variant, hint_of
 from autograder.course.config import CourseError
 from autograder.course.discover import Assignment
+from autograder.course.plain_json import alike
 from autograder.exercise import (
     Exercise,
     FormatError,
@@ -32,6 +33,9 @@ from autograder.grading.parts import carries
 from autograder.student.released_files import Following, Help, Practice, PracticeSet, Worked
 
 HELP = "help.json"
+
+#: Significant digits of what isn't exact, enough for any answer.
+DIGITS = 6
 
 Known = dict[str, Any]
 
@@ -235,7 +239,7 @@ def _answer(
     for route in part.routes:
         with contextlib.suppress(*_NO_VALUE), np.errstate(all="ignore"):
             value = _plain(part, route, known)
-            right += [] if value in right else [value]
+            right += [] if any(alike(value, other, DIGITS) for other in right) else [value]
     wrong = []
     for place, mistake in enumerate(part.misconceptions):
         if changed is None or changed & {*arguments(mistake.compute)}:
@@ -274,10 +278,10 @@ def _plain(part: Part, compute: Any, known: Mapping[str, Any]) -> Any:
     """Return an answer as a student could write it, and as the kind's reader reads it."""
     if part.answer.rewritten:
         return _listed(apply(compute, known))
-    return _listed(evaluate(part, compute, known), 10 if part.answer.rule else 6)
+    return _listed(evaluate(part, compute, known), 10 if part.answer.rule else DIGITS)
 
 
-def _listed(value: Any, digits: int = 6) -> Any:
+def _listed(value: Any, digits: int = DIGITS) -> Any:
     """Return a value as JSON that the readers read; of what is not exact so many digits."""
     if isinstance(value, dict):
         return {str(name): _listed(entry, digits) for name, entry in value.items()}

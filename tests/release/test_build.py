@@ -11,6 +11,7 @@ import pytest
 from autograder.course.build import build, stale
 from autograder.course.config import CourseError
 from autograder.course.discover import load_assignment
+from autograder.course.plain_json import alike
 
 from ..courses import ENERGY, MOTION, SAMPLE
 
@@ -261,3 +262,35 @@ def test_stale_overlooks_the_last_digits_of_recorded_floats(mini, released):
     assert stale({**files, "check.json": json.dumps(data).encode()}, released) == []
     call["value"]["array"][0] *= 1 + 1e-3
     assert stale({**files, "check.json": json.dumps(data).encode()}, released) == ["check.json"]
+
+
+def recorded(values, dtype):
+    return {"calls": [{"value": {"array": values, "dtype": dtype, "shape": [len(values)]}}]}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "digits", "same"),
+    [
+        (recorded([-0.009790659], "float32"), recorded([-0.009790957], "float32"), None, True),
+        (recorded([-0.009790659], "float64"), recorded([-0.009790957], "float64"), None, False),
+        (recorded([1e-8, 1.0], "float32"), recorded([-1e-8, 1.0], "float32"), None, True),
+        (recorded([1, 10**12], "int64"), recorded([1, 10**12 + 1], "int64"), None, False),
+        *(
+            ({"array": [1.0], "dtype": dtype}, {"array": [1.01], "dtype": dtype}, None, same)
+            for dtype, same in [("float16", True), ("float32", False)]
+        ),
+        ({"C": 2e23}, {"C": 2.0000000000000002e23}, None, True),
+        ([[0, 2.40144], [1.0, 1]], [[-1.4e-17, 2.40144], [1, 1.0]], None, True),
+        ([1.0, "nan"], [1, "nan"], None, True),
+        ([1.0, "nan"], [1.0, 1.0], None, False),
+        ([[1], [1, 2]], [[1], [1.0, 2]], None, True),
+        ([1, 2], [1, 2, 3], None, False),
+        ([True], [1], None, False),
+        ({"a": None}, {"b": None}, None, False),
+        (0.123455, 0.123456, 6, True),
+        (0.123455, 0.123456, None, False),
+        (0.1234, 0.1235, 6, False),
+    ],
+)
+def test_recorded_numbers_differ_beyond_their_types_rounding_or_not(old, new, digits, same):
+    assert alike(old, new, digits) is same
