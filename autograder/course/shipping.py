@@ -79,7 +79,6 @@ def formulas_module() -> bytes:
 class _Gathered:
     """What the modules read so far come to."""
 
-    package: ModuleType
     libraries: tuple[str, ...]
     modules: list[str] = field(default_factory=list)
     imports: set[str] = field(default_factory=set)
@@ -95,8 +94,8 @@ def _assembled(package: ModuleType, root: str, *, libraries: tuple[str, ...] = (
     ValueError
         If one of them needs another library, or two define the same name.
     """
-    gathered = _Gathered(package, libraries)
-    _gather(root, gathered)
+    gathered = _Gathered(libraries)
+    _gather(package, root, gathered)
     tree = ast.parse(_source(package, root))
     imports = sorted(gathered.imports)
     head = [f'"""{ast.get_docstring(tree, clean=False)}"""', "from __future__ import annotations"]
@@ -107,13 +106,12 @@ def _source(package: ModuleType, name: str) -> str:
     return Path(package.__file__ or "").with_name(f"{name}.py").read_text(encoding="utf-8")
 
 
-def _gather(name: str, gathered: _Gathered) -> None:
-    """Add a module behind those that it imports."""
+def _gather(package: ModuleType, name: str, gathered: _Gathered) -> None:
+    """Add a module behind those that it imports: of its package, and those of `student`."""
     if name in gathered.modules:
         return
     gathered.modules.append(name)
-    package = gathered.package.__name__
-    source = _source(gathered.package, name)
+    source = _source(package, name)
     tree = ast.parse(source)
     last = 0
     for node in tree.body:
@@ -123,21 +121,24 @@ def _gather(name: str, gathered: _Gathered) -> None:
             continue
         last = node.end_lineno or 0
         module = (node.module if isinstance(node, ast.ImportFrom) else node.names[0].name) or ""
-        if module == package:  # `from autograder.algebra import signs`: the module of this file
+        own = next((p for p in (package, student) if module.startswith(f"{p.__name__}.")), None)
+        if module == package.__name__:  # `from autograder.algebra import signs`: of this file
             for alias in node.names:
-                _gather(alias.name, gathered)
+                _gather(package, alias.name, gathered)
                 gathered.imports.add("import sys")
                 gathered.bodies.append(f"{alias.name} = sys.modules[__name__]")
-        elif module.startswith(f"{package}."):
-            _gather(module.rpartition(".")[2], gathered)
+        elif own is not None:
+            _gather(own, module.rpartition(".")[2], gathered)
         elif module.partition(".")[0] not in sys.stdlib_module_names | {*gathered.libraries}:
-            raise ValueError(f"{package}.{name} imports {module}, which students need not have")
+            raise ValueError(
+                f"{package.__name__}.{name} imports {module}, which students need not have"
+            )
         elif module != "__future__":
             gathered.imports.add(ast.unparse(node))
     for defined in _defined(tree):
         other = gathered.defined.setdefault(defined, name)
         if other != name:
-            raise ValueError(f"{package}.{name} and {package}.{other} both define {defined}")
+            raise ValueError(f"{name} and {other} of {package.__name__} both define {defined}")
     gathered.bodies.append("\n".join(source.splitlines()[last:]).strip())
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from autograder.student.display import brief
 from autograder.student.literals import LITERAL, Entry, literal, plain
 from autograder.student.operations import CONSTANTS, FUNCTIONS, SPECIAL, applied, operated
+from autograder.student.powers_of_ten import EULER
 from autograder.student.typeset import without_latex
 from autograder.student.units import UNITS
 from autograder.student.unreadable import FormatError
@@ -20,11 +21,11 @@ from autograder.student.unreadable import FormatError
 MAX_TEXT = 20_000  # characters of an answer in numbers
 MAX_DEPTH = 40  # brackets in brackets, signs before signs
 
-_NAME = re.compile(r"(?:(?:np|numpy|math)\.)?(π|(?:ln|sqrt)(?=\d)|[A-Za-z]+\d*)")
+_NAME = re.compile(rf"(?:(?:np|numpy|math)\.)?([π{EULER}]|(?:ln|sqrt)(?=\d)|[A-Za-z]+\d*)")
 _UNIT = re.compile(r"[ \t]*([A-Za-zμ%]+(?:/s)?)(?![\w/])")
 _FACTORS = sorted([*FUNCTIONS, *CONSTANTS, "frac"], key=len, reverse=True)
-#: What may stand behind a number as a factor without a sign: 2(3 + 4), 16√2, 2 ln(3).
-_FACTOR = re.compile(rf"[(√]|(?:(?:np|numpy|math)\.)?(?:{'|'.join(_FACTORS)})(?![A-Za-z])")
+#: What may stand behind a number as a factor without a sign: 2(3 + 4), 16√2, 2 ln(3), 2π√5.
+_FACTOR = re.compile(rf"[(√π{EULER}]|(?:(?:np|numpy|math)\.)?(?:{'|'.join(_FACTORS)})(?![A-Za-z])")
 _EXPONENT = re.compile(r"[eE][+-]?\d+")
 # Half of 1, or one and a half.
 _MIXED = re.compile(r"(?<![\d.^{])\d+\s*\\[dtc]?frac\s*(?:\d\s*\d|\{\s*\d+\s*\}\s*\{\s*\d+\s*\})")

@@ -8,6 +8,9 @@ import unicodedata
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from autograder.student.powers_of_ten import EULER, Unclear, with_euler
+from autograder.student.unreadable import FormatError
+
 MAX_EXPONENT = 400  # beyond what a float can hold, either way
 
 LITERAL = re.compile(r"(\d+(?:_\d+)*)?(?:\.(\d*))?(?:[eE]([+-]?\d+))?")
@@ -122,7 +125,14 @@ def written(text: str) -> Digits | None:
 
 
 def plain(text: str) -> str:
-    """Write what looks alike alike."""
+    """Write what looks alike alike.
+
+    Raises
+    ------
+    FormatError
+        If an e may be Euler's, or begin an exponent of ten.
+    """
+    text = text.replace(EULER, "(e)")
     text = re.sub("[⁺⁻⁰¹²³⁴-⁹]+", lambda m: f"^({m[0].translate(_RAISED)})", text)
 
     def vulgar(match: Any) -> str:  # ½, 1½
@@ -132,6 +142,10 @@ def plain(text: str) -> str:
     text = re.sub("((?<!\\d)\\d*)([¼-¾⅐-⅞])", vulgar, text)
     text = unicodedata.normalize("NFKC", text)
     text = "".join(_SIGNS.get(sign, sign) for sign in _TIMES.sub("*", text))
+    try:
+        text = with_euler(text, units=True)
+    except Unclear as error:
+        raise FormatError(error.reason) from None
     text = _ASIDE.sub("", _AND.sub(", ", _LEADING.sub("", text)))
     text = _BASE.sub(lambda base: f"log{base[1] or base[2]} ", text)
 

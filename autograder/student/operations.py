@@ -7,10 +7,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from autograder.student.powers_of_ten import EULER
+
 MOST_BITS = 4096  # of a number that is worked out exactly
 _MOST = 170  # a larger number's factorial is beyond what a float can hold
 
-CONSTANTS = {"pi": math.pi, "π": math.pi, "e": math.e}
+CONSTANTS = {"pi": math.pi, "π": math.pi, "e": math.e, EULER: math.e}
 SPECIAL = {"inf": math.inf, "infinity": math.inf, "oo": math.inf, "nan": math.nan}
 
 

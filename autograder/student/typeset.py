@@ -16,6 +16,10 @@ _GROUPED = re.compile(r"(?<=\d)(?:\{,\}|\\[,;: ]|~)(?=\d{3}(?!\d))")  # 1{,}048{
 _FONTS = r"\\(?:text|mathrm|mathbb|mathbf|operatorname|mathit|textrm)\s*\{([^{}]*)\}"
 _BEGIN = r"\\begin\s*\{(?:[A-Za-z]*matrix|array)\*?\}(?:\s*\{[lcr| ]*\})?"
 _END = r"\\end\s*\{(?:[A-Za-z]*matrix|array)\*?\}"
+#: The name e, where the word of a command would stick to it.
+_BEFORE_WORD = re.compile(
+    r"(?<![A-Za-z\\])e\s*(?=\\(?:ln|log|exp|sqrt|sin|cos|tanh?|[dtc]?frac)(?![a-z]))"
+)
 _COMMAND = re.compile(r"\\([A-Za-z]+|.)")
 _MEANT = {
     **dict.fromkeys(("cdot", "times", "ast"), "×"),
@@ -64,8 +68,13 @@ def without_latex(text: str) -> str:
     text = _GROUPED.sub("", text.replace("$", ""))
     text = re.sub(_BEGIN, "[", re.sub(_END, "]", text))
     text = re.sub(r"\\\\(?:\[[^]]*\])?", ";", text).replace(r"\&", " ").replace("&", ",")
-    text = re.sub(_FONTS, r"\1", text)
+    text = _BEFORE_WORD.sub("e*", re.sub(_FONTS, _upright, text))
     return _COMMAND.sub(_meant, text)
+
+
+def _upright(font: Any) -> str:
+    """Return what stands in a font; an upright e is Euler's, and begins no exponent of ten."""
+    return "(e)" if font[1].strip() == "e" else str(font[1])
 
 
 def _meant(command: Any) -> str:

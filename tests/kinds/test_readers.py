@@ -300,10 +300,64 @@ SCALAR = {"kind": "numbers", "shape": []}
         (r"\sqrt[3]{8}", 2),
         (r"\lceil 7/2 \rceil", 4),
         ("\frac{3}{8} \times 10^{-2}", 3 / 800),  # without the r
+        (r"2\pi\sqrt{500}", 2 * np.pi * np.sqrt(500)),
+        (r"\pi\ln 2", np.pi * np.log(2)),
+        (r"2\pi e", 2 * np.pi * np.e),
+        (r"e\ln 2", np.e * np.log(2)),
+        (r"2e\sqrt{2}", 2 * np.e * np.sqrt(2)),
+        ("2πe√3", 2 * np.pi * np.e * np.sqrt(3)),
+        (r"\frac{\pi}{2}\sqrt{3}", np.pi / 2 * np.sqrt(3)),
     ],
 )
 def test_numbers_may_be_written_in_many_ways(text, value):
     assert read(text, SCALAR).value == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (r"\frac{1+3e+2e^{-2}}{1+e}", (1 + 3 * np.e + 2 * np.exp(-2)) / (1 + np.e)),
+        ("3e+2", 3 * np.e + 2),
+        ("3e + 2", 3 * np.e + 2),
+        ("3e - 2", 3 * np.e - 2),
+        ("3e^2", 3 * np.exp(2)),
+        ("3e(2+1)", 9 * np.e),
+        ("4e-1.5e^-1", 4 * np.e - 1.5 / np.e),
+        (r"2\mathrm{e}-1", 2 * np.e - 1),
+        ("2ℯ-1", 2 * np.e - 1),
+        ("3e-2", 0.03),
+        ("-3e-12", -3e-12),
+        ("2.5e-3", 0.0025),
+        ("5*1e-3", 0.005),
+        ("2*3e-04", 0.0006),
+        ("2*3E-4", 0.0006),
+        ("2e3/4", 500),
+        ("1e+16", 1e16),
+        ("1.5e+20", 1.5e20),
+        ("e^2 + 1e-3", np.exp(2) + 0.001),
+    ],
+)
+def test_the_e_behind_a_number_is_eulers_or_a_power_of_ten_for_numbers_and_formulas(text, value):
+    assert read(text, SCALAR).value == pytest.approx(value)
+    assert float(Formula("x").read(text)) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    "text", ["(2e-1)/5", "2e-1 + e^2", "5*3e-4", "2.5e-3 + 3e", "1 + 3e-2", "exp(2e-3)", "4*3e+20"]
+)
+def test_what_may_be_eulers_or_a_power_of_ten_is_refused_with_both_readings(text):
+    for reads in (lambda: read(text, SCALAR), lambda: Formula("x").read(text)):
+        with pytest.raises(
+            FormatError, match=r"may be [\d.]+\*10\^-?\d+, or Euler's e: [\d.]+\*e "
+        ):
+            reads()
+
+
+def test_entries_of_a_list_are_each_a_power_of_ten():
+    hint = {"kind": "numbers", "shape": [3]}
+    for text in ("3e-4, -2e-3, 4e-1", "[3e-4 -2e-3 4e-1]", "3e-4; -2e-3; 4e-1"):
+        assert read(text, hint).value.tolist() == [3e-4, -2e-3, 0.4]
+    assert read("3e-4 s", {"kind": "numbers", "shape": [], "unit": "s"}).value == 3e-4
 
 
 @pytest.mark.parametrize("factor", [r"1\frac{1}{2}", "1/2π", "1 2", "3!!", "0x10"])
@@ -312,7 +366,7 @@ def test_what_could_be_meant_otherwise_is_not_guessed(factor):
         read(factor, SCALAR)
 
 
-@pytest.mark.parametrize("number", ["1.07e+03e-3", "[2, 1e3E2]", "3 × 10^2e-1"])
+@pytest.mark.parametrize("number", ["1.07e+03e-3", "[2, 1e3E2]", "3 × 10^1e-2"])
 def test_a_number_with_two_exponents_gets_a_sentence(number):
     with pytest.raises(FormatError, match="has two exponents: write one"):
         read(number, {"kind": "numbers"})

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from autograder.algebra.reading import signs
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.signs import FRACTIONS, LETTER, LOWERED, MARKS, RAISED
+from autograder.student.powers_of_ten import Unclear, with_euler
 
 MAX_LENGTH = 2000
 MAX_TOKENS = 1200
@@ -102,6 +103,10 @@ def tokenize(
         raise ParseError(f"a formula may have at most {MAX_LENGTH} characters", text)
     if _THOUSANDS.fullmatch(text):
         text = text.replace(",", "")
+    try:
+        text = with_euler(text)
+    except Unclear as error:
+        raise ParseError(error.reason, text, error.position) from None
     tokens = _Scanner(text, frozenset(words), functions, split, latex).scan(*without_dollars(text))
     return [*tokens, Token("end", "", len(text), len(text))]
 
@@ -213,8 +218,8 @@ class _Scanner:
         if known or _plain(word) in self.words:
             return [word]
         pieces = _FACTOR.findall(word)
-        if "".join(pieces) == word and self.words.issuperset(map(_plain, pieces)):
-            return pieces
+        if "".join(pieces) == word and (self.words | {"e"}).issuperset(map(_plain, pieces)):
+            return pieces  # x e^x may be written xe^x
         letters = re.match(f"[{LETTER}]*", word)
         head = letters[0] if letters else ""
         if any(letter in signs.GREEK for letter in head):

@@ -178,6 +178,8 @@ def _nodes(tree: Any) -> Iterator[Any]:
 def _written(node: Any) -> tuple[str, int]:
     """Return how a tree is written, and how strongly it holds together; "" for rare things."""
     kind, word = node.kind, node.token.text
+    if kind == "number" and "e" in word.lower():
+        return f"{re.sub('[eE][+]?', '·10^', word)}", _PRODUCT
     if kind in ("number", "name"):
         return word, _PRODUCT if "/" in word else _ATOM
     if kind == "group" and len(node.children) == 1:

@@ -18,8 +18,8 @@ _MARKED = {
 }
 _MARKED = {letter: name for letter, name in _MARKED.items() if len(letter) == 1}
 _DIGITS = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
-LETTERS = str.maketrans(GREEK | _MARKED | MARKS | _DIGITS | {"′": "'"})
-LETTER = "A-Za-z" + "".join(GREEK) + "".join(_MARKED)
+LETTERS = str.maketrans(GREEK | _MARKED | MARKS | _DIGITS | {"′": "'", "ℯ": "e"})
+LETTER = "A-Za-zℯ" + "".join(GREEK) + "".join(_MARKED)
 RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱʲᵏᵐˢᵗˣʸᶻ", "0123456789+-nijkmstxyz", strict=True))
 LOWERED = dict(zip("ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", "aehijklmnoprstuvx", strict=True))
 FRACTIONS = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅛": "1/8"}
