@@ -13,7 +13,7 @@ EULER = "ℯ"
 _E_BEHIND_NUMBER = re.compile(r"(?<![\w.])(\d[\d_]*(?:\.\d*)?|\.\d+)([eE])([+-]|−)?(\d+)")
 # An e that begins no exponent of ten, alone or as a factor: e^2, 3e, 2 e - 1.
 _EULER_ALONE = re.compile(r"(?<![A-Za-z_\\])e(?![A-Za-z_])(?![+\-−]?\d)|(?<![\w.])e(?![A-Za-z_])")
-_BETWEEN = (*",;[\n=≈&$", r"\(", r"\\")
+_AROUND_ENTRIES = (*",;[\n=≈&$", r"\(", r"\\")
 _ENTRY_ENDS = re.compile(r"[ \t]*(?:\Z|[,;\]\n%&$]|\\[\])\\])|[ \t]+[+\-−]?[\d.]")
 _IN_UNIT = re.compile(r"[ \t]*[A-Za-zμ]{1,3}(?:/s)?[ \t]*(?:\Z|[,;\]])")
 
@@ -89,4 +89,4 @@ def _stands_alone(found: re.Match[str], text: str, units: bool) -> bool:
     # 2 -3e-4 are two numbers, and 2 - 3e-4 is a difference.
     begins = left[-1:].isdigit() and (unsigned == signed or (signed == before and left != unsigned))
     ends = _ENTRY_ENDS.match(text, found.end()) or (units and _IN_UNIT.match(text, found.end()))
-    return bool(ends) and (not left or begins or left.endswith(_BETWEEN))
+    return bool(ends) and (not left or begins or left.endswith(_AROUND_ENTRIES))
