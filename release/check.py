@@ -239,6 +239,110 @@ def kind_of(value: Any) -> str:
     return f"of type {type(value).__name__}"
 
 
+#: Euler's number where its letter could also begin an exponent of ten.
+EULER = "ℯ"
+
+_E_BEHIND_NUMBER = re.compile(r"(?<![\w.])(\d[\d_]*(?:\.\d*)?|\.\d+)([eE])([+-]|−)?(\d+)")
+# An e that begins no exponent of ten, alone or as a factor: e^2, 3e, 2 e - 1.
+_EULER_ALONE = re.compile(r"(?<![A-Za-z_\\])e(?![A-Za-z_])(?![+\-−]?\d)|(?<![\w.])e(?![A-Za-z_])")
+_AROUND_ENTRIES = (*",;[\n=≈&$", r"\(", r"\\")
+_ENTRY_ENDS = re.compile(r"[ \t]*(?:\Z|[,;\]\n%&$]|\\[\])\\])|[ \t]+[+\-−]?[\d.]")
+_IN_UNIT = re.compile(r"[ \t]*[A-Za-zμ]{1,3}(?:/s)?[ \t]*(?:\Z|[,;\]])")
+
+
+class Unclear(ValueError):
+    """A text that has two meanings.
+
+    Parameters
+    ----------
+    reason
+        Both of them, for the student.
+    position
+        Where it stands.
+    """
+
+    def __init__(self, reason: str, position: int) -> None:
+        super().__init__(reason)
+        self.reason, self.position = reason, position
+
+
+def with_euler(text: str, *, units: bool = False) -> str:
+    """Return a text of the same length with ℯ for every e that would else begin an exponent.
+
+    ``3e+2`` is 3·e + 2.  ``3e-2`` is a power of ten where it is a number by itself; inside of a
+    formula it could be both.  What programs print is a power of ten anywhere: 1.5e-3, 1e-3, 2E-3,
+    3e-04 and 2e3.  With ``units``, one may stand behind a number that is by itself.
+
+    Raises
+    ------
+    Unclear
+        For what could be both.
+
+    Examples
+    --------
+    >>> with_euler("1+3e+2e^(-2)"), with_euler("3e-2"), with_euler("1.5e-3*x")
+    ('1+3ℯ+2e^(-2)', '3e-2', '1.5e-3*x')
+    """
+    signs = list(text)
+    others = _EULER_ALONE.search(text) is not None
+    for found in _E_BEHIND_NUMBER.finditer(text):
+        if _is_euler(found, text, others, units):
+            signs[found.start(2)] = EULER
+    return "".join(signs)
+
+
+def _is_euler(found: re.Match[str], text: str, others: bool, units: bool) -> bool:
+    """Decide about one e; ``others`` says whether Euler's stands elsewhere in the text."""
+    number, letter, sign, digits = found.groups()
+    behind = text[found.end() : found.end() + 1]
+    if sign is None or letter == "E" or (digits[0] == "0" and len(digits) > 1):
+        return False
+    if behind == "." or (behind == "e" and "." not in number):  # 3e-1.5, 3e+2e^x
+        return True
+    if number == "1" or ("." in number and not others):
+        return False
+    if "." not in number:
+        if sign == "+" and len(digits) == 1:
+            return True
+        if not others and _stands_alone(found, text, units):
+            return False
+    sign = "-" if sign == "−" else sign
+    exponent = f"{number}*10^{sign.replace('+', '')}{digits}"
+    both = f"{exponent}, or Euler's e: {number}*e {sign} {digits}"
+    raise Unclear(f"{found[0]} may be {both}; write one of them", found.start())
+
+
+def _stands_alone(found: re.Match[str], text: str, units: bool) -> bool:
+    """Whether a number is all of an answer, or an entry of it, perhaps with a sign or a unit."""
+    before = text[: found.start()]
+    signed = before.rstrip(" \t")
+    unsigned = signed[:-1] if signed[-1:] in tuple("+-−") else signed
+    left = unsigned.rstrip(" \t")
+    # 2 -3e-4 are two numbers, and 2 - 3e-4 is a difference.
+    begins = left[-1:].isdigit() and (unsigned == signed or (signed == before and left != unsigned))
+    ends = _ENTRY_ENDS.match(text, found.end()) or (units and _IN_UNIT.match(text, found.end()))
+    return bool(ends) and (not left or begins or left.endswith(_AROUND_ENTRIES))
+
+
+class FormatError(ValueError):
+    """The answer can't be read; the message is shown to the student."""
+
+
+def refuse_set(raw: Any, entries: str) -> None:
+    """Refuse a set where order matters: which of its entries comes first is chance.
+
+    One that has reached the grader is a list that says so.
+
+    Raises
+    ------
+    FormatError
+        If it has two entries or more.
+    """
+    came = isinstance(raw, (set, frozenset)) or getattr(raw, "unordered", False)
+    if came and len(raw) > 1:
+        raise FormatError(f"a set has no order: write the {entries} in a list, or as text")
+
+
 MAX_EXPONENT = 400  # beyond what a float can hold, either way
 
 LITERAL = re.compile(r"(\d+(?:_\d+)*)?(?:\.(\d*))?(?:[eE]([+-]?\d+))?")
@@ -353,7 +457,14 @@ def written(text: str) -> Digits | None:
 
 
 def plain(text: str) -> str:
-    """Write what looks alike alike."""
+    """Write what looks alike alike.
+
+    Raises
+    ------
+    FormatError
+        If an e may be Euler's, or begin an exponent of ten.
+    """
+    text = text.replace(EULER, "(e)")
     text = re.sub("[⁺⁻⁰¹²³⁴-⁹]+", lambda m: f"^({m[0].translate(_RAISED)})", text)
 
     def vulgar(match: Any) -> str:  # ½, 1½
@@ -363,6 +474,10 @@ def plain(text: str) -> str:
     text = re.sub("((?<!\\d)\\d*)([¼-¾⅐-⅞])", vulgar, text)
     text = unicodedata.normalize("NFKC", text)
     text = "".join(_SIGNS.get(sign, sign) for sign in _TIMES.sub("*", text))
+    try:
+        text = with_euler(text, units=True)
+    except Unclear as error:
+        raise FormatError(error.reason) from None
     text = _ASIDE.sub("", _AND.sub(", ", _LEADING.sub("", text)))
     text = _BASE.sub(lambda base: f"log{base[1] or base[2]} ", text)
 
@@ -381,7 +496,7 @@ def plain(text: str) -> str:
 MOST_BITS = 4096  # of a number that is worked out exactly
 _MOST = 170  # a larger number's factorial is beyond what a float can hold
 
-CONSTANTS = {"pi": math.pi, "π": math.pi, "e": math.e}
+CONSTANTS = {"pi": math.pi, "π": math.pi, "e": math.e, EULER: math.e}
 SPECIAL = {"inf": math.inf, "infinity": math.inf, "oo": math.inf, "nan": math.nan}
 
 
@@ -450,6 +565,10 @@ _GROUPED = re.compile(r"(?<=\d)(?:\{,\}|\\[,;: ]|~)(?=\d{3}(?!\d))")  # 1{,}048{
 _FONTS = r"\\(?:text|mathrm|mathbb|mathbf|operatorname|mathit|textrm)\s*\{([^{}]*)\}"
 _BEGIN = r"\\begin\s*\{(?:[A-Za-z]*matrix|array)\*?\}(?:\s*\{[lcr| ]*\})?"
 _END = r"\\end\s*\{(?:[A-Za-z]*matrix|array)\*?\}"
+#: The name e, where the word of a command would stick to it.
+_BEFORE_WORD = re.compile(
+    r"(?<![A-Za-z\\])e\s*(?=\\(?:ln|log|exp|sqrt|sin|cos|tanh?|[dtc]?frac)(?![a-z]))"
+)
 _COMMAND = re.compile(r"\\([A-Za-z]+|.)")
 _MEANT = {
     **dict.fromkeys(("cdot", "times", "ast"), "×"),
@@ -498,8 +617,13 @@ def without_latex(text: str) -> str:
     text = _GROUPED.sub("", text.replace("$", ""))
     text = re.sub(_BEGIN, "[", re.sub(_END, "]", text))
     text = re.sub(r"\\\\(?:\[[^]]*\])?", ";", text).replace(r"\&", " ").replace("&", ",")
-    text = re.sub(_FONTS, r"\1", text)
+    text = _BEFORE_WORD.sub("e*", re.sub(_FONTS, _upright, text))
     return _COMMAND.sub(_meant, text)
+
+
+def _upright(font: Any) -> str:
+    """Return what stands in a font; an upright e is Euler's, and begins no exponent of ten."""
+    return "(e)" if font[1].strip() == "e" else str(font[1])
 
 
 def _meant(command: Any) -> str:
@@ -551,33 +675,14 @@ def check_unit(unit: str) -> None:
         raise ValueError(f"no unit {unit!r}; the units are {', '.join(UNITS)}")
 
 
-class FormatError(ValueError):
-    """The answer can't be read; the message is shown to the student."""
-
-
-def refuse_set(raw: Any, entries: str) -> None:
-    """Refuse a set where order matters: which of its entries comes first is chance.
-
-    One that has reached the grader is a list that says so.
-
-    Raises
-    ------
-    FormatError
-        If it has two entries or more.
-    """
-    came = isinstance(raw, (set, frozenset)) or getattr(raw, "unordered", False)
-    if came and len(raw) > 1:
-        raise FormatError(f"a set has no order: write the {entries} in a list, or as text")
-
-
 MAX_TEXT = 20_000  # characters of an answer in numbers
 MAX_DEPTH = 40  # brackets in brackets, signs before signs
 
-_NAME = re.compile(r"(?:(?:np|numpy|math)\.)?(π|(?:ln|sqrt)(?=\d)|[A-Za-z]+\d*)")
+_NAME = re.compile(rf"(?:(?:np|numpy|math)\.)?([π{EULER}]|(?:ln|sqrt)(?=\d)|[A-Za-z]+\d*)")
 _UNIT = re.compile(r"[ \t]*([A-Za-zμ%]+(?:/s)?)(?![\w/])")
 _FACTORS = sorted([*FUNCTIONS, *CONSTANTS, "frac"], key=len, reverse=True)
-#: What may stand behind a number as a factor without a sign: 2(3 + 4), 16√2, 2 ln(3).
-_FACTOR = re.compile(rf"[(√]|(?:(?:np|numpy|math)\.)?(?:{'|'.join(_FACTORS)})(?![A-Za-z])")
+#: What may stand behind a number as a factor without a sign: 2(3 + 4), 16√2, 2 ln(3), 2π√5.
+_FACTOR = re.compile(rf"[(√π{EULER}]|(?:(?:np|numpy|math)\.)?(?:{'|'.join(_FACTORS)})(?![A-Za-z])")
 _EXPONENT = re.compile(r"[eE][+-]?\d+")
 # Half of 1, or one and a half.
 _MIXED = re.compile(r"(?<![\d.^{])\d+\s*\\[dtc]?frac\s*(?:\d\s*\d|\{\s*\d+\s*\}\s*\{\s*\d+\s*\})")

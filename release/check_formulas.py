@@ -77,8 +77,8 @@ _MARKED = {
 }
 _MARKED = {letter: name for letter, name in _MARKED.items() if len(letter) == 1}
 _DIGITS = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
-LETTERS = str.maketrans(GREEK | _MARKED | MARKS | _DIGITS | {"′": "'"})
-LETTER = "A-Za-z" + "".join(GREEK) + "".join(_MARKED)
+LETTERS = str.maketrans(GREEK | _MARKED | MARKS | _DIGITS | {"′": "'", "ℯ": "e"})
+LETTER = "A-Za-zℯ" + "".join(GREEK) + "".join(_MARKED)
 RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱʲᵏᵐˢᵗˣʸᶻ", "0123456789+-nijkmstxyz", strict=True))
 LOWERED = dict(zip("ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", "aehijklmnoprstuvx", strict=True))
 FRACTIONS = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅛": "1/8"}
@@ -218,6 +218,91 @@ LAYOUT = {
 signs = sys.modules[__name__]
 
 
+#: Euler's number where its letter could also begin an exponent of ten.
+EULER = "ℯ"
+
+_E_BEHIND_NUMBER = re.compile(r"(?<![\w.])(\d[\d_]*(?:\.\d*)?|\.\d+)([eE])([+-]|−)?(\d+)")
+# An e that begins no exponent of ten, alone or as a factor: e^2, 3e, 2 e - 1.
+_EULER_ALONE = re.compile(r"(?<![A-Za-z_\\])e(?![A-Za-z_])(?![+\-−]?\d)|(?<![\w.])e(?![A-Za-z_])")
+_AROUND_ENTRIES = (*",;[\n=≈&$", r"\(", r"\\")
+_ENTRY_ENDS = re.compile(r"[ \t]*(?:\Z|[,;\]\n%&$]|\\[\])\\])|[ \t]+[+\-−]?[\d.]")
+_IN_UNIT = re.compile(r"[ \t]*[A-Za-zμ]{1,3}(?:/s)?[ \t]*(?:\Z|[,;\]])")
+
+
+class Unclear(ValueError):
+    """A text that has two meanings.
+
+    Parameters
+    ----------
+    reason
+        Both of them, for the student.
+    position
+        Where it stands.
+    """
+
+    def __init__(self, reason: str, position: int) -> None:
+        super().__init__(reason)
+        self.reason, self.position = reason, position
+
+
+def with_euler(text: str, *, units: bool = False) -> str:
+    """Return a text of the same length with ℯ for every e that would else begin an exponent.
+
+    ``3e+2`` is 3·e + 2.  ``3e-2`` is a power of ten where it is a number by itself; inside of a
+    formula it could be both.  What programs print is a power of ten anywhere: 1.5e-3, 1e-3, 2E-3,
+    3e-04 and 2e3.  With ``units``, one may stand behind a number that is by itself.
+
+    Raises
+    ------
+    Unclear
+        For what could be both.
+
+    Examples
+    --------
+    >>> with_euler("1+3e+2e^(-2)"), with_euler("3e-2"), with_euler("1.5e-3*x")
+    ('1+3ℯ+2e^(-2)', '3e-2', '1.5e-3*x')
+    """
+    signs = list(text)
+    others = _EULER_ALONE.search(text) is not None
+    for found in _E_BEHIND_NUMBER.finditer(text):
+        if _is_euler(found, text, others, units):
+            signs[found.start(2)] = EULER
+    return "".join(signs)
+
+
+def _is_euler(found: re.Match[str], text: str, others: bool, units: bool) -> bool:
+    """Decide about one e; ``others`` says whether Euler's stands elsewhere in the text."""
+    number, letter, sign, digits = found.groups()
+    behind = text[found.end() : found.end() + 1]
+    if sign is None or letter == "E" or (digits[0] == "0" and len(digits) > 1):
+        return False
+    if behind == "." or (behind == "e" and "." not in number):  # 3e-1.5, 3e+2e^x
+        return True
+    if number == "1" or ("." in number and not others):
+        return False
+    if "." not in number:
+        if sign == "+" and len(digits) == 1:
+            return True
+        if not others and _stands_alone(found, text, units):
+            return False
+    sign = "-" if sign == "−" else sign
+    exponent = f"{number}*10^{sign.replace('+', '')}{digits}"
+    both = f"{exponent}, or Euler's e: {number}*e {sign} {digits}"
+    raise Unclear(f"{found[0]} may be {both}; write one of them", found.start())
+
+
+def _stands_alone(found: re.Match[str], text: str, units: bool) -> bool:
+    """Whether a number is all of an answer, or an entry of it, perhaps with a sign or a unit."""
+    before = text[: found.start()]
+    signed = before.rstrip(" \t")
+    unsigned = signed[:-1] if signed[-1:] in tuple("+-−") else signed
+    left = unsigned.rstrip(" \t")
+    # 2 -3e-4 are two numbers, and 2 - 3e-4 is a difference.
+    begins = left[-1:].isdigit() and (unsigned == signed or (signed == before and left != unsigned))
+    ends = _ENTRY_ENDS.match(text, found.end()) or (units and _IN_UNIT.match(text, found.end()))
+    return bool(ends) and (not left or begins or left.endswith(_AROUND_ENTRIES))
+
+
 MAX_LENGTH = 2000
 MAX_TOKENS = 1200
 
@@ -310,6 +395,10 @@ def tokenize(
         raise ParseError(f"a formula may have at most {MAX_LENGTH} characters", text)
     if _THOUSANDS.fullmatch(text):
         text = text.replace(",", "")
+    try:
+        text = with_euler(text)
+    except Unclear as error:
+        raise ParseError(error.reason, text, error.position) from None
     tokens = _Scanner(text, frozenset(words), functions, split, latex).scan(*without_dollars(text))
     return [*tokens, Token("end", "", len(text), len(text))]
 
@@ -421,8 +510,8 @@ class _Scanner:
         if known or _plain(word) in self.words:
             return [word]
         pieces = _FACTOR.findall(word)
-        if "".join(pieces) == word and self.words.issuperset(map(_plain, pieces)):
-            return pieces
+        if "".join(pieces) == word and (self.words | {"e"}).issuperset(map(_plain, pieces)):
+            return pieces  # x e^x may be written xe^x
         letters = re.match(f"[{LETTER}]*", word)
         head = letters[0] if letters else ""
         if any(letter in signs.GREEK for letter in head):
@@ -1683,6 +1772,8 @@ def _nodes(tree: Any) -> Iterator[Any]:
 def _written(node: Any) -> tuple[str, int]:
     """Return how a tree is written, and how strongly it holds together; "" for rare things."""
     kind, word = node.kind, node.token.text
+    if kind == "number" and "e" in word.lower():
+        return f"{re.sub('[eE][+]?', '·10^', word)}", _PRODUCT
     if kind in ("number", "name"):
         return word, _PRODUCT if "/" in word else _ATOM
     if kind == "group" and len(node.children) == 1:
