@@ -20,6 +20,7 @@ from autograder.grading.budget import CHECK_SECONDS, TOO_MUCH, Exhausted, bounde
 from autograder.grading.callee import Callee
 from autograder.grading.earlier_code import explained
 from autograder.grading.excuses import Excused
+from autograder.grading.hidden_words import without_details
 from autograder.grading.local import Local
 from autograder.grading.recorder import Known, Recorder
 from autograder.grading.repeat import repeats
@@ -43,20 +44,6 @@ NO_GPU = "no_gpu"
 _LOST = "lost"
 _LATER = (
     "This is checked on a GPU. The score is withheld until that is done; you lose nothing by it."
-)
-
-
-#: The exceptions that feedback names: which of them it is tells what is wrong, and little else.
-_EXCEPTIONS = (
-    "AttributeError",
-    "IndexError",
-    "KeyError",
-    "NameError",
-    "NotImplementedError",
-    "RuntimeError",
-    "TypeError",
-    "ValueError",
-    "ZeroDivisionError",
 )
 
 
@@ -109,23 +96,6 @@ def _open(check: Check, secret: str) -> bool:
     In a course never: a function that is called for a visible check may have seen hidden inputs.
     """
     return check.visible and not secret
-
-
-def _without_details(error: StudentError) -> str:
-    """Say what went wrong in words that student code has no hand in.
-
-    Messages, and the names of classes of the student's own, may hold hidden inputs.
-    """
-    if error.kind == "exception":
-        name = error.type if error.type in _EXCEPTIONS else "an exception"
-        return f"your function raised {name}"
-    if error.kind == "unsendable":
-        return "your function did not return numbers, arrays, text or lists of these"
-    if error.kind == "missing":
-        return "your function is not defined: was its cell run, and is the name right?"
-    if error.kind == "protocol":
-        return "your function interfered with the connection to the grader"
-    return error.message
 
 
 def _run(
@@ -307,7 +277,7 @@ def _judged(
             note = str(failure.kind) if failure.kind in ("timeout", _LOST) else "student_error"
             if failure.type == "NotImplementedError" or failure.kind == "missing":
                 note = "blank"
-            text = sentence(failure.message if _open(check, secret) else _without_details(failure))
+            text = sentence(failure.message if _open(check, secret) else without_details(failure))
             silent = note == "blank" or check.gpu
             if known := None if silent else raising(function, call, mistakes):
                 text = f"{known.feedback} ({text})"

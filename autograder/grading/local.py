@@ -43,6 +43,7 @@ from autograder.sandbox.wire.requests import (
     Time,
     Watch,
 )
+from autograder.student.travelling import READABLE
 
 _objects = Objects()  # of all functions in this process: one may be handed what another has made
 
@@ -145,7 +146,9 @@ def _listening(function: Callable[[], Any]) -> Reply:
     except StudentError:
         raise
     except WireError as error:
-        raise StudentError("unsendable", f"it returned {error}") from error
+        raise StudentError(
+            "unsendable", f"it returned {error}; {READABLE}", text=str(error)
+        ) from error
     except Exception as error:
         name, text = type(error).__name__, one_line(str(error))
         raise StudentError("exception", str(error), type=name, text=text) from error

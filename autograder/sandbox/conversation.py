@@ -139,7 +139,7 @@ class Conversation:
         end = self._end or {}
         status, most = end["status"], self._origin.limits.cpu_seconds
         if status >= 0:
-            return "ended Python itself, for example with os._exit"
+            return "ended its process, for example with os._exit or for want of memory"
         if status != -signal.SIGKILL:
             return f"crashed Python ({signal.strsignal(-status)})"
         if end["cpu_seconds"] >= most:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from autograder.sandbox.wire import WireError
+from autograder.student.travelling import READABLE
 
 Kind = Literal["exception", "timeout", "died", "missing", "unsendable", "protocol", "lost"]
 
@@ -11,7 +12,6 @@ CONTROL_SECONDS = 10.0  # for what our own processes have to say to each other
 _MAX_LINE = 300
 _NOT_DEFINED = "is not defined: was its cell run, and is the name right?"
 _GONE = "is of an object whose process has ended"
-_SENDABLE = "expected numbers, arrays, text, lists, tuples or dictionaries of these"
 
 
 class StudentError(Exception):
@@ -29,7 +29,7 @@ class StudentError(Exception):
     type : str
         The name of the exception's class, if ``kind`` is ``exception``.
     text : str
-        What the exception itself says, in a line.
+        What the exception itself says, in a line; or what came that is not plain data.
     """
 
     def __init__(self, kind: Kind, message: str, *, type: str = "", text: str = "") -> None:
@@ -188,7 +188,7 @@ def reported(error: Any, subject: str, verb: str = "") -> StudentError | None:
     if error["kind"] == "lost":
         return StudentError("lost", f"{subject} {_GONE}")
     if error["kind"] == "unsendable" and verb:
-        return StudentError("unsendable", f"{subject} {verb} {text}; {_SENDABLE}")
+        return StudentError("unsendable", f"{subject} {verb} {text}; {READABLE}", text=text)
     raise WireError("an unknown kind of error")
 
 

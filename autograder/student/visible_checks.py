@@ -17,6 +17,7 @@ import numpy as np
 
 from autograder.student.data import decode
 from autograder.student.display import block, brief, counted, kind_of
+from autograder.student.travelling import READABLE, unreadable_result
 
 if TYPE_CHECKING:
     from autograder.student.released_files import RecordedCall, RecordedFunction
@@ -111,6 +112,8 @@ def _run(
             wrong = []
             if call.get("do") == "make":
                 objects[call["object"]] = came
+            elif refused := _unreadable(came, objects):
+                wrong = [f"it returned {refused}; {READABLE}"]
             elif "value" in call:
                 expected = decode(call["value"])
                 wrong = _difference(
@@ -134,6 +137,11 @@ def _run(
             }
             return [f"{said}({', '.join(named)}){which}", *wrong, *block(shown)]
     return []
+
+
+def _unreadable(came: Any, objects: dict[int, Any]) -> str:
+    """Say what the grader can't read of a result; an object's own method may return the object."""
+    return "" if any(came is held for held in objects.values()) else unreadable_result(came)
 
 
 def _asked(function: Any, call: RecordedCall, objects: dict[int, Any]) -> Any:

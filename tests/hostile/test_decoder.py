@@ -25,12 +25,14 @@ VALUES = [
     {"id": "0123456789abcdef", "outputs": [{"output_type": "stream", "text": "x" * 300}]},
     {"id": "0123456789abcdef", "value": np.zeros((3, 0, 2), np.int8)},
     {"id": "0123456789abcdef", "value": ["é" * 3000, list(range(40)), (0.5,) * 9]},
+    {"id": "0123456789abcdef", "value": [[[0.5, 1.5]] * 9, [np.ones(2)] * 9, [True] * 9]},
     {"id": "0123456789abcdef", "value": np.ones(40_000, np.float16)},
     {"id": "0123456789abcdef", "error": {"kind": "exception", "type": "E", "message": "m"}},
 ]
 FRAMES = [b"".join(encode(value)) for value in VALUES]
 BROKEN = [b"[", b"]", b"{", b"}", b'"', b",", b"null", b"true", b"-1", b"1e400", b"NaN", b"9" * 20]
 ANNOUNCED = [b'"a":["f8",2]', b'"a":["f8",1099511627776,1099511627776]', b'"u":-1', b'"n":"f8"']
+ANNOUNCED += [b'"p":["d",2,2]', b'"l":["n","f8",3]', b'"L":["T","f4",2,1]']
 ANNOUNCED += [b'"p":["d",3]', b'"P":["q",99999999]', b'"T":["bf16",2]']
 JUNK = st.binary(max_size=4) | st.sampled_from(
     [*BROKEN, *(b"{%s}," % tag for tag in ANNOUNCED), b"\\ud800", b"\xff"]

@@ -399,6 +399,24 @@ def test_other_results_than_arrays_are_compared_too():
     assert difference(np.float64([1.00001]), [1.0], ["value"], "it") != []
 
 
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        ((i for i in "ab"), "it returned a generator object; expected numbers, arrays"),
+        ([np.float32(1), np.float64(1)] * 3000, "it returned more values in lists"),
+    ],
+    ids=["a generator", "too many"],
+)
+def test_what_the_grader_cannot_read_is_said_in_the_notebook(made, told):
+    recorded = {"name": "f", "checks": [{"rubric": "Is read.", "calls": [CALL]}]}
+    report = "\n".join(report_function(recorded, {"f": lambda: made}))
+    assert told in report
+    assert "✗ failed" in report
+
+
+CALL = {"args": [], "kwargs": {}, "value": {"tuple": []}, "compare": ["value"]}
+
+
 def test_check_json_has_one_array_to_a_line(released):
     text = (released / "check.json").read_text(encoding="utf-8")
     assert json.loads(text)["schema"] == 1

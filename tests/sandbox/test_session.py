@@ -348,6 +348,35 @@ class TestValues:
         array = np.random.default_rng(0).random(1_000_000)
         np.testing.assert_array_equal(notebook.call("identity", array), array)
 
+    @pytest.mark.parametrize(
+        "made",
+        [
+            "[np.float64(i) for i in range(1500)]",
+            "[np.zeros(5000 if i % 2 else 2) for i in range(2000)]",  # more pieces than go at once
+            "[[0.5, i] for i in range(10_000)]",
+            "{i: [np.zeros(3)] for i in range(2000)}",
+        ],
+    )
+    def test_long_lists_come_back(self, notebook, made):
+        notebook.execute(f"def losses(): return {made}")
+        assert len(notebook.call("losses")) in (1500, 2000, 10_000)
+
+    @pytest.mark.parametrize(
+        ("made", "told"),
+        [
+            ("[np.float32(1), np.float64(1)] * 9000", "more values in lists"),
+            ("[[], [0]] * 20_000", "more values in lists"),
+            ("(i for i in x)", "a generator object"),
+            ("np.array([None])", "an array of dtype object"),
+        ],
+    )
+    def test_what_is_refused_is_no_attack(self, notebook, made, told):
+        notebook.execute(f"def losses(): return {made}")
+        with pytest.raises(StudentError, match=f"`losses` returned {told}") as caught:
+            notebook.call("losses")
+        assert caught.value.kind == "unsendable"
+        assert notebook.call("identity", 1) == 1
+
     def test_a_result_above_the_limit(self, notebook):
         notebook.execute("def big(): return np.zeros(9_000_000)")
         with pytest.raises(StudentError, match="returned more data than can be sent") as caught:
@@ -419,7 +448,7 @@ class TestMessages:
     @pytest.mark.parametrize(
         ("source", "message"),
         [
-            ("import os; os._exit(3)", "cell 1 ended Python itself, for example with os._exit"),
+            ("import os; os._exit(3)", "cell 1 ended its process, for example with os._exit"),
             ("import ctypes; ctypes.string_at(0)", "cell 1 crashed Python (Segmentation fault)"),
             ("import os; os.abort()", "cell 1 crashed Python ("),
             ("import os; os.close(3)\nwhile True: pass", "cell 1 lost its process"),

@@ -12,8 +12,10 @@ an object with a single key:
 ``{"d": [k, v, ...]}``  dict with keys of type str or int
 ``{"c": [re, im]}``     complex
 ``{"u": n}``            long text: n bytes of UTF-8 in the payload
-``{"p": ["d", n]}``     list of n floats ("d") or integers ("q"), 8 bytes each in the payload
-``{"P": ["d", n]}``     tuple of these
+``{"p": ["d", n]}``     list of n floats ("d"), integers ("q") or truth values ("?"), in the payload
+``{"p": ["d", n, m]}``  list of n lists of m of these, and so on
+``{"l": ["a", "f8", n, 2]}``  list of n arrays (or scalars "n", tensors "T") of one type and shape
+``{"P": …}``, ``{"L": …}``  tuple instead of list
 ``{"a": ["f8", 2, 3]}`` numpy array: dtype code and shape, little-endian items in the payload
 ``{"n": "f8"}``         numpy scalar
 ``{"T": ["f4", 2, 3]}`` torch tensor

@@ -1,7 +1,7 @@
 """From frames to values."""
 
-import array as arrays
 import json
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -13,19 +13,25 @@ from autograder.sandbox.wire.plain import (
     MAX_DEPTH,
     MAX_INLINE_TEXT,
     MAX_NODES,
-    PACKED_PER_NODE,
     SMALL,
     TENSOR_NAMES,
     Buffer,
+    Count,
     Tensor,
     Unordered,
     WireError,
+    check_depth,
     check_shape,
     checked_int,
-    too_deep,
-    too_many,
+    like_nodes,
+    packed_nodes,
 )
 
+_PACKED: dict[str, np.dtype[Any]] = {
+    "d": np.dtype("<f8"),
+    "q": np.dtype("<i8"),
+    "?": np.dtype("u1"),
+}
 _DIGITS_AS_NINES = bytes(57 if 48 <= byte <= 57 else byte for byte in range(256))
 _LONG_NUMBER = b"9" * 1300
 
@@ -82,12 +88,12 @@ def decode(
 
 
 class _Decoder:
-    __slots__ = ("_copy", "_lent", "_nodes", "_payload", "_position", "_torch_tensors")
+    __slots__ = ("_copy", "_count", "_lent", "_payload", "_position", "_torch_tensors")
 
     def __init__(self, payload: Buffer, torch_tensors: bool, copy: bool, lent: bool) -> None:
         self._payload = memoryview(payload)
         self._position = 0
-        self._nodes = 0
+        self._count = Count()
         self._torch_tensors = torch_tensors
         self._copy = copy or self._payload.readonly
         self._lent = lent
@@ -98,17 +104,14 @@ class _Decoder:
 
     def node(self, tree: Any, depth: int) -> Any:
         """Return the value of a JSON form, taking its buffers from the payload."""
-        self._nodes += 1
-        if self._nodes > MAX_NODES:
-            raise too_many()
+        self._count.take()
         kind = type(tree)
         if kind is str:
             return _checked_text(tree)
         if kind is int:
             return checked_int(tree)
         if kind is list:
-            if depth >= MAX_DEPTH:
-                raise too_deep()
+            check_depth(depth)
             return [self.node(item, depth + 1) for item in tree]
         if kind is not dict:
             return tree  # None, bool or float: JSON has nothing else
@@ -129,8 +132,7 @@ class _Decoder:
             return _complex(content)
         if tag == "q":
             return _fraction(content)
-        if depth >= MAX_DEPTH:
-            raise too_deep()
+        check_depth(depth)
         if tag == "d":
             return self._dict(content, depth)
         if tag == "t":
@@ -138,29 +140,49 @@ class _Decoder:
         if tag == "s":
             return self._set(content, depth)
         if tag == "p":
-            return self._packed(content)
+            return self._packed(content, depth)
         if tag == "P":
-            return tuple(self._packed(content))
+            return tuple(self._packed(content, depth))
+        if tag == "l":
+            return self._like(content)
+        if tag == "L":
+            return tuple(self._like(content))
         raise WireError("an unknown tag")
 
     def _set(self, content: list[Any], depth: int) -> Unordered:
         [entries] = content if len(content) == 1 else [None]
-        if type(entries) is not list and (type(entries) is not dict or [*entries] != ["p"]):
+        packed = type(entries) is dict and [*entries] in (["p"], ["l"])
+        if type(entries) is not list and not packed:
             raise WireError("a set without a list")
         return Unordered(self.node(entries, depth))
 
-    def _packed(self, content: list[Any]) -> list[Any]:
-        if len(content) != 2 or content[0] not in ("d", "q"):
+    def _packed(self, content: list[Any], depth: int) -> list[Any]:
+        code, *shape = content or [None]
+        dtype = _PACKED.get(code) if type(code) is str else None
+        if dtype is None or not shape:
             raise WireError("a packed list of an unknown kind")
-        code, size = content
-        if type(size) is not int or size < 0:
+        if not all(type(n) is int and n > 0 for n in shape):
             raise WireError("a packed list of no length")
-        self._nodes += size // PACKED_PER_NODE
-        if self._nodes > MAX_NODES:
-            raise too_many()
-        numbers = arrays.array(code)
-        numbers.frombytes(self._take(8 * size))
-        return numbers.tolist()
+        check_depth(depth + len(shape) - 1)
+        self._count.take(packed_nodes(shape))
+        numbers = np.frombuffer(self._take(dtype.itemsize * math.prod(shape)), dtype)
+        numbers = numbers != 0 if code == "?" else numbers
+        found: list[Any] = numbers.reshape(shape).tolist()
+        return found
+
+    def _like(self, content: list[Any]) -> list[Any]:
+        tag, code, *shape = content if len(content) > 2 else [None] * 3
+        if tag not in ("n", "a", "T") or type(shape[0]) is not int or shape[0] < 1:
+            raise WireError("a list of like things of an unknown kind")
+        if tag == "n" and len(shape) > 1:
+            raise WireError("scalars that are arrays")
+        self._count.take(like_nodes(tag, shape[0]))
+        described = [code, *shape]
+        found = self._array(_as_array(described) if tag == "T" else described)
+        if tag == "n":
+            return list(found)
+        parts = [found[i, ...] for i in range(shape[0])]
+        return [self._as_tensor([code], part) for part in parts] if tag == "T" else parts
 
     def _dict(self, content: list[Any], depth: int) -> dict[Any, Any]:
         result = {}
@@ -169,6 +191,7 @@ class _Decoder:
         items = iter(content)
         for key, value in zip(items, items, strict=True):
             if type(key) is str:
+                self._count.take()
                 _checked_text(key)
             else:
                 key = self.node(key, MAX_DEPTH)
@@ -178,7 +201,7 @@ class _Decoder:
         return result
 
     def _take(self, size: int) -> memoryview:
-        self._nodes += BUFFER_NODES
+        self._count.take(BUFFER_NODES)
         end = self._position + size
         if end > len(self._payload):
             raise WireError("a payload that is shorter than announced")
@@ -213,8 +236,10 @@ class _Decoder:
         return array
 
     def _tensor(self, content: list[Any]) -> Any:
-        is_bfloat16 = content[:1] == ["bf16"]
-        array = self._array(["u2", *content[1:]] if is_bfloat16 else content)
+        return self._as_tensor(content[:1], self._array(_as_array(content)))
+
+    def _as_tensor(self, code: list[Any], array: np.ndarray[Any, Any]) -> Any:
+        is_bfloat16 = code == ["bf16"]
         if self._torch_tensors:
             import torch
 
@@ -223,17 +248,22 @@ class _Decoder:
             return torch.from_numpy(array)
         if is_bfloat16:
             return Tensor("bfloat16", (array.astype(np.uint32) << 16).view(np.float32))
-        return Tensor(TENSOR_NAMES[content[0]], array)
+        return Tensor(TENSOR_NAMES[code[0]], array)
+
+
+def _as_array(content: list[Any]) -> list[Any]:
+    """Return what describes the array that a tensor travels as; numpy has no bfloat16."""
+    return ["u2", *content[1:]] if content[:1] == ["bf16"] else content
 
 
 def _check_structure(header: bytes) -> None:
     """Refuse a header of more values than there may be before they are all made."""
     plain = header.replace(rb"\\", b"").replace(rb"\"", b"")
     outside = b""
-    if plain.count(b'"') <= 4 * MAX_NODES:
+    if plain.count(b'"') <= 5 * MAX_NODES:
         outside = b"".join(plain.split(b'"')[::2])
-    if not outside or sum(map(outside.count, (b",", b"[", b"{"))) > 4 * MAX_NODES:
-        raise WireError("too many values")
+    if not outside or sum(map(outside.count, (b",", b"[", b"{"))) > 5 * MAX_NODES:
+        raise WireError("more values than can be read")
     # Reading a number takes time that grows with the square of its length.
     if _LONG_NUMBER in outside.translate(_DIGITS_AS_NINES):
         raise WireError("an integer of too many digits")

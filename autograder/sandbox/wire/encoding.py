@@ -3,9 +3,11 @@
 import array as arrays
 import json
 import sys
+from collections import deque
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from itertools import chain, groupby
 from numbers import Rational
 from typing import Any
 
@@ -19,20 +21,22 @@ from autograder.sandbox.wire.plain import (
     MAX_HEADER,
     MAX_INLINE_TEXT,
     MAX_NODES,
-    PACKED_NODES,
-    PACKED_PER_NODE,
+    PACKED_AT_LEAST,
     SMALL,
     TENSOR_CODES,
     Buffer,
+    Count,
     WireError,
+    check_depth,
     check_shape,
     checked_int,
-    too_deep,
-    too_many,
+    like_nodes,
+    packed_nodes,
 )
 
-_PACKED_AT_LEAST = 8
-_PACKED_CODES: dict[type[Any], str] = {float: "d", int: "q"}
+_PACKED_CODES: dict[type[Any], str] = {float: "d", int: "q", bool: "?"}
+#: What numpy takes for a list as well.
+_LISTS = (range, deque, arrays.array)
 
 # An encoder made once: faster than json.dumps, and out of reach of whoever replaces it.
 _to_json = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
@@ -46,8 +50,8 @@ def encode(value: object, *, max_payload: int | None = None) -> list[Buffer]:
     value
         None, bool, int, float, complex, Fraction, Decimal, numbers of sympy's, str, list, tuple,
         dict (keys: str or int), numpy arrays and scalars, torch tensors, and any nesting of these.
-        An instance of a subclass is sent as its base type, a set as a list that is marked, an exact
-        number as a Fraction or as near as a float is.
+        An instance of a subclass is sent as its base type, a range as a list, a set as a list that
+        is marked, an exact number as a Fraction or as near as a float is.
     max_payload : int, optional
         Refuse values whose arrays and texts take more bytes than this.
 
@@ -60,10 +64,7 @@ def encode(value: object, *, max_payload: int | None = None) -> list[Buffer]:
     size = sum(map(len, buffers))
     if len(header) > MAX_HEADER or (max_payload is not None and size > max_payload):
         raise WireError("more data than can be sent")
-    start = PREFIX.pack(MAGIC, len(header), size) + header
-    if size <= SMALL:  # one piece to send is faster than several
-        return [b"".join((start, *buffers))]
-    return [start, *buffers]
+    return _joined([PREFIX.pack(MAGIC, len(header), size) + header, *buffers])
 
 
 def encode_parts(value: object) -> tuple[bytes, list[Buffer]]:
@@ -76,18 +77,27 @@ def encode_parts(value: object) -> tuple[bytes, list[Buffer]]:
         raise WireError("text with unpaired surrogates") from None
 
 
+def _joined(buffers: list[Buffer]) -> list[Buffer]:
+    """Put small pieces that follow one another together: few are sooner sent than many."""
+    pieces: list[Buffer] = []
+    for small, group in groupby(buffers, lambda buffer: len(buffer) <= SMALL):
+        if small:
+            pieces.append(b"".join(group))
+        else:
+            pieces += group
+    return pieces
+
+
 class _Encoder:
-    __slots__ = ("_nodes", "buffers")
+    __slots__ = ("_count", "buffers")
 
     def __init__(self) -> None:
         self.buffers: list[Buffer] = []
-        self._nodes = 0
+        self._count = Count()
 
     def node(self, value: Any, depth: int) -> Any:
         """Return the JSON form of a value, and keep its buffers."""
-        self._nodes += 1
-        if self._nodes > MAX_NODES:
-            raise too_many()
+        self._count.take()
         kind = type(value)
         if value is None or kind is bool or kind is float:
             return value
@@ -95,26 +105,22 @@ class _Encoder:
             return value if len(value) <= MAX_INLINE_TEXT else self._text(value)
         if kind is int:
             return checked_int(value)
-        if kind is np.ndarray:
-            return self._array("a", value)
         if kind is list or kind is tuple:
             return self._sequence(value, kind is tuple, depth)
         if kind is dict:
             return self._dict(value, depth)
+        if (block := _block(value)) is not None:
+            tag, code, array = block
+            shape = self._keep(array)
+            return {tag: code} if tag == "n" else {tag: [code, *shape]}
         return self._other(value, kind, depth)
 
     def _other(self, value: Any, kind: type[Any], depth: int) -> Any:
         # Base-class methods called explicitly: what a subclass overrides is never run.
         if kind is complex:
             return {"c": [value.real, value.imag]}
-        if issubclass(kind, np.ndarray):
-            if issubclass(kind, np.ma.MaskedArray):
-                raise WireError("a masked array")
-            return self._array("a", np.ndarray.view(value, np.ndarray))
         if issubclass(kind, str):
             return self._text(str.__str__(value))
-        if issubclass(kind, np.generic):
-            return self._scalar(value, kind)
         if issubclass(kind, int):
             return checked_int(int.__int__(value))
         if issubclass(kind, float):
@@ -125,13 +131,12 @@ class _Encoder:
             return self._sequence(tuple.__getitem__(value, slice(None)), True, depth)
         if issubclass(kind, dict):
             return self._dict(dict(dict.items(value)), depth)
+        if kind in _LISTS:
+            return self._sequence(list(value), False, depth)
         if kind is set or kind is frozenset:
             return {"s": [self.node(list(value), depth)]}
         if kind in (Fraction, Decimal) or kind.__module__.startswith("sympy."):
             return _exact(value)
-        torch: Any = sys.modules.get("torch")
-        if torch is not None and issubclass(kind, torch.Tensor):
-            return self._torch(torch, value)
         raise WireError(_a(kind.__name__))
 
     def _text(self, value: str) -> Any:
@@ -141,59 +146,76 @@ class _Encoder:
             data = value.encode()
         except UnicodeEncodeError:
             raise WireError("text with unpaired surrogates") from None
+        self._count.take(BUFFER_NODES)
         self.buffers.append(data)
         return {"u": len(data)}
 
     def _sequence(self, items: Sequence[Any], is_tuple: bool, depth: int) -> Any:
-        if depth >= MAX_DEPTH:
-            raise too_deep()
-        if len(items) >= _PACKED_AT_LEAST:
-            packed = self._packed(items)
-            if packed is not None:
+        check_depth(depth)
+        if len(items) >= PACKED_AT_LEAST and len(set(map(type, items))) == 1:
+            if (packed := self._packed(items, depth)) is not None:
                 return {"P" if is_tuple else "p": packed}
+            if (like := self._like(items)) is not None:
+                return {"L" if is_tuple else "l": like}
         nodes = [self.node(item, depth + 1) for item in items]
         return {"t": nodes} if is_tuple else nodes
 
-    def _packed(self, items: Sequence[Any]) -> list[Any] | None:
-        """Keep the buffer of a sequence of nothing but floats or integers, and describe it."""
+    def _packed(self, items: Sequence[Any], depth: int) -> list[Any] | None:
+        """Keep numbers of one type as one buffer, in lists of lists as well, and describe them."""
+        shape = [len(items)]
+        while type(items[0]) is list:
+            widths = {len(row) for row in items if type(row) is list}
+            if len(widths) > 1 or not (width := widths.pop()) or depth + len(shape) >= MAX_DEPTH:
+                return None
+            if packed_nodes(wider := [*shape, width]) > MAX_NODES:
+                return None  # the reason is told where each is looked at
+            items, shape = list(chain.from_iterable(items)), wider
+            if len(set(map(type, items))) > 1:
+                return None
         code = _PACKED_CODES.get(type(items[0]))
-        if code is None or len(set(map(type, items))) > 1:
+        if code is None:
             return None
         try:
-            numbers = arrays.array(code, items)
+            numbers = bytes(items) if code == "?" else arrays.array(code, items).tobytes()
         except OverflowError:  # an integer of more than 64 bits
             return None
-        self._nodes += PACKED_NODES + len(items) // PACKED_PER_NODE
-        if self._nodes > MAX_NODES:
-            raise too_many()
-        self.buffers.append(numbers.tobytes())
-        return [code, len(items)]
+        self._count.take(BUFFER_NODES + packed_nodes(shape))
+        self.buffers.append(numbers)
+        return [code, *shape]
+
+    def _like(self, items: Sequence[Any]) -> list[Any] | None:
+        """Keep arrays, scalars or tensors of one type and shape as one buffer."""
+        if _block(items[0]) is None:
+            return None
+        parts, kinds = [], set()
+        for item in items:
+            tag, code, array = _block(item) or ("", "", np.empty(0))
+            kinds.add((tag, code, array.shape))
+            if len(kinds) > 1 or array.nbytes > SMALL:
+                return None
+            parts.append(array.tobytes())
+        self._count.take(BUFFER_NODES + like_nodes(tag, len(items)))
+        check_shape((len(items), *array.shape))
+        self.buffers.append(b"".join(parts))
+        return [tag, code, len(items), *array.shape]
 
     def _dict(self, items: dict[Any, Any], depth: int) -> Any:
-        if depth >= MAX_DEPTH:
-            raise too_deep()
+        check_depth(depth)
         flat = []
         for key, value in items.items():
-            if type(key) is str:
-                flat.append(self._text(key))
-            elif type(key) is int:
-                flat.append(checked_int(key))
+            self._count.take()
+            kind = type(key)
+            if issubclass(kind, str):
+                flat.append(self._text(str.__str__(key)))
+            elif kind is not bool and issubclass(kind, int | np.integer):
+                flat.append(checked_int(int(key)))
             else:
-                raise WireError(f"a dictionary with {_a(type(key).__name__)} as a key")
+                raise WireError(f"a dictionary with {_a(kind.__name__)} as a key")
             flat.append(self.node(value, depth + 1))
         return {"d": flat}
 
-    def _array(self, tag: str, array: np.ndarray[Any, Any]) -> Any:
-        code = CODES.get(array.dtype)
-        if code is None:
-            array = array.astype(array.dtype.newbyteorder("<"))
-            code = CODES.get(array.dtype)
-        if code is None:
-            raise WireError(f"an array of dtype {array.dtype}")
-        return {tag: [code, *self._keep(array)]}
-
     def _keep(self, array: np.ndarray[Any, Any]) -> tuple[int, ...]:
-        self._nodes += BUFFER_NODES
+        self._count.take(BUFFER_NODES)
         shape: tuple[int, ...] = array.shape
         check_shape(shape)
         if array.nbytes <= SMALL:
@@ -203,24 +225,53 @@ class _Encoder:
             self.buffers.append(flat.view(np.uint8).data)
         return shape
 
-    def _scalar(self, value: Any, kind: type[Any]) -> Any:
-        dtype = np.dtype(kind)
-        code = CODES.get(dtype)
-        if code is None or kind is not dtype.type:
-            raise WireError(_a(f"numpy {kind.__name__}"))
-        self.buffers.append(np.generic.tobytes(value))
-        return {"n": code}
 
-    def _torch(self, torch: Any, value: Any) -> Any:
-        try:
-            tensor = value.detach().cpu().resolve_conj().resolve_neg().contiguous()
-            name = str(tensor.dtype).removeprefix("torch.")
-            is_bfloat16 = tensor.dtype is torch.bfloat16
-            array = (tensor.view(torch.int16) if is_bfloat16 else tensor).numpy()
-            code = TENSOR_CODES[name]
-        except (RuntimeError, TypeError, KeyError):  # sparse, quantized, on meta, 8 bits, ...
-            raise WireError("a tensor that is not an ordinary dense one") from None
-        return {"T": [code, *self._keep(array)]}
+def _block(value: Any) -> tuple[str, str, np.ndarray[Any, Any]] | None:
+    """Return tag, code and numbers of an array, a scalar of numpy's or a tensor.
+
+    Of a subclass no method is called.
+    """
+    kind = type(value)
+    if issubclass(kind, np.ndarray):
+        if issubclass(kind, np.ma.MaskedArray):
+            raise WireError("a masked array")
+        array = np.ndarray.view(value, np.ndarray)
+        return "a", *_coded(array, f"an array of dtype {array.dtype}")
+    if issubclass(kind, np.generic) and not issubclass(kind, str):
+        dtype = np.dtype(kind)
+        if kind is not dtype.type:
+            raise WireError(_a(f"numpy {kind.__name__}"))
+        if issubclass(kind, np.number | np.bool_) or dtype in CODES:
+            return "n", *_coded(np.array(value), _a(f"numpy {kind.__name__}"))
+        raise WireError(_a(f"numpy {kind.__name__}"))
+    torch: Any = sys.modules.get("torch")
+    if torch is not None and issubclass(kind, torch.Tensor):
+        return "T", *_torch(torch, value)
+    return None
+
+
+def _coded(array: np.ndarray[Any, Any], noun: str) -> tuple[str, np.ndarray[Any, Any]]:
+    """Return the code of an array's type, and the array in that type."""
+    code = CODES.get(array.dtype)
+    if code is None:
+        # Of more than 8 bytes a part is what platforms don't have in common.
+        wide = {"f": "<f8", "c": "<c16"}.get(array.dtype.kind) if array.dtype.itemsize > 8 else None
+        array = array.astype(wide or array.dtype.newbyteorder("<"))
+        code = CODES.get(array.dtype)
+    if code is None:
+        raise WireError(noun)
+    return code, array
+
+
+def _torch(torch: Any, value: Any) -> tuple[str, np.ndarray[Any, Any]]:
+    try:
+        tensor = value.detach().cpu().resolve_conj().resolve_neg().contiguous()
+        name = str(tensor.dtype).removeprefix("torch.")
+        is_bfloat16 = tensor.dtype is torch.bfloat16
+        array = (tensor.view(torch.int16) if is_bfloat16 else tensor).numpy()
+        return TENSOR_CODES[name], array
+    except (RuntimeError, TypeError, KeyError):  # sparse, quantized, on meta, 8 bits, ...
+        raise WireError("a tensor that is not an ordinary dense one") from None
 
 
 def _exact(value: Any) -> Any:

@@ -3,19 +3,24 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from operator import mul
 from typing import Any
 
 import numpy as np
 
 Buffer = bytes | bytearray | memoryview
 
-MAX_HEADER = 1 << 20
-MAX_DEPTH = 8
-MAX_NODES = 5_000
+# Sender and receiver count alike, and so does what ships (student/travelling.py): what one of them
+# takes is never refused by another.
+MAX_HEADER = 4 << 20
+MAX_DEPTH = 12  # of which a message itself takes up to four
+MAX_NODES = 50_000
 BUFFER_NODES = 10  # an array takes as long as so many numbers
-PACKED_NODES = 3  # so does a list of nothing but floats or integers, and then each 20 of these
-PACKED_PER_NODE = 20
-MAX_INLINE_TEXT = 1 << 12
+PACKED_AT_LEAST = 8
+PACKED_PER_NODE = 20  # so many numbers of one type in a list take as long as one by itself
+LIKE_NODES = 2  # what an array or a tensor takes among others of its type and shape
+MAX_INLINE_TEXT = 1 << 8
 MAX_INT_BITS = 4096
 MAX_NDIM = 8
 MAX_ITEMS = 1 << 31
@@ -57,14 +62,36 @@ class Unordered(list[Any]):
     unordered = True
 
 
-def too_many() -> WireError:
-    """Return the error of a value of more nodes than there may be."""
-    return WireError(f"more than {MAX_NODES} values outside of arrays")
+class Count:
+    """How much of a value has been seen, in nodes: a number takes one."""
+
+    __slots__ = ("_nodes",)
+
+    def __init__(self) -> None:
+        self._nodes = 0
+
+    def take(self, nodes: int = 1) -> None:
+        """Add some, unless that are more than there may be."""
+        self._nodes += nodes
+        if self._nodes > MAX_NODES:
+            raise WireError("more values in lists and dictionaries than can be read")
 
 
-def too_deep() -> WireError:
-    """Return the error of a value in which lists are nested too deeply."""
-    return WireError(f"data nested more than {MAX_DEPTH} deep")
+def check_depth(depth: int) -> None:
+    """Refuse what is nested too deeply."""
+    if depth >= MAX_DEPTH:
+        raise WireError("lists nested too deeply")
+
+
+def packed_nodes(shape: Sequence[int]) -> int:
+    """Return what a list, or a list of lists, of numbers of one type takes besides its buffer."""
+    nodes: int = sum(accumulate(shape, mul)) // PACKED_PER_NODE
+    return nodes
+
+
+def like_nodes(tag: str, count: int) -> int:
+    """Return what a list of scalars ("n"), arrays or tensors that are alike takes besides it."""
+    return count // PACKED_PER_NODE if tag == "n" else LIKE_NODES * count
 
 
 def checked_int(value: int) -> int:

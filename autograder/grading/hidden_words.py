@@ -1,0 +1,60 @@
+"""What feedback says of a call with hidden inputs: words that student code has no hand in.
+
+Messages, and the names of classes of the student's own, may hold what the function was given.
+"""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import itertools
+import types
+
+from autograder.sandbox import StudentError
+from autograder.student.travelling import READABLE
+
+#: The exceptions that feedback names: which of them it is tells what is wrong, and little else.
+_EXCEPTIONS = (
+    "AttributeError",
+    "IndexError",
+    "KeyError",
+    "NameError",
+    "NotImplementedError",
+    "RuntimeError",
+    "TypeError",
+    "ValueError",
+    "ZeroDivisionError",
+)
+_TYPES = {
+    name
+    for module in (builtins, collections, itertools, types)
+    for kind in vars(module).values()
+    if isinstance(kind, type) and not issubclass(kind, BaseException)
+    for name in (kind.__name__,)
+}
+_PHRASES = {
+    "more values in lists and dictionaries than can be read",
+    "more data than can be sent",
+    "lists nested too deeply",
+    "a masked array",
+    "an array of dtype object",
+    "a tensor that is not an ordinary dense one",
+    "text with unpaired surrogates",
+    *(f"{article} {name} object" for name in _TYPES for article in ("a", "an")),
+    *(f"a dictionary with a {name} object as a key" for name in ("tuple", "float", "bool")),
+}
+
+
+def without_details(error: StudentError) -> str:
+    """Say what went wrong, and nothing of what the function was given."""
+    if error.kind == "exception":
+        name = error.type if error.type in _EXCEPTIONS else "an exception"
+        return f"your function raised {name}"
+    if error.kind == "unsendable":
+        what = error.text if error.text in _PHRASES else "an object that is not plain data"
+        return f"your function returned {what}; {READABLE}"
+    if error.kind == "missing":
+        return "your function is not defined: was its cell run, and is the name right?"
+    if error.kind == "protocol":
+        return "your function interfered with the connection to the grader"
+    return error.message
