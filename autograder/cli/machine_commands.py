@@ -24,8 +24,9 @@ def doctor(
 ) -> None:
     """Say what this machine offers; exit with 1 if it can't isolate student code.
 
-    With --course: say where submissions, records and the gradebook disagree, and exit with 1 if
-    they do. `autograder grade` mends what can be.
+    With --course: say whose the folders of its exchange are, and where submissions, records and
+    the gradebook disagree; exit with 1 if these do, which `autograder grade` mends where it can,
+    or if others can replace what is in the exchange.
     """
     if course is not None:
         _check_course(course)
@@ -48,15 +49,21 @@ def doctor(
 def _check_course(folder: Path) -> None:
     from autograder.course.config import Course
     from autograder.delivery.agreement import disagreements
+    from autograder.delivery.exchange import exchange_root
+    from autograder.delivery.exchange_owners import described, faults
 
     found = Course.load(folder)
+    exchange = exchange_root(found)
+    open_to_others = faults(found.root, exchange, found.id)
     lines = disagreements(found, found.ids())
-    for line in lines:
+    for line in (*described(exchange, found.id), *open_to_others, *lines):
         print(line)
     if lines:
         print("`autograder grade` grades what is not, and enters again what has a record")
+    else:
+        print("submissions, records and gradebook agree")
+    if lines or open_to_others:
         raise typer.Exit(1)
-    print("submissions, records and gradebook agree")
 
 
 def demo(

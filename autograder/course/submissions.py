@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from autograder.course.config import Course
+from autograder.course.opening import LinkRefused, NotOrdinary, TooLarge, read_once
 from autograder.course.release import Release
 from autograder.exercise.cache import copied
 from autograder.grading.budget import Exhausted, judging
@@ -82,17 +83,17 @@ def read_content(path: Path) -> bytes:
     Unreadable
         If it is a link, or too large.
     """
-    if path.is_symlink():
-        raise Unreadable("The file is a symbolic link; hand in the notebook itself.")
-    if not path.is_file():
-        raise Unreadable(f"There is no file {path.name}.")
-    size = path.stat().st_size
-    if size > MAX_BYTES:
+    try:
+        return read_once(path, MAX_BYTES)
+    except LinkRefused:
+        raise Unreadable("The file is a symbolic link; hand in the notebook itself.") from None
+    except TooLarge as error:
         raise Unreadable(
-            f"The notebook has {size / 2**20:.0f} MB and at most {MAX_BYTES // 2**20} are read; "
-            "clear its outputs and hand it in again."
-        )
-    return path.read_bytes()
+            f"The notebook has {error.size / 2**20:.0f} MB and at most {MAX_BYTES // 2**20} are "
+            "read; clear its outputs and hand it in again."
+        ) from None
+    except (NotOrdinary, FileNotFoundError, NotADirectoryError):
+        raise Unreadable(f"There is no file {path.name}.") from None
 
 
 def parse_notebook(content: bytes) -> dict[str, Any]:

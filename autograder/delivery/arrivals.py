@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
+import stat
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.course.config import Course, CourseError
-from autograder.course.submissions import MAX_BYTES
+from autograder.course.opening import NotOrdinary, read_once
+from autograder.course.submissions import MAX_BYTES, Unreadable, parse_notebook
 from autograder.delivery.exchange import inbound
 
 #: Seconds between two looks, of which the second tells whether a file still grows.
@@ -22,12 +23,12 @@ Stamp = tuple[int, int]
 
 
 def stamp(path: Path) -> Stamp | None:
-    """Return a file's size and time, or None where there is no file."""
+    """Return a file's size and time, or None where there is none, or a link."""
     try:
-        status = path.stat()
+        status = path.lstat()
     except OSError:
         return None
-    return status.st_size, status.st_mtime_ns
+    return None if stat.S_ISLNK(status.st_mode) else (status.st_size, status.st_mtime_ns)
 
 
 @dataclass
@@ -87,7 +88,7 @@ class Arrivals:
         for folder, _, names in os.walk(self.folder):
             for name in names:
                 path = Path(folder, name)
-                if (known := stamp(path)) and not path.is_symlink():
+                if known := stamp(path):
                     found[path.relative_to(self.folder).as_posix()] = known
         return found
 
@@ -96,14 +97,13 @@ class Arrivals:
         now = self._last[path]
         if before != now:
             return "it is still being written"
-        file = self.folder / path
         if not path.endswith(".ipynb") or self._whole.get(path) == now:
             return ""
-        if not file.is_file() or now[0] > MAX_BYTES:
-            return ""  # a pipe would be waited for: whoever collects it says what is wrong
         try:
-            json.loads(file.read_bytes())
-        except (OSError, ValueError, RecursionError):
+            parse_notebook(read_once(self.folder / path, MAX_BYTES, beneath=self.folder))
+        except NotOrdinary:
+            return ""  # whoever collects it says what is wrong
+        except (OSError, Unreadable):
             return "it holds no JSON: half of a notebook, or none"
         self._whole[path] = now
         return ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
@@ -15,8 +14,10 @@ from autograder.course.config import Course
 from autograder.course.files import write_atomically
 from autograder.course.release import Release
 from autograder.course.roster import roster_file
+from autograder.course.submissions import Unreadable, parse_notebook
 from autograder.delivery.database import submitted_at, time_zone
-from autograder.delivery.exchange import NOT_COLLECTED, run
+from autograder.delivery.exchange import NOT_COLLECTED, exchange_root, run
+from autograder.delivery.exchange_owners import unsafe
 from autograder.delivery.hand_in import HandIn, hand_in, keep_hand_in, keep_origin
 from autograder.delivery.layouts import Origin, origin
 from autograder.delivery.lms_files import File, Problem, opened_source
@@ -99,6 +100,8 @@ def collect(
 def _from_exchange(course: Course, ids: Sequence[str]) -> Collection:
     result = Collection()
     listed = roster(course)
+    if said := unsafe(root := exchange_root(course)):
+        result.notes.append(f"{root}: {said}")
     for id in ids:
         before = _times(course, id)
         log = run(course, "collect", id)
@@ -142,6 +145,13 @@ class _Found:
             self.file.modified or datetime.min,
             self.file.path,
         )
+
+    def content(self) -> bytes:
+        """Return what was looked at; raise ValueError if it is something else by now."""
+        content = self.file.read()
+        if sha256(content).digest() != self.digest:
+            raise ValueError("it changed while it was collected: collect it again")
+        return content
 
     @property
     def known(self) -> HandIn:
@@ -206,8 +216,8 @@ class _Collector:
     def _assignment(self, stem: str, content: bytes) -> str:
         """Recognise an assignment by the cells, or by the file's name where they can't be read."""
         try:
-            inside = _grade_ids(json.loads(content))
-        except (ValueError, RecursionError):
+            inside = _grade_ids(parse_notebook(content))
+        except Unreadable:
             inside = set()
         shared = {id: len(cells & inside) for id, cells in self.cells.items()}
         likely = max(shared, key=lambda id: (shared[id], id == stem))
@@ -234,6 +244,11 @@ class _Collector:
             path = self.course.submission(student, assignment)
             there = path.is_file()
             same = there and sha256(path.read_bytes()).digest() == found.digest
+            try:
+                content = found.content() if not same else b""
+            except ValueError as error:
+                self.result.problems.append(Problem(found.file.path, f"{error}."))
+                continue
             if there and not same and not self._is_later(found, student, assignment):
                 self._leave(
                     found.file,
@@ -242,7 +257,7 @@ class _Collector:
                 )
                 continue
             if not same:
-                write_atomically(path, found.file.read())
+                write_atomically(path, content)
             if found.time or not same:
                 keep_hand_in(path, found.known, found.time)
             elif hand_in(self.course, student, assignment) != found.known:  # killed in between

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -36,7 +35,10 @@ from sqlalchemy.orm.exc import StaleDataError
 from autograder.course.config import Course, CourseError
 from autograder.course.files import environment, write_atomically
 from autograder.course.lock import Purpose, is_on_server
+from autograder.course.opening import read_once
 from autograder.course.server import OURS, unusable_gradebook
+
+_SMALL = 1000  # bytes of a small file
 
 # What a database says, or nbgrader of it; the last where somebody else removed a row meanwhile.
 _REFUSED = (DBAPIError, api.InvalidEntry, StaleDataError)
@@ -145,9 +147,9 @@ def submitted_at(course: Course, student: str, assignment: str) -> datetime | No
     return read_time(course.submission(student, assignment).with_name("timestamp.txt"))
 
 
-def read_time(path: Path) -> datetime | None:
+def read_time(path: Path, beneath: Path | None = None) -> datetime | None:
     """Return the time in one of nbgrader's timestamp.txt."""
-    return parsed_time(small_text(path))
+    return parsed_time(small_text(path, beneath))
 
 
 def parsed_time(text: str) -> datetime | None:
@@ -155,8 +157,8 @@ def parsed_time(text: str) -> datetime | None:
     text = text.strip()
     try:
         moment: datetime | None = parse_utc(_in_utc(text) or text) if text else None
-    except (ValueError, OverflowError):
-        return None
+    except (ValueError, ArithmeticError, TypeError, AttributeError):
+        return None  # dateutil takes any text, and not all of it well
     return moment
 
 
@@ -168,15 +170,9 @@ def _in_utc(text: str) -> datetime | None:
         return None
 
 
-def small_text(path: Path) -> str:
+def small_text(path: Path, beneath: Path | None = None) -> str:
     """Return what a small file of ours or nbgrader's holds, or nothing."""
     try:
-        # A class has thousands of them. A link is not followed, and a pipe not waited for.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb") as file:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode) or status.st_size > 1000:
-                return ""
-            return file.read(1000).decode().strip()
-    except (OSError, UnicodeDecodeError):
+        return read_once(path, _SMALL, beneath=beneath).decode().strip()
+    except (OSError, ValueError):
         return ""

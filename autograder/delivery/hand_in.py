@@ -8,6 +8,7 @@ from pathlib import Path
 
 from autograder.course.config import Course
 from autograder.course.files import write_atomically
+from autograder.course.opening import read_once
 from autograder.course.typed_json import decoded, encoded
 from autograder.delivery.database import submitted_at
 
@@ -44,7 +45,7 @@ def hand_in(course: Course, student: str, assignment: str) -> HandIn:
     """Return what is known of a hand-in."""
     path = course.submission(student, assignment).with_name(_FILE)
     try:
-        return decoded(path.read_bytes(), HandIn) if path.stat().st_size < 10000 else HandIn()
+        return decoded(read_once(path, 10_000), HandIn)
     except (OSError, ValueError):
         return HandIn()
 

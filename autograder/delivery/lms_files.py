@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from autograder.course.config import CourseError
+from autograder.course.opening import read_once
 from autograder.course.submissions import MAX_BYTES
 from autograder.delivery.database import parsed_time, read_time
 from autograder.delivery.gradescope.metadata import MAX_BYTES as MAX_METADATA
@@ -139,26 +140,31 @@ def _in_folder(root: Path) -> Contents:
             if path.is_symlink():
                 problems.append(Problem(inside, "a symbolic link is not followed."))
             elif name in names and path.suffix == ".ipynb":
-                modified = datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(tzinfo=None)
-                time = read_time(path.with_name(_TIME)) if _is_nbgrader_s(inside) else None
-                files.append(File(inside, time, modified, partial(_read_file, path)))
+                modified = datetime.fromtimestamp(path.lstat().st_mtime, UTC).replace(tzinfo=None)
+                time = read_time(path.with_name(_TIME), root) if _is_nbgrader_s(inside) else None
+                files.append(File(inside, time, modified, partial(_read_file, path, root)))
             elif name in names:
                 others += _no_notebook(inside)
-            elif not any(path.iterdir()):
+            elif _is_empty(path):
                 others.append(
                     Problem(f"{inside}/", "an empty folder: nothing was handed in there.")
                 )
     listed = root / METADATA
-    reading = partial(_read_file, listed, MAX_METADATA)
+    reading = partial(_read_file, listed, root, MAX_METADATA)
     return Contents(files, problems, others, reading if listed.is_file() else None)
 
 
-def _read_file(path: Path, most: int = MAX_BYTES) -> bytes:
-    if not path.is_file():  # a pipe would be waited for
-        raise ValueError("it is no ordinary file")
-    _limit(path.stat().st_size, most)
+def _is_empty(folder: Path) -> bool:
     try:
-        return path.read_bytes()
+        return not any(folder.iterdir())
+    except OSError:  # it has gone, or is no folder any more
+        return False
+
+
+def _read_file(path: Path, root: Path, most: int = MAX_BYTES) -> bytes:
+    """Read a file of a folder that students may write to while it is looked through."""
+    try:
+        return read_once(path, most, beneath=root)
     except OSError as error:
         raise ValueError(f"it can't be read ({error.strerror})") from None
 

@@ -42,8 +42,9 @@ def configure(c: Config) -> None:
         "nbgrader.preprocessors.AssignLatePenalties",
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
-    # Links in what students put into the exchange are not followed.
+    # What students put into the exchange is theirs, and lies where nobody can replace another's.
     c.ExchangeFactory.collect = "autograder.delivery.exchange.CollectFiles"
+    c.ExchangeFactory.release_assignment = "autograder.delivery.exchange.ReleaseFiles"
     c.GenerateFeedback.preprocessors = [
         "nbgrader.preprocessors.GetGrades",
         "autograder.delivery.preprocessor.ClearRubrics",

@@ -24,9 +24,10 @@ from autograder.course.submissions import Handed, submissions
 from autograder.delivery import extensions
 from autograder.delivery.arrivals import Arrivals, Inbound, Stamp, stamp
 from autograder.delivery.collect import collect
-from autograder.delivery.exchange import UNFINISHED, run
+from autograder.delivery.exchange import run
 from autograder.delivery.feedback import shows, write_feedback
 from autograder.delivery.grading import grade_and_save
+from autograder.delivery.handed_over import UNFINISHED
 from autograder.delivery.solutions import over
 from autograder.sandbox import SandboxError
 

@@ -1,0 +1,123 @@
+"""Open what others can write to: once, without following a link, and ask the open file what it is.
+
+A path that is looked at and then read can be another one by then. So every folder on the way and
+the file itself are opened by descriptor, and kind, owner and size are those of what was opened.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe is not waited for
+
+
+class NotOrdinary(ValueError):
+    """What is there is no file to be read; the message is a reason."""
+
+
+class LinkRefused(NotOrdinary):
+    """It is a symbolic link, or lies behind one."""
+
+
+class TooLarge(NotOrdinary):
+    """It has more bytes than are read.
+
+    Attributes
+    ----------
+    size
+        How many it has.
+    """
+
+    def __init__(self, size: int, most: int) -> None:
+        super().__init__(f"it has {size / 2**20:.0f} MB, and at most {most // 2**20} are taken")
+        self.size = size
+
+
+@contextmanager
+def folder_opened(path: Path, beneath: Path) -> Iterator[int]:
+    """Give a descriptor of a folder somewhere beneath another one, which may be anywhere.
+
+    Raises
+    ------
+    LinkRefused, OSError
+        If something on the way is a link or no folder, or can't be opened.
+    """
+    descriptor = os.open(beneath, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for name in path.relative_to(beneath).parts:
+            inner = _opened(name, _FOLDER, descriptor)
+            os.close(descriptor)
+            descriptor = inner
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def inner_opened(name: str, folder: int) -> Iterator[int]:
+    """Give a descriptor of a folder in an open one; it raises as `folder_opened`."""
+    descriptor = _opened(name, _FOLDER, folder)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def read_once(path: Path, most: int, *, beneath: Path | None = None) -> bytes:
+    """Return what a file holds.
+
+    Parameters
+    ----------
+    most
+        So many bytes at most.
+    beneath
+        The folder that others can write to, if not only the file's own.
+
+    Raises
+    ------
+    NotOrdinary, OSError
+        If it is a link, no ordinary file or too large, or can't be opened.
+    """
+    with folder_opened(path.parent, beneath or path.parent) as folder:
+        return read_at(folder, path.name, most)[0]
+
+
+def read_at(folder: int, name: str, most: int) -> tuple[bytes, os.stat_result]:
+    """Return what a file of an open folder holds, and what it is; it raises as `read_once`."""
+    descriptor = _opened(name, _FILE, folder)
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode):
+        os.close(descriptor)
+        raise NotOrdinary("it is no ordinary file")
+    with os.fdopen(descriptor, "rb") as file:
+        content = file.read(most + 1)  # it may grow meanwhile
+    if len(content) > most:
+        raise TooLarge(max(found.st_size, len(content)), most)
+    return content, found
+
+
+def _opened(name: str, flags: int, folder: int) -> int:
+    try:
+        return os.open(name, flags, dir_fd=folder)
+    except OSError as error:
+        # Linux says of a link that it is one, or, where a folder is asked for, that it is none.
+        if error.errno in (errno.ELOOP, errno.EMLINK):
+            raise LinkRefused("it is a symbolic link, or lies behind one") from None
+        if error.errno == errno.ENOTDIR and _is_link(name, folder):
+            raise LinkRefused("it is a symbolic link, or lies behind one") from None
+        if error.errno == errno.ENXIO:  # a socket
+            raise NotOrdinary("it is no ordinary file") from None
+        raise
+
+
+def _is_link(name: str, folder: int) -> bool:
+    try:
+        return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except OSError:
+        return False
