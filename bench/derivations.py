@@ -34,7 +34,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "exercises")
 from derivation_cases import CASES
 from right_derivations import RIGHT
 
-from autograder.algebra import ParseError, equal
+from autograder.algebra import ParseError, equivalent
 from autograder.algebra.building.functions import RowWise
 from autograder.algebra.deriving.indexed import Transposed
 from autograder.algebra.deriving.written_out import TooMuch, value
@@ -92,7 +92,7 @@ def holds(chain: Any, before: Any, line: Any) -> bool | None:
             if line.relation == "<=":
                 if any(_larger(left, right) for _ in range(40)):
                     return False
-            elif not equal(left, right).equal:
+            elif not equivalent(left, right).equal:
                 return False
     except (TooMuch, TypeError, ValueError):
         return None

@@ -2,9 +2,9 @@
 
 from autograder.algebra.building.functions import Diff
 from autograder.algebra.building.numeric import Undefined, value_at
-from autograder.algebra.building.parse import parse, parse_any, parse_matrix, read_back
+from autograder.algebra.building.parse import parse, parse_matrix, read_back
+from autograder.algebra.building.undeclared import to_declare
 from autograder.algebra.comparing.complexity import Complexity, parse_complexity
-from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.texts import equivalent
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving.chain import Chain
@@ -33,12 +33,11 @@ __all__ = [
     "Undefined",
     "Verdict",
     "Waypoint",
-    "equal",
     "equivalent",
     "parse",
-    "parse_any",
     "parse_complexity",
     "parse_matrix",
     "read_back",
+    "to_declare",
     "value_at",
 ]

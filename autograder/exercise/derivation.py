@@ -18,7 +18,7 @@ from autograder.exercise.kind import (
     Scaffold,
     Undecided,
 )
-from autograder.exercise.symbolic import settled, text_of
+from autograder.exercise.symbolic import ask_to_declare, settled, text_of
 from autograder.student.formulas import lines_of
 
 
@@ -102,6 +102,11 @@ def steps():
             yield Attempt(name, lines, at_most=at_most)
         for name, lines in tried.disguises(self.chain, texts):
             yield Attempt(name, lines, at_least=1.0)
+
+    def unsaid(self, right: Any) -> Iterator[str]:
+        """Ask for names that may be those of matrices; lines with indices say it by their sums."""
+        if isinstance(self.chain, algebra.Chain):
+            yield from ask_to_declare(self.chain.names, self.chain.assumptions)
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and symbols."""

@@ -177,6 +177,10 @@ class Answer:
         """
         return ()
 
+    def unsaid(self, right: Any) -> Iterable[str]:
+        """Return what the author has left open and has to say, as sentences for ``verify``."""
+        return ()
+
     def guess(self, number: int, right: Any) -> Any:
         """Return what somebody writes who has no idea, for ``verify`` to see what that earns.
 

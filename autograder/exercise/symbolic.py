@@ -6,7 +6,7 @@ the same formulas in few spellings: each is read and compared once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -41,7 +41,7 @@ def _replaced(expression: Any, definitions: tuple[tuple[Any, Any], ...]) -> Any:
 
 @remembered(lambda verdict: verdict.equal is not None)
 def _compared(expected: Any, given: Any, assumptions: _Assumptions) -> algebra.Verdict:
-    return algebra.equal(expected, given, assumptions=dict(assumptions))
+    return algebra.equivalent(expected, given, assumptions=dict(assumptions))
 
 
 @dataclass(frozen=True)
@@ -138,6 +138,10 @@ def cross_term_missing():
         if self.form:
             yield Attempt("restated", self.form.restated, at_most=self.form.credit)
 
+    def unsaid(self, right: Any) -> Iterator[str]:
+        """Ask for names that may be those of matrices."""
+        yield from ask_to_declare(self.names.split(), self.assumptions, self.read(right))
+
     @property
     def _assumed(self) -> _Assumptions:
         return tuple(self.assumptions.items())
@@ -198,7 +202,12 @@ def diagonal_only():
         value = raw
         if not hasattr(raw, "free_symbols"):
             try:
-                value = algebra.parse_matrix(rows_of(raw), self.names.split(), implicit=True)
+                value = algebra.parse_matrix(
+                    rows_of(raw),
+                    self.names.split(),
+                    implicit=True,
+                    assumptions=self.assumptions,
+                )
             except algebra.ParseError as error:
                 raise FormatError(str(error)) from None
         if like is not None and value.shape != like.shape:
@@ -274,6 +283,19 @@ def text_of(raw: Any) -> str:
     if isinstance(raw, bool) or not isinstance(raw, str | int | float):
         raise FormatError(f"text is expected, not {type(raw).__name__}")
     return str(raw)
+
+
+def ask_to_declare(
+    names: Iterable[str], assumptions: Mapping[str, str], *formulas: Any
+) -> Iterator[str]:
+    """Ask the author what the names are that may be numbers or matrices."""
+    if found := algebra.to_declare(tuple(names), assumptions, *formulas):
+        declared = ", ".join(f'"{name}": "matrix"' for name in found)
+        which = " and ".join(found)
+        yield (
+            f"nobody has said whether {which} are numbers, where products have no order: say so, "
+            f'assumptions={{{declared}}}, or "vector", or "real" for a number'
+        )
 
 
 def settled(verdict: algebra.Verdict) -> bool:

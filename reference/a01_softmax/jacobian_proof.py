@@ -5,7 +5,7 @@ Source: Bishop (2006), "Pattern Recognition and Machine Learning", eq. 4.106.
 
 import sympy
 
-from autograder.algebra import Chain, Diff, IndexedChain, Waypoint, equal
+from autograder.algebra import Chain, Diff, IndexedChain, Waypoint, equivalent
 from autograder.exercise import Derivation, Exercise, Matrix
 
 exercise = Exercise(
@@ -37,7 +37,7 @@ def rule_is_shown(line):
     chain = line.chain
     p1 = chain.expand(chain.read_form("p1"))
     inner = {chain.expand(derivative.args[0]) for derivative in line.expr.atoms(Diff)}
-    return any(equal(p1, expression).equal is False for expression in inner)
+    return any(equivalent(p1, expression).equal is False for expression in inner)
 
 
 by_rule = Waypoint("Show the quotient rule, or the derivative of the logarithm.", rule_is_shown)

@@ -4,8 +4,7 @@ import pytest
 import sympy
 from sympy import KroneckerDelta, Rational, cos, exp, log, sin, sqrt
 
-from autograder.algebra import equal, parse, parse_any, parse_complexity
-from autograder.algebra.building.composites import FiniteSet, Listing, Tuple, relation
+from autograder.algebra import equivalent, parse, parse_complexity
 from autograder.algebra.building.functions import Ceiling, Max, Norm, Transpose
 from autograder.algebra.building.parse import read
 
@@ -173,8 +172,8 @@ FORMULAS = [
 
 @pytest.mark.parametrize(("exercise", "text", "intended"), FORMULAS)
 def test_text_is_read_as_intended(exercise, text, intended):
-    given = parse(text, implicit=True, ranges={"*": str(N)})
-    assert equal(intended, given).equal, given
+    given = parse(text, implicit=True, ranges={"*": str(N)}, assumptions={"*": "real"})
+    assert equivalent(intended, given).equal, given
 
 
 v_k = {"k": v.k, "n": v.n}
@@ -189,10 +188,6 @@ LATEX = [
     (r"\prod_{k} p_k", p1 * p2 * p3),
     (r"\prod_{k=1}^3 z_{k}", z1 * z2 * z3),
     (r"\sum_{k=1}^{2} z_{k+1} - z_{k}", z2 + z3 - v.z_k),
-    (r"\lim_{x \to 0} \frac{\sin x}{x}", sympy.Integer(1)),
-    (r"\lim_{\tau \to \infty} \frac{1}{1 + e^{-1/\tau}}", Rational(1, 2)),
-    (r"\lim_{\tau \to 0^+} \frac{1}{1 + e^{-1/\tau}}", sympy.Integer(1)),
-    (r"\lim_{\tau \to 0^-} \frac{1}{1 + e^{-1/\tau}}", sympy.Integer(0)),
     (r"\log_2 n!", None),
     (r"\frac{\partial}{\partial x} x^2", 2 * v.x),
     (r"\frac{\partial^2 (x^2 y)}{\partial x \partial y}", 2 * v.x),
@@ -214,8 +209,8 @@ LATEX = [
 def test_latex_is_read_as_intended(text, intended):
     if intended is None:
         intended = parse("log(factorial(n))/log(2)")
-    given = parse(text, ranges={"*": str(N)})
-    assert equal(intended, given).equal, given
+    given = parse(text, ranges={"*": str(N)}, assumptions={"*": "real"})
+    assert equivalent(intended, given).equal, given
 
 
 TEXTS = [
@@ -231,7 +226,6 @@ TEXTS = [
     ("x₁²", v.x1**2),
     ("|x − 1||x + 1|", sympy.Abs(v.x**2 - 1)),
     ("log2(8) + log10(100)", sympy.Integer(5)),
-    ("lim_(x→0) sin(x)/x", sympy.Integer(1)),
     ("∂(x² y)/∂x", 2 * v.x * v.y),
     ("∂²(x² y)/∂x∂y", 2 * v.x),
     ("∂/∂x (x²)", 2 * v.x),
@@ -244,7 +238,7 @@ TEXTS = [
 
 @pytest.mark.parametrize(("text", "intended"), TEXTS)
 def test_everyday_signs_are_read_as_intended(text, intended):
-    assert equal(intended, parse(text, implicit=True, ranges={"*": str(N)})).equal
+    assert equivalent(intended, parse(text, implicit=True, ranges={"*": str(N)})).equal
 
 
 def test_a_sum_without_a_range_runs_to_the_declared_size():
@@ -277,25 +271,7 @@ W_Q, W_K, R, P, S, V, J_1, J_2 = (
 )
 def test_products_of_matrices(text, intended):
     given = parse(text, list(MATRICES), implicit=True, assumptions=MATRICES)
-    assert equal(intended, given).equal
-
-
-@pytest.mark.parametrize(
-    ("text", "intended"),
-    [
-        ("(0, 1/2, 1/2, 0)", Tuple(*map(sympy.sympify, (0, Rational(1, 2), Rational(1, 2), 0)))),
-        ("(0, ½, ½, 0)", Tuple(*map(sympy.sympify, (0, Rational(1, 2), Rational(1, 2), 0)))),
-        ("λ = Z_p/(Z_p + Z_s)", relation("=", v.lamda, v.Z_p / (v.Z_p + v.Z_s))),
-        ("‖O_i‖ ≤ M", relation("<=", Norm(v.O_i), v.M)),
-        ("s_i − τ(log p_i + 1) = λ", None),
-        ("{2*d, 6*d}", FiniteSet(2 * v.d, 6 * v.d)),
-        ("[12*d**2, 16*d**2]", Listing(12 * v.d**2, 16 * v.d**2)),
-    ],
-)
-def test_statements_and_lists(text, intended):
-    given = parse_any(text, implicit=True)
-    if intended is not None:
-        assert str(given) == str(intended).replace("lamda", "lambda")
+    assert equivalent(intended, given).equal
 
 
 @pytest.mark.parametrize(

@@ -195,8 +195,9 @@ def test_without_waypoints_steps_count_double():
 
 
 def test_what_cannot_be_decided_goes_to_a_person():
-    chain = Chain(start="max(a, b)", target="max(a, b)", names=("a", "b"))
-    examination = chain.examine(["(a + b + abs(a - b))/2", "max(b, a)"])
+    whole = dict.fromkeys(("n", "b"), "positive integer")
+    chain = Chain(start="ceiling(n/b)", target="ceiling(n/b)", names=("n", "b"), assumptions=whole)
+    examination = chain.examine(["floor((n + b - 1)/b)", "-floor(-n/b)"])
     assert examination.review
     assert examination.findings == ()
     assert examination.credit < 1

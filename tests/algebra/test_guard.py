@@ -1,4 +1,4 @@
-"""No text takes for ever: what no bound foresaw is ended by a timer, in any thread."""
+"""No text takes for ever: what no bound foresaw is ended by a timer."""
 
 import threading
 
@@ -44,7 +44,7 @@ def test_the_limit_is_lifted_afterwards(endless):
         assert equivalent("x", "y").equal is False
 
 
-def test_other_threads_are_answered_by_the_second_process():
+def test_other_threads_are_answered_without_a_timer():
     answers = []
 
     def work():

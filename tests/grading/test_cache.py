@@ -121,13 +121,13 @@ def test_the_oldest_are_forgotten():
 
 def test_one_student_s_formula_is_compared_once_for_all(monkeypatch):
     compared = []
-    equal = algebra.equal
+    equivalent = algebra.equivalent
 
     def counting(*args, **kwargs):
         compared.append(args)
-        return equal(*args, **kwargs)
+        return equivalent(*args, **kwargs)
 
-    monkeypatch.setattr(algebra, "equal", counting)
+    monkeypatch.setattr(algebra, "equivalent", counting)
 
     def slope():
         """The slope."""

@@ -1,4 +1,4 @@
-"""Calls: functions, intervals, derivatives and limits."""
+"""Calls: functions and derivatives."""
 
 from __future__ import annotations
 
@@ -7,19 +7,9 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.building import composites
-from autograder.algebra.building.construction import a_kind, hashable
-from autograder.algebra.building.functions import MAX_FACTORIAL, Diff, Limit
-from autograder.algebra.building.library import (
-    BINDERS,
-    CALLS,
-    CONSTRUCTORS,
-    FUNCTIONS,
-    INTERVALS,
-    LIMITS,
-    RELATIONS,
-    WrongArguments,
-)
+from autograder.algebra.building.construction import hashable
+from autograder.algebra.building.functions import MAX_FACTORIAL, Diff
+from autograder.algebra.building.library import BINDERS, CALLS, FUNCTIONS, WrongArguments
 from autograder.algebra.building.numeric import LARGEST
 from autograder.algebra.building.running_index import Running
 from autograder.algebra.building.sizes import bits, is_in_range
@@ -35,50 +25,25 @@ class Applied(Running):
     def _matrix(self, node: Node, depth: int) -> Any:
         raise NotImplementedError
 
-    def _interval(self, node: Node, depth: int) -> Any:
-        raise NotImplementedError
-
-    def _end(self, node: Node, depth: int) -> Any:
-        raise NotImplementedError
-
-    def _link(self, sign: str, left: Any, right: Any, node: Node) -> Any:
-        raise NotImplementedError
-
     def _call(self, node: Node, depth: int) -> Any:
         word, args = node.token.text, node.children
         if word in BINDERS and word not in self.functions:
             return self._bind(node, depth)
         if word == "Matrix" and len(args) == 1 and args[0].kind == "list":
             return self._matrix(args[0], depth)
-        if word == "EmptySet" and not args:
-            return composites.FiniteSet()
-        if word in INTERVALS:
-            return self._interval_call(node, depth)
         if word == "diff" or word == "Derivative":
             return self._derivative(node, depth)
-        if word in LIMITS and word not in self.functions:
-            return self._limit(node, depth)
         return self._apply(word, [self.build(argument, depth) for argument in args], node)
 
     def _apply(self, word: str, values: list[Any], node: Node) -> Any:
-        if word in RELATIONS:
-            self._count(word, 2, 2, values, node)
-            return self._link(RELATIONS[word], values[0], values[1], node)
         if word in self.functions:
             least, most, function = self.functions[word]
-            numbers = True
-        elif word in CONSTRUCTORS:
-            least, most, function = CONSTRUCTORS[word]
-            numbers = False
         elif word in CALLS:
             raise self.fail(f"{word} cannot be used like this", node)
         else:
             least, most, function = 1, 10, sympy.Function(word)
-            numbers = True
         self._count(word, least, most, values, node)
-        for value in values if numbers else ():
-            if not isinstance(value, sympy.Expr | sympy.MatrixBase):
-                raise self.fail(f"{word} takes numbers, not {a_kind(value)}", node)
+        for value in values:
             if isinstance(value, sympy.MatrixBase) and word not in _OF_MATRICES:
                 raise self.fail(f"{word} takes numbers, not a matrix", node)
         if word in _EXPONENTIALS and values[0].is_number and not is_in_range(values[0], LARGEST):
@@ -97,15 +62,6 @@ class Applied(Running):
             count = f"{least} to {most}" if most > least else least
             raise self.fail(f"{word} takes {count} argument{'s' * (most > 1)}", node)
 
-    def _interval_call(self, node: Node, depth: int) -> Any:
-        opening, closing = INTERVALS[node.token.text]
-        self._count(node.token.text, 2, 4, node.children, node)
-        flags = [self.build(flag, depth) for flag in node.children[2:]]
-        opening = "(" if sympy.true in flags[:1] else opening
-        closing = ")" if sympy.true in flags[1:] else closing
-        whole = Node("interval", node.token, node.children[:2], (opening, closing))
-        return self._interval(whole, depth)
-
     def _derivative(self, node: Node, depth: int) -> Any:
         least, most, _ = self.functions.get("diff", FUNCTIONS["diff"])
         variables: list[Node] = []
@@ -120,20 +76,9 @@ class Applied(Running):
             else:
                 variables.append(argument)
         self._count(node.token.text, least, most, (node, *variables), node)
-        inner = self.number(node.children[0], depth)
+        inner = self.build(node.children[0], depth)
         values = [self.build(variable, depth) for variable in variables]
         if isinstance(inner, sympy.MatrixBase) or not all(v.is_Symbol for v in values):
             raise self.fail("differentiate with respect to a variable: diff(f, x)", variables[0])
         self.pending = True
         return Diff(inner, *values)
-
-    def _limit(self, node: Node, depth: int) -> Any:
-        self._count(node.token.text, 3, 4, node.children, node)
-        inner, variable = (self.number(child, depth) for child in node.children[:2])
-        if isinstance(inner, sympy.MatrixBase) or not variable.is_Symbol:
-            raise self.fail("write limit(f, x, a)", node.children[1])
-        side = node.children[3].token.text if len(node.children) > 3 else "+"
-        if side not in ("+", "-"):
-            raise self.fail("write limit(f, x, a)", node.children[3])
-        self.pending = True
-        return Limit(inner, variable, self._end(node.children[2], depth), sympy.Symbol(side))

@@ -7,7 +7,6 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.building import composites
 from autograder.algebra.building.library import CALLS
 from autograder.algebra.building.scope import Scope
 from autograder.algebra.building.sizes import (
@@ -21,6 +20,10 @@ from autograder.algebra.reading.tree import Node
 
 UNDEFINED = (sympy.zoo, sympy.nan, sympy.oo, -sympy.oo)
 _UNDEFINED_TYPES = frozenset(map(type, UNDEFINED))
+
+
+# What is written with the signs of formulas and is none.
+STATEMENTS = {"relation": "an equation", "list": "a list", "tuple": "a list"}
 
 
 class Construction:
@@ -42,8 +45,7 @@ class Construction:
         self.functions = functions
         self.bound: dict[str, sympy.Expr] = {}  # what running indices stand for
         self.built = 0
-        self.cancelled: list[sympy.Expr] = []  # what was divided by and is seen no more
-        self.pending = False  # whether there is a derivative or limit that is not carried out
+        self.pending = False  # whether there is a derivative that is not carried out
 
     def fail(self, reason: str, node: Node) -> ParseError:
         """Return the error that points at `node`."""
@@ -61,13 +63,6 @@ class Construction:
         value = getattr(self, f"_{node.kind}")(node, depth + 1)
         if type(value) in _UNDEFINED_TYPES:
             raise self.fail("this is not defined", node)
-        return value
-
-    def number(self, node: Node, depth: int) -> Any:
-        """Build something to compute with: an expression or a matrix."""
-        value = self.build(node, depth)
-        if not isinstance(value, sympy.Expr | sympy.MatrixBase):
-            raise self.fail(f"expected a number or a formula, not {a_kind(value)}", node)
         return value
 
     # ---- one method per kind of node
@@ -103,12 +98,6 @@ class Construction:
     def with_index(self, node: Node) -> Any:
         """Return what a running index, or a name with one as subscript, stands for."""
         raise NotImplementedError
-
-
-def a_kind(value: Any) -> str:
-    """Say what `value` is, with an article."""
-    kind = composites.kind(value)
-    return f"an {kind}" if kind[0] in "aei" else f"a {kind}"
 
 
 def hashable(value: Any) -> Any:

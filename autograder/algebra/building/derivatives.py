@@ -1,31 +1,23 @@
-"""Derivatives and limits that are carried out once a formula is read."""
+"""Derivatives that are carried out once a formula is read."""
 
 from __future__ import annotations
 
 import sympy
 
 from autograder.algebra.building.construction import UNDEFINED
-from autograder.algebra.building.functions import Diff, Limit
+from autograder.algebra.building.functions import Diff
 from autograder.algebra.building.running_index import as_index
 from autograder.algebra.building.sizes import is_in_range, is_larger
-from autograder.algebra.deadlines import killable
 from autograder.algebra.reading.errors import ParseError
 
 MAX_DIFFERENTIATED = 1000  # nodes
-LIMIT_SECONDS = 1.0  # of processor time
-_LIMIT = "autograder.algebra.building.derivatives:limit"
 
 
 def differentiate(expr: sympy.Expr, text: str = "") -> sympy.Expr:
-    """Carry out the derivatives and limits in `expr`, the innermost first."""
-    if not expr.has(Diff, Limit):
+    """Carry out the derivatives in `expr`, the innermost first."""
+    if not expr.has(Diff):
         return expr
     args = [differentiate(argument, text) for argument in expr.args]
-    if isinstance(expr, Limit):
-        found = killable.run(_LIMIT, *args, seconds=LIMIT_SECONDS)
-        if found is None:
-            raise ParseError("this limit could not be found", text)
-        return _checked(found, text)
     if not isinstance(expr, Diff):
         return _checked(expr.func(*args), text)
     inner, variables = args[0], args[1:]
@@ -59,14 +51,3 @@ def _checked(expr: sympy.Expr, text: str) -> sympy.Expr:
     if expr.is_number and not is_in_range(expr):
         raise ParseError("this number is too large", text)
     return expr
-
-
-def limit(
-    inner: sympy.Expr, variable: sympy.Symbol, at: sympy.Expr, side: sympy.Symbol
-) -> sympy.Expr | None:
-    """Find a limit, from above unless `side` is ``-``; None where there is no finite one.
-
-    Only ever called in the second process, since sympy may look for one for ever.
-    """
-    found = sympy.limit(inner, variable, at, side.name)
-    return found if found.is_finite and not found.has(sympy.Limit) else None

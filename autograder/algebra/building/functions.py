@@ -22,18 +22,6 @@ class Diff(sympy.Function):  # type: ignore[misc]  # sympy is untyped
         return rf"\frac{{\partial}}{{{variables}}} \left({printer.doprint(self.args[0])}\right)"
 
 
-class Limit(sympy.Function):  # type: ignore[misc]
-    """A limit as written, ``Limit(f, x, a, side)``; `differentiate` carries it out."""
-
-    def _sympystr(self, printer: Any) -> str:
-        return f"limit({', '.join(printer.doprint(argument) for argument in self.args[:3])})"
-
-    def _latex(self, printer: Any) -> str:
-        inner, variable, at, side = self.args
-        to = printer.doprint(at) + (f"^{side}" if side.name == "-" else "")
-        return rf"\lim_{{{printer.doprint(variable)} \to {to}}} {printer.doprint(inner)}"
-
-
 class _Extremum(sympy.Function):  # type: ignore[misc]
     # sympy's Max compares every pair of arguments, which can take long or fail.
     sign: int
@@ -210,6 +198,10 @@ class ImaginaryPart(_RealFunction):
 
 class Vector(sympy.Symbol):  # type: ignore[misc]
     """A name that stands for a column of numbers."""
+
+
+class Undeclared(sympy.Symbol):  # type: ignore[misc]
+    """A name that stands for a number or a matrix: nobody has said which."""
 
 
 class Permutation(sympy.Symbol):  # type: ignore[misc]

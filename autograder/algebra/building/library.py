@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import sympy
 
-from autograder.algebra.building import composites
 from autograder.algebra.building import functions as own
 
 MAX_DETERMINANT = 4
@@ -103,9 +101,6 @@ CONSTANTS = {
     "infinity": sympy.oo,
     "infty": sympy.oo,
     "inf": sympy.oo,
-    "True": sympy.true,
-    "False": sympy.false,
-    "EmptySet": composites.FiniteSet(),
 }
 
 # name: (least number of arguments, most, what it makes of them)
@@ -179,33 +174,5 @@ FUNCTIONS |= {alias: FUNCTIONS[name] for alias, name in _ALIASES.items()}
 # These are read by the builder, which must see their arguments before they are built.
 BINDERS = ("sum", "Sum", "product", "prod", "Product")
 
-LIMITS = ("limit", "Limit")
-
-# Kinds of answer other than expressions and matrices.
-CONSTRUCTORS: dict[str, tuple[int, int, Maker]] = {
-    "FiniteSet": (0, 100, composites.FiniteSet),
-    "Union": (1, 20, lambda *sets: functools.reduce(composites.Union, sets)),
-    "Intersection": (1, 20, lambda *sets: functools.reduce(composites.Intersection, sets)),
-    "Complement": (2, 2, composites.Difference),
-    "And": (1, 20, composites.Conjunction),
-    "Or": (1, 20, composites.Disjunction),
-    "Not": (1, 1, composites.Negation),
-    "Implies": (2, 2, lambda a, b: composites.Disjunction(composites.Negation(a), b)),
-    "Xor": (
-        2,
-        2,
-        lambda a, b: composites.Disjunction(
-            composites.Conjunction(a, composites.Negation(b)),
-            composites.Conjunction(composites.Negation(a), b),
-        ),
-    ),
-}
-RELATIONS = {"Eq": "=", "Ne": "!=", "Lt": "<", "Le": "<=", "Gt": ">", "Ge": ">="}
-INTERVALS = {
-    "Interval": ("[", "]"),
-    "Interval.Lopen": ("(", "]"),
-    "Interval.Ropen": ("[", ")"),
-    "Interval.open": ("(", ")"),
-}
 # All that starts a call when a bracket follows.
-CALLS = (*FUNCTIONS, *BINDERS, *LIMITS, *CONSTRUCTORS, *RELATIONS, *INTERVALS, "Matrix", "EmptySet")
+CALLS = (*FUNCTIONS, *BINDERS, "Matrix")

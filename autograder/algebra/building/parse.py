@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
@@ -9,21 +10,19 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.building import composites
 from autograder.algebra.building.builder import Builder
-from autograder.algebra.building.construction import a_kind
+from autograder.algebra.building.construction import STATEMENTS
 from autograder.algebra.building.derivatives import differentiate
-from autograder.algebra.building.functions import Diff, Limit
 from autograder.algebra.building.library import CALLS, FUNCTIONS
 from autograder.algebra.building.scope import Scope, plain_name
 from autograder.algebra.building.sizes import MAX_CELLS
+from autograder.algebra.building.undeclared import left_open
 from autograder.algebra.deadlines.guard import within
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.grammar import read_tree
 from autograder.algebra.reading.tree import Node
 
 _ALL_CALLS = frozenset(CALLS)
-_SIGNS = {"relation": "an equation", "interval": "an interval", "list": "a list", "set": "a set"}
 
 
 def _late() -> Any:
@@ -38,6 +37,8 @@ def parse(
     implicit: bool = False,
     assumptions: Mapping[str, str] | None = None,
     ranges: Mapping[str, str] | None = None,
+    open_functions: bool = False,
+    symbols: Iterable[str] = (),
 ) -> sympy.Expr:
     r"""Read a formula.
 
@@ -56,6 +57,10 @@ def parse(
     ranges : mapping of str to str, optional
         For an index, or ``"*"`` for every one, where it ends if a sum does not say so: with
         ``{"*": "n"}`` one may write ``\sum_j p_j`` and ``sum(p_j, j)``.
+    open_functions : bool
+        Whether a name that nobody declared makes a function when a bracket follows: ``f(x)``.
+    symbols : iterable of str
+        Names that then are no functions.
 
     Returns
     -------
@@ -77,7 +82,17 @@ def parse(
         p1*(1 - q1)
                 ^
     """
-    expr, pending = _read(text, names, implicit, assumptions, None, ranges)
+    expr, pending = _read(
+        text,
+        names,
+        implicit,
+        assumptions,
+        None,
+        ranges,
+        open_functions,
+        symbols,
+        may_stay_open=True,
+    )
     return differentiate(expr, text) if pending else expr
 
 
@@ -135,87 +150,6 @@ def read_back(expr: sympy.Expr) -> str:
 
 
 @within(_late)
-def parse_any(
-    text: str,
-    names: Iterable[str] | None = None,
-    *,
-    implicit: bool = False,
-    assumptions: Mapping[str, str] | None = None,
-    ranges: Mapping[str, str] | None = None,
-    open_functions: bool = False,
-    symbols: Iterable[str] = (),
-) -> Any:
-    r"""Read an answer of any kind: a formula, equation, inequality, list, set, interval, matrix.
-
-    Parameters
-    ----------
-    text : str
-        As for `parse`, and ``x = 2``, ``0 <= x < 1``, ``x < 1 or x > 2``, ``[1, 2]``, ``{1, 2}``,
-        ``(0, 1] ∪ {3}``, ``Matrix([[a, b], [c, d]])``, ``\begin{bmatrix} a & b \end{bmatrix}``.
-    names, implicit, assumptions, ranges
-        As for `parse`.
-    open_functions : bool
-        Whether a name that nobody declared makes a function when a bracket follows: ``f(x)``.
-    symbols : iterable of str
-        Names that then are no functions.
-
-    Returns
-    -------
-    sympy object
-        `kind` says which.
-
-    Raises
-    ------
-    ParseError
-        As for `parse`.
-
-    Examples
-    --------
-    >>> parse_any("x^2 = 2x", implicit=True)
-    Eq(x**2, 2*x)
-    >>> parse_any(r"\begin{pmatrix} a & 1 \\ 0 & a^2 \end{pmatrix}")
-    Matrix([
-    [a,    1],
-    [0, a**2]])
-    """
-    for sign in ("±", r"\pm"):
-        if isinstance(text, str) and sign in text:
-            both = [text.replace(sign, one.ljust(len(sign))) for one in "+-"]
-            names = None if names is None else tuple(names)
-            reading: dict[str, Any] = {
-                "implicit": implicit,
-                "assumptions": assumptions,
-                "ranges": ranges,
-            }
-            reading |= {"open_functions": open_functions, "symbols": tuple(symbols)}
-            return _either(*(parse_any(one, names, **reading) for one in both))
-    value, pending = _read(
-        text, names, implicit, assumptions, None, ranges, open_functions, symbols, any_kind=True
-    )
-    return _carried_out(value, text) if pending else value
-
-
-def _either(above: Any, below: Any) -> Any:
-    """Return what ``x = ±2`` or ``±2`` says: one of two statements, or both numbers."""
-    if isinstance(above, sympy.Expr):
-        return composites.FiniteSet(above, below)
-    if composites.kind(above) in ("equation", "inequality", "statement"):
-        return composites.Disjunction(above, below)
-    raise ParseError(f"± cannot stand in a {composites.kind(above)}")
-
-
-def _carried_out(value: Any, text: str) -> Any:
-    if isinstance(value, sympy.MatrixBase):
-        return value.applyfunc(lambda cell: differentiate(cell, text))
-    if isinstance(value, sympy.Expr) or not value.has(Diff, Limit):
-        return differentiate(value, text) if isinstance(value, sympy.Expr) else value
-    args = [_carried_out(argument, text) for argument in value.args]
-    if isinstance(value, sympy.core.relational.Relational):
-        return value.func(*args, evaluate=False)
-    return value.func(*args)
-
-
-@within(_late)
 def read(
     text: object,
     names: Iterable[str] | None = None,
@@ -239,9 +173,9 @@ def _read(
     open_functions: bool = False,
     symbols: Iterable[str] = (),
     *,
-    any_kind: bool = False,
+    may_stay_open: bool = False,
 ) -> tuple[Any, bool]:
-    """Return what `text` says, and whether derivatives or limits in it are to be carried out."""
+    """Return what `text` says, and whether derivatives in it are to be carried out."""
     scope = Scope(names, assumptions or {}, ranges)
     known: Mapping[str, Any] = FUNCTIONS
     if functions or scope.functions or scope.has_delta:
@@ -255,38 +189,37 @@ def _read(
         words=scope.words.union(map(plain_name, symbols)),
         open_functions=open_functions,
     )
-    if not any_kind and tree.kind in _SIGNS:
-        raise ParseError(
-            f"expected one expression, not {_SIGNS[tree.kind]}", str(text), tree.token.position
-        )
-    try:
-        builder = Builder(str(text), scope, known)
-        value = builder.build(tree)
-    except ParseError:
-        raise
-    except Exception as error:
-        # sympy raises many kinds of exception when an expression makes no sense to it.
-        raise ParseError("this cannot be read as a formula", str(text)) from error
-    if not any_kind and not isinstance(value, sympy.Expr):
-        kind = composites.kind(value)
-        raise ParseError(f"expected one expression, not a {kind}", str(text), tree.token.position)
-    return value, builder.pending
+    if tree.kind in STATEMENTS:
+        reason = f"expected one expression, not {STATEMENTS[tree.kind]}"
+        raise ParseError(reason, str(text), tree.token.position)
+    make = _built_open if may_stay_open else _built
+    return make(tree, str(text), scope, known)
 
 
-@within(_late)
-def build(tree: Node, text: str, scope: Scope) -> sympy.Expr:
-    """Return the expression that a tree, or a part of one, says; derivatives stay as written."""
+def _built_open(tree: Node, text: str, scope: Scope, known: Mapping[str, Any]) -> tuple[Any, bool]:
+    """Build a tree; what nobody declared stays open where it may stand for matrices."""
+    names = None if scope.names is None else scope.names.values()
+    if opened := left_open(tree, names, scope.declared):
+        with contextlib.suppress(ParseError):  # max(A, B), say: these are numbers
+            return _built(tree, text, scope.opened(opened), known)
+    return _built(tree, text, scope, known)
+
+
+def _built(tree: Node, text: str, scope: Scope, known: Mapping[str, Any]) -> tuple[Any, bool]:
     try:
-        value = Builder(text, scope, FUNCTIONS).build(tree)
+        builder = Builder(text, scope, known)
+        return builder.build(tree), builder.pending
     except ParseError:
         raise
     except Exception as error:
         # sympy raises many kinds of exception when an expression makes no sense to it.
         raise ParseError("this cannot be read as a formula", text) from error
-    if not isinstance(value, sympy.Expr):
-        reason = f"expected one expression, not {a_kind(value)}"
-        raise ParseError(reason, text, tree.token.position)
-    return value
+
+
+@within(_late)
+def build(tree: Node, text: str, scope: Scope) -> sympy.Expr:
+    """Return the expression that a tree, or a part of one, says; derivatives stay as written."""
+    return _built(tree, text, scope, FUNCTIONS)[0]
 
 
 def _number_text(value: Real) -> str:

@@ -29,7 +29,7 @@ class Running(Construction):
         if index.kind != "name":
             raise self.fail("expected the name of the running index", index)
         if len(parts) == 4:
-            low, high = self.number(parts[2], depth), self.number(parts[3], depth)
+            low, high = self.build(parts[2], depth), self.build(parts[3], depth)
         else:
             low, high = self._range(index, node)
         add = word.lower() == "sum"
@@ -72,7 +72,7 @@ class Running(Construction):
         hidden = self.bound.get(index.text)
         self.bound[index.text] = value
         try:
-            term = self.number(body, depth)
+            term = self.build(body, depth)
         finally:
             del self.bound[index.text]
             if hidden is not None:
@@ -89,7 +89,7 @@ class Running(Construction):
         """Return an index as a number, an expression with whole numbers, or a name's text."""
         if node.kind == "name" and node.token.text not in self.bound:
             return node.token.text
-        value = self.number(node, depth)
+        value = self.build(node, depth)
         if value.is_Integer:
             return value
         whole = {s: sympy.Symbol(s.name, integer=True) for s in value.free_symbols if s.is_Symbol}

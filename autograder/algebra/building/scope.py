@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 import functools
 import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import sympy
 
-from autograder.algebra.building.functions import Vector
+from autograder.algebra.building.functions import Undeclared, Vector
 from autograder.algebra.building.library import CONSTANTS, FUNCTIONS
 from autograder.algebra.reading.preview import say_derivative
 
@@ -26,6 +27,7 @@ ASSUMPTIONS = [
     "vector",
     "function",
 ]
+_OPEN = "open"  # what is assumed of a name that may be a number or a matrix, see `undeclared`
 
 
 _DELTA = re.compile(r"delta_([i-n])([i-n])")
@@ -81,6 +83,17 @@ class Scope:
         declared = {plain_name(name) for name in self._assumptions} - {"*"}
         return frozenset((self.names or {}).keys() | declared) - self.functions
 
+    @property
+    def declared(self) -> Collection[str]:
+        """The names of which something is known; ``"*"`` for all."""
+        return self._assumptions.keys()
+
+    def opened(self, names: Collection[str]) -> Scope:
+        """Return the same, with names that may be those of matrices."""
+        scope = copy.copy(self)
+        scope._assumptions = self._assumptions | {name: [_OPEN] for name in names}
+        return scope
+
     def find(self, word: str) -> sympy.Expr | None:
         """Return the symbol or constant called `word`, None if there is none.
 
@@ -92,14 +105,14 @@ class Scope:
         if (delta := _DELTA.fullmatch(word)) and (declared or self.names is None):
             return sympy.KroneckerDelta(*(sympy.Symbol(i, integer=True) for i in delta.groups()))
         if declared and self.names:
-            return self._symbol(self.names[plain_name(word)])
+            return self.symbol(self.names[plain_name(word)])
         if word in self._assumptions and self.names is None:
-            return self._symbol(word)
+            return self.symbol(word)
         if word == "I" and self._has_matrices:
             return sympy.S.One
         if word in CONSTANTS:
             return CONSTANTS[word]
-        return self._symbol(word) if self.names is None and word not in FUNCTIONS else None
+        return self.symbol(word) if self.names is None and word not in FUNCTIONS else None
 
     def find_base(self, word: str) -> bool:
         """Whether ``p_k`` may be written for a running index k, `word` being ``p``."""
@@ -118,7 +131,7 @@ class Scope:
         last = self._ranges.get(index, self._ranges.get("*"))
         if last is None:
             return None
-        return sympy.Integer(last) if last.isdigit() else self._symbol(last)
+        return sympy.Integer(last) if last.isdigit() else self.symbol(last)
 
     def nearest(self, word: str) -> str:
         """Return a hint for an unknown `word`."""
@@ -131,7 +144,8 @@ class Scope:
             return f"did you mean {close[0]}?"
         return f"the names are {', '.join(names.values())}" if names else "no names are expected"
 
-    def _symbol(self, name: str) -> sympy.Symbol:
+    def symbol(self, name: str) -> sympy.Symbol:
+        """Return the symbol called `name`, with what is known of it."""
         return _symbol(name, *self._assumptions.get(name, self._assumptions.get("*", ["real"])))
 
 
@@ -139,6 +153,8 @@ class Scope:
 def _symbol(name: str, *words: str) -> sympy.Symbol:
     if "vector" in words:
         return Vector(name, commutative=False)
+    if _OPEN in words:
+        return Undeclared(name, commutative=False)
     if "matrix" in words:
         return sympy.Symbol(name, commutative=False)
     return sympy.Symbol(name, **dict.fromkeys(words, True))

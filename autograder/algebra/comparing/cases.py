@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import sympy
 
-from autograder.algebra.building.functions import Max, Min, Vector
+from autograder.algebra.building.functions import Ceiling, Floor, Max, Min, Vector
 from autograder.algebra.comparing.ingredients import PIECES
 from autograder.algebra.comparing.proof import is_zero
 from autograder.algebra.comparing.verdict import Verdict
@@ -98,6 +98,30 @@ def opened(expr: sympy.Expr) -> sympy.Expr:
         if expr == before:
             break
     return expr
+
+
+def by_sizes(expr: sympy.Expr) -> sympy.Expr:
+    """Write maxima and minima with sizes, and what is rounded up as something rounded down.
+
+    >>> x, y = sympy.symbols("x y", real=True)
+    >>> by_sizes(Max(x, y)), by_sizes(Ceiling(x))
+    (x/2 + y/2 + Abs(x - y)/2, -floor(-x))
+    """
+    for extreme in (Max, Min):
+        expr = expr.replace(extreme, functools.partial(_half_the_sum, extreme.sign))
+    expr = expr.replace(Ceiling, lambda inner: -Floor(-inner))
+    return expr.replace(Floor, _rounded_down)
+
+
+def _rounded_down(inner: sympy.Expr) -> sympy.Expr:
+    """Take whole numbers out."""
+    terms = sympy.Add.make_args(sympy.expand_mul(inner, deep=False))
+    whole = sympy.Add(*(term for term in terms if term.is_integer))
+    return whole + Floor(inner - whole)
+
+
+def _half_the_sum(sign: int, *values: sympy.Expr) -> sympy.Expr:
+    return functools.reduce(lambda a, b: (a + b + sign * sympy.Abs(a - b)) / 2, values)
 
 
 def _without_common_factor(extreme: type[sympy.Function], *values: sympy.Expr) -> sympy.Expr:

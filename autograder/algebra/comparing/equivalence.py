@@ -10,7 +10,15 @@ import sympy
 from autograder.algebra.building.functions import Norm
 from autograder.algebra.building.scope import plain_name
 from autograder.algebra.building.sizes import MAX_NODES, is_larger
-from autograder.algebra.comparing.cases import coincidences, opened, signs, together, unified
+from autograder.algebra.building.undeclared import as_numbers, undeclared
+from autograder.algebra.comparing.cases import (
+    by_sizes,
+    coincidences,
+    opened,
+    signs,
+    together,
+    unified,
+)
 from autograder.algebra.comparing.ingredients import PIECES, Survey, is_complex, same_symbols
 from autograder.algebra.comparing.matrices import Ambiguous, has_matrices, is_identity, pairs
 from autograder.algebra.comparing.search import Search
@@ -18,17 +26,16 @@ from autograder.algebra.comparing.vectors import OPAQUE, vectors_in
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deadlines.guard import within
 
-__all__ = ["Verdict", "equal"]
-
 MAX_MATRIX_NODES = 60  # of formulas in which names stand for matrices
 EXTREME = 10**6  # numbers beyond it may hide what no point tried can show
 
 
-def _late() -> Verdict:
+def too_late() -> Verdict:
+    """Return the verdict on what takes too long."""
     return Verdict(None, "undecided: this takes too long")
 
 
-@within(_late)
+@within(too_late)
 def equal(a: Any, b: Any, *, assumptions: Mapping[str, str] | None = None) -> Verdict:
     """Compare two expressions or two matrices, as `parse` and `parse_matrix` make them.
 
@@ -45,6 +52,8 @@ def equal(a: Any, b: Any, *, assumptions: Mapping[str, str] | None = None) -> Ve
         return _equal_matrices(a, b, assumptions)
     if a == b and assumptions is None:
         return Verdict(True, "proved")
+    if open_names := undeclared(a, b):
+        return _equal_if_declared(a, b, open_names, assumptions)
     if unclear := _unclear_names(a, b):
         return Verdict(None, f"undecided: {unclear} is a number in one and a matrix in the other")
     a, b = same_symbols(a, b, assumptions)
@@ -52,6 +61,19 @@ def equal(a: Any, b: Any, *, assumptions: Mapping[str, str] | None = None) -> Ve
         return Verdict(True, "proved")
     cases = list(coincidences(a, b))
     return together(_equal(*case) for case in cases)
+
+
+def _equal_if_declared(
+    a: sympy.Expr, b: sympy.Expr, names: set[sympy.Symbol], assumptions: Mapping[str, str] | None
+) -> Verdict:
+    """Compare formulas with names that may stand for numbers or for matrices."""
+    if a == b or (not _unclear_names(a, b) and _equal(a, b).equal):
+        return Verdict(True, "proved")
+    verdict = equal(as_numbers(a), as_numbers(b), assumptions=assumptions)
+    if not verdict.equal:
+        return verdict
+    which = " and ".join(sorted({symbol.name for symbol in names}))
+    return Verdict(None, f"undecided: nobody has said whether {which} are numbers or matrices")
 
 
 def _equal(a: sympy.Expr, b: sympy.Expr) -> Verdict:
@@ -78,6 +100,8 @@ def _equal_numbers(a: sympy.Expr, b: sympy.Expr, survey: Survey) -> Verdict:
             return _equal(a, same)
         if cases := list(signs(a, b)):
             return together(_equal(*case) for case in cases)
+        if (sides := (by_sizes(a), by_sizes(b))) != (a, b):
+            return _equal(*sides)
         return Verdict(None, "undecided: equal at the points tried, but defined in pieces")
     if _extremes(a) != _extremes(b):
         return Verdict(None, "undecided: equal at the points tried, but with extreme numbers")

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import sympy
 
 from autograder.algebra.building.functions import Atan2, Ceiling, Factorial, Floor, Max, Min
-from autograder.algebra.building.parse import parse
-from autograder.algebra.building.scope import plain_name
+from autograder.algebra.building.scope import Scope, plain_name
 
 # Constant or linear in pieces: points on one side of a bend alone say nothing about the other.
 PIECES = (sympy.Abs, Max, Min, sympy.sign, sympy.Heaviside, Floor, Ceiling, Atan2)
@@ -29,6 +28,8 @@ class Survey:
         Whether something may change its form far from zero: |x + 10⁶|, √((x + 10⁶)²).
     general : bool
         Whether there is a power with symbols in base and exponent.
+    steps : bool
+        Whether something is rounded up or down.
     runs : bool
         Whether there is a sum or product with a running index.
     nested : bool
@@ -42,7 +43,7 @@ class Survey:
     def __init__(self, a: sympy.Expr, b: sympy.Expr, most: int) -> None:
         self.whole: set[sympy.Symbol] = set()
         self.indices: set[sympy.Symbol] = set()
-        self.wide = self.general = self.runs = self.too_large = False
+        self.wide = self.general = self.steps = self.runs = self.too_large = False
         self.nested = self.imaginary = False
         self._found: set[sympy.Symbol] = set()
         self._bound = False
@@ -82,6 +83,7 @@ class Survey:
                 self.wide = True
         elif isinstance(node, PIECES):
             self.wide = True
+            self.steps |= isinstance(node, Floor | Ceiling)
         elif isinstance(node, Factorial):
             self.whole |= node.free_symbols
         elif isinstance(node, sympy.Sum | sympy.Product):
@@ -108,10 +110,10 @@ def same_symbols(
         (s for s in a.free_symbols | b.free_symbols if s.is_Symbol), key=lambda s: s.name
     )
     known: dict[str, sympy.Symbol] = {}
+    scope = None if assumptions is None else Scope(None, assumptions)
     for symbol in symbols:
-        if assumptions is not None:
-            replacement: sympy.Expr = parse(symbol.name, [symbol.name], assumptions=assumptions)
-            known.setdefault(plain_name(symbol.name), replacement)
+        if scope:
+            known.setdefault(plain_name(symbol.name), scope.symbol(symbol.name))
         known.setdefault(plain_name(symbol.name), symbol)
     renaming = {s: known[plain_name(s.name)] for s in symbols if s != known[plain_name(s.name)]}
     if not renaming:

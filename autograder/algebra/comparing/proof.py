@@ -129,6 +129,8 @@ class _Field:
         else:
             if expr.is_Pow:
                 self._collect(expr.base)
+            elif _is_size(expr):
+                self._collect(expr.args[0])
             for unit, power in _powers(expr).items():
                 self._fineness[unit] = math.lcm(self._fineness.get(unit, 1), power.q)
             if expr.func in _TRIGONOMETRIC:
@@ -178,6 +180,8 @@ class _Field:
             fineness, power = 2, self._number(-1)
         elif exponent == 1 and (base.is_Add or base.is_Rational):
             fineness, power = self._fineness[unit], self._write(base)
+        elif _is_size(base) and exponent == 1:  # |x|² is x²
+            fineness, power = 2 * self._fineness[unit], self._raise(self._write(base.args[0]), 2)
         else:
             return polynomial
         place = list(self._fineness).index(unit)
@@ -237,6 +241,10 @@ class _Field:
         if self._work > MAX_PRODUCTS:
             raise _TooLarge
         return left * right
+
+
+def _is_size(expr: sympy.Expr) -> bool:
+    return isinstance(expr, sympy.Abs) and bool(expr.args[0].is_extended_real)
 
 
 def _powers(expr: sympy.Expr) -> Powers:

@@ -33,6 +33,7 @@ FAR = 5  # every fifth point has indices and ends of sums that lie far away,
 FAR_END, FAR_NESTED = 60, 5  # at most so far
 MAX_SPECIAL = 4  # symbols; more make too many special points
 _SPECIAL: tuple[_Exact, ...] = ((-2, 0), (2, 0), (1, -1))
+_STEPS: tuple[_Exact, ...] = ((-1, 1), (1, 0), (3, 0), (6, 0), (3, -1))
 
 
 class Search:
@@ -57,7 +58,7 @@ class Search:
             return Verdict(True, "proved")
         if not self.symbols:
             return Verdict(True, "numeric")
-        self._agree(self._special_points(), len(_SPECIAL) ** MAX_SPECIAL)
+        self._agree(self._special_points(), len(_SPECIAL + _STEPS) ** MAX_SPECIAL)
         wanted = max(POINTS, 2 ** min(len(self.symbols) + 1, 5))
         if self.survey.wide and any(side.has(AppliedUndef, sympy.Indexed) for side in self.sides):
             wanted = SIGNED_POINTS
@@ -151,13 +152,18 @@ class Search:
         raise Undefined("needs too many digits")
 
     def _special_points(self) -> Iterator[_Place]:
-        """Yield points of a kind never drawn, where (a^b)^c and a^(b·c) part and are real."""
-        if not self.survey.general or len(self.symbols) > MAX_SPECIAL:
+        """Yield points of a kind hardly ever drawn.
+
+        There (a^b)^c and a^(b·c) part and are real; or quotients are whole numbers, where what is
+        rounded makes its steps.
+        """
+        survey = self.survey
+        if not (survey.general or survey.steps) or len(self.symbols) > MAX_SPECIAL:
             return
-        for values in itertools.product(_SPECIAL, repeat=len(self.symbols)):
+        special = _SPECIAL * survey.general + _STEPS * survey.steps
+        for values in itertools.product(special, repeat=len(self.symbols)):
             point = dict(zip(self.symbols, values, strict=True))
-            whole = self.survey.whole
-            if all(_is_allowed(s, *value, whole=s in whole) for s, value in point.items()):
+            if all(_is_allowed(s, *value, whole=s in survey.whole) for s, value in point.items()):
                 yield point, False
 
     def _draw(self, symbol: sympy.Symbol, attempt: int, *, negative: bool) -> _Exact:

@@ -2,8 +2,8 @@
 
 Reading, evaluating and proving count what they do and stop by themselves.  In between sympy
 builds sums, powers and functions of what a student wrote, and nobody has counted what that can
-take: a timer of the operating system ends it.  Timers belong to the main thread; a call from
-another thread is answered by the second process, which can be killed.
+take: a timer of the operating system ends it.  Timers belong to the main thread, in which graders
+judge: in others the bounds on the work are all there is.
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import ParamSpec, TypeVar, cast
-
-from autograder.algebra.deadlines import killable
+from typing import ParamSpec, TypeVar
 
 SECONDS = 2.0  # of processor time
 _TRIES = 2  # a machine that stood still for a moment, or loaded a library, must not decide
@@ -37,10 +35,6 @@ def within(late: Callable[[], R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
         def limited(*args: P.args, **kwargs: P.kwargs) -> R:
-            if threading.current_thread() is not threading.main_thread():
-                where = (function.__module__, function.__qualname__)
-                answer = killable.call(where, args, kwargs, seconds=SECONDS)
-                return cast("R", answer[1]) if answer else late()
             for _ in range(_TRIES):
                 with contextlib.suppress(Late), limit(SECONDS):
                     return function(*args, **kwargs)

@@ -107,7 +107,7 @@ class Cursor:
             return not self.bars or self.bars[-1] != self.token.text
         if self.token.kind == "command":
             return not self.token.text.startswith((r"\end", r"\rfloor", r"\rceil"))
-        return self.sees("(", "[", r"\{", "{", "¬", "√", "∂")
+        return self.sees("(", "[", "{", "√", "∂")
 
     def after_operand(self, last: Node | None = None) -> None:
         """Refuse what follows an operand, unless it is a product without a sign."""

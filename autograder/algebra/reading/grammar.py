@@ -2,7 +2,7 @@
 
 The tree says how a text was written and computes nothing.  Where an operand is expected and
 where an operator decides most of what a sign means: ``|`` opens or closes an absolute value, a
-bracket opens an interval or the arguments of a function.
+bracket holds together or opens the arguments of a function.
 
 `Cursor` moves over the tokens; `Operators`, `Operands` and `Reader` each add a level of grammar.
 """

@@ -26,7 +26,7 @@ class Operands(Operators):
         raise NotImplementedError
 
     def big_operator(self) -> Node:
-        """Read a sum, a product or a limit with what is written under it."""
+        """Read a sum or a product with what is written under it."""
         raise NotImplementedError
 
     def argument(self) -> Node:
@@ -48,14 +48,10 @@ class Operands(Operators):
             return self.big_operator() if token.text in BIG_OPERATORS else self.command()
         if self.sees("(", "["):
             return self.bracketed()
-        if self.sees("{"):
-            return self.group() if self.latex else self.set("}")
-        if self.sees(r"\{"):
-            return self.set(r"\}")
+        if self.latex and self.sees("{"):
+            return self.group()
         if self.sees("|", "‖"):
             return self.bar()
-        if self.sees("¬"):
-            return call("Not", self.next(), self.primary())
         if self.sees("√"):
             self.enter()
             root = call("sqrt", self.next(), self.primary())
@@ -110,38 +106,23 @@ class Operands(Operators):
         return items, self.next()
 
     def bracketed(self) -> Node:
-        """Read ``(…)``, ``[…]`` or an interval that is open at one end."""
+        """Read ``(…)`` or ``[…]``."""
         opened = self.next()
         if self.sees(_CLOSING[opened.text]) and opened.text == "(":
             self.fail(OPERAND)
-        items, closed = self.items((")", "]"), opened)
-        matching = closed.text == _CLOSING[opened.text]
-        if len(items) == 2 and not matching:
-            return Node("interval", opened, tuple(items), (opened.text, closed.text))
-        if not matching:
-            self.fail("this bracket was never opened", closed)
+        items, _ = self.items((_CLOSING[opened.text],), opened)
         if opened.text == "[":
             if self.latex and len(items) == 1:
                 return Node("group", opened, tuple(items))
             return Node("list", opened, tuple(items))
         return Node("group" if len(items) == 1 else "tuple", opened, tuple(items))
 
-    def set(self, closing: str) -> Node:
-        """Read the elements of a set."""
-        opened = self.next()
-        items, _ = self.items((closing,), opened)
-        return Node("set", opened, tuple(items))
-
     def name(self) -> Node:
         """Read a name, with its index or with the arguments of a call."""
         token = self.next()
-        if token.text == "not" and "not" not in self.words:
-            self.enter()
-            inner = self.statement() if self.sees("(") else self.relation()
-            self.leave()
-            return call("Not", token, inner)
         known = token.text in self.functions and token.text.replace("_", "") not in self.words
-        if known and token.text in _SQUARE and self.sees("["):
+        square = token.text in _SQUARE or token.text.startswith(EXPECTATION)
+        if known and square and self.sees("["):
             items, _ = self.items(("]",), self.next())
             return Node("call", token, tuple(items))
         if self.sees("⟦", "[") and token.text not in _BARE and self.is_index(token):
@@ -163,7 +144,7 @@ class Operands(Operators):
         """Read the arguments of a call."""
         opened = self.next()
         closing = _CLOSING[opened.text]
-        if self.sees(closing) and name.text not in ("FiniteSet", "EmptySet"):
+        if self.sees(closing):
             self.fail(OPERAND)
         items, _ = self.items((closing,), opened)
         return Node("call", name, tuple(items))

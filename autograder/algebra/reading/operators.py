@@ -1,4 +1,4 @@
-"""Operators, from the loosest to the tightest: logic, relations, sums, products, powers."""
+"""Operators, from the loosest to the tightest: relations, sums, products, powers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ from autograder.algebra.reading.cursor import Cursor
 from autograder.algebra.reading.lexer import Token
 from autograder.algebra.reading.tree import Node
 
-RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "≈", "∈")
-_LOGIC = {"and": "and", "or": "or", "∧": "and", "∨": "or"}
+RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "≈")
 _POSTFIX = {"!": "factorial", "ᵀ": "transpose", "%": "percent", "°": "degrees"}
-_SETS = {"∪": "union", "U": "union", "∩": "intersection", "&": "intersection", "∖": "difference"}
-_SET_KINDS = ("set", "interval", "tuple", "list", "union", "intersection", "difference", "group")
 
 
 class Operators(Cursor):
@@ -37,44 +34,15 @@ class Operators(Cursor):
         return node
 
     def statement(self) -> Node:
-        """Read relations, joined by ``and`` and ``or``."""
-        self.enter()
-        node = self.relation()
-        while self.token.text in _LOGIC and self.token.kind in ("operator", "name"):
-            token = self.next()
-            node = Node("logic", token, (node, self.relation()), (_LOGIC[token.text],))
-        self.leave()
-        return node
-
-    def relation(self) -> Node:
         """Read formulas, joined by ``=``, ``<`` and the like."""
-        first = self.ratio()
-        if not self.sees(*RELATIONS):
-            return first
+        self.enter()
+        first = self.sum()
         token, sides, marks = self.token, [first], []
         while self.sees(*RELATIONS):
             marks.append(self.next().text)
-            sides.append(self.ratio())
-        return Node("relation", token, tuple(sides), tuple(marks))
-
-    def ratio(self) -> Node:
-        """Read ``a : b``."""
-        first = self.sets()
-        if not self.sees(":"):
-            return first
-        token, terms = self.token, [first]
-        while self.sees(":"):
-            self.next()
-            terms.append(self.sets())
-        return Node("ratio", token, tuple(terms))
-
-    def sets(self) -> Node:
-        """Read unions, intersections and differences."""
-        node = self.sum()
-        while self.token.text in _SETS and node.kind in _SET_KINDS:
-            token = self.next()
-            node = Node(_SETS[token.text], token, (node, self.sum()))
-        return node
+            sides.append(self.sum())
+        self.leave()
+        return Node("relation", token, tuple(sides), tuple(marks)) if marks else first
 
     def sum(self) -> Node:
         """Read terms."""
@@ -92,9 +60,7 @@ class Operators(Cursor):
         while True:
             if self.sees("*", "/", "∘"):
                 marks.append(self.next().text)
-            elif self.starts_operand() and self.token.text not in _LOGIC:
-                if self.token.text in _SETS and children[-1].kind in _SET_KINDS:
-                    break
+            elif self.starts_operand():
                 self.after_operand(children[-1])
                 marks.append("*")
             else:

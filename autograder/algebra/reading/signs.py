@@ -61,7 +61,6 @@ WRITTEN = {
     "⌈": r"\lceil",
     "⌉": r"\rceil",
     "∞": "oo",
-    "∅": "EmptySet",
 }
 # Words that are never taken apart.
 WORDS = frozenset({"pi", "oo", "inf", "infty", "infinity", "and", "or", "not", "True", "False"})
@@ -76,8 +75,8 @@ DOUBLE_STRUCK = {
 }
 EXPECTATION = DOUBLE_STRUCK["E"]
 # What stands under these says where they begin and end.
-BIG_OPERATORS = {r"\sum": "Sum", r"\prod": "Product", r"\lim": "Limit"}
-BIG = {"Σ": r"\sum", "∑": r"\sum", "∏": r"\prod", "lim": r"\lim"}
+BIG_OPERATORS = {r"\sum": "Sum", r"\prod": "Product"}
+BIG = {"Σ": r"\sum", "∑": r"\sum", "∏": r"\prod"}
 
 COMMANDS = {
     r"\cdot": "*",
@@ -96,13 +95,6 @@ COMMANDS = {
     r"\ne": "!=",
     r"\neq": "!=",
     r"\approx": "≈",
-    r"\cup": "∪",
-    r"\cap": "∩",
-    r"\setminus": "∖",
-    r"\land": "∧",
-    r"\wedge": "∧",
-    r"\lor": "∨",
-    r"\vee": "∨",
     r"\|": "‖",
     r"\lVert": "‖",
     r"\rVert": "‖",
@@ -120,7 +112,6 @@ COMMANDS = {
     r"\cfrac": r"\frac",
     r"\dbinom": r"\binom",
     r"\tbinom": r"\binom",
-    r"\in": "∈",
     r"\%": "%",
     r"\to": "→",
     r"\rightarrow": "→",
@@ -129,8 +120,6 @@ COMMANDS = {
 }
 NAMED = {
     r"\infty": "oo",
-    r"\emptyset": "EmptySet",
-    r"\varnothing": "EmptySet",
     r"\varepsilon": "epsilon",
     r"\vartheta": "theta",
     r"\varphi": "phi",

@@ -20,8 +20,7 @@ class Node(NamedTuple):
         Where it stands; the name of a ``call``.
     children : tuple of Node
     marks : tuple of str
-        The operators between the children of a ``chain`` or ``relation``; the brackets of an
-        ``interval``.
+        The operators between the children of a ``chain`` or ``relation``.
     """
 
     kind: str
