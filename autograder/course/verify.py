@@ -21,9 +21,11 @@ from autograder.course.proofs.follow_through import carried_problems
 from autograder.course.proofs.function_proofs import as_student, function_problems
 from autograder.course.proofs.helpers import helpers_path, helpers_problems, imports_problems
 from autograder.course.proofs.helping import helping_problems
-from autograder.course.proofs.part_proofs import needed, part_problems, sample_problems
+from autograder.course.proofs.part_proofs import needed, part_problems, sample_problems, unsaid
 from autograder.course.proofs.prices import DEAREST, Price, part_prices
 from autograder.exercise import Draws, Exercise, hidden_mistakes
+from autograder.exercise.kind import Undecided
+from autograder.exercise.variants import rng_for
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import hundredths
@@ -135,6 +137,10 @@ def _proof(
         proof = replace(proof, variants=len(drawn.pool), hidden=hidden, blind=blind)
         tried = drawn.pool[:: max(1, len(drawn.pool) // variants)] if variants else drawn.pool
         _examine(assignment, exercise, tried, secret, proof)
+    except Undecided as error:  # by drawing, which has come to an end
+        draw = exercise.draw or (lambda _: {})
+        variant = dict(draw(rng_for(assignment.course.id, exercise.id, "pool")))
+        proof.problems.extend(unsaid(exercise, variant) or [str(error)])
     except Exception as error:
         text = f"{type(error).__name__}: {error}".removeprefix(f"ValueError: {id}: ")
         proof.problems.append(text)

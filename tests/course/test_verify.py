@@ -133,6 +133,20 @@ def test_what_is_wrong_is_said(problems, more, says):
     assert says in problems(more)
 
 
+@pytest.mark.parametrize(
+    ("assumptions", "asked"), [("", True), (", {'*': 'matrix'}", False), (", {'*': 'real'}", False)]
+)
+def test_names_that_may_be_matrices_are_asked_for(problems, assumptions, asked):
+    part = (
+        f"\n@exercise.part(points=1, answer=Formula('Q K'{assumptions}))\n"
+        "def b():\n    'A product.'\n    return 'Q K^T'\n"
+        "\n@b.misconception()\ndef twice():\n    'Each counts once.'\n    return '2 Q K^T'\n"
+        "\n@b.misconception()\ndef swapped():\n    'The first comes first.'\n    return 'K Q^T'\n"
+    )
+    found = problems(part, head=HEAD.replace("Numbers,", "Formula, Numbers,"))
+    assert ("`b`: nobody has said whether K and Q are numbers" in found) == asked
+
+
 def test_drawing_that_has_no_end_is_said(problems, monkeypatch):
     monkeypatch.setattr("autograder.course.drawing.DRAW_SECONDS", 0.5)
     endless = "\n@exercise.variant\ndef draw(rng):\n    while True:\n        rng.random()\n"

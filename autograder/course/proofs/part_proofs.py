@@ -29,10 +29,21 @@ def part_problems(exercise: Exercise, part: Part, pool: Sequence[Variant]) -> li
     found: dict[str, list[int]] = {}  # what is wrong, and in which variants
     for index, variant in enumerate(pool):
         case = _Case(exercise, part, variant)
-        for prove in (_right, _mistaken, _attempted, _unsaid):
+        for prove in (_right, _mistaken, _attempted):
             for text in prove(case):
                 found.setdefault(text, []).append(index)
-    return [f"{text}{in_variants(indices, len(pool))}" for text, indices in found.items()]
+    problems = [f"{text}{in_variants(indices, len(pool))}" for text, indices in found.items()]
+    return unsaid(exercise, pool[0], part) + problems
+
+
+def unsaid(exercise: Exercise, variant: Variant, *parts: Part) -> list[str]:
+    """Return what the author has to say of some parts, or of all, before answers can be judged."""
+    known = solve(exercise, variant)
+    return [
+        f"`{part.name}`: {question}"
+        for part in parts or exercise.parts
+        for question in part.answer.unsaid(apply(part, known))
+    ]
 
 
 def sample_problems(exercise: Exercise, part: Part, variant: Variant) -> list[str]:
@@ -104,12 +115,6 @@ def _attempted(case: _Case) -> Iterator[str]:
         if due:
             told = f" ({item.note}: {item.feedback})" if item.feedback else ""
             yield f"{tried} earns {credit:.0%}, {due}{told}"
-
-
-def _unsaid(case: _Case) -> Iterator[str]:
-    part = case.part
-    for question in part.answer.unsaid(apply(part, case.known)):
-        yield f"`{part.name}`: {question}"
 
 
 #: Scores are whole hundredths of a point.
