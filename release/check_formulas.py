@@ -120,7 +120,6 @@ WRITTEN = {
     "⌈": r"\lceil",
     "⌉": r"\rceil",
     "∞": "oo",
-    "∅": "EmptySet",
 }
 # Words that are never taken apart.
 WORDS = frozenset({"pi", "oo", "inf", "infty", "infinity", "and", "or", "not", "True", "False"})
@@ -135,8 +134,8 @@ DOUBLE_STRUCK = {
 }
 EXPECTATION = DOUBLE_STRUCK["E"]
 # What stands under these says where they begin and end.
-BIG_OPERATORS = {r"\sum": "Sum", r"\prod": "Product", r"\lim": "Limit"}
-BIG = {"Σ": r"\sum", "∑": r"\sum", "∏": r"\prod", "lim": r"\lim"}
+BIG_OPERATORS = {r"\sum": "Sum", r"\prod": "Product"}
+BIG = {"Σ": r"\sum", "∑": r"\sum", "∏": r"\prod"}
 
 COMMANDS = {
     r"\cdot": "*",
@@ -155,13 +154,6 @@ COMMANDS = {
     r"\ne": "!=",
     r"\neq": "!=",
     r"\approx": "≈",
-    r"\cup": "∪",
-    r"\cap": "∩",
-    r"\setminus": "∖",
-    r"\land": "∧",
-    r"\wedge": "∧",
-    r"\lor": "∨",
-    r"\vee": "∨",
     r"\|": "‖",
     r"\lVert": "‖",
     r"\rVert": "‖",
@@ -179,7 +171,6 @@ COMMANDS = {
     r"\cfrac": r"\frac",
     r"\dbinom": r"\binom",
     r"\tbinom": r"\binom",
-    r"\in": "∈",
     r"\%": "%",
     r"\to": "→",
     r"\rightarrow": "→",
@@ -188,8 +179,6 @@ COMMANDS = {
 }
 NAMED = {
     r"\infty": "oo",
-    r"\emptyset": "EmptySet",
-    r"\varnothing": "EmptySet",
     r"\varepsilon": "epsilon",
     r"\vartheta": "theta",
     r"\varphi": "phi",
@@ -320,13 +309,13 @@ _LOW = f"[{''.join(LOWERED)}₀-₉]"
 _INDEX = rf"""(?:_(?:{_FONTS}\s*\{{[^{{}}]*\}}|\{{(?:[^{{}}]|\{{[^{{}}]*\}})*\}}|\\[A-Za-z]+
     |[A-Za-z0-9])|{_LOW}+)"""
 _COMMON = rf"""(?P<space>\s+|\\[,;:!\ ]|~)
-    | (?P<big>[∑∏]|Σ(?=\s*_)|lim(?=_))
+    | (?P<big>[∑∏]|Σ(?=\s*_))
     | (?P<number>(?:[0-9]{{1,3}}(?:\{{,\}}[0-9]{{3}})+|[0-9]+(?:\.(?!T\b)[0-9]*)?|\.[0-9]+)
         (?:[eE][+-]?[0-9]+)?)
     | (?P<fraction>[{"".join(FRACTIONS)}])
     | (?P<superscript>⁻ᵀ|[{"".join(RAISED)}]+)
     | (?P<operator>\*\*|<=|>=|!=|==|:=|->|\|\||\.T\b|[-+*/^(){{}}\[\],=<>!|&;:_@%°]
-        |[−–×·⋅∘÷（）≤≥≠≈∈∪∩∖∧∨¬‖ᵀ√∂→])
+        |[−–×·⋅∘÷（）≤≥≠≈‖ᵀ√∂→])
     | (?P<rounding>[⌊⌋⌈⌉])
     | (?P<constant>[∞∅])"""
 # np.exp(x) is exp(x), whatever the module is called.
@@ -616,8 +605,7 @@ class Node(NamedTuple):
         Where it stands; the name of a ``call``.
     children : tuple of Node
     marks : tuple of str
-        The operators between the children of a ``chain`` or ``relation``; the brackets of an
-        ``interval``.
+        The operators between the children of a ``chain`` or ``relation``.
     """
 
     kind: str
@@ -748,7 +736,7 @@ class Cursor:
             return not self.bars or self.bars[-1] != self.token.text
         if self.token.kind == "command":
             return not self.token.text.startswith((r"\end", r"\rfloor", r"\rceil"))
-        return self.sees("(", "[", r"\{", "{", "¬", "√", "∂")
+        return self.sees("(", "[", "{", "√", "∂")
 
     def after_operand(self, last: Node | None = None) -> None:
         """Refuse what follows an operand, unless it is a product without a sign."""
@@ -764,11 +752,8 @@ class Cursor:
         self.fail("expected an operator: write * for a product")
 
 
-RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "≈", "∈")
-_LOGIC = {"and": "and", "or": "or", "∧": "and", "∨": "or"}
+RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "≈")
 _POSTFIX = {"!": "factorial", "ᵀ": "transpose", "%": "percent", "°": "degrees"}
-_SETS = {"∪": "union", "U": "union", "∩": "intersection", "&": "intersection", "∖": "difference"}
-_SET_KINDS = ("set", "interval", "tuple", "list", "union", "intersection", "difference", "group")
 
 
 class Operators(Cursor):
@@ -795,44 +780,15 @@ class Operators(Cursor):
         return node
 
     def statement(self) -> Node:
-        """Read relations, joined by ``and`` and ``or``."""
-        self.enter()
-        node = self.relation()
-        while self.token.text in _LOGIC and self.token.kind in ("operator", "name"):
-            token = self.next()
-            node = Node("logic", token, (node, self.relation()), (_LOGIC[token.text],))
-        self.leave()
-        return node
-
-    def relation(self) -> Node:
         """Read formulas, joined by ``=``, ``<`` and the like."""
-        first = self.ratio()
-        if not self.sees(*RELATIONS):
-            return first
+        self.enter()
+        first = self.sum()
         token, sides, marks = self.token, [first], []
         while self.sees(*RELATIONS):
             marks.append(self.next().text)
-            sides.append(self.ratio())
-        return Node("relation", token, tuple(sides), tuple(marks))
-
-    def ratio(self) -> Node:
-        """Read ``a : b``."""
-        first = self.sets()
-        if not self.sees(":"):
-            return first
-        token, terms = self.token, [first]
-        while self.sees(":"):
-            self.next()
-            terms.append(self.sets())
-        return Node("ratio", token, tuple(terms))
-
-    def sets(self) -> Node:
-        """Read unions, intersections and differences."""
-        node = self.sum()
-        while self.token.text in _SETS and node.kind in _SET_KINDS:
-            token = self.next()
-            node = Node(_SETS[token.text], token, (node, self.sum()))
-        return node
+            sides.append(self.sum())
+        self.leave()
+        return Node("relation", token, tuple(sides), tuple(marks)) if marks else first
 
     def sum(self) -> Node:
         """Read terms."""
@@ -850,9 +806,7 @@ class Operators(Cursor):
         while True:
             if self.sees("*", "/", "∘"):
                 marks.append(self.next().text)
-            elif self.starts_operand() and self.token.text not in _LOGIC:
-                if self.token.text in _SETS and children[-1].kind in _SET_KINDS:
-                    break
+            elif self.starts_operand():
                 self.after_operand(children[-1])
                 marks.append("*")
             else:
@@ -960,7 +914,7 @@ class Operands(Operators):
         raise NotImplementedError
 
     def big_operator(self) -> Node:
-        """Read a sum, a product or a limit with what is written under it."""
+        """Read a sum or a product with what is written under it."""
         raise NotImplementedError
 
     def argument(self) -> Node:
@@ -982,14 +936,10 @@ class Operands(Operators):
             return self.big_operator() if token.text in BIG_OPERATORS else self.command()
         if self.sees("(", "["):
             return self.bracketed()
-        if self.sees("{"):
-            return self.group() if self.latex else self.set("}")
-        if self.sees(r"\{"):
-            return self.set(r"\}")
+        if self.latex and self.sees("{"):
+            return self.group()
         if self.sees("|", "‖"):
             return self.bar()
-        if self.sees("¬"):
-            return call("Not", self.next(), self.primary())
         if self.sees("√"):
             self.enter()
             root = call("sqrt", self.next(), self.primary())
@@ -1044,38 +994,23 @@ class Operands(Operators):
         return items, self.next()
 
     def bracketed(self) -> Node:
-        """Read ``(…)``, ``[…]`` or an interval that is open at one end."""
+        """Read ``(…)`` or ``[…]``."""
         opened = self.next()
         if self.sees(_CLOSING[opened.text]) and opened.text == "(":
             self.fail(OPERAND)
-        items, closed = self.items((")", "]"), opened)
-        matching = closed.text == _CLOSING[opened.text]
-        if len(items) == 2 and not matching:
-            return Node("interval", opened, tuple(items), (opened.text, closed.text))
-        if not matching:
-            self.fail("this bracket was never opened", closed)
+        items, _ = self.items((_CLOSING[opened.text],), opened)
         if opened.text == "[":
             if self.latex and len(items) == 1:
                 return Node("group", opened, tuple(items))
             return Node("list", opened, tuple(items))
         return Node("group" if len(items) == 1 else "tuple", opened, tuple(items))
 
-    def set(self, closing: str) -> Node:
-        """Read the elements of a set."""
-        opened = self.next()
-        items, _ = self.items((closing,), opened)
-        return Node("set", opened, tuple(items))
-
     def name(self) -> Node:
         """Read a name, with its index or with the arguments of a call."""
         token = self.next()
-        if token.text == "not" and "not" not in self.words:
-            self.enter()
-            inner = self.statement() if self.sees("(") else self.relation()
-            self.leave()
-            return call("Not", token, inner)
         known = token.text in self.functions and token.text.replace("_", "") not in self.words
-        if known and token.text in _SQUARE and self.sees("["):
+        square = token.text in _SQUARE or token.text.startswith(EXPECTATION)
+        if known and square and self.sees("["):
             items, _ = self.items(("]",), self.next())
             return Node("call", token, tuple(items))
         if self.sees("⟦", "[") and token.text not in _BARE and self.is_index(token):
@@ -1097,7 +1032,7 @@ class Operands(Operators):
         """Read the arguments of a call."""
         opened = self.next()
         closing = _CLOSING[opened.text]
-        if self.sees(closing) and name.text not in ("FiniteSet", "EmptySet"):
+        if self.sees(closing):
             self.fail(OPERAND)
         items, _ = self.items((closing,), opened)
         return Node("call", name, tuple(items))
@@ -1364,14 +1299,10 @@ class Reader(Operands):
         return call("root", token, self.argument(), degree)
 
     def big_operator(self) -> Node:
-        """Read a sum, a product or a limit with what is written under it."""
+        """Read a sum or a product with what is written under it."""
         token = self.next()
         name = BIG_OPERATORS[token.text]
         under = self.script("_", token, name)
-        if name == "Limit":
-            if under.kind != "towards":
-                self.fail("write the limit as lim_{x → 0}", token)
-            return call(name, token, self.product(), *under.children)
         plain = under.kind == "relation" and under.marks == ("=",)
         if plain and self.sees("^"):
             stop = self.script("^", token, name)
@@ -1414,41 +1345,12 @@ class Reader(Operands):
         closing = "}" if opened.text == "{" else ")"
         self.enter(opened)
         items = [self.statement()]
-        if self.sees("→"):
-            arrow = self.next()
-            items.append(self.towards())
-        else:
-            arrow = None
-            while self.sees(","):
-                self.next()
-                items.append(self.statement())
+        while self.sees(","):
+            self.next()
+            items.append(self.statement())
         self.close(closing, opened)
         self.leave(opened)
-        if arrow:
-            side = items.pop()
-            return Node("towards", arrow, (items[0], *side.children))
         return items[0] if len(items) == 1 else Node("tuple", opened, tuple(items))
-
-    def towards(self) -> Node:
-        """Read where a limit goes, ``0``, ``0^+`` or ``∞``, and from which side."""
-        sign = "-" if self.sees("-") else ""
-        token = self.next() if sign else self.token
-        to = self.postfix()
-        if sign:
-            to = Node("negative", token, (to,))
-        side = ""
-        if self.sees("^"):
-            self.next()
-            braced = self.sees("{", "(") and self.next()
-            if not self.sees("+", "-"):
-                self.fail("expected the side from which the limit is taken, + or -")
-            side = self.next().text
-            if braced:
-                self.close("}" if braced.text == "{" else ")", braced)
-        children = (
-            (to,) if not side else (to, Node("side", Token("operator", side, token.position)))
-        )
-        return Node("towards", token, children)
 
     def matrix(self, token: Token) -> Node:
         """Read the rows of a matrix."""
@@ -1486,7 +1388,6 @@ class Reader(Operands):
 _RANGE = {
     "Sum": r"\sum_{k=1}^{n} or sum(term, k, 1, n)",
     "Product": r"\prod_{k=1}^{n} or product(term, k, 1, n)",
-    "Limit": r"\lim_{x \to 0} or limit(f, x, 0)",
 }
 
 
@@ -1816,5 +1717,5 @@ def _in_brackets(piece: tuple[str, int], level: int) -> str:
     return text if own >= level else f"({text})"
 
 
-CALLS = frozenset(['Abs', 'And', 'Complement', 'Derivative', 'EmptySet', 'Eq', 'FiniteSet', 'Ge', 'Gt', 'Implies', 'Intersection', 'Interval', 'Interval.Lopen', 'Interval.Ropen', 'Interval.open', 'KroneckerDelta', 'Le', 'Limit', 'Lt', 'Matrix', 'Max', 'Min', 'Ne', 'Not', 'Or', 'Product', 'Sum', 'Union', 'Xor', 'abs', 'acos', 'acosh', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'artanh', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'binomial', 'cbrt', 'ceil', 'ceiling', 'conjugate', 'cos', 'cosh', 'cot', 'coth', 'csc', 'csch', 'det', 'diag', 'diff', 'erf', 'exp', 'factorial', 'floor', 'im', 'limit', 'ln', 'log', 'log10', 'log2', 'max', 'min', 'norm', 'prod', 'product', 're', 'root', 'sec', 'sech', 'sgn', 'sigmoid', 'sign', 'sin', 'sinh', 'sqrt', 'sum', 'tan', 'tanh', 'tr', 'trace', 'transpose'])
-CONSTANTS = frozenset(['E', 'EmptySet', 'False', 'I', 'True', 'e', 'inf', 'infinity', 'infty', 'oo', 'pi'])
+CALLS = frozenset(['Abs', 'Derivative', 'KroneckerDelta', 'Matrix', 'Max', 'Min', 'Product', 'Sum', 'abs', 'acos', 'acosh', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'artanh', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'binomial', 'cbrt', 'ceil', 'ceiling', 'conjugate', 'cos', 'cosh', 'cot', 'coth', 'csc', 'csch', 'det', 'diag', 'diff', 'erf', 'exp', 'factorial', 'floor', 'im', 'ln', 'log', 'log10', 'log2', 'max', 'min', 'norm', 'prod', 'product', 're', 'root', 'sec', 'sech', 'sgn', 'sigmoid', 'sign', 'sin', 'sinh', 'sqrt', 'sum', 'tan', 'tanh', 'tr', 'trace', 'transpose'])
+CONSTANTS = frozenset(['E', 'I', 'e', 'inf', 'infinity', 'infty', 'oo', 'pi'])
