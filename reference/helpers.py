@@ -2,6 +2,24 @@
 
 import numpy as np
 
+# What of a library is no answer where it is what students are to write; see `Exercise.reference`.
+# The words are in the names of torch's functions, or of the operations that come of them.
+ATTENTION = {
+    "the library's attention": (
+        *("scaled_dot_product", "multi_head_attention", "safe_softmax", "flex_attention"),
+        *("transformer_encoder", "transformer_decoder"),
+    )
+}
+NORMS = {
+    "the library's normalisation": (
+        *("layer_norm", "rms_norm", "group_norm", "instance_norm", "batch_norm"),
+    )
+}
+SOFTMAX = {"the library's softmax": ("softmax", "logsumexp", "logcumsumexp")}
+GELU = {"the library's GELU": ("gelu",)}
+LOSSES = {"the library's loss": ("cross_entropy", "nll_loss", "kl_div")}
+GRADIENTS = {"automatic differentiation": ("autograd", "make_dual")}
+
 
 def softmax(x, axis=-1):
     """Softmax along an axis; a slice of nothing but −∞ gives zeros.

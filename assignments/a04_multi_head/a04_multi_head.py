@@ -335,7 +335,8 @@ def gradcheck(f: "function", x: "array", h: float = 1e-5) -> float:
 #    then look.
 # 2. `MHA(d, h, bias)`: the layer as a module. `load_from(m)` takes over the weights of an `nn.MultiheadAttention`. Calling the module gives the output
 #    and the weights of every head, $(B, h, n, m)$. In the mask True means, as everywhere in this course, that a query *may* look at a key.
-#    (In the library it means the opposite.)
+#    (In the library it means the opposite.) Its attention is what is to be written: don't call it, nor
+#    `scaled_dot_product_attention`.
 
 # %% exercise="mha_torch"
 import torch

@@ -343,7 +343,8 @@ your_numbers("sequence_nll")
 # 6. `nll(logits, labels, ignore=-100)`: the mean negative log-likelihood in nats of the labels under
 #    the softmax of each row of logits. Positions whose label equals `ignore` (padding, mostly)
 #    count neither in the sum nor in the mean; at least one is left. Logits may be as large
-#    as $\pm 10^4$, and the rows may lie far apart: the loss stays finite and exact.
+#    as $\pm 10^4$, and the rows may lie far apart: the loss stays finite and exact. A library's loss (torch's
+#    `cross_entropy`, say) is to be compared with, not called.
 
 # %% exercise="sequence_nll"
 joint = None       # one number

@@ -233,7 +233,7 @@ mean = None           # one number
 # it was defined, with a clock around it. Measurements like that have been published.
 #
 # 1. `standard_attention(Q, K, V)`: scaled, safe for large scores, and without a Python loop, also
-#    none that hides in a function such as `np.apply_along_axis`.
+#    none that hides in a function such as `np.apply_along_axis`, and without a library's own attention.
 #    `linear_attention(Q, K, V)`: the weights are $\varphi(q_i) \cdot \varphi(k_j)$ with
 #    $\varphi(x) = \operatorname{elu}(x) + 1$ (that is $x + 1$ for $x > 0$ and $e^x$ otherwise), normalised:
 #    $\varphi(Q)\, (\varphi(K)^\top V)$, each row divided by its sum of weights. (The next notebook derives why the brackets
@@ -637,6 +637,8 @@ if plt:
 #    keys $0, \dots, i$. float32 inputs give float32 results. What is counted:
 #    - no array has more entries than a tile or an input, and tiles are not kept;
 #    - each tile is computed once, and not at all if nothing in it may be seen.
+#
+#    A library's own attention (such as torch's `scaled_dot_product_attention`) is no answer.
 # 2. In numbers, for $n = m = 8192$ and blocks of 128. `tile_count`: how many tiles are there? `tiles_causal`: how many are
 #    computed with a causal mask? `running_floats`: how many numbers are the running $m$ and $l$ of all rows?
 #    `full_floats`: and the full matrix? `tile_kib`: how many KiB does one tile take in float32?

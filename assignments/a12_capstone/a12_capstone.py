@@ -468,8 +468,8 @@ your_numbers("cap_benchmark")
 # Then write and measure.
 #
 # 5. `explicit_attention`, `fused_attention`, `linear_attention`: functions of tensors $(B, h, n, d)$, in any
-#    precision and on any device. For the second take the function that `torch.nn.functional` has, rather than
-#    a loop over tiles; `elu` is there too, and `x.mT` is the transpose of the last two axes.
+#    precision and on any device. The first is your own; for the second take the function that
+#    `torch.nn.functional` has, rather than a loop over tiles; `elu` is there too, and `x.mT` is the transpose of the last two axes.
 # 6. `report`: four rows. First four lengths $n$, each at least 1.5 times the one before; then the seconds of
 #    the explicit, the fused and the linear method at these lengths, with 8 heads of width 64. On a processor take
 #    $n = 256$ to $2048$ and float32; on a GPU $n = 2048$ to $16{,}384$ (8192 if 10 GiB aren't free) and half precision, and call

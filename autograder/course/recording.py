@@ -80,11 +80,14 @@ def record(exercise: Exercise, variants: Sequence[tuple[Any, Any]]) -> RecordedE
 def _function(function: CheckedFunction) -> RecordedFunction:
     """Return what a notebook may know of a function: its name, and the visible checks."""
     visible = [check for check in function.checks if check.visible]
-    return {
+    entry: RecordedFunction = {
         "name": function.name,
         "checks": [_check(function, check) for check in visible],
         "hidden_checks": len(function.checks) - len(visible),
     }
+    if function.without:
+        entry["without"] = [*function.without]
+    return entry
 
 
 def _check(function: CheckedFunction, check: Check) -> RecordedCheck:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from autograder.exercise.part import Function, Misconception, sentences
 
@@ -54,6 +54,9 @@ class CheckedFunction:
         The reference.
     carried
         What students carry into it from earlier exercises.
+    without
+        What of a library may not be used for it, since it is what is to be written: by what it is
+        called in a sentence, words in the names of the library's functions and operations.
     """
 
     id: str
@@ -62,6 +65,7 @@ class CheckedFunction:
     misconceptions: tuple[Misconception, ...] = ()
     alternatives: tuple[Function, ...] = ()
     carried: tuple[Carried, ...] = ()
+    without: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -162,14 +162,38 @@ class Exercise:
 
         return register
 
-    def reference(self, solution: Function) -> Function:
+    @overload
+    def reference(self, solution: Function) -> Function: ...
+
+    @overload
+    def reference(
+        self, *, without: Mapping[str, tuple[str, ...]]
+    ) -> Callable[[Function], Function]: ...
+
+    def reference(
+        self,
+        solution: Function | None = None,
+        *,
+        without: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> Function | Callable[[Function], Function]:
         """Register the right implementation of a function that students write.
 
         What builds on it in this exercise may so get the student's own in its place.
+
+        ``without`` says what of a library may not be used for it, since it is what is to be
+        written: ``{"the library's softmax": ("softmax",)}``, words in the names of torch's
+        functions and operations by what that is called in a sentence.  It is found where the
+        function is called, under whatever name the student's code has it; `check` in the notebook
+        says it, and the exercise's text should.
         """
+        if solution is None:
+            return lambda solution: self._reference(solution, without or {})
+        return self._reference(solution, {})
+
+    def _reference(self, solution: Function, without: Mapping[str, tuple[str, ...]]) -> Function:
         if (name := solution.__name__) in self.solutions:
             raise AuthoringError(f"{self.id} has two references called `{name}`")
-        function = CheckedFunction(self.id, solution, carried=self.carried)
+        function = CheckedFunction(self.id, solution, carried=self.carried, without=without)
         if not self.functions:  # what was declared before is about the first one
             function = replace(
                 function,

@@ -34,6 +34,7 @@ from autograder.grading.replay import (
     slipped,
 )
 from autograder.grading.results import Item, Status, hundredths, sentence
+from autograder.grading.watched import Watched
 from autograder.sandbox import StudentError
 from autograder.student.visible_checks import effortless
 
@@ -63,7 +64,7 @@ def grade_checks(
     is shown what each check recorded.
     """
     items: dict[str, Item] = {}
-    callee = call if isinstance(call, Callee) else Local(call)
+    callee = Watched(call if isinstance(call, Callee) else Local(call), function.without)
     runs: Known = {}
     timed_out = False
     for check in function.checks:
@@ -83,7 +84,8 @@ def grade_checks(
             # Where several explain a failure, it is the one that explained others before.
             mistakes = sorted(function.misconceptions, key=lambda wrong: wrong.name not in named)
             proven = any(item.status is Status.PASSED for item in items.values())
-            items[check.name] = _run(function, check, recorder, secret, mistakes, proven)
+            found = _run(function, check, recorder, secret, mistakes, proven)
+            items[check.name] = callee.judged(found)
             timed_out = items[check.name].note in ("timeout", TOO_MUCH)
             if watch:
                 watch(check, recorder)

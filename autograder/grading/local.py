@@ -22,6 +22,7 @@ from autograder.grading.runs import Run
 from autograder.sandbox import Reply, StudentError, WireError
 from autograder.sandbox.inside.handles import Objects, seed
 from autograder.sandbox.inside.modules import gradients
+from autograder.sandbox.meters.layers import watching
 from autograder.sandbox.meters.meter import metered
 from autograder.sandbox.replies import one_line
 from autograder.sandbox.wire import decode, encode_parts
@@ -42,6 +43,7 @@ from autograder.sandbox.wire.requests import (
     SetAttribute,
     Time,
     Watch,
+    WithArguments,
 )
 from autograder.student.travelling import READABLE
 
@@ -61,6 +63,14 @@ class Local(Callee):
 
     def ask(self, request: Request) -> Reply:
         """Do it in this process; there is no clock to read."""
+        wanted = request.without if isinstance(request, WithArguments) else ()
+        if not wanted:
+            return self._answer(request)
+        with watching(wanted) as seen:
+            answer = self._answer(request)
+        return replace(answer, layers=tuple(sorted(seen.words)))
+
+    def _answer(self, request: Request) -> Reply:
         match request:
             case Call(args, kwargs) | Lend(args, kwargs) | Time(args, kwargs) | Watch(args, kwargs):
                 return self._called(self._function, args, kwargs)

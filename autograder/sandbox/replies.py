@@ -110,6 +110,8 @@ class Reply:
         The kinds of warnings that were given, such as "RuntimeWarning".
     work
         The counts of what was metered, by the names of ``autograder.exercise.Work``.
+    layers
+        Which words of those that were looked for are in the names of what was used of a library.
     reading
         Seconds of processor time, or the bytes by which the process grew, read from outside where
         that was asked for and can be read.
@@ -119,6 +121,7 @@ class Reply:
     modified: bool = False
     warnings: tuple[str, ...] = ()
     work: dict[str, Any] = field(default_factory=dict)
+    layers: tuple[str, ...] = ()
     reading: float | None = None
 
 
@@ -192,8 +195,8 @@ def reported(error: Any, subject: str, verb: str = "") -> StudentError | None:
     raise WireError("an unknown kind of error")
 
 
-def warned(names: Any) -> tuple[str, ...]:
-    """Return the kinds of warnings that a call gave, as they came over the wire.
+def named(names: Any) -> tuple[str, ...]:
+    """Return names, such as those of warnings that a call gave, as they came over the wire.
 
     Raises
     ------
@@ -201,7 +204,7 @@ def warned(names: Any) -> tuple[str, ...]:
         If they are no names.
     """
     if type(names) is not list or not all(type(name) is str for name in names):
-        raise WireError("warnings that are none")
+        raise WireError("names that are none")
     return tuple(map(one_line, names))
 
 

@@ -16,8 +16,8 @@ from autograder.sandbox.replies import (
     StudentError,
     Usage,
     counted,
+    named,
     reported,
-    warned,
 )
 from autograder.sandbox.shared_memory import Lent, lendable
 from autograder.sandbox.wire import WireError, encode_parts, requests
@@ -245,13 +245,14 @@ class Session:
             error = reported(reply.get("error"), subject, verb)
             if error is None and "value" not in reply:
                 raise WireError("a reply without a value")
-            said = warned(reply.get("warnings", []))
+            said = named(reply.get("warnings", []))
+            layers = named(reply.get("layers", []))
             work = counted(reply.get("work")) if counts and error is None else {}
         except WireError as violation:
             raise self._conversation.violated(subject, violation) from None
         if error is not None:
             raise error
-        return Reply(reply["value"], reply.get("modified") is True, said, work)
+        return Reply(reply["value"], reply.get("modified") is True, said, work, layers)
 
 
 def _subject(name: str, request: requests.OfProcess) -> str:

@@ -74,6 +74,9 @@ def check(exercise: str) -> None:
         lines += report_answers(exercise, variant_of(exercise, found, _student), notebook)
     for function in found["functions"]:
         lines += report_function(function, notebook)
+        if "without" in function:
+            library = " and ".join(function["without"])
+            lines.append(f"  `{function['name']}` does without {library}: that is to be written.")
     if hidden := sum(function["hidden_checks"] for function in found["functions"]):
         checks = f"{hidden} hidden check{'s' * (hidden > 1)}"
         lines.append(f"  Grading also runs {checks}: passing here is not yet the mark.")

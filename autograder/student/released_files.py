@@ -82,11 +82,14 @@ class RecordedFunction(TypedDict):
         The function, and its visible checks.
     hidden_checks
         How many others there are.
+    without
+        What of a library may not be used for it.
     """
 
     name: str
     checks: list[RecordedCheck]
     hidden_checks: int
+    without: NotRequired[list[str]]
 
 
 class RecordedExercise(TypedDict):

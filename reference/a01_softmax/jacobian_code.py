@@ -8,6 +8,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from autograder.exercise import Exercise, Mismatch, agree, require
+from reference.helpers import GRADIENTS
 
 exercise = Exercise(
     "jacobian_code",
@@ -48,7 +49,7 @@ def product_at(p, v):
     return p * (v - (p * v).sum(axis=-1, keepdims=True))
 
 
-@exercise.reference
+@exercise.reference(without=GRADIENTS)
 def softmax_jacobian(z: Float[ndarray, "*batch n"]) -> Float[ndarray, "*batch n n"]:
     """Return the matrix of the derivatives ∂p_i/∂z_j."""
     return jacobian_at(softmax(z))
@@ -149,7 +150,7 @@ def one_vector_expected(z):
     return jacobian_at(e / e.sum())
 
 
-@exercise.reference
+@exercise.reference(without=GRADIENTS)
 def softmax_jvp(
     z: Float[ndarray, "*batch n"], v: Float[ndarray, "*batch n"]
 ) -> Float[ndarray, "*batch n"]:

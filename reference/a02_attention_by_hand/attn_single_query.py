@@ -14,6 +14,7 @@ from autograder.exercise.properties import (
     permutation_invariant,
     rows_sum_to_one,
 )
+from reference.helpers import ATTENTION
 
 exercise = Exercise(
     "attn_single_query",
@@ -27,7 +28,7 @@ exercise = Exercise(
 )
 
 
-@exercise.reference
+@exercise.reference(without=ATTENTION)
 def attend_one(
     q: Num[ndarray, " d"], K: Num[ndarray, "m d"], V: Num[ndarray, "m dv"]
 ) -> tuple[Float[ndarray, " dv"], Float[ndarray, " m"]]:

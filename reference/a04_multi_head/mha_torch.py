@@ -8,6 +8,7 @@ from torch import nn
 
 from autograder.exercise import Count, Exercise, agree, made, require
 from autograder.exercise.properties import rows_sum_to_one
+from reference.helpers import ATTENTION
 
 exercise = Exercise(
     "mha_torch",
@@ -57,7 +58,7 @@ def full_width_for_every_head():
     return [4 * h * (d * d + d), 4 * h * d * d]
 
 
-@exercise.reference
+@exercise.reference(without=ATTENTION)
 class MHA(nn.Module):
     """Attention with h heads that can take over the library's weights."""
 

@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from autograder.exercise import Count, Essay, Exercise, Ordering, agree, require, seeded
+from reference.helpers import ATTENTION, NORMS
 
 exercise = Exercise(
     "decoder_layer",
@@ -168,7 +169,7 @@ def why_masked():
     )
 
 
-@exercise.reference
+@exercise.reference(without=ATTENTION | NORMS)
 class DecoderLayer:
     """Masked self-attention, cross-attention, feed-forward; after each, the sum and its norm."""
 

@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from autograder.exercise import Count, Exercise, Numbers, Shape, agree, require, seeded
+from reference.helpers import ATTENTION, NORMS
 
 exercise = Exercise(
     "encoder_stack",
@@ -214,7 +215,7 @@ def numbers_learned(d, L):
     return L * 4 * d * d
 
 
-@exercise.reference
+@exercise.reference(without=ATTENTION | NORMS)
 class Encoder:
     """L blocks, one after the other."""
 

@@ -17,6 +17,7 @@ from autograder.exercise import (
     grows_on_gpu,
     vectorised,
 )
+from reference.helpers import ATTENTION
 
 exercise = Exercise(
     "time_attention",
@@ -43,7 +44,7 @@ def qkv(rng, n, d=8, d_v=4):
     return rng.normal(size=(n, d)), rng.normal(size=(n, d)), rng.normal(size=(n, d_v))
 
 
-@exercise.reference
+@exercise.reference(without=ATTENTION)
 def standard_attention(
     Q: Float[ndarray, "n d"], K: Float[ndarray, "n d"], V: Float[ndarray, "n d_v"]
 ) -> Float[ndarray, "n d_v"]:

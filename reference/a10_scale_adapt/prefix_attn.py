@@ -10,7 +10,7 @@ from numpy import ndarray
 
 from autograder.algebra import IndexedChain
 from autograder.exercise import Choice, Count, Derivation, Exercise, Numbers, Shape, agree
-from reference.helpers import attention, softmax
+from reference.helpers import ATTENTION, attention, softmax
 
 exercise = Exercise(
     "prefix_attn",
@@ -175,7 +175,7 @@ def complement_shown():
     ]
 
 
-@exercise.reference
+@exercise.reference(without=ATTENTION)
 def prefix_attention(
     Q: Float[ndarray, "n d"],
     K: Float[ndarray, "n d"],

@@ -20,6 +20,7 @@ from autograder.exercise import (
     grows_on_gpu,
     within,
 )
+from reference.helpers import ATTENTION
 
 exercise = Exercise(
     "cap_benchmark",
@@ -58,7 +59,7 @@ def outline(call, n=LONG):
     return call.outline(*[(B, H, n, D)] * 3, dtype=HALF)
 
 
-@exercise.reference
+@exercise.reference(without=ATTENTION)
 def explicit_attention(Q, K, V):
     """Return softmax(Q Kᵀ/√d) V by way of all weights."""
     return (Q @ K.mT / Q.shape[-1] ** 0.5).softmax(dim=-1) @ V

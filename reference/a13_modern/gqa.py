@@ -10,7 +10,7 @@ from numpy import ndarray
 
 from autograder.exercise import Choice, Count, Exercise, Numbers, agree, covers, within
 from autograder.exercise.properties import refuses
-from reference.helpers import attention, softmax
+from reference.helpers import ATTENTION, attention, softmax
 
 exercise = Exercise(
     "gqa",
@@ -32,7 +32,7 @@ def draw(rng):
     return {"heads": rng.integers(-4, 5, (4, 2))}
 
 
-@exercise.reference
+@exercise.reference(without=ATTENTION)
 def gqa(
     Q: Float[ndarray, "*b h n k"],
     K: Float[ndarray, "*b g m k"],

@@ -17,7 +17,7 @@ from autograder.exercise import (
     require,
     within,
 )
-from reference.helpers import softmax
+from reference.helpers import ATTENTION, softmax
 
 exercise = Exercise(
     "mla",
@@ -154,7 +154,7 @@ def rotated_keys_everywhere(h, g, d_k, d_c, d_r):
     return [2 * h * (d_k + d_r), 2 * g * (d_k + d_r), d_c + d_r]
 
 
-@exercise.reference
+@exercise.reference(without=ATTENTION)
 def mla(
     q: Float[ndarray, "h n d_k"],
     q_r: Float[ndarray, "h n d_r"],

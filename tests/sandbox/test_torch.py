@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.sandbox import Isolation, Limits, Zygote
-from autograder.sandbox.wire.requests import Time
+from autograder.sandbox.wire.requests import Call, Time
 
 pytestmark = pytest.mark.sandbox
 pytest.importorskip("torch")
@@ -62,6 +62,21 @@ def test_the_first_optimiser_of_a_call_has_been_paid_for(zygote):
         )
         answer = session.ask("f", Time((), {}))
         assert answer.reading < 1
+
+
+@pytest.mark.parametrize("libraries", [("torch",), ()])
+def test_a_layer_of_the_library_is_seen_in_a_call_that_imports_it_itself(libraries):
+    source = (
+        "def f(x):\n    import torch.nn.functional as other\n"
+        "    return other.scaled_dot_product_attention(*3 * [other.torch.ones(1, 2, 3)]).numpy()\n"
+        "def g(x):\n    import torch\n    return torch.ones(2).softmax(0).numpy()\n"
+    )
+    limits = Limits(call_seconds=30.0)
+    with Zygote(libraries, limits=limits) as zygote, zygote.session() as session:
+        session.execute(source)
+        wanted = ("scaled_dot_product", "cross_entropy")
+        assert session.ask("f", Call((1,), {}, without=wanted)).layers == wanted[:1]
+        assert session.ask("g", Call((1,), {}, without=wanted)).layers == ()
 
 
 def test_what_is_not_installed_is_no_obstacle_where_it_is_not_needed():

@@ -23,7 +23,7 @@ from autograder.sandbox.inside.modules import gradients
 from autograder.sandbox.inside.serving import Frame
 from autograder.sandbox.inside.shell import Shell
 from autograder.sandbox.inside.snapshots import Snapshots
-from autograder.sandbox.meters import meter
+from autograder.sandbox.meters import layers, meter
 from autograder.sandbox.wire import Buffer, WireError, decode, encode, encode_parts, requests
 
 #: After these it is said whether an argument was changed.
@@ -90,7 +90,7 @@ class Worker:
         try:
             if request["do"] == "Lend":
                 request = self._where_the_grader_looks(frame)
-            reply |= self._do(request)
+            reply |= self._watched(request, frame) if request.get("without") else self._do(request)
             if request["do"] in _SEEN:
                 reply["modified"] = _differs(request, frame)
             return self._encoded(reply)
@@ -103,6 +103,16 @@ class Worker:
         except BaseException as error:
             failure = _failure("exception", *describe(error))
         return self._encoded({"id": request["id"]} | failure)
+
+    def _watched(self, request: dict[str, Any], frame: Frame) -> dict[str, Any]:
+        """Do what is asked, and say which of a library's layers were used for it."""
+        with layers.watching(request["without"]) as seen:
+            reply = self._do(request)
+        if seen.late:  # the call itself has brought torch in
+            again = decode(*frame, torch_tensors=True)
+            with layers.watching(request["without"]) as seen:
+                reply = self._do(again)
+        return reply | {"layers": sorted(seen.words)}
 
     def _where_the_grader_looks(self, frame: Frame) -> dict[str, Any]:
         """Return a request whose arrays lie in memory that the grader sees."""

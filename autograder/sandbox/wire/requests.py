@@ -7,16 +7,23 @@ something has the arguments first, then which object is meant, by its number, an
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, get_args
 
 
 @dataclass(frozen=True)
 class WithArguments:
-    """What is asked with arguments."""
+    """What is asked with arguments.
+
+    Attributes
+    ----------
+    without
+        What is looked for meanwhile, in the names of a library's operations (`meters.layers`).
+    """
 
     args: Sequence[Any]
     kwargs: dict[str, Any]
+    without: Sequence[str] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -194,7 +201,7 @@ OfCalls = Request | Bench
 OfProcess = OfCalls | Execute | Read | ReadAll | Keep | Recall
 
 _KINDS: dict[str, type[OfProcess]] = {kind.__name__: kind for kind in get_args(OfProcess)}
-_FIELDS = {name: tuple(field.name for field in fields(kind)) for name, kind in _KINDS.items()}
+_FIELDS = {name: tuple(own.name for own in fields(kind)) for name, kind in _KINDS.items()}
 
 
 def as_message(request: OfProcess) -> dict[str, Any]:
@@ -208,7 +215,7 @@ def from_message(
 ) -> OfProcess:
     """Return the request that a message is, with ``arguments`` put in their places."""
     name = message["do"]
-    found = {field: message[field] for field in _FIELDS[name]}
+    found = {own: message[own] for own in _FIELDS[name]}
     if "args" in found:
         found["args"], found["kwargs"] = arguments(message)
     return _KINDS[name](**found)

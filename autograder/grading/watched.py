@@ -1,0 +1,77 @@
+"""A function that is looked at while it is called: does it leave to a library what is asked for?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from autograder.exercise.gpu_checks import Timing
+from autograder.exercise.part import Function
+from autograder.grading.callee import Callee
+from autograder.grading.results import Item, Status
+from autograder.grading.runs import Run
+from autograder.sandbox import Reply
+from autograder.sandbox.wire.requests import Request, WithArguments
+
+#: The note of a function that leaves to a library what is to be written.
+LIBRARY = "library"
+
+
+class Watched(Callee):
+    """What is called, and what of a library it may not use.
+
+    Parameters
+    ----------
+    callee
+        A submission's function, or one of ours.
+    without
+        Words in the names of a library's operations, by what they are called in a sentence.
+    """
+
+    def __init__(self, callee: Callee, without: Mapping[str, tuple[str, ...]]) -> None:
+        self._callee, self._without = callee, without
+        self._words = tuple(word for words in without.values() for word in words)
+        self._seen: set[str] = set()
+        self.isolated, self.has_gpu, self.kind = callee.isolated, callee.has_gpu, callee.kind
+
+    def ask(self, request: Request) -> Reply:
+        """Do what is asked, and note what was used."""
+        if self._words and isinstance(request, WithArguments):
+            request = replace(request, without=self._words)
+        answer = self._callee.ask(request)
+        self._seen.update(answer.layers)
+        return answer
+
+    def judged(self, item: Item) -> Item:
+        """Return what came of a check: 0 if a library has done what is to be written."""
+        used = [name for name, words in self._without.items() if self._seen & {*words}]
+        self._seen = set()
+        if not used or item.status is Status.ERRORED:
+            return item
+        text = (
+            f"Your code uses {' and '.join(used)}, and that is what is to be written here: compute "
+            "it yourself."
+        )
+        return replace(item, status=Status.FAILED, score=0.0, note=LIBRARY, feedback=text)
+
+    def once(self, args: Any, kwargs: Any) -> Run:
+        """Call something expensive, unless it is known what comes."""
+        return self._callee.once(args, kwargs)
+
+    @property
+    def hurried(self) -> bool:
+        """Has the notebook less time left than a call may take?"""
+        return self._callee.hurried
+
+    def own(self, solution: Function) -> Callee | None:
+        """Return an earlier function of the student's by its reference, if there is a student."""
+        return self._callee.own(solution)
+
+    def reference_seconds(self, args: Any, kwargs: Any) -> tuple[Any, float | None]:
+        """Call the reference and read its time."""
+        return self._callee.reference_seconds(args, kwargs)
+
+    def on_gpu(self, shape: tuple[int, ...], dtype: str, rows: Any, *, sdpa: bool) -> Timing | None:
+        """Time calls on the GPU."""
+        return self._callee.on_gpu(shape, dtype, rows, sdpa=sdpa)

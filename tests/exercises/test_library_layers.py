@@ -1,0 +1,48 @@
+"""What a library does in place of the student earns nothing where it is what was to be written."""
+
+from functools import cache
+
+import pytest
+
+from autograder.course.proofs.function_proofs import as_student
+from autograder.exercise.loading import load_module
+from autograder.grading.checks import grade_checks
+from autograder.grading.local import Local
+from autograder.grading.watched import LIBRARY, Watched
+from autograder.sandbox.wire.requests import Call
+
+from ..loaded import ROOT
+from .library_layers import CASES, my_own, tensors
+
+
+@cache
+def function(path, name):
+    exercise = load_module(ROOT / "reference" / f"{path}.py").exercise
+    exercise.leave_out_gpu()
+    return next(each for each in exercise.functions if each.name == name)
+
+
+@pytest.mark.parametrize(("path", "name", "cheat"), CASES)
+def test_a_library_layer_earns_nothing_where_the_layer_is_the_task(path, name, cheat):
+    own = function(path, name)
+    items = grade_checks(own, as_student(cheat) if not isinstance(cheat, type) else cheat)
+    assert sum(item.score or 0 for item in items) == 0, items
+    assert {item.note for item in items} <= {LIBRARY, "skipped", "student_error", "not_timed"}
+    assert LIBRARY in {item.note for item in items}
+
+
+@pytest.mark.parametrize(("path", "name"), sorted({case[:2] for case in CASES}))
+def test_the_reference_and_its_alternatives_do_without(path, name):
+    own = function(path, name)
+    for right in (own.solution, *own.alternatives):
+        assert LIBRARY not in {item.note for item in grade_checks(own, right)}
+
+
+def test_what_is_looked_for_is_found_under_an_alias_and_nothing_else_is():
+    import numpy as np
+
+    watched = Watched(Local(lambda q: my_own(*tensors(q, q, q)).numpy()), {"it": ("safe_softmax",)})
+    q = np.ones((2, 3))
+    other = Watched(Local(lambda q: np.exp(q)), {"it": ("safe_softmax",)})
+    assert watched.ask(Call((q,), {})).layers
+    assert not other.ask(Call((q,), {})).layers
