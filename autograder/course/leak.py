@@ -18,8 +18,8 @@ that code written in another layout is found too.  It is a leak if one of these 
     left out: they are words of the course, such as ``degrees``.
 
 Not searched for is what is published on purpose: signatures of functions, imports, titles and
-sources, the sentences of parts and visible checks, the line that a derivation starts from, the
-docstring of the reference.  That authors wrote a statement into assignments/ themselves is no
+sources, the sentences of parts and visible checks, what a function does without, the line that a
+derivation starts from, the docstring of the reference.  That authors wrote a statement into assignments/ themselves is no
 excuse.  A function that students are given says so on its first line, ``def softmax(z):  # given``,
 and its body is then left out.  What is said of a mistake to those who practise stands in help.json,
 and nowhere else.
@@ -133,7 +133,7 @@ def _published(assignment: Assignment) -> set[str]:
         for text in (text for part in exercise.parts for text in part.answer.published()):
             said |= {text, *_sentences(text)}
         for function in exercise.functions:
-            said |= {function.name, *_sentences(function.solution.__doc__ or "")}
+            said |= {function.name, *_sentences(function.solution.__doc__ or ""), *function.without}
     return {_dense(text) for text in said}
 
 
