@@ -19,10 +19,10 @@ that code written in another layout is found too.  It is a leak if one of these 
 
 Not searched for is what is published on purpose: signatures of functions, imports, titles and
 sources, the sentences of parts and visible checks, what a function does without, the line that a
-derivation starts from, the docstring of the reference.  That authors wrote a statement into assignments/ themselves is no
-excuse.  A function that students are given says so on its first line, ``def softmax(z):  # given``,
-and its body is then left out.  What is said of a mistake to those who practise stands in help.json,
-and nowhere else.
+derivation starts from, the docstring of the reference.  That authors wrote a statement into
+assignments/ themselves is no excuse.  A function that students are given says so on its first line,
+``def softmax(z):  # given``, and its body is then left out.  What is said of a mistake to those who
+practise stands in help.json, and nowhere else.
 """
 
 from __future__ import annotations
