@@ -254,12 +254,6 @@ your_numbers("softmax_temperature")
 #    $1/\tau$? Write `zbar` for $\bar z$ and `z_i` for $z_i$. (Use $e^x \approx 1 + x$ above *and*
 #    below.) Do your terms, added up over $i$, give 1?
 # 4. `application`: which of these uses the temperature as a device of *training*?
-#    - **A** Greedy decoding takes the most probable next word; a lower temperature makes another
-#      word come out.
-#    - **B** Weight decay makes all parameters a little smaller after each step.
-#    - **C** Distillation: a small network learns to reproduce a large one's probabilities, at
-#      $\tau > 1$, so that the small ones among them count.
-#    - **D** A chat program lets its users choose how adventurous the sampled answers are.
 
 # %% exercise="softmax_temperature"
 p = None            # three rows of four numbers
@@ -319,11 +313,6 @@ your_numbers("soft_argmax")
 #      of $\max_i z_i \le \operatorname{LSE}(z) \le \max_i z_i + \log n$. Does your `lse` obey it?
 # 4. `why`: what speaks against reading the expected index of $(a, 0, a)$ as the index
 #    of the maximum?
-#    - **A** Little: lying halfway between the two largest entries, it describes both of them.
-#    - **B** The value names the least likely entry, and another numbering of the entries
-#      would give another one.
-#    - **C** The temperature is too high. For $\tau \to 0$ it becomes the index of a largest entry.
-#    - **D** It is an effect of rounding, since the two large entries are equal.
 
 # %% exercise="soft_argmax"
 ei = None           # two numbers
@@ -470,13 +459,12 @@ print("sum of each column:", other_J.sum(axis=0).round(4) + 0.0)
 #    *weights sum to one* or *algebra*.
 # 3. `columns`, `rows`: which fact makes the columns add up to 0, for a function of which you know
 #    nothing else, and which one the rows?
-#    - **A** The outputs add up to 1, whatever the logits are.
-#    - **B** The outputs do not change when the same number is added to all logits.
-#    - **C** The outputs are positive.
-#    - **D** The outputs are in the same order as the logits.
 #
 # The softmax has one more property: its $J$ is *symmetric*. With that, either fact gives both sums.
 # It is a special feature of softmax, and no reason to exchange the two causes.
+
+# %%
+your_numbers("jacobian_sums")
 
 # %% exercise="jacobian_sums"
 row_steps = None  # a list of lines, the last is "0"
@@ -557,16 +545,7 @@ your_numbers("jacobian_spectrum")
 # 4. `norms`: the spectral norm for two logits, at $z = (0, 0)$ and at $z = (10, 0)$. (The second is
 #    small: give it to four significant digits, `1.234e-5` say.)
 # 5. `rank`: what is the rank of $J$ for $n$ finite logits?
-#    - **A** 1, as for every outer product.
-#    - **B** It depends: the more saturated the softmax, the smaller.
-#    - **C** $n - 1$: the vector of ones, and only its multiples, go to 0.
-#    - **D** $n$, since all $p_i$ are positive.
 # 6. `norm_bound`: which bound do all spectral norms of $J$ obey, and when are they close to it?
-#    - **A** $1/4$, reached where some $p_i = 1/2$.
-#    - **B** $1/2$, reached by two equal logits, and approached whenever two entries share nearly
-#      all the mass evenly.
-#    - **C** $1$, approached when one entry gets nearly everything.
-#    - **D** None: the norm grows with the gaps between the logits.
 
 # %% exercise="jacobian_spectrum"
 eig0 = None         # three numbers

@@ -64,10 +64,6 @@ your_numbers("attn_hand")
 # 1. `scores`, `weights` and `out`, from top to bottom.
 # 2. `large_weight`: suppose that in another example $w_i$ is much larger than the other weights.
 #    What does that say?
-#    - **A** The value $v_i$ is the right answer with probability $w_i$.
-#    - **B** The key $k_i$ is important, whoever asks.
-#    - **C** The query fits $k_i$ better than the other keys, so $v_i$ dominates the average.
-#    - **D** The value $v_i$ has large entries.
 
 # %% exercise="attn_hand"
 scores = None        # K q, three numbers
@@ -157,25 +153,12 @@ your_numbers("self_attn_cat")
 
 # %% [markdown]
 # 1. `projections`: "each word is query, key and value" — what does that make of $W_Q$, $W_K$, $W_V$?
-#    - **A** All three are zero matrices.
-#    - **B** All three are identity matrices.
-#    - **C** They are learned, but equal to each other.
-#    - **D** Nothing: they are a matter of training.
 # 2. `row` and `row_scaled`: the weights with which *cat* looks at *The*, *cat*, *sat*; first from
 #    unscaled scores, then from scores divided by $\sqrt{d_k}$, where $d_k$ is the width of your words.
 # 3. `most`: which words does *cat* give most weight to? All that share the first place, as in `"AC"`.
-#    - **A** *The*
-#    - **B** *cat*
-#    - **C** *sat*
 # 4. `window`: other models slide a fixed window over the text, and mix each word with its $c$
 #    neighbours in fixed proportions. Which statements hold for self-attention over $n$ words? (All
 #    letters that apply, as in `"AB"`.)
-#    - **A** The weights depend on the words, not just on where they stand.
-#    - **B** Once the model is trained, the weights are the same for every sentence.
-#    - **C** Every word reaches every other word in one step.
-#    - **D** The number of pairs that are compared grows like $n \cdot c$.
-#    - **E** The number of pairs that are compared grows like $n^2$.
-#    - **F** Nothing in the formula knows the order of the words.
 # 5. `out` and `out_scaled`: what *cat* takes home in the two cases, $\sum_j w_j x_j$.
 # 6. `A`: the unscaled weights of all three words, row by row. Compare the rows: does each word
 #    prefer itself?
@@ -214,19 +197,11 @@ your_numbers("self_attn_grid")
 #    the first.
 # 3. `itself`: it is often taken for granted that a word attends most to itself. When is that sure
 #    to happen, for query and key equal to the word?
-#    - **A** Always.
-#    - **B** If all words are vectors of the same length.
-#    - **C** If all words are different.
-#    - **D** If the scores are divided by $\sqrt{d_k}$.
 # 4. `unit_diagonal`: divide every row of $X$ by its length $\sqrt{x_1^2 + x_2^2 + x_3^2}$ and compute the
 #    matrix again, scale included. What stands on its diagonal? (Compare it with the rest of the rows.)
 # 5. `received`: how much attention does each of the four words get, from all four together?
 # 6. The picture of $A$, a *heatmap*, draws each weight as a coloured field, with the first row on top.
 #    `vertical`: whose words stand beside the vertical axis then, and which fields add up to 1?
-#    - **A** Those of the queries; the fields of each row.
-#    - **B** Those of the keys; the fields of each row.
-#    - **C** Those of the queries; the fields of each column.
-#    - **D** Those of the queries; all fields together.
 
 # %% exercise="self_attn_grid"
 A = None              # four rows of four weights
@@ -286,15 +261,14 @@ if plt and np.shape(A) == (4, 4):
 # 1. `gap`: from `sum(x_i^2, i) - sum(x_i*y_i, i)` to `sum((x_i - y_i)^2, i)/2`, half of a squared
 #    distance.
 # 2. `equality`: for which $y$ of the same length is $x \cdot y$ as large as $x \cdot x$?
-#    - **A** For every $y$ that is parallel to $x$.
-#    - **B** For $y = x$ alone.
-#    - **C** For every $y$ orthogonal to $x$.
-#    - **D** For none.
 # 3. `pair`: without equal lengths the claim is wrong. Find two vectors, $x$ and $y$ as rows
 #    `[[x1, x2], [y1, y2]]`, for which $\operatorname{softmax}(x \cdot x,\ x \cdot y)$ favours $y$.
 # 4. `W_K`: and with a learned projection it is wrong even for equal lengths. Take the tokens
 #    $(1, 0)$ and $(0, 1)$, so $X = I$, queries $X$ and keys $X W_K$. Find a $2 \times 2$ matrix
 #    with which token 0 prefers token 1.
+
+# %%
+your_numbers("self_preference")
 
 # %% exercise="self_preference"
 gap = None       # a list of lines, the first is "sum(x_i^2, i) - sum(x_i*y_i, i)"
@@ -410,10 +384,9 @@ if plt:
 # 3. Three values are $(0, 0)$, $(4, 0)$ and $(0, 4)$. `weights_11`, `weights_33`: which three numbers with
 #    sum 1 lead to the point $(1, 1)$, and to $(3, 3)$, as $\sum_j w_j v_j$? Then `reachable`: which of the two
 #    points can be an output of attention?
-#    - **A** Both.
-#    - **B** Only $(1, 1)$.
-#    - **C** Only $(3, 3)$.
-#    - **D** Neither.
+
+# %%
+your_numbers("attn_hull")
 
 # %% exercise="attn_hull"
 bound = None        # a list of lines, the first is "M - (w1*v1 + w2*v2 + w3*v3)"
@@ -445,10 +418,9 @@ reachable = None    # one of "A", "B", "C", "D"
 #    more decimals: a result like 0.00123 is asked for to one percent.)
 # 3. `tie`: now the two best keys have exactly the same score. Where does the output go for
 #    $\tau \to 0$?
-#    - **A** To the value of the first of the two.
-#    - **B** To the mean of all values.
-#    - **C** Nowhere: it jumps between the two.
-#    - **D** To the mean of the two values.
+
+# %%
+your_numbers("attn_hard_limit")
 
 # %% exercise="attn_hard_limit"
 import numpy as np

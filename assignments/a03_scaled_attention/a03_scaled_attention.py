@@ -152,16 +152,10 @@ def slope(seed: int) -> float:
 #    width. Two decimals suffice.
 # 2. `trace`: the mean trace, in the same order.
 # 3. `threshold`: "Beyond $d_k = 64$ gradients vanish." What do your numbers say?
-#    - **A** It holds: up to 64 all is well, from there on nothing gets through.
-#    - **B** It is wrong: unscaled scores do no harm at any width.
-#    - **C** There is no threshold: the decline is gradual, and clear at $d = 16$ already.
-#    - **D** It holds for scaled scores, too.
 # 4. `best_scale`: what is known about the temperature $\sqrt{d_k}$?
-#    - **A** It has been proved to be the best one for learning.
-#    - **B** It gives scores variance 1 under assumptions that hold at the start; which temperature works
-#      best depends on the task.
-#    - **C** Any temperature serves as well.
-#    - **D** It keeps the variance of the scores at 1 all through training.
+
+# %%
+your_numbers("score_saturation")
 
 # %% exercise="score_saturation"
 max_w = None       # two rows of five numbers
@@ -189,13 +183,11 @@ best_scale = None  # one of "A", "B", "C", "D"
 # 1. `var`: the variance (`.var()`) of the 1000 scores for the four widths; `ksq`: the squared length of
 #    the four keys.
 # 2. `estimated`: what does the experiment estimate?
-#    - **A** $\operatorname{Var}(q \cdot k) = d$, but 1000 queries are far too few.
-#    - **B** $\operatorname{Var}(q \cdot k) = d$, but `randn` is a poor generator.
-#    - **C** The variance of $q \cdot k$ for one given $k$. That is $\lVert k \rVert^2$, which itself
-#      varies around $d$ by a share of $\sqrt{2/d}$.
-#    - **D** $\operatorname{Var}(q \cdot k) = d$, but `.var()` divides by $n$ instead of $n - 1$.
 # 3. `fair_variance(d, n, seed)`: do it right. Draw $n$ independent pairs and return the variance of
 #    their scores.
+
+# %%
+your_numbers("variance_trap")
 
 # %% exercise="variance_trap"
 import numpy as np
@@ -376,10 +368,6 @@ your_numbers("softmax_axis_bug")
 # 2. `totals`: the sum of all these weights, and the sum of all weights as they should be.
 # 3. `symptom`: with scores of shape $(1, 2, 4, 4)$, one example and two heads, all nearly equal, what
 #    would one notice?
-#    - **A** The weights have the wrong shape.
-#    - **B** Each row adds up to about 0.125, and outputs are far too small.
-#    - **C** Each row still adds up to 1, but within a row the ratios are wrong.
-#    - **D** The weights are NaN.
 # 4. `leak`: the total weight in example 0 as it is, and after 5 has been added to all scores of
 #    *example 1*. Two numbers. (What has example 0 to do with it? That is the point.)
 # 5. `repair(weights)`: the right weights from the wrong ones, without the scores, for any number of axes
@@ -432,15 +420,7 @@ your_numbers("causal_mask")
 # 2. `A`: the weights for your $S$ under the causal mask, by hand or with NumPy, four decimals.
 # 3. Someone applies the softmax first and then multiplies the weights with the mask
 #    (`after_softmax`). What goes wrong?
-#    - **A** The weights of the allowed keys get wrong ratios among each other.
-#    - **B** The rows no longer add up to 1: blocked keys have taken part in the sum.
-#    - **C** Blocked keys keep a little of the weight.
-#    - **D** Nothing: both orders give the same.
 # 4. When can such weights be repaired, without going back to the scores (`repair`)?
-#    - **A** Never: what the blocked keys have taken is lost.
-#    - **B** Always, by applying the softmax once more.
-#    - **C** By dividing each row by its sum, wherever that sum is not 0.
-#    - **D** Only if all scores of the row are equal.
 
 # %% exercise="causal_mask"
 import numpy as np
@@ -534,12 +514,6 @@ your_numbers("dead_rows")
 # 4. `masked_softmax(s, mask)`: the house rule. A dead row is 0, no warning is raised, and other rows are
 #    not touched.
 # 5. `risks`: what else speaks against finite numbers in place of $-\infty$?
-#    - **A** In float16 $-10^9$ is $-\infty$ anyway.
-#    - **B** Added in float32, it swallows differences between scores.
-#    - **C** Gradients of the blocked scores become NaN.
-#    - **D** A number that is not large enough leaks: a fill of −9995 beside two genuine scores of −10000
-#      takes 98.7 % of the weight.
-#    - **E** Computing takes longer.
 
 # %% exercise="dead_rows"
 import numpy as np
@@ -574,10 +548,9 @@ def masked_softmax(s: "array (..., n, m)", mask: "bool array that broadcasts to 
 #    the three examples, without and with a causal mask in addition.
 # 4. `left_padding`: some put the padding on the left. With two padding tokens there, and a causal mask in
 #    addition, what happens?
-#    - **A** Nothing special: every query still has a key.
-#    - **B** The queries of the two padding tokens are dead rows.
-#    - **C** The first two real tokens are dead rows.
-#    - **D** Nothing bad, if one simply allows all keys: padding then gets no weight.
+
+# %%
+your_numbers("padding_mask")
 
 # %% exercise="padding_mask"
 import numpy as np
@@ -698,10 +671,9 @@ def attention_grad(
 #    outputs. Compare with `torch.nn.functional.scaled_dot_product_attention`, but don't call it.
 # 2. Somebody returns the weights after dropout with $p = 0.1$, in training (`row_sums`). What do the five
 #    weights of a row add up to?
-#    - **A** To 1: dropout divides by $1 - p$ to make sure of that.
-#    - **B** To less than 1, or to 1 where nothing is dropped.
-#    - **C** To 1 on average alone: to 1.11 if nothing is dropped (which happens to 59 % of the rows), else to less than that.
-#    - **D** Always to $1/0.9 = 1.11$.
+
+# %%
+your_numbers("sdpa_torch")
 
 # %% exercise="sdpa_torch"
 import torch

@@ -83,17 +83,7 @@ your_numbers("heads_dims")
 #    $QK^\top$ with $h$ heads and with one head of width $d$; and how many attention weights (entries of all $A$)
 #    there are with $h$ heads and with one.
 # 4. `reasons`: what speaks for several heads?
-#    - **A** Several patterns for each token, with as many parameters and madds for the scores as a single head
-#      of the full width.
-#    - **B** A layer with several heads has more parameters.
-#    - **C** A row of weights is one average: half and half on two values gives their mean, and neither of them.
-#    - **D** Fewer scores have to be computed.
-#    - **E** Each head takes over one task of grammar.
 # 5. `differ`: do heads have to become different?
-#    - **A** Yes, the architecture makes sure of it.
-#    - **B** Yes, the loss punishes equal heads.
-#    - **C** No, and so trained heads are all alike.
-#    - **D** No. They start differently and are trained; how much they differ has to be measured.
 
 # %% exercise="heads_dims"
 d_k = None      # a whole number
@@ -201,10 +191,6 @@ your_numbers("mha_params")
 #    the four maps.
 # 3. `compared`: how does the layer (without biases) compare with a layer that has one head
 #    of width $d$?
-#    - **A** It has $h$ times as many parameters.
-#    - **B** It has fewer, by the factor $h$.
-#    - **C** It has a third more, whether or not the single head keeps its $W_O$.
-#    - **D** It has just as many if the single head keeps its $W_O$.
 # 4. `narrow`: parameters of a layer with a *single* head that is only $d/h$ wide, with its $W_O$
 #    from $d/h$ back to $d$, and with biases if your numbers say so.
 # 5. `steps`: the same count in general. Write $k$ for the width $d/h$ of a head. Begin with the sum in $h$, $d$ and $k$,
@@ -390,10 +376,6 @@ your_numbers("mha_sum_form")
 #    two blocks of $W_O$ below each other, with $H_t = A_t X V_t$. Lead `C*W` to a sum of two products of these single matrices. In text,
 #    `[H_1, H_2]` are blocks side by side and `[W_1; W_2]` blocks below each other. Rules: *definition* (of $C$, $W$, $H_1$, $H_2$), *product of blocks*.
 # 2. `tied`: suppose that all heads had the same weights $A$. What would the layer compute?
-#    - **A** Zero: the contributions cancel.
-#    - **B** The same as a single head with the weights $A$ and value and output matrices of the full width $d$.
-#    - **C** $h$ times what one head of width $d/h$ computes.
-#    - **D** The mean of all values.
 # 3. `ranks`: for your sizes, the largest possible rank of $W_Q^{(t)} W_K^{(t)\top}$ of one head, and of its
 #    $W_V^{(t)} W_O^{(t)}$. Two whole numbers.
 
@@ -421,10 +403,6 @@ your_numbers("rank_logits")
 # 2. `ranks`: the rank of the scores, and that of the weights.
 # 3. `order`: the letters of the right steps, in an order in which each follows from those before it.
 # 4. `statement`: which one is right, for $n$ queries and $m$ keys?
-#    - **A** The weights have at most rank $d_k$.
-#    - **B** The scores have at most rank $\min(n, m, d_k)$; the weights can have rank $\min(n, m)$.
-#    - **C** Where the scores have rank 0, the weights have rank 0.
-#    - **D** The weights always have rank $\min(n, m)$.
 
 # %% exercise="rank_logits"
 A = None          # three rows of three numbers
@@ -447,10 +425,6 @@ your_numbers("cross_attn")
 
 # %% [markdown]
 # 1. `origins`: where do queries, keys and values come from?
-#    - **A** Queries from the decoder, keys and values from the encoder.
-#    - **B** Queries from the encoder, keys and values from the decoder.
-#    - **C** Queries and values from the decoder, keys from the encoder.
-#    - **D** All three from both, joined to one sequence.
 # 2. `weights_shape`, `out_shape`: the shapes of weights and output, for $B$ examples, $n$ target and $m$ source tokens, width $d$,
 #    $h$ heads; `entries`: how many scores does one head compute for one example, in the decoder's self-attention and in its
 #    cross-attention? Two whole numbers.
@@ -458,10 +432,6 @@ your_numbers("cross_attn")
 #    $(B, m)$, is True where there is a source token and False for padding. You may use functions of earlier exercises if they
 #    stand in this notebook.
 # 4. `uses`: for which of these does it fit?
-#    - **A** Translating.
-#    - **B** Summarising an article.
-#    - **C** Predicting the next word of a single text.
-#    - **D** Describing a picture, of which there is a list of vectors.
 
 # %% exercise="cross_attn"
 import numpy as np
@@ -498,12 +468,11 @@ def cross_attention(
 #    `wrong`: what are `weights[:, :, 0, 0]` (a row for each example, a column for each head) if the mask is
 #    used as it is? `right`: and what should they be?
 # 2. `when`: with more than one example, when does this go unnoticed?
-#    - **A** Never: it always raises an exception.
-#    - **B** If there is one head.
-#    - **C** If there are as many heads as examples.
-#    - **D** Always: it never raises an exception.
 # 3. `align_mask(mask, ndim)`: the mask with `ndim` axes, so that it broadcasts as meant. Masks come as $(n, m)$, for everybody; as
 #    $(B, n, m)$, with a table for each example; or with all axes already. The last two axes always are queries and keys.
+
+# %%
+your_numbers("mask_broadcast")
 
 # %% exercise="mask_broadcast"
 import numpy as np

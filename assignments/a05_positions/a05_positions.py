@@ -57,17 +57,8 @@ your_numbers("order_blind")
 # 1. `plain`: the output **at the word "cat"** in the first sentence (first row) and in the second one
 #    (second row).
 # 2. `property_name`: you have seen an instance of a property. What is it called?
-#    - **A** Invariance: permuting the inputs leaves the list of outputs as it is.
-#    - **B** Equivariance: permuting the inputs permutes the outputs in the same way.
-#    - **C** Translation equivariance: shifting the sentence shifts the outputs.
-#    - **D** None: with other vectors the two rows would differ.
 # 3. `ways_in`: where can information on the order be brought in, so that it has an effect on the
 #    weights?
-#    - **A** Something that depends on the position is added to the embeddings.
-#    - **B** Every output is sent through the same feed-forward network.
-#    - **C** Queries and keys are changed by their positions just before they are compared.
-#    - **D** Something that depends on both positions is added to the scores.
-#    - **E** The scores are divided by another number than $\sqrt{d_k}$.
 # 4. `placed`: the same two outputs, now with the vectors
 #    $(\sin p, \cos p, \sin \tfrac{p}{100}, \cos \tfrac{p}{100})$ for the positions $p = 0, 1, 2$ added to
 #    the embeddings before anything else is done.
@@ -205,11 +196,9 @@ p2 = None  # encoding of your third position, d numbers
 #
 # Then `doubled_exponent`: much code that was published has the exponent $2c/d$ for the even columns $c$.
 # Compute both tables for $d = 512$ and ten positions. What is the effect?
-# - **A** The tables hardly differ: no entry by more than 0.1.
-# - **B** All pairs turn faster, so that neighbouring positions can't be told apart.
-# - **C** Somewhere the tables differ by 1.8, and the upper half of the columns practically stands
-#   still.
-# - **D** Entries larger than 1 come up.
+
+# %%
+your_numbers("pe_code")
 
 # %% exercise="pe_code"
 import numpy as np
@@ -311,10 +300,6 @@ your_numbers("pe_dot")
 #    $d = 128$ with base 10000.
 # 3. `curve`: a pair `(x, y)` with $k = 0 \dots 199$ and the products at $d = 128$, base 10000. Plot it.
 # 4. `reading`: what does the curve say?
-#    - **A** The farther, the smaller: it falls all the way.
-#    - **B** It falls at first and then wavers; it can't tell a position before from one behind.
-#    - **C** It tells a position before from one behind.
-#    - **D** Beyond some distance positions are orthogonal.
 # 5. `norm`: the length of every encoding at $d = 512$.
 
 # %% exercise="pe_dot"
@@ -331,13 +316,6 @@ norm = None         # one number
 # *20 minutes.* These are said about the sinusoidal encodings. A claim is true if it holds for every even
 # width $d \ge 8$ with base 10000, and for all positions.
 #
-# - **A** *Deterministic*: a position has the same encoding whenever it is computed.
-# - **B** *Even steps*: from each position to the next the vector moves by the same length.
-# - **C** *Periodic*: after some number of positions the whole vectors come back.
-# - **D** *Orthogonal*: any two different columns of a table of 100 positions are orthogonal.
-# - **E** *Equal length*: all encodings have the same length.
-# - **F** *Similar neighbours*: a position's encoding is more similar to the next one's than to any
-#   that is ten positions away.
 
 # %%
 your_numbers("pe_claims")
@@ -368,11 +346,6 @@ your_numbers("pe_why")
 # %% [markdown]
 # 1. `order`: the letters of the right steps, in an order in which each follows from those before it.
 # 2. `holds`: which of these follow from the formula, for every even width?
-#    - **A** There is an encoding for every position, however large.
-#    - **B** A shift by $k$ is one linear map, the same for all positions.
-#    - **C** A model that was trained on short texts works as well on long ones.
-#    - **D** No entry is ever larger than 1 in size.
-#    - **E** After finitely many positions the encodings start again.
 # 3. `nearest_return`: of the shifts $k = 1, \dots, 999$, which one brings the *first* pair nearest to
 #    where it was? (A computer may look; a good fraction for $\pi$ explains what it finds.)
 
@@ -395,10 +368,6 @@ your_numbers("pe_learned")
 # 2. `learned`: how many has a learned one for your `short` and for your `long` number of positions, at
 #    your width $d$?
 # 3. `original`: what did the authors of the original transformer use?
-#    - **A** A learned table, since it was clearly better.
-#    - **B** Sinusoids, since learned vectors were clearly worse.
-#    - **C** Sinusoids, although learned vectors gave nearly the same results.
-#    - **D** Rotations of queries and keys.
 
 # %% exercise="pe_learned"
 fixed = None     # a whole number
@@ -641,9 +610,6 @@ def alibi(n: int, slopes: "array (h,)", m: "int >= n, or None" = None) -> "array
 # 2. `weight_ratio`: the scores before the penalty are equal, and two keys are your number of steps apart. What is
 #    the weight of the farther one, divided by that of the nearer one, for your slope?
 # 3. `without_mask`: does the rewriting hold for the penalty $-m\,|i - j|$ without a mask?
-#    - **A** Yes, by the same proof.
-#    - **B** Yes, but only for queries in the middle of the text.
-#    - **C** No: with keys on both sides of the query the factor that cancels is not the same for all.
 
 # %%
 your_numbers("alibi_shift")
@@ -673,9 +639,6 @@ your_numbers("relative_bias")
 #    $-K \dots K$. How many offsets are there with your `clip` as $K$? How many parameters, with vectors of your
 #    `width`? And how many offsets without clipping in a text of your `length`?
 # 4. `inside`: does the location term belong inside the division by $\sqrt{d_k}$?
-#    - **A** Yes: all that is added to $q \cdot k$ is divided.
-#    - **B** It makes no difference to the weights.
-#    - **C** Both are in use, and they give different weights.
 # 5. `toeplitz_bias(b, n)`: the $n \times n$ table whose row $i$, column $j$ holds the bias of the offset $j - i$.
 #    `b` has one bias for each offset, from $-K$ up to $K$; offsets beyond are clipped.
 

@@ -144,10 +144,6 @@ your_numbers("ln_vs_bn")
 # 1. `means`: how many means does layer norm compute for your batch, and how many does batch norm over (batch, position)?
 # 2. `ln_row`, `bn_row`: what becomes of the first token of the first sequence, under each?
 # 3. `changed`: 10 is added to every entry of the *second* sequence. Which result for the *first* one changes?
-#    - **A** Neither.
-#    - **B** That of layer norm.
-#    - **C** That of batch norm.
-#    - **D** Both.
 
 # %% exercise="ln_vs_bn"
 means = None    # two whole numbers: layer norm, batch norm
@@ -243,11 +239,10 @@ rank_general = None  # a formula in d
 #
 # 1. `rms`, `y`: the root mean square, and the output.
 # 2. `equal_when`: for which inputs do RMSNorm and layer norm ($\gamma = 1$, $\beta = 0$, $\varepsilon = 0$) give the same?
-#    - **A** Those of length 1.
-#    - **B** Those whose entries add up to 0.
-#    - **C** Those whose entries are all positive.
-#    - **D** None.
 # 3. `parameters`: how many parameters has a layer norm at $d = 512$, and how many an RMSNorm?
+
+# %%
+your_numbers("rmsnorm")
 
 # %% exercise="rmsnorm"
 rms = None         # one number
@@ -408,10 +403,6 @@ your_numbers("residual_grad")
 #    don't commute; `I*A` may be simplified.
 # 4. `paths`: each term of the product is a path from top to bottom. How many are there for your $L$ layers?
 # 5. `claim`: what is right about the gradient of a stack of residual blocks?
-#    - **A** It can't vanish, because of the shortcuts.
-#    - **B** Since 1 is added to each layer's derivative, its length is at least that of the gradient at the top.
-#    - **C** The identity is a term in every factor, yet the product can shrink, or vanish.
-#    - **D** Shortcuts change what a stack computes, but not its gradients.
 
 # %% exercise="residual_grad"
 jacobian = None      # a formula in I and J_F
@@ -433,10 +424,9 @@ claim = None         # one of "A", "B", "C", "D"
 # 1. `y`: the outputs for $x = 2$ and $F = 6$, with the gates $T = 0$, $\tfrac14$ and $1$.
 # 2. `slope`: $dy/dx$ for a single feature. Write `T(x)`, `F(x)`, `diff(T(x), x)`, `diff(F(x), x)`.
 # 3. `setting`: for which setting of the gate is $y = x + F(x)$, a residual layer?
-#    - **A** For $T = 1$.
-#    - **B** For $T = 0$.
-#    - **C** For $T = \tfrac12$.
-#    - **D** For none.
+
+# %%
+your_numbers("highway_gate")
 
 # %% exercise="highway_gate"
 y = None        # three numbers
@@ -475,16 +465,12 @@ carry("mha_numpy")
 #    (`scores_shape`), of what attention gives (`attended_shape`), after the first sum and norm (`first_norm_shape`), of the hidden
 #    layer (`hidden_shape`), of what the feed-forward layer gives (`forward_shape`), and of what the block gives
 #    (`block_shape`). Which of them *must* be equal, because they are added?
-# 3. A block mixes information in two directions. Its devices:
-#    - **A** the weighted sums of attention
-#    - **B** the matrix $W_O$
-#    - **C** the feed-forward layer
-#    - **D** the shortcuts
-#    - **E** the norms
-#
-#    `mixes_tokens`: all that let something pass from one token to another. `mixes_heads`: all of A to D that let something
-#    pass from the output columns of one head to those of another. (The norms let each column feel two numbers,
+# 3. A block mixes information in two directions. `mixes_tokens`: of its devices, all that let something pass from one
+#    token to another. `mixes_heads`: of those without the norms, all that let something pass from the output columns of one head to those of another. (The norms let each column feel two numbers,
 #    mean and deviation; leave them aside in the second question.)
+
+# %%
+your_numbers("encoder_block")
 
 # %% exercise="encoder_block"
 import numpy as np

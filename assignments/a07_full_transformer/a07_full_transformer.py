@@ -275,17 +275,9 @@ your_numbers("teacher_forcing")
 #    keeps its padding at the end. $t$ may be 0.
 # 3. `where_attention_is`: where are masked self-attention and cross-attention in a decoder of six
 #    layers?
-#    - **A** Both come once, before the six layers.
-#    - **B** Masked self-attention is in every layer, cross-attention once, behind the last.
-#    - **C** Both are in each of the six layers.
-#    - **D** Three layers have one of them, three the other.
 # 4. `logits`: the shape of what comes out at the end, where `V` stands for the number of tokens in
 #    the vocabulary, as in `(8, "V")`. `row_predicts`: row $t$ of the
 #    probabilities, counted from 0,
-#    - **A** is a distribution of the token that went in at position $t$;
-#    - **B** is a distribution of the target token that translates source token $t$;
-#    - **C** has entries that add up to 1 together with those of the other rows;
-#    - **D** is a distribution of label $t$, the token after the first $t + 1$ that went in.
 # 5. `order`: the letters of the steps of one pass, in order. Two of those in the list don't
 #    belong to it; of the steps that wait for nothing else, any may come first. What repeats in
 #    six layers stands in the list once.
@@ -381,11 +373,9 @@ def nll(logits: "(n, V) array", labels: "(n,) whole numbers", ignore: int = -100
 # 5. `pairs_both_ways`, `pairs_backwards`: how many pairs (query, key) are allowed, in the encoder and
 #    in the decoder.
 # 6. `meanings`: "masked" is said of language models and of attention. What do the two have in common?
-#    - **A** In both, scores are set to $-\infty$, so that nobody looks at the masked place.
-#    - **B** In both, a token of the input is replaced by another.
-#    - **C** Hardly more than the word. One corrupts the input and leaves every pair visible; the
-#      other limits which pairs are visible and leaves the input as it is.
-#    - **D** The first needs the second: a hidden token must not see the tokens after it.
+
+# %%
+your_numbers("mlm_vs_clm")
 
 # %% exercise="mlm_vs_clm"
 hidden_predicted = None  # one number
@@ -458,10 +448,9 @@ best_probability = None    # one number
 #
 # Then `may_influence`: which tokens may influence output $i$ of a causal model?
 #
-# - **A** those before $i$;
-# - **B** those before $i$, and $i$ itself;
-# - **C** $i$ and those after it;
-# - **D** $i$ and the one before it.
+
+# %%
+your_numbers("causality_test")
 
 # %% exercise="causality_test"
 def count_leaks(f: "function of an array", X: "(n, d) array", eps: float = 1.0, tol: float = 1e-9) -> int:

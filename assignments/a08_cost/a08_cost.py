@@ -204,17 +204,12 @@ def attention_bytes(
 #
 # 1. `good_practice`: two methods are to be compared. Which of these make the comparison trustworthy?
 #    (All letters that apply. Wrong letters take away: naming all of them earns nothing.)
-#    - **A** Call each function once or twice before the clock starts.
-#    - **B** Measure once: a repeated run would profit from the first one.
-#    - **C** Repeat, and report the minimum or the median.
-#    - **D** On a GPU, wait until all work is finished before reading the clock.
-#    - **E** Report the mean of all runs, also if one of them took nine times as long.
-#    - **F** Use the same number type and the same number of threads for both.
-#    - **G** Make the inputs before the clock starts.
-#    - **H** Let each method use the number type in which it is fastest.
 # 2. `factors`: by what do you expect the time to grow from $n = 1000$ to $n = 5000$, for a
 #    quadratic and for a linear method?
 # 3. `median`, `mean`: five runs took $1.0,\ 1.02,\ 0.98,\ 9.0,\ 1.01$ ms. Their median and their mean?
+
+# %%
+your_numbers("bench_hygiene")
 
 # %% exercise="bench_hygiene"
 good_practice = None  # letters, as in "AB"
@@ -244,17 +239,15 @@ mean = None           # one number
 #    show the two growths at all, in very wide bands; times that show neither are left to a person.
 # 3. `flattering`: what makes the published speed-up look larger than it is? (All letters that apply. Wrong
 #    letters take away: naming all of them earns nothing.)
-#    - **A** The softmax of its baseline runs row by row in Python.
-#    - **B** Each method is measured once, cold.
-#    - **C** The two methods give different outputs.
-#    - **D** The inputs are random numbers.
-#    - **E** Both methods run in double precision.
 #
 # 4. `torch_attention(Q, K, V)`: linear attention again, in torch, for tensors of shape `(B, h, n, d)` on whatever
 #    device they are, in float32 and bfloat16. It is timed on a GPU, for $n$ up to 65,536, with the clock
 #    read after the device has finished. Where the grader has no GPU at hand, this part waits until it
 #    has, and a course that never has one gives no points for it; you don't need one to write it.
 #    (`torch.nn.functional.elu` is there, and `x.mT` is the transpose of the last two axes.)
+
+# %%
+your_numbers("time_attention")
 
 # %% exercise="time_attention"
 import time
@@ -419,15 +412,11 @@ def fit_exponent(n: "(k,)", t: "(k,)", n_min: float = 0) -> float:
 #
 # `without_mask`: a layer *without* causal mask, in which every token sees all the others, is decoded in
 # this way. Which rows are those of one pass over the whole text?
-# - **A** All of them.
-# - **B** None of them.
-# - **C** The last one alone.
 #
 # `because`: why? (It counts only behind the right answer to `without_mask`.)
-# - **A** A new token changes the keys of the earlier ones.
-# - **B** Earlier rows were given out before later tokens, which they should have seen, were there.
-# - **C** A new token changes the queries of the earlier ones.
-# - **D** The cache lacks keys or values that are needed.
+
+# %%
+your_numbers("kv_equivalence")
 
 # %% exercise="kv_equivalence"
 import numpy as np
@@ -553,17 +542,8 @@ your_numbers("online_softmax")
 #    and lead it to a form without `M12`, one equality a line, in at least two steps. You may use `m1`, `m2`,
 #    `m3`, `M12`, `M`, `l1`, `l2`, `l3`. (With $o$ in place of $l$ the same lines hold for the weighted sums.)
 # 4. `neutral`: which state is *neutral*, that is, changes nothing when it is merged with another?
-#    - **A** $(0, 0, 0)$
-#    - **B** $(-\infty, 0, 0)$
-#    - **C** $(0, 1, 0)$
-#    - **D** $(-\infty, 1, 0)$
 #
 #    `why_any_order`: why may three blocks be merged in any order and in any brackets?
-#    - **A** They may not: the first block has to come first.
-#    - **B** They may, as long as the block with the largest maximum comes last.
-#    - **C** The end of your derivation treats the three alike, and $M$ is the maximum of all three in
-#      any order.
-#    - **D** Only up to rounding errors, which the maximum keeps small.
 # 5. `merge(a, b)` and `finish(state)` for $n$ queries at once. A state is a tuple of `m` and `l`, both of shape
 #    `(n,)`, and `o` of shape `(n, d_v)`. `finish` returns the outputs `(n, d_v)` and the log-sum-exps `(n,)`.
 #    A query that has not seen any key has the state $(-\infty, 0, 0)$; its output is 0 and its
@@ -689,17 +669,13 @@ def flash_attention(
 #
 # 1. `facts`: which statements about tiled attention are true? (All letters that apply. Wrong letters
 #    take away: naming all of them earns nothing.)
-#    - **A** It gives the result of ordinary attention, up to rounding.
-#    - **B** It is an approximation: tiles with small weights are skipped.
-#    - **C** The two products take as many madds as before: 8,589,934,592 forward for $n = 8192$, $d = 64$.
-#    - **D** Its time grows linearly with $n$.
-#    - **E** Besides inputs and output, its memory grows like $n$.
-#    - **F** Its backward pass does more arithmetic than the ordinary one.
-#    - **G** Its time is quadratic in $n$, as before.
 # 2. `moved_standard`, `moved_tiled`: the two estimates for $n = 8192$, $d = 64$ and a fast memory of 100 KiB,
 #    in float32. `moved_ratio`: by what factor the traffic shrinks.
 # 3. `saved`: the backward pass computes the weights again, tile by tile. Which numbers have to be kept for
 #    that, per head, besides $Q$, $K$, $V$ and $O$? How many are they for $n = 8192$?
+
+# %%
+your_numbers("flash_facts")
 
 # %% exercise="flash_facts"
 facts = None           # letters, as in "AB"

@@ -90,11 +90,6 @@ your_numbers("lin_assoc")
 # %% [markdown]
 # 4. `pays_off`: let $n = m$ and $D = d_v = d$. Which class does the second order have, and when is it
 #    the cheaper one?
-#    - **A** $O(n d)$; always cheaper.
-#    - **B** $O(n d^2)$; always cheaper.
-#    - **C** $O(n d^2)$; cheaper for $n < d$.
-#    - **D** $O(n d^2)$; cheaper for $n > d$.
-#    - **E** $O(n^2 d)$; equally expensive.
 
 # %% exercise="lin_assoc"
 row_steps = None      # a list of lines
@@ -165,10 +160,9 @@ if plt:
 # 3. One query and one key, $D = 1$, $q = k = -8$, $v = 1$, with elu + 1. `with_epsilon`: the output if $10^{-6}$ is
 #    added to the denominator. `without_epsilon`: and if nothing is.
 # 4. `who`: who proposed elu + 1 for linear attention?
-#    - **A** Choromanski et al. (2021), as the feature map of Performer.
-#    - **B** Katharopoulos et al. (2020). Performer uses random features that approximate the exponential.
-#    - **C** Vaswani et al. (2017), as an alternative to the softmax.
-#    - **D** Wang et al. (2020), in Linformer.
+
+# %%
+your_numbers("lin_attn")
 
 # %% exercise="lin_attn"
 import numpy as np
@@ -301,13 +295,6 @@ your_numbers("kernel_validity")
 # %% [markdown]
 # 1. `valid`: which similarities give non-negative weights with a positive sum in **every** row, whatever the
 #    vectors are? (All letters that apply. Wrong letters take away: naming all of them earns nothing.)
-#    - **A** $e^{q \cdot k}$
-#    - **B** $q \cdot k$
-#    - **C** $(q \cdot k)^2$
-#    - **D** $\max(q, 0) \cdot \max(k, 0)$, the maximum entry by entry
-#    - **E** $\varphi(q) \cdot \varphi(k)$ with $\varphi = \operatorname{elu} + 1$
-#    - **F** $\cos(\omega \cdot (q - k))$
-#    - **G** $\varphi(q) \cdot \varphi(k)$ with features $\varphi_j(x) = e^{\omega_j \cdot x}$ for random vectors $\omega_j$
 # 2. `dots`, `cosines`: two witnesses. Your query `q` and your two keys, the rows of `K`: their dot products with
 #    the query, and $\cos(\texttt{omega} \cdot (q_1 - k_1))$, where $q_1$ and $k_1$ are the first entries, in radians.
 #    Both kernels are positive definite.
@@ -350,10 +337,6 @@ cosines = None  # two numbers
 # 5. Do normalised weights get away with those features? Take your query `p` and your keys, the rows of `K`. `right`:
 #    the weights $\operatorname{softmax}(K p)$. `wrong`: the weights to which those features tend for $m \to \infty$.
 # 6. `root`: softmax attention divides scores by $\sqrt{d_k}$. Where does that go here?
-#    - **A** The products of features are divided by $\sqrt{d_k}$.
-#    - **B** Queries and keys are both divided by $\sqrt{d_k}$, before the features.
-#    - **C** Queries and keys are both divided by $d_k^{1/4}$, before the features.
-#    - **D** Nowhere: it cancels in the quotient.
 
 # %%
 your_numbers("favor_derive")
@@ -413,10 +396,9 @@ if plt:
 # 5. `growth`: the relative standard deviation of the positive estimate with $m = 1$ for two equal vectors,
 #    $x = y$, of norm $r = 0.5$, 1 and 2.
 # 6. `law`: how does its error behave in general?
-#    - **A** Like $1/m$, with a constant that depends on the norms.
-#    - **B** Like $1/\sqrt m$, with a constant that grows exponentially with the squares of the norms.
-#    - **C** Like $1/\sqrt m$, with the same constant for all vectors.
-#    - **D** It falls exponentially with $m$.
+
+# %%
+your_numbers("favor_variance")
 
 # %% exercise="favor_variance"
 variance_steps = None     # a list of lines
@@ -833,10 +815,9 @@ perplexity = None   # one number
 #    which factor are the other five below the first?
 # 3. `theorems`: what one reads about *training* with linear attention. Which of these statements are theorems? (All letters
 #    that apply; `"none"` is an answer, too.)
-#    - **A** Training is more stable than with softmax attention.
-#    - **B** Its gradients have a lower variance.
-#    - **C** The outputs of a deep stack are less prone to become alike.
-#    - **D** With elu + 1, the output tends to that of softmax attention as the width $d$ grows.
+
+# %%
+your_numbers("efficient_classes")
 
 # %% exercise="efficient_classes"
 full = None             # a class in n, d

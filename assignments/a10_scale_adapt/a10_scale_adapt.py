@@ -202,10 +202,9 @@ spread = None      # one number
 #    `renormalised`, those with renormalised gates.
 # 3. `one_expert`: two rows of four, with $k = 1$: with the plain gate, and with the renormalised one.
 # 4. `training`: how are such layers trained as a rule?
-#    - **A** With a straight-through estimator: there is no gradient for the router otherwise.
-#    - **B** By ordinary gradients through the gates of the chosen experts, with a balancing loss and sometimes noise on the logits.
-#    - **C** By computing all experts while training, and choosing afterwards.
-#    - **D** The router isn't trained: its matrix stays as it was drawn.
+
+# %%
+your_numbers("moe_gradient")
 
 # %% exercise="moe_gradient"
 import numpy as np
@@ -335,10 +334,9 @@ forwards = None    # three whole numbers
 #    smallest possible sum of the largest part. There are $\binom{L-1}{\text{cuts}}$ ways to cut, too many to try them all: what is best for a
 #    longer chain follows from what is best for a shorter one.
 # 5. `hardness`: how hard is it to find the best plan?
-#    - **A** It is NP-hard, even for a chain of layers.
-#    - **B** It isn't hard, since segments of equal length are always best.
-#    - **C** For a chain dynamic programming does it in polynomial time; it is NP-hard for general graphs.
-#    - **D** Dynamic programming does it in polynomial time for every graph.
+
+# %%
+your_numbers("ckpt_plan")
 
 # %% exercise="ckpt_plan"
 reversible = None  # three whole numbers
@@ -534,11 +532,9 @@ def scaled_step(
 # 1. `mixed`: the bytes for each parameter in mixed precision: weight, gradient, master copy, first moment, second moment. `per_parameter`: two sums, for single precision and for mixed.
 # 2. `total`: the bytes for all parameters in mixed precision; `gib`: the same in GiB; `weights`: the weights alone, in single and in half precision.
 # 3. `halved`: what is halved by mixed precision?
-#    - **A** the working copy of the weights
-#    - **B** the state of the optimiser
-#    - **C** the activations that are stored for the backward pass
-#    - **D** the time for a step, on any hardware
-#    - **E** the bytes for each parameter in training
+
+# %%
+your_numbers("mixed_memory")
 
 # %% exercise="mixed_memory"
 mixed = None          # five whole numbers
@@ -597,12 +593,11 @@ ranks = None      # two whole numbers
 # - Gradients reach `A` and `B` alone. A rank below 1 raises a `ValueError`.
 #
 # Then `start`: how do the factors start?
-# - **A** Both at random: that gives the richest gradients.
-# - **B** Both at 0: that leaves the model as it was.
-# - **C** One of them at 0, the other at random: the output is as it was, and a gradient other than 0 reaches the one that is 0.
-# - **D** With the $r$ largest singular vectors of $W$, and nothing else changed.
 #
 # `madds`: for $d_{\text{in}} = d_{\text{out}} = 512$ and $r = 8$, the madds of one token: the full product, and the path through the factors.
+
+# %%
+your_numbers("lora_layer")
 
 # %% exercise="lora_layer"
 import torch
@@ -699,14 +694,10 @@ if plt:
 #    12 layers; `share`, the fraction of the 109,482,240 parameters of BERT-base which that is.
 # 3. `Adapter(d, r)` as a module, with biases, with two `nn.Linear` called `down` and `up`. It starts as the identity, and a gradient other than 0 reaches `up.weight` from the start.
 # 4. `mergeable`: can a trained adapter be merged into the matrix before it, as LoRA can?
-#    - **A** Yes, always.
-#    - **B** No.
-#    - **C** If the bottleneck is as wide as the model.
 # 5. `because`: what decides that? (It counts only behind the right answer to item 4.)
-#    - **A** The residual connection around it.
-#    - **B** That it consists of two matrices.
-#    - **C** The width of the bottleneck.
-#    - **D** What stands between the two matrices.
+
+# %%
+your_numbers("adapter")
 
 # %% exercise="adapter"
 import torch
@@ -761,10 +752,6 @@ your_numbers("prefix_attn")
 # 3. `prefix_attention(Q, K, V, Pk, Pv, causal=True)` for $n$ tokens, with prefix keys and values of shape $(p, d)$ and $(p, d_v)$, and the scale $1/\sqrt{d}$. The causal mask is about the tokens; each
 #    of them sees the whole prefix. $p = 0$ is allowed, and large scores stay finite.
 # 4. `who_sees_whom`: for the prefix to have an effect, who has to see whom?
-#    - **A** Every token sees the prefix.
-#    - **B** The prefix sees every token, and the tokens needn't see the prefix.
-#    - **C** The first token sees the prefix, and the others see the first token only.
-#    - **D** Nobody: a prefix has an effect through its gradient.
 # 5. `mask_shape` and `allowed`: the shape of the mask for $n = 5$ and $p = 3$, queries in rows, and how many pairs it allows if it is causal among the tokens.
 
 # %% exercise="prefix_attn"
@@ -850,10 +837,6 @@ your_numbers("straight_through")
 # 6. `means`: is the gradient right on average? Two equal logits, $\tau = 1$, and a loss that is the first entry of what goes forward. The difference of two independent Gumbel numbers has the distribution function $1/(1 + e^{-x})$, so over the noise $y_1$ is
 #    spread evenly between 0 and 1. What is the mean of $y_1 (1 - y_1)$, which is sent back? And what is the derivative of $p_1$, the probability of index 1 and so the mean of the loss, by $z_1$?
 # 7. `biased`: what is biased, and why?
-#    - **A** The sample: with noise and temperature the indices come with other probabilities than those of $\operatorname{softmax}(z)$.
-#    - **B** The gradient: the function that is evaluated, a step, and the one that is differentiated, a soft sample, are two different functions.
-#    - **C** The gradient: Gumbel noise has the mean 0.577 and not 0, which shifts all logits and thus the Jacobian.
-#    - **D** Nothing: a single draw may be far off, and in the mean over the noise the errors cancel.
 
 # %% exercise="straight_through"
 import numpy as np
@@ -908,10 +891,6 @@ your_numbers("tensor_split")
 # 4. `sent`: a formula in `n`, `d` and `p`. How many numbers does one device send in the forward pass of a whole layer (attention and feed-forward network, $n$ tokens of width $d$), if every all-reduce is a ring?
 # 5. `traffic`: the backward pass needs as many all-reduces of the same size. How many bytes does one device send for your layer, forward and backward, in half precision?
 # 6. `why_so`: why is the first matrix of the network cut by columns, and the second by rows?
-#    - **A** Cut the other way, they would take more room on each device.
-#    - **B** Cut by rows, the first product wouldn't be defined on a single device.
-#    - **C** A device then has some entries of the hidden layer in full, so that the nonlinearity can follow at once, and one sum comes at the end.
-#    - **D** Then there is nothing to exchange at all, neither in the middle nor at the end.
 
 # %% exercise="tensor_split"
 import numpy as np

@@ -117,11 +117,6 @@ def attention_entropy(A: "(..., m)", axis: int = -1, base: float | None = None) 
 #    of sums*, *weights sum to one*, and algebra. One rule a line, please; a line may name its reason:
 #    `…  # linearity of sums`.
 # 3. `only_maximum`: why does the last line show that $q$ is the maximum, and the only one?
-#    - **A** Because $Z$ is largest for $p = q$.
-#    - **B** Because $\sum_i p_i \log(p_i/q_i)$ is never positive.
-#    - **C** Because $\sum_i p_i \log(p_i/q_i)$ is 0 for $p = q$ and positive for all other weights.
-#    - **D** Because the derivative of $F$ vanishes at $q$.
-#    - **E** Because $\sum_i p_i \log(p_i/q_i)$ stays the same when $p$ and $q$ change places.
 #
 # (The sum is the Kullback–Leibler divergence $\mathrm{KL}(p \,\|\, q)$. To see what sign it has, use $\log x \le x - 1$ on
 # $x = q_i/p_i$; equality holds for $x = 1$ alone.) Now with numbers; these are your scores and your temperature:
@@ -135,12 +130,6 @@ your_numbers("max_entropy")
 # 5. `elsewhere`: $F$ at the uniform weights, and at the corner where the largest score has all the weight. `divergence`:
 #    $\mathrm{KL}(p \,\|\, \text{uniform})$ of your `p`.
 # 6. `false_claims`: which of these are **false**, for scores that aren't all equal and a finite $\tau > 0$?
-#    - **A** Softmax weights have the least entropy of all weights.
-#    - **B** Softmax weights have the least divergence from the uniform weights.
-#    - **C** Softmax weights maximise the expected score plus $\tau$ times the entropy.
-#    - **D** As $\tau$ goes to 0, they approach the corner of the largest score (if there is one such score).
-#    - **E** Softmax weights maximise the expected score.
-#    - **F** As $\tau$ grows without bound, they approach the uniform weights.
 
 # %% exercise="max_entropy"
 lagrange_steps = None  # a list of equations
@@ -216,11 +205,9 @@ if plt:
 # 2. `extremes`: three numbers. $I$ if the matrix of weights is the $3 \times 3$ identity; then, if all rows are the same
 #    one-hot row, the mean entropy of a row, and $I$.
 # 3. `lesson`: what do the two extremes show?
-#    - **A** The sharper the rows, the more the query tells about the key.
-#    - **B** Softmax attention chooses its weights such that $I$ is as large as possible.
-#    - **C** The flatter the rows, the more the query tells about the key.
-#    - **D** Rows without entropy go with the largest $I$ and with none: the entropy of rows alone doesn't tell
-#      how much attention depends on the query.
+
+# %%
+your_numbers("attn_information")
 
 # %% exercise="attn_information"
 marginal = None     # three numbers
@@ -251,12 +238,9 @@ lesson = None       # one of "A", "B", "C", "D"
 # 3. `head_metrics`: both numbers for any heads. With `normalise=True` all outputs are first divided by one number, the root of
 #    the mean of $\|H_1\|^2, \dots, \|H_h\|^2$.
 # 4. `weaknesses`: which of these are weaknesses of $S$ and $D$ (without `normalise`) as measures of how differently heads work?
-#    - **A** They grow with the size of the outputs: a layer with larger values looks more diverse.
-#    - **B** $D$ changes when two heads are exchanged.
-#    - **C** Conventions differ: counted over unordered pairs, $D$ is half as large, so published numbers can't be
-#      compared without the definition.
-#    - **D** They don't see $W_O$: heads whose outputs differ may add the same thing to the stream.
-#    - **E** Two heads that are exactly alike have a positive distance from each other.
+
+# %%
+your_numbers("head_metrics")
 
 # %% exercise="head_metrics"
 S = None            # three numbers
@@ -411,10 +395,6 @@ output = contributions.sum(axis=0)
 #    $1 - \|Y - Y_q\|^2 / \|Y\|^2$.
 # 3. `needed`: the number of heads after which this is at least 99 %. `ratio`: the compression ratio, 4 divided by that.
 # 4. `pitfall`: heads were judged one at a time. What can go wrong?
-#    - **A** Heads with large contributions look important although this error never changes without them.
-#    - **B** Nothing: the error without two heads is the sum of the errors without each.
-#    - **C** Two heads that do the same look unimportant, each by itself, and yet one of them has to stay: importance doesn't add up.
-#    - **D** Two heads that do the same both look more important than they would alone.
 
 # And the trained model from above? Its loss is the mean of $-\log p$ of the next letter, over the 23 letters behind `^` in
 # `^BADGEBADGEBADGEBADGEBAD`: the row of logits at each letter is about the one behind it.

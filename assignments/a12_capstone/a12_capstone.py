@@ -195,7 +195,10 @@ if plt:
 #    every array of `weights` under its name. The number of layers follows from the names. Go back
 #    once: differences for each number would take two passes for each of more than forty thousand.
 # 2. `no_gradient`: one of the biases of attention has no effect on anything that comes out, so its
-#    gradient is 0 whatever the data. Whose is it? `A` queries, `B` keys, `C` values, `D` output.
+#    gradient is 0 whatever the data. Whose is it?
+
+# %%
+your_numbers("cap_gradcheck")
 
 # %% exercise="cap_gradcheck"
 no_gradient = None  # a letter

@@ -163,11 +163,6 @@ your_numbers("gqa")
 # %% [markdown]
 # 5. `shrinks`: what shrinks when $g$ falls, with $h$, $d_k$ and the number of tokens as they are? (All letters that apply. Wrong
 #    letters take away.)
-#    - **A** The cache.
-#    - **B** The bytes that are read for each decoded token.
-#    - **C** The number of weights in $W_K$ and $W_V$.
-#    - **D** The number of attention weights.
-#    - **E** The multiply–adds of $Q K^\top$.
 
 # %% exercise="gqa"
 import numpy as np
@@ -241,11 +236,6 @@ your_numbers("modern_block")
 # 5. `f`: a ReLU layer has two matrices, $d \times 4d$ and $4d \times d$. For which hidden width does SwiGLU have as many weights? A
 #    formula in `d`.
 # 6. `exact`: which of these are exactly true, for all weights and inputs that are not 0? (All letters that apply. Wrong letters take away.)
-#    - **A** With $W_\text{down} = 0$ and $\varepsilon = 0$: $\operatorname{block}(3x) - 3x = \operatorname{block}(x) - x$.
-#    - **B** Rotary positions leave the values as they are.
-#    - **C** The stream itself is never normalised inside the block.
-#    - **D** If 1 is added to all features, RMSNorm gives the same as before.
-#    - **E** SwiGLU with one hidden unit is 0 for half of all inputs, as a ReLU layer with one hidden unit is.
 
 # %% exercise="modern_block"
 import numpy as np
@@ -322,11 +312,6 @@ your_numbers("rope_scaling")
 # 6. `statements`: a model with $d = 128$ and $b = 10000$, trained on 4096 tokens, is used up to position 16383 with $s = 4$. Call a pair
 #    *incomplete* if its wavelength is longer than 4096, and call the angles from 0 to $4096 \theta_i$ its *trained range*. Which are true? (All letters
 #    that apply. Wrong letters take away.)
-#    - **A** Interpolation keeps every angle inside the trained range.
-#    - **B** The new base leaves the first pair as it is.
-#    - **C** With the new base all of the incomplete pairs but one leave their trained range.
-#    - **D** With the new base no pair leaves its trained range.
-#    - **E** Either method makes a trained model work at the new length.
 
 # %% exercise="rope_scaling"
 import numpy as np
@@ -552,11 +537,6 @@ your_numbers("mla")
 #    of the single query with $W_{UK}$ and $W_{UV}$ are left out; keys and values built from `c` for this one query,
 #    and then used.
 # 5. `why_apart`: why is the rotation kept out of the latent part?
-#    - **A** It would stand between $W_Q$ and $W_{UK}^\top$ and depend on $i - j$, so that no fixed product of the
-#      two exists.
-#    - **B** Rotations change norms, and with them the variance of the scores.
-#    - **C** $c$ is too short to be rotated in pairs.
-#    - **D** The values, which are made of $c$ as well, would be rotated with it.
 
 # %% exercise="mla"
 import numpy as np
@@ -837,10 +817,6 @@ your_numbers("softmax_bottleneck")
 
 # %% [markdown]
 # 1. `why_bounded`: the rank of $\log P$ (entry by entry) is at most $d + 1$. Why?
-#    - **A** $\log P$ is $H W^\top$ minus one number per row, and a table whose columns are all equal has rank 1.
-#    - **B** Softmax keeps the rank, and the logarithm adds 1 to it.
-#    - **C** $W$ has $d + 1$ independent rows.
-#    - **D** Probabilities sum to 1, which removes one dimension.
 # 2. `d`: four tables of scores, contexts as rows. For each of them give the smallest width $d$ with which
 #    $\operatorname{softmax}(H W^\top)$ is the softmax of the table. There is no output bias.
 # 3. `P`: choose a table of probabilities, three contexts and three tokens, that no model with $d = 1$ can give, not
@@ -905,11 +881,6 @@ your_numbers("direct_logits")
 #    batches and positions, gives the contributions, `(p, …, V)`. The norm is
 #    $x / \sqrt{\operatorname{mean}(x^2) + \varepsilon}$ times the gain.
 # 5. `exact`: which of these hold exactly, in every such model? (All letters that apply. Wrong letters take away.)
-#    - **A** The contributions add up to the logits.
-#    - **B** If a piece adds the same number to all logits, that moves no probability.
-#    - **C** Without a piece the logits change by its contribution.
-#    - **D** The contribution of a head contains what later layers make of its piece.
-#    - **E** For a given divisor, contributions are linear in the pieces.
 
 # %% exercise="direct_logits"
 import numpy as np
@@ -1035,10 +1006,9 @@ def two_layers(W, ids, V, n):
 # 3. Leave the start symbol away: the string is $(1, 2, 3, 1)$, with your weights for $V = 6$, $n = 12$. `row`: the attention of layer 2 at the last token. `logits`: those of the symbols 0 to 3 there.
 #    Think first, run it then: what does position 0 tell about itself?
 # 4. `why_two`: what makes two layers necessary?
-#    - **A** The key of the second head must know the token *before* it, and only an earlier layer can have written that.
-#    - **B** One head can't look at one key alone.
-#    - **C** What one layer gives are convex combinations of values.
-#    - **D** Positions are lost after one layer.
+
+# %%
+your_numbers("induction_by_hand")
 
 # %% exercise="induction_by_hand"
 import numpy as np
@@ -1245,10 +1215,9 @@ def verify(draft: "(γ,)", P: "(γ + 1, V)", Q: "(γ, V)", u: "(γ,)", r: float)
 #
 # 5. `added`: write the value 5 under the key $(1, 0)$, then 4 under the key $(0.6, 0.8)$, by plain adding, without decay. What is read with the second key, and what with the first? `corrected`: the same two by the delta rule.
 # 6. `why_no_ratio`: with $p_i = a_0 \cdots a_i$ it seems that $L_{ij} = p_i/p_j$. Why does nobody compute it so?
-#    - **A** It is 0/0 where some factor is 0, and where products have become too small for a number.
-#    - **B** It needs $n^2$ divisions.
-#    - **C** It is wrong for $j = 0$.
-#    - **D** It is not causal.
+
+# %%
+your_numbers("decay_duality")
 
 # %% exercise="decay_duality"
 import numpy as np

@@ -78,11 +78,17 @@ def _misplaced(assignment: Assignment) -> list[str]:
                     f"no such Essay part (it has {known}); correct the name"
                 )
     shown = {name for cell in assignment.cells for name in _shown_numbers(cell)}
-    drawn = {id for id, exercise in assignment.sound.items() if exercise.draw}
+    drawn = {id for id, exercise in assignment.sound.items() if exercise.pool > 1}
     for id in sorted(shown - drawn - {broken.id for broken in assignment.broken}):
-        found.append(f'your_numbers("{id}") shows nothing: no such exercise has a variant')
+        found.append(
+            f'your_numbers("{id}") shows nothing: no such exercise has a variant, or statements to '
+            "choose from"
+        )
     for id in sorted(drawn - shown):
-        found.append(f'nobody sees the numbers of {id}; add a code cell `your_numbers("{id}")`')
+        found.append(
+            f"nobody sees the numbers of {id}, or its statements to choose from; add a code cell "
+            f'`your_numbers("{id}")`'
+        )
     return found
 
 

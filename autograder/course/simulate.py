@@ -222,7 +222,7 @@ def _right(exercise: Exercise, variant: dict[str, Any], *, style: int) -> Answer
     for part in exercise.parts:
         route = part.alternatives[0] if style == 1 and part.alternatives else part
         known[part.name] = evaluate(part, route, known)
-        answers[part.name] = typed(part, apply(route, known))
+        answers[part.name] = typed(part, apply(route, known), known)
     answers = _typed(exercise, answers)
     rounded = {
         part.name
@@ -267,16 +267,18 @@ def _wrong_part(
     source = assignments_source(answers)
     for function in exercise.functions:
         source += function_source(function, function.solution)
-    credit = max(wrong.credit, _credit(part, answers[part.name], known[part.name]))
+    credit = max(wrong.credit, _credit(part, answers[part.name], known))
     score = exercise.auto_points - part.points + hundredths(credit * part.points)
     score -= sum(other.points for other in exercise.resting_on(part) if credit < 1)
     return Answered(f"{part.name}: {wrong.name}", score, source)
 
 
-def _credit(part: Part, raw: Any, right: Any) -> float:
+def _credit(part: Part, raw: Any, known: dict[str, Any]) -> float:
     """Return what a wrong answer earns by what is right in it."""
+    right = known[part.name]
     try:
-        return by_itself(part, part.answer.read(raw, like=right), right).credit
+        answer = part.answer.meant(part.answer.read(raw, like=right), part.order(known))
+        return by_itself(part, answer, right).credit
     except (FormatError, Undecided):
         return 0.0
 

@@ -56,6 +56,8 @@ def plain(value: Any, *, rounded: bool = False) -> Any:
     return value
 
 
-def typed(part: Part, value: Any) -> Any:
-    """Return an answer to a part as a student types it."""
+def typed(part: Part, value: Any, known: Mapping[str, Any]) -> Any:
+    """Return an answer to a part as a student types it who has a variant."""
+    if order := part.order(known):
+        value = part.answer.seen(value, order) or "none"
     return part.answer.typed(plain(value))

@@ -13,7 +13,7 @@ from autograder.course.proofs.part_proofs import right_answers
 from autograder.course.release import Release
 from autograder.delivery.database import opened
 from autograder.delivery.extensions import extensions
-from autograder.exercise import Exercise
+from autograder.exercise import Choice, Exercise, solve
 from autograder.grading.own_answer import as_written
 
 
@@ -35,10 +35,29 @@ class Solutions:
             return {}
         if (exercise, variant) not in self._known:
             answers = right_answers(found, self.release.pool(exercise)[variant])
+            true = solve(found, self.release.pool(exercise)[variant])
             self._known[exercise, variant] = {
-                part.name: as_written(answers[part.name]) for part in found.parts if not part.manual
+                part.name: part.answer.in_words(true[part.name]) or as_written(answers[part.name])
+                for part in found.parts
+                if not part.manual
             }
         return self._known[exercise, variant]
+
+    def letters(self, exercise: str, variant: int, part: str) -> str:
+        """Return the author's letters of what is right in a choice."""
+        found = self.exercises.get(exercise)
+        return str(solve(found, self.release.pool(exercise)[variant])[part]) if found else ""
+
+    def options(self, exercise: str, part: str) -> dict[str, str]:
+        """Return by the author's letters what there is to choose from, where it is mixed."""
+        found = self.exercises.get(exercise)
+        kinds = [p.answer for p in found.parts if p.name == part] if found else []
+        return {
+            letter: text
+            for kind in kinds
+            if isinstance(kind, Choice)
+            for letter, text in zip(kind.letters, kind.statements, strict=False)
+        }
 
     def varies(self, exercise: str, part: str) -> bool:
         """May the right answer to a part depend on a student's numbers?"""

@@ -163,6 +163,27 @@ class Answer:
         """Return how far each number that was read may be from what the student meant."""
         return None
 
+    @property
+    def mixed(self) -> bool:
+        """Does each variant show what there is to choose from in an order of its own?"""
+        return False
+
+    def mixed_order(self, rng: np.random.Generator) -> str:
+        """Draw such an order: ``"CAB"`` shows the third text of `published` first."""
+        raise NotImplementedError
+
+    def meant(self, given: Any, order: str) -> Any:
+        """Return an answer that was read as the author's functions give it."""
+        return given
+
+    def seen(self, value: Any, order: str) -> Any:
+        """Return an answer of the author's functions as a student would give it."""
+        return value
+
+    def in_words(self, given: Any) -> str:
+        """Say what was answered where that isn't what was written; "" where it is."""
+        return ""
+
     def typed(self, value: Any) -> Any:
         """Return a plain value as a student types it where the kind asks for more than that."""
         return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from inspect import cleandoc, signature
@@ -12,6 +12,9 @@ from typing import Any
 from autograder.exercise.kind import Answer
 
 Function = Callable[..., Any]
+
+#: Where a variant holds, by part, in which order its statements are shown.
+ORDERS = "orders"
 
 
 class AuthoringError(ValueError):
@@ -155,6 +158,10 @@ class Part:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the right answer."""
         return self.compute(*args, **kwargs)
+
+    def order(self, known: Mapping[str, Any]) -> str:
+        """Return in which order a variant shows what there is to choose from; see `ORDERS`."""
+        return str(known.get(ORDERS, {}).get(self.name, ""))
 
     def misconception(self, *, credit: float = 0.0) -> Callable[[Function], Misconception]:
         """Register a wrong computation of this part; ``credit`` is the fraction it earns."""

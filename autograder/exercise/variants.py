@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from autograder.exercise.dependencies import evaluate, solve
 from autograder.exercise.kind import FormatError
+from autograder.exercise.part import ORDERS
 
 if TYPE_CHECKING:
     from autograder.exercise.vocabulary import Exercise
@@ -56,8 +57,34 @@ def draws(exercise: Exercise, course: str) -> Draws:
         If too few draws tell every misconception from the right answer, with the names of
         those that hide most often.
     """
+    found = _drawn(exercise, course)
+    return replace(found, pool=with_orders(exercise, course, found.pool))
+
+
+def with_orders(
+    exercise: Exercise, course: str, pool: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Add in which order each variant shows what there is to choose from.
+
+    Turned by one from a variant to the next, so that each statement stands in each place equally
+    often.  What is declared once for several parts has one order.
+    """
+    rng, found = rng_for(course, exercise.id, "orders"), []
+    kinds = {id(part.answer): part.answer for part in exercise.parts if part.answer.mixed}
+    orders: dict[int, str] = {}
+    for number, variant in enumerate(pool):
+        for key, kind in kinds.items():
+            last = orders.get(key, "")
+            turn = number % max(len(last), 1)
+            orders[key] = last[1:] + last[:1] if turn else kind.mixed_order(rng)
+        own = {p.name: orders[id(p.answer)] for p in exercise.parts if p.answer.mixed}
+        found.append({**variant, ORDERS: own} if own else variant)
+    return found
+
+
+def _drawn(exercise: Exercise, course: str) -> Draws:
     if exercise.draw is None:
-        return Draws([{}])
+        return Draws([{} for _ in range(exercise.pool)])
     rng = rng_for(course, exercise.id, "pool")
     found = Draws([])
     for _ in range(TRIES):

@@ -36,7 +36,8 @@ class Exercise:
     title, source
         Shown to students; where the theory comes from.
     pool
-        How many variants a release holds.  Without a ``variant`` function there is one.
+        How many variants a release holds.  Where neither a ``variant`` function nor the order of
+        statements makes them differ, there is one.
     practice
         How many sets of numbers there are to practise with; 0 where the answers are an
         experiment's.
@@ -114,7 +115,8 @@ class Exercise:
     @property
     def pool(self) -> int:
         """Number of variants in a release."""
-        return self._pool if self.draw else 1
+        mixed = any(part.answer.mixed for part in self.parts)
+        return self._pool if self.draw or mixed else 1
 
     @property
     def points(self) -> float:

@@ -69,7 +69,8 @@ def grade_parts(
     for part in exercise.parts:
         place = f"{exercise.id}.{part.name}"
         item = _bounded(place, exercise, part, read, true, own)
-        item = replace(item, given=_given(place, part, read))
+        words, chosen = _in_words(part, own)
+        item = replace(item, given=words or _given(place, part, read), chosen=chosen)
         items.append(_resting(part, item, items))
     try:
         return judging(
@@ -111,6 +112,7 @@ def _item(exercise: Exercise, part: Part, read: Read, true: Known, own: Own) -> 
         if is_blank(raw):
             return _result(part, Judgement(0, "blank", "No answer was given."))
         answer = part.answer.read(raw, like=true[part.name])
+        answer = part.answer.meant(answer, part.order(true))
     except FormatError as error:
         known = misshapen(part, raw, true, own)
         return _result(part, known or Judgement(0, "format_error", sentence(str(error))))
@@ -161,6 +163,14 @@ def _given(place: str, part: Part, read: Read) -> str:
         return "" if part.manual else judging(place, lambda: as_written(read(part.name)))
     except (StudentError, Exhausted):
         return ""
+
+
+def _in_words(part: Part, own: Own) -> tuple[str, str]:
+    """Return what was chosen, in words and by the author's letters."""
+    if not part.answer.mixed or part.name not in own.given:
+        return "", ""
+    answer = own.given[part.name]
+    return part.answer.in_words(answer), str(answer) or "none"
 
 
 def carries(part: Part, answer: Any, right: Any) -> bool:

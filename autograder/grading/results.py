@@ -48,6 +48,9 @@ class Item:
         time, and the ``losses`` after so many ``steps``.
     given
         The student's own answer to a part, as text; cut where it is long.
+    chosen
+        Of statements that each student sees in another order: the author's letters of those that
+        were chosen, or ``none``.
     fits
         Where the answer is right for other numbers (note ``other_variant``): which variants.
     """
@@ -61,6 +64,7 @@ class Item:
     feedback: str = ""
     curve: dict[str, list[float]] | None = None
     given: str = ""
+    chosen: str = ""
     training: dict[str, Any] | None = None
     fits: list[int] | None = None
 
@@ -69,7 +73,7 @@ class Item:
         return {
             name: value
             for name, value in vars(self).items()
-            if name not in ("given", "curve", "training", "fits") or value
+            if name not in ("given", "chosen", "curve", "training", "fits") or value
         }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from autograder.exercise import Exercise
+from autograder.exercise.part import ORDERS
 from autograder.grading.demonstrations import tagged
 from autograder.grading.gpu import Gpu
 from autograder.grading.hints import hints_taken, with_hints
@@ -79,7 +80,10 @@ def grade_submission(
     """
     started = time.monotonic()
     markings = {a.id: Marking(a, secret) for a in assigned}
-    numbers = {a.id: dict(a.pool[a.variant]) for a in assigned if a.pool[a.variant]}
+    numbers = {
+        a.id: {name: value for name, value in a.pool[a.variant].items() if name != ORDERS}
+        for a in assigned
+    }
     rubrics = {id: cell for id, cell in _by_hand(assigned).items() if id not in blank}
 
     def limit(phase: Cells | Calls, exercise: str) -> None:

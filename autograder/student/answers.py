@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autograder.student.cells import answers_another
-from autograder.student.data import contents
+from autograder.student.data import ORDERS, contents, decode, statements
 from autograder.student.display import brief
 from autograder.student.readers import read
 from autograder.student.reading import Reading, is_blank
@@ -15,7 +15,7 @@ from autograder.student.unreadable import FormatError
 def report_answers(exercise: str, variant: int | None, notebook: dict[str, Any]) -> list[str]:
     """Return a line for every part: not written yet, unreadable, or how it is read."""
     exercises = contents()["exercises"]
-    lines = []
+    lines, shown = [], _meanings(exercises[exercise], variant)
     for part in exercises[exercise]["parts"]:
         name, hint = part["name"], part["hint"]
         if hint["kind"] == "manual":
@@ -23,6 +23,8 @@ def report_answers(exercise: str, variant: int | None, notebook: dict[str, Any])
             continue
         if "varies" in hint and variant is not None:
             hint = {**hint, **hint["varies"][variant]}
+        if name in shown:
+            hint = {**hint, "shown": shown[name]}
         raw = notebook.get(name)
         if name not in notebook:
             lines.append(f"  ✗ undefined  `{name}` is not defined yet: run its cell first")
@@ -35,6 +37,13 @@ def report_answers(exercise: str, variant: int | None, notebook: dict[str, Any])
     if any("✓" in line for line in lines):
         lines.append("  Whether these are right, you learn when you are graded.")
     return lines
+
+
+def _meanings(found: Any, variant: int | None) -> dict[str, dict[str, str]]:
+    """Return by part what its letters stand for."""
+    orders = {} if variant is None else found["pool"][variant].get(ORDERS)
+    by_parts = statements(found["parts"], decode(orders) if orders else {})
+    return {name: texts for names, texts in by_parts.items() for name in names.split(", ")}
 
 
 def _looked_at(name: str, hint: dict[str, Any], raw: Any) -> list[str]:

@@ -20,7 +20,14 @@ from typing import Any
 
 from autograder.student.answers import report_answers
 from autograder.student.carried_code import NotCarried, carried_code
-from autograder.student.data import decode, file_problems, find, variant_of
+from autograder.student.data import (
+    ORDERS,
+    decode,
+    file_problems,
+    find,
+    statements,
+    variant_of,
+)
 from autograder.student.practice import NoPractice, hint_lines, next_round, offers, this_round
 from autograder.student.symbols import NumbersByName
 from autograder.student.visible_checks import report_function
@@ -55,7 +62,8 @@ def your_numbers(exercise: str) -> NumbersByName:
         return NumbersByName(
             {}, 'Whose? Type your id into student("…") at the top and run that cell.'
         )
-    return NumbersByName({name: decode(value) for name, value in found["pool"][mine].items()})
+    numbers = {name: decode(value) for name, value in found["pool"][mine].items()}
+    return NumbersByName(numbers, lists=statements(found["parts"], numbers.pop(ORDERS, {})))
 
 
 def check(exercise: str) -> None:

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from autograder.student.released_files import CheckFile, Help, RecordedExercise
+    from autograder.student.released_files import (
+        CheckFile,
+        Help,
+        RecordedExercise,
+        RecordedPart,
+    )
+
+
+#: Where a variant holds, by part, in which order its statements are shown: "CAB" shows first the
+#: third one of those that the part's hint lists.
+ORDERS = "orders"
 
 
 def pick(course: str, student: str, exercise: str, pool: int) -> int:
@@ -45,6 +55,22 @@ def contents() -> CheckFile:
     """Return check.json."""
     known: CheckFile = json.loads(Path(__file__).with_name("check.json").read_text("utf-8"))
     return known
+
+
+def statements(parts: list[RecordedPart], orders: dict[str, str]) -> dict[str, dict[str, str]]:
+    """Return what there is to choose from by letter, in the orders of a variant.
+
+    What is one list for several parts is called by all of them.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for part in parts:
+        if order := orders.get(part["name"]):
+            options, texts = part["hint"]["options"], part["hint"]["statements"]
+            shown = {options[i]: texts[options.index(letter)] for i, letter in enumerate(order)}
+            same = next((name for name, other in found.items() if other == shown), "")
+            found.pop(same, None)
+            found[f"{same}, {part['name']}" if same else part["name"]] = shown
+    return found
 
 
 def file_problems() -> list[str]:

@@ -80,8 +80,8 @@ def judge_choice(given: Any, expected: Any, rule: Any) -> Judgement:
         return Judgement(float(given == expected))
     right, wrong = len(apply & set(given)), len(others & set(given))
     credit = max(0.0, right / len(apply) - wrong / (rule.get("false") or len(others)))
-    # How many letters are right, not which.
-    found = f"Letters that apply: {right} of {len(apply)} marked; wrong letters: {wrong}."
+    # How many are right, not which.
+    found = f"Of {len(apply)} that apply {right} are marked, and {wrong} that do not apply."
     return Judgement(credit, feedback=found)
 
 

@@ -23,7 +23,9 @@ def read_choice(raw: Any, hint: Any) -> Reading:
     letters = _letters(raw, several)
     if letters is not None and {*letters} <= {*options} and (several or len({*letters}) == 1):
         text = "".join(option for option in options if option in letters)
-        return Reading(text, text or "none")
+        words = hint.get("shown", {})
+        said = [f"{letter}, {words[letter]}" for letter in text if letter in words]
+        return Reading(text, "\n".join(said) or text or "none")
     if not several:
         raise FormatError(f"one of {', '.join(options)} is expected, not {brief(raw)}")
     raise FormatError(

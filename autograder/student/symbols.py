@@ -19,12 +19,18 @@ GREEK = re.findall(
 class NumbersByName(dict):  # type: ignore[type-arg]
     """Numbers by name, shown as formulas; or none, and a message that says why.
 
-    Sentences by letter, which are to be put in order, are shown as a list.
+    Sentences by letter, which are to be put in order, are shown as a list; so are ``lists`` of
+    statements to choose from, by what asks for them.
     """
 
-    def __init__(self, numbers: dict[str, Any], message: str = "") -> None:
+    def __init__(
+        self,
+        numbers: dict[str, Any],
+        message: str = "",
+        lists: dict[str, dict[str, str]] | None = None,
+    ) -> None:
         super().__init__(numbers)
-        self._message = message
+        self._message, self._choices = message, lists or {}
 
     def __missing__(self, name: object) -> Any:
         raise KeyError(self._message or f"no {name!r} among your numbers: {', '.join(self)}")
@@ -34,6 +40,8 @@ class NumbersByName(dict):  # type: ignore[type-arg]
         lines += [
             f"{letter}  {text}" for name in self._lists for letter, text in self[name].items()
         ]
+        for name, texts in self._choices.items():
+            lines += [f"{name}, to choose from:", *(f"  {letter}  {text}" for letter, text in texts.items())]
         return self._message or "\n".join(lines)
 
     @property
@@ -41,16 +49,20 @@ class NumbersByName(dict):  # type: ignore[type-arg]
         return [name for name, value in self.items() if isinstance(value, dict)]
 
     def _repr_markdown_(self) -> str | None:
-        if not self._lists:
+        if not self._lists and not self._choices:
             return None
         numbers = NumbersByName({name: self[name] for name in self if name not in self._lists})
         items = [
             f"- **{letter}** {text}" for name in self._lists for letter, text in self[name].items()
         ]
+        for name, texts in self._choices.items():
+            called = ", ".join(f"`{each}`" for each in name.split(", "))
+            items += ["", f"{called}, to choose from:", ""]
+            items += [f"- **{letter}** {text}" for letter, text in texts.items()]
         return "\n".join([*([numbers._repr_latex_() or "", ""] if numbers else []), *items])
 
     def _repr_latex_(self) -> str | None:
-        if self._message or self._lists:
+        if self._message or self._lists or self._choices:
             return None
         lines: list[str] = []
         room = 0

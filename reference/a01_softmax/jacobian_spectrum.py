@@ -249,7 +249,17 @@ def same_everywhere():
     return np.array([0.5, 0.5])
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "1, as for every outer product.",
+            "It depends: the more saturated the softmax, the smaller.",
+            "$n - 1$: the vector of ones, and only its multiples, go to 0.",
+            "$n$, since all $p_i$ are positive.",
+        ]
+    ),
+)
 def rank():
     """The rank of J for n finite logits."""
     return "C"
@@ -273,7 +283,18 @@ def full_rank():
     return "D"
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "$1/4$, reached where some $p_i = 1/2$.",
+            "$1/2$, reached by two equal logits, and approached whenever two entries share "
+            "nearly all the mass evenly.",
+            "$1$, approached when one entry gets nearly everything.",
+            "None: the norm grows with the gaps between the logits.",
+        ]
+    ),
+)
 def norm_bound():
     """The least upper bound of the spectral norm of J."""
     return "B"

@@ -141,7 +141,17 @@ def general_in_latex():
     ]
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+facts = Choice(
+    [
+        "The outputs add up to 1, whatever the logits are.",
+        "The outputs do not change when the same number is added to all logits.",
+        "The outputs are positive.",
+        "The outputs are in the same order as the logits.",
+    ]
+)
+
+
+@exercise.part(points=0.5, answer=facts)
 def columns():
     """What makes the entries of a column, ∂p_i/∂z_j over all i, add up to 0?"""
     return "A"
@@ -165,7 +175,7 @@ def order_says_nothing_of_columns():
     return "D"
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(points=0.5, answer=facts)
 def rows():
     """What makes the entries of a row, ∂p_i/∂z_j over all j, add up to 0?"""
     return "B"

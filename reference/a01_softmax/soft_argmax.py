@@ -233,7 +233,19 @@ def logarithm_too_early():
     return "log(n)"
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "Little: lying halfway between the two largest entries, it describes both of them.",
+            "The value names the least likely entry, and another numbering of the entries would "
+            "give another one.",
+            "The temperature is too high. For $\\tau \\to 0$ it becomes the index of a largest "
+            "entry.",
+            "It is an effect of rounding, since the two large entries are equal.",
+        ]
+    ),
+)
 def why():
     """Why can't the expected index of (a, 0, a) be read as the index of the maximum?"""
     return "B"

@@ -144,7 +144,19 @@ def correction_reversed():
     return "1/n - (z_i - zbar)/(n*tau)"
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "Greedy decoding takes the most probable next word; a lower temperature makes "
+            "another word come out.",
+            "Weight decay makes all parameters a little smaller after each step.",
+            "Distillation: a small network learns to reproduce a large one's probabilities, at "
+            "$\\tau > 1$, so that the small ones among them count.",
+            "A chat program lets its users choose how adventurous the sampled answers are.",
+        ]
+    ),
+)
 def application():
     """Which of these uses the temperature as a device of training?"""
     return "C"

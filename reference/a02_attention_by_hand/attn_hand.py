@@ -104,7 +104,17 @@ def keys_averaged(weights, K):
     return weights @ K
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "The value $v_i$ is the right answer with probability $w_i$.",
+            "The key $k_i$ is important, whoever asks.",
+            "The query fits $k_i$ better than the other keys, so $v_i$ dominates the average.",
+            "The value $v_i$ has large entries.",
+        ]
+    ),
+)
 def large_weight():
     """What does a large weight w_i mean?"""
     return "C"

@@ -102,7 +102,17 @@ def spectral_norm():
     return np.array([np.linalg.norm(jacobian(s / t), 2) / t for t in temperatures])
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "To the value of the first of the two.",
+            "To the mean of all values.",
+            "Nowhere: it jumps between the two.",
+            "To the mean of the two values.",
+        ]
+    ),
+)
 def tie():
     """The limit of the output for τ → 0 when the two best keys tie."""
     return "D"

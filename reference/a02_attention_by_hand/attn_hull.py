@@ -193,7 +193,17 @@ def pressed_into_weights():
     return np.array([0, 0.5, 0.5])
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "Both.",
+            "Only $(1, 1)$.",
+            "Only $(3, 3)$.",
+            "Neither.",
+        ]
+    ),
+)
 def reachable():
     """Which of (1, 1) and (3, 3) can be an output for the values (0, 0), (4, 0), (0, 4)?"""
     return "B"

@@ -42,7 +42,17 @@ def scale(X):
     return np.sqrt(X.shape[1])
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "All three are zero matrices.",
+            "All three are identity matrices.",
+            "They are learned, but equal to each other.",
+            "Nothing: they are a matter of training.",
+        ]
+    ),
+)
 def projections():
     """What does "each word is query, key and value" say about W_Q, W_K and W_V?"""
     return "B"
@@ -131,7 +141,17 @@ def scaled_over_the_matrix(X):
     return softmax(X @ X.T / scale(X), axis=None)[CAT]
 
 
-@exercise.part(points=0.25, answer=Choice("ABC", multiple=True))
+@exercise.part(
+    points=0.25,
+    answer=Choice(
+        [
+            "*The*",
+            "*cat*",
+            "*sat*",
+        ],
+        multiple=True,
+    ),
+)
 def most(X):
     """The words that "cat" gives most weight to: all that share the first place."""
     scores = X @ X[CAT]
@@ -150,7 +170,20 @@ def others_alone(X):
     return most.compute(X).replace("B", "")
 
 
-@exercise.part(points=0.5, answer=Choice("ABCDEF", multiple=True))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "The weights depend on the words, not just on where they stand.",
+            "Once the model is trained, the weights are the same for every sentence.",
+            "Every word reaches every other word in one step.",
+            "The number of pairs that are compared grows like $n \\cdot c$.",
+            "The number of pairs that are compared grows like $n^2$.",
+            "Nothing in the formula knows the order of the words.",
+        ],
+        multiple=True,
+    ),
+)
 def window():
     """What distinguishes self-attention from a fixed window with fixed weights?"""
     return "ACEF"

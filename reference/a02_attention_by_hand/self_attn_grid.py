@@ -102,7 +102,17 @@ def always_itself(A):
     return np.arange(len(A))
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "Always.",
+            "If all words are vectors of the same length.",
+            "If all words are different.",
+            "If the scores are divided by $\\sqrt{d_k}$.",
+        ]
+    ),
+)
 def itself():
     """When does every word surely attend most to itself?"""
     return "B"
@@ -176,7 +186,17 @@ def mean_share(A):
     return A.mean(axis=0)
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "Those of the queries; the fields of each row.",
+            "Those of the keys; the fields of each row.",
+            "Those of the queries; the fields of each column.",
+            "Those of the queries; all fields together.",
+        ]
+    ),
+)
 def vertical():
     """What stands beside the vertical axis of the heatmap, and which fields add up to 1?"""
     return "A"

@@ -81,7 +81,17 @@ def gap_in_latex():
     ]
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "For every $y$ that is parallel to $x$.",
+            "For $y = x$ alone.",
+            "For every $y$ orthogonal to $x$.",
+            "For none.",
+        ]
+    ),
+)
 def equality():
     """For which y of the same length as x is the score x·y as large as x·x?"""
     return "B"

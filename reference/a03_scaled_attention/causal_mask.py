@@ -211,7 +211,17 @@ def scaled_once_more(S):
     return softmax(np.where(causal_mask(len(S)), S / 2, -inf))
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "The weights of the allowed keys get wrong ratios among each other.",
+            "The rows no longer add up to 1: blocked keys have taken part in the sum.",
+            "Blocked keys keep a little of the weight.",
+            "Nothing: both orders give the same.",
+        ]
+    ),
+)
 def after_softmax():
     """What goes wrong when the mask is multiplied onto the weights, after the softmax?"""
     return "B"
@@ -235,7 +245,17 @@ def nothing_wrong():
     return "D"
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "Never: what the blocked keys have taken is lost.",
+            "Always, by applying the softmax once more.",
+            "By dividing each row by its sum, wherever that sum is not 0.",
+            "Only if all scores of the row are equal.",
+        ]
+    ),
+)
 def repair():
     """When can weights that were masked after the softmax be repaired without the scores?"""
     return "C"

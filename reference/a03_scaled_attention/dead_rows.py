@@ -240,7 +240,20 @@ def overflowing(s, mask):
         return np.where(total == 0, 0, e / total)
 
 
-@exercise.part(points=1.5, answer=Choice("ABCDE", multiple=True))
+@exercise.part(
+    points=1.5,
+    answer=Choice(
+        [
+            "In float16 $-10^9$ is $-\\infty$ anyway.",
+            "Added in float32, it swallows differences between scores.",
+            "Gradients of the blocked scores become NaN.",
+            "A number that is not large enough leaks: a fill of −9995 beside two genuine scores "
+            "of −10000 takes 98.7 % of the weight.",
+            "Computing takes longer.",
+        ],
+        multiple=True,
+    ),
+)
 def risks():
     """What else speaks against large finite numbers in place of −∞?"""
     return "ABD"

@@ -238,7 +238,17 @@ def padding_forgotten():
     return [15, 15, 15]
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "Nothing special: every query still has a key.",
+            "The queries of the two padding tokens are dead rows.",
+            "The first two real tokens are dead rows.",
+            "Nothing bad, if one simply allows all keys: padding then gets no weight.",
+        ]
+    ),
+)
 def left_padding():
     """What happens with two padding tokens on the left, and a causal mask?"""
     return "B"

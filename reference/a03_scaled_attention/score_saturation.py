@@ -94,7 +94,17 @@ def trace_never_scaled():
     return measured(0, 0)[1]
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "It holds: up to 64 all is well, from there on nothing gets through.",
+            "It is wrong: unscaled scores do no harm at any width.",
+            "There is no threshold: the decline is gradual, and clear at $d = 16$ already.",
+            "It holds for scaled scores, too.",
+        ]
+    ),
+)
 def threshold():
     """What becomes of the claim that gradients vanish beyond d_k = 64?"""
     return "C"
@@ -118,7 +128,18 @@ def also_scaled():
     return "D"
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "It has been proved to be the best one for learning.",
+            "It gives scores variance 1 under assumptions that hold at the start; which "
+            "temperature works best depends on the task.",
+            "Any temperature serves as well.",
+            "It keeps the variance of the scores at 1 all through training.",
+        ]
+    ),
+)
 def best_scale():
     """What is known about the temperature √d_k?"""
     return "B"

@@ -300,7 +300,18 @@ class AlwaysFloat32(Attention):
         return super().forward(q.float(), k.float(), v.float(), mask)
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "To 1: dropout divides by $1 - p$ to make sure of that.",
+            "To less than 1, or to 1 where nothing is dropped.",
+            "To 1 on average alone: to 1.11 if nothing is dropped (which happens to 59 % of the "
+            "rows), else to less than that.",
+            "Always to $1/0.9 = 1.11$.",
+        ]
+    ),
+)
 def row_sums():
     """What the rows of the weights add up to after dropout with p = 0.1."""
     return "C"

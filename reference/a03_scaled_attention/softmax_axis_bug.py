@@ -109,7 +109,17 @@ def entries_counted():
     return np.array([1.0, 18.0])
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "The weights have the wrong shape.",
+            "Each row adds up to about 0.125, and outputs are far too small.",
+            "Each row still adds up to 1, but within a row the ratios are wrong.",
+            "The weights are NaN.",
+        ]
+    ),
+)
 def symptom():
     """What would one notice with nearly equal scores of shape (1, 2, 4, 4)?"""
     return "B"

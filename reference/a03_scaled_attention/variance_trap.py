@@ -113,7 +113,19 @@ def mean_squares():
     return np.array([(k**2).mean() for _, k in experiment()])
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "$\\operatorname{Var}(q \\cdot k) = d$, but 1000 queries are far too few.",
+            "$\\operatorname{Var}(q \\cdot k) = d$, but `randn` is a poor generator.",
+            "The variance of $q \\cdot k$ for one given $k$. That is $\\lVert k \\rVert^2$, "
+            "which itself varies around $d$ by a share of $\\sqrt{2/d}$.",
+            "$\\operatorname{Var}(q \\cdot k) = d$, but `.var()` divides by $n$ instead of $n - "
+            "1$.",
+        ]
+    ),
+)
 def estimated():
     """What does the experiment estimate?"""
     return "C"

@@ -35,7 +35,17 @@ def draw(rng):
             return {"B": B, "n": n, "m": m, "d": h * k, "h": h}
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "Queries from the decoder, keys and values from the encoder.",
+            "Queries from the encoder, keys and values from the decoder.",
+            "Queries and values from the decoder, keys from the encoder.",
+            "All three from both, joined to one sequence.",
+        ]
+    ),
+)
 def origins():
     """Where do queries, keys and values come from in the decoder's cross-attention?"""
     return "A"
@@ -265,7 +275,18 @@ def causal_over_the_source(dec, enc, W, h, src_mask=None):
     return merge_heads(attention(q, k, v, mask)[0]) @ W[3]
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD", multiple=True))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "Translating.",
+            "Summarising an article.",
+            "Predicting the next word of a single text.",
+            "Describing a picture, of which there is a list of vectors.",
+        ],
+        multiple=True,
+    ),
+)
 def uses():
     """For which tasks does it fit?"""
     return "ABD"

@@ -71,7 +71,21 @@ def width_multiplied(d, h):
     return d * h
 
 
-@exercise.part(points=1, answer=Choice("ABCDE", multiple=True))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "Several patterns for each token, with as many parameters and madds for the scores "
+            "as a single head of the full width.",
+            "A layer with several heads has more parameters.",
+            "A row of weights is one average: half and half on two values gives their mean, and "
+            "neither of them.",
+            "Fewer scores have to be computed.",
+            "Each head takes over one task of grammar.",
+        ],
+        multiple=True,
+    ),
+)
 def reasons():
     """What speaks for several heads?"""
     return "AC"
@@ -95,7 +109,17 @@ def guaranteed():
     return "ACE"
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "Yes, the architecture makes sure of it.",
+            "Yes, the loss punishes equal heads.",
+            "No, and so trained heads are all alike.",
+            "No. They start differently and are trained; how much they differ has to be measured.",
+        ]
+    ),
+)
 def differ():
     """Do heads have to become different?"""
     return "D"

@@ -71,7 +71,17 @@ def nothing_for_the_second():
     return np.array([[1.0, 1], [0, 0]])
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "Never: it always raises an exception.",
+            "If there is one head.",
+            "If there are as many heads as examples.",
+            "Always: it never raises an exception.",
+        ]
+    ),
+)
 def when():
     """When does it go unnoticed, with more than one example?"""
     return "C"

@@ -134,7 +134,17 @@ def biases_times_h(d, h):
     return 4 * (d * d + d) * h
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "It has $h$ times as many parameters.",
+            "It has fewer, by the factor $h$.",
+            "It has a third more, whether or not the single head keeps its $W_O$.",
+            "It has just as many if the single head keeps its $W_O$.",
+        ]
+    ),
+)
 def compared():
     """How does the layer compare with one that has a single head of width d?"""
     return "D"

@@ -128,7 +128,18 @@ def one_definition_at_a_time():
     ]
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "Zero: the contributions cancel.",
+            "The same as a single head with the weights $A$ and value and output matrices of "
+            "the full width $d$.",
+            "$h$ times what one head of width $d/h$ computes.",
+            "The mean of all values.",
+        ]
+    ),
+)
 def tied():
     """What if all heads had the same weights A?"""
     return "B"

@@ -146,7 +146,18 @@ def order(steps):
     return proof.order(steps)
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "The weights have at most rank $d_k$.",
+            "The scores have at most rank $\\min(n, m, d_k)$; the weights can have rank "
+            "$\\min(n, m)$.",
+            "Where the scores have rank 0, the weights have rank 0.",
+            "The weights always have rank $\\min(n, m)$.",
+        ]
+    ),
+)
 def statement():
     """Which statement is right?"""
     return "B"

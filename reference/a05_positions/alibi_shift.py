@@ -125,7 +125,17 @@ def linear_decay(slope, steps):
     return -slope * steps
 
 
-@exercise.part(points=0.5, answer=Choice("ABC"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "Yes, by the same proof.",
+            "Yes, but only for queries in the middle of the text.",
+            "No: with keys on both sides of the query the factor that cancels is not the same "
+            "for all.",
+        ]
+    ),
+)
 def without_mask():
     """Does the rewriting hold for the penalty −m |i − j| without a mask?"""
     return "C"

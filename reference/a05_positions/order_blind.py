@@ -81,7 +81,17 @@ def first_word_of_both(X):
     return np.stack([attended(X)[0], attended(X[::-1])[0]])
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "Invariance: permuting the inputs leaves the list of outputs as it is.",
+            "Equivariance: permuting the inputs permutes the outputs in the same way.",
+            "Translation equivariance: shifting the sentence shifts the outputs.",
+            "None: with other vectors the two rows would differ.",
+        ]
+    ),
+)
 def property_name():
     """What is the property called that you have just seen?"""
     return "B"
@@ -105,7 +115,19 @@ def taken_for_a_coincidence():
     return "D"
 
 
-@exercise.part(points=1, answer=Choice("ABCDE", multiple=True))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "Something that depends on the position is added to the embeddings.",
+            "Every output is sent through the same feed-forward network.",
+            "Queries and keys are changed by their positions just before they are compared.",
+            "Something that depends on both positions is added to the scores.",
+            "The scores are divided by another number than $\\sqrt{d_k}$.",
+        ],
+        multiple=True,
+    ),
+)
 def ways_in():
     """In which places can information about the order enter?"""
     return "ACD"

@@ -34,7 +34,21 @@ def cosine(x, y):
     return x @ y / np.sqrt(x @ x * (y @ y))
 
 
-@exercise.part(points=1.5, answer=Choice("ABCDEF", multiple=True))
+@exercise.part(
+    points=1.5,
+    answer=Choice(
+        [
+            "*Deterministic*: a position has the same encoding whenever it is computed.",
+            "*Even steps*: from each position to the next the vector moves by the same length.",
+            "*Periodic*: after some number of positions the whole vectors come back.",
+            "*Orthogonal*: any two different columns of a table of 100 positions are orthogonal.",
+            "*Equal length*: all encodings have the same length.",
+            "*Similar neighbours*: a position's encoding is more similar to the next one's than "
+            "to any that is ten positions away.",
+        ],
+        multiple=True,
+    ),
+)
 def true_set():
     """Which of the six claims are true?"""
     return "ABEF"

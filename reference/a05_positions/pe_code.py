@@ -210,7 +210,18 @@ def position_by_position(n, d, base=10000.0, positions=None):
     return np.concatenate(rows) if rows else np.zeros((0, d))
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "The tables hardly differ: no entry by more than 0.1.",
+            "All pairs turn faster, so that neighbouring positions can't be told apart.",
+            "Somewhere the tables differ by 1.8, and the upper half of the columns practically "
+            "stands still.",
+            "Entries larger than 1 come up.",
+        ]
+    ),
+)
 def doubled_exponent():
     """What happens if the exponent is doubled by mistake, at d = 512 and ten positions?"""
     return "C"

@@ -169,7 +169,17 @@ def curve_exponent_doubled():
     return {"curve": (k, product(k, 128, 10000**2))}
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "The farther, the smaller: it falls all the way.",
+            "It falls at first and then wavers; it can't tell a position before from one behind.",
+            "It tells a position before from one behind.",
+            "Beyond some distance positions are orthogonal.",
+        ]
+    ),
+)
 def reading():
     """What does the curve say?"""
     return "B"

@@ -91,7 +91,17 @@ def advantages():
     )
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "A learned table, since it was clearly better.",
+            "Sinusoids, since learned vectors were clearly worse.",
+            "Sinusoids, although learned vectors gave nearly the same results.",
+            "Rotations of queries and keys.",
+        ]
+    ),
+)
 def original():
     """What did the authors of the original transformer use, and why?"""
     return "C"

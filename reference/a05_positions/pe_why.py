@@ -60,7 +60,19 @@ def order(steps):
     return proof.order(steps)
 
 
-@exercise.part(points=1.5, answer=Choice("ABCDE", multiple=True))
+@exercise.part(
+    points=1.5,
+    answer=Choice(
+        [
+            "There is an encoding for every position, however large.",
+            "A shift by $k$ is one linear map, the same for all positions.",
+            "A model that was trained on short texts works as well on long ones.",
+            "No entry is ever larger than 1 in size.",
+            "After finitely many positions the encodings start again.",
+        ],
+        multiple=True,
+    ),
+)
 def holds():
     """Which statements about sinusoidal encodings hold?"""
     return "ABD"

@@ -217,7 +217,16 @@ def pairs_counted(clip, width, length):
     return [2 * clip + 1, (2 * clip + 1) * width, length**2]
 
 
-@exercise.part(points=0.5, answer=Choice("ABC"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "Yes: all that is added to $q \\cdot k$ is divided.",
+            "It makes no difference to the weights.",
+            "Both are in use, and they give different weights.",
+        ]
+    ),
+)
 def inside():
     """Is the location term divided by √d_k as well?"""
     return "C"

@@ -482,7 +482,19 @@ class NormOverTokens(EncoderBlock):
         return layer_norm(x.swapaxes(1, 2), 1, 0).swapaxes(1, 2) * self.gamma2 + self.beta2
 
 
-@exercise.part(points=0.5, answer=Choice("ABCDE", multiple=True))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "the weighted sums of attention",
+            "the matrix $W_O$",
+            "the feed-forward layer",
+            "the shortcuts",
+            "the norms",
+        ],
+        multiple=True,
+    ),
+)
 def mixes_tokens():
     """What lets information pass from one token to another?"""
     return "A"
@@ -506,7 +518,18 @@ def norm_mixes_tokens():
     return "AE"
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD", multiple=True))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "the weighted sums of attention",
+            "the matrix $W_O$",
+            "the feed-forward layer",
+            "the shortcuts",
+        ],
+        multiple=True,
+    ),
+)
 def mixes_heads():
     """What lets information pass from the columns of one head to those of another?"""
     return "BC"

@@ -93,7 +93,17 @@ def identity_lost():
     return "T(x)*diff(F(x), x) + diff(T(x), x)*(F(x) - x)"
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "For $T = 1$.",
+            "For $T = 0$.",
+            "For $T = \\tfrac12$.",
+            "For none.",
+        ]
+    ),
+)
 def setting():
     """Which setting of the gate gives x + F(x)?"""
     return "D"

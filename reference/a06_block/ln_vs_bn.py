@@ -140,7 +140,17 @@ def batch_norm_over_one_less(X):
     return ((tokens - tokens.mean(0)) / tokens.std(0, ddof=1))[0]
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "Neither.",
+            "That of layer norm.",
+            "That of batch norm.",
+            "Both.",
+        ]
+    ),
+)
 def changed():
     """10 is added to all of the second sequence: which result for the first one changes?"""
     return "C"

@@ -215,7 +215,18 @@ def direct_path_left_out(L):
     return 2**L - 1
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "It can't vanish, because of the shortcuts.",
+            "Since 1 is added to each layer's derivative, its length is at least that of the "
+            "gradient at the top.",
+            "The identity is a term in every factor, yet the product can shrink, or vanish.",
+            "Shortcuts change what a stack computes, but not its gradients.",
+        ]
+    ),
+)
 def claim():
     """What is right about the gradient of a stack of residual blocks?"""
     return "C"

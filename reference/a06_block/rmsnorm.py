@@ -80,7 +80,17 @@ def divided_by_the_length():
     return x / np.linalg.norm(x)
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "Those of length 1.",
+            "Those whose entries add up to 0.",
+            "Those whose entries are all positive.",
+            "None.",
+        ]
+    ),
+)
 def equal_when():
     """For which inputs do RMSNorm and layer norm (γ = 1, β = 0, ε = 0) agree?"""
     return "B"

@@ -316,7 +316,17 @@ def size_ignored(f, X, eps=1.0, tol=1e-9):
     return count_leaks(f, X, 1.0, tol)
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "those before $i$;",
+            "those before $i$, and $i$ itself;",
+            "$i$ and those after it;",
+            "$i$ and the one before it.",
+        ]
+    ),
+)
 def may_influence():
     """Which tokens may influence output i of a causal model?"""
     return "B"

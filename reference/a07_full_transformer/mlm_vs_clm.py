@@ -131,7 +131,18 @@ def half_of_all():
     return 512 * 512 // 2
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "In both, scores are set to $-\\infty$, so that nobody looks at the masked place.",
+            "In both, a token of the input is replaced by another.",
+            "Hardly more than the word. One corrupts the input and leaves every pair visible; "
+            "the other limits which pairs are visible and leaves the input as it is.",
+            "The first needs the second: a hidden token must not see the tokens after it.",
+        ]
+    ),
+)
 def meanings():
     """What do the two meanings of "mask" have to do with each other?"""
     return "C"

@@ -314,7 +314,17 @@ def nothing_for_nothing(tgt, bos, eos, pad=None):
     return shift_right(tgt, bos, eos, pad) if tgt.size else (tgt, tgt)
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "Both come once, before the six layers.",
+            "Masked self-attention is in every layer, cross-attention once, behind the last.",
+            "Both are in each of the six layers.",
+            "Three layers have one of them, three the other.",
+        ]
+    ),
+)
 def where_attention_is():
     """Where are masked self-attention and cross-attention, in a decoder of six layers?"""
     return "C"
@@ -362,7 +372,17 @@ def no_logits_for_the_end(t):
     return (1, t, "V")
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "is a distribution of the token that went in at position $t$;",
+            "is a distribution of the target token that translates source token $t$;",
+            "has entries that add up to 1 together with those of the other rows;",
+            "is a distribution of label $t$, the token after the first $t + 1$ that went in.",
+        ]
+    ),
+)
 def row_predicts():
     """What does row t of the probabilities predict?"""
     return "D"

@@ -21,7 +21,22 @@ exercise = Exercise(
 TRUE = "ACDFG"
 
 
-@exercise.part(points=2, answer=Choice("ABCDEFGH", multiple=True))
+@exercise.part(
+    points=2,
+    answer=Choice(
+        [
+            "Call each function once or twice before the clock starts.",
+            "Measure once: a repeated run would profit from the first one.",
+            "Repeat, and report the minimum or the median.",
+            "On a GPU, wait until all work is finished before reading the clock.",
+            "Report the mean of all runs, also if one of them took nine times as long.",
+            "Use the same number type and the same number of threads for both.",
+            "Make the inputs before the clock starts.",
+            "Let each method use the number type in which it is fastest.",
+        ],
+        multiple=True,
+    ),
+)
 def good_practice():
     """The letters of what makes a comparison of times trustworthy."""
     return TRUE
@@ -29,49 +44,73 @@ def good_practice():
 
 @good_practice.misconception()
 def single_run_trusted():
-    """You marked B. Run it twice: the first time contains one-off costs, and any run noise."""
+    """You marked “Measure once: a repeated run would profit from the first one”.
+
+    Run it twice: the first time contains one-off costs, and any run noise.
+    """
     return "ABCDFG"
 
 
 @good_practice.misconception()
 def mean_of_everything():
-    """You marked E. Interruptions only ever add time, and one of them moves the mean a lot."""
+    """You marked “Report the mean of all runs, also if one of …”.
+
+    Interruptions only ever add time, and one of them moves the mean a lot.
+    """
     return "ACDEFG"
 
 
 @good_practice.misconception()
 def unequal_arithmetic():
-    """You marked H. With other number types or threads you measure these, not the algorithms."""
+    """You marked “Let each method use the number type in which it is fastest”.
+
+    With other number types or threads you measure these, not the algorithms.
+    """
     return "ACDFGH"
 
 
 @good_practice.misconception()
 def cold_start():
-    """You left out A. A first call pays for what never comes again."""
+    """You left out “Call each function once or twice before the clock starts”.
+
+    A first call pays for what never comes again.
+    """
     return "CDFG"
 
 
 @good_practice.misconception()
 def repetitions_left_out():
-    """You left out C. How would you notice that one run was disturbed?"""
+    """You left out “Repeat, and report the minimum or the median”.
+
+    How would you notice that one run was disturbed?
+    """
     return "ADFG"
 
 
 @good_practice.misconception()
 def device_not_awaited():
-    """You left out D. A GPU hands control back before it is done: what has the clock seen?"""
+    """You left out “On a GPU, wait until all work is finished …”.
+
+    A GPU hands control back before it is done: what has the clock seen?
+    """
     return "ACFG"
 
 
 @good_practice.misconception()
 def unequal_conditions_allowed():
-    """You left out F. If one of the two may use a shorter type, what is compared?"""
+    """You left out “Use the same number type and the same number …”.
+
+    If one of the two may use a shorter type, what is compared?
+    """
     return "ACDG"
 
 
 @good_practice.misconception()
 def inputs_timed_as_well():
-    """You left out G. Drawing the inputs takes time, too, and belongs to neither method."""
+    """You left out “Make the inputs before the clock starts”.
+
+    Drawing the inputs takes time, too, and belongs to neither method.
+    """
     return "ACDF"
 
 

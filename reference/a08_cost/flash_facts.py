@@ -26,7 +26,22 @@ def all_but(letter):
     return "".join(sorted(set(TRUE) ^ {letter}))
 
 
-@exercise.part(points=2, answer=Choice("ABCDEFG", multiple=True))
+@exercise.part(
+    points=2,
+    answer=Choice(
+        [
+            "It gives the result of ordinary attention, up to rounding.",
+            "It is an approximation: tiles with small weights are skipped.",
+            "The two products take as many madds as before: 8,589,934,592 forward for $n = "
+            "8192$, $d = 64$.",
+            "Its time grows linearly with $n$.",
+            "Besides inputs and output, its memory grows like $n$.",
+            "Its backward pass does more arithmetic than the ordinary one.",
+            "Its time is quadratic in $n$, as before.",
+        ],
+        multiple=True,
+    ),
+)
 def facts():
     """The letters of the true statements about tiled attention."""
     return TRUE
@@ -34,55 +49,82 @@ def facts():
 
 @facts.misconception()
 def exactness_denied():
-    """You left out A. Rescaling undoes exactly what an earlier, smaller maximum did."""
+    """You left out “It gives the result of ordinary attention, up to rounding”.
+
+    Rescaling undoes exactly what an earlier, smaller maximum did.
+    """
     return all_but("A")
 
 
 @facts.misconception()
 def approximation_expected():
-    """You marked B. No score is skipped: every query still meets every key, in some tile."""
+    """You marked “It is an approximation: tiles with small weights are skipped”.
+
+    No score is skipped: every query still meets every key, in some tile.
+    """
     return all_but("B")
 
 
 @facts.misconception()
 def fewer_products_expected():
-    """You left out C. Cutting a product into tiles changes the order of its madds."""
+    """You left out “The two products take as many madds as before …”.
+
+    Cutting a product into tiles changes the order of its madds.
+    """
     return all_but("C")
 
 
 @facts.misconception()
 def linear_time_expected():
-    """You marked D. Count the tiles: what happens to their number when n doubles?"""
+    """You marked “Its time grows linearly with $n$”.
+
+    Count the tiles: what happens to their number when n doubles?
+    """
     return all_but("D")
 
 
 @facts.misconception()
 def quadratic_memory_expected():
-    """You left out E. Which numbers outlive a tile?"""
+    """You left out “Besides inputs and output, its memory grows like $n$”.
+
+    Which numbers outlive a tile?
+    """
     return all_but("E")
 
 
 @facts.misconception()
 def recomputation_overlooked():
-    """You left out F. The weights were never stored, and the gradient needs them."""
+    """You left out “Its backward pass does more arithmetic than the ordinary one”.
+
+    The weights were never stored, and the gradient needs them.
+    """
     return all_but("F")
 
 
 @facts.misconception()
 def quadratic_time_denied():
-    """You left out G. Linear memory says nothing about time: every pair is still compared."""
+    """You left out “Its time is quadratic in $n$, as before”.
+
+    Linear memory says nothing about time: every pair is still compared.
+    """
     return all_but("G")
 
 
 @facts.misconception()
 def time_taken_for_linear():
-    """You marked D and not G. Count the tiles: what happens to their number when n doubles?"""
+    """You marked “Its time grows linearly with $n$” in place of quadratically.
+
+    Count the tiles: what happens to their number when n doubles?
+    """
     return "ACDEF"
 
 
 @facts.misconception()
 def taken_for_an_approximation():
-    """You marked B and not A. Every query meets every key; rescaling undoes what came before."""
+    """You marked “It is an approximation …” and not “It gives the result of …”.
+
+    Every query meets every key; rescaling undoes what came before.
+    """
     return "BCEFG"
 
 

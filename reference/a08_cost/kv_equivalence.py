@@ -164,7 +164,16 @@ class InSinglePrecision(KVCache):
         return super().step(x.astype(np.float32)).astype(np.float32)
 
 
-@exercise.part(points=0.5, answer=Choice("ABC"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "All of them.",
+            "None of them.",
+            "The last one alone.",
+        ]
+    ),
+)
 def without_mask():
     """Which rows are right if a layer without causal mask is decoded with a cache?"""
     return "C"
@@ -182,7 +191,19 @@ def nothing_would_agree():
     return "B"
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"), after=without_mask)
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "A new token changes the keys of the earlier ones.",
+            "Earlier rows were given out before later tokens, which they should have seen, were "
+            "there.",
+            "A new token changes the queries of the earlier ones.",
+            "The cache lacks keys or values that are needed.",
+        ]
+    ),
+    after=without_mask,
+)
 def because():
     """Why?"""
     return "B"

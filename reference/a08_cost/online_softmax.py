@@ -270,7 +270,17 @@ def merged_in_latex():
     ]
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "$(0, 0, 0)$",
+            "$(-\\infty, 0, 0)$",
+            "$(0, 1, 0)$",
+            "$(-\\infty, 1, 0)$",
+        ]
+    ),
+)
 def neutral():
     """The state that changes nothing when it is merged with another one."""
     return "B"
@@ -294,7 +304,18 @@ def sum_of_one():
     return "D"
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "They may not: the first block has to come first.",
+            "They may, as long as the block with the largest maximum comes last.",
+            "The end of your derivation treats the three alike, and $M$ is the maximum of all "
+            "three in any order.",
+            "Only up to rounding errors, which the maximum keeps small.",
+        ]
+    ),
+)
 def why_any_order():
     """Why may the three blocks be merged in any order and in any brackets?"""
     return "C"

@@ -360,7 +360,19 @@ def nothing_measured():
     return np.zeros((2, 5))
 
 
-@exercise.part(points=1, answer=Choice("ABCDE", multiple=True))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "The softmax of its baseline runs row by row in Python.",
+            "Each method is measured once, cold.",
+            "The two methods give different outputs.",
+            "The inputs are random numbers.",
+            "Both methods run in double precision.",
+        ],
+        multiple=True,
+    ),
+)
 def flattering():
     """The letters of what makes the published speed-up too flattering."""
     return "AB"
@@ -368,29 +380,44 @@ def flattering():
 
 @flattering.misconception()
 def slow_baseline_overlooked():
-    """You left out A. A comparison is worth as much as the slower side is well written."""
+    """You left out “The softmax of its baseline runs row by row in Python”.
+
+    A comparison is worth as much as the slower side is well written.
+    """
     return "B"
 
 
 @flattering.misconception()
 def cold_run_overlooked():
-    """You left out B. What else does the first call of a function pay for?"""
+    """You left out “Each method is measured once, cold”.
+
+    What else does the first call of a function pay for?
+    """
     return "A"
 
 
 @flattering.misconception()
 def other_outputs_blamed():
-    """You marked C. That is a reason to compare outputs, but it makes no call slower."""
+    """You marked “The two methods give different outputs”.
+
+    That is a reason to compare outputs, but it makes no call slower.
+    """
     return "ABC"
 
 
 @flattering.misconception()
 def random_inputs_blamed():
-    """You marked D. Dense products take the same time whatever the numbers are."""
+    """You marked “The inputs are random numbers”.
+
+    Dense products take the same time whatever the numbers are.
+    """
     return "ABD"
 
 
 @flattering.misconception()
 def common_precision_blamed():
-    """You marked E. What both sides have in common favours neither."""
+    """You marked “Both methods run in double precision”.
+
+    What both sides have in common favours neither.
+    """
     return "ABE"

@@ -230,7 +230,18 @@ def shares(madds):
     return madds[1:] / madds[0]
 
 
-@exercise.part(points=1, answer=Choice("ABCD", multiple=True))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "Training is more stable than with softmax attention.",
+            "Its gradients have a lower variance.",
+            "The outputs of a deep stack are less prone to become alike.",
+            "With elu + 1, the output tends to that of softmax attention as the width $d$ grows.",
+        ],
+        multiple=True,
+    ),
+)
 def theorems():
     """Which of the statements are theorems?"""
     return "none"

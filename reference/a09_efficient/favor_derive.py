@@ -284,7 +284,17 @@ def whole_norm(p, K):
     return softmax(K @ p + (K**2).sum(axis=1))
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "The products of features are divided by $\\sqrt{d_k}$.",
+            "Queries and keys are both divided by $\\sqrt{d_k}$, before the features.",
+            "Queries and keys are both divided by $d_k^{1/4}$, before the features.",
+            "Nowhere: it cancels in the quotient.",
+        ]
+    ),
+)
 def root():
     """Where does 1/√d_k go?"""
     return "C"

@@ -377,7 +377,18 @@ def norm_not_squared_here():
     return np.sqrt(np.exp(4 * np.array([0.5, 1, 2])) - 1)
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "Like $1/m$, with a constant that depends on the norms.",
+            "Like $1/\\sqrt m$, with a constant that grows exponentially with the squares of "
+            "the norms.",
+            "Like $1/\\sqrt m$, with the same constant for all vectors.",
+            "It falls exponentially with $m$.",
+        ]
+    ),
+)
 def law():
     """How does the error behave?"""
     return "B"

@@ -31,7 +31,22 @@ def draw(rng):
             return {"q": q, "K": K, "omega": omega}
 
 
-@exercise.part(points=3, answer=Choice("ABCDEFG", multiple=True))
+@exercise.part(
+    points=3,
+    answer=Choice(
+        [
+            "$e^{q \\cdot k}$",
+            "$q \\cdot k$",
+            "$(q \\cdot k)^2$",
+            "$\\max(q, 0) \\cdot \\max(k, 0)$, the maximum entry by entry",
+            "$\\varphi(q) \\cdot \\varphi(k)$ with $\\varphi = \\operatorname{elu} + 1$",
+            "$\\cos(\\omega \\cdot (q - k))$",
+            "$\\varphi(q) \\cdot \\varphi(k)$ with features $\\varphi_j(x) = e^{\\omega_j "
+            "\\cdot x}$ for random vectors $\\omega_j$",
+        ],
+        multiple=True,
+    ),
+)
 def valid():
     """Which similarities always give non-negative weights and a positive sum in every row?"""
     return "AEG"

@@ -275,7 +275,18 @@ def counts_exchanged(n, m, D, d_v):
     return np.array([D * d_v * (n + m), n * m * (D + d_v)])
 
 
-@exercise.part(points=1, answer=Choice("ABCDE"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "$O(n d)$; always cheaper.",
+            "$O(n d^2)$; always cheaper.",
+            "$O(n d^2)$; cheaper for $n < d$.",
+            "$O(n d^2)$; cheaper for $n > d$.",
+            "$O(n^2 d)$; equally expensive.",
+        ]
+    ),
+)
 def pays_off():
     """The class of the second order for n = m and D = d_v = d, and when it is the cheaper one."""
     return "D"

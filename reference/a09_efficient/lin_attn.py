@@ -414,7 +414,18 @@ def epsilon_left_in():
     return np.exp(-16) / (np.exp(-16) + 1e-6)
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "Choromanski et al. (2021), as the feature map of Performer.",
+            "Katharopoulos et al. (2020). Performer uses random features that approximate the "
+            "exponential.",
+            "Vaswani et al. (2017), as an alternative to the softmax.",
+            "Wang et al. (2020), in Linformer.",
+        ]
+    ),
+)
 def who():
     """Who proposed elu + 1, and what did Performer use?"""
     return "B"

@@ -286,7 +286,16 @@ class NormAdded(Adapter):
         return x + self.scale * self.up(torch.relu(self.down(x)))
 
 
-@exercise.part(points=0.5, answer=Choice("ABC"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "Yes, always.",
+            "No.",
+            "If the bottleneck is as wide as the model.",
+        ]
+    ),
+)
 def mergeable():
     """Can a trained adapter be merged into the matrix before it?"""
     return "B"
@@ -304,7 +313,18 @@ def wide_enough():
     return "C"
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"), after=mergeable)
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "The residual connection around it.",
+            "That it consists of two matrices.",
+            "The width of the bottleneck.",
+            "What stands between the two matrices.",
+        ]
+    ),
+    after=mergeable,
+)
 def because():
     """Why?"""
     return "D"

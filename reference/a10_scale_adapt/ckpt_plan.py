@@ -455,7 +455,18 @@ def every_way_tried(sizes, cuts):
     return best
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "It is NP-hard, even for a chain of layers.",
+            "It isn't hard, since segments of equal length are always best.",
+            "For a chain dynamic programming does it in polynomial time; it is NP-hard for "
+            "general graphs.",
+            "Dynamic programming does it in polynomial time for every graph.",
+        ]
+    ),
+)
 def hardness():
     """How hard it is to find the best plan."""
     return "C"

@@ -373,7 +373,18 @@ class AnyRankAccepted(InPlace):
         super().__init__(W, max(r, 1), alpha)
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "Both at random: that gives the richest gradients.",
+            "Both at 0: that leaves the model as it was.",
+            "One of them at 0, the other at random: the output is as it was, and a gradient "
+            "other than 0 reaches the one that is 0.",
+            "With the $r$ largest singular vectors of $W$, and nothing else changed.",
+        ]
+    ),
+)
 def start():
     """How the factors start."""
     return "C"

@@ -124,7 +124,19 @@ def weights_exchanged():
     return [2 * PARAMETERS, 4 * PARAMETERS]
 
 
-@exercise.part(points=1, answer=Choice("ABCDE", multiple=True))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "the working copy of the weights",
+            "the state of the optimiser",
+            "the activations that are stored for the backward pass",
+            "the time for a step, on any hardware",
+            "the bytes for each parameter in training",
+        ],
+        multiple=True,
+    ),
+)
 def halved():
     """What mixed precision halves."""
     return "AC"

@@ -220,7 +220,18 @@ def no_signal_at_all():
     return np.zeros((2, 4))
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "With a straight-through estimator: there is no gradient for the router otherwise.",
+            "By ordinary gradients through the gates of the chosen experts, with a balancing "
+            "loss and sometimes noise on the logits.",
+            "By computing all experts while training, and choosing afterwards.",
+            "The router isn't trained: its matrix stays as it was drawn.",
+        ]
+    ),
+)
 def training():
     """How sparse layers are trained as a rule."""
     return "B"

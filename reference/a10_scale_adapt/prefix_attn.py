@@ -336,7 +336,17 @@ def exponentials_overflow(Q, K, V, Pk, Pv, causal=True):
         return e / e.sum(axis=1, keepdims=True) @ np.vstack([Pv, V])
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "Every token sees the prefix.",
+            "The prefix sees every token, and the tokens needn't see the prefix.",
+            "The first token sees the prefix, and the others see the first token only.",
+            "Nobody: a prefix has an effect through its gradient.",
+        ]
+    ),
+)
 def who_sees_whom():
     """Who has to see whom for the prefix to have an effect."""
     return "A"

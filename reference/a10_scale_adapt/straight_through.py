@@ -388,7 +388,21 @@ def mean_of_the_square():
     return [1 / 3, 1 / 4]
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "The sample: with noise and temperature the indices come with other probabilities "
+            "than those of $\\operatorname{softmax}(z)$.",
+            "The gradient: the function that is evaluated, a step, and the one that is "
+            "differentiated, a soft sample, are two different functions.",
+            "The gradient: Gumbel noise has the mean 0.577 and not 0, which shifts all logits "
+            "and thus the Jacobian.",
+            "Nothing: a single draw may be far off, and in the mean over the noise the errors "
+            "cancel.",
+        ]
+    ),
+)
 def biased():
     """What is biased, and why."""
     return "B"

@@ -299,7 +299,18 @@ def four_bytes_each(sent, n, d, p):
     return 4 * 2 * round(sent(n=n, d=d, p=p))
 
 
-@exercise.part(points=0.5, answer=Choice("ABCD"))
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "Cut the other way, they would take more room on each device.",
+            "Cut by rows, the first product wouldn't be defined on a single device.",
+            "A device then has some entries of the hidden layer in full, so that the "
+            "nonlinearity can follow at once, and one sum comes at the end.",
+            "Then there is nothing to exchange at all, neither in the middle nor at the end.",
+        ]
+    ),
+)
 def why_so():
     """Why the first matrix is cut by columns, and the second by rows."""
     return "C"

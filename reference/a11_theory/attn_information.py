@@ -138,7 +138,18 @@ def collapsed_rows_called_uniform():
     return np.array([np.log(3), np.log(3), 0])
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "The sharper the rows, the more the query tells about the key.",
+            "Softmax attention chooses its weights such that $I$ is as large as possible.",
+            "The flatter the rows, the more the query tells about the key.",
+            "Rows without entropy go with the largest $I$ and with none: the entropy of rows "
+            "alone doesn't tell how much attention depends on the query.",
+        ]
+    ),
+)
 def lesson():
     """What follows from the two extremes?"""
     return "D"

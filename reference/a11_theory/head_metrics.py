@@ -319,7 +319,22 @@ def not_averaged(H, normalise=False):
     return head_metrics(H / np.linalg.norm(H) if normalise else H)
 
 
-@exercise.part(points=1, answer=Choice("ABCDE", multiple=True))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "They grow with the size of the outputs: a layer with larger values looks more "
+            "diverse.",
+            "$D$ changes when two heads are exchanged.",
+            "Conventions differ: counted over unordered pairs, $D$ is half as large, so "
+            "published numbers can't be compared without the definition.",
+            "They don't see $W_O$: heads whose outputs differ may add the same thing to the "
+            "stream.",
+            "Two heads that are exactly alike have a positive distance from each other.",
+        ],
+        multiple=True,
+    ),
+)
 def weaknesses():
     """The weaknesses of S and D as measures of how differently heads work."""
     return "ACD"

@@ -171,7 +171,19 @@ def share_removed(needed):
     return 1 - needed / 4
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "Heads with large contributions look important although this error never changes "
+            "without them.",
+            "Nothing: the error without two heads is the sum of the errors without each.",
+            "Two heads that do the same look unimportant, each by itself, and yet one of them "
+            "has to stay: importance doesn't add up.",
+            "Two heads that do the same both look more important than they would alone.",
+        ]
+    ),
+)
 def pitfall():
     """What goes wrong when heads are judged one at a time?"""
     return "C"

@@ -183,7 +183,19 @@ def in_latex():
     ]
 
 
-@exercise.part(points=1, answer=Choice("ABCDE"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "Because $Z$ is largest for $p = q$.",
+            "Because $\\sum_i p_i \\log(p_i/q_i)$ is never positive.",
+            "Because $\\sum_i p_i \\log(p_i/q_i)$ is 0 for $p = q$ and positive for all other "
+            "weights.",
+            "Because the derivative of $F$ vanishes at $q$.",
+            "Because $\\sum_i p_i \\log(p_i/q_i)$ stays the same when $p$ and $q$ change places.",
+        ]
+    ),
+)
 def only_maximum():
     """Why does the last line show that softmax is the only maximum?"""
     return "C"
@@ -344,7 +356,21 @@ def bound_forgotten(p):
     return p @ np.log(p)
 
 
-@exercise.part(points=1, answer=Choice("ABCDEF", multiple=True))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "Softmax weights have the least entropy of all weights.",
+            "Softmax weights have the least divergence from the uniform weights.",
+            "Softmax weights maximise the expected score plus $\\tau$ times the entropy.",
+            "As $\\tau$ goes to 0, they approach the corner of the largest score (if there is "
+            "one such score).",
+            "Softmax weights maximise the expected score.",
+            "As $\\tau$ grows without bound, they approach the uniform weights.",
+        ],
+        multiple=True,
+    ),
+)
 def false_claims():
     """The claims about softmax that are false, for a finite temperature τ > 0."""
     return "ABE"

@@ -757,7 +757,17 @@ def by_differences(weights, h, src, dec_in, labels):
     }
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "the queries'",
+            "the keys'",
+            "the values'",
+            "the output's",
+        ]
+    ),
+)
 def no_gradient():
     """Which bias gets no gradient, whatever the data?"""
     return "B"

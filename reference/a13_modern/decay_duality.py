@@ -681,7 +681,18 @@ def whole_state_replaced():
     return np.array([4, 2.4])
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "It is 0/0 where some factor is 0, and where products have become too small for a "
+            "number.",
+            "It needs $n^2$ divisions.",
+            "It is wrong for $j = 0$.",
+            "It is not causal.",
+        ]
+    ),
+)
 def why_no_ratio():
     """Why is L not computed as a ratio of cumulative products?"""
     return "A"

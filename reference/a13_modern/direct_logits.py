@@ -393,7 +393,19 @@ def logits_alone(pieces, gain, U, eps=1e-5):
     return normalised(pieces.sum(axis=0), gain, eps) @ U
 
 
-@exercise.part(points=1, answer=Choice("ABCDE", multiple=True))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "The contributions add up to the logits.",
+            "If a piece adds the same number to all logits, that moves no probability.",
+            "Without a piece the logits change by its contribution.",
+            "The contribution of a head contains what later layers make of its piece.",
+            "For a given divisor, contributions are linear in the pieces.",
+        ],
+        multiple=True,
+    ),
+)
 def exact():
     """Which statements hold exactly?"""
     return "ABE"
@@ -401,23 +413,35 @@ def exact():
 
 @exact.misconception()
 def removal_is_contribution():
-    """You marked C. Compare `change` with the row of head A in `C`."""
+    """You marked “Without a piece the logits change by its contribution”.
+
+    Compare `change` with the row of head A in `C`.
+    """
     return "ABCE"
 
 
 @exact.misconception()
 def later_layers_included():
-    """You marked D. What a later layer makes of a head's piece stands in that layer's own piece."""
+    """You marked “The contribution of a head contains what later …”.
+
+    What a later layer makes of a head's piece stands in that layer's own piece.
+    """
     return "ABDE"
 
 
 @exact.misconception()
 def shift_overlooked():
-    """You left out B. What does a softmax make of a number that is added to all of its logits?"""
+    """You left out “If a piece adds the same number to all logits …”.
+
+    What does a softmax make of a number that is added to all of its logits?
+    """
     return "AE"
 
 
 @exact.misconception()
 def linearity_overlooked():
-    """You left out E. If the divisor is given, what is left is a product with a matrix."""
+    """You left out “For a given divisor, contributions are linear in the pieces”.
+
+    If the divisor is given, what is left is a product with a matrix.
+    """
     return "AB"

@@ -422,7 +422,19 @@ def one_mean_for_both(heads):
     return np.tile(heads.mean(axis=0), (2, 1))
 
 
-@exercise.part(points=1, answer=Choice("ABCDE", multiple=True))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "The cache.",
+            "The bytes that are read for each decoded token.",
+            "The number of weights in $W_K$ and $W_V$.",
+            "The number of attention weights.",
+            "The multiply–adds of $Q K^\\top$.",
+        ],
+        multiple=True,
+    ),
+)
 def shrinks():
     """What shrinks when g falls?"""
     return "ABC"
@@ -430,29 +442,41 @@ def shrinks():
 
 @shrinks.misconception()
 def cache_denied():
-    """You left out A. What is kept for each token, and for how many heads?"""
+    """You left out “The cache”. What is kept for each token, and for how many heads?"""
     return "BC"
 
 
 @shrinks.misconception()
 def reading_denied():
-    """You left out B. A decoding step reads the whole cache once."""
+    """You left out “The bytes that are read for each decoded token”.
+
+    A decoding step reads the whole cache once.
+    """
     return "AC"
 
 
 @shrinks.misconception()
 def weights_denied():
-    """You left out C. How many columns have W_K and W_V?"""
+    """You left out “The number of weights in $W_K$ and $W_V$”.
+
+    How many columns have W_K and W_V?
+    """
     return "AB"
 
 
 @shrinks.misconception()
 def fewer_weights_of_attention():
-    """You marked D. How many rows of weights are there, and how many query heads?"""
+    """You marked “The number of attention weights”.
+
+    How many rows of weights are there, and how many query heads?
+    """
     return "ABCD"
 
 
 @shrinks.misconception()
 def fewer_products():
-    """You marked E. Every query head still meets every key, shared or not."""
+    """You marked “The multiply–adds of …”.
+
+    Every query head still meets every key, shared or not.
+    """
     return "ABCE"

@@ -377,7 +377,18 @@ def probabilities():
     return softmax(np.array([0, 0.5, 0.5, 0]))
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "The key of the second head must know the token *before* it, and only an earlier "
+            "layer can have written that.",
+            "One head can't look at one key alone.",
+            "What one layer gives are convex combinations of values.",
+            "Positions are lost after one layer.",
+        ]
+    ),
+)
 def why_two():
     """What makes two layers necessary?"""
     return "A"

@@ -463,7 +463,18 @@ def absorbing_counted(h, m, d_k, d_c, d_r):
     return [stored, absorbed + 2 * h * d_c * d_k, stored + h * m * d_c * 2 * d_k]
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "It would stand between $W_Q$ and $W_{UK}^\\top$ and depend on $i - j$, so that no "
+            "fixed product of the two exists.",
+            "Rotations change norms, and with them the variance of the scores.",
+            "$c$ is too short to be rotated in pairs.",
+            "The values, which are made of $c$ as well, would be rotated with it.",
+        ]
+    ),
+)
 def why_apart():
     """Why is the rotation kept out of the latent part?"""
     return "A"

@@ -663,7 +663,21 @@ def all_weights_of_relu():
     return "8*d^2"
 
 
-@exercise.part(points=1, answer=Choice("ABCDE", multiple=True))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "With $W_\\text{down} = 0$ and $\\varepsilon = 0$: $\\operatorname{block}(3x) - 3x "
+            "= \\operatorname{block}(x) - x$.",
+            "Rotary positions leave the values as they are.",
+            "The stream itself is never normalised inside the block.",
+            "If 1 is added to all features, RMSNorm gives the same as before.",
+            "SwiGLU with one hidden unit is 0 for half of all inputs, as a ReLU layer with one "
+            "hidden unit is.",
+        ],
+        multiple=True,
+    ),
+)
 def exact():
     """Which of the statements are exactly true?"""
     return "ABC"
@@ -671,29 +685,41 @@ def exact():
 
 @exact.misconception()
 def scale_overlooked():
-    """You left out A. What does a norm with ε = 0 make of 3x?"""
+    """You left out “With ε = 0 the block …”. What does a norm with ε = 0 make of 3x?"""
     return "BC"
 
 
 @exact.misconception()
 def values_thought_rotated():
-    """You left out B. What is rotated, and what is only summed up?"""
+    """You left out “Rotary positions leave the values as they are”.
+
+    What is rotated, and what is only summed up?
+    """
     return "AC"
 
 
 @exact.misconception()
 def stream_thought_normalised():
-    """You left out C. Follow x itself through the two sums."""
+    """You left out “The stream itself is never normalised inside the block”.
+
+    Follow x itself through the two sums.
+    """
     return "AB"
 
 
 @exact.misconception()
 def shift_thought_invisible():
-    """You marked D. That is a property of layer norm: which of the two subtracts the mean?"""
+    """You marked “If 1 is added to all features, RMSNorm gives …”.
+
+    That is a property of layer norm: which of the two subtracts the mean?
+    """
     return "ABCD"
 
 
 @exact.misconception()
 def gate_thought_closed():
-    """You marked E. Is silu(z) 0 for any z other than 0?"""
+    """You marked “SwiGLU with one hidden unit is 0 for half of …”.
+
+    Is silu(z) 0 for any z other than 0?
+    """
     return "ABCE"

@@ -404,7 +404,19 @@ def angles_alone():
     return np.array([1, 1 / 4])
 
 
-@exercise.part(points=1, answer=Choice("ABCDE", multiple=True))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "Interpolation keeps every angle inside the trained range.",
+            "The new base leaves the first pair as it is.",
+            "With the new base all of the incomplete pairs but one leave their trained range.",
+            "With the new base no pair leaves its trained range.",
+            "Either method makes a trained model work at the new length.",
+        ],
+        multiple=True,
+    ),
+)
 def statements():
     """The letters of the true statements about both methods."""
     return "ABC"
@@ -412,35 +424,53 @@ def statements():
 
 @statements.misconception()
 def interpolation_doubted():
-    """You left out A. To which positions are 0 … 16383 squeezed?"""
+    """You left out “Interpolation keeps every angle inside the trained range”.
+
+    To which positions are 0 … 16383 squeezed?
+    """
     return "BC"
 
 
 @statements.misconception()
 def first_pair_thought_slower():
-    """You left out B. What is any base to the power 0?"""
+    """You left out “The new base leaves the first pair as it is”.
+
+    What is any base to the power 0?
+    """
     return "AC"
 
 
 @statements.misconception()
 def angles_not_computed():
-    """You left out C. Compute the angles of all incomplete pairs at position 16383."""
+    """You left out “With the new base all of the incomplete pairs …”.
+
+    Compute the angles of all incomplete pairs at position 16383.
+    """
     return "AB"
 
 
 @statements.misconception()
 def new_base_thought_safe():
-    """You marked D. The pairs between the first and the last are slowed by less than s."""
+    """You marked “With the new base no pair leaves its trained range”.
+
+    The pairs between the first and the last are slowed by less than s.
+    """
     return "ABCD"
 
 
 @statements.misconception()
 def slowest_pair_taken_for_all():
-    """You marked D in place of C. Only the slowest pair is slowed by s, those before it by less."""
+    """You marked “… no pair leaves …” in place of “… all of the incomplete pairs …”.
+
+    Only the slowest pair is slowed by s, those before it by less.
+    """
     return "ABD"
 
 
 @statements.misconception()
 def quality_thought_a_theorem():
-    """You marked E. That depends on training; neither is a theorem."""
+    """You marked “Either method makes a trained model work at the new length”.
+
+    That depends on training; neither is a theorem.
+    """
     return "ABCE"

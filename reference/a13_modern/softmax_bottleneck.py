@@ -65,7 +65,18 @@ def draw(rng):
             return {f"T{i + 1}": tables[j].astype(int) for i, j in enumerate(order)}
 
 
-@exercise.part(points=1, answer=Choice("ABCD"))
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "$\\log P$ is $H W^\\top$ minus one number per row, and a table whose columns are "
+            "all equal has rank 1.",
+            "Softmax keeps the rank, and the logarithm adds 1 to it.",
+            "$W$ has $d + 1$ independent rows.",
+            "Probabilities sum to 1, which removes one dimension.",
+        ]
+    ),
+)
 def why_bounded():
     """Why is the rank of log P at most d + 1?"""
     return "A"

@@ -53,7 +53,7 @@ def test_what_the_grader_reads_check_reads_too(id):
             hint = hint | hint["varies"][0] if "varies" in hint else hint
             for compute in (part, *part.alternatives, *part.misconceptions):
                 with np.errstate(all="ignore"):
-                    raw = typed(part, apply(compute, known))
+                    raw = typed(part, apply(compute, known), known)
                 try:
                     part.answer.read(raw, like=known[part.name])
                 except FormatError:

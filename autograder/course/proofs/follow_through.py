@@ -121,7 +121,7 @@ def _parts_on(
         with np.errstate(all="ignore"), standing_in(own) as cast:
             try:
                 value = evaluate(part, part, known)
-                answers[part.name] = typed(part, apply(part, known))
+                answers[part.name] = typed(part, apply(part, known), known)
             except (FormatError, StudentError, ArithmeticError, ValueError, LookupError, TypeError):
                 value, answers[part.name] = known[part.name], true[part.name]
         shapes = np.shape(value), np.shape(known[part.name])

@@ -21,7 +21,7 @@ Variant = Mapping[str, Any]
 def right_answers(exercise: Exercise, variant: Variant) -> dict[str, Any]:
     """Return the right answer to every part as a student would type it."""
     known = solve(exercise, variant)
-    return {part.name: typed(part, apply(part, known)) for part in exercise.parts}
+    return {part.name: typed(part, apply(part, known), known) for part in exercise.parts}
 
 
 def part_problems(exercise: Exercise, part: Part, pool: Sequence[Variant]) -> list[str]:
@@ -68,7 +68,7 @@ class _Case:
 
     def computed(self, compute: Any) -> Item:
         """Grade what a function gives, beside right answers to the parts before."""
-        return self.graded(typed(self.part, apply(compute, self.known)))
+        return self.graded(typed(self.part, apply(compute, self.known), self.known))
 
     def graded(self, raw: Any) -> Item:
         """Grade an answer, beside right answers to the parts before."""
@@ -100,7 +100,8 @@ def _mistaken(case: _Case) -> Iterator[str]:
 
 def _attempted(case: _Case) -> Iterator[str]:
     part = case.part
-    for attempt in part.answer.attempts(apply(part, case.known)):
+    right, order = apply(part, case.known), part.order(case.known)
+    for attempt in part.answer.attempts(part.answer.seen(right, order) if order else right):
         item = case.graded(attempt.raw)
         tried = f"`{part.name}`: {attempt.name}"
         if item.score is None:

@@ -61,7 +61,7 @@ def answers_after(
     """
     known, answers = solve(exercise, variant), right_answers(exercise, variant)
     with np.errstate(all="ignore"):
-        answers[part.name] = typed(part, apply(wrong, known))
+        answers[part.name] = typed(part, apply(wrong, known), known)
         try:
             own = {**known, part.name: evaluate(part, wrong, known)}
             if not carries(part, own[part.name], known[part.name]):
@@ -70,7 +70,7 @@ def answers_after(
             follow = {}
             for other in later:
                 own[other.name] = evaluate(other, other, own)
-                follow[other.name] = typed(other, apply(other, own))
+                follow[other.name] = typed(other, apply(other, own), own)
         except (ValueError, ArithmeticError):  # nothing follows from such a value
             return answers
     return answers | follow

@@ -64,9 +64,9 @@ class Group:
 
 @dataclass(frozen=True)
 class Option:
-    """How many marked a letter: of all, and of the better and the weaker third by the others."""
+    """How many marked a statement, or a letter: of all, and of each third by the other points."""
 
-    letter: str
+    text: str
     right: bool
     count: int
     upper: float
@@ -75,7 +75,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Options:
-    """The letters of a choice; ``answered`` counts those whose answer could be read."""
+    """What there is to choose from; ``answered`` counts those whose answer could be read."""
 
     exercise: str
     part: str
@@ -194,7 +194,7 @@ def option_tables(
     solutions: Solutions,
     thirds: tuple[set[str], set[str]],
 ) -> list[Options]:
-    """Return for each choice how often each letter was marked.
+    """Return for each choice how often each statement was marked.
 
     Parameters
     ----------
@@ -214,16 +214,17 @@ def option_tables(
                 if "options" not in hint:
                     continue
                 rubrics[place] = item.rubric
-                letters = _letters(item.given, hint)
+                letters = _letters(item.chosen or item.given, hint)
                 if letters is None:
                     continue
                 variant = section.grade.variant
                 if not solutions.varies(*place):  # what is right for one is so for all
                     variant = variants.setdefault(section.grade.id, variant)
-                right = solutions.answers(section.grade.id, variant).get(item.name, "")
+                right = solutions.letters(section.grade.id, variant, item.name)
                 marked[place][student] = letters, right
     return [
-        _options(place, rubrics[place], own, hints[place], thirds) for place, own in marked.items()
+        _options(place, rubrics[place], own, hints[place], solutions.options(*place), thirds)
+        for place, own in marked.items()
     ]
 
 
@@ -239,6 +240,7 @@ def _options(
     rubric: str,
     own: Mapping[str, tuple[str, str]],
     hint: Mapping[str, object],
+    words: Mapping[str, str],
     thirds: tuple[set[str], set[str]],
 ) -> Options:
     def share(letter: str, students: Iterable[str]) -> float:
@@ -247,7 +249,7 @@ def _options(
 
     options = [
         Option(
-            letter,
+            words.get(letter, letter),
             any(letter in right for _, right in own.values()),
             sum(letter in letters for letters, _ in own.values()),
             *(share(letter, third) for third in thirds),
