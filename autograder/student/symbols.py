@@ -41,7 +41,8 @@ class NumbersByName(dict):  # type: ignore[type-arg]
             f"{letter}  {text}" for name in self._lists for letter, text in self[name].items()
         ]
         for name, texts in self._choices.items():
-            lines += [f"{name}, to choose from:", *(f"  {letter}  {text}" for letter, text in texts.items())]
+            lines.append(f"{name}, to choose from:")
+            lines += [f"  {letter}  {text}" for letter, text in texts.items()]
         return self._message or "\n".join(lines)
 
     @property

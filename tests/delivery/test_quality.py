@@ -154,7 +154,7 @@ def test_letters_of_a_choice_are_counted_for_the_better_and_the_weaker():
         found, {("ratio", "which"): choice}, Solutions({}, None), ({"ada", "cia"}, {"bob"})
     )
     assert table.answered == 3
-    assert [(o.letter, o.count, o.upper, o.lower) for o in table.options] == [
+    assert [(o.text, o.count, o.upper, o.lower) for o in table.options] == [
         ("A", 2, 0.5, 1.0),
         ("B", 1, 0.5, 0.0),
         ("C", 0, 0.0, 0.0),

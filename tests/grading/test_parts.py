@@ -281,7 +281,7 @@ def test_wrong_letters_take_away_from_right_ones(given, score):
 
 def test_a_choice_says_how_many_letters_are_right_and_not_which():
     item = grade(single(Choice("ABCDEF", multiple=True), "ABD"), a="ADE")["a"]
-    assert item.feedback == "Letters that apply: 2 of 3 marked; wrong letters: 1."
+    assert item.feedback == "Of 3 that apply 2 are marked, and 1 that do not apply."
     nothing = grade(single(Choice("ABC", multiple=True), "none"), a="A")["a"]
     assert nothing.score == 0
 
@@ -314,10 +314,10 @@ def test_two_mistakes_at_once_are_both_named():
 
     item = grade(exercise, a="AD")["a"]
     assert (item.score, item.note) == (0.25, "b_missed")
-    count = "Letters that apply: 1 of 2 marked; wrong letters: 1."
+    count = "Of 2 that apply 1 are marked, and 1 that do not apply."
     assert item.feedback == f"{count} B applies, too. D is never true."
     one = grade(exercise, a="ABDF")["a"]  # F has no name
-    assert one.feedback.endswith("wrong letters: 2. D is never true.")
+    assert one.feedback.endswith("and 2 that do not apply. D is never true.")
     assert grade(exercise, a="ABF")["a"].note == ""
 
 

@@ -182,7 +182,8 @@ PROBLEMS = {
     "a stub that isn't Python": ({"a01_mini": [("raise Not", "raise raise Not")]}, "isn't Python"),
     "nobody sees the numbers": (
         {"a01_mini": [('your_numbers("by_hand")', "")]},
-        'nobody sees the numbers of by_hand; add a code cell `your_numbers("by_hand")`',
+        "nobody sees the numbers of by_hand, or its statements to choose from; add a code cell "
+        '`your_numbers("by_hand")`',
     ),
     "numbers that don't exist": (
         {

@@ -126,7 +126,7 @@ def test_two_mistakes_at_once_are_both_named():
     part |= {"says": ["B applies, too.", "D is never true."], "asks": ["Which apply?"]}
     worked = {"right": {"a": {"right": ["AB"], "wrong": [[0, "A"], [1, "ABD"]]}}}
     (said,) = diagnosed([part], worked, {"a": "AD"})
-    count = "Letters that apply: 1 of 2 marked; wrong letters: 1."
+    count = "Of 2 that apply 1 are marked, and 1 that do not apply."
     assert said == ("a", "mistake", f"{count} B applies, too. D is never true.")
     (said,) = diagnosed([part], worked, {"a": "ABF"})
     assert said.mark == "partly"
