@@ -96,6 +96,11 @@ def _written(source: Any) -> set[str]:
     return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
+#: Where a variant holds, by part, in which order its statements are shown: "CAB" shows first the
+#: third one of those that the part's hint lists.
+ORDERS = "orders"
+
+
 def pick(course: str, student: str, exercise: str, pool: int) -> int:
     """Return which of the ``pool`` variants of an exercise a student has."""
     digest = hashlib.sha256(f"{course}\0{student}\0{exercise}".encode()).digest()
@@ -126,6 +131,22 @@ def contents() -> CheckFile:
     """Return check.json."""
     known: CheckFile = json.loads(Path(__file__).with_name("check.json").read_text("utf-8"))
     return known
+
+
+def statements(parts: list[RecordedPart], orders: dict[str, str]) -> dict[str, dict[str, str]]:
+    """Return what there is to choose from by letter, in the orders of a variant.
+
+    What is one list for several parts is called by all of them.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for part in parts:
+        if order := orders.get(part["name"]):
+            options, texts = part["hint"]["options"], part["hint"]["statements"]
+            shown = {options[i]: texts[options.index(letter)] for i, letter in enumerate(order)}
+            same = next((name for name, other in found.items() if other == shown), "")
+            found.pop(same, None)
+            found[f"{same}, {part['name']}" if same else part["name"]] = shown
+    return found
 
 
 def file_problems() -> list[str]:
@@ -1271,7 +1292,9 @@ def read_choice(raw: Any, hint: Any) -> Reading:
     letters = _letters(raw, several)
     if letters is not None and {*letters} <= {*options} and (several or len({*letters}) == 1):
         text = "".join(option for option in options if option in letters)
-        return Reading(text, text or "none")
+        words = hint.get("shown", {})
+        said = [f"{letter}, {words[letter]}" for letter in text if letter in words]
+        return Reading(text, "\n".join(said) or text or "none")
     if not several:
         raise FormatError(f"one of {', '.join(options)} is expected, not {brief(raw)}")
     raise FormatError(
@@ -1704,7 +1727,7 @@ READERS: dict[str, Any] = {
 def report_answers(exercise: str, variant: int | None, notebook: dict[str, Any]) -> list[str]:
     """Return a line for every part: not written yet, unreadable, or how it is read."""
     exercises = contents()["exercises"]
-    lines = []
+    lines, shown = [], _meanings(exercises[exercise], variant)
     for part in exercises[exercise]["parts"]:
         name, hint = part["name"], part["hint"]
         if hint["kind"] == "manual":
@@ -1712,6 +1735,8 @@ def report_answers(exercise: str, variant: int | None, notebook: dict[str, Any])
             continue
         if "varies" in hint and variant is not None:
             hint = {**hint, **hint["varies"][variant]}
+        if name in shown:
+            hint = {**hint, "shown": shown[name]}
         raw = notebook.get(name)
         if name not in notebook:
             lines.append(f"  ✗ undefined  `{name}` is not defined yet: run its cell first")
@@ -1724,6 +1749,13 @@ def report_answers(exercise: str, variant: int | None, notebook: dict[str, Any])
     if any("✓" in line for line in lines):
         lines.append("  Whether these are right, you learn when you are graded.")
     return lines
+
+
+def _meanings(found: Any, variant: int | None) -> dict[str, dict[str, str]]:
+    """Return by part what its letters stand for."""
+    orders = {} if variant is None else found["pool"][variant].get(ORDERS)
+    by_parts = statements(found["parts"], decode(orders) if orders else {})
+    return {name: texts for names, texts in by_parts.items() for name in names.split(", ")}
 
 
 def _looked_at(name: str, hint: dict[str, Any], raw: Any) -> list[str]:
@@ -2091,8 +2123,8 @@ def judge_choice(given: Any, expected: Any, rule: Any) -> Judgement:
         return Judgement(float(given == expected))
     right, wrong = len(apply & set(given)), len(others & set(given))
     credit = max(0.0, right / len(apply) - wrong / (rule.get("false") or len(others)))
-    # How many letters are right, not which.
-    found = f"Letters that apply: {right} of {len(apply)} marked; wrong letters: {wrong}."
+    # How many are right, not which.
+    found = f"Of {len(apply)} that apply {right} are marked, and {wrong} that do not apply."
     return Judgement(credit, feedback=found)
 
 
@@ -2365,12 +2397,18 @@ GREEK = re.findall(
 class NumbersByName(dict):  # type: ignore[type-arg]
     """Numbers by name, shown as formulas; or none, and a message that says why.
 
-    Sentences by letter, which are to be put in order, are shown as a list.
+    Sentences by letter, which are to be put in order, are shown as a list; so are ``lists`` of
+    statements to choose from, by what asks for them.
     """
 
-    def __init__(self, numbers: dict[str, Any], message: str = "") -> None:
+    def __init__(
+        self,
+        numbers: dict[str, Any],
+        message: str = "",
+        lists: dict[str, dict[str, str]] | None = None,
+    ) -> None:
         super().__init__(numbers)
-        self._message = message
+        self._message, self._choices = message, lists or {}
 
     def __missing__(self, name: object) -> Any:
         raise KeyError(self._message or f"no {name!r} among your numbers: {', '.join(self)}")
@@ -2380,6 +2418,9 @@ class NumbersByName(dict):  # type: ignore[type-arg]
         lines += [
             f"{letter}  {text}" for name in self._lists for letter, text in self[name].items()
         ]
+        for name, texts in self._choices.items():
+            lines.append(f"{name}, to choose from:")
+            lines += [f"  {letter}  {text}" for letter, text in texts.items()]
         return self._message or "\n".join(lines)
 
     @property
@@ -2387,16 +2428,20 @@ class NumbersByName(dict):  # type: ignore[type-arg]
         return [name for name, value in self.items() if isinstance(value, dict)]
 
     def _repr_markdown_(self) -> str | None:
-        if not self._lists:
+        if not self._lists and not self._choices:
             return None
         numbers = NumbersByName({name: self[name] for name in self if name not in self._lists})
         items = [
             f"- **{letter}** {text}" for name in self._lists for letter, text in self[name].items()
         ]
+        for name, texts in self._choices.items():
+            called = ", ".join(f"`{each}`" for each in name.split(", "))
+            items += ["", f"{called}, to choose from:", ""]
+            items += [f"- **{letter}** {text}" for letter, text in texts.items()]
         return "\n".join([*([numbers._repr_latex_() or "", ""] if numbers else []), *items])
 
     def _repr_latex_(self) -> str | None:
-        if self._message or self._lists:
+        if self._message or self._lists or self._choices:
             return None
         lines: list[str] = []
         room = 0
@@ -3058,7 +3103,8 @@ def your_numbers(exercise: str) -> NumbersByName:
         return NumbersByName(
             {}, 'Whose? Type your id into student("…") at the top and run that cell.'
         )
-    return NumbersByName({name: decode(value) for name, value in found["pool"][mine].items()})
+    numbers = {name: decode(value) for name, value in found["pool"][mine].items()}
+    return NumbersByName(numbers, lists=statements(found["parts"], numbers.pop(ORDERS, {})))
 
 
 def check(exercise: str) -> None:
@@ -3077,6 +3123,9 @@ def check(exercise: str) -> None:
         lines += report_answers(exercise, variant_of(exercise, found, _student), notebook)
     for function in found["functions"]:
         lines += report_function(function, notebook)
+        if "without" in function:
+            library = " and ".join(function["without"])
+            lines.append(f"  `{function['name']}` does without {library}: that is to be written.")
     if hidden := sum(function["hidden_checks"] for function in found["functions"]):
         checks = f"{hidden} hidden check{'s' * (hidden > 1)}"
         lines.append(f"  Grading also runs {checks}: passing here is not yet the mark.")
