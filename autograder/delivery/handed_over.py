@@ -94,7 +94,7 @@ def contents(inbound: Path, name: InboundName, *, most: int, owned: bool) -> dic
     """
     try:
         with folder_opened(inbound / name.folder, inbound) as top:
-            entries = list(_Walk(most).entries(top))
+            entries = list(_Contents(most).entries(top))
     except (NotOrdinary, OSError) as error:
         raise NotTaken(getattr(error, "strerror", "") or str(error)) from None
     files = {entry.path: entry.content for entry in entries if entry.content is not None}
@@ -155,7 +155,7 @@ def _account(user: int) -> str:
         return ""
 
 
-class _Walk:
+class _Contents:
     """Opens all that lies in a folder, within limits of size and number."""
 
     def __init__(self, most: int) -> None:

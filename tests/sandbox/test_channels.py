@@ -54,6 +54,18 @@ def send(other):
     while time.process_time() < end: pass
 def receive(other): return int(time.clock_gettime((~other << 3) | 2) > 0.25)
 """,
+    "the number of threads on the machine": """
+def number():
+    answer = (ctypes.c_ubyte * 128)()
+    if libc.sysinfo(answer): raise OSError
+    return bytes(answer)[80] + 256 * bytes(answer)[81]
+before = []
+def send(other):
+    for _ in range(60): threading.Thread(target=time.sleep, args=(2,), daemon=True).start()
+def receive(other):
+    before.append(number())
+    return int(before[-1] - before[0] > 30)
+""",
     "sessions": """
 def send(other): os.setpgid(0, 0)
 def receive(other): return int(os.getpgid(other) == other)

@@ -83,6 +83,9 @@ DENIED = {
     "sched_setaffinity": (203, 122),
     "init_module": (175, 105),
     "reboot": (169, 142),
+    "sysinfo": (99, 179),
+    "statfs": (137, 43),
+    "fstatfs": (138, 44),
     "settimeofday": (164, 170),
 }
 KILLING = {"kill": (62, 129), "tgkill": (234, 131), "prlimit64": (302, 261)}
@@ -219,6 +222,11 @@ def test_commands_of_fcntl_ioctl_and_prctl(decide):
     set_pdeathsig, set_dumpable = 1, 4
     assert decide(PRCTL, set_pdeathsig) == "EPERM"
     assert decide(PRCTL, set_dumpable) == "allowed"
+    for set_name, get_name in [(15, 16)]:
+        assert decide(PRCTL, set_name) == decide(PRCTL, get_name) == "allowed"
+    sched_core, set_ptracer, set_child_subreaper = 62, 0x59616D61, 36
+    for option in (sched_core, set_ptracer, set_child_subreaper):
+        assert decide(PRCTL, option) == "EPERM"
 
 
 def test_waiting_is_for_one_process_alone(decide):

@@ -120,13 +120,17 @@ _OF_A_PROCESS = (
 )
 _OF_A_CLOCK = ("clock_gettime", "clock_getres", "clock_nanosleep", "timer_create")
 _CLOCKS = list(range(12))  # negative ones are those of processes
+#: What prctl may set or say of the own process: names, being dumped, the filter, capabilities, slack
+#: of timers, new privileges, huge pages, vectors and pointers of aarch64, names of memory. Others
+#: ask about any process (PR_SCHED_CORE) or let it be traced.
+_OF_ONESELF = [3, 4, 15, 16, 21, 22, 23, 29, 30, 38, 39, 41, 42, *range(50, 58), 0x53564D41]
 _CONDITIONAL = {
     "clone": _only_threads(),
     "clone3": _deny(errno.ENOSYS),  # its flags are out of sight; glibc falls back to clone
     "kill": _only(0, [_OWN_PID]),
     "tgkill": _only(0, [_OWN_PID]),
     "prlimit64": _only(0, [0, _OWN_PID]),
-    "prctl": [*_argument(0), *_if(_IF_EQUAL, 1, otherwise=1), *_deny(errno.EPERM), *_allow()],
+    "prctl": _only(0, _OF_ONESELF),
     # F_SETOWN and F_SETSIG send any signal to any process of the same user.
     # Locks on a file that all may read would be seen by all.
     "fcntl": _only(1, [*_DUP_TO_SETFL, _DUPFD_CLOEXEC], errno.EINVAL),

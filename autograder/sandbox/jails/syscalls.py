@@ -52,6 +52,11 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "clock_getres": (229, 114),
     "clock_nanosleep": (230, 115),
     "timer_create": (222, 107),
+    # what the machine does as a whole: its processes, its memory, its disks
+    "sysinfo": (99, 179),
+    "statfs": (137, 43),
+    "fstatfs": (138, 44),
+    "ustat": (136, None),
     # files that all may read, through which one process could tell another something
     "flock": (73, 32),
     "mincore": (27, 232),
