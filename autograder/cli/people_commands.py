@@ -71,15 +71,16 @@ def merge(old: str, into: str, yes: Yes = False, course: Where = Path()) -> None
 @student.command("remove")
 def remove(old: str, yes: Yes = False, course: Where = Path()) -> None:
     """Take a student out of the course; what there was is put aside in removed/."""
-    _change(course, old, "", merge=False, yes=yes)
+    _change(course, old, None, merge=False, yes=yes)
 
 
-def _change(folder: Path, old: str, new: str, *, merge: bool, yes: bool) -> None:
+def _change(folder: Path, old: str, new: str | None, *, merge: bool, yes: bool) -> None:
     from autograder.course.config import Course
+    from autograder.course.student_ids import checked_id
     from autograder.delivery.students import apply, planned
 
     found = Course.load(folder)
-    change = planned(found, old, new, merge=merge)
+    change = planned(found, old, "" if new is None else checked_id(new), merge=merge)
     for line in change.lines():
         print(line)
     if not yes:

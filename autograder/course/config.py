@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 from traitlets.config import Config, PyFileConfigLoader
 
@@ -15,6 +16,7 @@ from autograder.grading.results import Counting
 from autograder.sandbox.isolation import Isolation
 
 CONFIG = "course_config.py"
+_PASSWORDS = {"password", "passwd", "pass", "pwd", "sslpassword"}
 _OF_STUDENTS = ("submitted", "autograded", "downloaded")
 
 
@@ -188,6 +190,12 @@ class Course:
             )
 
     @property
+    def private(self) -> tuple[int, int]:
+        """Modes of files and folders that are for whoever gives the course alone."""
+        shared = self.config.CourseDirectory.get("groupshared", False)
+        return (0o660, 0o2770) if shared else (0o600, 0o700)
+
+    @property
     def database(self) -> str:
         """The address of nbgrader's gradebook."""
         default = f"sqlite:///{self.root / 'gradebook.db'}"
@@ -204,7 +212,13 @@ def _around(root: Path) -> Path | None:
 
 def _shows_password(path: Path, config: Config) -> bool:
     """Tell whether the password of the gradebook's server stands in the file itself."""
-    login = re.match(
-        r"[^:/]+://([^/?#@]*:[^/?#@]+@)", str(config.CourseDirectory.get("db_url", ""))
-    )
-    return login is not None and login[1] in path.read_text(errors="replace")
+    url = str(config.CourseDirectory.get("db_url", ""))
+    login = re.match(r"[^:/]+://([^/?#@]*:[^/?#@]+@)", url)
+    written = login is not None and login[1] in path.read_text(errors="replace")
+    return written or has_password_behind(url)
+
+
+def has_password_behind(url: str) -> bool:
+    """Tell whether an address says a password behind its question mark, where it is printed."""
+    asked = parse_qsl(url.partition("?")[2], keep_blank_values=True)
+    return any(name.casefold() in _PASSWORDS for name, _ in asked)

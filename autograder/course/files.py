@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -24,7 +25,7 @@ _ADVICE = {
 }
 
 
-def write_atomically(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
     """Write ``content`` to ``path``, making folders as needed.
 
     Raises
@@ -39,7 +40,7 @@ def write_atomically(path: Path, content: bytes) -> None:
         temporary = Path(name)
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        temporary.chmod(0o644)
+        temporary.chmod(mode)
         temporary.replace(path)
     except BaseException as error:
         if temporary is not None:
@@ -47,6 +48,18 @@ def write_atomically(path: Path, content: bytes) -> None:
         if isinstance(error, OSError):
             raise unwritable(path.parent, error) from error
         raise
+
+
+def make_private(folder: Path, mode: int) -> None:
+    """Make a folder that others can't enter, or close one that is there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if stat.S_IMODE(folder.stat().st_mode) & 0o007:
+            folder.chmod(mode)
+    except PermissionError:  # somebody else's: it stays as it was made
+        return
+    except OSError as error:
+        raise unwritable(folder, error) from error
 
 
 def unwritable(folder: Path, error: OSError) -> CourseError:

@@ -15,6 +15,7 @@ from autograder.course.limits import check_limits, exercise_limits, notebook_lim
 from autograder.course.release import Release, libraries, libraries_of
 from autograder.course.roster import whose_numbers
 from autograder.course.secret import secret_of
+from autograder.course.student_ids import checked_id
 from autograder.course.submissions import (
     Handed,
     Unreadable,
@@ -301,7 +302,7 @@ def grade_file(
     except Unreadable as error:
         raise CourseError(f"{path}: {error}") from None
     assignment = assignment or _recognise(course, path, notebook)
-    student = student or typed_id(notebook) or "anonymous"
+    student = checked_id(student) if student else typed_id(notebook) or "anonymous"
     with Grader(course, trust_students=trust_students, tell=tell) as grader:
         return grader.grade(Handed(student, assignment, path))
 

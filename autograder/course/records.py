@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Self, TypedDict
 
 from autograder.course.config import Course
-from autograder.course.files import by_lines, write_atomically
+from autograder.course.files import by_lines, make_private, write_atomically
 from autograder.course.grade import Graded
 from autograder.course.submissions import Handed, Unreadable, read_notebook, texts
 from autograder.course.typed_json import converted, decoded, encoded
@@ -103,7 +103,7 @@ def keep(course: Course, graded: Graded) -> Path:
     """Keep a graded submission until it is in the gradebook, whole or not at all."""
     path = _unsaved(course, graded.grade.student, graded.grade.assignment)
     content: _Unsaved = {"record": Record.of(graded).to_json(), "notebook": graded.notebook}
-    write_atomically(path, encoded(content))
+    _write(course, path, encoded(content))
     return path
 
 
@@ -128,7 +128,14 @@ def write_record(course: Course, graded: Graded) -> None:
 def write(course: Course, record: Record) -> None:
     """Write a result record, whole or not at all."""
     path = course.record(record.grade.student, record.grade.assignment)
-    write_atomically(path, by_lines(record.to_json(), "exercises"))
+    _write(course, path, by_lines(record.to_json(), "exercises"))
+
+
+def _write(course: Course, path: Path, content: bytes) -> None:
+    """Write into records/, which nobody else is to read: it holds everybody's marks."""
+    mode, folder = course.private
+    make_private(course.root / "records", folder)
+    write_atomically(path, content, mode=mode)
 
 
 def changed(course: Course, grade: Grade, notebook: Mapping[str, Any]) -> set[str]:

@@ -13,9 +13,13 @@ from typing import Any
 
 from autograder.course.config import CONFIG, Course, CourseError
 from autograder.course.files import write_atomically
-from autograder.course.submissions import STUDENT_ID, typed_id
+from autograder.course.opening import read_once
+from autograder.course.student_ids import FORM, STUDENT_ID, checked_id
+from autograder.course.submissions import typed_id
 
 FILE = "students.csv"
+#: Bytes of a table of people: a university has fewer.
+LARGEST = 4 << 20
 #: Learning platforms whose own numbers of people stand in the names of the files they hand out.
 PLATFORMS = ("canvas", "moodle", "brightspace", "blackboard", "gradescope")
 #: How a notice begins that a notebook names another student than handed it in.
@@ -84,6 +88,8 @@ def declared(course: Course) -> list[Person]:
         found = [Person(str(id)) for id in listed]
     for entry in course.config.CourseDirectory.get("db_students", []):
         found.append(_person(str(entry["id"]), {k: str(v or "") for k, v in entry.items()}))
+    for person in found:
+        checked_id(person.id)
     return found
 
 
@@ -110,17 +116,20 @@ def read_table(path: Path) -> list[dict[str, str]]:
         If it can't be read.
     """
     try:
-        content = path.read_bytes()
+        content = read_once(path, LARGEST)
         encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
         text = content.decode(encoding)
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise CourseError(
             f"{path} can't be read ({error}): a table in CSV and UTF-8 is expected"
         ) from error
     head = text.partition("\n")[0]
     separator = max(",;\t", key=head.count)
     rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, restval="")
-    return [{k.strip(): (v or "").strip() for k, v in row.items() if k} for row in rows]
+    try:
+        return [{k.strip(): (v or "").strip() for k, v in row.items() if k} for row in rows]
+    except csv.Error as error:
+        raise CourseError(f"{path}, line {rows.line_num}: it is no table ({error})") from None
 
 
 def read_roster(path: Path) -> list[Person]:
@@ -145,10 +154,7 @@ def read_roster(path: Path) -> list[Person]:
     for line, row in enumerate(rows, 2):
         id = row.get("id", "")
         if not STUDENT_ID.fullmatch(id):
-            raise CourseError(
-                f"{path}, line {line}: {id!r} can't be a student's id: letters, digits and "
-                ". _ @ + - only, a letter, digit or _ first, at most 80"
-            )
+            raise CourseError(f"{path}, line {line}: {id!r} can't be a student's id: {FORM}")
         texts = {name: row.get(name, "") for name in _TEXTS}
         if row.get("name"):
             texts["first_name"], texts["last_name"] = split_name(row["name"])

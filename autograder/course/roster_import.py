@@ -7,9 +7,12 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import shorten
 
 from autograder.course.config import Course, CourseError
+from autograder.course.opening import NotOrdinary, read_once
 from autograder.course.roster import (
+    LARGEST,
     Person,
     read_roster,
     read_table,
@@ -17,7 +20,7 @@ from autograder.course.roster import (
     split_name,
     write_roster,
 )
-from autograder.course.submissions import STUDENT_ID
+from autograder.course.student_ids import FORM, STUDENT_ID
 
 Row = dict[str, str]
 
@@ -71,35 +74,64 @@ def import_roster(course: Course, source: Path) -> Imported:
             f"{path} will be the class list"
         )
     kind, rows = _read(source)
-    known = {person.id: person for person in (read_roster(path) if path.is_file() else [])}
+    known = _Known(read_roster(path) if path.is_file() else [])
     result = Imported(kind, [], [], [])
     for found in rows:
-        old = _same(found, known.values())
+        old = known.same(found)
         if old is None and not STUDENT_ID.fullmatch(found.id):
+            shown = ascii(found.name)[1:-1] if not found.name.isprintable() else found.name
             result.notes.append(
-                f"{found.name}: {found.id!r} can't be an id (letters, digits and . _ @ + - only); "
+                f"{shorten(shown, 80)}: {shorten(ascii(found.id), 100)} can't be an id ({FORM}); "
                 "add the person by hand"
             )
+        elif old is None and (alike := known.alike(found.id)):
+            result.notes.append(
+                f"{found.id} is {alike} but for capital letters, and is left out: where these are "
+                "two people, give one of them another id by hand"
+            )
         elif old is None:
-            known[found.id] = found
+            known.add(found)
             result.new.append(found.id)
         else:
-            known[old.id], differs = _completed(old, found)
+            completed, differs = _completed(old, found)
+            known.add(completed)
             result.notes.extend(differs)
-            if known[old.id] != old:
+            if completed != old:
                 result.completed.append(old.id)
-    write_roster(path, known.values())
+    write_roster(path, known.people.values())
     return result
 
 
-def _same(found: Person, known: Iterable[Person]) -> Person | None:
-    """Return who of the class a person is."""
-    for person in known:
-        numbers = (set(person.numbers.get(p, ())) & set(n) for p, n in found.numbers.items())
-        email = found.email and found.email.casefold() == person.email.casefold()
-        if person.id == found.id or email or any(numbers):
-            return person
-    return None
+class _Known:
+    """The class by id, and by what else tells who somebody is."""
+
+    def __init__(self, people: Iterable[Person]) -> None:
+        self.people: dict[str, Person] = {}
+        self._ids: dict[tuple[str, str], str] = {}
+        for person in people:
+            self.add(person)
+
+    def add(self, person: Person) -> None:
+        """Add a person, or put him in the place of the one with this id."""
+        self.people[person.id] = person
+        for sign in (("alike", person.id.casefold()), *_signs(person)):
+            self._ids.setdefault(sign, person.id)
+
+    def same(self, found: Person) -> Person | None:
+        """Return who of the class a person is: by id, by a platform's number, or by e-mail."""
+        if found.id in self.people:
+            return self.people[found.id]
+        ids = (self._ids[sign] for sign in _signs(found) if sign in self._ids)
+        return self.people.get(next(ids, ""))
+
+    def alike(self, id: str) -> str:
+        """Return the id that differs by capital letters alone, if there is one."""
+        return self._ids.get(("alike", id.casefold()), "")
+
+
+def _signs(person: Person) -> list[tuple[str, str]]:
+    numbers = [(platform, n) for platform, own in person.numbers.items() for n in own]
+    return [*numbers, *([("email", person.email.casefold())] if person.email else [])]
 
 
 def _completed(old: Person, new: Person) -> tuple[Person, list[str]]:
@@ -130,19 +162,26 @@ def _read(source: Path) -> tuple[str, list[Person]]:
             return table.name, [person for row in plain if (person := table.read(row))]
     expected = "; ".join(f"{t.name} ({', '.join(sorted(t.columns))})" for t in _TABLES)
     raise CourseError(
-        f"{source} is of no known platform: its columns are {', '.join(sorted(header)) or 'none'}. "
+        f"{source} is of no known platform: its columns are {_listed(header)}. "
         f"Known are {expected}; and JupyterHub's users as JSON"
     )
+
+
+def _listed(header: set[str]) -> str:
+    return shorten(ascii(", ".join(sorted(header)))[1:-1], 300) or "none"
 
 
 def _hub_users(source: Path) -> list[Person] | None:
     """Read the list that JupyterHub's API gives of its users; admins are no students."""
     try:
-        users = json.loads(source.read_text("utf-8"))
+        content = read_once(source, LARGEST)
+    except (OSError, NotOrdinary) as error:
+        why = getattr(error, "strerror", "") or error
+        raise CourseError(f"{source} can't be read ({why})") from error
+    try:
+        users = json.loads(content)
         return [Person(str(user["name"])) for user in users if not user.get("admin")]
-    except OSError as error:
-        raise CourseError(f"{source} can't be read ({error.strerror})") from error
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
 
 

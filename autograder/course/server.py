@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from urllib.parse import quote
 
 from sqlalchemy import NullPool, create_engine, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
-from autograder.course.config import CourseError
+from autograder.course.config import CourseError, has_password_behind
 from autograder.course.lock import Purpose, is_on_server
 
 #: An advisory lock is known by two numbers. This one says that it is ours, a `Purpose` what for.
@@ -45,9 +47,11 @@ def shown(url: str) -> str:
     'postgresql+psycopg://ada:***@db/course'
     """
     try:
-        return make_url(url).render_as_string()
-    except ArgumentError:
-        return url
+        known = make_url(url)
+        secrets = [name for name in known.query if has_password_behind(f"?{quote(name)}=")]
+        return known.difference_update_query(secrets).render_as_string()
+    except ArgumentError:  # it may have one all the same
+        return re.sub(r":[^:/@]*@|(?<=[?&])[^=&]*=[^&]*", "***", url)
 
 
 def unusable_gradebook(url: str, error: Exception) -> CourseError:
@@ -69,7 +73,7 @@ def unusable_gradebook(url: str, error: Exception) -> CourseError:
         "`nbgrader db upgrade`; "
     )
     if is_on_server(url):
-        plain = make_url(url).set(drivername="postgresql").render_as_string()
+        plain = shown(make_url(url).set(drivername="postgresql").render_as_string(False))
         advice += f"if the server can't be reached, `psql '{plain}'` shows why"
     else:
         advice += "if the file is damaged, restore it from a backup"

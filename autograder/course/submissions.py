@@ -22,8 +22,6 @@ from autograder.grading.demonstrations import TAG, tagged, unneeded
 from autograder.student.notebook import CHECK, check_of, grade_id, new_cell, source_of
 
 MAX_BYTES = 20 * 2**20
-#: A spreadsheet would take + - = @ at the beginning for a formula, a command - for an option.
-STUDENT_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@+-]{0,79}")
 _Read = TypeVar("_Read")
 _PICTURES = ("image/png", "image/jpeg", "image/gif")
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]*+={0,2}\s*")

@@ -84,7 +84,7 @@ def _make(course: Course) -> None:
         with tempfile.TemporaryDirectory() as folder:
             new = Path(folder) / path.name
             api.Gradebook(f"sqlite:///{new}", course.id).close()
-            write_atomically(path, new.read_bytes())
+            write_atomically(path, new.read_bytes(), mode=course.private[0])
     elif is_on_server(course.database):
         with create_engine(url, poolclass=NullPool).begin() as connection:
             _make_tables(connection, course.id)

@@ -12,6 +12,7 @@ from nbgrader import api
 from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
 from autograder.course.roster import read_table
+from autograder.course.student_ids import checked_id
 from autograder.delivery.database import opened, zoned
 from autograder.delivery.people import people
 
@@ -44,7 +45,7 @@ def extend(course: Course, student: str, assignment: str, until: str) -> str:
     CourseError
         If the student is unknown, the assignment has no due date, or the date is none.
     """
-    if student not in people(course):
+    if checked_id(student) not in people(course):
         raise CourseError(f"{student} is no student of this course: students.csv lists them")
     if assignment not in course.due:
         raise CourseError(

@@ -19,7 +19,8 @@ from autograder.course.graders import Open
 from autograder.course.lock import grading
 from autograder.course.records import read_grade
 from autograder.course.roster import TYPED, declared
-from autograder.course.submissions import STUDENT_ID, Handed, empty_folders, submissions
+from autograder.course.student_ids import STUDENT_ID
+from autograder.course.submissions import Handed, empty_folders, submissions
 from autograder.delivery.bar import Bar
 from autograder.delivery.nbgrader_settings import nbgrader_config
 from autograder.grading.checks import NO_GPU

@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from autograder.course.opening import NotOrdinary, folder_opened, inner_opened, read_at
-from autograder.course.submissions import STUDENT_ID
+from autograder.course.student_ids import STUDENT_ID
 from autograder.delivery.database import parsed_time
 
 UNFINISHED = "it is still being handed in"

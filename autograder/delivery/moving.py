@@ -9,7 +9,7 @@ from typing import Any
 from nbgrader import api
 from sqlalchemy import Table, delete, insert, select
 
-from autograder.course.config import Course, CourseError
+from autograder.course.config import Course, CourseError, has_password_behind
 from autograder.course.lock import grading
 from autograder.course.server import shown
 from autograder.delivery.database import opened
@@ -34,6 +34,11 @@ def copy_gradebook(course: Course, url: str) -> list[str]:
         If there is something in the new database, either can't be used, or the old one was changed
         meanwhile.
     """
+    if has_password_behind(url):
+        raise CourseError(
+            f"the address {shown(url)} says a password behind its question mark, where programs "
+            "print it: leave it out, and write it into ~/.pgpass"
+        )
     config = deepcopy(course.config)
     config.CourseDirectory.db_url = url
     with (

@@ -53,7 +53,10 @@ def configure(c: Config) -> None:
     # What a student wrote is shown in formgrader and feedback; nothing of it may run there.
     c.HTMLExporter.sanitize_html = True
     own = c.HTMLExporter.get("filters", {})
-    c.HTMLExporter.filters = {**own, "markdown2html": "autograder.delivery.sanitise.markdown2html"}
+    ours = {
+        name: f"autograder.delivery.sanitise.{name}" for name in ("markdown2html", "clean_html")
+    }
+    c.HTMLExporter.filters = {**own, **ours}
     _end_sessions()
 
 

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Mapping
 
 from autograder.course.roster import Person
-from autograder.course.submissions import STUDENT_ID
+from autograder.course.student_ids import STUDENT_ID
 from autograder.delivery.layouts import Origin
 
 #: How names are written where a platform takes no such letters.

@@ -30,11 +30,13 @@ class LockedDownExecute(NbGraderPreprocessor):  # type: ignore[misc]
         from autograder.course.kept_runs import folder_of, keep_runs, kept_runs
         from autograder.course.lock import grading
         from autograder.course.records import changed, write_record
+        from autograder.course.student_ids import checked_id
         from autograder.sandbox.isolation import probe
 
         place = resources["nbgrader"]
         course = Course.load(Path.cwd())  # nbgrader's converters work in the course's folder
         course.demand(probe())
+        checked_id(place["student"])
         with grading(course), Grader(course) as grader:
             folder = folder_of(course, place["student"], place["assignment"])
             known = kept_runs(folder)

@@ -2,20 +2,24 @@
 
 nbgrader's templates print what Markdown becomes as it is, and Markdown may hold any HTML. So it is
 sanitised where it becomes HTML: `nbgrader_settings` puts `markdown2html` in the place of
-nbconvert's filter, for formgrader's pages and `nbgrader generate_feedback` alike.
-Everything else of a notebook is made by the engine: outputs of text and PNG pictures, and metadata
-as released.
+nbconvert's filter, for formgrader's pages and `nbgrader generate_feedback` alike. Raw cells may
+hold HTML as well: nbconvert's own cleaner keeps classes, which can lay a link over the whole page,
+so `clean_html` takes its place. Everything else of a notebook is made by the engine: outputs of
+text and PNG pictures, and metadata as released.
 """
 
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from functools import cache
 from html import escape
 from typing import Any
 
 from jinja2 import pass_context
 from markupsafe import Markup
+
+from autograder.sandbox.pictures import showable
 
 #: Pictures come with the notebook: one from elsewhere would tell its owner who looks, and when.
 _PICTURE = re.compile(r"data:image/(png|jpeg|gif);base64,[A-Za-z0-9+/=\s]*")
@@ -63,6 +67,11 @@ def beneath(html: str) -> Markup:
     return Markup(re.sub(r'<img\b(?![^>]* alt="[^"])', words, below))
 
 
+def clean_html(html: str | bytes) -> str:
+    """Return what is safe to show of a raw cell or of highlighted code: templates' filter."""
+    return sanitised(html.decode(errors="replace") if isinstance(html, bytes) else html)
+
+
 @cache
 def _cleaner() -> Any:
     import nh3
@@ -77,8 +86,18 @@ def _cleaner() -> Any:
     )
 
 
+def _is_picture(address: str) -> bool:
+    """Say whether an address is a picture, and none that would fill the reader's memory."""
+    if not _PICTURE.fullmatch(address):
+        return False
+    try:
+        return showable(b64decode(address.partition(",")[2]))
+    except ValueError:
+        return False
+
+
 def _attribute(tag: str, name: str, value: str) -> str | None:
     """Keep an attribute, or drop it: data is for pictures, and pictures are of data."""
     if name == "src":
-        return value if tag == "img" and _PICTURE.fullmatch(value) else None
+        return value if tag == "img" and _is_picture(value) else None
     return None if value.lstrip().lower().startswith("data:") else value

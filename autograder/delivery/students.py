@@ -12,11 +12,11 @@ from typing import Any
 from nbgrader import api
 
 from autograder.course.config import Course, CourseError
-from autograder.course.files import write_atomically
+from autograder.course.files import make_private, write_atomically
 from autograder.course.lock import grading
 from autograder.course.records import Record, read_record, write
 from autograder.course.roster import read_roster, roster_file, write_roster
-from autograder.course.submissions import STUDENT_ID
+from autograder.course.student_ids import checked_id
 from autograder.delivery.database import opened
 from autograder.delivery.extensions import rename_in_extensions
 from autograder.delivery.people import people
@@ -61,17 +61,14 @@ def planned(course: Course, old: str, new: str, *, merge: bool = False) -> Chang
     Raises
     ------
     CourseError
-        If ``old`` is nobody; ``new`` can't be an id, is taken, or to merge with is nobody.
+        If ``old`` is nobody; one of them can't be an id, is taken, or to merge with is nobody.
     """
+    for id in (old, new) if new or merge else (old,):
+        checked_id(id)
     known, both = people(course), _assignments(course, old)
     if old not in known and not both:
         raise CourseError(
             f"{old} is no student of this course: `autograder roster show` lists them"
-        )
-    if new and not STUDENT_ID.fullmatch(new):
-        raise CourseError(
-            f"{new!r} can't be a student's id: letters, digits and . _ @ + - only, a letter, "
-            "digit or _ first, at most 80"
         )
     theirs = _assignments(course, new) if new else set()
     there = new in known or bool(theirs)
@@ -89,6 +86,7 @@ def apply(course: Course, change: Change) -> Path | None:
     Points that a person gave go over with the text that they were given for.  The automatic ones
     are made anew by the next ``autograder grade``, with the new id's numbers.
     """
+    make_private(course.root / "removed", course.private[1])
     stamp = f"{datetime.now():%Y-%m-%d_%H-%M-%S}"
     removed = course.root / "removed" / f"{change.old}_{stamp}"
     with grading(course):

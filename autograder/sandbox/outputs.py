@@ -4,10 +4,12 @@ import base64
 import binascii
 from typing import Any
 
+from autograder.sandbox.pictures import MOST, showable
 from autograder.sandbox.wire import WireError
 
 _MAX_OUTPUTS = 10_000
 _MAX_LINES = 100_000
+_TOO_LARGE = f"[image left out: an image may have {MOST // 10**6} million pixels]"
 _PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -90,6 +92,9 @@ def _data(data: Any) -> dict[str, str]:
             raise WireError("an image that is not base64") from None
         if not image.startswith(_PNG):
             raise WireError("an image that is not PNG")
+        if not showable(image):
+            text = _text(data.get("text/plain", ""))
+            return {"text/plain": f"{text}\n{_TOO_LARGE}".lstrip()}
     return {format_: _text(value) for format_, value in data.items()}
 
 

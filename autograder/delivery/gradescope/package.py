@@ -77,7 +77,7 @@ def pack(course: Course, assignment: str, path: Path, *, visibility: str, trust:
         if file.is_file() and "__pycache__" not in file.parts:
             files[f"engine/autograder/{file.relative_to(engine).as_posix()}"] = file.read_bytes()
     lines = [f"{path} was there before and has been replaced"] if path.exists() else []
-    write_atomically(path, zipped(files, programs=_SCRIPTS))
+    write_atomically(path, zipped(files, programs=_SCRIPTS), mode=0o600)
     known = f"a class list of {len(people)}" if people else "no class list"
     return [
         *lines,

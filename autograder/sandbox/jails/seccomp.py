@@ -120,9 +120,9 @@ _OF_A_PROCESS = (
 )
 _OF_A_CLOCK = ("clock_gettime", "clock_getres", "clock_nanosleep", "timer_create")
 _CLOCKS = list(range(12))  # negative ones are those of processes
-#: What prctl may set or say of the own process: names, being dumped, the filter, capabilities, slack
-#: of timers, new privileges, huge pages, vectors and pointers of aarch64, names of memory. Others
-#: ask about any process (PR_SCHED_CORE) or let it be traced.
+#: What prctl may set or say of the own process: names, being dumped, the filter, capabilities,
+#: slack of timers, new privileges, huge pages, vectors and pointers of aarch64, names of memory.
+#: Others ask about any process (PR_SCHED_CORE) or let it be traced.
 _OF_ONESELF = [3, 4, 15, 16, 21, 22, 23, 29, 30, 38, 39, 41, 42, *range(50, 58), 0x53564D41]
 _CONDITIONAL = {
     "clone": _only_threads(),

@@ -1,0 +1,25 @@
+"""What a student's id may be: it names folders, and stands in commands and spreadsheets."""
+
+from __future__ import annotations
+
+import re
+
+from autograder.course.config import CourseError
+
+#: A spreadsheet would take + - = @ at the beginning for a formula, a command - for an option, and
+#: the system a . for a folder.
+STUDENT_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@+-]{0,79}")
+FORM = "letters, digits and . _ @ + - only, a letter, digit or _ first, at most 80"
+
+
+def checked_id(id: str) -> str:
+    """Return an id that somebody gives, whoever it names.
+
+    Raises
+    ------
+    CourseError
+        If it can't be a student's.
+    """
+    if not STUDENT_ID.fullmatch(id):
+        raise CourseError(f"{id!r} can't be a student's id: {FORM}")
+    return id
