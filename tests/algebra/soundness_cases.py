@@ -423,6 +423,8 @@ ODD: list[Case] = [
     (r"\frac{d}{dx} x^2", "2x"),
     (r"\frac{\partial}{\partial x} x^2 y", "2xy", {}, ("x", "y")),
     ("diff(x^2*y, x, y)", "2x"),
+    ("limit(sin(x)/x, x, 0)", "1"),
+    (r"\lim_{n \to \infty} \frac{n}{n+1}", "1"),
     ("re(z)^2 + im(z)^2", "abs(z)^2", {"z": "complex"}),
     ("conjugate(z*w)", "conjugate(z)*conjugate(w)", {"z": "complex", "w": "complex"}),
     ("(z+w)^2", "z^2+2*z*w+w^2", {"z": "complex", "w": "complex"}),

@@ -1,4 +1,4 @@
-"""Calls: functions and derivatives."""
+"""Calls: functions, derivatives and limits."""
 
 from __future__ import annotations
 
@@ -8,8 +8,15 @@ from typing import Any
 import sympy
 
 from autograder.algebra.building.construction import hashable
-from autograder.algebra.building.functions import MAX_FACTORIAL, Diff
-from autograder.algebra.building.library import BINDERS, CALLS, FUNCTIONS, WrongArguments
+from autograder.algebra.building.functions import MAX_FACTORIAL, Diff, Limit
+from autograder.algebra.building.library import (
+    BINDERS,
+    CALLS,
+    CONSTANTS,
+    FUNCTIONS,
+    LIMITS,
+    WrongArguments,
+)
 from autograder.algebra.building.numeric import LARGEST
 from autograder.algebra.building.running_index import Running
 from autograder.algebra.building.sizes import bits, is_in_range
@@ -33,6 +40,8 @@ class Applied(Running):
             return self._matrix(args[0], depth)
         if word == "diff" or word == "Derivative":
             return self._derivative(node, depth)
+        if word in LIMITS and word not in self.functions:
+            return self._limit(node, depth)
         return self._apply(word, [self.build(argument, depth) for argument in args], node)
 
     def _apply(self, word: str, values: list[Any], node: Node) -> Any:
@@ -82,3 +91,22 @@ class Applied(Running):
             raise self.fail("differentiate with respect to a variable: diff(f, x)", variables[0])
         self.pending = True
         return Diff(inner, *values)
+
+    def _limit(self, node: Node, depth: int) -> Any:
+        self._count(node.token.text, 3, 4, node.children, node)
+        inner, variable = (self.build(child, depth) for child in node.children[:2])
+        if isinstance(inner, sympy.MatrixBase) or not variable.is_Symbol:
+            raise self.fail("write limit(f, x, a)", node.children[1])
+        side = node.children[3].token.text if len(node.children) > 3 else "+"
+        if side not in ("+", "-"):
+            raise self.fail("write limit(f, x, a)", node.children[3])
+        self.pending = True
+        return Limit(inner, variable, self._end(node.children[2], depth), sympy.Symbol(side))
+
+    def _end(self, node: Node, depth: int) -> sympy.Expr:
+        """Build where a limit goes, which alone may be infinity."""
+        minus = node.kind == "negative"
+        name = node.children[0] if minus else node
+        if name.kind == "name" and CONSTANTS.get(name.token.text) is sympy.oo:
+            return -sympy.oo if minus else sympy.oo
+        return self.build(node, depth)

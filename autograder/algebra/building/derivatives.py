@@ -1,23 +1,26 @@
-"""Derivatives that are carried out once a formula is read."""
+"""Derivatives and limits that are carried out once a formula is read."""
 
 from __future__ import annotations
 
 import sympy
 
 from autograder.algebra.building.construction import UNDEFINED
-from autograder.algebra.building.functions import Diff
+from autograder.algebra.building.functions import Diff, Limit
 from autograder.algebra.building.running_index import as_index
 from autograder.algebra.building.sizes import is_in_range, is_larger
 from autograder.algebra.reading.errors import ParseError
 
 MAX_DIFFERENTIATED = 1000  # nodes
+MAX_UNDER_A_LIMIT = 60
 
 
 def differentiate(expr: sympy.Expr, text: str = "") -> sympy.Expr:
-    """Carry out the derivatives in `expr`, the innermost first."""
-    if not expr.has(Diff):
+    """Carry out the derivatives and limits in `expr`, the innermost first."""
+    if not expr.has(Diff, Limit):
         return expr
     args = [differentiate(argument, text) for argument in expr.args]
+    if isinstance(expr, Limit):
+        return _checked(_limit(*args, text), text)
     if not isinstance(expr, Diff):
         return _checked(expr.func(*args), text)
     inner, variables = args[0], args[1:]
@@ -42,6 +45,21 @@ def _derivative(inner: sympy.Expr, variable: sympy.Symbol, text: str) -> sympy.E
     family = next(iter(families)).base
     entry = sympy.Indexed(family, *map(as_index, indices))
     return sympy.diff(inner.xreplace({variable: entry}), entry).xreplace({entry: variable})
+
+
+def _limit(
+    inner: sympy.Expr, variable: sympy.Symbol, at: sympy.Expr, side: sympy.Symbol, text: str
+) -> sympy.Expr:
+    """Find a limit, from above unless `side` is ``-``; what has no end is ended by `guard`."""
+    if is_larger(inner, MAX_UNDER_A_LIMIT):
+        raise ParseError("this is too large for a limit", text)
+    try:
+        found = sympy.limit(inner, variable, at, side.name)
+    except Exception as error:  # sympy raises many kinds where it finds none
+        raise ParseError("this limit could not be found", text) from error
+    if not found.is_finite or found.has(sympy.Limit):
+        raise ParseError("this limit could not be found", text)
+    return found
 
 
 def _checked(expr: sympy.Expr, text: str) -> sympy.Expr:

@@ -22,6 +22,18 @@ class Diff(sympy.Function):  # type: ignore[misc]  # sympy is untyped
         return rf"\frac{{\partial}}{{{variables}}} \left({printer.doprint(self.args[0])}\right)"
 
 
+class Limit(sympy.Function):  # type: ignore[misc]
+    """A limit as written, ``Limit(f, x, a, side)``; `differentiate` carries it out."""
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"limit({', '.join(printer.doprint(argument) for argument in self.args[:3])})"
+
+    def _latex(self, printer: Any) -> str:
+        inner, variable, at, side = self.args
+        to = printer.doprint(at) + (f"^{side}" if side.name == "-" else "")
+        return rf"\lim_{{{printer.doprint(variable)} \to {to}}} {printer.doprint(inner)}"
+
+
 class _Extremum(sympy.Function):  # type: ignore[misc]
     # sympy's Max compares every pair of arguments, which can take long or fail.
     sign: int

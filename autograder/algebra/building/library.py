@@ -174,5 +174,7 @@ FUNCTIONS |= {alias: FUNCTIONS[name] for alias, name in _ALIASES.items()}
 # These are read by the builder, which must see their arguments before they are built.
 BINDERS = ("sum", "Sum", "product", "prod", "Product")
 
+LIMITS = ("limit", "Limit")
+
 # All that starts a call when a bracket follows.
-CALLS = (*FUNCTIONS, *BINDERS, "Matrix")
+CALLS = (*FUNCTIONS, *BINDERS, *LIMITS, "Matrix")

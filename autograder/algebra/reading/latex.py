@@ -1,4 +1,4 @@
-"""LaTeX commands, and sums and products with what is written under them."""
+"""LaTeX commands, and sums, products and limits with what is written under them."""
 
 from __future__ import annotations
 
@@ -138,10 +138,14 @@ class Reader(Operands):
         return call("root", token, self.argument(), degree)
 
     def big_operator(self) -> Node:
-        """Read a sum or a product with what is written under it."""
+        """Read a sum, a product or a limit with what is written under it."""
         token = self.next()
         name = BIG_OPERATORS[token.text]
         under = self.script("_", token, name)
+        if name == "Limit":
+            if under.kind != "towards":
+                self.fail("write the limit as lim_{x → 0}", token)
+            return call(name, token, self.product(), *under.children)
         plain = under.kind == "relation" and under.marks == ("=",)
         if plain and self.sees("^"):
             stop = self.script("^", token, name)
@@ -184,12 +188,38 @@ class Reader(Operands):
         closing = "}" if opened.text == "{" else ")"
         self.enter(opened)
         items = [self.statement()]
-        while self.sees(","):
+        arrow = self.next() if self.sees("→") else None
+        if arrow:
+            items += self.towards().children
+        while not arrow and self.sees(","):
             self.next()
             items.append(self.statement())
         self.close(closing, opened)
         self.leave(opened)
+        if arrow:
+            return Node("towards", arrow, tuple(items))
         return items[0] if len(items) == 1 else Node("tuple", opened, tuple(items))
+
+    def towards(self) -> Node:
+        """Read where a limit goes, ``0``, ``0^+`` or ``∞``, and from which side."""
+        sign = "-" if self.sees("-") else ""
+        token = self.next() if sign else self.token
+        to = self.postfix()
+        if sign:
+            to = Node("negative", token, (to,))
+        side = ""
+        if self.sees("^"):
+            self.next()
+            braced = self.sees("{", "(") and self.next()
+            if not self.sees("+", "-"):
+                self.fail("expected the side from which the limit is taken, + or -")
+            side = self.next().text
+            if braced:
+                self.close("}" if braced.text == "{" else ")", braced)
+        children = (
+            (to,) if not side else (to, Node("side", Token("operator", side, token.position)))
+        )
+        return Node("towards", token, children)
 
     def matrix(self, token: Token) -> Node:
         """Read the rows of a matrix."""
@@ -227,4 +257,5 @@ class Reader(Operands):
 _RANGE = {
     "Sum": r"\sum_{k=1}^{n} or sum(term, k, 1, n)",
     "Product": r"\prod_{k=1}^{n} or product(term, k, 1, n)",
+    "Limit": r"\lim_{x \to 0} or limit(f, x, 0)",
 }

@@ -26,7 +26,7 @@ class Operands(Operators):
         raise NotImplementedError
 
     def big_operator(self) -> Node:
-        """Read a sum or a product with what is written under it."""
+        """Read a sum, a product or a limit with what is written under it."""
         raise NotImplementedError
 
     def argument(self) -> Node:

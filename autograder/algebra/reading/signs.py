@@ -75,8 +75,8 @@ DOUBLE_STRUCK = {
 }
 EXPECTATION = DOUBLE_STRUCK["E"]
 # What stands under these says where they begin and end.
-BIG_OPERATORS = {r"\sum": "Sum", r"\prod": "Product"}
-BIG = {"Σ": r"\sum", "∑": r"\sum", "∏": r"\prod"}
+BIG_OPERATORS = {r"\sum": "Sum", r"\prod": "Product", r"\lim": "Limit"}
+BIG = {"Σ": r"\sum", "∑": r"\sum", "∏": r"\prod", "lim": r"\lim"}
 
 COMMANDS = {
     r"\cdot": "*",
