@@ -2,6 +2,7 @@
 
     python bench/mutants.py [--out bench/results/mutants.json]
 
+Each is graded as a student's answer to an exercise that asks for the original.
 A mutant that is accepted must be equal to the original: sympy then has to simplify the
 difference to zero, or the run fails.
 """
@@ -18,13 +19,15 @@ from pathlib import Path
 from typing import Any
 
 import sympy
+from graded import RIGHT, formula, graded
 
-from autograder.algebra import ParseError, equivalent, parse
+from autograder.algebra import ParseError, parse
 from autograder.algebra.building.sizes import is_larger
 
 MUTANTS = 1500
 REWRITES = 400
 SEED = 20
+REAL = {"*": "real"}
 
 # The symbolic answers of the catalogue, in this project's notation.
 _TEXT = """
@@ -134,14 +137,15 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     rng = random.Random(SEED)
-    originals = [(text, standard(parse(text))) for text in FORMULAS]
+    originals = [(text, standard(parse(text, assumptions=REAL))) for text in FORMULAS]
+    answers = {text: formula([text], {}) for text in FORMULAS}
     times: list[float] = []
 
-    def ask(expected: str, given: Expr) -> Any:
+    def ask(expected: str, given: Expr) -> str:
         start = time.perf_counter()
-        verdict = equivalent(expected, str(given))
+        outcome = graded(answers[expected], expected, str(given))
         times.append(time.perf_counter() - start)
-        return verdict
+        return outcome
 
     mutants: Counter[str] = Counter()
     wrong: list[str] = []
@@ -150,28 +154,34 @@ def main() -> None:
         mutant = mutated(expr, rng)
         if mutant == expr or is_larger(mutant, 300) or mutant.has(sympy.zoo, sympy.nan):
             continue
-        verdict = ask(text, mutant)
-        if verdict.equal:
-            equal = sympy.simplify(standard(parse(text)) - standard(parse(str(mutant)))) == 0
+        outcome = ask(text, mutant)
+        if outcome == RIGHT:
+            equal = (
+                sympy.simplify(
+                    standard(parse(text, assumptions=REAL))
+                    - standard(parse(str(mutant), assumptions=REAL))
+                )
+                == 0
+            )
             mutants["accepted, and equal" if equal else "accepted, not proved equal"] += 1
             if not equal:
-                wrong.append(f"{text} accepted as {mutant}: {verdict.how}")
+                wrong.append(f"{text} accepted as {mutant}")
         else:
-            mutants["review" if verdict.equal is None else "refused"] += 1
+            mutants[outcome] += 1
     rewrites: Counter[str] = Counter()
     while rewrites.total() < REWRITES:
         text, expr = rng.choice(originals)
         try:
             other = rewritten(expr, rng)
-            parse(str(other))
+            parse(str(other), assumptions=REAL)
         except (sympy.PolynomialError, NotImplementedError, ParseError):
             continue
         if str(other) == str(expr):
             continue
-        verdict = ask(text, other)
-        rewrites[{True: "accepted", False: "refused", None: "review"}[verdict.equal]] += 1
-        if not verdict.equal:
-            wrong.append(f"{text} not recognised as {other}: {verdict.how}")
+        outcome = ask(text, other)
+        rewrites[outcome] += 1
+        if outcome != RIGHT:
+            wrong.append(f"{text} not recognised as {other}: {outcome}")
     results = {
         "formulas": len(FORMULAS),
         "mutants": dict(mutants),

@@ -100,6 +100,25 @@ def opened(expr: sympy.Expr) -> sympy.Expr:
     return expr
 
 
+def loosened(a: sympy.Expr, b: sympy.Expr) -> Pair:
+    """Put a name in the place of each |…|, sign and maximum.
+
+    What holds whatever they are holds for what they are: m + log(e^(x - m) + e^(y - m)) does not
+    depend on m, which may as well be the larger of x and y.
+
+    >>> x, y = sympy.symbols("x y", real=True)
+    >>> loosened(Max(x, y) + x, 2 * Max(x, y))
+    (_m + x, 2*_m)
+    """
+    names: dict[sympy.Expr, sympy.Expr] = {}
+    for bend in sorted(a.atoms(*PIECES) | b.atoms(*PIECES), key=sympy.count_ops, reverse=True):
+        if all(value.is_extended_real for value in bend.args):
+            names[bend] = sympy.Dummy(
+                "m", real=True, nonnegative=isinstance(bend, sympy.Abs) or None
+            )
+    return a.xreplace(names), b.xreplace(names)
+
+
 def by_sizes(expr: sympy.Expr) -> sympy.Expr:
     """Write maxima and minima with sizes, and what is rounded up as something rounded down.
 

@@ -14,6 +14,7 @@ from autograder.algebra.building.undeclared import as_numbers, undeclared
 from autograder.algebra.comparing.cases import (
     by_sizes,
     coincidences,
+    loosened,
     opened,
     signs,
     together,
@@ -98,6 +99,9 @@ def _equal_numbers(a: sympy.Expr, b: sympy.Expr, survey: Survey) -> Verdict:
             return _equal(*sides)
         if (same := unified(a, b)) != b:
             return _equal(a, same)
+        loose = loosened(a, b)
+        if not any(side.has(*PIECES) for side in loose) and (same := _equal(*loose)).equal:
+            return same
         if cases := list(signs(a, b)):
             return together(_equal(*case) for case in cases)
         if (sides := (by_sizes(a), by_sizes(b))) != (a, b):
