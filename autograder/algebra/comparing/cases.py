@@ -149,6 +149,7 @@ def _without_common_factor(extreme: type[sympy.Function], *values: sympy.Expr) -
     return common * extreme(*(value / common for value in values))
 
 
+@functools.lru_cache(1000)  # the lines of a derivation have most of theirs in common
 def _sizes(inner: sympy.Expr) -> sympy.Expr:
     try:
         factors = sympy.Mul.make_args(sympy.factor_terms(inner))

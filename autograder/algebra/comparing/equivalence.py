@@ -94,14 +94,14 @@ def _equal_numbers(a: sympy.Expr, b: sympy.Expr, survey: Survey) -> Verdict:
         return verdict
     in_pieces = (a - b).has(*PIECES) and not any(map(is_complex, survey.symbols))
     if survey.symbols and in_pieces:
+        loose = loosened(a, b)
+        if not any(side.has(*PIECES) for side in loose) and (same := _equal(*loose)).equal:
+            return same
         sides = opened(a), opened(b)
         if sides != (a, b) and sides == tuple(map(opened, sides)):
             return _equal(*sides)
         if (same := unified(a, b)) != b:
             return _equal(a, same)
-        loose = loosened(a, b)
-        if not any(side.has(*PIECES) for side in loose) and (same := _equal(*loose)).equal:
-            return same
         if cases := list(signs(a, b)):
             return together(_equal(*case) for case in cases)
         if (sides := (by_sizes(a), by_sizes(b))) != (a, b):
