@@ -108,5 +108,5 @@ class Applied(Running):
         minus = node.kind == "negative"
         name = node.children[0] if minus else node
         if name.kind == "name" and CONSTANTS.get(name.token.text) is sympy.oo:
-            return -sympy.oo if minus else sympy.oo
+            return sympy.S.NegativeInfinity if minus else sympy.oo
         return self.build(node, depth)

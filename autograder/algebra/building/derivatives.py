@@ -20,7 +20,7 @@ def differentiate(expr: sympy.Expr, text: str = "") -> sympy.Expr:
         return expr
     args = [differentiate(argument, text) for argument in expr.args]
     if isinstance(expr, Limit):
-        return _checked(_limit(*args, text), text)
+        return _checked(_limit(text, *args), text)
     if not isinstance(expr, Diff):
         return _checked(expr.func(*args), text)
     inner, variables = args[0], args[1:]
@@ -48,7 +48,7 @@ def _derivative(inner: sympy.Expr, variable: sympy.Symbol, text: str) -> sympy.E
 
 
 def _limit(
-    inner: sympy.Expr, variable: sympy.Symbol, at: sympy.Expr, side: sympy.Symbol, text: str
+    text: str, inner: sympy.Expr, variable: sympy.Symbol, at: sympy.Expr, side: sympy.Symbol
 ) -> sympy.Expr:
     """Find a limit, from above unless `side` is ``-``; what has no end is ended by `guard`."""
     if is_larger(inner, MAX_UNDER_A_LIMIT):
