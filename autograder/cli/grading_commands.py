@@ -40,6 +40,10 @@ def collect(
     source: Annotated[
         str, typer.Option("--from", help="`exchange`, or a folder or zip of notebooks from an LMS.")
     ] = "exchange",
+    worksheet: Annotated[
+        Path | None,
+        typer.Option(help="Moodle's grading worksheet: it says when each was handed in."),
+    ] = None,
     course: Where = Path(),
 ) -> None:
     """Bring submissions in."""
@@ -47,7 +51,7 @@ def collect(
     from autograder.delivery.collect import collect as bring_in
 
     found = Course.load(course)
-    collected = bring_in(found, found.ids(assignments), source)
+    collected = bring_in(found, found.ids(assignments), source, worksheet=worksheet)
     for line in collected.lines():
         print(line)
     if collected.problems:

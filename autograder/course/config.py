@@ -59,6 +59,8 @@ class Course:
         Whether the id that a student typed says whose numbers a submission is graded with.
     watch_feedback
         When `watch` publishes feedback, one of ``settings.WHEN``.
+    moodle_language
+        The language in which Moodle speaks with whoever downloads its worksheets.
     students
         The file with the class list, or the list itself; None for students.csv.
     config
@@ -80,6 +82,7 @@ class Course:
     solutions: bool = False
     typed_ids: bool = False
     watch_feedback: str = "due"
+    moodle_language: str = "en"
     students: str | list[str] | dict[str, str] | None = None
     config: Config = field(default_factory=Config)
 

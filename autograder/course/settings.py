@@ -51,6 +51,7 @@ _SETTINGS = {
     "solutions": _SWITCH,
     "typed_ids": _SWITCH,
     "watch_feedback": _Setting(lambda when: when in WHEN, f"one of {', '.join(WHEN)}"),
+    "moodle_language": _Setting(_of(str), 'the language of your Moodle pages, like "en" or "de"'),
     "students": _Setting(
         _of(str, list, dict), "the name of a file, a list of ids, or names with ids"
     ),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from autograder.course.config import Course
+from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
 from autograder.course.release import Release
 from autograder.course.roster import roster_file
@@ -19,10 +19,12 @@ from autograder.delivery.database import submitted_at, time_zone
 from autograder.delivery.exchange import NOT_COLLECTED, exchange_root, run
 from autograder.delivery.exchange_owners import unsafe
 from autograder.delivery.hand_in import HandIn, hand_in, keep_hand_in, keep_origin
-from autograder.delivery.layouts import Origin, origin
-from autograder.delivery.lms_files import File, Problem, opened_source
+from autograder.delivery.layouts import Origin
+from autograder.delivery.lms_files import Contents, File, Problem, opened_source
+from autograder.delivery.moodle_worksheet import Worksheet, read_worksheet
 from autograder.delivery.owners import identify
 from autograder.delivery.people import people, roster
+from autograder.delivery.provenance import Provenance
 from autograder.student.notebook import grade_id
 
 
@@ -65,6 +67,7 @@ def collect(
     source: str | Path = "exchange",
     *,
     only: Container[str] | None = None,
+    worksheet: Path | None = None,
 ) -> Collection:
     """Bring submissions into submitted/<student>/<assignment>/.
 
@@ -78,21 +81,29 @@ def collect(
         (``layouts`` says which are known).
     only
         Paths of notebooks in the folder, where others are passed over.
+    worksheet
+        Moodle's grading worksheet of the assignment, which says when each was handed in.
 
     Raises
     ------
     CourseError
-        If there is no such source.
+        If there is no such source, or the worksheet is none.
     """
+    if worksheet and (source == "exchange" or len(ids) != 1):
+        raise CourseError(
+            "a worksheet is of one assignment and goes with its zip: `autograder collect a03 "
+            "--from a03.zip --worksheet a03.csv`"
+        )
     if source == "exchange":
         return _from_exchange(course, ids)
     collector = _Collector(course, ids)
+    sheet = read_worksheet(course, worksheet) if worksheet else None
     with opened_source(Path(source)) as contents:
         collector.result.problems += contents.refused
         collector.result.left += contents.others
-        for file in contents.files:
-            if only is None or file.path in only:
-                collector.take(file)
+        files = contents.files
+        wanted = [f for f in files if only is None or f.path in only]
+        collector.take_all(replace(contents, files=wanted), sheet)
         collector.store()
     return collector.result
 
@@ -135,7 +146,11 @@ class _Found:
     file: File
     digest: bytes
     origin: Origin
-    time: datetime | None
+
+    @property
+    def time(self) -> datetime | None:
+        """When it was handed in, where the platform says so."""
+        return self.origin.time
 
     @property
     def order(self) -> tuple[datetime, datetime, str]:
@@ -157,7 +172,8 @@ class _Found:
     def known(self) -> HandIn:
         """What is kept of it beside the notebook."""
         modified = self.file.modified.isoformat() if self.file.modified else ""
-        return HandIn(self.file.path, self.origin.platform, self.origin.late, modified)
+        said = self.origin
+        return HandIn(self.file.path, said.platform, said.late, modified, said.number)
 
 
 class _Collector:
@@ -172,13 +188,26 @@ class _Collector:
         self.latest: dict[tuple[str, str], _Found] = {}
         self.twofold: dict[tuple[str, str], list[_Found]] = {}  # several people under one id
 
-    def take(self, file: File) -> None:
-        """Find out whose notebook this is and of which assignment."""
+    def take_all(self, contents: Contents, worksheet: Worksheet | None) -> None:
+        """Find out whose each notebook of a source is and of which assignment."""
+        said = Provenance(
+            contents,
+            list(self.cells),
+            self.known,
+            listed=bool(self.roster),
+            zone=self.zone,
+            worksheet=worksheet,
+        )
+        for file in said.files:
+            self._take(file, said)
+
+    def _take(self, file: File, said: Provenance) -> None:
         try:
+            if said.doubt:
+                raise ValueError(said.doubt)
             content = file.read()
-            named, stem = origin(file.path, list(self.cells))
-            named = file.recorded.owner if file.recorded else named
-            student = identify(named, self.known)
+            whose, stem = said.of(file)
+            student = identify(whose, self.known)
             assignment = self._assignment(stem, content)
             if assignment not in self.ids:
                 self._leave(
@@ -192,11 +221,10 @@ class _Collector:
             self.result.problems.append(Problem(file.path, f"{error}."))
             return
         place = student, assignment
-        time = file.time or self._as_utc(named.time)
-        found = _Found(file, sha256(content).digest(), named, time)
+        found = _Found(file, sha256(content).digest(), whose)
         other = self.latest.setdefault(place, found)
-        whose = [(f.origin.who, f.origin.number, f.origin.platform) for f in (other, found)]
-        if whose[0] != whose[1]:
+        names = [(f.origin.who, f.origin.number, f.origin.platform) for f in (other, found)]
+        if names[0] != names[1]:
             self.twofold.setdefault(place, [other]).append(found)
         elif other.digest != found.digest:
             first, last = sorted((other, found), key=lambda f: f.order)
@@ -208,10 +236,6 @@ class _Collector:
 
     def _leave(self, file: File, reason: str) -> None:
         self.result.left.append(Problem(file.path, f"{reason}."))
-
-    def _as_utc(self, time: datetime | None) -> datetime | None:
-        """Read a platform's time, which names no zone, on the course's clock."""
-        return time and time.replace(tzinfo=self.zone).astimezone(UTC).replace(tzinfo=None)
 
     def _assignment(self, stem: str, content: bytes) -> str:
         """Recognise an assignment by the cells, or by the file's name where they can't be read."""
@@ -243,6 +267,20 @@ class _Collector:
             place = student, assignment
             path = self.course.submission(student, assignment)
             there = path.is_file()
+            before = hand_in(self.course, student, assignment) if there else HandIn()
+            if before.is_another_s(found.known) and not self._both_are(
+                student, before, found.known
+            ):
+                self.result.problems.append(
+                    Problem(
+                        found.file.path,
+                        f"{student}'s {assignment} was collected before from {before.file}, and "
+                        f"{before.platform} calls that person {before.number} and this one "
+                        f"{found.origin.number}: two people of one name? It is left. Put both on "
+                        "the roster, with the numbers; where it is one person, both numbers",
+                    )
+                )
+                continue
             same = there and sha256(path.read_bytes()).digest() == found.digest
             try:
                 content = found.content() if not same else b""
@@ -266,6 +304,11 @@ class _Collector:
             (done.unchanged if same else done.updated if there else done.new).append(place)
         self.result.notes += self._about_times()
 
+    def _both_are(self, student: str, one: HandIn, other: HandIn) -> bool:
+        """Tell whether the roster has both numbers as one student's."""
+        listed = self.known[student].numbers if student in self.known else {}
+        return {one.number, other.number} <= set(listed.get(one.platform, ()))
+
     def _is_later(self, found: _Found, student: str, assignment: str) -> bool:
         time = submitted_at(self.course, student, assignment)
         if time and found.time:
@@ -285,9 +328,11 @@ class _Collector:
                     "submitted/<student>/<assignment>/timestamp.txt and grade"
                 )
             elif untimed and id in self.course.due:
+                tells = any(found.origin.platform == "moodle" for found in untimed)
                 notes.append(
                     f"{id}: {len(untimed)} came without a time of handing in: no penalty is "
                     "taken off for them"
+                    + ("; Moodle's grading worksheet has it (--worksheet)" if tells else "")
                 )
         return notes
 

@@ -29,12 +29,20 @@ class HandIn:
         Does the platform say that it is late?
     modified
         What the folder or zip said of the file's time; it tells the later one of two files.
+    number
+        The platform's own number of whoever handed it in; empty where it gives none.
     """
 
     file: str = ""
     platform: str = ""
     late: bool = False
     modified: str = ""
+    number: str = ""
+
+    def is_another_s(self, other: HandIn) -> bool:
+        """Tell whether the platform calls the two by different numbers."""
+        both = self.number and other.number
+        return bool(both) and self.platform == other.platform and self.number != other.number
 
     def before(self, modified: datetime | None) -> bool:
         """Tell whether another file is later, where that is known."""

@@ -10,7 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from autograder.course.opening import read_once
 from autograder.course.submissions import MAX_BYTES
 from autograder.delivery.database import parsed_time, read_time
 from autograder.delivery.gradescope.metadata import MAX_BYTES as MAX_METADATA
-from autograder.delivery.gradescope.metadata import METADATA, Submission, read_metadata
+from autograder.delivery.gradescope.metadata import METADATA
 
 _SKIPPED = re.compile(r"(^|/)(\.|__MACOSX/)")
 _GRADESCOPE = re.compile(r"assignment_\d+_export/")
@@ -51,35 +51,42 @@ class File:
     ----------
     path
         Inside the folder or zip, with forward slashes.
-    time
-        When it was handed in, where nbgrader or Gradescope recorded it (UTC, without a time zone).
     modified
         What the folder or zip says of the file, often the time of the download: of two files it
         tells the later one, and never whether one is late.
     read
         Returns the content; raises ValueError with the reason why it can't be taken.
-    recorded
-        What the platform's list says of the folder that it is in, where there is such a list.
+    stamp
+        Returns the time in a timestamp.txt that lies beside; None where there is none. Whether
+        nbgrader wrote that or a student, `Provenance` tells.
     """
 
     path: str
-    time: datetime | None
     modified: datetime | None
     read: Callable[[], bytes]
-    recorded: Submission | None = None
+    stamp: Callable[[], datetime | None] | None = None
 
 
 @dataclass(frozen=True)
 class Contents:
     """What is in a folder or zip: notebooks, what is refused, and what is no notebook.
 
-    ``listed`` reads the platform's list of whose each folder is, where there is one.
+    Attributes
+    ----------
+    names
+        Paths of all files.
+    listed
+        Reads the platform's list of whose each folder is, where there is one.
+    own_name
+        What a folder would be called that whoever made the zip put around everything.
     """
 
     files: list[File]
     refused: list[Problem]
     others: list[Problem]
+    names: list[str]
     listed: Callable[[], bytes] | None = None
+    own_name: str = ""
 
 
 @contextmanager
@@ -92,29 +99,14 @@ def opened_source(source: Path) -> Iterator[Contents]:
         If it is neither.
     """
     if source.is_dir():
-        yield _as_listed(_in_folder(source))
+        yield _in_folder(source)
         return
     try:
         archive = zipfile.ZipFile(source)
     except (OSError, zipfile.BadZipFile) as error:
         raise CourseError(f"{source} is neither a folder nor a zip file ({error})") from error
     with archive:
-        yield _as_listed(_in_zip(archive, source.stem))
-
-
-def _as_listed(contents: Contents) -> Contents:
-    """Let files be whose Gradescope's list says that they are."""
-    if contents.listed is None:
-        return contents
-    try:
-        known = read_metadata(contents.listed())
-    except ValueError as error:
-        raise CourseError(f"{METADATA}: {error}; it says whose each folder is") from None
-    files = []
-    for file in contents.files:
-        recorded = known.get(file.path.split("/")[0], Submission())
-        files.append(replace(file, recorded=recorded, time=recorded.time))
-    return replace(contents, files=files)
+        yield _in_zip(archive, source.stem)
 
 
 def _no_notebook(path: str) -> list[Problem]:
@@ -130,19 +122,22 @@ def _no_notebook(path: str) -> list[Problem]:
 
 
 def _in_folder(root: Path) -> Contents:
-    files, problems, others = [], [], []
+    files, problems, others, paths = [], [], [], []
     for folder, subfolders, names in os.walk(root):
         for name in sorted([*subfolders, *names]):
             path = Path(folder, name)
             inside = path.relative_to(root).as_posix()
             if _SKIPPED.search(inside):
                 continue
+            if name in names:
+                paths.append(inside)
             if path.is_symlink():
                 problems.append(Problem(inside, "a symbolic link is not followed."))
             elif name in names and path.suffix == ".ipynb":
                 modified = datetime.fromtimestamp(path.lstat().st_mtime, UTC).replace(tzinfo=None)
-                time = read_time(path.with_name(_TIME), root) if _is_nbgrader_s(inside) else None
-                files.append(File(inside, time, modified, partial(_read_file, path, root)))
+                beside = path.with_name(_TIME)
+                stamp = partial(read_time, beside, root) if os.path.lexists(beside) else None
+                files.append(File(inside, modified, partial(_read_file, path, root), stamp))
             elif name in names:
                 others += _no_notebook(inside)
             elif _is_empty(path):
@@ -151,7 +146,7 @@ def _in_folder(root: Path) -> Contents:
                 )
     listed = root / METADATA
     reading = partial(_read_file, listed, root, MAX_METADATA)
-    return Contents(files, problems, others, reading if listed.is_file() else None)
+    return Contents(files, problems, others, paths, reading if listed.is_file() else None)
 
 
 def _is_empty(folder: Path) -> bool:
@@ -169,19 +164,13 @@ def _read_file(path: Path, root: Path, most: int = MAX_BYTES) -> bytes:
         raise ValueError(f"it can't be read ({error.strerror})") from None
 
 
-def _is_nbgrader_s(path: str) -> bool:
-    """Tell whether nbgrader wrote what lies beside: ``<student>/<a>/<a>.ipynb``."""
-    match path.split("/"):
-        case [student, folder, name]:
-            return name == f"{folder}.ipynb" and "_assignsubmission_file_" not in student
-    return False
-
-
 def _in_zip(archive: zipfile.ZipFile, own_name: str) -> Contents:
     notebooks: list[tuple[str, zipfile.ZipInfo]] = []
-    problems, others = [], []
+    problems, others, names = [], [], []
     for entry in archive.infolist():
         name = entry.filename.replace("\\", "/").removeprefix("./")
+        if not entry.is_dir() and not _SKIPPED.search(name):
+            names.append(name)
         if name.startswith("/") or ":" in name[:2] or ".." in name.split("/"):
             problems.append(Problem(name, "a path that leads out of the zip is not taken."))
         elif stat.S_ISLNK(entry.external_attr >> 16):
@@ -194,30 +183,25 @@ def _in_zip(archive: zipfile.ZipFile, own_name: str) -> Contents:
     around = around or f"{own_name}/"
     if all(name.startswith(around) and name.count("/") > 1 for name, _ in notebooks):
         notebooks = [(name.removeprefix(around), entry) for name, entry in notebooks]
+        names = [name.removeprefix(around) for name in names]
     # Gradescope's own list stands beside the students' folders; in one of them it is a student's.
     lists = [n for n in (METADATA, around + METADATA) if n in archive.NameToInfo]
     lists = [n for n in lists if "/" not in n or _GRADESCOPE.match(n)]
     listed = (
         partial(_read_entry, archive, archive.getinfo(lists[0]), MAX_METADATA) if lists else None
     )
-    files = [
-        File(
-            name,
-            _recorded(archive, name, entry),
-            _modified(entry),
-            partial(_read_entry, archive, entry),
-        )
-        for name, entry in notebooks
-    ]
-    return Contents(files, problems, others, listed)
+    files = []
+    for name, entry in notebooks:
+        beside = archive.NameToInfo.get(f"{entry.filename.rpartition('/')[0]}/{_TIME}")
+        stamp = partial(_recorded, archive, beside) if beside else None
+        reading = partial(_read_entry, archive, entry)
+        files.append(File(name, _modified(entry), reading, stamp))
+    return Contents(files, problems, others, names, listed, own_name)
 
 
-def _recorded(archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> datetime | None:
-    beside = f"{entry.filename.rpartition('/')[0]}/{_TIME}"
-    if not _is_nbgrader_s(name) or beside not in archive.NameToInfo:
-        return None
+def _recorded(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> datetime | None:
     try:
-        return parsed_time(_read_entry(archive, archive.getinfo(beside), 1000).decode())
+        return parsed_time(_read_entry(archive, entry, 1000).decode())
     except ValueError:
         return None
 

@@ -412,3 +412,179 @@ def test_a_source_that_is_none_is_said(tiny, tmp_path):
     for name in ("x.zip", "missing"):
         with pytest.raises(CourseError, match="neither a folder nor a zip file"):
             collect(tiny, [A], tmp_path / name)
+
+
+NUMBERED = "id;name;canvas;moodle\nada;Ada Lovelace;4711;15\nemmy;Emmy Noether;4712;20\n"
+NAMES = {
+    "lovelaceada_4711_9001_x_1.ipynb": "ada",
+    "lovelaceada_LATE_4711_9001_7_8_x.ipynb": "ada",
+    "lovelaceada_4711_9001_a01_tiny-0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f.ipynb": "ada",
+    "anon_4711_9001_a01_tiny.ipynb": "ada",
+    "LATE_anon_4711_9001_a01_tiny.ipynb": "ada",
+    "x_4712_9002_lovelaceada_4711_9001_a01_tiny.ipynb": "its name holds the numbers of emmy, ada",
+    "x_4712_9002_y_4711_9001_a01_tiny.ipynb": "its name holds the numbers of emmy, ada",
+    "lovelaceada_4711_9001_y_4712_9002_a01_tiny.ipynb": "its name holds the numbers of ada, emmy",
+    "x_4712_9002_a01_tiny.ipynb": "the name before it, 'x', is another",
+    "teamblue_4711_9001_a01_tiny.ipynb": "the name before it, 'teamblue', is another",
+    "LATE_anon_aB3x_9001_a01_tiny.ipynb": "canvas hides whose it is, and its number aB3x",
+    "Group A_15_assignsubmission_file/a01_tiny.ipynb": "the name before it, 'Group A'",
+    "Standardgruppe_assignsubmission_file/a01_tiny.ipynb": "'Standardgruppe' is a group",
+    "Teilnehmerin_7_assignsubmission_file_a01_tiny.ipynb": "moodle hides whose it is",
+    "Participant_20_assignsubmission_file/sub/sub/a01_tiny.ipynb": "emmy",
+    "Noether Emmy_20_assignsubmission_file/a01_tiny.ipynb": "emmy",
+}
+
+
+@pytest.mark.parametrize(("path", "expected"), NAMES.items(), ids=NAMES)
+def test_a_number_counts_with_its_own_name_before_it(tiny, archive, path, expected):
+    (tiny.root / "students.csv").write_text(NUMBERED)
+    result = collect(Course.load(tiny.root), [A], archive({path: None}))
+    if " " in expected:
+        assert result.new == []
+        assert expected in str(result.problems[0])
+    else:
+        assert result.new == [(expected, A)]
+
+
+def test_namesakes_on_two_days_replace_nothing_of_each_other_s(tiny, archive, released):
+    first = archive({f"Wei Li_24_assignsubmission_file/{A}.ipynb": None})
+    assert collect(tiny, [A], first).new == [("wei-li", A)]
+    before = tiny.submission("wei-li", A).read_bytes()
+    for content in (None, json.dumps(released()) + " "):
+        second = archive({f"Wei Li_16_assignsubmission_file/{A}.ipynb": content})
+        result = collect(tiny, [A], second)
+        assert (result.new, result.updated, result.unchanged) == ([], [], [])
+        assert "moodle calls that person 24 and this one 16" in str(result.problems[0])
+    assert tiny.submission("wei-li", A).read_bytes() == before
+    (tiny.root / "students.csv").write_text("id;name;moodle\nwei-li;Wei Li;24 16\n")
+    assert collect(Course.load(tiny.root), [A], second).problems == []
+
+
+AROUND = {
+    "canvas": [f"lovelaceada_4711_9001_{A}.ipynb", f"noetheremmy_LATE_4712_9002_{A}-1.ipynb"],
+    "moodle": [
+        f"Ada Lovelace_15_assignsubmission_file_{A}.ipynb",
+        f"Emmy Noether_20_assignsubmission_file_{A}.ipynb",
+    ],
+    "folders": [
+        f"Ada Lovelace_15_assignsubmission_file/{A}.ipynb",
+        f"Emmy Noether_20_assignsubmission_file/sub/{A}.ipynb",
+    ],
+}
+
+
+@pytest.mark.parametrize("platform", AROUND)
+@pytest.mark.parametrize("around", ["export", "a course/2027"])
+def test_a_folder_around_a_platform_s_files_is_nobody_s(tiny, archive, platform, around):
+    names = [f"{around}/{name}" for name in AROUND[platform]]
+    more = {f"{around}/noetheremmy_4712_text.html": "typed"} if platform == "canvas" else {}
+    source = archive(dict.fromkeys(names) | more)
+    result = collect(tiny, [A], source)  # without a class list, it may be a student's
+    assert (result.new, len(result.problems)) == ([], 2)
+    assert "may be a folder around what a platform wrote, or a student's" in str(result)
+    (tiny.root / "students.csv").write_text(NUMBERED)
+    course = Course.load(tiny.root)
+    assert collect(course, [A], source).new == [("ada", A), ("emmy", A)]
+    with zipfile.ZipFile(source) as file:
+        file.extractall(source.with_suffix(""))
+    assert collect(course, [A], source.with_suffix("")).unchanged == [("ada", A), ("emmy", A)]
+
+
+def test_the_folder_of_the_zip_s_own_name_is_nobody_s(tiny, archive):
+    names = {f"lms/{name}": None for name in AROUND["canvas"]}
+    assert [s for s, _ in collect(tiny, [A], archive(names)).new] == ["lovelaceada", "noetheremmy"]
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_student_s_folder_that_imitates_a_platform_is_hers(tiny, archive, listed):
+    if listed:
+        (tiny.root / "students.csv").write_text(NUMBERED + "eve;Eve;;\n")
+    names = {f"eve/{name}": None for name in AROUND["canvas"]}
+    result = collect(Course.load(tiny.root), [A], archive(names))
+    assert result.new == ([("eve", A)] if listed else [])
+
+
+STAMP = "2001-01-01 00:00:00 UTC"
+LATE = "12345-67890 - Ada Lovelace - May 1, 2026 1200 AM"
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {f"Ada Lovelace_7_assignsubmission_file/{A}/timestamp.txt": STAMP},
+        {f"Ada Lovelace_7_assignsubmission_file_/{A}/timestamp.txt": STAMP},
+        {f"Grace Ho_8_assignsubmission_file/{A}/timestamp.txt": STAMP},
+        {f"{LATE}/{A}/timestamp.txt": STAMP},
+        {f"First sheet_ada_attempt_2026-05-01-00-00-00/{A}/timestamp.txt": STAMP},
+        {f"Ada Lovelace/{A}/timestamp.txt": STAMP},
+        {f"ada/{A}/timestamp.txt": STAMP, f"bob/{A}.ipynb": None},
+        {f"ada/{A}/timestamp.txt": STAMP, f"bob/{A}/{A}.ipynb": None},
+        {f"ada/{A}/timestamp.txt": STAMP, f"Bo_1_assignsubmission_file/{A}/{A}.ipynb": None},
+        {f"ada/other/timestamp.txt": STAMP},  # noqa: F541
+    ],
+)
+def test_a_time_in_an_upload_counts_on_no_platform(tiny, archive, entries):
+    (tiny.root / "students.csv").write_text("id,name\nada,Ada Lovelace\ngrace,Grace Ho\nbob,Bo\n")
+    beside = {name.replace("timestamp.txt", f"{A}.ipynb"): None for name in list(entries)[:1]}
+    result = collect(Course.load(tiny.root), [A], archive(beside | entries))
+    assert result.new
+    for student, _ in result.new:
+        stamp = tiny.submission(student, A).with_name("timestamp.txt").read_text()
+        assert "2001" not in stamp
+
+
+DATES = [
+    ("en", "Tuesday, 24 November 2026, 2:45 PM"),
+    ("en", "Tuesday, 24 November 2026, 14:45"),
+    ("de", "Dienstag, 24. November 2026, 14:45"),
+    ("fr", "mardi 24 novembre 2026, 14:45"),
+    ("es", "martes, 24 de noviembre de 2026, 14:45"),
+    ("it", "martedì, 24 novembre 2026, 14:45"),
+    ("pl", "wtorek, 24 listopada 2026, 14:45"),
+    ("el", "Τρίτη, 24 Νοεμβρίου 2026, 2:45 μμ"),
+    ("ja", "2026年 11月 24日(火曜日) 14:45"),
+]
+
+
+@pytest.mark.parametrize(("language", "date"), DATES)
+def test_moodle_s_worksheet_is_read_in_the_marker_s_language(
+    tiny, archive, configure, language, date
+):
+    """Headings are none of ours here: columns go by what stands in them."""
+    lines = [
+        ["X 15", "Ada Lovelace", "ada@example.org", "Y - ", "", "100,00", "Z", date, "-", ""],
+        ["X 20", "Emmy Noether", "emmy@example.org", "Y - ", "7", "100,00", "Z", "-", "-", ""],
+    ]
+    head = [f"H{i}" for i in range(len(lines[0]))]
+    sheet = tiny.root / "sheet.csv"
+    sheet.write_text("\n".join(";".join(line) for line in [head, *lines]), encoding="utf-8-sig")
+    (tiny.root / "students.csv").write_text(NUMBERED)
+    course = configure(
+        tiny.root,
+        'c.Exchange.timezone = "Europe/Berlin"',
+        f"c.Course.moodle_language = {language!r}",
+    )
+    names = dict.fromkeys(AROUND["folders"])
+    assert len(collect(course, [A], archive(names), worksheet=sheet).new) == 2
+    stamps = [
+        course.submission(s, A).with_name("timestamp.txt").read_text()[:16] for s in ("ada", "emmy")
+    ]
+    assert stamps == ["2026-11-24 13:45", ""]
+
+
+def test_a_worksheet_that_is_none_is_refused_with_what_to_do(tiny, archive, configure):
+    source, sheet = archive({AROUND["folders"][0]: None}), tiny.root / "sheet.csv"
+    sheet.write_text("a,b\n1,2\n")
+    with pytest.raises(CourseError, match="is no grading worksheet of Moodle's"):
+        collect(tiny, [A], source, worksheet=sheet)
+    with pytest.raises(CourseError, match="of one assignment and goes with its zip"):
+        collect(tiny, [A], "exchange", worksheet=sheet)
+    row = "X 15,Ada,a@x,Y - ,,100,Z,{},-\n"
+    sheet.write_text("a,b,c,d,e,f,g,h,i\n" + row.format('"Dienstag, 24. Dezember 2026, 14:45"'))
+    with pytest.raises(
+        CourseError, match=r"line 2, h: .* is no date in English. .*moodle_language"
+    ):
+        collect(tiny, [A], source, worksheet=sheet)
+    course = configure(tiny.root, 'c.Course.moodle_language = "klingon"')
+    with pytest.raises(CourseError, match="moodle_language is 'klingon', which is no language"):
+        collect(course, [A], source, worksheet=sheet)

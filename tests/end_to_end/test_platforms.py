@@ -1,0 +1,125 @@
+"""Files that platforms really wrote go the whole way: whose, when, graded, and back again."""
+
+import csv
+import json
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from autograder.course.config import Course
+from autograder.delivery import nbgrader_settings
+from autograder.delivery.collect import collect
+from autograder.delivery.people import import_people
+
+ROOT = Path(__file__).resolve().parents[2]
+MOODLE = ROOT / "tests" / "platforms" / "moodle45"
+A = "a03_scaled_attention"
+TIMES = {  # as the worksheet has them, in UTC
+    "ada": "2026-11-19 10:00",
+    "jeanluc": "2026-11-22 10:00",
+    **dict.fromkeys(
+        ("emmy", "jmueller", "oconnor", "weili1", "weili2", "maxp", "giorgos", "eve@uni.example"),
+        "2026-11-24 14:45",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    """Return a course with this one assignment, and its class as Moodle lists it."""
+    root = tmp_path_factory.mktemp("course")
+    (root / nbgrader_settings.FILE).write_text(nbgrader_settings.TEXT)
+    listed = {"id": A, "title": "Scaled attention", "due": "2026-11-20 23:59 UTC"}
+    (root / "course_config.py").write_text(
+        'c = get_config()\nc.CourseDirectory.course_id = "platforms"\n'
+        f"c.Course.assignments = [{listed}]\n"
+    )
+    shutil.copytree(ROOT / "release" / A, root / "release" / A)
+    for table in ("participants_all_identity_fields", "worksheet_identity_email"):
+        import_people(Course.load(root), MOODLE / f"{table}.csv")
+    return root
+
+
+@pytest.fixture
+def moodle(tmp_path, template):
+    """Return a function that collects a download into the course, and what came of it."""
+    course = Course.load(shutil.copytree(template, tmp_path / "course"))
+
+    def collected(name, worksheet="worksheet_identity_email.csv"):
+        sheet = MOODLE / worksheet if worksheet else None
+        return course, collect(course, [A], MOODLE / name, worksheet=sheet)
+
+    return collected
+
+
+def filed(course):
+    """Return whose notebooks lie where: the id that each types, by the folder's name."""
+    found = {}
+    for path in course.folder("submitted").glob(f"*/{A}/{A}.ipynb"):
+        cells = json.loads(path.read_text())["cells"]
+        found[path.parts[-3]] = "".join(cells[1]["source"]).split('student("')[1].split('"')[0]
+    return found
+
+
+def times(course):
+    stamps = course.folder("submitted").glob(f"*/{A}/timestamp.txt")
+    return {path.parts[-3]: path.read_text()[:16] for path in stamps}
+
+
+@pytest.mark.parametrize("shape", ["folders", "flat"])
+def test_moodle_s_people_and_times_come_in_right(moodle, shape):
+    course, result = moodle(f"individual_{shape}.zip")
+    assert filed(course) == {student: student for student in TIMES}
+    assert result.problems == []
+    assert any("a03.zip: an archive inside" in str(left) for left in result.left)
+    expected = TIMES | {"emmy": "2026-11-24 15:03"}  # the worksheet is of later
+    assert times(course) == expected
+
+
+def test_without_a_worksheet_nobody_is_late_and_namesakes_go_by_their_numbers(moodle):
+    course, result = moodle("individual_folders.zip", worksheet=None)
+    assert set(filed(course)) == set(TIMES)
+    assert set(times(course).values()) == {""}
+    assert "10 came without a time" in result.notes[0]
+    assert "--worksheet" in result.notes[0]
+
+
+@pytest.mark.parametrize("unpacked", [False, True])
+@pytest.mark.parametrize("worksheet", [None, "worksheet_identity_email.csv"])
+def test_a_time_that_a_student_wrote_is_nobody_s(moodle, tmp_path, unpacked, worksheet):
+    name = MOODLE / "individual_folders_later_forged_time.zip"
+    if unpacked:
+        with zipfile.ZipFile(name) as archive:
+            archive.extractall(tmp_path / "zip")
+        name = tmp_path / "zip"
+    course, _ = moodle(name, worksheet)
+    assert filed(course)["emmy"] == "emmy"
+    assert times(course)["emmy"] == ("2026-11-24 15:03" if worksheet else "")
+
+
+@pytest.mark.parametrize("shape", ["folders", "flat"])
+def test_who_is_hidden_is_left_until_the_numbers_are_known(moodle, shape):
+    course, result = moodle(f"blind_{shape}.zip", "worksheet_blind.csv")
+    assert filed(course) == {}
+    assert len(result.problems) == 3
+    assert "moodle hides whose it is, and its number 12 is not in students.csv" in str(result)
+    path = course.root / "students.csv"
+    text = path.read_text(encoding="utf-8-sig")
+    for new in ("15 6", "21 12", "20 3"):  # as a worksheet with names would write them
+        text = text.replace(f",{new.split()[0]},", f",{new},")
+    path.write_text(text)
+    course = Course.load(course.root)
+    zipped = MOODLE / f"blind_{shape}.zip"
+    result = collect(course, [A], zipped, worksheet=MOODLE / "worksheet_blind.csv")
+    assert result.problems == []
+    assert filed(course) == {id: id for id in ("ada", "jmueller", "emmy")}
+    assert times(course) == {"ada": "2026-11-24 14:45", "jmueller": "", "emmy": ""}
+
+
+def test_a_worksheet_is_what_moodle_wrote(moodle):
+    course, _ = moodle("individual_flat.zip")
+    with (course.root / "students.csv").open(newline="", encoding="utf-8-sig") as file:
+        numbers = {row["id"]: row["moodle"] for row in csv.DictReader(file)}
+    assert (numbers["weili1"], numbers["weili2"], numbers["nosub"]) == ("24", "16", "19")
