@@ -103,17 +103,33 @@ def export(
         bool,
         typer.Option("--partial", help="Send scores that are not final, as far as they are known."),
     ] = False,
+    scale: Annotated[
+        float, typer.Option(min=0, help="Send scores as so many of this, such as 100.")
+    ] = 0.0,
+    worksheet: Annotated[
+        Path | None,
+        typer.Option(help="With --to moodle-worksheet: the worksheet that Moodle handed out."),
+    ] = None,
     course: Where = Path(),
 ) -> None:
     """Export scores, those given by hand included.
 
-    A score is left empty while points of it are withheld or wait for a person.
+    A score is left out while points of it are withheld or wait for a person: an empty cell would
+    erase what the platform has.
     """
     from autograder.course.config import Course
     from autograder.delivery.export import export as write
 
     found = Course.load(course)
-    written = write(found, to, file, assignments=found.ids(assignments), partial=partial)
+    written = write(
+        found,
+        to,
+        file,
+        assignments=found.ids(assignments),
+        partial=partial,
+        scale=scale,
+        worksheet=worksheet,
+    )
     print(f"{written.rows} rows in {file}")
     for note in written.notes:
         print(note)

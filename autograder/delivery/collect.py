@@ -21,10 +21,10 @@ from autograder.delivery.exchange_owners import unsafe
 from autograder.delivery.hand_in import HandIn, hand_in, keep_hand_in, keep_origin
 from autograder.delivery.layouts import Origin
 from autograder.delivery.lms_files import Contents, File, Problem, opened_source
-from autograder.delivery.moodle_worksheet import Worksheet, read_worksheet
+from autograder.delivery.moodle_worksheet import MoodleWorksheet, read_worksheet
 from autograder.delivery.owners import identify
 from autograder.delivery.people import people, roster
-from autograder.delivery.provenance import Provenance
+from autograder.delivery.provenance import Attribution
 from autograder.student.notebook import grade_id
 
 
@@ -188,9 +188,9 @@ class _Collector:
         self.latest: dict[tuple[str, str], _Found] = {}
         self.twofold: dict[tuple[str, str], list[_Found]] = {}  # several people under one id
 
-    def take_all(self, contents: Contents, worksheet: Worksheet | None) -> None:
+    def take_all(self, contents: Contents, worksheet: MoodleWorksheet | None) -> None:
         """Find out whose each notebook of a source is and of which assignment."""
-        said = Provenance(
+        said = Attribution(
             contents,
             list(self.cells),
             self.known,
@@ -201,7 +201,7 @@ class _Collector:
         for file in said.files:
             self._take(file, said)
 
-    def _take(self, file: File, said: Provenance) -> None:
+    def _take(self, file: File, said: Attribution) -> None:
         try:
             if said.doubt:
                 raise ValueError(said.doubt)

@@ -16,47 +16,40 @@
     The layout of Gradescope's own download: ``First Name, Last Name, SID, Email,`` and for each
     assignment its score, ``Max Points``, ``Submission Time`` and ``Lateness (H:M:S)``.
 
-A student's cells are empty where nothing was handed in; whether that is a zero is not decided
-here.  They are empty, too, where a score is not final: where points are withheld, or a person has
-yet to give them.  ``partial`` sends what is there so far instead.
+``moodle-worksheet``
+    Moodle's grading worksheet with grades in it, from one that was downloaded: the three columns
+    that Moodle reads, of those who have a score.
+
+A score is not final where points are withheld or a person has yet to give them; ``partial`` sends
+what is there so far.  Platforms take an empty cell for "no grade" and erase what is there: so a
+row without a final score is left out of what they import, and where that differs between
+assignments, each gets a file of its own.  In ``csv`` and ``gradescope``, which people read, the
+cells are empty; whether that is a zero is not decided here.
+
+Platforms refuse points above their maximum: ``scale`` sends all scores as so many of that, and
+Moodle gets what is above an assignment's points in a column of its own.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
-from autograder.course.release import Release
-from autograder.course.roster import Person
-from autograder.delivery.marks import Mark, Marks, scores
+from autograder.delivery.marks import Marks, scores
 from autograder.delivery.people import people
+from autograder.delivery.score_tables import FORMATS, IMPORTED, Book, Rows
+from autograder.delivery.worksheet_grades import WORKSHEET, filled
 
-Rows = list[list[Any]]
 #: What a spreadsheet takes for the beginning of a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-
-@dataclass(frozen=True)
-class Book:
-    """What is exported: marks by assignment and student; with those not final where ``partial``."""
-
-    marks: dict[str, dict[str, Marks]]
-    partial: bool
-
-    def score(self, assignment: str, student: str) -> Any:
-        """Return a score as it is written into a table."""
-        own = self.marks[assignment].get(student)
-        return "" if own is None else self.shown(own.score, own.cells.values())
-
-    def shown(self, score: float, cells: Iterable[Mark]) -> Any:
-        """Return points as they are written, or nothing where they wait."""
-        return _plain(score) if self.partial or not any(c.pending for c in cells) else ""
+#: What a new assignment of Moodle's has.
+_MOODLE_MAXIMUM = 100.0
 
 
 @dataclass(frozen=True)
@@ -74,28 +67,91 @@ def export(
     *,
     assignments: Sequence[str] | None = None,
     partial: bool = False,
+    scale: float = 0.0,
+    worksheet: Path | None = None,
 ) -> Exported:
     """Write scores to ``path``, for ``to``: one of ``FORMATS``.
 
     Assignments that nothing was handed in for are left out.
+
+    Parameters
+    ----------
+    scale
+        Send scores as so many of this; 0 for as they are.
+    worksheet
+        The worksheet that Moodle handed out, for ``moodle-worksheet``.
 
     Raises
     ------
     CourseError
         If there is no such format, or an assignment isn't released.
     """
-    if to not in FORMATS:
-        raise CourseError(f"there is no export to {to!r}; there is {', '.join(FORMATS)}")
-    book = {id: found for id in assignments or course.ids() if (found := scores(course, id))}
-    rows = FORMATS[to](course, people(course), Book(book, partial))
-    text = io.StringIO(newline="")
-    csv.writer(text).writerows([list(map(harmless, row)) for row in rows])
-    notes = [_not_final(id, own.values(), partial) for id, own in book.items()]
-    if path.exists():
-        notes.insert(0, f"{path} was there before and has been replaced")
-    # A spreadsheet takes a file without the mark for another encoding; platforms need none.
-    write_atomically(path, text.getvalue().encode("utf-8-sig" if to == "csv" else "utf-8"))
-    return Exported(len(rows) - 1, [note for note in notes if note])
+    if to not in (*FORMATS, WORKSHEET):
+        raise CourseError(
+            f"there is no export to {to!r}; there is {', '.join((*FORMATS, WORKSHEET))}"
+        )
+    if (to == WORKSHEET) != (worksheet is not None):
+        raise CourseError(
+            f"--to {WORKSHEET} and --worksheet FILE go together: the file is what Moodle handed out"
+        )
+    marks = {id: found for id in assignments or course.ids() if (found := scores(course, id))}
+    book = Book(marks, partial, scale)
+    class_list = people(course)
+    notes = [_not_final(id, own.values(), book, to) for id, own in book.marks.items()]
+    files: list[tuple[Path, Rows]]
+    if worksheet:
+        rows, more = filled(course, class_list, book, worksheet)
+        files = [(path, rows)]
+        notes += more
+    else:
+        parts = _parts(book, to)
+        paths = [path] if len(parts) == 1 else [_beside(path, part) for part in parts]
+        tables = [FORMATS[to](course, class_list, part) for part in parts]
+        files = list(zip(paths, tables, strict=True))
+        if to in IMPORTED:
+            notes += [_above(course, id, book, to) for id in book.marks]
+    there = [f"{file} was there before and has been replaced" for file, _ in files if file.exists()]
+    if len(files) > 1:
+        names = ", ".join(file.name for file, _ in files)
+        there.append(f"not everybody has a score in each assignment: a file for each, {names}")
+    for file, rows in files:
+        text = io.StringIO(newline="")
+        # What Moodle wrote goes back as it was.
+        safe = rows if worksheet else [list(map(harmless, row)) for row in rows]
+        csv.writer(text).writerows(safe)
+        # A spreadsheet takes a file without the mark for another encoding; platforms need none.
+        mark = "utf-8-sig" if to in ("csv", WORKSHEET) else "utf-8"
+        write_atomically(file, text.getvalue().encode(mark))
+    count = sum(len(rows) - 1 for _, rows in files)
+    return Exported(count, [*there, *(note for note in notes if note)])
+
+
+def _parts(book: Book, to: str) -> list[Book]:
+    """Split what is sent so that no cell of a table that a platform imports is empty."""
+    alike = len({frozenset(book.scored(id)) for id in book.marks}) <= 1
+    if to not in IMPORTED or alike:
+        return [book]
+    return [book.of([id]) for id in book.marks]
+
+
+def _beside(path: Path, part: Book) -> Path:
+    return path.with_stem(f"{path.stem}-{next(iter(part.marks))}")
+
+
+def _above(course: Course, assignment: str, book: Book, to: str) -> str:
+    """Say what the platform refuses, and what to set there."""
+    sent = [book.score(assignment, student) for student in book.scored(assignment)]
+    highest, most = max(sent, default=0.0), book.maximum(assignment)
+    title = course.titles[assignment]
+    if to == "moodle" and most != _MOODLE_MAXIMUM:  # what is above is in a column of its own
+        return (
+            f"{assignment}: set the maximum grade of {title!r} in Moodle to {most:g} (a new one "
+            f"has {_MOODLE_MAXIMUM:g}), since one score above it rejects the file; or --scale "
+            f"{_MOODLE_MAXIMUM:g}"
+        )
+    if to == "canvas" and highest > most:
+        return f"{assignment}: {title!r} has {most:g} points, and the highest score is {highest:g}"
+    return ""
 
 
 def harmless(cell: Any) -> Any:
@@ -107,7 +163,7 @@ def harmless(cell: Any) -> Any:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
-def _not_final(assignment: str, class_marks: Iterable[Marks], partial: bool) -> str:
+def _not_final(assignment: str, class_marks: Iterable[Marks], book: Book, to: str) -> str:
     """Say how many scores of an assignment are not final, and why."""
     waiting = [own for own in class_marks if own.pending]
     if not waiting:
@@ -117,103 +173,7 @@ def _not_final(assignment: str, class_marks: Iterable[Marks], partial: bool) -> 
         "what the grader withheld": sum(own.withheld for own in waiting),
     }
     why = ", ".join(f"{count} for {reason}" for reason, count in reasons.items() if count)
-    done = "are sent as they are so far" if partial else "are left empty"
-    more = "" if partial else "; --partial sends what is there"
+    left = "are left empty" if to not in (*IMPORTED, WORKSHEET) else "are left out"
+    done = "are sent as they are so far" if book.partial else left
+    more = "" if book.partial else "; --partial sends what is there"
     return f"{assignment}: {len(waiting)} scores are not final and {done} ({why}){more}"
-
-
-def _csv(course: Course, class_list: dict[str, Person], book: Book) -> Rows:
-    exercises = {id: list(Release.load(course, id).data["exercises"]) for id in book.marks}
-    columns = [exercise for own in exercises.values() for exercise in own]
-    head = ["student", "name", "assignment", "submitted", "late", "score", "max_score"]
-    rows: Rows = [[*head, "late_penalty", "waiting", *columns]]
-    for id, marks in book.marks.items():
-        for student, person in sorted(class_list.items()):
-            row: list[Any] = [student, person.name, id]
-            if student in marks:
-                own = marks[student]
-                by_exercise = own.by_exercise(exercises[id])
-                points = {
-                    e: book.shown(sum(m.score for m in cells if not m.left_out), cells)
-                    for e, cells in by_exercise.items()
-                }
-                late = _lateness(own.seconds_late) if own.seconds_late > 0 else own.lateness
-                row += [own.submitted or "", late, book.score(id, student)]
-                row += [_plain(own.max_score), _plain(own.late_penalty), len(own.pending)]
-                row += [points.get(e, "") for e in columns]
-            rows.append(row + [""] * (len(rows[0]) - len(row)))
-    return rows
-
-
-def _canvas(course: Course, class_list: dict[str, Person], book: Book) -> Rows:
-    rows: Rows = [
-        ["Student", "ID", "SIS Login ID", "Section", *(course.titles[id] for id in book.marks)]
-    ]
-    rows.append(
-        ["    Points Possible", "", "", "", *(_max(marks) for marks in book.marks.values())]
-    )
-    for student, person in sorted(class_list.items()):
-        name = f"{person.last_name}, {person.first_name}" if person.last_name else person.name
-        rows.append(
-            [
-                name,
-                " ".join(person.numbers.get("canvas", ())),
-                student,
-                person.section,
-                *_scores(book, student),
-            ]
-        )
-    return rows
-
-
-def _moodle(course: Course, class_list: dict[str, Person], book: Book) -> Rows:
-    head = ["Username", "First name", "Last name", "Email address"]
-    rows: Rows = [[*head, *(course.titles[id] for id in book.marks)]]
-    for student, person in sorted(class_list.items()):
-        known = [student, person.first_name, person.last_name, person.email]
-        rows.append([*known, *_scores(book, student)])
-    return rows
-
-
-def _gradescope(course: Course, class_list: dict[str, Person], book: Book) -> Rows:
-    head = ["First Name", "Last Name", "SID", "Email"]
-    for id in book.marks:
-        title = course.titles[id]
-        parts = ("Max Points", "Submission Time", "Lateness (H:M:S)")
-        head += [title, *(f"{title} - {part}" for part in parts)]
-    rows: Rows = [head]
-    for student, person in sorted(class_list.items()):
-        row: list[Any] = [person.first_name, person.last_name, student, person.email]
-        for id, marks in book.marks.items():
-            own = marks.get(student)
-            row += [book.score(id, student), _max(marks)]
-            row += [f"{own.submitted:%Y-%m-%d %H:%M:%S} +0000" if own and own.submitted else ""]
-            row += [_lateness(own.seconds_late) if own else ""]
-        rows.append(row)
-    return rows
-
-
-def _scores(book: Book, student: str) -> list[Any]:
-    return [book.score(id, student) for id in book.marks]
-
-
-def _max(marks: dict[str, Marks]) -> Any:
-    return _plain(max((own.max_score for own in marks.values()), default=0.0))
-
-
-def _plain(points: float) -> float:
-    """Round away what sums of binary fractions leave behind."""
-    return round(points, 6)
-
-
-def _lateness(seconds: float) -> str:
-    minutes, second = divmod(int(seconds), 60)
-    return f"{minutes // 60:02}:{minutes % 60:02}:{second:02}"
-
-
-FORMATS: dict[str, Callable[[Course, dict[str, Person], Book], Rows]] = {
-    "csv": _csv,
-    "canvas": _canvas,
-    "moodle": _moodle,
-    "gradescope": _gradescope,
-}

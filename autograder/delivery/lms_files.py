@@ -58,7 +58,7 @@ class File:
         Returns the content; raises ValueError with the reason why it can't be taken.
     stamp
         Returns the time in a timestamp.txt that lies beside; None where there is none. Whether
-        nbgrader wrote that or a student, `Provenance` tells.
+        nbgrader wrote that or a student, `Attribution` tells.
     """
 
     path: str

@@ -51,7 +51,7 @@ class WorksheetRow:
 
 
 @dataclass(frozen=True)
-class Worksheet:
+class MoodleWorksheet:
     """Moodle's worksheet of one assignment.
 
     Attributes
@@ -67,7 +67,7 @@ class Worksheet:
     grade: str
 
 
-def read_worksheet(course: Course, path: Path) -> Worksheet:
+def read_worksheet(course: Course, path: Path) -> MoodleWorksheet:
     """Read a worksheet as Moodle writes it.
 
     Raises
@@ -109,7 +109,7 @@ def read_worksheet(course: Course, path: Path) -> Worksheet:
             row[back].casefold() in _NO,
             kept,
         )
-    return Worksheet(path, rows, grade)
+    return MoodleWorksheet(path, rows, grade)
 
 
 def _is_date(text: str) -> bool:

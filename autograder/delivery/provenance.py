@@ -18,7 +18,7 @@ from autograder.course.submissions import STUDENT_ID
 from autograder.delivery.gradescope.metadata import METADATA, Submission, read_metadata
 from autograder.delivery.layouts import Origin, around, origin, platform_s
 from autograder.delivery.lms_files import Contents, File
-from autograder.delivery.moodle_worksheet import Worksheet
+from autograder.delivery.moodle_worksheet import MoodleWorksheet
 from autograder.delivery.owners import named
 
 #: What Moodle calls everybody under blind marking, in some of its languages.
@@ -29,7 +29,7 @@ _HIDDEN = re.compile(
 )
 
 
-class Provenance:
+class Attribution:
     """What the platform says of the files of one source.
 
     Parameters
@@ -57,7 +57,7 @@ class Provenance:
         *,
         listed: bool,
         zone: tzinfo,
-        worksheet: Worksheet | None = None,
+        worksheet: MoodleWorksheet | None = None,
     ) -> None:
         self._assignments, self._zone, self._worksheet = assignments, zone, worksheet
         self.doubt = ""

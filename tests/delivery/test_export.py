@@ -1,5 +1,6 @@
 import csv
 import zipfile
+from dataclasses import replace
 
 import pytest
 from nbgrader.api import Gradebook
@@ -7,10 +8,12 @@ from nbgrader.api import Gradebook
 from autograder.course.config import CourseError
 from autograder.course.roster import Person
 from autograder.delivery.collect import collect
-from autograder.delivery.export import export
+from autograder.delivery.export import _parts, export
 from autograder.delivery.feedback import pack_feedback, write_feedback
 from autograder.delivery.gradebook import register, seal
+from autograder.delivery.marks import Mark, Marks
 from autograder.delivery.people import add_students
+from autograder.delivery.score_tables import FORMATS, IMPORTED, Book
 
 A = "a01_tiny"
 HEAD = [
@@ -48,8 +51,12 @@ def rows(course, to, path, **options):
     with path.open(newline="", encoding="utf-8-sig") as file:
         read = list(csv.reader(file))
     assert written.rows == len(read) - 1
-    done = "are sent as they are so far" if options else "are left empty"
-    (note,) = written.notes
+    left = "are left out" if to in ("canvas", "moodle") else "are left empty"
+    done = "are sent as they are so far" if options else left
+    note, *more = written.notes
+    assert [f"{A}: set the maximum grade of 'Tiny, one'"] * (to == "moodle") == [
+        text.partition(" in Moodle to 6 ")[0] for text in more
+    ]
     assert note.startswith(f"{A}: 1 scores are not final and {done} (1 for marking by hand, 1 for")
     assert ("--partial" in note) == (not options)
     return read
@@ -70,8 +77,6 @@ def test_canvas_gets_its_import(graded_course, tmp_path):
         ["Student", "ID", "SIS Login ID", "Section", "Tiny, one"],
         ["    Points Possible", "", "", "", "6.0"],
         ["Lovelace, Ada", "77", "ada", "", "4.8"],
-        ["bob", "", "bob", "", ""],
-        ["zed", "", "zed", "", ""],
     ]
 
 
@@ -79,8 +84,6 @@ def test_moodle_gets_its_import(graded_course, tmp_path):
     assert rows(graded_course, "moodle", tmp_path / "grades.csv") == [
         ["Username", "First name", "Last name", "Email address", "Tiny, one"],
         ["ada", "Ada", "Lovelace", "ada@example.org", "4.8"],
-        ["bob", "", "", "", ""],
-        ["zed", "", "", "", ""],
     ]
 
 
@@ -111,7 +114,9 @@ def test_what_is_not_final_is_sent_only_when_that_is_said(graded_course, tmp_pat
     def of(read):
         return {tuple(row): row[column] for row in read if "bob" in row}
 
-    assert list(of(rows(graded_course, to, tmp_path / "a.csv")).values()) == [""]
+    left_out = to in ("canvas", "moodle")
+    final = of(rows(graded_course, to, tmp_path / "a.csv"))
+    assert list(final.values()) == ([] if left_out else [""])
     partial = rows(graded_course, to, tmp_path / "b.csv", partial=True)
     assert list(of(partial).values()) == ["1.0"]
 
@@ -151,5 +156,45 @@ def test_feedback_goes_back_under_the_names_that_platforms_gave(tiny, graded, sa
 
 
 def test_another_format_is_refused(tiny, tmp_path):
-    with pytest.raises(CourseError, match="there is csv, canvas, moodle, gradescope"):
+    with pytest.raises(CourseError, match="there is csv, canvas, moodle, gradescope, moodle-work"):
         export(tiny, "excel", tmp_path / "grades.xlsx")
+
+
+def test_what_has_no_final_score_is_never_an_empty_cell_of_an_import(
+    graded_course, configure, tmp_path
+):
+    """Platforms erase by it what they have; where rows differ, each assignment has its file."""
+    both = {id: {"ada": marks(4.0), "bob": marks(None if id == A else 5.0)} for id in (A, "b")}
+    for to in IMPORTED:
+        parts = [
+            FORMATS[to](two_titles(graded_course), BOTH, p) for p in _parts(Book(both, False), to)
+        ]
+        assert len(parts) == 2
+        assert all("" not in row[4:] for part in parts for row in part if "Points" not in row[0])
+        assert ["bob" in str(part) for part in parts] == [False, True]
+        alike = {id: {"ada": marks(4.0)} for id in (A, "b")}
+        assert len(_parts(Book(alike, False), to)) == 1
+
+
+def test_points_above_the_maximum_are_in_a_column_of_their_own(graded_course):
+    book = Book({A: {"ada": marks(12.0), "bob": marks(7.0)}}, False)
+    head, ada, bob = FORMATS["moodle"](graded_course, BOTH, book)
+    assert head[4:] == ["Tiny, one", "Tiny, one (extra points)"]
+    assert (ada[4:], bob[4:]) == ([10.0, 2.0], [7.0, 0.0])
+    head, ada, bob = FORMATS["moodle"](graded_course, BOTH, Book(book.marks, False, scale=100))
+    assert (ada[4:], bob[4:]) == ([100, 20], [70, 0])
+    assert FORMATS["canvas"](graded_course, BOTH, book)[1:3] == [
+        ["    Points Possible", "", "", "", 10.0],
+        ["ada", "", "ada", "", 12.0],
+    ]
+
+
+BOTH = {id: Person(id) for id in ("ada", "bob")}
+
+
+def marks(score):
+    return Marks({"check_x": Mark(score, None, 0.0, 10.0, pending=score is None)})
+
+
+def two_titles(course):
+    return replace(course, titles={A: "One", "b": "Two"})

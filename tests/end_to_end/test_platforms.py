@@ -11,6 +11,8 @@ import pytest
 from autograder.course.config import Course
 from autograder.delivery import nbgrader_settings
 from autograder.delivery.collect import collect
+from autograder.delivery.export import export
+from autograder.delivery.marks import Mark, Marks
 from autograder.delivery.people import import_people
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -123,3 +125,32 @@ def test_a_worksheet_is_what_moodle_wrote(moodle):
     with (course.root / "students.csv").open(newline="", encoding="utf-8-sig") as file:
         numbers = {row["id"]: row["moodle"] for row in csv.DictReader(file)}
     assert (numbers["weili1"], numbers["weili2"], numbers["nosub"]) == ("24", "16", "19")
+
+
+def test_grades_go_back_in_moodle_s_own_worksheet(moodle, monkeypatch, tmp_path):
+    course, _ = moodle("individual_folders.zip")
+    graded = {student: marked(student) for student in TIMES if student != "maxp"}
+    monkeypatch.setattr("autograder.delivery.export.scores", lambda *_: graded)
+    sheet, back = MOODLE / "worksheet_identity_email.csv", tmp_path / "back.csv"
+    done = export(course, "moodle-worksheet", back, scale=100, worksheet=sheet)
+    with back.open(newline="", encoding="utf-8-sig") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["Identifier", "Grade", "Last modified (grade)"]
+    grades = {row["Identifier"]: float(row["Grade"]) for row in rows}
+    assert len(grades) == done.rows == 8  # Max has no final score, Emmy more than the maximum
+    assert "Participant 25" not in grades
+    assert grades["Participant 24"] == len("weili1")
+    assert rows[0]["Last modified (grade)"] == "Thursday, 19 November 2026, 10:00 AM"
+    assert "maximum of 100: emmy" in str(done.notes)
+    assert "8 grades are locked in Moodle" in str(done.notes)
+    blind = export(
+        course, "moodle-worksheet", back, worksheet=MOODLE / "worksheet_blind.csv", partial=True
+    )
+    assert blind.rows == 0
+    assert "not found in worksheet_blind.csv: ada, emmy" in str(blind.notes)
+
+
+def marked(student):
+    """As many points of 100 as the id has letters; for Emmy more than there are."""
+    points = 101.0 if student == "emmy" else float(len(student))
+    return Marks({"check_x": Mark(points, None, 0.0, 100.0, pending=False)})
