@@ -14,7 +14,7 @@ from functools import cached_property
 
 from autograder.course.config import CourseError
 from autograder.course.roster import Person
-from autograder.course.submissions import STUDENT_ID
+from autograder.course.student_ids import STUDENT_ID
 from autograder.delivery.gradescope.metadata import METADATA, Submission, read_metadata
 from autograder.delivery.layouts import Origin, around, origin, platform_s
 from autograder.delivery.lms_files import Contents, File
