@@ -134,8 +134,8 @@ DOUBLE_STRUCK = {
 }
 EXPECTATION = DOUBLE_STRUCK["E"]
 # What stands under these says where they begin and end.
-BIG_OPERATORS = {r"\sum": "Sum", r"\prod": "Product"}
-BIG = {"Σ": r"\sum", "∑": r"\sum", "∏": r"\prod"}
+BIG_OPERATORS = {r"\sum": "Sum", r"\prod": "Product", r"\lim": "Limit"}
+BIG = {"Σ": r"\sum", "∑": r"\sum", "∏": r"\prod", "lim": r"\lim"}
 
 COMMANDS = {
     r"\cdot": "*",
@@ -309,7 +309,7 @@ _LOW = f"[{''.join(LOWERED)}₀-₉]"
 _INDEX = rf"""(?:_(?:{_FONTS}\s*\{{[^{{}}]*\}}|\{{(?:[^{{}}]|\{{[^{{}}]*\}})*\}}|\\[A-Za-z]+
     |[A-Za-z0-9])|{_LOW}+)"""
 _COMMON = rf"""(?P<space>\s+|\\[,;:!\ ]|~)
-    | (?P<big>[∑∏]|Σ(?=\s*_))
+    | (?P<big>[∑∏]|Σ(?=\s*_)|lim(?=_))
     | (?P<number>(?:[0-9]{{1,3}}(?:\{{,\}}[0-9]{{3}})+|[0-9]+(?:\.(?!T\b)[0-9]*)?|\.[0-9]+)
         (?:[eE][+-]?[0-9]+)?)
     | (?P<fraction>[{"".join(FRACTIONS)}])
@@ -914,7 +914,7 @@ class Operands(Operators):
         raise NotImplementedError
 
     def big_operator(self) -> Node:
-        """Read a sum or a product with what is written under it."""
+        """Read a sum, a product or a limit with what is written under it."""
         raise NotImplementedError
 
     def argument(self) -> Node:
@@ -1299,10 +1299,14 @@ class Reader(Operands):
         return call("root", token, self.argument(), degree)
 
     def big_operator(self) -> Node:
-        """Read a sum or a product with what is written under it."""
+        """Read a sum, a product or a limit with what is written under it."""
         token = self.next()
         name = BIG_OPERATORS[token.text]
         under = self.script("_", token, name)
+        if name == "Limit":
+            if under.kind != "towards":
+                self.fail("write the limit as lim_{x → 0}", token)
+            return call(name, token, self.product(), *under.children)
         plain = under.kind == "relation" and under.marks == ("=",)
         if plain and self.sees("^"):
             stop = self.script("^", token, name)
@@ -1345,12 +1349,38 @@ class Reader(Operands):
         closing = "}" if opened.text == "{" else ")"
         self.enter(opened)
         items = [self.statement()]
-        while self.sees(","):
+        arrow = self.next() if self.sees("→") else None
+        if arrow:
+            items += self.towards().children
+        while not arrow and self.sees(","):
             self.next()
             items.append(self.statement())
         self.close(closing, opened)
         self.leave(opened)
+        if arrow:
+            return Node("towards", arrow, tuple(items))
         return items[0] if len(items) == 1 else Node("tuple", opened, tuple(items))
+
+    def towards(self) -> Node:
+        """Read where a limit goes, ``0``, ``0^+`` or ``∞``, and from which side."""
+        sign = "-" if self.sees("-") else ""
+        token = self.next() if sign else self.token
+        to = self.postfix()
+        if sign:
+            to = Node("negative", token, (to,))
+        side = ""
+        if self.sees("^"):
+            self.next()
+            braced = self.sees("{", "(") and self.next()
+            if not self.sees("+", "-"):
+                self.fail("expected the side from which the limit is taken, + or -")
+            side = self.next().text
+            if braced:
+                self.close("}" if braced.text == "{" else ")", braced)
+        children = (
+            (to,) if not side else (to, Node("side", Token("operator", side, token.position)))
+        )
+        return Node("towards", token, children)
 
     def matrix(self, token: Token) -> Node:
         """Read the rows of a matrix."""
@@ -1388,6 +1418,7 @@ class Reader(Operands):
 _RANGE = {
     "Sum": r"\sum_{k=1}^{n} or sum(term, k, 1, n)",
     "Product": r"\prod_{k=1}^{n} or product(term, k, 1, n)",
+    "Limit": r"\lim_{x \to 0} or limit(f, x, 0)",
 }
 
 
@@ -1717,5 +1748,5 @@ def _in_brackets(piece: tuple[str, int], level: int) -> str:
     return text if own >= level else f"({text})"
 
 
-CALLS = frozenset(['Abs', 'Derivative', 'KroneckerDelta', 'Matrix', 'Max', 'Min', 'Product', 'Sum', 'abs', 'acos', 'acosh', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'artanh', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'binomial', 'cbrt', 'ceil', 'ceiling', 'conjugate', 'cos', 'cosh', 'cot', 'coth', 'csc', 'csch', 'det', 'diag', 'diff', 'erf', 'exp', 'factorial', 'floor', 'im', 'ln', 'log', 'log10', 'log2', 'max', 'min', 'norm', 'prod', 'product', 're', 'root', 'sec', 'sech', 'sgn', 'sigmoid', 'sign', 'sin', 'sinh', 'sqrt', 'sum', 'tan', 'tanh', 'tr', 'trace', 'transpose'])
+CALLS = frozenset(['Abs', 'Derivative', 'KroneckerDelta', 'Limit', 'Matrix', 'Max', 'Min', 'Product', 'Sum', 'abs', 'acos', 'acosh', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'artanh', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'binomial', 'cbrt', 'ceil', 'ceiling', 'conjugate', 'cos', 'cosh', 'cot', 'coth', 'csc', 'csch', 'det', 'diag', 'diff', 'erf', 'exp', 'factorial', 'floor', 'im', 'limit', 'ln', 'log', 'log10', 'log2', 'max', 'min', 'norm', 'prod', 'product', 're', 'root', 'sec', 'sech', 'sgn', 'sigmoid', 'sign', 'sin', 'sinh', 'sqrt', 'sum', 'tan', 'tanh', 'tr', 'trace', 'transpose'])
 CONSTANTS = frozenset(['E', 'I', 'e', 'inf', 'infinity', 'infty', 'oo', 'pi'])
