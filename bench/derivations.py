@@ -36,7 +36,7 @@ from right_derivations import RIGHT
 
 from autograder.algebra import ParseError, equivalent
 from autograder.algebra.building.functions import RowWise
-from autograder.algebra.deriving.indexed import Transposed
+from autograder.algebra.deriving.inert import Transposed
 from autograder.algebra.deriving.written_out import TooMuch, value
 from autograder.exercise.loading import load_module
 

@@ -18,9 +18,10 @@ from autograder.algebra.building.library import (
     WrongArguments,
 )
 from autograder.algebra.building.numeric import LARGEST
+from autograder.algebra.building.piecewise import Condition, chosen, completes, holds
 from autograder.algebra.building.running_index import Running
 from autograder.algebra.building.sizes import bits, is_in_range
-from autograder.algebra.reading.tree import Node
+from autograder.algebra.reading.tree import Node, indicator
 
 _EXPONENTIALS = ("exp", "sinh", "cosh", "tanh", "sech", "csch", "coth", "erf", "sigmoid")
 _OF_MATRICES = ("norm", "abs", "transpose", "diag", "trace", "tr", "det")
@@ -38,6 +39,8 @@ class Applied(Running):
             return self._bind(node, depth)
         if word == "Matrix" and len(args) == 1 and args[0].kind == "list":
             return self._matrix(args[0], depth)
+        if word == "cases" and word not in self.functions:
+            return self._cases(node, depth)
         if word == "diff" or word == "Derivative":
             return self._derivative(node, depth)
         if word in LIMITS and word not in self.functions:
@@ -55,12 +58,8 @@ class Applied(Running):
         for value in values:
             if isinstance(value, sympy.MatrixBase) and word not in _OF_MATRICES:
                 raise self.fail(f"{word} takes numbers, not a matrix", node)
-        if word in _EXPONENTIALS and values[0].is_number and not is_in_range(values[0], LARGEST):
-            raise self.fail("this number is too large", node)
-        if word in ("factorial", "binomial") and bits(sympy.Tuple(*values)) > 16:
-            raise self.fail(f"this number is too large for {word}", node)
-        if word == "factorial" and values[0].is_Rational and not 0 <= values[0] <= MAX_FACTORIAL:
-            raise self.fail(f"factorials are read from 0 to {MAX_FACTORIAL}", node)
+        if problem := argument_problem(word, values):
+            raise self.fail(problem, node)
         try:
             return function(*map(hashable, values))
         except WrongArguments as error:
@@ -70,6 +69,40 @@ class Applied(Running):
         if not least <= len(values) <= most:
             count = f"{least} to {most}" if most > least else least
             raise self.fail(f"{word} takes {count} argument{'s' * (most > 1)}", node)
+
+    def _cases(self, node: Node, depth: int) -> Any:
+        """Build values with the conditions under which they hold, the first that holds."""
+        parts = [*node.children]
+        rest = self.build(parts.pop(), depth) if len(parts) % 2 else None
+        pairs = list(zip(parts[::2], parts[1::2], strict=True))
+        conditions = [self._conditions(condition, depth) for _, condition in pairs]
+        if rest is None:
+            if len(pairs) != 2 or not _always(conditions):
+                raise self.fail("say what holds for all others: otherwise", node)
+            rest = self.build(pairs.pop()[0], depth)
+        for (value, _), condition in reversed([*zip(pairs, conditions, strict=False)]):
+            first = self.build(value, depth)
+            if not isinstance(condition, list):
+                rest = rest + (first - rest) * condition
+            elif len(condition) == 1:
+                rest = chosen(condition[0], first, rest)
+            else:
+                rest = rest + (first - rest) * sympy.Mul(*(holds(*link) for link in condition))
+        return rest
+
+    def _conditions(self, node: Node, depth: int) -> list[Condition] | sympy.Expr:
+        """Return the links of ``0 <= x < 1``, or what is 1 where two indices are the same."""
+        while node.kind == "group":
+            node = node.children[0]
+        if node.kind != "relation" or "≈" in node.marks:
+            raise self.fail("expected a condition, such as x > 0", node)
+        names = all(side.kind == "name" for side in node.children)
+        if names and any(self.scope.find(side.token.text) is None for side in node.children):
+            found = indicator(node.token, node)
+            if found is not None and self.scope.has_delta:
+                return self.build(found, depth)
+        sides = [self.build(side, depth) for side in node.children]
+        return list(zip(node.marks, sides, sides[1:], strict=False))
 
     def _derivative(self, node: Node, depth: int) -> Any:
         least, most, _ = self.functions.get("diff", FUNCTIONS["diff"])
@@ -110,3 +143,22 @@ class Applied(Running):
         if name.kind == "name" and CONSTANTS.get(name.token.text) is sympy.oo:
             return sympy.S.NegativeInfinity if minus else sympy.oo
         return self.build(node, depth)
+
+
+def argument_problem(word: str, values: Sequence[Any]) -> str:
+    """Say why a function is not built of these numbers, "" if it is."""
+    if word in _EXPONENTIALS and values[0].is_number and not is_in_range(values[0], LARGEST):
+        return "this number is too large"
+    if word in ("factorial", "binomial", "binom", "comb") and bits(sympy.Tuple(*values)) > 16:
+        return f"this number is too large for {word}"
+    if word == "factorial" and values[0].is_Rational and not 0 <= values[0] <= MAX_FACTORIAL:
+        return f"factorials are read from 0 to {MAX_FACTORIAL}"
+    return ""
+
+
+def _always(conditions: Sequence[Any]) -> bool:
+    """Whether one of two conditions holds at every point."""
+    first, second = conditions
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) == 1 and completes(first[0], second[0])
+    return not isinstance(first, list) and not isinstance(second, list) and first + second == 1

@@ -71,19 +71,10 @@ class Construction:
         return self.build(node.children[0], depth)
 
     def _number(self, node: Node, _depth: int) -> sympy.Rational:
-        mantissa, _, exponent = node.token.text.lower().partition("e")
-        if len(mantissa) > MAX_WRITTEN_DIGITS or len(exponent) > 5:
-            raise self.fail(f"a number may have at most {MAX_WRITTEN_DIGITS} digits", node)
-        if abs(int(exponent or 0)) > MAX_DECIMAL_EXPONENT:
-            raise self.fail("this number is out of range", node)
-        above, _, below = mantissa.partition("/")
-        whole, _, decimals = above.partition(".")
-        power = int(exponent or 0) - len(decimals)
-        scale = 10 ** abs(power)
-        number = int(whole + decimals or 0)
-        if power >= 0 and not below:
-            return sympy.Integer(number * scale)
-        return sympy.Rational(number, int(below or scale))
+        try:
+            return number_value(node.token.text)
+        except ValueError as error:
+            raise self.fail(str(error), node) from None
 
     def _name(self, node: Node, _depth: int) -> Any:
         word = node.token.text
@@ -98,6 +89,29 @@ class Construction:
     def with_index(self, node: Node) -> Any:
         """Return what a running index, or a name with one as subscript, stands for."""
         raise NotImplementedError
+
+
+def number_value(text: str) -> sympy.Rational:
+    """Return a number as it is written: ``12``, ``0.25``, ``1e-3``, ``1/2``.
+
+    Raises
+    ------
+    ValueError
+        If it is too long or out of range.
+    """
+    mantissa, _, exponent = text.lower().partition("e")
+    if len(mantissa) > MAX_WRITTEN_DIGITS or len(exponent) > 5:
+        raise ValueError(f"a number may have at most {MAX_WRITTEN_DIGITS} digits")
+    if abs(int(exponent or 0)) > MAX_DECIMAL_EXPONENT:
+        raise ValueError("this number is out of range")
+    above, _, below = mantissa.partition("/")
+    whole, _, decimals = above.partition(".")
+    power = int(exponent or 0) - len(decimals)
+    scale = 10 ** abs(power)
+    number = int(whole + decimals or 0)
+    if power >= 0 and not below:
+        return sympy.Integer(number * scale)
+    return sympy.Rational(number, int(below or scale))
 
 
 def hashable(value: Any) -> Any:

@@ -132,6 +132,11 @@ FUNCTIONS: dict[str, tuple[int, int, Maker]] = {
     "sigmoid": (1, 1, lambda x: 1 / (1 + sympy.exp(-x))),
     "abs": (1, 1, _abs),
     "norm": (1, 1, _norm),
+    "log1p": (1, 1, lambda x: _log(1 + x)),
+    "expm1": (1, 1, lambda x: sympy.exp(x) - 1),
+    "logaddexp": (2, 2, lambda a, b: _log(sympy.exp(a) + sympy.exp(b))),
+    "relu": (1, 1, lambda x: own.Max(x, sympy.Integer(0))),
+    "hypot": (2, 2, lambda a, b: sympy.sqrt(a**2 + b**2)),
     "floor": (1, 1, own.Floor),
     "ceiling": (1, 1, own.Ceiling),
     "sign": (1, 1, lambda x: sympy.sign(x) if x.is_Rational else sympy.sign(x, evaluate=False)),
@@ -166,6 +171,15 @@ _ALIASES = {
     "tr": "trace",
     "sgn": "sign",
     "ceil": "ceiling",
+    "absolute": "abs",
+    "fabs": "abs",
+    "maximum": "max",
+    "minimum": "min",
+    "ReLU": "relu",
+    "expit": "sigmoid",
+    "sigma": "sigmoid",  # where no σ is declared
+    "binom": "binomial",
+    "comb": "binomial",
 }
 _ALIASES |= {"Derivative": "diff"}
 FUNCTIONS["KroneckerDelta"] = (2, 2, sympy.KroneckerDelta)

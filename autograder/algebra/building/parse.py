@@ -20,6 +20,7 @@ from autograder.algebra.building.undeclared import left_open
 from autograder.algebra.deadlines.guard import within
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.grammar import read_tree
+from autograder.algebra.reading.layout import without_label
 from autograder.algebra.reading.tree import Node
 
 _ALL_CALLS = frozenset(CALLS)
@@ -182,6 +183,8 @@ def _read(
         known = FUNCTIONS | ({"delta": FUNCTIONS["KroneckerDelta"]} if scope.has_delta else {})
         known |= {name: (1, 1, f) for name, f in (functions or {}).items()}
         known |= {name: (1, 10, sympy.Function(name)) for name in scope.functions}
+    if scope.names is not None and isinstance(text, str):
+        text = without_label(text, scope.words | scope.functions)
     tree = read_tree(
         text,
         implicit=implicit,

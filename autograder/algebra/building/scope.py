@@ -102,7 +102,9 @@ class Scope:
         declared = self.names is not None and plain_name(word) in self.names
         if declared and word in self.functions and len(self.words) == 1:
             return sympy.Function(word)(self.find(*self.words))
-        if (delta := _DELTA.fullmatch(word)) and (declared or self.names is None):
+        delta = _DELTA.fullmatch(word)
+        either = delta and plain_name(f"delta{delta[2]}{delta[1]}") in (self.names or ())
+        if delta and (declared or either or self.names is None):
             return sympy.KroneckerDelta(*(sympy.Symbol(i, integer=True) for i in delta.groups()))
         if declared and self.names:
             return self.symbol(self.names[plain_name(word)])

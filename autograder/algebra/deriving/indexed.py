@@ -13,27 +13,23 @@ from typing import Any, NoReturn
 
 import sympy
 
-from autograder.algebra.building.block import Misfit, block
-from autograder.algebra.building.functions import Max, Permutation, RowWise
+from autograder.algebra.building.block import Misfit, block, with_columns
+from autograder.algebra.building.calls import argument_problem
+from autograder.algebra.building.construction import number_value
+from autograder.algebra.building.functions import Permutation, RowWise
 from autograder.algebra.building.sizes import MAX_BITS
 from autograder.algebra.deadlines.guard import within
-from autograder.algebra.deriving.inert import D, E, InertNorm, Largest, Total, Transposed, Var
+from autograder.algebra.deriving.indexed_binding import apart, with_own_letter
+from autograder.algebra.deriving.indexed_functions import EXTREMA, FUNCTIONS, OPERATORS
+from autograder.algebra.deriving.inert import D, Largest, Total, Transposed
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.grammar import read_tree
 from autograder.algebra.reading.tree import Node
 
 MAX_INDEXED_POWER = 12
 
-BINDERS = (Total, Largest)
-OPERATORS: dict[str, Any] = {"D": D, "diff": D, "E": E, "Var": Var, "norm": InertNorm}
-_SHARED = ("exp", "log", "sqrt", "sin", "cos", "tan", "tanh")
-FUNCTIONS: dict[str, Any] = {name: getattr(sympy, name) for name in _SHARED}
-FUNCTIONS |= {"ln": sympy.log, "abs": sympy.Abs, "sign": sympy.sign}
-FUNCTIONS |= dict.fromkeys(("delta", "KroneckerDelta"), sympy.KroneckerDelta)
-FUNCTIONS |= {"transpose": Transposed}
 _SUMS = ("sum", "Sum")
 _BOUND = (*_SUMS, "max", "Largest")
-_TWO = ("D", "diff", "delta", "KroneckerDelta")
 
 
 @dataclass(frozen=True)
@@ -125,7 +121,8 @@ class LineNames:
     def calls(self) -> frozenset[str]:
         """What a bracket makes a call of: functions, operators and indexed names."""
         return (
-            frozenset([*OPERATORS, *FUNCTIONS, *_BOUND, *self.indexed, *self.by_rows]) - self.words
+            frozenset([*OPERATORS, *FUNCTIONS, *_BOUND, *EXTREMA, *self.indexed, *self.by_rows])
+            - self.words
         )
 
     @property
@@ -151,20 +148,7 @@ def read_indexed(text: str, names: LineNames) -> sympy.Expr:
 def tree_of(text: object, names: LineNames, *, latex: bool = False) -> Node:
     """Read a formula with indexed names as a tree, by the one grammar that there is."""
     tree = read_tree(text, implicit=True, functions=names.calls, words=names.words, latex=latex)
-    return _with_columns(tree, str(text)) if names.all_matrices and ";" in str(text) else tree
-
-
-def _with_columns(node: Node, text: str) -> Node:
-    """Make of a list ``[A; B]`` what ``[[A], [B]]`` is."""
-    children = tuple(_with_columns(child, text) for child in node.children)
-    if node.kind == "list" and len(children) > 1:
-        places = [child.token.position for child in node.children]
-        if ";" in text[places[0] : places[1]]:
-            children = tuple(
-                child if child.kind == "list" else Node("list", child.token, (child,))
-                for child in children
-            )
-    return node._replace(children=children)
+    return with_columns(tree, str(text)) if names.all_matrices and ";" in str(text) else tree
 
 
 @within(_late)
@@ -201,12 +185,22 @@ class _Builder:
         return self.build(node.children[0])
 
     def _number(self, node: Node) -> sympy.Expr:
-        if "e" in node.token.text.lower():
-            self.fail("write this number without an exponent", node)
-        return sympy.Rational(node.token.text)
+        try:
+            return number_value(node.token.text)
+        except ValueError as error:
+            return self.fail(str(error), node)
 
     def _negative(self, node: Node) -> sympy.Expr:
         return -self.build(node.children[0])
+
+    def _factorial(self, node: Node) -> sympy.Expr:
+        return self._applied("factorial", [self.build(node.children[0])], node)
+
+    def _percent(self, node: Node) -> sympy.Expr:
+        return self.build(node.children[0]) / 100
+
+    def _degrees(self, node: Node) -> sympy.Expr:
+        return self.build(node.children[0]) * sympy.pi / 180
 
     def _transpose(self, node: Node) -> sympy.Expr:
         return Transposed(self.build(node.children[0]))
@@ -289,23 +283,37 @@ class _Builder:
         if word in _BOUND and (word != "max" or self._binds(node)):
             return self._bound(node)
         args = [self.build(child) for child in node.children]
-        if word == "max":
-            return Max(*args)
+        if word in EXTREMA:
+            return EXTREMA[word](*args)
         if word in self.names.by_rows and len(args) == 1:
             return RowWise(sympy.Symbol(word), *args)
-        function = OPERATORS.get(word) or FUNCTIONS.get(word)
-        if function is None:
+        return self._applied(word, args, node)
+
+    def _applied(self, word: str, args: list[sympy.Expr], node: Node) -> sympy.Expr:
+        if word in FUNCTIONS:
+            least, most, function = FUNCTIONS[word]
+        elif word in OPERATORS:
+            function = OPERATORS[word]
+            least = most = 2 if function is D else 1
+        else:
             self.fail(f"unknown function {word}", node)
         if function is D and len(args) > 2 and all(by == args[1] for by in args[1:]):
             return functools.reduce(D, args)
-        wanted = 2 if word in _TWO else 1
-        if word == "log" and len(args) == 2:
-            return sympy.log(args[0]) / sympy.log(args[1])
-        if len(args) != wanted:
-            self.fail(f"{word} takes {wanted} argument{'s' * (wanted > 1)}", node)
+        if not least <= len(args) <= most:
+            self.fail(f"{word} takes {most} argument{'s' * (most > 1)}", node)
         if function is D and not (args[1].is_Symbol or args[1].is_Function):
             self.fail("differentiate with respect to a variable: D(f, z_j)", node)
+        if problem := argument_problem(word, args):
+            self.fail(problem, node)
         return function(*args)
+
+    def _renamed(self, parts: tuple[Node, ...]) -> tuple[Node, ...]:
+        """Give an index with a letter of the student's own one that is declared."""
+        letter = parts[1].token.text if len(parts) > 1 else ""
+        own = len(letter) == 1 and letter.isalpha() and parts[1].kind == "name"
+        if not own or letter in self.names.calls or self.names.symbol(letter) is not None:
+            return parts
+        return with_own_letter(parts, letter, self.names.indices)
 
     def _binds(self, node: Node) -> bool:
         """Whether ``max(f, k)`` is over all k, and not the larger one of two."""
@@ -319,27 +327,16 @@ class _Builder:
         parts = node.children
         if len(parts) == 2 and parts[1].kind == "tuple":
             parts = (parts[0], *parts[1].children)
+        parts = self._renamed(parts)
         left_out = self.build(parts[2]) if node.marks == ("!=",) else None
         args = [self.build(part) for part in parts[: 2 if node.marks else 4]]
         if len(args) == 2:
             args += [sympy.Integer(1), self.names.index(self.names.size)]
         if len(args) != 4 or not args[1].is_Symbol or args[1].name not in self.names.indices:
             self.fail("write sum(f, k) or sum(f, k, 1, n) with an index k", node)
-        args[0] = self._apart(args[0], args[1])
+        args[0] = apart(args[0], args[1], self.names.indices)
         if left_out is None:
             return kind(*args)
         if kind is Largest:
             self.fail("write a maximum over every k: max(f, k)", node)
         return kind(*args) - args[0].xreplace({args[1]: left_out})
-
-    def _apart(self, body: sympy.Expr, index: sympy.Symbol) -> sympy.Expr:
-        """Give what is bound inside by the same index another one: sum(p_k*max(v_k, k), k)."""
-        for inner in body.atoms(*BINDERS):
-            if inner.args[1] == index:
-                taken = {symbol.name for symbol in body.free_symbols}
-                free = [name for name in self.names.indices if name not in taken]
-                if free:
-                    other = self.names.index(free[0])
-                    term = inner.args[0].xreplace({index: other})
-                    body = body.xreplace({inner: inner.func(term, other, *inner.args[2:])})
-        return body

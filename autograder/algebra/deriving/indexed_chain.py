@@ -16,7 +16,7 @@ from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving import matrix_lines
 from autograder.algebra.deriving.bounds import bounded, signed
 from autograder.algebra.deriving.for_every_n import at_most, equal_for_all
-from autograder.algebra.deriving.indexed import BINDERS
+from autograder.algebra.deriving.indexed_binding import BINDERS
 from autograder.algebra.deriving.inert import Uncomputed, unnamed
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.opacity import Opaque

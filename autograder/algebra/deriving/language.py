@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import sympy
 
@@ -16,14 +16,16 @@ from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.structure import Structure, structure
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.grammar import read_tree
-from autograder.algebra.reading.lines import WrittenLine, take_apart
+from autograder.algebra.reading.lines import WrittenLine, declared_names, take_apart
 from autograder.algebra.reading.tree import Node
 
 _CALLS = frozenset(CALLS)
 
 
-def line_parts(number: int, raw: object) -> tuple[str, WrittenLine]:
-    """Return a line as text, and taken apart.
+def line_parts(
+    number: int, raw: object, declared: Collection[str] | None = None
+) -> tuple[str, WrittenLine]:
+    """Return a line as text, and taken apart; see `take_apart`.
 
     Raises
     ------
@@ -33,7 +35,7 @@ def line_parts(number: int, raw: object) -> tuple[str, WrittenLine]:
     if not isinstance(raw, str):
         raise ParseError(f"Line {number} cannot be read: it is no text")
     try:
-        return raw, take_apart(raw)
+        return raw, take_apart(raw, declared)
     except ParseError as error:
         reason = f"Line {number} cannot be read: {error.reason}"
         raise ParseError(reason, raw, error.position) from None
@@ -48,6 +50,10 @@ class Language:
 
     line_type: ClassVar[type[Line]] = Line
 
+    def hint(self) -> Mapping[str, Any]:
+        """Return what a student's notebook may know about a line: the names it may use."""
+        raise NotImplementedError
+
     @property
     def bounds(self) -> bool:
         """Whether a line may be at least as large as the one before."""
@@ -55,7 +61,7 @@ class Language:
 
     def read_line(self, number: int, raw: object, before: Sequence[Line] = ()) -> list[Line]:
         """Read the formulas of one line; the first of several is left out if it stands before."""
-        text, written = line_parts(number, raw)
+        text, written = line_parts(number, raw, self._declared)
         if not written.sides:
             raise ParseError(f"Line {number} cannot be read: there is no formula", text)
         read = []
@@ -112,6 +118,10 @@ class Language:
         """Put the defined name wherever the sum that it stands for is written out."""
         sums = {value: name for name, value in self._definitions.items() if value.is_Add}
         return expr.xreplace(sums)
+
+    @functools.cached_property
+    def _declared(self) -> frozenset[str]:
+        return declared_names(self.hint())
 
     @functools.cached_property
     def _scope(self) -> Scope:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import sympy
 from sympy.core.function import AppliedUndef
 
-from autograder.algebra.deriving.indexed import BINDERS, LineNames
+from autograder.algebra.deriving.indexed import LineNames
+from autograder.algebra.deriving.indexed_binding import BINDERS
 
 
 def free_indices(expr: sympy.Expr, names: LineNames) -> set[sympy.Symbol]:

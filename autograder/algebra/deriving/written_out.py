@@ -17,7 +17,8 @@ from typing import Any
 import sympy
 
 from autograder.algebra.building.functions import Max
-from autograder.algebra.deriving.indexed import BINDERS, LineNames
+from autograder.algebra.deriving.indexed import LineNames
+from autograder.algebra.deriving.indexed_binding import BINDERS
 from autograder.algebra.deriving.inert import D, E, InertNorm, Total, Uncomputed, Var
 from autograder.algebra.deriving.opacity import Opaque, flat
 from autograder.algebra.deriving.places import are_numbers, free_indices, places

@@ -12,6 +12,10 @@ from autograder.algebra.reading.tree import Node
 MAX_BRACKETS = 40
 MAX_DEPTH = 120
 
+_NESTED = dict.fromkeys(("(", "[", "{", r"\{", "⟦"), 1) | dict.fromkeys(
+    (")", "]", "}", r"\}", "⟧"), -1
+)
+
 OPERAND = "expected a number, a name or '('"
 
 
@@ -81,6 +85,15 @@ class Cursor:
         self.fail(f"expected {sign!r}")
         return None
 
+    def closing(self, at: int) -> int:
+        """Return where the bracket that opens at `at` is closed, or the end."""
+        depth = 0
+        for place in range(at, len(self.tokens)):
+            depth += _NESTED.get(self.tokens[place].text, 0)
+            if depth == 0:
+                return place
+        return len(self.tokens) - 1
+
     def enter(self, bracket: Token | None = None) -> None:
         """Go one level deeper, if that is allowed."""
         self.depth += 1
@@ -106,7 +119,8 @@ class Cursor:
                 self.put(Token("operator", "|", at, at + 1), Token("operator", "|", at + 1, at + 2))
             return not self.bars or self.bars[-1] != self.token.text
         if self.token.kind == "command":
-            return not self.token.text.startswith((r"\end", r"\rfloor", r"\rceil"))
+            closing = (r"\end", r"\rfloor", r"\rceil", r"\choose")
+            return not self.token.text.startswith(closing)
         return self.sees("(", "[", "{", "√", "∂")
 
     def after_operand(self, last: Node | None = None) -> None:

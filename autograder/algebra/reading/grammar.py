@@ -13,6 +13,7 @@ import itertools
 from collections.abc import Collection, Container
 
 from autograder.algebra.reading.latex import Reader
+from autograder.algebra.reading.layout import without_environments
 from autograder.algebra.reading.lexer import Token, is_latex, tokenize
 from autograder.algebra.reading.signs import WORDS
 from autograder.algebra.reading.tree import Node
@@ -45,6 +46,7 @@ def read_tree(
         Whether to read LaTeX, even where nothing in the text says so.
     """
     latex = latex or is_latex(str(text))
+    text = without_environments(text) if isinstance(text, str) else text
     tokens = tokenize(text, words=words, functions=functions, split=implicit, latex=latex)
     if "lam" in words and "lambda" not in words:  # Python keeps that word: it is no name there
         tokens = [t._replace(text="lam") if t.text == "lambda" else t for t in tokens]

@@ -22,6 +22,8 @@ class Reader(Operands):
                 return self.fraction(token)
             case r"\binom":
                 return call("binomial", token, self.argument(), self.argument())
+            case r"\begin{cases}":
+                return self.cases(token)
             case r"\sqrt":
                 return self.root(token)
             case r"\boxed":
@@ -55,6 +57,10 @@ class Reader(Operands):
             text, at = self.token.text, self.token.position
             if text.isdigit():
                 self.put(Token("number", text[0], at), Token("number", text[1:], at + 1))
+        if self.token.kind == "name" and self.latex and self.token.text not in self.words:
+            text, at = self.token.text, self.token.position
+            if text[0].isalpha() and text[1:].isdigit():  # \frac n2
+                self.put(Token("name", text[0], at, at + 1), Token("number", text[1:], at + 1))
         if self.token.kind in ("number", "name"):
             token = self.next()
             return Node(token.kind, token)
@@ -89,15 +95,6 @@ class Reader(Operands):
         variable = self.tokens[min(below + 2, len(self.tokens) - 1)]
         begins = after.kind in ("name", "command") or after.text in ("}", "^", "(")
         return begins and signs == ["{", "d"] and variable.kind == "name"
-
-    def closing(self, at: int) -> int:
-        """Return where the brace that opens at `at` is closed, or the end."""
-        depth = 0
-        for place in range(at, len(self.tokens)):
-            depth += {"{": 1, "}": -1}.get(self.tokens[place].text, 0)
-            if depth == 0:
-                return place
-        return len(self.tokens) - 1
 
     def write_partials(self) -> None:
         """Put ∂ in the place of each d of a derivative."""
@@ -150,15 +147,44 @@ class Reader(Operands):
         if plain and self.sees("^"):
             stop = self.script("^", token, name)
             index, first = under.children
-            return call(name, token, self.product(), index, first, stop)
+            body, factors = self.summed(index, token)
+            return self.before(call(name, token, body, index, first, stop), factors)
         if under.kind == "relation" and not (under.marks == ("!=",) and len(under.children) == 2):
             self.fail(f"write the range: {_RANGE[name]}", token)
-        body = self.product()
+        index = under.children[0] if under.kind == "relation" else under
+        body, factors = self.summed(index, token)
         if under.kind == "relation":
-            return call(name, token, body, *under.children)._replace(marks=under.marks)
+            body = call(name, token, body, *under.children)._replace(marks=under.marks)
+            return self.before(body, factors)
         for index in reversed(under.children if under.kind == "tuple" else (under,)):
             body = call(name, token, body, index)
-        return body
+        return self.before(body, factors)
+
+    def summed(self, index: Node, token: Token) -> tuple[Node, Node | None]:
+        """Read what is summed, and the factors behind it that are sums of their own.
+
+        Σ_i x_i Σ_j y_j is a product of two sums: nothing from the second sign on has an i.  In
+        Π_i x_i Σ_j y_j it matters whether the sum is in every factor.
+        """
+        body = self.product()
+        if body.kind != "chain" or set(body.marks) - {"*", "/"}:
+            return body, None
+        factors, marks = body.children, body.marks
+        first = next((at for at, factor in enumerate(factors) if at and _is_big(factor)), None)
+        if first is None or any(shares_a_name(factor, index) for factor in factors[first:]):
+            return body, None
+        if BIG_OPERATORS[token.text] == "Product":
+            self.fail("it is unclear where this product ends: put brackets around it", token)
+        inner = body._replace(children=factors[:first], marks=marks[: first - 1])
+        one = Node("number", Token("number", "1", index.token.position))
+        behind = body._replace(children=(one, *factors[first:]), marks=marks[first - 1 :])
+        return inner if first > 1 else factors[0], behind
+
+    def before(self, whole: Node, factors: Node | None) -> Node:
+        """Return a sum times the factors behind it."""
+        if factors is None:
+            return whole
+        return factors._replace(children=(whole, *factors.children[1:]))
 
     def extremum(self, token: Token) -> Node:
         """Read the largest or smallest of what an index runs through.
@@ -221,6 +247,33 @@ class Reader(Operands):
         )
         return Node("towards", token, children)
 
+    def cases(self, token: Token) -> Node:
+        """Read values and when they hold: ``x & x > 0``, and in the end ``0 & otherwise``."""
+        self.enter(token)
+        children: list[Node] = []
+        while not self.sees(r"\end{cases}"):
+            children.append(self.sum())
+            while self.sees(",", "&") or self.token.text in _IF:
+                self.next()
+            if self.token.text not in _ELSE:
+                children.append(self.statement())
+            else:
+                self.next()
+                if self.sees("\\\\"):
+                    self.next()
+                if not self.sees(r"\end{cases}"):
+                    self.fail("nothing comes after what holds otherwise")
+                break
+            if self.sees(",", ";"):
+                self.next()
+            if self.sees("\\\\"):
+                self.next()
+            elif not self.sees(r"\end{cases}"):
+                self.fail("expected '&', '\\\\' or the end of the cases")
+        self.next()
+        self.leave(token)
+        return call("cases", token, *children)
+
     def matrix(self, token: Token) -> Node:
         """Read the rows of a matrix."""
         self.enter(token)
@@ -254,6 +307,15 @@ class Reader(Operands):
         return call("floor" if "floor" in token.text else "ceiling", token, inner)
 
 
+def _is_big(node: Node) -> bool:
+    """Whether this is a sum or a product, perhaps the first of several."""
+    while node.kind == "group" or (node.kind == "chain" and not set(node.marks) & {"+", "-"}):
+        node = node.children[0]
+    return node.kind == "call" and node.token.text in ("Sum", "Product")
+
+
+_IF = ("if", "for", "when", "falls")
+_ELSE = ("otherwise", "else", "sonst")
 _RANGE = {
     "Sum": r"\sum_{k=1}^{n} or sum(term, k, 1, n)",
     "Product": r"\prod_{k=1}^{n} or product(term, k, 1, n)",

@@ -8,23 +8,32 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 
-_LINES = "align|alignat|aligned|displaymath|eqnarray|equation|flalign|gather|gathered|math|multline|split"
-_MARK = re.compile(
-    rf"\\(?P<end>begin|end)\s*\{{(?P<name>[A-Za-z]+)\*?\}}(?:\[[a-z]\])?|\\\\(?:\[[^\]]*\])?|(?<!\\)&"
-)
-_LAYOUT_ONLY = frozenset(_LINES.split("|"))
+from autograder.algebra.reading.signs import LETTERS
 
-_FONT = r"\\[A-Za-z]+\s*\{\\?[A-Za-z0-9 ]+\}"
+_LAYOUT_ONLY = (
+    *("align", "alignat", "aligned", "displaymath", "eqnarray", "equation", "flalign"),
+    *("gather", "gathered", "math", "multline", "split"),
+)
+_LAYOUT_MARK = re.compile(
+    r"\\(?P<end>begin|end)\s*\{(?P<name>[A-Za-z]+)\*?\}(?:\[[a-z]\])?"
+    r"|\\\\(?:\[[^\]]*\])?|(?<!\\)&"
+)
+_CONSTANT = ("e", "pi", "π", "ℯ")
+
+_FONT_AND_NAME = r"\\[A-Za-z]+\s*\{\\?[A-Za-z0-9 ]+\}"
 _ARGUMENTS = r"(?:\s*(?:\\(?:left|big|Big))?\s*[(\[][^=()\[\]]*(?:\\(?:right|big|Big))?\s*[)\]])?"
-_INDEX = r"(?:\s*_(?:\{[^{}=]*\}|\\?[A-Za-z]+|[A-Za-z0-9]))?"
-_NAMED = rf"(?:{_FONT}|\\?[^\W\d_]+[0-9₀-₉ᵢⱼₖₙ]*){_INDEX}(?:['′*]|\^\{{?(?:\\prime|\*|\\star|\\ast)+\}}?)*"
-_D = r"(?:d|∂|\\partial|\\mathrm\{d\}|\\operatorname\{d\})"
-_BY = rf"{_D}\s*{_NAMED}"
+_SUBSCRIPT = r"(?:\s*_(?:\{[^{}=]*\}|\\?[A-Za-z]+|[A-Za-z0-9]))?"
+_PRIMES = r"(?:['′*]|\^\{?(?:\\prime|\*|\\star|\\ast)+\}?)*"
+_NAMED = rf"(?:{_FONT_AND_NAME}|\\?[^\W\d_]+[0-9₀-₉ᵢⱼₖₙ]*){_SUBSCRIPT}{_PRIMES}"
+_UPRIGHT_D = r"(?:d|∂|\\partial|\\mathrm\{d\}|\\operatorname\{d\})"
+_BY = rf"{_UPRIGHT_D}\s*{_NAMED}"
+_REST = r"[^{}=]*(?:\{[^{}=]*\})?\s*\}"  # of what stands above or below the line of a fraction
 _LABEL = re.compile(
     rf"""\s*(?:(?P<name>{_NAMED}){_ARGUMENTS}
-    | \\[dt]?frac\s*\{{\s*{_D}(?:\^2)?[^{{}}=]*(?:\{{[^{{}}=]*\}})?\s*\}}\s*\{{\s*{_BY}[^{{}}=]*(?:\{{[^{{}}=]*\}})?\s*\}}
-    | {_D}\s*{_NAMED}\s*/\s*{_BY}
-    | \\?[|‖]\|?[^=|‖]*\\?[|‖]\|?)\s*&?\s*(?::=|={{1,2}}|\\coloneqq|\\equiv)(?!=)\s*&?""",
+    | \\[dt]?frac\s*\{{\s*{_UPRIGHT_D}(?:\^2)?{_REST}\s*\{{\s*{_BY}{_REST}
+    | {_UPRIGHT_D}\s*{_NAMED}\s*/\s*{_BY}
+    | \\?[|‖]\|?[^=|‖]*\\?[|‖]\|?)
+    \s*&?\s*(?::=|={{1,2}}|\\coloneqq|\\equiv)(?!=)\s*&?""",
     re.VERBOSE,
 )
 
@@ -40,7 +49,7 @@ def without_environments(text: str) -> str:
     if "\\begin" not in text:
         return text
     signs, inside = list(text), []
-    for mark in _MARK.finditer(text):
+    for mark in _LAYOUT_MARK.finditer(text):
         name = mark["name"]
         if mark["end"] == "begin":
             inside.append(name)
@@ -52,28 +61,28 @@ def without_environments(text: str) -> str:
     return "".join(signs)
 
 
-def without_label(text: str, declared: Container[str]) -> str:
+def without_label(text: str, declared: Container[str], *, names_only: bool = False) -> str:
     """Return a text of the same length without ``H(p) =`` before it, which names the answer.
 
-    What is ``declared``, without underscores, is no such name: ``x = 2`` is an equation.
+    What is ``declared``, without underscores, is no such name: ``x = 2`` is an equation.  With
+    ``names_only``, neither is a derivative nor a norm.
 
     >>> without_label("H(p) = 2*p", {"p"}).strip(), without_label("p = 2", {"p"})
     ('2*p', 'p = 2')
     """
-    begin = 0
+    opening = re.match(r"\s*(?:\$\$?|\\[(\[])?", text)
+    start = begin = opening.end() if opening else 0
     while (found := _LABEL.match(text, begin)) and found.end() < len(text):
-        if found["name"] and _plain_label(found["name"]) in declared:
+        name = found["name"]
+        if (name is None and names_only) or (name and _is_known(name, declared)):
             break
         begin = found.end()
-    opening = re.match(r"\s*(?:\$\$?|\\[(\[])?", text)
-    kept = opening.end() if opening and not begin else 0
-    if not begin and kept and (found := _LABEL.match(text, kept)):
-        inner = without_label(text[kept:], declared)
-        return text[:kept] + inner
-    return " " * begin + text[begin:]
+    return text[:start] + " " * (begin - start) + text[begin:]
 
 
-def _plain_label(name: str) -> str:
-    """Return a name as it is declared, without fonts, braces and underscores."""
-    bare = re.sub(r"\\[A-Za-z]+\s*(?=\{)", "", name)
-    return re.sub(r"[\\{}_\s]", "", bare)
+def _is_known(name: str, declared: Container[str]) -> bool:
+    """Whether a name, or the letter that carries its index, is declared or a constant."""
+    bare = re.sub(r"\\[A-Za-z]+\s*(?=\{)", "", name).translate(LETTERS)
+    letter = re.sub(r"[\\{}\s'*]", "", bare.partition("_")[0])
+    whole = re.sub(r"[\\{}_\s,'*]", "", bare)
+    return any(word in _CONSTANT or word in declared for word in (whole, letter))

@@ -19,9 +19,9 @@ _FONTS = (
     r"\\(?:mathrm|mathbf|mathit|mathcal|mathsf|mathbb|boldsymbol|bm|text|textrm|textbf|operatorname"
     rf"|{'|'.join(signs.ACCENTS)})"
 )
-_WORD = rf"{_FONTS}(?![A-Za-z])\s*(?:\{{\\?[A-Za-z0-9\ ]+\}}|[A-Za-z]|\\[A-Za-z]+)"
+_WORD = rf"{_FONTS}(?![A-Za-z])\s*(?:\{{\\?[A-Za-z0-9\ ]+\}}|[A-Za-z1]|\\[A-Za-z]+)"
 _FONT = re.compile(
-    r"\\(?P<font>[A-Za-z]+)\s*(?:\{(?P<braced>[^}]*)\}|(?P<bare>(?<=\s)[A-Za-z]|\\[A-Za-z]+))"
+    r"\\(?P<font>[A-Za-z]+)\s*(?:\{(?P<braced>[^}]*)\}|(?P<bare>(?<=\s)[A-Za-z1]|\\[A-Za-z]+))"
 )
 _MARK = f"[{''.join(MARKS)}]"
 _LOW = f"[{''.join(LOWERED)}₀-₉]"
@@ -33,8 +33,9 @@ _COMMON = rf"""(?P<space>\s+|\\[,;:!\ ]|~)
         (?:[eE][+-]?[0-9]+)?)
     | (?P<fraction>[{"".join(FRACTIONS)}])
     | (?P<superscript>⁻ᵀ|[{"".join(RAISED)}]+)
-    | (?P<operator>\*\*|<=|>=|!=|==|:=|->|\|\||\.T\b|[-+*/^(){{}}\[\],=<>!|&;:_@%°]
-        |[−–×·⋅∘÷（）≤≥≠≈‖ᵀ√∂→])
+    | (?P<operator>\*\*|//|<=|>=|!=|==|:=|->|\|\||\.T\b|[-+*/^(){{}}\[\],=<>!|&;:_@%°]
+        |[−–×·⋅∗∘÷⁄∕（）≤≥≠≈‖∥∣ᵀ√∂→])
+    | (?P<indicator>[𝟙𝟏𝕀𝔼𝕍])
     | (?P<rounding>[⌊⌋⌈⌉])
     | (?P<constant>[∞∅])"""
 # np.exp(x) is exp(x), whatever the module is called.
@@ -173,6 +174,8 @@ class _Scanner:
                 return [Token("number", FRACTIONS[word], at, end)]
             case "superscript":
                 return self.raised(word, at)
+            case "indicator":
+                return [Token("name", self.struck(word), at, end)]
             case "constant":
                 return [Token("name", signs.WRITTEN[word], at, end)]
             case "rounding":
@@ -267,9 +270,15 @@ class _Scanner:
         match = _FONT.match(word)
         assert match is not None
         inner = "".join((match["braced"] or match["bare"]).replace("\\", "").split())
-        if match["font"] == "mathbb" and inner not in self.words:
-            inner = signs.DOUBLE_STRUCK.get(inner, inner)
+        struck = match["font"] == "mathbb" or inner == "1"
+        if struck and inner not in self.words:
+            inner = self.struck(signs.DOUBLE_STRUCK.get(inner, inner))
         return self.with_index(word, at, inner + signs.ACCENTS.get(match["font"], ""), match.end())
+
+    def struck(self, sign: str) -> str:
+        """Return what a blackboard letter is called: 𝔼 is the expectation, where there is one."""
+        called = signs.STRUCK_FUNCTIONS.get(sign, sign)
+        return called if called in self.functions else sign
 
     def command(self, word: str, at: int) -> list[Token]:
         """Tokens of what begins with a backslash."""
@@ -289,7 +298,9 @@ class _Scanner:
 
 def _is_formula(index: str) -> bool:
     """Whether an index is computed, as in ``z_{k+1}``."""
-    return index.startswith("_{") and bool(re.search(r"[-+*/()^−·]", re.sub(_FONTS, "", index)))
+    return index.startswith("_{") and bool(
+        re.search(r"[-+*/()^−·=≠]|!=|\\neq?(?![a-z])", re.sub(_FONTS, "", index))
+    )
 
 
 def _lowered(word: str) -> str:
@@ -303,7 +314,8 @@ def _lowered(word: str) -> str:
 
 def _plain_index(index: str) -> str:
     r"""``_{ij}``, ``_{i,j}``, ``_\text{max}`` without braces, commas and commands."""
-    index = re.sub(_FONTS, "", _lowered(index)).translate(signs.LETTERS)
+    index = re.sub(r"\\ell(?![A-Za-z])", "l", re.sub(_FONTS, "", _lowered(index)))
+    index = index.translate(signs.LETTERS)
     return re.sub(r"[{}\\,\s]", "", index)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
 
 from autograder.algebra.reading.errors import ParseError
+from autograder.algebra.reading.layout import without_environments, without_label
 from autograder.algebra.reading.lexer import without_dollars
 
 _RELATION = re.compile(r"\s*&?\s*(<=|≤|\\leq?(?:slant)?(?![A-Za-z])|==?)\s*&?\s*")
@@ -14,7 +16,6 @@ _ARROW = re.compile(
 )
 _OTHER_RELATION = re.compile(r"\s*&?\s*(>=?|≥|\\geq?(?:slant)?(?![A-Za-z])|<(?![=>]))")
 _ORNAMENT = re.compile(r"(?:\s|\\\\|(?<=\s)[.,;]|(?<=[)\]}\w])[.,;])*\Z")
-_ENVIRONMENT = re.compile(r"\\(?:begin|end)\{(?:align|aligned|gather|gathered|equation|split)\*?\}")
 _OPENS, _CLOSES = "([{", ")]}"
 
 
@@ -32,8 +33,10 @@ class WrittenLine(NamedTuple):
     reason: str
 
 
-def take_apart(text: str) -> WrittenLine:
+def take_apart(text: str, declared: Collection[str] | None = None) -> WrittenLine:
     r"""Return the formulas of a line and the reason behind it; an arrow may stand in front.
+
+    What stands before the first = and is not `declared`, ``H(p) =``, is left out.
 
     >>> sides, reason = take_apart("&= p_1 = 1/2 \\\\  # why")
     >>> [(side.relation, side.text) for side in sides], reason
@@ -45,8 +48,10 @@ def take_apart(text: str) -> WrittenLine:
         If it begins with a relation that no derivation has.
     """
     formula, _, reason = text.partition("#")
-    formula = _ENVIRONMENT.sub(lambda found: " " * len(found[0]), formula)
+    formula = without_environments(formula)
     formula = _ARROW.sub(lambda found: " " * len(found[0]), formula)
+    if declared is not None:
+        formula = without_label(formula, declared, names_only=True)
     if other := _OTHER_RELATION.match(formula):
         raise ParseError("a line begins with = or <=, or without either", text, other.start(1))
     end = _ORNAMENT.search(formula)
@@ -69,3 +74,9 @@ def take_apart(text: str) -> WrittenLine:
 def _add(sides: list[Side], relation: str, formula: str, begin: int, stop: int) -> None:
     if formula[begin:stop].strip():
         sides.append(Side(relation, " " * begin + formula[begin:stop].rstrip()))
+
+
+def declared_names(known: Mapping[str, Any]) -> frozenset[str]:
+    """Return the names that a notebook's hint about lines declares, without underscores."""
+    words = [*known.get("names", ()), *known.get("indexed", ()), *known.get("functions", ())]
+    return frozenset(word.replace("_", "") for word in words)

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from autograder.algebra.reading.cursor import OPERAND
+from autograder.algebra.reading.differentials import Differentials
 from autograder.algebra.reading.lexer import Token
-from autograder.algebra.reading.operators import Operators
-from autograder.algebra.reading.signs import BIG_OPERATORS, EXPECTATION, WORDS, is_greek
-from autograder.algebra.reading.tree import Node, call
+from autograder.algebra.reading.operators import RELATIONS
+from autograder.algebra.reading.signs import (
+    BIG_OPERATORS,
+    EXPECTATION,
+    INDICATORS,
+    WORDS,
+    is_greek,
+)
+from autograder.algebra.reading.tree import Node, between_indices, call, indicator
 
 _CLOSING = {"(": ")", "[": "]", "{": "}", r"\{": r"\}"}
 _TRIGONOMETRIC = ("sin", "cos", "tan")
@@ -15,10 +22,11 @@ _LOGARITHMS = ("log", "ln", "log2", "log10")
 _HYPERBOLIC = ("sinh", "cosh", "tanh", "sech", "csch", "coth")
 _BARE = (*_TRIGONOMETRIC, "sec", "csc", "cot", *_HYPERBOLIC, "exp", *_LOGARITHMS)
 _SQUARE = ("E", "Var")  # written E[X] as well
+_POWERS = ("pow", "power")
 _INVERSES = ("arcsin", "arccos", "arctan")
 
 
-class Operands(Operators):
+class Operands(Differentials):
     """Read what stands between operators."""
 
     def command(self) -> Node:
@@ -41,7 +49,8 @@ class Operands(Operators):
         """Read an operand."""
         token = self.token
         if token.kind == "number":
-            return Node("number", self.next())
+            number = Node("number", self.next())
+            return (token.text == "1" and self.indicated(token)) or number
         if token.kind == "name":
             return self.name()
         if token.kind == "command":
@@ -67,6 +76,8 @@ class Operands(Operators):
         opened = self.next()
         self.enter(opened)
         inner = self.statement()
+        if self.sees(r"\choose"):
+            inner = call("binomial", self.next(), inner, self.statement())
         self.close("}", opened)
         self.leave(opened)
         return inner
@@ -111,6 +122,9 @@ class Operands(Operators):
         if self.sees(_CLOSING[opened.text]) and opened.text == "(":
             self.fail(OPERAND)
         items, _ = self.items((_CLOSING[opened.text],), opened)
+        may_be = len(items) == 1 and (opened.text == "[" or between_indices(items[0]))
+        if may_be and (found := indicator(opened, items[0])):
+            return found
         if opened.text == "[":
             if self.latex and len(items) == 1:
                 return Node("group", opened, tuple(items))
@@ -120,11 +134,17 @@ class Operands(Operators):
     def name(self) -> Node:
         """Read a name, with its index or with the arguments of a call."""
         token = self.next()
-        known = token.text in self.functions and token.text.replace("_", "") not in self.words
+        known = token.text in self.functions or (token.text in _POWERS and self.sees("("))
+        known = known and token.text.replace("_", "") not in self.words
+        may_be = token.text in INDICATORS and not known and token.text not in self.words
+        if may_be and (found := self.indicated(token)):
+            return found
         square = token.text in _SQUARE or token.text.startswith(EXPECTATION)
         if known and square and self.sees("["):
             items, _ = self.items(("]",), self.next())
             return Node("call", token, tuple(items))
+        if known and self.latex and token.text in _SQUARE and not self.sees("(", "⟦", "{"):
+            return self.mean(token)
         if self.sees("⟦", "[") and token.text not in _BARE and self.is_index(token):
             return self.indexed(token)
         if known and token.text in ("max", "min") and self.sees("_"):
@@ -140,14 +160,49 @@ class Operands(Operators):
             return self.bare_call(token)
         return Node("name", token)
 
+    def indicated(self, one: Token) -> Node | None:
+        """Read ``[i = j]``, ``_{i=j}`` or the like behind a 1 (or 𝟙), None where none follows."""
+        start, token = self.at, self.token
+        if self.sees("_"):
+            self.next()
+        adjacent = token.position == one.end or self.latex
+        if not adjacent or not self.sees("[", "(", "{", r"\{", "⟦"):
+            self.at, self.token = start, token
+            return None
+        closing = self.closing(self.at)
+        inside = {t.text for t in self.tokens[self.at : closing]}
+        if inside.isdisjoint(RELATIONS):
+            self.at, self.token = start, token
+            return None
+        opened = self.next()
+        inner = self.next() if self.sees(r"\{") else None  # \mathbb{1}_{\{i=j\}}
+        closing_signs = _CLOSING | {"⟦": "⟧"}
+        items, _ = self.items((closing_signs[(inner or opened).text],), inner or opened)
+        if inner:
+            self.close(closing_signs[opened.text], opened)
+        if len(items) != 1 or (found := indicator(one, items[0])) is None:
+            self.fail("write 1 where two indices are the same as [i = j], or delta(i, j)", one)
+        return found
+
     def applied(self, name: Token) -> Node:
-        """Read the arguments of a call."""
+        """Read the arguments of a call; ``pow(a, b)`` is a power."""
         opened = self.next()
         closing = _CLOSING[opened.text]
         if self.sees(closing):
             self.fail(OPERAND)
         items, _ = self.items((closing,), opened)
+        if name.text in _POWERS and len(items) == 2:
+            return Node("power", name, tuple(items))
         return Node("call", name, tuple(items))
+
+    def mean(self, token: Token) -> Node:
+        r"""Read ``\\mathbb{E} e^{wz}``: of one operand it is clear what E is taken of."""
+        if not self.starts_operand():
+            self.fail(f"{token.text} needs brackets: {token.text}[…]", token)
+        inner = self.power()
+        if self.starts_operand():
+            self.fail(f"it is unclear what {token.text} is taken of: write {token.text}[…]", token)
+        return Node("call", token, (inner,))
 
     def is_open_call(self, name: Token) -> bool:
         r"""Whether a name that nobody declared is a function in LaTeX: ``\operatorname{Var}(X)``.
@@ -180,6 +235,10 @@ class Operands(Operators):
         items, _ = self.items(("]" if opened.text == "[" else "⟧",), opened)
         if not items:
             self.fail(OPERAND, opened)
+        if name.text == "delta" and len(items) == 1 and items[0].kind == "relation":
+            return indicator(name, items[0]) or Node("indexed", name, tuple(items))
+        if len(items) == 1 and (found := indicator(opened, items[0])):  # p_i[i = j] is a product
+            return self.times([Node("name", name), found])
         return Node("indexed", name, tuple(items))
 
     def is_call(self, token: Token, known: bool) -> bool:
@@ -231,48 +290,6 @@ class Operands(Operators):
         if len(factors) == 1:
             return factors[0]
         return Node("chain", factors[0].token, tuple(factors), ("*",) * (len(factors) - 1))
-
-    def derivative(self) -> Node:
-        """Read ``∂f/∂x``, ``∂²f/∂x∂y`` and ``∂/∂x f``."""
-        token = self.next()
-        times = self.order()
-        inner = None if self.sees("/") else self.postfix()
-        return self.by(token, times, inner)
-
-    def by(self, token: Token, times: int, inner: Node | None) -> Node:
-        """Read the lower half of a derivative, ``/∂x∂y``, and what it is applied to."""
-        if not self.sees("/"):
-            self.fail("expected '/': write a derivative as ∂f/∂x or diff(f, x)")
-        self.next()
-        variables = self.variables()
-        if times != len(variables):
-            self.fail("this is not how often it is differentiated", token)
-        return call("diff", token, inner or self.power(), *variables)
-
-    def variables(self) -> list[Node]:
-        """Read ``∂x∂y`` or ``∂x²``."""
-        variables: list[Node] = []
-        if not self.sees("∂"):
-            self.fail("expected ∂ and a variable: write a derivative as ∂f/∂x or diff(f, x)")
-        while self.sees("∂"):
-            self.next()
-            if self.token.kind != "name":
-                self.fail("expected the variable to differentiate by")
-            variable = Node("name", self.next())
-            variables += [variable] * self.order()
-        return variables
-
-    def order(self) -> int:
-        """Read how often to differentiate."""
-        if not self.sees("^"):
-            return 1
-        self.next()
-        exponent = self.exponent()
-        while exponent.kind == "group":
-            exponent = exponent.children[0]
-        if exponent.token.text not in ("1", "2", "3"):
-            self.fail("expected how often to differentiate, at most 3 times", exponent.token)
-        return int(exponent.token.text)
 
 
 def _is_minus_one(node: Node) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.algebra.reading.cursor import Cursor
 from autograder.algebra.reading.lexer import Token
-from autograder.algebra.reading.tree import Node
+from autograder.algebra.reading.tree import Node, call, is_delta_with_one_index, kronecker
 
 RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "≈")
 _POSTFIX = {"!": "factorial", "ᵀ": "transpose", "%": "percent", "°": "degrees"}
@@ -60,6 +60,9 @@ class Operators(Cursor):
         while True:
             if self.sees("*", "/", "∘"):
                 marks.append(self.next().text)
+            elif self.sees("//"):
+                children, marks = [self.rounded_quotient(children, marks)], []
+                continue
             elif self.starts_operand():
                 self.after_operand(children[-1])
                 marks.append("*")
@@ -67,6 +70,12 @@ class Operators(Cursor):
                 break
             children.append(self.signed())
         return Node("chain", token, tuple(children), tuple(marks)) if marks else children[0]
+
+    def rounded_quotient(self, children: list[Node], marks: list[str]) -> Node:
+        """Read ``// b`` behind factors: what comes before is divided and rounded down."""
+        token = self.next()
+        whole = Node("chain", token, (*children, self.signed()), (*marks, "/"))
+        return call("floor", token, whole)
 
     def signed(self) -> Node:
         """Read a power, perhaps with signs before it."""
@@ -89,6 +98,9 @@ class Operators(Cursor):
         self.enter()
         exponent = self.exponent()
         self.leave()
+        if is_delta_with_one_index(base) and exponent.kind in ("name", "number"):
+            below = Node("name", base.token._replace(text=base.token.text.removeprefix("delta_")))
+            return kronecker(base.token, below, exponent)
         return self.postfix(self.raised(base, token, exponent))
 
     def degrees(self, base: Node) -> Node | None:

@@ -14,8 +14,9 @@ from typing import Any
 
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.grammar import read_tree
+from autograder.algebra.reading.layout import without_label
 from autograder.algebra.reading.lexer import MODULE
-from autograder.algebra.reading.lines import take_apart
+from autograder.algebra.reading.lines import declared_names, take_apart
 
 #: Operators by how strongly they bind, and how they are written.
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
@@ -66,6 +67,8 @@ def look(
     known = {name.replace("_", ""): name for name in names}
     called = frozenset(calls).difference(known).union(functions)
     words = frozenset(known).difference(functions)
+    if isinstance(text, str):
+        text = without_label(text, frozenset(known))
     tree = read_tree(text, implicit=implicit, functions=called, words=words, latex=latex)
     _check_names(tree, str(text), known, frozenset(constants), called, frozenset(indexed))
     module = re.search(rf"\b{MODULE}", str(text))
@@ -88,7 +91,8 @@ def look_line(text: str, names: Collection[str], *, equations: bool = False, **k
     >>> look_line("= 2 x  # algebra", ["x"], calls=[], constants=[])
     '2·x  (reason: algebra)'
     """
-    written = take_apart(text)
+    declared = None if equations else declared_names({"names": names, **known})
+    written = take_apart(text, declared)
     if not written.sides:
         raise ParseError("there is no formula", text)
     if equations and (len(written.sides) < 2 or any(s.relation != "=" for s in written.sides)):
@@ -139,6 +143,8 @@ def _check_names(
         word = node.token.text
         if node.kind != "name" or word in constants | bound or word.replace("_", "") in known:
             continue
+        if word.startswith("delta_") and word[:-3:-1] in (k[5:] for k in known if len(k) == 7):
+            continue  # δ_ji is δ_ij
         if "_" in word and _base(word) in bases and bound:  # p_k, where k runs
             continue
         if "_" in word and word.partition("_")[0] in indexed:

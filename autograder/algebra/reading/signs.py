@@ -20,7 +20,8 @@ _MARKED = {letter: name for letter, name in _MARKED.items() if len(letter) == 1}
 _DIGITS = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
 LETTERS = str.maketrans(GREEK | _MARKED | MARKS | _DIGITS | {"′": "'", "ℯ": "e"})
 LETTER = "A-Za-zℯ" + "".join(GREEK) + "".join(_MARKED)
-RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱʲᵏᵐˢᵗˣʸᶻ", "0123456789+-nijkmstxyz", strict=True))
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ᐟᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"
+RAISED = dict(zip(_RAISED, "0123456789+-()/abcdefghijklmnoprstuvwxyz", strict=True))
 LOWERED = dict(zip("ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", "aehijklmnoprstuvx", strict=True))
 FRACTIONS = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅛": "1/8"}
 
@@ -46,6 +47,11 @@ WRITTEN = {
     "⋅": "*",
     "@": "*",
     "÷": "/",
+    "⁄": "/",
+    "∕": "/",
+    "∗": "*",
+    "∣": "|",
+    "∥": "‖",
     "（": "(",
     "）": ")",
     "==": "=",
@@ -72,10 +78,13 @@ DOUBLE_STRUCK = {
         if (sign := _sign(f"{name} {letter}"))
     )
     for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-}
+} | {"1": "𝟙"}
 EXPECTATION = DOUBLE_STRUCK["E"]
+STRUCK_FUNCTIONS = {EXPECTATION: "E", DOUBLE_STRUCK["V"]: "Var"}
 # What stands under these says where they begin and end.
 BIG_OPERATORS = {r"\sum": "Sum", r"\prod": "Product", r"\lim": "Limit"}
+# 1 where what stands behind them holds, and 0 elsewhere.
+INDICATORS = frozenset({"1", "𝟙", "𝟏", "𝕀", "I"})
 BIG = {"Σ": r"\sum", "∑": r"\sum", "∏": r"\prod", "lim": r"\lim"}
 
 COMMANDS = {
@@ -117,6 +126,7 @@ COMMANDS = {
     r"\rightarrow": "→",
     r"\colon": ":",
     r"\partial": "∂",
+    r"\ast": "*",
 }
 NAMED = {
     r"\infty": "oo",

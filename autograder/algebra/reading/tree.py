@@ -37,6 +37,64 @@ def call(name: str, token: Token, *arguments: Node) -> Node:
     return Node("call", Token("name", name, token.position), arguments)
 
 
+def kronecker(token: Token, one: Node, other: Node) -> Node:
+    """Return what is 1 where two indices are the same and 0 elsewhere, as δ_{ij} is read."""
+    if all(_is_letter_or_number(index) for index in (one, other)):
+        name = f"delta_{one.token.text}{other.token.text}"
+        return Node("name", Token("name", name, token.position, token.end))
+    delta = Token("name", "delta", token.position, token.end)
+    return Node("indexed", delta, (one, other))
+
+
+def indicator(token: Token, relation: Node) -> Node | None:
+    """Return what is 1 where ``i = j`` (or ``i ≠ j``) holds, None for other statements."""
+    if relation.kind != "relation" or relation.marks not in (("=",), ("!=",)):
+        return None
+    delta = kronecker(token, *relation.children)
+    if relation.marks == ("=",):
+        return delta
+    one = Node("number", Token("number", "1", token.position, token.end))
+    return Node("group", token, (Node("chain", token, (one, delta), ("-",)),))
+
+
+def between_indices(node: Node) -> bool:
+    """Whether this says that two running letters are the same: ``i == j``."""
+    return node.kind == "relation" and all(
+        child.kind == "name" and child.token.text in tuple("ijklm") for child in node.children
+    )
+
+
+def is_delta_with_one_index(node: Node) -> bool:
+    """Whether this is δ_i, which stands before a second index: δ_i^j."""
+    return node.kind == "name" and re.fullmatch(r"delta_[A-Za-z0-9]", node.token.text) is not None
+
+
+def _is_letter_or_number(node: Node) -> bool:
+    if node.kind == "number":
+        return node.token.text.isdigit()
+    return node.kind == "name" and len(node.token.text) == 1
+
+
+def letters_of(node: Node) -> set[str]:
+    """Return the letters of names and of their indices: z, c and k of ``z_{ck}``."""
+    named = node.kind in ("name", "indexed")
+    own = re.findall(r"[^\W\d_]", node.token.text) if named else []
+    return {*own}.union(*map(letters_of, node.children))
+
+
+def with_letter(node: Node, old: str, new: str) -> Node:
+    """Return a tree with another letter for an index, wherever it stands: alone or in ``z_c``."""
+    children = tuple(with_letter(child, old, new) for child in node.children)
+    token = node.token
+    if node.kind == "name":
+        base, mark, index = token.text.partition("_")
+        if mark:
+            token = token._replace(text=f"{base}_{index.replace(old, new)}")
+        elif base == old:
+            token = token._replace(text=new)
+    return node._replace(token=token, children=children)
+
+
 def shares_a_name(one: Node, other: Node) -> bool:
     """Whether a name of one tree stands in the other, alone or as an index: j in ``v_j``.
 

@@ -1,0 +1,36 @@
+"""Bound indices of indexed lines: letters of a student's own, and one letter for two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sympy
+
+from autograder.algebra.deriving.inert import Largest, Total
+from autograder.algebra.reading.tree import Node, letters_of, with_letter
+
+BINDERS = (Total, Largest)
+
+
+def with_own_letter(
+    parts: tuple[Node, ...], letter: str, indices: Sequence[str]
+) -> tuple[Node, ...]:
+    """Return what is summed, and its index, with a declared letter that is free there."""
+    used = set().union(*map(letters_of, parts))
+    free = next((name for name in indices if name not in used), None)
+    if free is None:
+        return parts
+    return (*(with_letter(part, letter, free) for part in parts[:2]), *parts[2:])
+
+
+def apart(body: sympy.Expr, index: sympy.Symbol, indices: Sequence[str]) -> sympy.Expr:
+    """Give what is bound inside by the same index another one: sum(p_k*max(v_k, k), k)."""
+    for inner in body.atoms(*BINDERS):
+        if inner.args[1] == index:
+            taken = {symbol.name for symbol in body.free_symbols}
+            free = [name for name in indices if name not in taken]
+            if free:
+                other = sympy.Symbol(free[0], integer=True, positive=True)
+                term = inner.args[0].xreplace({index: other})
+                body = body.xreplace({inner: inner.func(term, other, *inner.args[2:])})
+    return body
