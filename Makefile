@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test engine hostile container lint docs formats generate lock audit bench mutation clean
+.PHONY: demo test engine hostile hostile-user container lint docs formats generate lock audit bench mutation clean
 
 demo: $(VENV)/ready
 	$(BIN)/autograder demo
@@ -22,6 +22,10 @@ engine: $(VENV)/ready
 # Once more where it may differ: newer Pythons, an ordinary user, tier A-.
 hostile:
 	.ci/hostile
+
+# The hostile suite as an ordinary user, under tiers A- and B, as far as this machine gives them.
+hostile-user: $(VENV)/ready
+	.ci/hostile user
 
 # The image for grader and worker, built and tried; docs/container.md.
 container: $(VENV)/ready

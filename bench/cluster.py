@@ -91,7 +91,10 @@ class Machines:
 
     def __init__(self, folder: Path, address: str, on: list[list[str]]) -> None:
         self.folder, self.host, self._on = folder, address, on
-        self.address = f"tcp://{address}:{PORT}"
+        self.address = f"tls://{address}:{PORT}"
+        self.keys = folder / "keys"
+        subprocess.run([*AUTOGRADER, "certificates", str(self.keys)], check=True)
+        self.asked = ["--scheduler", self.address, "--tls", str(self.keys)]
         self.scheduler = self._scheduler()
         self.workers = [self._worker(i) for i in range(len(on))]
 
@@ -116,10 +119,14 @@ class Machines:
 
     def _scheduler(self) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
-        return self.start([*command, "--host", self.host, "--port", str(PORT)], "scheduler")
+        command += ["--host", self.host, "--port", str(PORT), "--protocol", "tls"]
+        for option, name in (("ca-file", "ca"), ("cert", "cert"), ("key", "key")):
+            command.append(f"--tls-{option}={self.keys / name}.pem")
+        return self.start(command, "scheduler")
 
     def _worker(self, number: int) -> subprocess.Popen[bytes]:
         command = [*self._on[number], *AUTOGRADER, "worker", self.address, "--processes", "1"]
+        command += ["--tls", str(self.keys)]
         return self.start(command, f"worker{number}")
 
     def start(self, command: list[str], name: str) -> subprocess.Popen[bytes]:
@@ -205,7 +212,7 @@ def killed(origin: Path, folder: Path, machines: Machines, every: float) -> dict
     victims = ["worker", "worker", "asker", "worker", "worker", "scheduler"]
     while True:
         runs += 1
-        process = asking(root, "--scheduler", machines.address)
+        process = asking(root, *machines.asked)
         while True:
             try:
                 process.wait(every * rng.uniform(0.5, 1.5))
@@ -258,7 +265,7 @@ def side_by_side(origin: Path, folder: Path, machines: Machines, rounds: int) ->
         for name in costs:
             root = Path(shutil.copytree(origin, folder / name))
             before = _seconds(machines.scheduler.pid)
-            own = ["--scheduler", machines.address] if name == "cluster" else ["--jobs", str(cores)]
+            own = machines.asked if name == "cluster" else ["--jobs", str(cores)]
             cost = watched(root, *own)
             cost["scheduler"] = _seconds(machines.scheduler.pid) - before
             costs[name].append(cost)
@@ -311,7 +318,7 @@ def sleeping(origin: Path, folder: Path, width: int, jobs: int) -> dict[str, flo
         try:
             time.sleep(10)  # all of them are there
             before = _seconds(machines.scheduler.pid)
-            cost = watched(root, "--scheduler", machines.address)
+            cost = watched(root, *machines.asked)
             scheduler = _seconds(machines.scheduler.pid) - before
         finally:
             _kill(worker)

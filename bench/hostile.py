@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+SLOWEST = 10
 ROOT = Path(__file__).resolve().parents[1]
 SUITE = ROOT / "tests" / "hostile"
 
@@ -33,6 +34,17 @@ FAMILIES = {
     "test_a_name_inside_an_upload_names_nobody": ("uploads", "name"),
     "test_who_looks_like_another_replaces_nothing_of_hers": ("uploads", "name"),
     "test_it_earns_nothing_and_takes_little": ("answers of each kind", "what"),
+    "test_no_door_is_broken_by_it": ("texts to be parsed", "what"),
+    "test_it_is_left_and_named": ("hand-ins to the exchange", "attack"),
+    "test_a_name_that_can_t_be_read_stops_nobody_else": ("hand-ins to the exchange", "name"),
+    "test_it_is_not_said": ("questions about the machine", "query"),
+    "test_no_command_takes_what_is_no_id": ("ids and addresses", "id"),
+    "test_a_password_behind_the_question_mark_is_refused_and_never_printed": (
+        "ids and addresses",
+        "url",
+    ),
+    "test_a_raw_cell_covers_nothing": ("raw cells", "vector"),
+    "test_what_is_forged_is_no_grade": ("messages on a cluster", "what"),
 }
 #: The same where one test tries all that its module has under a name.
 TOGETHER = {
@@ -51,6 +63,7 @@ class Count:
         self.tried: dict[str, set[str]] = defaultdict(set)
         self.failed: dict[str, set[str]] = defaultdict(set)
         self.tests = self.skipped = 0
+        self.seconds: dict[str, float] = defaultdict(float)
         self.most = {"cpu_seconds": 0.0, "peak_mb": 0.0}
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
@@ -67,6 +80,7 @@ class Count:
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Count a test that has ended, or failed before it began."""
         self.skipped += report.skipped
+        self.seconds[report.nodeid.partition("hostile/")[2]] += report.duration
         family, attacks = self._what.get(report.nodeid, ("everything else", [report.nodeid]))
         for name, value in report.user_properties:  # those of a test come when it is over
             if name in self.most and family in ("submissions", "answers of each kind"):
@@ -98,6 +112,11 @@ def main() -> None:
             family: {"tried": len(tried), "gained_leaked_or_left": len(count.failed[family])}
             for family, tried in sorted(count.tried.items())
         },
+        "slowest": {
+            name: round(seconds, 1)
+            for name, seconds in sorted(count.seconds.items(), key=lambda of: -of[1])[:SLOWEST]
+        },
+        "load": [round(load, 1) for load in os.getloadavg()],
         "most_of_one": {name: round(value, 1) for name, value in count.most.items()},
     }
     print(json.dumps(found, indent=2))

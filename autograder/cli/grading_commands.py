@@ -9,6 +9,7 @@ import typer
 
 from autograder.cli.options import (
     Assignments,
+    Insecure,
     Json,
     Tls,
     Trust,
@@ -80,10 +81,11 @@ def grade(
         str | None,
         typer.Option(
             metavar="URL",
-            help="Grade on the workers of this Dask scheduler: tcp://host:port or tls://host:port.",
+            help="Grade on the workers of this Dask scheduler: tls://host:port.",
         ),
     ] = None,
     tls: Tls = None,
+    insecure: Insecure = False,
     all_courses: Annotated[
         bool,
         typer.Option(
@@ -106,13 +108,15 @@ def grade(
         raise CourseError(f"--only {only}: there is nothing but `--only gpu`")
     opener: Opener | None = None
     if scheduler is None:
-        if tls:
-            raise CourseError("--tls goes with --scheduler")
+        if tls or insecure:
+            raise CourseError(f"{'--tls' if tls else '--insecure'} goes with --scheduler")
         warm_up()  # before what takes a second to import
     elif jobs or gpu or only:
         raise CourseError("--jobs, --gpu and --only are for this machine, --scheduler for others")
     else:
-        opener = _others(scheduler, tls, trust_students)
+        opener = _others(
+            scheduler, assignments, tls=tls, insecure=insecure, trust_students=trust_students
+        )
     options: dict[str, Any] = {
         "students": student,
         "jobs": jobs,
@@ -129,13 +133,13 @@ def grade(
         raise typer.Exit(1)
 
 
-def _others(scheduler: str, tls: Path | None, trust_students: bool) -> Opener:
+def _others(scheduler: str, assignments: list[str] | None, **options: Any) -> Opener:
     """Return what opens graders on other machines, as wide as there are workers."""
     with dask():
         from autograder.course.graders.cluster import Cluster
 
     def opener(course: Course) -> Open:
-        there: Graders = Cluster(course, scheduler, tls=tls, trust_students=trust_students)
+        there: Graders = Cluster(course, scheduler, course.ids(assignments), **options)
         return lambda _width: there
 
     return opener

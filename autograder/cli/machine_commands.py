@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from autograder.cli.options import Tls, Where, dask, output, progress
+from autograder.cli.options import Insecure, Tls, Where, dask, output, progress
 
 
 def add_to(app: typer.Typer) -> None:
     """Add this group's commands."""
-    for command in (doctor, demo, worker):
+    for command in (doctor, demo, worker, certificates):
         app.command()(command)
 
 
@@ -87,13 +87,14 @@ def demo(
 
 def worker(
     scheduler: Annotated[
-        str, typer.Argument(metavar="URL", help="A Dask scheduler: tcp://host:port or tls://….")
+        str, typer.Argument(metavar="URL", help="A Dask scheduler: tls://host:port.")
     ],
     processes: Annotated[
         int | None,
         typer.Option(min=1, help="Submissions at the same time; by default one per core."),
     ] = None,
     tls: Tls = None,
+    insecure: Insecure = False,
 ) -> None:
     """Grade on this machine for whoever asks `autograder grade --scheduler URL`, until Ctrl-C.
 
@@ -105,4 +106,16 @@ def worker(
     with dask():
         from autograder.course.graders.station import serve
 
-    serve(scheduler, processes or os.cpu_count() or 1, tls)
+    serve(scheduler, processes or os.cpu_count() or 1, tls, insecure=insecure)
+
+
+def certificates(
+    folder: Annotated[Path, typer.Argument(help="Where they go; made if it isn't there.")],
+    days: Annotated[int, typer.Option(min=1, help="How long they are valid.")] = 365,
+) -> None:
+    """Make the key and certificates with which machines that grade together know each other."""
+    with dask():
+        from autograder.course.graders.tls import make_certificates
+
+    for line in make_certificates(folder, days):
+        print(line)

@@ -36,6 +36,10 @@ Tls = Annotated[
         help="For tls:// addresses: a folder with ca.pem, cert.pem and key.pem.",
     ),
 ]
+Insecure = Annotated[
+    bool,
+    typer.Option("--insecure", help="Take tcp://127.0.0.1, which nobody encrypts, for a trial."),
+]
 
 
 @contextmanager

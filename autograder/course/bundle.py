@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from autograder.course.roster import roster_file
 from autograder.course.secret import FILE as SECRET
 from autograder.course.secret import secret_of
 
+_CARRIES = re.compile(r"""carries\(\s*["'](\w+)/""")
 _EPOCH = (
     1980,
     1,
@@ -43,8 +45,8 @@ class Bundle:
     content: bytes
 
     @classmethod
-    def of(cls, course: Course) -> Bundle:
-        """Pack a course.
+    def of(cls, course: Course, assignments: Sequence[str] = ()) -> Bundle:
+        """Pack a course, with some assignments, and what these build on, or all.
 
         Raises
         ------
@@ -54,7 +56,7 @@ class Bundle:
         secret_of(course)  # made, if nothing was graded before
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
-            for path in sorted(_files(course)):
+            for path in sorted(_files(course, _with_what_they_need(course, assignments))):
                 if not path.is_relative_to(course.root):
                     raise CourseError(
                         f"{path} stands outside of {course.root}: a course that is graded on "
@@ -90,12 +92,25 @@ def digest_of(content: bytes) -> str:
     return hashlib.sha256(engine_digest() + content).hexdigest()
 
 
-def _files(course: Course) -> Iterator[Path]:
+def _with_what_they_need(course: Course, assignments: Sequence[str]) -> set[str]:
+    """Return these assignments, and those whose references theirs carry on."""
+    found: set[str] = set()
+    waiting = {*(assignments or course.titles)}
+    while waiting:
+        found.add(id := waiting.pop())
+        for path in (course.root / "reference" / id).glob("*.py"):
+            waiting |= {*_CARRIES.findall(path.read_text(encoding="utf-8"))} - found
+    return found
+
+
+def _files(course: Course, assignments: set[str]) -> Iterator[Path]:
     yield course.root / CONFIG
     yield course.root / SECRET
     if (roster := roster_file(course)).is_file():
         yield roster
     for folder in (course.root / "reference", course.folder("release")):
         for path in folder.rglob("*"):
-            if path.is_file() and path.suffix != ".pyc":
+            inside = path.relative_to(folder).parts
+            others = len(inside) > 1 and inside[0] in course.titles.keys() - assignments
+            if path.is_file() and path.suffix != ".pyc" and not others:
                 yield path

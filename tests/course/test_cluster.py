@@ -19,8 +19,9 @@ from autograder.course.classroom import grade_class
 from autograder.course.config import Course, CourseError
 from autograder.course.graders import cluster
 from autograder.course.graders.cluster import Cluster
+from autograder.course.graders.messages import SECRET
 from autograder.course.graders.serial import Serial
-from autograder.course.graders.station import SECRET
+from autograder.course.graders.tls import make_certificates
 from autograder.course.secret import FILE
 from autograder.course.simulate import simulate
 from autograder.course.submissions import submissions
@@ -91,6 +92,8 @@ def worker(folder, address, name="worker", *options, first="", **environment):
     if first:
         (folder / "first.py").write_text(PATCH + indent(first, "    "))
         environment["DASK_DISTRIBUTED__WORKER__PRELOAD"] = str(folder / "first.py")
+    if address.startswith("tcp"):
+        options = ("--insecure", *options)
     command = [*AUTOGRADER, "worker", address, "--processes", 1, *options]
     with started(folder, name, *command, **environment) as found:
         yield found
@@ -116,7 +119,12 @@ def work(course):
 def grade(course, work, address, **options):
     """Grade by a cluster, and return the records without their times."""
     return records(
-        grade_class(course, work, force=True, opened=lambda _: Cluster(course, address, **options))
+        grade_class(
+            course,
+            work,
+            force=True,
+            opened=lambda _: Cluster(course, address, insecure="tls" not in options, **options),
+        )
     )
 
 
@@ -128,9 +136,13 @@ def here(course, work):
     return records(grade_class(course, work, force=True, opened=lambda _: Serial(course)))
 
 
+def there(course, address):
+    return Cluster(course, address, insecure=True)
+
+
 def refused(course, address):
     """Return why no worker was found."""
-    with pytest.raises(CourseError) as error, Cluster(course, address):
+    with pytest.raises(CourseError) as error, Cluster(course, address, insecure=True):
         pass
     return str(error.value)
 
@@ -139,7 +151,7 @@ def test_other_machines_give_the_same_records_and_keep_nothing(course, work, add
     # Too long for the name of a socket, which a process of its own is asked for by.
     (there := tmp_path / ("there" * 20)).mkdir()
     with worker(there, address, TMPDIR=str(there)):
-        with Cluster(course, address):
+        with Cluster(course, address, insecure=True):
             assert list(there.rglob(FILE))
         assert not list(there.rglob(FILE))
         assert grade(course, work, address) == here(course, work)
@@ -151,7 +163,9 @@ def test_a_killed_worker_costs_nothing_but_time(course, work, address, tmp_path)
     first += "station.Station.grade = lambda *a: (time.sleep(1), real(*a))[1]\n"
     with worker(tmp_path / "one", address, first=first) as (one, _), worker(tmp_path, address):
         found = []
-        done = grade_class(course, work, force=True, opened=lambda _: Cluster(course, address))
+        done = grade_class(
+            course, work, force=True, opened=lambda _: Cluster(course, address, insecure=True)
+        )
         for graded in done:
             found.append(graded)
             for pid in descendants(one.pid):
@@ -168,7 +182,7 @@ def test_a_connection_that_is_lost_for_a_moment_costs_nothing_but_time(
     opened = []
 
     def open_cluster(_):
-        opened.append(Cluster(course, address))
+        opened.append(Cluster(course, address, insecure=True))
         return opened[0]
 
     with worker(tmp_path, address, first=first):
@@ -187,7 +201,9 @@ def test_a_run_that_has_lost_its_last_worker_ends_with_a_sentence(
     monkeypatch.setattr(cluster, "_UNMANNED", 3.0)
     first = "import time\nreal = station.Station.grade\n"
     first += "station.Station.grade = lambda *a: (time.sleep(1), real(*a))[1]\n"
-    done = grade_class(course, work, force=True, opened=lambda _: Cluster(course, address))
+    done = grade_class(
+        course, work, force=True, opened=lambda _: Cluster(course, address, insecure=True)
+    )
     with worker(tmp_path, address, first=first):
         next(done)
     with pytest.raises(CourseError, match="has had no worker for 3 s.*what was graded is kept"):
@@ -255,7 +271,7 @@ def test_a_scheduler_that_ends_is_said_and_the_next_run_goes_on(
     monkeypatch.setattr(cluster, "_SILENT", 2)
     monkeypatch.setattr(cluster, "_CONNECT", 3)
     with scheduler(tmp_path) as (address, process), worker(tmp_path, address):
-        done = grade_class(course, work, opened=lambda _: Cluster(course, address))
+        done = grade_class(course, work, opened=lambda _: Cluster(course, address, insecure=True))
         graded = [next(done)]
         process.kill()
         with pytest.raises(CourseError, match="is gone.*the next run goes on"):
@@ -265,19 +281,11 @@ def test_a_scheduler_that_ends_is_said_and_the_next_run_goes_on(
     assert records(again) == here(course, work)
 
 
-def certificates(folder):
-    """Make a certificate that signs itself and is its own authority."""
-    folder.mkdir()
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
-    command += ["-nodes", "-days", "2", "-subj", "/CN=course", "-keyout", "key.pem"]
-    subprocess.run([*command, "-out", "cert.pem"], cwd=folder, check=True, capture_output=True)
-    (folder / "ca.pem").write_bytes((folder / "cert.pem").read_bytes())
-    return folder
-
-
 @pytest.mark.skipif(not shutil.which("openssl"), reason="not installed: openssl")
 def test_encrypted_with_certificates_and_closed_to_others(course, work, tmp_path):
-    tls, other = (certificates(tmp_path / name) for name in ("tls", "other"))
+    tls, other = tmp_path / "tls", tmp_path / "other"
+    for folder in (tls, other):
+        make_certificates(folder, 2)
     names = {"ca-file": "ca", "cert": "cert", "key": "key"}
     options = [f"--tls-{option}={tls / name}.pem" for option, name in names.items()]
     with scheduler(tmp_path, "--protocol", "tls", *options) as (address, _):
@@ -311,6 +319,7 @@ def test_a_bundle_is_the_course_without_what_people_did(course, work, tmp_path):
     [
         ("tls://h:1", None, "takes certificates"),
         ("tcp://h:1", "", "begins with tls://"),
+        ("tcp://127.0.0.1:1", None, "use tls://"),
         ("tls://h:1", "", "ca.pem is missing"),
     ],
 )
@@ -322,7 +331,7 @@ def test_address_and_certificates_go_together(address, tls, message, tmp_path):
 def test_without_the_secret_nothing_is_sent(course, monkeypatch):
     monkeypatch.delenv(SECRET)
     with pytest.raises(CourseError, match=f"{SECRET} is not set"):
-        Cluster(course, "tcp://127.0.0.1:1")
+        Cluster(course, "tcp://127.0.0.1:1", insecure=True)
 
 
 @pytest.mark.parametrize(
@@ -330,7 +339,11 @@ def test_without_the_secret_nothing_is_sent(course, monkeypatch):
     [
         (["grade", "--scheduler", "tcp://127.0.0.1:1", "--jobs", "2"], "are for this machine"),
         (["grade", "--tls", "keys"], "--tls goes with --scheduler"),
-        (["grade", "--scheduler", "tcp://127.0.0.1:1"], "there are no submissions"),
+        (["grade", "--scheduler", "tcp://127.0.0.1:1"], "use tls://"),
+        (["grade", "--scheduler", "tcp://10.0.0.1:1", "--insecure"], "use tls://"),
+        (["grade", "--insecure"], "--insecure goes with --scheduler"),
+        (["grade", "--scheduler", "tcp://localhost:1", "--insecure"], "there are no submissions"),
+        (["worker", "127.0.0.1:1"], "takes certificates"),
         (["worker", "tls://127.0.0.1:1"], "takes certificates"),
     ],
 )

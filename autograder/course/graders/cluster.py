@@ -13,6 +13,7 @@ import secrets
 import threading
 import time
 from collections import deque
+from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,16 +25,15 @@ from autograder.course.bundle import Bundle
 from autograder.course.config import Course, CourseError
 from autograder.course.grade import Graded
 from autograder.course.graders import EndsGraders
-from autograder.course.graders.station import (
+from autograder.course.graders.messages import (
     SECRET,
-    grade,
-    leave,
-    packed,
-    proof,
-    stand,
-    unpacked,
+    Meeting,
+    fresh,
+    packed_job,
+    unpacked_grade,
 )
-from autograder.course.graders.tls import certificates, security
+from autograder.course.graders.station import grade, leave, meet, stand
+from autograder.course.graders.tls import certificates, encrypted, security
 from autograder.course.job import Job
 
 _AHEAD = 2  # jobs for each grader, one of them on its way
@@ -57,10 +57,14 @@ class _Worker:
     ----------
     width
         How many jobs it does at once; 0 until it is ready.
+    proof, seal
+        What it knows us by, and the key of what is said to it.
     """
 
     address: str
     width: int = 0
+    proof: str = ""
+    seal: bytes = b""
     running: set[int] = field(default_factory=set)
 
 
@@ -80,9 +84,13 @@ class Cluster:
     Parameters
     ----------
     scheduler
-        ``tcp://host:port`` or ``tls://host:port``.
+        ``tls://host:port``; or ``tcp://127.0.0.1:port``, with ``insecure``.
+    assignments
+        Those that workers get; by default all.
     tls
         A folder with ca.pem, cert.pem and key.pem, for ``tls://``.
+    insecure
+        Take ``tcp://``, which nobody encrypts, to a scheduler on this machine.
     """
 
     judging = ""
@@ -91,8 +99,10 @@ class Cluster:
         self,
         course: Course,
         scheduler: str,
+        assignments: Sequence[str] = (),
         *,
         tls: Path | None = None,
+        insecure: bool = False,
         trust_students: bool = False,
     ) -> None:
         if not os.environ.get(SECRET):
@@ -100,9 +110,10 @@ class Cluster:
                 f"{SECRET} is not set: workers prove by it that they may have the course, so give "
                 "them and yourself the same long random text in this environment variable"
             )
-        self._scheduler, self._security = scheduler, security(certificates(scheduler, tls))
+        self._scheduler = encrypted(scheduler)
+        self._security = security(certificates(self._scheduler, tls, insecure=insecure))
         self._trust = trust_students
-        self._bundle = Bundle.of(course)
+        self._bundle = Bundle.of(course, assignments)
         self._workers: dict[str, _Worker] = {}
         self._refused: dict[str, str] = {}
         self._tasks: dict[int, _Task] = {}
@@ -139,7 +150,11 @@ class Cluster:
                     task.there.cancel()
             forgotten = [
                 self._client.submit(
-                    leave, self._bundle.digest, workers=[worker.address], pure=False
+                    leave,
+                    self._bundle.digest,
+                    worker.proof,
+                    workers=[worker.address],
+                    pure=False,
                 )
                 for worker in self._fit()
             ]
@@ -187,13 +202,16 @@ class Cluster:
             task.there = self._client.submit(
                 grade,
                 self._bundle.digest,
-                packed(task.job),
+                worker.proof,
+                packed_job(task.job, worker.seal),
                 key=f"{task.job.assignment}-{secrets.token_hex(8)}",  # as the dashboard groups them
                 workers=[worker.address],
                 pure=False,
                 retries=0,
             )
-            task.there.add_done_callback(lambda done, number=number: self._done(number, done))
+            task.there.add_done_callback(
+                lambda done, number=number, seal=worker.seal: self._done(number, done, seal)
+            )
         self._waiting = left
 
     def _room(self, worker: _Worker, alone: bool) -> bool:
@@ -202,13 +220,13 @@ class Cluster:
         suspects = any(self._tasks[number].failures for number in worker.running)
         return not suspects and len(worker.running) < _AHEAD * worker.width
 
-    def _done(self, number: int, there: Any) -> None:
+    def _done(self, number: int, there: Any, seal: bytes) -> None:
         """Fetch a result, in a thread of Dask's; it may still be lost with its worker."""
         try:
-            result: Graded | None = unpacked(there.result())
+            result: Graded | None = unpacked_grade(there.result(), seal)
         except CancelledError:
             return  # its worker or the connection is lost: `_attend` gives it to another
-        except Exception:  # that of a worker's own: it may go well elsewhere
+        except Exception:  # a worker's own, or no grade of its: it may go well elsewhere
             result = None
         with self._lock:
             task = self._tasks.get(number)
@@ -255,10 +273,14 @@ class Cluster:
     def _greet(self, address: str, width: int) -> None:
         """Let a worker prove itself, give it the course, and have it prove its isolation."""
         try:
-            nonce = secrets.token_hex(16)
-            if not secrets.compare_digest(self._ask(address, proof, nonce), proof(nonce)):
+            own, bundle = fresh(), self._bundle
+            number, proof = map(str, self._ask(address, meet, own))
+            meeting = Meeting(own, number, address)
+            if not meeting.proven(proof, "worker"):
                 raise CourseError(f"it does not know the secret in {SECRET}")
-            if refusal := self._ask(address, stand, self._bundle, width, self._trust):
+            ours = meeting.proof("asker", bundle.digest)
+            given = bundle.digest, bundle.content, width, self._trust, (own, number), ours
+            if refusal := self._ask(address, stand, *given):
                 raise CourseError(refusal)
         except CancelledError:  # by a lost connection: it is greeted again
             with self._lock:
@@ -271,7 +293,9 @@ class Cluster:
             return
         with self._lock:
             if address in self._workers:
-                self._workers[address].width = width
+                worker = self._workers[address]
+                worker.proof, worker.seal = ours, meeting.seal(bundle.digest)
+                worker.width = width
                 self._hand_out()
 
     def _ask(self, address: str, function: Any, *args: Any) -> Any:

@@ -2,49 +2,35 @@
 
 from __future__ import annotations
 
-import hmac
 import multiprocessing
 import os
-import pickle
 import shutil
 import sys
 import tempfile
 import threading
-import zlib
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import distributed
 
 from autograder.course.bundle import Bundle
 from autograder.course.config import CourseError
 from autograder.course.grade import Graded, Grader
+from autograder.course.graders.messages import (
+    SECRET,
+    Meeting,
+    fresh,
+    packed_grade,
+    unpacked_job,
+)
 from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import Processes
 from autograder.course.graders.recovery import recovering
-from autograder.course.graders.tls import certificates
+from autograder.course.graders.tls import certificates, encrypted
 from autograder.course.job import Job
 from autograder.course.packages import demand_packages
 from autograder.sandbox import probe
-
-#: The environment variable with the secret that graders and the one who asks share.
-SECRET = "AUTOGRADER_CLUSTER_SECRET"
-
-
-def proof(nonce: str) -> str:
-    """Return what only somebody with the shared secret can say to ``nonce``."""
-    return hmac.digest(os.environ.get(SECRET, "").encode(), nonce.encode(), "sha256").hex()
-
-
-def packed(thing: Any) -> bytes:
-    """Return a job or a grade as it travels."""
-    return zlib.compress(pickle.dumps(thing), 1)
-
-
-def unpacked(content: bytes) -> Any:
-    """Return what was packed."""
-    return pickle.loads(zlib.decompress(content))
 
 
 class Station:
@@ -94,33 +80,62 @@ class Station:
 
 
 _stations: dict[str, Station] = {}
+_seals: dict[str, bytes] = {}  # by what the one who asks proved with
+_numbers: set[str] = set()  # that were given out, and not used yet
 _opening = threading.Lock()
 
 
-def stand(bundle: Bundle, width: int, trust_students: bool) -> str:
-    """Make ready to grade a course; return why that can't be done, or nothing."""
+def meet(asker: str) -> tuple[str, str]:
+    """Answer somebody's fresh number with one of this worker's, and its proof."""
+    meeting = Meeting(asker, fresh(), distributed.get_worker().address)
     with _opening:
+        _numbers.add(meeting.worker)
+    return meeting.worker, meeting.proof("worker")
+
+
+def stand(
+    digest: str,
+    content: bytes,
+    width: int,
+    trust_students: bool,
+    numbers: tuple[str, str],
+    proof: str,
+) -> str:
+    """Make ready to grade a course; return why that can't be done, or nothing.
+
+    A course is a program: it is unpacked for whoever proves to know the secret, now and here.
+    """
+    meeting = Meeting(*numbers, distributed.get_worker().address)
+    with _opening:
+        if meeting.worker not in _numbers or not meeting.proven(proof, "asker", digest):
+            return f"whoever gives the course does not know the secret in {SECRET}"
+        _numbers.discard(meeting.worker)
         try:
-            if bundle.digest not in _stations:
-                _stations[bundle.digest] = Station(bundle, width, trust_students=trust_students)
+            if digest not in _stations:
+                bundle = Bundle(digest, content)
+                _stations[digest] = Station(bundle, width, trust_students=trust_students)
         except (CourseError, OSError) as error:
             return str(error)
+        _seals[proof] = meeting.seal(digest)
         return ""
 
 
-def grade(digest: str, job: bytes) -> bytes:
-    """Grade one packed job; return the packed grade."""
-    return packed(_stations[digest].grade(unpacked(job)))
+def grade(digest: str, proof: str, job: bytes) -> bytes:
+    """Grade one packed job of who has proved himself so; return the packed grade."""
+    key = _seals[proof]
+    return packed_grade(_stations[digest].grade(unpacked_job(job, key)), key)
 
 
-def leave(digest: str) -> None:
-    """Forget a course."""
+def leave(digest: str, proof: str) -> None:
+    """Forget a course, for whoever has given it."""
     with _opening:
+        if _seals.pop(proof, None) is None:
+            return
         if station := _stations.pop(digest, None):
             station.close()
 
 
-def serve(scheduler: str, processes: int, tls: Path | None) -> NoReturn:
+def serve(scheduler: str, processes: int, tls: Path | None, *, insecure: bool = False) -> NoReturn:
     """Become that many of a scheduler's workers, in place of this program.
 
     Raises
@@ -130,10 +145,12 @@ def serve(scheduler: str, processes: int, tls: Path | None) -> NoReturn:
     """
     if not os.environ.get(SECRET):
         raise CourseError(f"{SECRET} is not set: without it no course is given to this worker")
+    scheduler = encrypted(scheduler)
+    files = certificates(scheduler, tls, insecure=insecure)
     command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler, "--no-dashboard"]
     command += ["--nworkers", str(processes), "--nthreads", "1"]
     options = {"ca": "--tls-ca-file", "cert": "--tls-cert", "key": "--tls-key"}
-    for name, path in certificates(scheduler, tls).items():
+    for name, path in files.items():
         command += [options[name], path]
     print(f"isolation tier {probe().tier}, {processes} at a time, for {scheduler}", flush=True)
     # Graders are processes of a worker's own.

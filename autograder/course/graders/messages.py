@@ -1,0 +1,120 @@
+"""What the one who asks and a worker say to each other: proofs, and data with a seal.
+
+Both know a secret that never travels. A proof is for one pair of fresh numbers, one worker's
+address and one course: who relays it proves nothing of himself. Jobs and grades are JSON, sealed
+with a key that only these two can work out, and read as the types that they are.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+import zlib
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from autograder.course.grade import Graded
+from autograder.course.job import Job
+from autograder.course.typed_json import decoded, encoded
+from autograder.grading.results import Grade
+
+#: The environment variable with the secret that graders and the one who asks share.
+SECRET = "AUTOGRADER_CLUSTER_SECRET"
+
+_SEAL = 32  # bytes
+_LARGEST = 1 << 30  # bytes of a message, unpacked
+
+T = TypeVar("T")
+
+
+class Forged(ValueError):
+    """A message is not of who should have sent it."""
+
+
+def fresh() -> str:
+    """Return a number that was never used."""
+    return secrets.token_hex(16)
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """One who asks and one worker, met once.
+
+    Attributes
+    ----------
+    asker, worker
+        Their fresh numbers.
+    address
+        The worker's, as it knows it itself.
+    """
+
+    asker: str
+    worker: str
+    address: str
+
+    def proof(self, of: str, about: str = "") -> str:
+        """Return what only who knows the secret can say here, ``of`` itself and ``about`` what."""
+        return self._key(of, about).hex()
+
+    def proven(self, given: str, of: str, about: str = "") -> bool:
+        """Tell whether that was said."""
+        return hmac.compare_digest(given.encode(), self.proof(of, about).encode())
+
+    def seal(self, digest: str) -> bytes:
+        """Return the key for all messages about a course."""
+        return self._key("seal", digest)
+
+    def _key(self, *words: str) -> bytes:
+        text = "\0".join((*words, self.asker, self.worker, self.address))
+        return hmac.digest(os.environ.get(SECRET, "").encode(), text.encode(), "sha256")
+
+
+@dataclass(frozen=True)
+class _Returned:
+    """A grade as it travels."""
+
+    grade: dict[str, Any]
+    notebook: dict[str, Any]
+    key: str
+    runs: dict[str, bytes]
+
+
+def packed_job(job: Job, key: bytes) -> bytes:
+    """Return a job as it travels."""
+    return _sealed(encoded(job), key, b"job")
+
+
+def unpacked_job(content: bytes, key: bytes) -> Job:
+    """Read it, or raise ValueError."""
+    return decoded(_opened(content, key, b"job"), Job)
+
+
+def packed_grade(graded: Graded, key: bytes) -> bytes:
+    """Return a grade as it travels."""
+    parts = graded.grade.to_json(), graded.notebook, graded.key, dict(graded.runs)
+    return _sealed(encoded(_Returned(*parts)), key, b"grade")
+
+
+def unpacked_grade(content: Any, key: bytes) -> Graded:
+    """Read it, or raise ValueError."""
+    if type(content) is not bytes:
+        raise Forged("a grade that is no bytes")
+    found = decoded(_opened(content, key, b"grade"), _Returned)
+    return Graded(Grade.from_json(found.grade), found.notebook, found.key, found.runs)
+
+
+def _sealed(content: bytes, key: bytes, kind: bytes) -> bytes:
+    body = zlib.compress(content, 1)
+    return hmac.digest(key, kind + body, "sha256") + body
+
+
+def _opened(content: bytes, key: bytes, kind: bytes) -> bytes:
+    seal, body = content[:_SEAL], content[_SEAL:]
+    if not hmac.compare_digest(seal, hmac.digest(key, kind + body, "sha256")):
+        raise Forged("a message whose seal is not that of this meeting")
+    reader = zlib.decompressobj()
+    opened = reader.decompress(body, _LARGEST)
+    if reader.unconsumed_tail:
+        raise Forged("a message that is too large")
+    return opened

@@ -1,0 +1,232 @@
+"""On a cluster nobody passes for somebody else, and what comes back is data."""
+
+import pickle
+import zlib
+from dataclasses import replace
+
+import pytest
+
+from autograder.course.bundle import Bundle
+from autograder.course.config import CourseError
+from autograder.course.grade import Graded
+from autograder.course.graders import station
+from autograder.course.graders.messages import (
+    SECRET,
+    Forged,
+    Meeting,
+    packed_grade,
+    packed_job,
+    unpacked_grade,
+    unpacked_job,
+)
+from autograder.course.graders.tls import certificates, make_certificates
+from autograder.course.job import Job
+from autograder.grading.results import ExerciseGrade, Grade, Item, Status
+
+HONEST = Meeting("a" * 32, "b" * 32, "tls://10.0.0.2:1")
+KEY = b"k" * 32
+JOB = Job("ada", "m01", key="k", content=b"\x00\xff{}", notices=("a",), runs={"r": b"\x01"})
+ITEM = Item("part", "A part.", Status.PARTIAL, 0.5, 1.0, "note", "Half \ud800 of it.")
+GRADE = Grade("m01", "ada", "A", [ExerciseGrade.of("e", [ITEM])], ["a notice"], {"seconds": 1.0})
+GRADED = Graded(GRADE, {"cells": [{"source": "x = float('nan')"}]}, "k", {"r": b"\x01"})
+
+
+@pytest.fixture(autouse=True)
+def secret(monkeypatch):
+    monkeypatch.setenv(SECRET, "a long random text")
+
+
+@pytest.fixture
+def worker(monkeypatch):
+    """A worker's side, at an address of its own, which opens nothing."""
+
+    class Here:
+        address = "tls://10.0.0.2:1"
+
+    monkeypatch.setattr(station.distributed, "get_worker", lambda: Here)
+    opened = []
+    monkeypatch.setattr(station, "Station", lambda bundle, *_, **__: opened.append(bundle))
+    for name in ("_stations", "_seals", "_numbers"):
+        monkeypatch.setattr(station, name, type(getattr(station, name))())
+    return opened
+
+
+def stand(numbers, proof, digest="d"):
+    return station.stand(digest, b"zip", 1, False, numbers, proof)
+
+
+def test_who_knows_the_secret_is_believed(worker):
+    """The control of all that follow."""
+    number, proof = station.meet("a")
+    meeting = Meeting("a", number, "tls://10.0.0.2:1")
+    assert meeting.proven(proof, "worker")
+    assert stand(("a", number), meeting.proof("asker", "d")) == ""
+    assert len(worker) == 1
+
+
+def test_a_proof_that_is_relayed_proves_nothing(worker):
+    """A worker without the secret has another one answer: that one names its own address."""
+    number, proof = station.meet("a")
+    relaying = Meeting("a", number, "tls://10.0.0.66:1")
+    assert not relaying.proven(proof, "worker")
+
+
+@pytest.mark.parametrize("field", ["asker", "worker", "address"])
+def test_a_proof_is_for_one_meeting(field):
+    other = replace(HONEST, **{field: "c" * 32})
+    assert not other.proven(HONEST.proof("worker"), "worker")
+    assert other.seal("d") != HONEST.seal("d")
+
+
+@pytest.mark.parametrize(
+    ("of", "about"), [("asker", ""), ("asker", "d"), ("seal", "d"), ("worker", "d"), ("", "worker")]
+)
+def test_a_proof_is_for_one_side_and_one_course(of, about):
+    assert not HONEST.proven(HONEST.proof("worker"), of, about)
+
+
+def test_a_worker_s_proof_does_not_serve_the_one_who_asks(worker):
+    """Whoever reflects what a worker has said is not believed."""
+    number, proof = station.meet("a")
+    assert "does not know the secret" in stand(("a", number), proof)
+    assert not worker
+
+
+def test_a_number_serves_once(worker):
+    number, _ = station.meet("a")
+    proof = Meeting("a", number, "tls://10.0.0.2:1").proof("asker", "d")
+    assert stand(("a", number), proof) == ""
+    assert "does not know the secret" in stand(("a", number), proof)
+
+
+def test_a_worker_takes_no_course_of_a_stranger(worker, monkeypatch):
+    """A course is a program."""
+    number, _ = station.meet("a")
+    monkeypatch.setenv(SECRET, "guessed")
+    proof = Meeting("a", number, "tls://10.0.0.2:1").proof("asker", "d")
+    monkeypatch.setenv(SECRET, "a long random text")
+    assert "does not know the secret" in stand(("a", number), proof)
+    assert not worker
+
+
+def test_nor_another_course_than_was_proven_for(worker):
+    number, _ = station.meet("a")
+    proof = Meeting("a", number, "tls://10.0.0.2:1").proof("asker", "d")
+    assert "does not know the secret" in stand(("a", number), proof, digest="another")
+    assert not worker
+
+
+def test_no_stranger_has_it_forget_a_course(worker, monkeypatch):
+    station._stations["d"] = object()
+    station.leave("d", "guessed")
+    assert "d" in station._stations
+
+
+def test_jobs_and_grades_come_as_they_were():
+    """The control of what follows."""
+    assert unpacked_job(packed_job(JOB, KEY), KEY) == JOB
+    found = unpacked_grade(packed_grade(GRADED, KEY), KEY)
+    assert found == replace(GRADED, grade=found.grade)
+    assert found.grade.to_json() == GRADE.to_json()
+
+
+class Bomb:
+    """Runs code where it is unpickled."""
+
+    def __reduce__(self):
+        return exec, ("raise SystemExit('ran')",)
+
+
+def test_a_pickle_runs_where_pickles_are_read():
+    """The control of the next one: so grades came before."""
+    with pytest.raises(SystemExit):
+        pickle.loads(zlib.decompress(zlib.compress(pickle.dumps(Bomb()))))
+
+
+FORGED = {
+    "a pickle": zlib.compress(pickle.dumps(Bomb())),
+    "nothing": b"",
+    "a short seal": b"x",
+    "a seal alone": b"x" * 32,
+    "with another key": packed_grade(GRADED, b"other"),
+    "a job for a grade": packed_job(JOB, KEY),
+    "a byte more": packed_grade(GRADED, KEY) + b"x",
+    "a byte changed": packed_grade(GRADED, KEY)[:-1] + b"\x00",
+    "text": "x",
+    "an object": Bomb(),
+    "None": None,
+}
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_what_is_forged_is_no_grade(what):
+    with pytest.raises(Forged):
+        unpacked_grade(FORGED[what], KEY)
+
+
+def sealed(body):
+    from autograder.course.graders import messages
+
+    return messages._sealed(body, KEY, b"grade")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"[]", b"{}", b'{"grade": {}}', b"[" * 100_000, pickle.dumps(Bomb())],
+    ids=["nothing", "a list", "empty", "half", "deep", "a pickle"],
+)
+def test_what_is_sealed_and_no_grade_is_none(body):
+    with pytest.raises((ValueError, RecursionError)):
+        unpacked_grade(sealed(body), KEY)
+
+
+def test_a_grade_that_unpacks_without_end_is_stopped(monkeypatch):
+    from autograder.course.graders import messages
+
+    monkeypatch.setattr(messages, "_LARGEST", 1 << 16)
+    with pytest.raises(Forged, match="too large"):
+        unpacked_grade(sealed(bytes(1 << 20)), KEY)
+
+
+OPEN = ["tcp://10.0.0.1:1", "tcp://example.org:1", "tcp://0.0.0.0:1", "tcp://127.0.0.1.nip.io:1"]
+
+
+@pytest.mark.parametrize("address", OPEN)
+def test_nothing_leaves_the_machine_without_encryption(address):
+    for insecure in (False, True):
+        with pytest.raises(CourseError, match="use tls://"):
+            certificates(address, None, insecure=insecure)
+
+
+def test_a_trial_on_this_machine_may():
+    """The control."""
+    for address in ("tcp://127.0.0.1:1", "tcp://localhost:1", "tcp://[::1]:1"):
+        assert certificates(address, None, insecure=True) == {}
+        with pytest.raises(CourseError, match="--insecure"):
+            certificates(address, None)
+
+
+def test_a_key_that_others_read_is_refused(tmp_path):
+    make_certificates(tmp_path / "keys", 1)
+    assert certificates("tls://h:1", tmp_path / "keys").keys() == {"ca", "cert", "key"}
+    (tmp_path / "keys" / "key.pem").chmod(0o644)
+    with pytest.raises(CourseError, match="chmod 600"):
+        certificates("tls://h:1", tmp_path / "keys")
+    with pytest.raises(CourseError, match="already"):
+        make_certificates(tmp_path / "keys", 1)
+
+
+def test_a_worker_gets_the_assignments_that_it_grades(course, tmp_path):
+    def holds(ids, folder):
+        root = Bundle.of(course, ids).unpack(tmp_path / folder).root
+        return {path.parent.name for path in root.glob("re*/m*/*")}
+
+    assert holds(["m01_motion"], "one") == {"m01_motion"}
+    assert holds([], "all") == set(course.ids())  # the control
+
+
+def test_and_those_whose_functions_these_carry_on(course, tmp_path):
+    module = course.root / "reference" / "m02_energy" / "more.py"
+    module.write_text('speed = exercise.carries("m01_motion/fall", "speed")\n')
+    root = Bundle.of(course, ["m02_energy"]).unpack(tmp_path / "two").root
+    assert (root / "reference" / "m01_motion" / "fall.py").is_file()
