@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container
 from collections.abc import Collection, Iterator
+from collections.abc import Collection, Mapping
 from collections.abc import Container
 from collections.abc import Container, Iterable
 from typing import Any
+from typing import Any, NamedTuple
 from typing import Literal, NamedTuple
 from typing import NamedTuple
 from typing import NoReturn
@@ -79,7 +81,8 @@ _MARKED = {letter: name for letter, name in _MARKED.items() if len(letter) == 1}
 _DIGITS = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
 LETTERS = str.maketrans(GREEK | _MARKED | MARKS | _DIGITS | {"′": "'", "ℯ": "e"})
 LETTER = "A-Za-zℯ" + "".join(GREEK) + "".join(_MARKED)
-RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱʲᵏᵐˢᵗˣʸᶻ", "0123456789+-nijkmstxyz", strict=True))
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ᐟᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"
+RAISED = dict(zip(_RAISED, "0123456789+-()/abcdefghijklmnoprstuvwxyz", strict=True))
 LOWERED = dict(zip("ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", "aehijklmnoprstuvx", strict=True))
 FRACTIONS = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅛": "1/8"}
 
@@ -105,6 +108,11 @@ WRITTEN = {
     "⋅": "*",
     "@": "*",
     "÷": "/",
+    "⁄": "/",
+    "∕": "/",
+    "∗": "*",
+    "∣": "|",
+    "∥": "‖",
     "（": "(",
     "）": ")",
     "==": "=",
@@ -131,10 +139,13 @@ DOUBLE_STRUCK = {
         if (sign := _sign(f"{name} {letter}"))
     )
     for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-}
+} | {"1": "𝟙"}
 EXPECTATION = DOUBLE_STRUCK["E"]
+STRUCK_FUNCTIONS = {EXPECTATION: "E", DOUBLE_STRUCK["V"]: "Var"}
 # What stands under these says where they begin and end.
 BIG_OPERATORS = {r"\sum": "Sum", r"\prod": "Product", r"\lim": "Limit"}
+# 1 where what stands behind them holds, and 0 elsewhere.
+INDICATORS = frozenset({"1", "𝟙", "𝟏", "𝕀", "I"})
 BIG = {"Σ": r"\sum", "∑": r"\sum", "∏": r"\prod", "lim": r"\lim"}
 
 COMMANDS = {
@@ -176,6 +187,7 @@ COMMANDS = {
     r"\rightarrow": "→",
     r"\colon": ":",
     r"\partial": "∂",
+    r"\ast": "*",
 }
 NAMED = {
     r"\infty": "oo",
@@ -300,9 +312,9 @@ _FONTS = (
     r"\\(?:mathrm|mathbf|mathit|mathcal|mathsf|mathbb|boldsymbol|bm|text|textrm|textbf|operatorname"
     rf"|{'|'.join(signs.ACCENTS)})"
 )
-_WORD = rf"{_FONTS}(?![A-Za-z])\s*(?:\{{\\?[A-Za-z0-9\ ]+\}}|[A-Za-z]|\\[A-Za-z]+)"
+_WORD = rf"{_FONTS}(?![A-Za-z])\s*(?:\{{\\?[A-Za-z0-9\ ]+\}}|[A-Za-z1]|\\[A-Za-z]+)"
 _FONT = re.compile(
-    r"\\(?P<font>[A-Za-z]+)\s*(?:\{(?P<braced>[^}]*)\}|(?P<bare>(?<=\s)[A-Za-z]|\\[A-Za-z]+))"
+    r"\\(?P<font>[A-Za-z]+)\s*(?:\{(?P<braced>[^}]*)\}|(?P<bare>(?<=\s)[A-Za-z1]|\\[A-Za-z]+))"
 )
 _MARK = f"[{''.join(MARKS)}]"
 _LOW = f"[{''.join(LOWERED)}₀-₉]"
@@ -314,8 +326,9 @@ _COMMON = rf"""(?P<space>\s+|\\[,;:!\ ]|~)
         (?:[eE][+-]?[0-9]+)?)
     | (?P<fraction>[{"".join(FRACTIONS)}])
     | (?P<superscript>⁻ᵀ|[{"".join(RAISED)}]+)
-    | (?P<operator>\*\*|<=|>=|!=|==|:=|->|\|\||\.T\b|[-+*/^(){{}}\[\],=<>!|&;:_@%°]
-        |[−–×·⋅∘÷（）≤≥≠≈‖ᵀ√∂→])
+    | (?P<operator>\*\*|//|<=|>=|!=|==|:=|->|\|\||\.T\b|[-+*/^(){{}}\[\],=<>!|&;:_@%°]
+        |[−–×·⋅∗∘÷⁄∕（）≤≥≠≈‖∥∣ᵀ√∂→])
+    | (?P<indicator>[𝟙𝟏𝕀𝔼𝕍])
     | (?P<rounding>[⌊⌋⌈⌉])
     | (?P<constant>[∞∅])"""
 # np.exp(x) is exp(x), whatever the module is called.
@@ -454,6 +467,8 @@ class _Scanner:
                 return [Token("number", FRACTIONS[word], at, end)]
             case "superscript":
                 return self.raised(word, at)
+            case "indicator":
+                return [Token("name", self.struck(word), at, end)]
             case "constant":
                 return [Token("name", signs.WRITTEN[word], at, end)]
             case "rounding":
@@ -548,9 +563,15 @@ class _Scanner:
         match = _FONT.match(word)
         assert match is not None
         inner = "".join((match["braced"] or match["bare"]).replace("\\", "").split())
-        if match["font"] == "mathbb" and inner not in self.words:
-            inner = signs.DOUBLE_STRUCK.get(inner, inner)
+        struck = match["font"] == "mathbb" or inner == "1"
+        if struck and inner not in self.words:
+            inner = self.struck(signs.DOUBLE_STRUCK.get(inner, inner))
         return self.with_index(word, at, inner + signs.ACCENTS.get(match["font"], ""), match.end())
+
+    def struck(self, sign: str) -> str:
+        """Return what a blackboard letter is called: 𝔼 is the expectation, where there is one."""
+        called = signs.STRUCK_FUNCTIONS.get(sign, sign)
+        return called if called in self.functions else sign
 
     def command(self, word: str, at: int) -> list[Token]:
         """Tokens of what begins with a backslash."""
@@ -570,7 +591,9 @@ class _Scanner:
 
 def _is_formula(index: str) -> bool:
     """Whether an index is computed, as in ``z_{k+1}``."""
-    return index.startswith("_{") and bool(re.search(r"[-+*/()^−·]", re.sub(_FONTS, "", index)))
+    return index.startswith("_{") and bool(
+        re.search(r"[-+*/()^−·=≠]|!=|\\neq?(?![a-z])", re.sub(_FONTS, "", index))
+    )
 
 
 def _lowered(word: str) -> str:
@@ -584,7 +607,8 @@ def _lowered(word: str) -> str:
 
 def _plain_index(index: str) -> str:
     r"""``_{ij}``, ``_{i,j}``, ``_\text{max}`` without braces, commas and commands."""
-    index = re.sub(_FONTS, "", _lowered(index)).translate(signs.LETTERS)
+    index = re.sub(r"\\ell(?![A-Za-z])", "l", re.sub(_FONTS, "", _lowered(index)))
+    index = index.translate(signs.LETTERS)
     return re.sub(r"[{}\\,\s]", "", index)
 
 
@@ -622,6 +646,64 @@ def call(name: str, token: Token, *arguments: Node) -> Node:
     return Node("call", Token("name", name, token.position), arguments)
 
 
+def kronecker(token: Token, one: Node, other: Node) -> Node:
+    """Return what is 1 where two indices are the same and 0 elsewhere, as δ_{ij} is read."""
+    if all(_is_letter_or_number(index) for index in (one, other)):
+        name = f"delta_{one.token.text}{other.token.text}"
+        return Node("name", Token("name", name, token.position, token.end))
+    delta = Token("name", "delta", token.position, token.end)
+    return Node("indexed", delta, (one, other))
+
+
+def indicator(token: Token, relation: Node) -> Node | None:
+    """Return what is 1 where ``i = j`` (or ``i ≠ j``) holds, None for other statements."""
+    if relation.kind != "relation" or relation.marks not in (("=",), ("!=",)):
+        return None
+    delta = kronecker(token, *relation.children)
+    if relation.marks == ("=",):
+        return delta
+    one = Node("number", Token("number", "1", token.position, token.end))
+    return Node("group", token, (Node("chain", token, (one, delta), ("-",)),))
+
+
+def between_indices(node: Node) -> bool:
+    """Whether this says that two running letters are the same: ``i == j``."""
+    return node.kind == "relation" and all(
+        child.kind == "name" and child.token.text in tuple("ijklm") for child in node.children
+    )
+
+
+def is_delta_with_one_index(node: Node) -> bool:
+    """Whether this is δ_i, which stands before a second index: δ_i^j."""
+    return node.kind == "name" and re.fullmatch(r"delta_[A-Za-z0-9]", node.token.text) is not None
+
+
+def _is_letter_or_number(node: Node) -> bool:
+    if node.kind == "number":
+        return node.token.text.isdigit()
+    return node.kind == "name" and len(node.token.text) == 1
+
+
+def letters_of(node: Node) -> set[str]:
+    """Return the letters of names and of their indices: z, c and k of ``z_{ck}``."""
+    named = node.kind in ("name", "indexed")
+    own = re.findall(r"[^\W\d_]", node.token.text) if named else []
+    return {*own}.union(*map(letters_of, node.children))
+
+
+def with_letter(node: Node, old: str, new: str) -> Node:
+    """Return a tree with another letter for an index, wherever it stands: alone or in ``z_c``."""
+    children = tuple(with_letter(child, old, new) for child in node.children)
+    token = node.token
+    if node.kind == "name":
+        base, mark, index = token.text.partition("_")
+        if mark:
+            token = token._replace(text=f"{base}_{index.replace(old, new)}")
+        elif base == old:
+            token = token._replace(text=new)
+    return node._replace(token=token, children=children)
+
+
 def shares_a_name(one: Node, other: Node) -> bool:
     """Whether a name of one tree stands in the other, alone or as an index: j in ``v_j``.
 
@@ -640,6 +722,10 @@ def _names(node: Node) -> set[str]:
 
 MAX_BRACKETS = 40
 MAX_DEPTH = 120
+
+_NESTED = dict.fromkeys(("(", "[", "{", r"\{", "⟦"), 1) | dict.fromkeys(
+    (")", "]", "}", r"\}", "⟧"), -1
+)
 
 OPERAND = "expected a number, a name or '('"
 
@@ -710,6 +796,15 @@ class Cursor:
         self.fail(f"expected {sign!r}")
         return None
 
+    def closing(self, at: int) -> int:
+        """Return where the bracket that opens at `at` is closed, or the end."""
+        depth = 0
+        for place in range(at, len(self.tokens)):
+            depth += _NESTED.get(self.tokens[place].text, 0)
+            if depth == 0:
+                return place
+        return len(self.tokens) - 1
+
     def enter(self, bracket: Token | None = None) -> None:
         """Go one level deeper, if that is allowed."""
         self.depth += 1
@@ -735,7 +830,8 @@ class Cursor:
                 self.put(Token("operator", "|", at, at + 1), Token("operator", "|", at + 1, at + 2))
             return not self.bars or self.bars[-1] != self.token.text
         if self.token.kind == "command":
-            return not self.token.text.startswith((r"\end", r"\rfloor", r"\rceil"))
+            closing = (r"\end", r"\rfloor", r"\rceil", r"\choose")
+            return not self.token.text.startswith(closing)
         return self.sees("(", "[", "{", "√", "∂")
 
     def after_operand(self, last: Node | None = None) -> None:
@@ -806,6 +902,9 @@ class Operators(Cursor):
         while True:
             if self.sees("*", "/", "∘"):
                 marks.append(self.next().text)
+            elif self.sees("//"):
+                children, marks = [self.rounded_quotient(children, marks)], []
+                continue
             elif self.starts_operand():
                 self.after_operand(children[-1])
                 marks.append("*")
@@ -813,6 +912,12 @@ class Operators(Cursor):
                 break
             children.append(self.signed())
         return Node("chain", token, tuple(children), tuple(marks)) if marks else children[0]
+
+    def rounded_quotient(self, children: list[Node], marks: list[str]) -> Node:
+        """Read ``// b`` behind factors: what comes before is divided and rounded down."""
+        token = self.next()
+        whole = Node("chain", token, (*children, self.signed()), (*marks, "/"))
+        return call("floor", token, whole)
 
     def signed(self) -> Node:
         """Read a power, perhaps with signs before it."""
@@ -835,6 +940,9 @@ class Operators(Cursor):
         self.enter()
         exponent = self.exponent()
         self.leave()
+        if is_delta_with_one_index(base) and exponent.kind in ("name", "number"):
+            below = Node("name", base.token._replace(text=base.token.text.removeprefix("delta_")))
+            return kronecker(base.token, below, exponent)
         return self.postfix(self.raised(base, token, exponent))
 
     def degrees(self, base: Node) -> Node | None:
@@ -896,6 +1004,52 @@ class Operators(Cursor):
         return node
 
 
+class Differentials(Operators):
+    """Read what is differentiated, how often and by what."""
+
+    def derivative(self) -> Node:
+        """Read ``∂f/∂x``, ``∂²f/∂x∂y`` and ``∂/∂x f``."""
+        token = self.next()
+        times = self.order()
+        inner = None if self.sees("/") else self.postfix()
+        return self.by(token, times, inner)
+
+    def by(self, token: Token, times: int, inner: Node | None) -> Node:
+        """Read the lower half of a derivative, ``/∂x∂y``, and what it is applied to."""
+        if not self.sees("/"):
+            self.fail("expected '/': write a derivative as ∂f/∂x or diff(f, x)")
+        self.next()
+        variables = self.variables()
+        if times != len(variables):
+            self.fail("this is not how often it is differentiated", token)
+        return call("diff", token, inner or self.power(), *variables)
+
+    def variables(self) -> list[Node]:
+        """Read ``∂x∂y`` or ``∂x²``."""
+        variables: list[Node] = []
+        if not self.sees("∂"):
+            self.fail("expected ∂ and a variable: write a derivative as ∂f/∂x or diff(f, x)")
+        while self.sees("∂"):
+            self.next()
+            if self.token.kind != "name":
+                self.fail("expected the variable to differentiate by")
+            variable = Node("name", self.next())
+            variables += [variable] * self.order()
+        return variables
+
+    def order(self) -> int:
+        """Read how often to differentiate."""
+        if not self.sees("^"):
+            return 1
+        self.next()
+        exponent = self.exponent()
+        while exponent.kind == "group":
+            exponent = exponent.children[0]
+        if exponent.token.text not in ("1", "2", "3"):
+            self.fail("expected how often to differentiate, at most 3 times", exponent.token)
+        return int(exponent.token.text)
+
+
 _CLOSING = {"(": ")", "[": "]", "{": "}", r"\{": r"\}"}
 _TRIGONOMETRIC = ("sin", "cos", "tan")
 # After these, LaTeX and `sin 5n` need no brackets.
@@ -903,10 +1057,11 @@ _LOGARITHMS = ("log", "ln", "log2", "log10")
 _HYPERBOLIC = ("sinh", "cosh", "tanh", "sech", "csch", "coth")
 _BARE = (*_TRIGONOMETRIC, "sec", "csc", "cot", *_HYPERBOLIC, "exp", *_LOGARITHMS)
 _SQUARE = ("E", "Var")  # written E[X] as well
+_POWERS = ("pow", "power")
 _INVERSES = ("arcsin", "arccos", "arctan")
 
 
-class Operands(Operators):
+class Operands(Differentials):
     """Read what stands between operators."""
 
     def command(self) -> Node:
@@ -929,7 +1084,8 @@ class Operands(Operators):
         """Read an operand."""
         token = self.token
         if token.kind == "number":
-            return Node("number", self.next())
+            number = Node("number", self.next())
+            return (token.text == "1" and self.indicated(token)) or number
         if token.kind == "name":
             return self.name()
         if token.kind == "command":
@@ -955,6 +1111,8 @@ class Operands(Operators):
         opened = self.next()
         self.enter(opened)
         inner = self.statement()
+        if self.sees(r"\choose"):
+            inner = call("binomial", self.next(), inner, self.statement())
         self.close("}", opened)
         self.leave(opened)
         return inner
@@ -999,6 +1157,9 @@ class Operands(Operators):
         if self.sees(_CLOSING[opened.text]) and opened.text == "(":
             self.fail(OPERAND)
         items, _ = self.items((_CLOSING[opened.text],), opened)
+        may_be = len(items) == 1 and (opened.text == "[" or between_indices(items[0]))
+        if may_be and (found := indicator(opened, items[0])):
+            return found
         if opened.text == "[":
             if self.latex and len(items) == 1:
                 return Node("group", opened, tuple(items))
@@ -1008,11 +1169,17 @@ class Operands(Operators):
     def name(self) -> Node:
         """Read a name, with its index or with the arguments of a call."""
         token = self.next()
-        known = token.text in self.functions and token.text.replace("_", "") not in self.words
+        known = token.text in self.functions or (token.text in _POWERS and self.sees("("))
+        known = known and token.text.replace("_", "") not in self.words
+        may_be = token.text in INDICATORS and not known and token.text not in self.words
+        if may_be and (found := self.indicated(token)):
+            return found
         square = token.text in _SQUARE or token.text.startswith(EXPECTATION)
         if known and square and self.sees("["):
             items, _ = self.items(("]",), self.next())
             return Node("call", token, tuple(items))
+        if known and self.latex and token.text in _SQUARE and not self.sees("(", "⟦", "{"):
+            return self.mean(token)
         if self.sees("⟦", "[") and token.text not in _BARE and self.is_index(token):
             return self.indexed(token)
         if known and token.text in ("max", "min") and self.sees("_"):
@@ -1028,14 +1195,49 @@ class Operands(Operators):
             return self.bare_call(token)
         return Node("name", token)
 
+    def indicated(self, one: Token) -> Node | None:
+        """Read ``[i = j]``, ``_{i=j}`` or the like behind a 1 (or 𝟙), None where none follows."""
+        start, token = self.at, self.token
+        if self.sees("_"):
+            self.next()
+        adjacent = token.position == one.end or self.latex
+        if not adjacent or not self.sees("[", "(", "{", r"\{", "⟦"):
+            self.at, self.token = start, token
+            return None
+        closing = self.closing(self.at)
+        inside = {t.text for t in self.tokens[self.at : closing]}
+        if inside.isdisjoint(RELATIONS):
+            self.at, self.token = start, token
+            return None
+        opened = self.next()
+        inner = self.next() if self.sees(r"\{") else None  # \mathbb{1}_{\{i=j\}}
+        closing_signs = _CLOSING | {"⟦": "⟧"}
+        items, _ = self.items((closing_signs[(inner or opened).text],), inner or opened)
+        if inner:
+            self.close(closing_signs[opened.text], opened)
+        if len(items) != 1 or (found := indicator(one, items[0])) is None:
+            self.fail("write 1 where two indices are the same as [i = j], or delta(i, j)", one)
+        return found
+
     def applied(self, name: Token) -> Node:
-        """Read the arguments of a call."""
+        """Read the arguments of a call; ``pow(a, b)`` is a power."""
         opened = self.next()
         closing = _CLOSING[opened.text]
         if self.sees(closing):
             self.fail(OPERAND)
         items, _ = self.items((closing,), opened)
+        if name.text in _POWERS and len(items) == 2:
+            return Node("power", name, tuple(items))
         return Node("call", name, tuple(items))
+
+    def mean(self, token: Token) -> Node:
+        r"""Read ``\\mathbb{E} e^{wz}``: of one operand it is clear what E is taken of."""
+        if not self.starts_operand():
+            self.fail(f"{token.text} needs brackets: {token.text}[…]", token)
+        inner = self.power()
+        if self.starts_operand():
+            self.fail(f"it is unclear what {token.text} is taken of: write {token.text}[…]", token)
+        return Node("call", token, (inner,))
 
     def is_open_call(self, name: Token) -> bool:
         r"""Whether a name that nobody declared is a function in LaTeX: ``\operatorname{Var}(X)``.
@@ -1068,6 +1270,10 @@ class Operands(Operators):
         items, _ = self.items(("]" if opened.text == "[" else "⟧",), opened)
         if not items:
             self.fail(OPERAND, opened)
+        if name.text == "delta" and len(items) == 1 and items[0].kind == "relation":
+            return indicator(name, items[0]) or Node("indexed", name, tuple(items))
+        if len(items) == 1 and (found := indicator(opened, items[0])):  # p_i[i = j] is a product
+            return self.times([Node("name", name), found])
         return Node("indexed", name, tuple(items))
 
     def is_call(self, token: Token, known: bool) -> bool:
@@ -1120,48 +1326,6 @@ class Operands(Operators):
             return factors[0]
         return Node("chain", factors[0].token, tuple(factors), ("*",) * (len(factors) - 1))
 
-    def derivative(self) -> Node:
-        """Read ``∂f/∂x``, ``∂²f/∂x∂y`` and ``∂/∂x f``."""
-        token = self.next()
-        times = self.order()
-        inner = None if self.sees("/") else self.postfix()
-        return self.by(token, times, inner)
-
-    def by(self, token: Token, times: int, inner: Node | None) -> Node:
-        """Read the lower half of a derivative, ``/∂x∂y``, and what it is applied to."""
-        if not self.sees("/"):
-            self.fail("expected '/': write a derivative as ∂f/∂x or diff(f, x)")
-        self.next()
-        variables = self.variables()
-        if times != len(variables):
-            self.fail("this is not how often it is differentiated", token)
-        return call("diff", token, inner or self.power(), *variables)
-
-    def variables(self) -> list[Node]:
-        """Read ``∂x∂y`` or ``∂x²``."""
-        variables: list[Node] = []
-        if not self.sees("∂"):
-            self.fail("expected ∂ and a variable: write a derivative as ∂f/∂x or diff(f, x)")
-        while self.sees("∂"):
-            self.next()
-            if self.token.kind != "name":
-                self.fail("expected the variable to differentiate by")
-            variable = Node("name", self.next())
-            variables += [variable] * self.order()
-        return variables
-
-    def order(self) -> int:
-        """Read how often to differentiate."""
-        if not self.sees("^"):
-            return 1
-        self.next()
-        exponent = self.exponent()
-        while exponent.kind == "group":
-            exponent = exponent.children[0]
-        if exponent.token.text not in ("1", "2", "3"):
-            self.fail("expected how often to differentiate, at most 3 times", exponent.token)
-        return int(exponent.token.text)
-
 
 def _is_minus_one(node: Node) -> bool:
     while node.kind == "group":
@@ -1183,6 +1347,8 @@ class Reader(Operands):
                 return self.fraction(token)
             case r"\binom":
                 return call("binomial", token, self.argument(), self.argument())
+            case r"\begin{cases}":
+                return self.cases(token)
             case r"\sqrt":
                 return self.root(token)
             case r"\boxed":
@@ -1216,6 +1382,10 @@ class Reader(Operands):
             text, at = self.token.text, self.token.position
             if text.isdigit():
                 self.put(Token("number", text[0], at), Token("number", text[1:], at + 1))
+        if self.token.kind == "name" and self.latex and self.token.text not in self.words:
+            text, at = self.token.text, self.token.position
+            if text[0].isalpha() and text[1:].isdigit():  # \frac n2
+                self.put(Token("name", text[0], at, at + 1), Token("number", text[1:], at + 1))
         if self.token.kind in ("number", "name"):
             token = self.next()
             return Node(token.kind, token)
@@ -1250,15 +1420,6 @@ class Reader(Operands):
         variable = self.tokens[min(below + 2, len(self.tokens) - 1)]
         begins = after.kind in ("name", "command") or after.text in ("}", "^", "(")
         return begins and signs == ["{", "d"] and variable.kind == "name"
-
-    def closing(self, at: int) -> int:
-        """Return where the brace that opens at `at` is closed, or the end."""
-        depth = 0
-        for place in range(at, len(self.tokens)):
-            depth += {"{": 1, "}": -1}.get(self.tokens[place].text, 0)
-            if depth == 0:
-                return place
-        return len(self.tokens) - 1
 
     def write_partials(self) -> None:
         """Put ∂ in the place of each d of a derivative."""
@@ -1311,15 +1472,44 @@ class Reader(Operands):
         if plain and self.sees("^"):
             stop = self.script("^", token, name)
             index, first = under.children
-            return call(name, token, self.product(), index, first, stop)
+            body, factors = self.summed(index, token)
+            return self.before(call(name, token, body, index, first, stop), factors)
         if under.kind == "relation" and not (under.marks == ("!=",) and len(under.children) == 2):
             self.fail(f"write the range: {_RANGE[name]}", token)
-        body = self.product()
+        index = under.children[0] if under.kind == "relation" else under
+        body, factors = self.summed(index, token)
         if under.kind == "relation":
-            return call(name, token, body, *under.children)._replace(marks=under.marks)
+            body = call(name, token, body, *under.children)._replace(marks=under.marks)
+            return self.before(body, factors)
         for index in reversed(under.children if under.kind == "tuple" else (under,)):
             body = call(name, token, body, index)
-        return body
+        return self.before(body, factors)
+
+    def summed(self, index: Node, token: Token) -> tuple[Node, Node | None]:
+        """Read what is summed, and the factors behind it that are sums of their own.
+
+        Σ_i x_i Σ_j y_j is a product of two sums: nothing from the second sign on has an i.  In
+        Π_i x_i Σ_j y_j it matters whether the sum is in every factor.
+        """
+        body = self.product()
+        if body.kind != "chain" or set(body.marks) - {"*", "/"}:
+            return body, None
+        factors, marks = body.children, body.marks
+        first = next((at for at, factor in enumerate(factors) if at and _is_big(factor)), None)
+        if first is None or any(shares_a_name(factor, index) for factor in factors[first:]):
+            return body, None
+        if BIG_OPERATORS[token.text] == "Product":
+            self.fail("it is unclear where this product ends: put brackets around it", token)
+        inner = body._replace(children=factors[:first], marks=marks[: first - 1])
+        one = Node("number", Token("number", "1", index.token.position))
+        behind = body._replace(children=(one, *factors[first:]), marks=marks[first - 1 :])
+        return inner if first > 1 else factors[0], behind
+
+    def before(self, whole: Node, factors: Node | None) -> Node:
+        """Return a sum times the factors behind it."""
+        if factors is None:
+            return whole
+        return factors._replace(children=(whole, *factors.children[1:]))
 
     def extremum(self, token: Token) -> Node:
         """Read the largest or smallest of what an index runs through.
@@ -1382,6 +1572,33 @@ class Reader(Operands):
         )
         return Node("towards", token, children)
 
+    def cases(self, token: Token) -> Node:
+        """Read values and when they hold: ``x & x > 0``, and in the end ``0 & otherwise``."""
+        self.enter(token)
+        children: list[Node] = []
+        while not self.sees(r"\end{cases}"):
+            children.append(self.sum())
+            while self.sees(",", "&") or self.token.text in _IF:
+                self.next()
+            if self.token.text not in _ELSE:
+                children.append(self.statement())
+            else:
+                self.next()
+                if self.sees("\\\\"):
+                    self.next()
+                if not self.sees(r"\end{cases}"):
+                    self.fail("nothing comes after what holds otherwise")
+                break
+            if self.sees(",", ";"):
+                self.next()
+            if self.sees("\\\\"):
+                self.next()
+            elif not self.sees(r"\end{cases}"):
+                self.fail("expected '&', '\\\\' or the end of the cases")
+        self.next()
+        self.leave(token)
+        return call("cases", token, *children)
+
     def matrix(self, token: Token) -> Node:
         """Read the rows of a matrix."""
         self.enter(token)
@@ -1415,11 +1632,98 @@ class Reader(Operands):
         return call("floor" if "floor" in token.text else "ceiling", token, inner)
 
 
+def _is_big(node: Node) -> bool:
+    """Whether this is a sum or a product, perhaps the first of several."""
+    while node.kind == "group" or (node.kind == "chain" and not set(node.marks) & {"+", "-"}):
+        node = node.children[0]
+    return node.kind == "call" and node.token.text in ("Sum", "Product")
+
+
+_IF = ("if", "for", "when", "falls")
+_ELSE = ("otherwise", "else", "sonst")
 _RANGE = {
     "Sum": r"\sum_{k=1}^{n} or sum(term, k, 1, n)",
     "Product": r"\prod_{k=1}^{n} or product(term, k, 1, n)",
     "Limit": r"\lim_{x \to 0} or limit(f, x, 0)",
 }
+
+
+_LAYOUT_ONLY = (
+    *("align", "alignat", "aligned", "displaymath", "eqnarray", "equation", "flalign"),
+    *("gather", "gathered", "math", "multline", "split"),
+)
+_LAYOUT_MARK = re.compile(
+    r"\\(?P<end>begin|end)\s*\{(?P<name>[A-Za-z]+)\*?\}(?:\[[a-z]\])?"
+    r"|\\\\(?:\[[^\]]*\])?|(?<!\\)&"
+)
+_CONSTANT = ("e", "pi", "π", "ℯ")
+
+_FONT_AND_NAME = r"\\[A-Za-z]+\s*\{\\?[A-Za-z0-9 ]+\}"
+_ARGUMENTS = r"(?:\s*(?:\\(?:left|big|Big))?\s*[(\[][^=()\[\]]*(?:\\(?:right|big|Big))?\s*[)\]])?"
+_SUBSCRIPT = r"(?:\s*_(?:\{[^{}=]*\}|\\?[A-Za-z]+|[A-Za-z0-9]))?"
+_PRIMES = r"(?:['′*]|\^\{?(?:\\prime|\*|\\star|\\ast)+\}?)*"
+_NAMED = rf"(?:{_FONT_AND_NAME}|\\?[^\W\d_]+[0-9₀-₉ᵢⱼₖₙ]*){_SUBSCRIPT}{_PRIMES}"
+_UPRIGHT_D = r"(?:d|∂|\\partial|\\mathrm\{d\}|\\operatorname\{d\})"
+_BY = rf"{_UPRIGHT_D}\s*{_NAMED}"
+_REST = r"[^{}=]*(?:\{[^{}=]*\})?\s*\}"  # of what stands above or below the line of a fraction
+_LABEL = re.compile(
+    rf"""\s*(?:(?P<name>{_NAMED}){_ARGUMENTS}
+    | \\[dt]?frac\s*\{{\s*{_UPRIGHT_D}(?:\^2)?{_REST}\s*\{{\s*{_BY}{_REST}
+    | {_UPRIGHT_D}\s*{_NAMED}\s*/\s*{_BY}
+    | \\?[|‖]\|?[^=|‖]*\\?[|‖]\|?)
+    \s*&?\s*(?::=|={{1,2}}|\\coloneqq|\\equiv)(?!=)\s*&?""",
+    re.VERBOSE,
+)
+
+
+def without_environments(text: str) -> str:
+    r"""Return a text of the same length without environments of lines, and without their marks.
+
+    What stands in a matrix, or between cases, stays.
+
+    >>> without_environments(r"\begin{aligned} &x \\ \end{aligned}").strip()
+    'x'
+    """
+    if "\\begin" not in text:
+        return text
+    signs, inside = list(text), []
+    for mark in _LAYOUT_MARK.finditer(text):
+        name = mark["name"]
+        if mark["end"] == "begin":
+            inside.append(name)
+        outer = not inside or inside[-1] in _LAYOUT_ONLY
+        if mark["end"] == "end" and inside:
+            inside.pop()
+        if name in _LAYOUT_ONLY or (name is None and inside and outer):
+            signs[mark.start() : mark.end()] = " " * (mark.end() - mark.start())
+    return "".join(signs)
+
+
+def without_label(text: str, declared: Container[str], *, names_only: bool = False) -> str:
+    """Return a text of the same length without ``H(p) =`` before it, which names the answer.
+
+    What is ``declared``, without underscores, is no such name: ``x = 2`` is an equation.  With
+    ``names_only``, neither is a derivative nor a norm.
+
+    >>> without_label("H(p) = 2*p", {"p"}).strip(), without_label("p = 2", {"p"})
+    ('2*p', 'p = 2')
+    """
+    opening = re.match(r"\s*(?:\$\$?|\\[(\[])?", text)
+    start = begin = opening.end() if opening else 0
+    while (found := _LABEL.match(text, begin)) and found.end() < len(text):
+        name = found["name"]
+        if (name is None and names_only) or (name and _is_known(name, declared)):
+            break
+        begin = found.end()
+    return text[:start] + " " * (begin - start) + text[begin:]
+
+
+def _is_known(name: str, declared: Container[str]) -> bool:
+    """Whether a name, or the letter that carries its index, is declared or a constant."""
+    bare = re.sub(r"\\[A-Za-z]+\s*(?=\{)", "", name).translate(LETTERS)
+    letter = re.sub(r"[\\{}\s'*]", "", bare.partition("_")[0])
+    whole = re.sub(r"[\\{}_\s,'*]", "", bare)
+    return any(word in _CONSTANT or word in declared for word in (whole, letter))
 
 
 def read_tree(
@@ -1449,6 +1753,7 @@ def read_tree(
         Whether to read LaTeX, even where nothing in the text says so.
     """
     latex = latex or is_latex(str(text))
+    text = without_environments(text) if isinstance(text, str) else text
     tokens = tokenize(text, words=words, functions=functions, split=implicit, latex=latex)
     if "lam" in words and "lambda" not in words:  # Python keeps that word: it is no name there
         tokens = [t._replace(text="lam") if t.text == "lambda" else t for t in tokens]
@@ -1486,7 +1791,6 @@ _ARROW = re.compile(
 )
 _OTHER_RELATION = re.compile(r"\s*&?\s*(>=?|≥|\\geq?(?:slant)?(?![A-Za-z])|<(?![=>]))")
 _ORNAMENT = re.compile(r"(?:\s|\\\\|(?<=\s)[.,;]|(?<=[)\]}\w])[.,;])*\Z")
-_ENVIRONMENT = re.compile(r"\\(?:begin|end)\{(?:align|aligned|gather|gathered|equation|split)\*?\}")
 _OPENS, _CLOSES = "([{", ")]}"
 
 
@@ -1504,8 +1808,10 @@ class WrittenLine(NamedTuple):
     reason: str
 
 
-def take_apart(text: str) -> WrittenLine:
+def take_apart(text: str, declared: Collection[str] | None = None) -> WrittenLine:
     r"""Return the formulas of a line and the reason behind it; an arrow may stand in front.
+
+    What stands before the first = and is not `declared`, ``H(p) =``, is left out.
 
     >>> sides, reason = take_apart("&= p_1 = 1/2 \\\\  # why")
     >>> [(side.relation, side.text) for side in sides], reason
@@ -1517,8 +1823,10 @@ def take_apart(text: str) -> WrittenLine:
         If it begins with a relation that no derivation has.
     """
     formula, _, reason = text.partition("#")
-    formula = _ENVIRONMENT.sub(lambda found: " " * len(found[0]), formula)
+    formula = without_environments(formula)
     formula = _ARROW.sub(lambda found: " " * len(found[0]), formula)
+    if declared is not None:
+        formula = without_label(formula, declared, names_only=True)
     if other := _OTHER_RELATION.match(formula):
         raise ParseError("a line begins with = or <=, or without either", text, other.start(1))
     end = _ORNAMENT.search(formula)
@@ -1541,6 +1849,12 @@ def take_apart(text: str) -> WrittenLine:
 def _add(sides: list[Side], relation: str, formula: str, begin: int, stop: int) -> None:
     if formula[begin:stop].strip():
         sides.append(Side(relation, " " * begin + formula[begin:stop].rstrip()))
+
+
+def declared_names(known: Mapping[str, Any]) -> frozenset[str]:
+    """Return the names that a notebook's hint about lines declares, without underscores."""
+    words = [*known.get("names", ()), *known.get("indexed", ()), *known.get("functions", ())]
+    return frozenset(word.replace("_", "") for word in words)
 
 
 #: Operators by how strongly they bind, and how they are written.
@@ -1592,6 +1906,8 @@ def look(
     known = {name.replace("_", ""): name for name in names}
     called = frozenset(calls).difference(known).union(functions)
     words = frozenset(known).difference(functions)
+    if isinstance(text, str):
+        text = without_label(text, frozenset(known))
     tree = read_tree(text, implicit=implicit, functions=called, words=words, latex=latex)
     _check_names(tree, str(text), known, frozenset(constants), called, frozenset(indexed))
     module = re.search(rf"\b{MODULE}", str(text))
@@ -1614,7 +1930,8 @@ def look_line(text: str, names: Collection[str], *, equations: bool = False, **k
     >>> look_line("= 2 x  # algebra", ["x"], calls=[], constants=[])
     '2·x  (reason: algebra)'
     """
-    written = take_apart(text)
+    declared = None if equations else declared_names({"names": names, **known})
+    written = take_apart(text, declared)
     if not written.sides:
         raise ParseError("there is no formula", text)
     if equations and (len(written.sides) < 2 or any(s.relation != "=" for s in written.sides)):
@@ -1665,6 +1982,8 @@ def _check_names(
         word = node.token.text
         if node.kind != "name" or word in constants | bound or word.replace("_", "") in known:
             continue
+        if word.startswith("delta_") and word[:-3:-1] in (k[5:] for k in known if len(k) == 7):
+            continue  # δ_ji is δ_ij
         if "_" in word and _base(word) in bases and bound:  # p_k, where k runs
             continue
         if "_" in word and word.partition("_")[0] in indexed:
@@ -1748,5 +2067,5 @@ def _in_brackets(piece: tuple[str, int], level: int) -> str:
     return text if own >= level else f"({text})"
 
 
-CALLS = frozenset(['Abs', 'Derivative', 'KroneckerDelta', 'Limit', 'Matrix', 'Max', 'Min', 'Product', 'Sum', 'abs', 'acos', 'acosh', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'artanh', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'binomial', 'cbrt', 'ceil', 'ceiling', 'conjugate', 'cos', 'cosh', 'cot', 'coth', 'csc', 'csch', 'det', 'diag', 'diff', 'erf', 'exp', 'factorial', 'floor', 'im', 'limit', 'ln', 'log', 'log10', 'log2', 'max', 'min', 'norm', 'prod', 'product', 're', 'root', 'sec', 'sech', 'sgn', 'sigmoid', 'sign', 'sin', 'sinh', 'sqrt', 'sum', 'tan', 'tanh', 'tr', 'trace', 'transpose'])
+CALLS = frozenset(['Abs', 'Derivative', 'KroneckerDelta', 'Limit', 'Matrix', 'Max', 'Min', 'Product', 'ReLU', 'Sum', 'abs', 'absolute', 'acos', 'acosh', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'artanh', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'binom', 'binomial', 'cbrt', 'ceil', 'ceiling', 'comb', 'conjugate', 'cos', 'cosh', 'cot', 'coth', 'csc', 'csch', 'det', 'diag', 'diff', 'erf', 'exp', 'expit', 'expm1', 'fabs', 'factorial', 'floor', 'hypot', 'im', 'limit', 'ln', 'log', 'log10', 'log1p', 'log2', 'logaddexp', 'max', 'maximum', 'min', 'minimum', 'norm', 'prod', 'product', 're', 'relu', 'root', 'sec', 'sech', 'sgn', 'sigma', 'sigmoid', 'sign', 'sin', 'sinh', 'sqrt', 'sum', 'tan', 'tanh', 'tr', 'trace', 'transpose'])
 CONSTANTS = frozenset(['E', 'I', 'e', 'inf', 'infinity', 'infty', 'oo', 'pi'])
