@@ -21,6 +21,7 @@ from autograder.course.proofs.follow_through import carried_problems
 from autograder.course.proofs.function_proofs import as_student, function_problems
 from autograder.course.proofs.helpers import helpers_path, helpers_problems, imports_problems
 from autograder.course.proofs.helping import helping_problems
+from autograder.course.proofs.odd_results import odd_result_problems
 from autograder.course.proofs.part_proofs import needed, part_problems, sample_problems, unsaid
 from autograder.course.proofs.prices import DEAREST, Price, part_prices
 from autograder.exercise import Draws, Exercise, hidden_mistakes
@@ -161,6 +162,7 @@ def _examine(
     problems += _stub_earns(assignment, exercise, pool[0])
     for function in exercise.functions:
         problems += function_problems(function, secret, proof.twins, proof.distances, proof.prices)
+        problems += odd_result_problems(function, secret)
     problems += carried_problems(exercise, pool[0])
     problems += building_problems(assignment, exercise, pool[0])
     if dear := [price for price in proof.prices if price.too_dear]:

@@ -183,8 +183,10 @@ def _numbers(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return np.concatenate([np.empty(0), *map(_numbers, value)])
     try:
-        return np.ravel(getattr(value, "array", value)).astype(float)
-    except (TypeError, ValueError):
+        numbers = np.ravel(getattr(value, "array", value))
+        is_complex = numbers.dtype.kind == "c"
+        return np.full(numbers.size, np.nan) if is_complex else numbers.astype(float)
+    except (TypeError, ValueError, OverflowError):
         return np.array([np.nan])
 
 

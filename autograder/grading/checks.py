@@ -20,6 +20,7 @@ from autograder.grading.budget import CHECK_SECONDS, TOO_MUCH, Exhausted, bounde
 from autograder.grading.callee import Callee
 from autograder.grading.earlier_code import explained
 from autograder.grading.excuses import Excused
+from autograder.grading.expectations import blamed, expectations
 from autograder.grading.hidden_words import without_details
 from autograder.grading.local import Local
 from autograder.grading.recorder import Known, Recorder
@@ -79,7 +80,7 @@ def grade_checks(
                 check, Status.FAILED, "timeout", "Not run after a call that ran out of time."
             )
         else:
-            recorder = Recorder(callee, runs=runs)
+            recorder = Recorder(callee, runs=runs, asked=expectations(function, check, secret))
             named = {item.note for item in items.values()}
             # Where several explain a failure, it is the one that explained others before.
             mistakes = sorted(function.misconceptions, key=lambda wrong: wrong.name not in named)
@@ -143,8 +144,10 @@ def _attempt(
             warnings.simplefilter("ignore")
             place, rng = f"{function.id}.{check.name}", seed_of(function, check, secret)
             bounded(place, lambda: check.run(call, rng), CHECK_SECONDS)
-    except Exception as error:
+    except (Mismatch, StudentError, Inconclusive, Exhausted) as error:
         return error
+    except Exception as error:  # what came is no answer, or the check itself is wrong
+        return blamed(function, check, call, secret) or error
     return None
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from autograder.exercise import Inconclusive, Measured, Work
@@ -13,6 +12,7 @@ from autograder.exercise.cache import Unfamiliar, Values
 from autograder.exercise.clocks import Curve
 from autograder.exercise.given import FIRST_KEY
 from autograder.exercise.gpu_checks import Timing
+from autograder.grading.answering import Expectation, Recorded
 from autograder.grading.callee import Callee
 from autograder.grading.local import Local
 from autograder.grading.proxies import Gradients, Object, held
@@ -45,23 +45,6 @@ Known = dict[Any, Run | StudentError | Inconclusive]
 _keys = itertools.count(FIRST_KEY)  # no two objects of any process have the same number
 
 
-@dataclass(frozen=True)
-class Recorded:
-    """One request that a check made, and what came back: a value, or an exception's name and text.
-
-    Attributes
-    ----------
-    modified
-        Was an argument changed in place?
-    """
-
-    request: Request
-    value: Any = None
-    modified: bool = False
-    raised: str = ""
-    text: str = ""
-
-
 class Recorder:
     """A call that remembers what it was asked and what it answered.
 
@@ -72,6 +55,8 @@ class Recorder:
     ----------
     runs
         Expensive calls that other checks have made, to be shared with this one.
+    asked
+        What kind of answers are asked for.
 
     Attributes
     ----------
@@ -79,8 +64,8 @@ class Recorder:
         Every call that returned, what else was asked for of objects, and what raised an exception.
     warnings
         The kinds of warnings that the last call gave, such as "RuntimeWarning".
-    metered
-        Was the work of a call counted?
+    metered, ran
+        Was the work of a call counted? Was something expensive called?
     remarks
         Notes with sentences for the student, should the check pass.
     curve
@@ -98,12 +83,18 @@ class Recorder:
     """
 
     def __init__(
-        self, call: Callee | Function, *, following: bool = False, runs: Known | None = None
+        self,
+        call: Callee | Function,
+        *,
+        following: bool = False,
+        runs: Known | None = None,
+        asked: Expectation | None = None,
     ) -> None:
         self.callee = call if isinstance(call, Callee) else Local(call)
         self._following = following
         self.reference: Function | None = None
         self._runs: Known = {} if runs is None else runs
+        self._asked = asked or Expectation()
         self._last = Run(None)
         self.begin()
 
@@ -111,7 +102,7 @@ class Recorder:
         """Forget everything, for the check to be run from its beginning."""
         self.borrowed: dict[str, Recorder] = {}
         self.calls: list[Recorded] = []
-        self.metered = False
+        self.metered = self.ran = False
         self.warnings: tuple[str, ...] = ()
         self.remarks: list[tuple[str, str]] = []
         self.curve: Curve | None = None
@@ -186,7 +177,7 @@ class Recorder:
             raise
         self.warnings = answer.warnings
         self.calls.append(Recorded(asked, answer.value, answer.modified))
-        return answer.value
+        return self._asked.answered(len(self.calls) - 1, request, answer.value)
 
     @property
     def modified(self) -> bool:
@@ -225,7 +216,8 @@ class Recorder:
 
     def following(self, callee: Callee | None = None) -> Recorder:
         """Return a fresh recorder that hands out the student's own functions."""
-        return Recorder(callee or self.callee, following=True, runs=self._runs)
+        callee = callee or self.callee
+        return Recorder(callee, following=True, runs=self._runs, asked=self._asked)
 
     def once(self, *args: Any, **kwargs: Any) -> Any:
         """Call something expensive, such as a training run, once for all checks that look at it.
@@ -250,8 +242,8 @@ class Recorder:
         found = self._runs[asked.key]
         if isinstance(found, Exception):
             raise found
-        self._last = found
-        return found.value
+        self._last, self.ran = found, True
+        return self._asked.trained(found.value)
 
     def trained(self, seed: int, losses: Sequence[float] = ()) -> None:
         """Show in feedback and report what was called last: its seed, its time, its losses."""

@@ -10,8 +10,9 @@ from typing import Any
 from autograder.exercise import alike
 from autograder.exercise.cache import Unfamiliar, Values, remembered
 from autograder.exercise.given import Held
+from autograder.grading.answering import Recorded
 from autograder.grading.local import Local
-from autograder.grading.recorder import Recorded, Recorder
+from autograder.grading.recorder import Recorder
 from autograder.sandbox import StudentError
 from autograder.sandbox.wire.requests import (
     CallMethod,

@@ -12,7 +12,6 @@ import numpy as np
 from autograder.exercise import (
     Check,
     CheckedFunction,
-    Inconclusive,
     Misconception,
     Mismatch,
     alike,
@@ -146,7 +145,10 @@ def _slipped(solution: Function, calls: RecordedCalls) -> Slip | None:
     pairs = [(r, each.value) for r, each in zip(right, calls.calls, strict=True) if r is not None]
     if all(alike(given, right) for right, given in pairs):
         return None
-    chance = by_chance(*zip(*pairs, strict=True))
+    try:
+        chance = by_chance(*zip(*pairs, strict=True))
+    except (TypeError, ValueError, ArithmeticError):  # what came are no numbers
+        return None
     for slip in FUNCTION_SLIPS:
         if chance and slip in OF_SIZE:
             continue
@@ -178,7 +180,7 @@ def _failure(
             check.run(call, seed_of(function, check, secret))
     except Mismatch as mismatch:
         return mismatch
-    except Inconclusive:
+    except Exception:  # it can't be run there, or is not to be measured
         return None
     finally:
         call.release()

@@ -17,6 +17,7 @@ import numpy as np
 
 from autograder.student.data import decode
 from autograder.student.display import block, brief, counted, kind_of
+from autograder.student.kinds_of_results import as_asked, other_kind
 from autograder.student.travelling import READABLE, unreadable_result
 
 if TYPE_CHECKING:
@@ -115,9 +116,10 @@ def _run(
             elif refused := _unreadable(came, objects):
                 wrong = [f"it returned {refused}; {READABLE}"]
             elif "value" in call:
-                expected = decode(call["value"])
-                wrong = _difference(
-                    came, expected, call["compare"], "the result", call.get("rtol", 0.0)
+                expected, loose = decode(call["value"]), call.get("rtol", 0.0)
+                wrong = [kind] if (kind := other_kind(came, expected)) else []
+                wrong = wrong or _difference(
+                    as_asked(came, expected), expected, call["compare"], "the result", loose
                 )
             if not wrong and call.get("unchanged"):
                 before = _named(asked, *_arguments(call, objects))

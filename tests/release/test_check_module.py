@@ -76,7 +76,8 @@ def test_an_exception_comes_with_type_message_and_line(norm):
 
 
 def test_a_missing_return_is_guessed(norm):
-    assert "the result is None (is a `return` missing?)" in norm("pass")
+    told = "the result should be an array of numbers, not None (is a `return` missing?)"
+    assert told in norm("pass")
 
 
 def test_a_stub_is_not_written_yet(norm):

@@ -16,7 +16,7 @@ from autograder.sandbox.wire.plain import (
     SMALL,
     TENSOR_NAMES,
     Buffer,
-    Count,
+    Nodes,
     Tensor,
     Unordered,
     WireError,
@@ -93,7 +93,7 @@ class _Decoder:
     def __init__(self, payload: Buffer, torch_tensors: bool, copy: bool, lent: bool) -> None:
         self._payload = memoryview(payload)
         self._position = 0
-        self._count = Count()
+        self._count = Nodes()
         self._torch_tensors = torch_tensors
         self._copy = copy or self._payload.readonly
         self._lent = lent

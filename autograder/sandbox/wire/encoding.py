@@ -25,7 +25,7 @@ from autograder.sandbox.wire.plain import (
     SMALL,
     TENSOR_CODES,
     Buffer,
-    Count,
+    Nodes,
     WireError,
     check_depth,
     check_shape,
@@ -93,7 +93,7 @@ class _Encoder:
 
     def __init__(self) -> None:
         self.buffers: list[Buffer] = []
-        self._count = Count()
+        self._count = Nodes()
 
     def node(self, value: Any, depth: int) -> Any:
         """Return the JSON form of a value, and keep its buffers."""

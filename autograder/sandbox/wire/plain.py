@@ -62,7 +62,7 @@ class Unordered(list[Any]):
     unordered = True
 
 
-class Count:
+class Nodes:
     """How much of a value has been seen, in nodes: a number takes one."""
 
     __slots__ = ("_nodes",)

@@ -1,0 +1,93 @@
+"""What a check has asked and what came back, held against what the reference answers."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, get_args, get_origin
+
+import numpy as np
+
+from autograder.exercise import Mismatch
+from autograder.exercise.part import computation
+from autograder.sandbox.wire.requests import Request
+from autograder.student.kinds_of_results import as_asked, as_numbers, other_kind
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One request that a check made, and what came back: a value, or an exception's name and text.
+
+    Attributes
+    ----------
+    modified
+        Was an argument changed in place?
+    """
+
+    request: Request
+    value: Any = None
+    modified: bool = False
+    raised: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """The number and kind of results that a check asks for, request by request.
+
+    Attributes
+    ----------
+    answers
+        What was asked, and something of the same kind as what the reference answers; None where
+        anything may come.
+    run
+        The same for an expensive call.
+    """
+
+    answers: tuple[tuple[Hashable, Any], ...] = ()
+    run: Any = None
+
+    def answered(self, number: int, request: Request, value: Any) -> Any:
+        """Return the answer to a request, the so-and-so-manieth, in the form that is asked for.
+
+        Raises
+        ------
+        Mismatch
+            If it is of another kind.
+        """
+        key, right = self.answers[number] if number < len(self.answers) else ("", None)
+        return _held(value, right) if key == asking(request) else value
+
+    def trained(self, value: Any) -> Any:
+        """Return what came of an expensive call, with numbers for tensors."""
+        return _held(as_numbers(value), self.run)
+
+
+def asking(request: Request) -> Hashable:
+    """Return what tells requests apart whose answers may be of different kinds."""
+    named = frozenset(getattr(request, "kwargs", ()))
+    return type(request).__name__, getattr(request, "name", ""), named
+
+
+def annotated(solution: Callable[..., Any]) -> Any:
+    """Return something of the kind that a function says it returns; None where it says nothing."""
+    solution = inspect.unwrap(computation(solution))
+    said = None if isinstance(solution, type) else inspect.get_annotations(solution).get("return")
+    return _of_type(said)
+
+
+def _of_type(said: Any) -> Any:
+    if get_origin(said) is tuple:
+        return tuple(map(_of_type, get_args(said)))
+    kind = get_origin(said) or said
+    known: dict[Any, Any] = {dict: {}, list: [], str: "", float: 0.0, int: 0, bool: False}
+    return np.empty(0) if kind is np.ndarray else known.get(kind)
+
+
+def _held(value: Any, right: Any) -> Any:
+    if right is None:
+        return value
+    if wrong := other_kind(value, right):
+        raise Mismatch(wrong)
+    return as_asked(value, right)

@@ -1,0 +1,108 @@
+"""What a check asks for: the number and kind of results, as the reference gives them.
+
+What comes back is held against that before the check sees it. So no check has to think of what
+else may come, and a forgotten `return` is the student's and never the check's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from typing import Any
+
+import numpy as np
+
+from autograder.exercise import Check, CheckedFunction, Mismatch, agree
+from autograder.exercise.cache import remembered
+from autograder.exercise.standing_in import standing_in
+from autograder.grading.answering import Expectation, annotated, asking
+from autograder.grading.recorder import Recorder
+from autograder.grading.repeat import answers, renumbered
+from autograder.grading.replay import seed_of
+from autograder.sandbox import Tensor
+
+#: What a check says where what came is of the right kind, and yet it can't go on with it.
+_UNUSABLE = (
+    "the result can't be used: it is not what the text asks for (its shape, its entries or "
+    "what they hold)"
+)
+
+
+@remembered()
+def expectations(function: CheckedFunction, check: Check, secret: str) -> Expectation:
+    """Return for each request of a check what kind of answer the reference gives.
+
+    Only up to the first that is metered, timed or a training: these are not made for this alone.
+    """
+    call = _Looking(function.solution)
+    with warnings.catch_warnings(), standing_in({}):
+        warnings.simplefilter("ignore")
+        with contextlib.suppress(Exception):  # `_Enough`; what the reference can't do isn't asked
+            check.run(call, seed_of(function, check, secret))
+    call.release()
+    answers = tuple((asking(each.request), _kind(each.value)) for each in call.calls)
+    return Expectation(answers, annotated(function.solution))
+
+
+def blamed(function: CheckedFunction, check: Check, call: Recorder, secret: str) -> Mismatch | None:
+    """Return what was wrong with the answers that a check could not go on with.
+
+    None if it can't go on with those of the reference either: then it is the check's own fault.
+    """
+    # A training of our own takes long, and `verify` has seen that it passes.
+    if not call.ran and not _passed_by_reference(function, check, secret):
+        return None
+    plain = [each for each in renumbered(call.calls) if not each.raised]
+    with standing_in({}):
+        try:
+            for each, right in zip(plain, answers(function.solution, plain), strict=True):
+                if right is not None:
+                    agree(each.value, right)
+        except Mismatch as mismatch:
+            return mismatch
+        except Exception:  # what came can't be compared at all
+            pass
+    return Mismatch(_UNUSABLE)
+
+
+@remembered()
+def _passed_by_reference(function: CheckedFunction, check: Check, secret: str) -> bool:
+    call = Recorder(function.solution)
+    try:
+        with warnings.catch_warnings(), standing_in({}):
+            warnings.simplefilter("ignore")
+            check.run(call, seed_of(function, check, secret))
+    except Exception:
+        return False
+    finally:
+        call.release()
+    return True
+
+
+def _kind(value: Any) -> Any:
+    """Return something small of the same kind as a result."""
+    if isinstance(value, Tensor):
+        return Tensor(value.dtype, _kind(value.array))
+    if isinstance(value, np.ndarray) and value.ndim:
+        return np.empty((0,) * value.ndim, value.dtype)
+    if isinstance(value, tuple):
+        return tuple(map(_kind, value))
+    if isinstance(value, list):
+        return [_kind(value[0])] if len({*map(type, value)}) == 1 else value[:8]
+    if isinstance(value, dict):
+        return {key: _kind(entry) for key, entry in value.items()}
+    return "" if isinstance(value, str) else value
+
+
+class _Enough(Exception):
+    """What comes now is expensive."""
+
+
+class _Looking(Recorder):
+    """A call of the reference that ends before anything that takes long."""
+
+    def _stop(self, *_: Any, **__: Any) -> Any:
+        raise _Enough
+
+    once = work = outline = measured = _work = seconds = reference_seconds = grown = _stop
+    on_gpu = _stop
