@@ -15,11 +15,12 @@ import numpy as np
 from autograder.exercise import Check, CheckedFunction, Mismatch, agree
 from autograder.exercise.cache import remembered
 from autograder.exercise.standing_in import standing_in
-from autograder.grading.answering import Expectation, annotated, asking
+from autograder.grading.answering import Expectation, Recorded, annotated, asking
 from autograder.grading.recorder import Recorder
 from autograder.grading.repeat import answers, renumbered
 from autograder.grading.replay import seed_of
 from autograder.sandbox import Tensor
+from autograder.sandbox.wire.requests import Differentiate
 
 #: What a check says where what came is of the right kind, and yet it can't go on with it.
 _UNUSABLE = (
@@ -40,7 +41,7 @@ def expectations(function: CheckedFunction, check: Check, secret: str) -> Expect
         with contextlib.suppress(Exception):  # `_Enough`; what the reference can't do isn't asked
             check.run(call, seed_of(function, check, secret))
     call.release()
-    answers = tuple((asking(each.request), _kind(each.value)) for each in call.calls)
+    answers = tuple((asking(each.request), _kind_of_answer(each)) for each in call.calls)
     return Expectation(answers, annotated(function.solution))
 
 
@@ -77,6 +78,11 @@ def _passed_by_reference(function: CheckedFunction, check: Check, secret: str) -
     finally:
         call.release()
     return True
+
+
+def _kind_of_answer(each: Recorded) -> Any:
+    """Return the kind of an answer; derivatives are counted by our own code, name by name."""
+    return None if isinstance(each.request, Differentiate) else _kind(each.value)
 
 
 def _kind(value: Any) -> Any:

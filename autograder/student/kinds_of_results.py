@@ -49,10 +49,7 @@ def as_asked(came: Any, right: Any) -> Any:
     if isinstance(right, tuple):
         return tuple(map(as_asked, _taken_apart(came), right))
     if isinstance(right, dict):
-        return {
-            key: as_asked(value, right[key]) if key in right else as_numbers(value)
-            for key, value in came.items()
-        }
+        return {key: as_asked(value, right.get(key)) for key, value in came.items()}
     if isinstance(right, list):
         if _length(came) is None:
             return as_numbers(came)
