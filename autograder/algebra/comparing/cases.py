@@ -124,7 +124,7 @@ def by_sizes(expr: sympy.Expr) -> sympy.Expr:
 
     >>> x, y = sympy.symbols("x y", real=True)
     >>> by_sizes(Max(x, y)), by_sizes(Ceiling(x))
-    (x/2 + y/2 + Abs(x - y)/2, -floor(-x))
+    (x/2 + y/2 + Abs(x - y)/2, -Floor(-x))
     """
     for extreme in (Max, Min):
         expr = expr.replace(extreme, functools.partial(_half_the_sum, extreme.sign))

@@ -55,6 +55,30 @@ def is_zero(expr: sympy.Expr) -> bool:
         return False
 
 
+def split_sums(expr: sympy.Expr) -> sympy.Expr:
+    """Write each sum term by term, without what does not depend on its index.
+
+    Sums that then differ by the name of the index alone are one; of others nothing is known.
+
+    >>> k, j, n, c = sympy.symbols("k j n c")
+    >>> split_sums(sympy.Sum(c * k**2 + 1, (k, 1, n)) - c * sympy.Sum(j**2, (j, 1, n)))
+    n
+    """
+    return expr.replace(sympy.Sum, _term_by_term).as_dummy()
+
+
+def _term_by_term(inner: sympy.Expr, *limits: sympy.Tuple) -> sympy.Expr:
+    if len(limits) > 1 or is_larger(inner, MAX_FACTORED):
+        return sympy.Sum(inner, *limits)
+    index, low, high = limits[0]
+    count = high - low + 1 if low in (0, 1) else sympy.Sum(1, limits[0])  # it may be empty
+    total = []
+    for term in sympy.Add.make_args(sympy.expand_mul(inner)):
+        factor, rest = term.as_independent(index, as_Add=False)
+        total.append(factor * (count if rest == 1 else sympy.Sum(rest, limits[0])))
+    return sympy.Add(*total)
+
+
 @functools.cache  # making one compiles code
 def _ring(variables: int) -> PolyRing:
     return PolyRing(_VARIABLES[:variables], QQ, lex)

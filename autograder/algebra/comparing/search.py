@@ -12,7 +12,7 @@ from sympy.core.function import AppliedUndef
 from autograder.algebra.building import chance
 from autograder.algebra.building.numeric import Evaluator, Undefined, Value, shared_context
 from autograder.algebra.comparing.ingredients import Survey, is_complex
-from autograder.algebra.comparing.proof import is_zero
+from autograder.algebra.comparing.proof import is_zero, split_sums
 from autograder.algebra.comparing.verdict import EVERYWHERE, Verdict
 
 DIGITS = 50
@@ -117,7 +117,8 @@ class Search:
             yield point, attempt % 2 == 1
 
     def _is_proved(self) -> bool:
-        return not self.survey.runs and is_zero(self.sides[0] - self.sides[1])
+        a, b = map(split_sums, self.sides) if self.survey.runs else self.sides
+        return is_zero(a - b)
 
     def _at(self, point: Mapping[Any, _Exact], mixed: bool) -> tuple[bool, bool, Value, Value]:
         """Evaluate both sides with so many digits that rounding errors do not matter.
