@@ -93,7 +93,7 @@ class Machines:
         self.folder, self.host, self._on = folder, address, on
         self.address = f"tls://{address}:{PORT}"
         self.keys = folder / "keys"
-        subprocess.run([*AUTOGRADER, "certificates", str(self.keys)], check=True)
+        subprocess.run([*AUTOGRADER, "cluster", "certificates", str(self.keys)], check=True)
         self.asked = ["--scheduler", self.address, "--tls", str(self.keys)]
         self.scheduler = self._scheduler()
         self.workers = [self._worker(i) for i in range(len(on))]

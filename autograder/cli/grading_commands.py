@@ -114,9 +114,8 @@ def grade(
     elif jobs or gpu or only:
         raise CourseError("--jobs, --gpu and --only are for this machine, --scheduler for others")
     else:
-        opener = _others(
-            scheduler, assignments, tls=tls, insecure=insecure, trust_students=trust_students
-        )
+        trust = {"tls": tls, "insecure": insecure, "trust_students": trust_students}
+        opener = _others(scheduler, assignments, **trust)
     options: dict[str, Any] = {
         "students": student,
         "jobs": jobs,

@@ -9,11 +9,21 @@ import typer
 
 from autograder.cli.options import Insecure, Tls, Where, dask, output, progress
 
+cluster = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Machines that grade together."
+)
+
+
+@cluster.callback()
+def machines() -> None:
+    """Machines that grade together."""
+
 
 def add_to(app: typer.Typer) -> None:
     """Add this group's commands."""
-    for command in (doctor, demo, worker, certificates):
+    for command in (doctor, demo, worker):
         app.command()(command)
+    app.add_typer(cluster, name="cluster")
 
 
 def doctor(
@@ -109,6 +119,7 @@ def worker(
     serve(scheduler, processes or os.cpu_count() or 1, tls, insecure=insecure)
 
 
+@cluster.command("certificates")
 def certificates(
     folder: Annotated[Path, typer.Argument(help="Where they go; made if it isn't there.")],
     days: Annotated[int, typer.Option(min=1, help="How long they are valid.")] = 365,

@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,14 +25,9 @@ from autograder.course.bundle import Bundle
 from autograder.course.config import Course, CourseError
 from autograder.course.grade import Graded
 from autograder.course.graders import EndsGraders
-from autograder.course.graders.messages import (
-    SECRET,
-    Meeting,
-    fresh,
-    packed_job,
-    unpacked_grade,
-)
-from autograder.course.graders.station import grade, leave, meet, stand
+from autograder.course.graders.greeting import GreetedWorker, greeted
+from autograder.course.graders.messages import SECRET, packed_job, unpacked_grade
+from autograder.course.graders.station import grade, leave
 from autograder.course.graders.tls import certificates, encrypted, security
 from autograder.course.job import Job
 
@@ -47,25 +42,6 @@ _CALLED_OFF = ("cancelled", "lost")  # what Dask says of a future that nobody wo
 #: What Dask says of a lost connection, tracebacks included: who asks is told in a sentence.
 _LOGS = ("distributed", "distributed.client", "tornado.application")
 _FAILURES = 2  # of one job: a worker was lost with it, the second time with it alone
-
-
-@dataclass
-class _Worker:
-    """A worker, and what it was given.
-
-    Attributes
-    ----------
-    width
-        How many jobs it does at once; 0 until it is ready.
-    proof, seal
-        What it knows us by, and the key of what is said to it.
-    """
-
-    address: str
-    width: int = 0
-    proof: str = ""
-    seal: bytes = b""
-    running: set[int] = field(default_factory=set)
 
 
 @dataclass
@@ -114,7 +90,7 @@ class Cluster:
         self._security = security(certificates(self._scheduler, tls, insecure=insecure))
         self._trust = trust_students
         self._bundle = Bundle.of(course, assignments)
-        self._workers: dict[str, _Worker] = {}
+        self._workers: dict[str, GreetedWorker] = {}
         self._refused: dict[str, str] = {}
         self._tasks: dict[int, _Task] = {}
         self._waiting: deque[int] = deque()
@@ -183,7 +159,7 @@ class Cluster:
             self._hand_out()
         return future
 
-    def _fit(self) -> list[_Worker]:
+    def _fit(self) -> list[GreetedWorker]:
         return [worker for worker in self._workers.values() if worker.width]
 
     def _hand_out(self) -> None:
@@ -214,7 +190,7 @@ class Cluster:
             )
         self._waiting = left
 
-    def _room(self, worker: _Worker, alone: bool) -> bool:
+    def _room(self, worker: GreetedWorker, alone: bool) -> bool:
         if alone:
             return not worker.running
         suspects = any(self._tasks[number].failures for number in worker.running)
@@ -260,7 +236,7 @@ class Cluster:
                 self._recover()
                 new = known.keys() - self._workers.keys() - self._refused.keys()
                 for address in new:
-                    self._workers[address] = _Worker(address)
+                    self._workers[address] = GreetedWorker(address)
                 if self._fit() or not self._tasks:
                     manned = time.monotonic()
             if time.monotonic() - manned > _UNMANNED:
@@ -273,15 +249,12 @@ class Cluster:
     def _greet(self, address: str, width: int) -> None:
         """Let a worker prove itself, give it the course, and have it prove its isolation."""
         try:
-            own, bundle = fresh(), self._bundle
-            number, proof = map(str, self._ask(address, meet, own))
-            meeting = Meeting(own, number, address)
-            if not meeting.proven(proof, "worker"):
-                raise CourseError(f"it does not know the secret in {SECRET}")
-            ours = meeting.proof("asker", bundle.digest)
-            given = bundle.digest, bundle.content, width, self._trust, (own, number), ours
-            if refusal := self._ask(address, stand, *given):
-                raise CourseError(refusal)
+            proof, seal = greeted(
+                lambda function, *args: self._ask(address, function, *args),
+                address,
+                self._bundle,
+                (width, self._trust),
+            )
         except CancelledError:  # by a lost connection: it is greeted again
             with self._lock:
                 self._workers.pop(address, None)
@@ -294,7 +267,7 @@ class Cluster:
         with self._lock:
             if address in self._workers:
                 worker = self._workers[address]
-                worker.proof, worker.seal = ours, meeting.seal(bundle.digest)
+                worker.proof, worker.seal = proof, seal
                 worker.width = width
                 self._hand_out()
 
@@ -302,7 +275,7 @@ class Cluster:
         asked = self._client.submit(function, *args, workers=[address], pure=False, retries=0)
         return asked.result(timeout=_FIRST)
 
-    def _lost(self, worker: _Worker) -> None:
+    def _lost(self, worker: GreetedWorker) -> None:
         """Give a lost worker's jobs to others.
 
         More than it was doing were on their way to it, so the first time says little about a job.

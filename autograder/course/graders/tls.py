@@ -37,8 +37,8 @@ def certificates(scheduler: str, tls: Path | None, *, insecure: bool = False) ->
     """
     if scheduler.startswith("tls://") and tls is None:
         raise CourseError(
-            f"{scheduler} takes certificates: --tls FOLDER; `autograder certificates FOLDER` makes "
-            "them, see docs/cluster.md"
+            f"{scheduler} takes certificates: --tls FOLDER; `autograder cluster certificates "
+            "FOLDER` makes them, see docs/cluster.md"
         )
     if tls is None:
         if not insecure or not _is_here(scheduler):
