@@ -85,7 +85,7 @@ class Yardstick:
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                env=control.ENVIRONMENT,
+                env=control.environment(),
                 start_new_session=True,
             )
         self._channel = Channel(ours)

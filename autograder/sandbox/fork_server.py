@@ -202,7 +202,7 @@ class Zygote:
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                env=control.ENVIRONMENT,
+                env=control.environment(),
                 cwd="/",
                 start_new_session=True,  # an interrupt from the keyboard is the grader's affair
             )

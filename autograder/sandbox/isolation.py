@@ -128,7 +128,7 @@ def _tried(tier: str) -> tuple[Trial, ...]:
             jail.command(__name__, tier, data=""),
             capture_output=True,
             stdin=subprocess.DEVNULL,
-            env=control.ENVIRONMENT,
+            env=control.environment(),
             cwd="/",
             timeout=60,
         )

@@ -8,8 +8,10 @@ import time
 
 import pytest
 
-from autograder.sandbox import Isolation, Limits, SandboxError, StudentError, Zygote, allowance
+from autograder.sandbox import Limits, SandboxError, StudentError, Zygote, allowance
 from autograder.sandbox.allowance import Allowance, Observed, TooBusy
+
+from ..tiers import isolation_of
 
 BURN = """
 import time
@@ -46,7 +48,7 @@ def busy(loops):
 @pytest.fixture(scope="module", params=["A", "B"])
 def zygote(request):
     limits = Limits(call_seconds=1.0, cell_seconds=1.0)
-    with Zygote((), isolation=Isolation(request.param), limits=limits) as zygote:
+    with Zygote((), isolation=isolation_of(request.param), limits=limits) as zygote:
         yield zygote
 
 

@@ -41,7 +41,7 @@ class TestReading:
             session.execute("import os; names = list(os.environ)")
             # Python itself adds LC_CTYPE where the system lacks the locale.
             added = {"IPYTHONDIR", "MPLCONFIGDIR", "LC_CTYPE", "PWD", "TMPDIR"}
-            assert set(session.read("names")) <= control.ENVIRONMENT.keys() | added
+            assert set(session.read("names")) <= control.environment().keys() | added
 
     def test_no_descriptor_but_the_connection_is_open(self, session):
         session.execute(

@@ -2,8 +2,10 @@
 
 import pytest
 
-from autograder.sandbox import Isolation, Limits, Zygote
+from autograder.sandbox import Limits, Zygote
 from autograder.sandbox.wire.requests import Call, Time
+
+from ..tiers import isolation_of
 
 pytestmark = pytest.mark.sandbox
 pytest.importorskip("torch")
@@ -38,7 +40,7 @@ USES = {
 @pytest.fixture(scope="module", params=["A", "B"])
 def zygote(request):
     limits = Limits(cell_seconds=30.0)
-    with Zygote(("torch",), isolation=Isolation(request.param), limits=limits) as zygote:
+    with Zygote(("torch",), isolation=isolation_of(request.param), limits=limits) as zygote:
         yield zygote
 
 

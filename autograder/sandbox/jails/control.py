@@ -1,6 +1,7 @@
 """Start a helper process of ours, and talk to it in lines of JSON."""
 
 import json
+import os
 import socket
 import sys
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from typing import Any
 
 # One thread each: the zygote of a library with a thread pool would fork children that wait for
 # threads they do not have, and a class is graded in parallel by submission.
-ENVIRONMENT = {
+_ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
@@ -18,6 +19,17 @@ ENVIRONMENT = {
     "LANG": "C.UTF-8",
     "HOME": "/nonexistent",
 }
+
+# Which instructions of the processor the libraries use: where somebody has to say that, because a
+# library takes the processor for another one, it holds for student code as well.
+_PROCESSOR = (
+    "OPENBLAS_CORETYPE",
+    "OPENBLAS_L2_SIZE",
+    "ATEN_CPU_CAPABILITY",
+    "ONEDNN_MAX_CPU_ISA",
+    "NPY_DISABLE_CPU_FEATURES",
+    "NPY_ENABLE_CPU_FEATURES",
+)
 
 _ROOT = str(Path(__file__).resolve().parents[3])
 _BOOTSTRAP = (
@@ -29,11 +41,17 @@ _BOOTSTRAP = (
 )
 
 
+def environment() -> dict[str, str]:
+    """Return the environment of helper processes, and of student code."""
+    own = {name: os.environ[name] for name in _PROCESSOR if name in os.environ}
+    return {**_ENVIRONMENT, **own}
+
+
 def command(module: str, *arguments: str, root: str = _ROOT) -> list[str]:
     """Return a command line that calls ``main`` of one of our modules in a fresh Python.
 
     It ignores the current folder and the user's own packages. It does not ignore the environment
-    (``-I``), which is `ENVIRONMENT` and nothing else: strings hash alike in every run. ``root`` is
+    (``-I``), which is `environment` and nothing else: strings hash alike in every run. ``root`` is
     the folder that holds this project.
     """
     return [sys.executable, "-s", "-P", "-B", "-c", _BOOTSTRAP, root, module, *arguments]
