@@ -4,13 +4,23 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test engine hostile hostile-user container lint docs formats generate lock audit bench mutation clean
+.PHONY: demo test quick engine bare hostile hostile-user container lint docs formats generate lock audit bench mutation clean
 
-demo: $(VENV)/ready
+demo: $(VENV)/engine
 	$(BIN)/autograder demo
 
 test: lint
 	$(BIN)/pytest -n auto --dist loadgroup
+
+# Every room once, in a minute and a half: for before a small change is committed.
+quick: $(VENV)/ready
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/pytest -n auto --dist loadgroup $(QUICK)
+
+# What differs on a machine that has Python and nothing else, on one that has more.
+bare: $(VENV)/ready
+	.ci/bare
 
 # The engine's tests, in a copy that holds no course.
 engine: $(VENV)/ready
@@ -96,9 +106,15 @@ mutation: $(VENV)/ready
 		OMP_NUM_THREADS=1 $(BIN)/python bench/mutation.py $$a --out $(RESULTS)/mutation_$$a.json || exit; \
 	done
 
-$(VENV)/ready: pyproject.toml constraints.txt
+# The engine alone, which is all that the demo needs: no torch.
+$(VENV)/engine: pyproject.toml constraints.txt
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed')"
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet -c constraints.txt -e .
+	touch $@
+
+# With all that the course and its tests need.
+$(VENV)/ready: $(VENV)/engine
 	$(BIN)/pip install --quiet -c constraints.txt -e .[test]
 	touch $@
 

@@ -2,7 +2,9 @@
 
 import os
 import random
+import re
 import shutil
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -32,15 +34,25 @@ def pytest_collection_modifyitems(items):
             if "sandbox" in item.keywords:
                 item.add_marker(skip)
     if not shutil.which("chromium") and not os.environ.get("AUTOGRADER_REQUIRE_BROWSER"):
-        skip = pytest.mark.skip(reason="chromium is not installed")
+        skip = pytest.mark.skip(reason="not installed: chromium")
         for item in items:
             if "browser" in item.keywords:
                 item.add_marker(skip)
     if not postgres.program("initdb") and not os.environ.get("AUTOGRADER_REQUIRE_POSTGRES"):
-        skip = pytest.mark.skip(reason="PostgreSQL's programs are not installed")
+        skip = pytest.mark.skip(reason="not installed: postgresql")
         for item in items:
             if "postgres" in item.keywords:
                 item.add_marker(skip)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say in one line what was left out, and with which packages it would run."""
+    reasons = (str(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
+    found = (re.search(r"not installed: ([\w, -]+)|could not import '(\w+)'", r) for r in reasons)
+    wanted = Counter(match[1] or match[2] for match in found if match)
+    if wanted:
+        told = ", ".join(f"{count} without {name}" for name, count in wanted.most_common())
+        terminalreporter.write_line(f"left out, and would run where it is installed: {told}")
 
 
 @pytest.fixture(autouse=True)

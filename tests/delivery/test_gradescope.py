@@ -97,7 +97,7 @@ def looking(notebook, *places):
 
 
 @pytest.mark.sandbox
-@pytest.mark.skipif(not shutil.which("bwrap"), reason="bubblewrap makes the bare root")
+@pytest.mark.skipif(not shutil.which("bwrap"), reason="not installed: bubblewrap")
 def test_in_a_bare_root_a_submission_is_graded_and_sees_no_reference(packed):
     root, notebook, _ = packed
     closed = ("source/course/reference", f"source/course/reference/{A}", "source/course")

@@ -30,7 +30,7 @@ MISSING = [
     for name, there in {
         "jupyterhub": find_spec("jupyterhub"),
         PROXY: shutil.which(PROXY),
-        "bwrap": shutil.which("bwrap"),
+        "bubblewrap": shutil.which("bwrap"),
     }.items()
     if not there
 ]

@@ -1,0 +1,189 @@
+"""Does the processor change anything? A release, its proofs and a class's marks under several.
+
+Numerical libraries choose their code by the processor, and round differently with each.  Their own
+switches make one machine stand for others: an old one without vector units, one with AVX2, one
+with
+AVX-512 where this machine has it; and two threads.  Under each, what is released must be up to date,
+every exercise must prove itself, and the same submissions must get the same outcomes, points and
+sentences, to the letter.  What has been graded under one is up to date under the next.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from autograder.course.config import Course
+from autograder.course.discover import load_assignment
+from autograder.course.grade import Grader
+from autograder.course.keys import Keys
+from autograder.course.simulate import simulate
+from autograder.course.submissions import Handed
+from autograder.course.verify import verify
+from autograder.delivery.demo import copy_course
+from autograder.delivery.releasing import generate
+from autograder.grading.results import Grade
+
+ROOT = Path(__file__).resolve().parents[1]
+_NO_FMA = {"NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4", "ATEN_CPU_CAPABILITY": "default"}
+PROCESSORS = {
+    "this one": {},
+    "Prescott": {"OPENBLAS_CORETYPE": "Prescott", "ONEDNN_MAX_CPU_ISA": "SSE41", **_NO_FMA},
+    "Sandybridge": {"OPENBLAS_CORETYPE": "Sandybridge", "ONEDNN_MAX_CPU_ISA": "AVX", **_NO_FMA},
+    "Haswell": {
+        "OPENBLAS_CORETYPE": "Haswell",
+        "ONEDNN_MAX_CPU_ISA": "AVX2",
+        "ATEN_CPU_CAPABILITY": "avx2",
+    },
+    "SkylakeX": {
+        "OPENBLAS_CORETYPE": "SkylakeX",
+        "ONEDNN_MAX_CPU_ISA": "AVX512_CORE",
+        "ATEN_CPU_CAPABILITY": "avx512",
+    },
+    "two threads": {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"},
+}
+_NEEDS = {"Sandybridge": "avx", "Haswell": "avx2", "SkylakeX": "avx512f"}
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def offered() -> dict[str, dict[str, str]]:
+    """Return the processors that this machine can stand for."""
+    flags: set[str] = set()
+    if (info := Path("/proc/cpuinfo")).exists():
+        lines = info.read_text().splitlines()
+        flags = set(next((line for line in lines if line.startswith("flags")), "").split())
+    return {name: how for name, how in PROCESSORS.items() if _NEEDS.get(name, "") in {"", *flags}}
+
+
+def told(grade: Grade) -> dict[str, list[Any]]:
+    """Return by item what a student is told: all but what was measured."""
+    return {
+        f"{exercise.id}.{item.name}": [str(item.status), item.score, item.note, item.feedback]
+        for exercise in grade.exercises
+        for item in exercise.items
+    }
+
+
+def seen(course: Course, ids: list[str], variants: int) -> Iterator[tuple[str, Any]]:
+    """Yield by name what must not depend on the processor of this process."""
+    for id in ids:
+        drifts = generate(course, [id], check=True)
+        yield f"{id}: release", [str(drift) for drift in drifts]
+        for proof in verify(load_assignment(course, id), variants=variants):
+            yield f"{id}/{proof.exercise}: proof", proof.problems
+        keys = Keys(course)
+        with Grader(course) as grader:
+            for path in sorted(course.folder("submitted").glob(f"*/{id}/{id}.ipynb")):
+                handed = Handed(path.parts[-3], id, path)
+                yield f"{handed.student}, {id}: key", keys.of(handed)
+                for item, outcome in told(grader.grade(handed).grade).items():
+                    yield f"{handed.student}, {id}: {item}", outcome
+
+
+def compare(
+    root: Path, ids: list[str], variants: int, processors: dict[str, dict[str, str]]
+) -> dict[str, dict[str, Any]]:
+    """Look at a course under each processor, two at a time; say how each differs from the first."""
+    inside = [sys.executable, __file__, "--inside", str(root), "--variants", str(variants), *ids]
+    found, waiting, running = {}, list(processors), {}
+    while waiting or running:
+        while waiting and len(running) < (os.cpu_count() or 1):
+            name = waiting.pop(0)
+            environment = {**os.environ, **_ONE_THREAD, **processors[name]}
+            running[name] = (
+                time.perf_counter(),
+                subprocess.Popen(
+                    inside,
+                    env=environment,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                ),
+            )
+        name = next(iter(running))
+        start, process = running.pop(name)
+        out, errors = process.communicate()
+        if process.returncode:
+            sys.exit(f"{name}: {errors[-3000:]}")
+        found[name] = {"seen": json.loads(out), "seconds": time.perf_counter() - start}
+    first = next(iter(found.values()))["seen"]
+    return {
+        name: {
+            "seconds": round(each["seconds"]),
+            "items": len(each["seen"]),
+            "differing": {
+                item: [first.get(item), each["seen"].get(item)]
+                for item in {**first, **each["seen"]}
+                if first.get(item) != each["seen"].get(item)
+            },
+            "wrong": {
+                item: value
+                for item, value in each["seen"].items()
+                if item.endswith((": release", ": proof")) and value
+            },
+        }
+        for name, each in found.items()
+    }
+
+
+def prepare(origin: Path, ids: list[str], students: int, folder: Path) -> Course:
+    """Write a course with a simulated class, as it is on the processor of this machine."""
+    course = copy_course(origin, folder)
+    generate(course, ids)
+    for id in ids:
+        simulate(course, id, students)
+    return course
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("assignments", nargs="*", help="all of them where none is named")
+    parser.add_argument("--students", type=int, default=8)
+    parser.add_argument("--variants", type=int, default=16, help="with which exercises are proved")
+    parser.add_argument("--course", type=Path, default=ROOT)
+    parser.add_argument("--out", type=Path, help="a JSON file to write")
+    parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.inside:
+        course = Course.load(options.inside)
+        print(json.dumps(dict(seen(course, options.assignments, options.variants))))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        ids = Course.load(options.course).ids(options.assignments)
+        course = prepare(options.course, ids, options.students, Path(folder) / "course")
+        found = compare(course.root, ids, options.variants, offered())
+    for name, one in found.items():
+        print(
+            f"{name:12} {one['items']:6,} items in {one['seconds']:4} s: "
+            f"{len(one['differing'])} differ, {len(one['wrong'])} wrong",
+            flush=True,
+        )
+    left = sorted(PROCESSORS.keys() - found.keys())
+    if left:
+        print(f"this machine can't stand for {', '.join(left)}")
+    if options.out:
+        report = {
+            "cores": os.cpu_count(),
+            "python": platform.python_version(),
+            "assignments": ids,
+            "students": options.students,
+            "variants": options.variants,
+            "processors": found,
+            "not_here": left,
+        }
+        options.out.write_text(json.dumps(report, indent=1, sort_keys=True) + "\n")
+    if any(one["differing"] or one["wrong"] for one in found.values()):
+        sys.exit("the processor changes something: the JSON of --out says what")
+
+
+if __name__ == "__main__":
+    main()
