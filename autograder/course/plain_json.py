@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.agree import TOLERANCE, numbers_of
+from autograder.exercise.agree import numbers_of
 from autograder.sandbox import Tensor
+from autograder.student.rounding import TOLERANCE
 
 #: The relative and absolute tolerance of numbers by their type, as their text names it.
 _BY_NAME = {"float32": TOLERANCE[4], "float16": TOLERANCE[2], "bfloat16": TOLERANCE[2]}

@@ -42,7 +42,8 @@ from autograder.student.released_files import (
     RecordedExercise,
     RecordedFunction,
 )
-from autograder.student.visible_checks import TOLERANCE, effortless
+from autograder.student.rounding import TOLERANCE
+from autograder.student.visible_checks import effortless
 
 Change = Callable[[Any], Any]
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-#: Relative and absolute tolerance by the size of the floating-point type, in bytes.
-TOLERANCE = {2: (2e-2, 2e-3), 4: (1e-4, 1e-6), 8: (1e-9, 1e-12)}
+from autograder.student.rounding import rounding_of
 
 
 class Mismatch(AssertionError):
@@ -107,7 +106,7 @@ def _agree(actual: Any, expected: Any, rtol: float | None, atol: float | None, w
         )
     if np.any(np.isnan(given) & ~np.isnan(right)):
         raise Mismatch(f"there is NaN in {what}")
-    loose = _tolerance(given, right)
+    loose = rounding_of(given, right)
     close = np.isclose(
         given,
         right,
@@ -171,11 +170,6 @@ def _array(value: Any, what: str) -> np.ndarray[Any, Any]:
             f"{what} should be an array of numbers, not {_kind(value)}",
         )
     return array
-
-
-def _tolerance(*arrays: np.ndarray[Any, Any]) -> tuple[float, float]:
-    sizes = [a.dtype.itemsize for a in arrays if a.dtype.kind == "f"]
-    return TOLERANCE.get(min(sizes, default=8), TOLERANCE[8])
 
 
 def _kind(value: Any) -> str:

@@ -18,13 +18,11 @@ import numpy as np
 from autograder.student.data import decode
 from autograder.student.display import block, brief, counted, kind_of
 from autograder.student.kinds_of_results import as_asked, other_kind
+from autograder.student.rounding import rounding_of
 from autograder.student.travelling import READABLE, unreadable_result
 
 if TYPE_CHECKING:
     from autograder.student.released_files import RecordedCall, RecordedFunction
-
-#: Relative and absolute tolerance by the size of the floating-point type, in bytes.
-TOLERANCE = {2: (2e-2, 2e-3), 4: (1e-4, 1e-6), 8: (1e-9, 1e-12)}
 
 
 def report_function(found: RecordedFunction, notebook: dict[str, Any]) -> list[str]:
@@ -252,8 +250,7 @@ def _difference(
         return []
     if np.any(np.isnan(given) & ~np.isnan(right)):
         return [f"{what} contains NaN", *pair]
-    sizes = [a.dtype.itemsize for a in (given, right) if a.dtype.kind == "f"]
-    rtol, atol = TOLERANCE.get(min(sizes, default=8), TOLERANCE[8])
+    rtol, atol = rounding_of(given, right)
     with np.errstate(all="ignore"):
         close = np.isclose(given, right, rtol=max(rtol, loose), atol=atol, equal_nan=True)
     if close.all():
