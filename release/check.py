@@ -2762,6 +2762,20 @@ def _holds_numbers(values: list[Any]) -> bool:
     return bool(values) and numbers_in(values) is not None
 
 
+#: Relative and absolute tolerance by the size of the floating-point type, in bytes.
+TOLERANCE = {2: (2e-2, 2e-3), 4: (1e-4, 1e-6), 8: (1e-9, 1e-12)}
+
+
+def rounding_of(*arrays: np.ndarray[Any, Any]) -> tuple[float, float]:
+    """Return the relative and absolute tolerance of the least precise of some arrays.
+
+    >>> rounding_of(np.zeros(2), np.zeros(2, np.float32))
+    (0.0001, 1e-06)
+    """
+    sizes = [a.dtype.itemsize for a in arrays if a.dtype.kind == "f"]
+    return TOLERANCE.get(min(sizes, default=8), TOLERANCE[8])
+
+
 # As in autograder/sandbox/wire/plain.py, which this module can't import: it goes to students.
 MOST_NODES = 50_000
 BYTES_NODES = 10
@@ -2941,10 +2955,6 @@ def _integer(value: int) -> None:
 
 def _a(noun: str) -> str:
     return f"{'an' if noun[:1].lower() in tuple('aeiou') else 'a'} {noun[:100]} object"
-
-
-#: Relative and absolute tolerance by the size of the floating-point type, in bytes.
-TOLERANCE = {2: (2e-2, 2e-3), 4: (1e-4, 1e-6), 8: (1e-9, 1e-12)}
 
 
 def report_function(found: RecordedFunction, notebook: dict[str, Any]) -> list[str]:
@@ -3172,8 +3182,7 @@ def _difference(
         return []
     if np.any(np.isnan(given) & ~np.isnan(right)):
         return [f"{what} contains NaN", *pair]
-    sizes = [a.dtype.itemsize for a in (given, right) if a.dtype.kind == "f"]
-    rtol, atol = TOLERANCE.get(min(sizes, default=8), TOLERANCE[8])
+    rtol, atol = rounding_of(given, right)
     with np.errstate(all="ignore"):
         close = np.isclose(given, right, rtol=max(rtol, loose), atol=atol, equal_nan=True)
     if close.all():
