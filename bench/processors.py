@@ -1,11 +1,10 @@
 """Does the processor change anything? A release, its proofs and a class's marks under several.
 
-Numerical libraries choose their code by the processor, and round differently with each.  Their own
-switches make one machine stand for others: an old one without vector units, one with AVX2, one
-with
-AVX-512 where this machine has it; and two threads.  Under each, what is released must be up to date,
-every exercise must prove itself, and the same submissions must get the same outcomes, points and
-sentences, to the letter.  What has been graded under one is up to date under the next.
+Numerical libraries choose their code by the processor, and round differently with each.  Their
+own switches make one machine stand for others: an old one without vector units, one with AVX2, one
+with AVX-512 where this machine has it; and two threads.  Under each, what is released must be up
+to date, every exercise must prove itself, and the same submissions must get the same outcomes,
+points and sentences, to the letter.  What was graded under one is up to date under the next.
 """
 
 from __future__ import annotations
