@@ -292,8 +292,9 @@ def ask_to_declare(
     if found := algebra.to_declare(tuple(names), assumptions, *formulas):
         declared = ", ".join(f'"{name}": "matrix"' for name in found)
         which = " and ".join(found)
+        what = "are numbers" if len(found) > 1 else "is a number"
         yield (
-            f"nobody has said whether {which} are numbers, where products have no order: say so, "
+            f"nobody has said whether {which} {what}, whose products have no order: say so, "
             f'assumptions={{{declared}}}, or "vector", or "real" for a number'
         )
 

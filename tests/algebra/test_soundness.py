@@ -83,6 +83,7 @@ def test_matrices_that_nobody_declared_are_left_to_a_person():
     assert forgotten.judge(forgotten.read("(K Q^T)^T"), right).credit == 1
     assert forgotten.judge(forgotten.read("2 Q K^T"), right).credit == 0
     assert "nobody has said whether K and Q are numbers" in next(forgotten.unsaid("Q K^T"))
+    assert "nobody has said whether x is a number" in next(Formula("x").unsaid("x^T x"))
 
 
 @pytest.mark.parametrize(

@@ -73,8 +73,9 @@ def _equal_if_declared(
     verdict = equal(as_numbers(a), as_numbers(b), assumptions=assumptions)
     if not verdict.equal:
         return verdict
-    which = " and ".join(sorted({symbol.name for symbol in names}))
-    return Verdict(None, f"undecided: nobody has said whether {which} are numbers or matrices")
+    found = sorted({symbol.name for symbol in names})
+    what = "are numbers or matrices" if len(found) > 1 else "is a number or a matrix"
+    return Verdict(None, f"undecided: nobody has said whether {' and '.join(found)} {what}")
 
 
 def _equal(a: sympy.Expr, b: sympy.Expr) -> Verdict:
