@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from autograder.course.discover import Assignment
-from autograder.exercise.cell_names import names
+from autograder.exercise.carried_source import source_of_carried
 from autograder.exercise.checked import Carried
-from autograder.exercise.source import standalone
 from autograder.student.released_files import CarriedExercise
 
 _CALL = re.compile(r"^carry\(\s*[\"'](\w+)[\"']", re.M)
@@ -52,23 +50,7 @@ def given_sources(assignment: Assignment) -> dict[str, str]:
     """
     wanted = needed(assignment)
     own_cells = {one.name for each in wanted.values() for one in each}
-    return {exercise: _source(each, own_cells) for exercise, each in wanted.items()}
-
-
-def _source(each: Iterable[Carried], own_cells: set[str]) -> str:
-    found: dict[str, str] = {}
-
-    def add(one: Carried) -> None:
-        source = standalone(one.solution, one.name)
-        used = names(source).used
-        for below in one.below:
-            if below.name in used and below.name not in own_cells | found.keys():
-                add(below)
-        found[one.name] = source
-
-    for one in each:
-        add(one)
-    return "\n".join(found.values())
+    return {exercise: source_of_carried(each, own_cells) for exercise, each in wanted.items()}
 
 
 def carry_problems(assignment: Assignment) -> list[str]:

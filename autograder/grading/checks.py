@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from functools import cache
 from typing import Any
 
 from autograder.exercise import (
@@ -16,28 +16,32 @@ from autograder.exercise import (
     Mismatch,
 )
 from autograder.exercise.standing_in import standing_in
-from autograder.grading.budget import CHECK_SECONDS, TOO_MUCH, Exhausted, bounded
+from autograder.grading.budget import TOO_MUCH, Exhausted
 from autograder.grading.callee import Callee
 from autograder.grading.earlier_code import explained
-from autograder.grading.excuses import Excused
-from autograder.grading.expectations import blamed, expectations
+from autograder.grading.excuses import Earned
+from autograder.grading.expectations import expectations
+from autograder.grading.followed import (
+    attempt,
+    follows,
+    follows_mended,
+    made_no_difference,
+    took_no_work,
+)
 from autograder.grading.hidden_words import without_details
 from autograder.grading.local import Local
 from autograder.grading.recorder import Known, Recorder
-from autograder.grading.repeat import repeats
 from autograder.grading.replay import (
     answers_like_the_reference,
     diagnose,
     idle,
     raising,
     repeating,
-    seed_of,
     slipped,
 )
 from autograder.grading.results import Item, Status, hundredths, sentence
 from autograder.grading.watched import Watched
 from autograder.sandbox import StudentError
-from autograder.student.visible_checks import effortless
 
 Function = Callable[..., Any]
 
@@ -67,6 +71,7 @@ def grade_checks(
     items: dict[str, Item] = {}
     callee = Watched(call if isinstance(call, Callee) else Local(call), function.without)
     runs: Known = {}
+    earned = _earning(function, callee, secret)
     timed_out = False
     for check in function.checks:
         if check.after and not items[check.after.name].score:
@@ -85,12 +90,25 @@ def grade_checks(
             # Where several explain a failure, it is the one that explained others before.
             mistakes = sorted(function.misconceptions, key=lambda wrong: wrong.name not in named)
             proven = any(item.status is Status.PASSED for item in items.values())
-            found = _run(function, check, recorder, secret, mistakes, proven)
+            found = _run(function, check, recorder, secret, mistakes, proven, earned)
             items[check.name] = callee.judged(found)
             timed_out = items[check.name].note in ("timeout", TOO_MUCH)
             if watch:
                 watch(check, recorder)
     return explained(function, callee, list(items.values()), secret)
+
+
+def _earning(function: CheckedFunction, call: Callee, secret: str) -> Earned:
+    """Return what tells whether an earlier function of the student's passes a check of its own."""
+
+    @cache
+    def earned(name: str) -> bool:
+        for one in function.carried:
+            if one.name == name and (own := call.own(one.solution)):
+                return any(item.score for item in grade_checks(one.function, own, secret=secret))
+        return True  # of the same exercise: it is graded here
+
+    return earned
 
 
 def _open(check: Check, secret: str) -> bool:
@@ -108,11 +126,12 @@ def _run(
     secret: str,
     mistakes: Sequence[Misconception],
     proven: bool,
+    earned: Earned,
 ) -> Item:
-    item = _outcome(function, check, call, secret, mistakes, proven)
+    item = _outcome(function, check, call, secret, mistakes, proven, earned)
     if item.note == _LOST:  # its objects went with a process that something else had spoiled
         call.begin()
-        item = _outcome(function, check, call, secret, mistakes, proven)
+        item = _outcome(function, check, call, secret, mistakes, proven, earned)
     call.release()
     item = replace(item, training=asdict(call.training)) if call.training else item
     return replace(item, curve=asdict(call.curve)) if call.curve else item
@@ -125,30 +144,15 @@ def _outcome(
     secret: str,
     mistakes: Sequence[Misconception],
     proven: bool,
+    earned: Earned,
 ) -> Item:
-    failure = _attempt(function, check, call, secret)
+    failure = attempt(function, check, call, secret)
     wrong = isinstance(failure, Mismatch | StudentError)
     if wrong and (call.borrowed or function.carried):
-        found = _followed(function, check, call, secret, mistakes, proven)
+        found = _followed(function, check, call, secret, mistakes, proven, earned)
         if found:
             return found
     return _judged(function, check, call, failure, secret, mistakes)
-
-
-def _attempt(
-    function: CheckedFunction, check: Check, call: Recorder, secret: str
-) -> Exception | None:
-    """Run a check, and return what it raises."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            place, rng = f"{function.id}.{check.name}", seed_of(function, check, secret)
-            bounded(place, lambda: check.run(call, rng), CHECK_SECONDS)
-    except (Mismatch, StudentError, Inconclusive, Exhausted) as error:
-        return error
-    except Exception as error:  # what came is no answer, or the check itself is wrong
-        return blamed(function, check, call, secret) or error
-    return None
 
 
 def _followed(
@@ -158,6 +162,7 @@ def _followed(
     secret: str,
     mistakes: Sequence[Misconception],
     proven: bool,
+    earned: Earned,
 ) -> Item | None:
     """Run a check that failed once more, on top of the student's own earlier functions.
 
@@ -170,76 +175,24 @@ def _followed(
     with contextlib.ExitStack() as open_:
         open_.callback(again.release)
         open_.enter_context(standing_in({o.name: again.own(o.solution) for o in function.carried}))
-        failure = _attempt(function, check, again, secret)
-        # From an exception nothing follows, nor from a check that could not go on with what came.
-        decided = isinstance(failure, Mismatch)
-        answered = decided and not any(each.raised for each in again.calls)
-        follows = failure is None or (answered and answers_like_the_reference(function, again))
-        given = [*call.returned, *again.returned]
-        if follows and (idle(function, again) or _took_no_work(function, check, given, secret)):
-            return None
-        if follows:
-            text = "Right, given your own functions before."
-            return _item(check, Status.PASSED, "follow_through", text)
+        failure = attempt(function, check, again, secret)
         # So do mistakes answer that build on another function of the same exercise.
         same = {f"{function.id}.{name}": own for name, own in again.borrowed.items()}
         own = {**again.borrowed, **same}
-        if _follows_mended(function, check, again, own, secret, proven):
+        if follows(function, again, failure):
+            open_.enter_context(standing_in(own))
+            if took_no_work(function, check, again, call.returned, secret):
+                return None
+            text = "Right, given your own functions before."
+            return _item(check, Status.PASSED, "follow_through", text)
+        if follows_mended(function, check, again, own, secret, proven, earned):
             text = "Right, as far as your own functions before give anything to build on."
             return _item(check, Status.PASSED, "follow_through", text)
-        if _made_no_difference(again):
+        if made_no_difference(again):
             return None
         open_.enter_context(standing_in(own))
         item = _judged(function, check, again, failure, secret, mistakes)
     return item if item.note in {wrong.name for wrong in mistakes} else None
-
-
-def _follows_mended(
-    function: CheckedFunction,
-    check: Check,
-    call: Recorder,
-    own: Mapping[str, Function],
-    secret: str,
-    proven: bool,
-) -> bool:
-    """Tell whether a check is passed where the references answer for functions that give nothing.
-
-    What is called must be seen to be right somewhere: by this check, or by one before.
-    """
-    if call.metered:
-        return False
-    excused = Excused(call.callee, function.solution, own)
-    mended = call.following(excused)
-    with standing_in({one.name: mended.own(one.solution) for one in function.carried}):
-        failure = _attempt(function, check, mended, secret)
-    mended.release()
-    given = excused.answered
-    if failure is not None or not (given or proven):
-        return False
-    return not (given and _took_no_work(function, check, given, secret))
-
-
-def _made_no_difference(call: Recorder) -> bool:
-    """Tell whether the student's own earlier functions answered as their references do."""
-    with standing_in({}):
-        return all(
-            own.reference is None or repeats(own)(own.reference, True)
-            for own in call.borrowed.values()
-        )
-
-
-def _took_no_work(function: CheckedFunction, check: Check, given: list[Any], secret: str) -> bool:
-    """Tell whether one number was returned whatever came in, where the right ones are others.
-
-    The student's own earlier functions may ask for no more, such as masks of ones alone.
-    """
-    if not effortless(given):
-        return False
-    right = Recorder(function.solution)
-    with standing_in({}):
-        _attempt(function, check, right, secret)
-    right.release()
-    return not effortless(2 * right.returned)  # as often as it was asked: one number tells nothing
 
 
 def _judged(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 from typing import Any
@@ -26,6 +26,8 @@ from autograder.exercise.part import arguments, computation
 from autograder.exercise.slips import OF_SIZE, by_chance
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.excuses import Mended
+from autograder.grading.own import OwnFunction
+from autograder.grading.substance import heedless, vanishes
 from autograder.sandbox import StudentError
 
 NONE: Mapping[str, Any] = {}  #: no function of the student's
@@ -77,6 +79,15 @@ class Own:
         functions = [*self.known.values(), *self.earlier.values()]
         return any(isinstance(each, Mended) and each.used for each in functions)
 
+    def heedless(self, names: Collection[str]) -> bool:
+        """Tell whether one of these functions returns the same whatever it is given."""
+        functions = {**self.known, **self.earlier}
+        return any(
+            isinstance(own := functions.get(name), OwnFunction)
+            and heedless(own, carried(self.references[name]), own.asked)
+            for name in names
+        )
+
     def _mended(self, name: str, value: Any) -> Any:
         right = self.references.get(name)
         if right is None or right is value or isinstance(right, type):
@@ -116,8 +127,12 @@ def judge(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> Judgeme
         if having is mended and not mended.used:
             continue
         followed = by_itself(part, answer, expected, slack)
-        free = needs & own.trivial or cast.called
-        idle = free and is_trivial(answer, true[part.name])
+        free = needs & own.trivial | cast.called
+        idle = free and (
+            is_trivial(answer, true[part.name])
+            or vanishes(expected, true[part.name])
+            or own.heedless(free)
+        )
         if followed.credit == 1 and not (needs & own.wrong or cast.called):
             return followed  # right: the earlier answers were only rounded, or are a witness
         if followed.credit == 1 and not idle:

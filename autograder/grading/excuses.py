@@ -22,6 +22,7 @@ from autograder.sandbox import Reply, StudentError
 from autograder.sandbox.wire.requests import Call, Request
 
 Function = Callable[..., Any]
+Earned = Callable[[str], bool]
 
 _NUMBERS = "biufc"  # kinds of types of arrays
 #: What is no exception, or says that nothing was written.
@@ -86,22 +87,28 @@ class MendedCallee(Callee):
 class Excused(Callee):
     """A student's function that is excused where an earlier one of theirs raises an exception.
 
-    That is so if the reference raises the same one on top of that function: then the reference's
-    own answer stands in for the exception.
+    That is so if the reference raises the same one on top of that function, and that function has
+    earned something where it was graded itself: then the reference's own answer stands in for the
+    exception.
+
+    Parameters
+    ----------
+    earned
+        Tells of an earlier function, by its name, whether it passes a check of its own.
 
     Attributes
     ----------
     answered
         What the function did return.
-    excuses
-        How often it was excused.
     """
 
-    def __init__(self, callee: Callee, solution: Function, own: Mapping[str, Function]) -> None:
+    def __init__(
+        self, callee: Callee, solution: Function, own: Mapping[str, Function], earned: Earned
+    ) -> None:
         self._callee, self._solution, self._own = callee, Local(solution), own
+        self._earned = earned
         self.isolated, self.kind = callee.isolated, callee.kind
         self.answered: list[Any] = []
-        self.excuses = 0
 
     def ask(self, request: Request) -> Reply:
         """Ask the student's function, and excuse it if it may be."""
@@ -112,9 +119,8 @@ class Excused(Callee):
                 raise
             with standing_in({}):
                 right = self._solution.ask(copy.deepcopy(request))
-            if self._raised(request) != error.type:
+            if not self._excuses(request, error):
                 raise
-            self.excuses += 1
             return right
         if isinstance(request, Call):
             self.answered.append(reply.value)
@@ -133,14 +139,15 @@ class Excused(Callee):
         """Call the reference and read its time."""
         return self._callee.reference_seconds(args, kwargs)
 
-    def _raised(self, request: Request) -> str:
-        """Return what the reference raises on top of the student's own functions."""
-        with standing_in(self._own):
+    def _excuses(self, request: Call, error: StudentError) -> bool:
+        """Tell whether the reference raises the same on top of the student's own functions."""
+        with standing_in(self._own) as cast:
             try:
                 self._solution.ask(copy.deepcopy(request))
-            except StudentError as error:
-                return error.type
-        return ""
+            except StudentError as theirs:
+                names = {name.rpartition(".")[2] for name in cast.called}
+                return theirs.type == error.type and all(map(self._earned, names))
+        return False
 
 
 def _fitted(value: Any, right: Any) -> Any:

@@ -7,6 +7,16 @@ from bisect import bisect_left, bisect_right
 from operator import attrgetter
 from typing import NamedTuple
 
+from autograder.sandbox import outputs
+
+DAMAGED = outputs.said(
+    "This cell changed Python itself, for example a built-in function. "
+    "What comes after its exercise runs without it.\n"
+)
+FULL = outputs.said(
+    "What this cell shows is left out: the notebook's cells show too much in all.\n"
+)
+
 
 class Cell(NamedTuple):
     """A cell that a fresh process runs again."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from autograder.exercise import Exercise
 from autograder.grading.budget import TOO_MUCH
 from autograder.grading.checks import grade_checks
 from autograder.grading.gpu import Gpu
-from autograder.grading.own import OwnFunction
+from autograder.grading.own import Earlier, OwnFunction, Places, supplied
 from autograder.grading.parts import grade_parts
 from autograder.grading.phases import Calls, Cells
 from autograder.grading.results import ExerciseGrade, Item, Status
@@ -116,35 +117,29 @@ class Marking:
         calls: Calls,
         yardstick: Yardstick | None,
         gpu: Gpu | None,
-        places: Mapping[str, int],
+        places: Places,
     ) -> None:
         """Check the functions, as they were before that cell.
 
-        What answers build on is taken as it was where it was graded: the check cells of other
-        exercises are at these ``places``.
+        What they and answers build on is taken as it was where it was graded, and what the
+        notebook lacks of it as it should be.
         """
         exercise = self.exercise
         if exercise is None or self._fault:
             return
         with self._withholding():
+            earlier = Earlier(calls, exercise.carried, places, self._number)
+            if exercise.functions or self._values:
+                calls.turn_back(self._number)
+                missing = supplied(calls, exercise.carried)
             if self._values:
                 own = exercise.solutions if exercise.calling else {}
-                functions = {n: OwnFunction(calls, s, self._number) for n, s in own.items()}
-                earlier = {
-                    one.name: OwnFunction(
-                        calls, one.solution, places.get(one.exercise, self._number)
-                    )
-                    for one in exercise.carried
-                }
-                self._grade_parts(exercise, self._values, functions, earlier)
-            if exercise.functions:
-                calls.turn_back(self._number)
+                functions = {name: OwnFunction(partial(calls.ask, name)) for name in own}
+                self._grade_parts(exercise, self._values, functions, earlier.functions())
             for function in exercise.functions:
-                with StudentCall(calls, function.solution, yardstick, gpu) as call:
-                    self._items |= {
-                        item.name: item
-                        for item in grade_checks(function, call, secret=self._secret)
-                    }
+                with StudentCall(calls, function.solution, yardstick, gpu, earlier) as call:
+                    found = grade_checks(function, call, secret=self._secret)
+                self._items |= {item.name: item for item in _with_missing(found, missing)}
                 calls.forget()
             if any(item.note == TOO_MUCH for item in self._items.values()):
                 calls.abandon()
@@ -188,6 +183,17 @@ class Marking:
         note = "timeout" if self.stopped.kind == "timeout" else "cell_error"
         text = f"There is no answer to read, because the cell stopped: {self.stopped.message}"
         return replace(item, note=note, feedback=text.rstrip(".") + ".")
+
+
+def _with_missing(items: list[Item], names: Sequence[str]) -> list[Item]:
+    """Say which functions the notebook lacks, with the first item that says nothing else."""
+    first = next((item for item in items if not item.feedback), None)
+    if not names or first is None:
+        return items
+    listed = " and ".join(f"`{name}`" for name in names)
+    verb = "is" if len(names) == 1 else "are"
+    text = f"{listed} {verb} not in your notebook; a right version took the place."
+    return [replace(item, feedback=text) if item is first else item for item in items]
 
 
 def _may_follow(item: Item) -> bool:

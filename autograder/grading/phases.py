@@ -6,7 +6,7 @@ student. So no cell runs after the first call: who has the `Calls` of a submissi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, Self
 
 from autograder.grading.runs import Run
@@ -61,6 +61,15 @@ class Calls(Protocol):
 
     def beside(self, zygote: Zygote) -> Calls:
         """Return the same in processes of another zygote."""
+
+    def before(self, number: int) -> Calls:
+        """Return calls of what functions were before a cell, in a process of its own."""
+
+    def lacking(self, names: Iterable[str]) -> list[str]:
+        """Return which of these functions are not there, or were left as they were handed out."""
+
+    def supply(self, sources: Mapping[str, str]) -> None:
+        """Have calls find functions of ours, until they are turned back: by name, their code."""
 
     def forget(self) -> None:
         """Let no function that was handed over help another one of the submission's."""

@@ -14,14 +14,16 @@ from __future__ import annotations
 
 import contextlib
 import math
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
-from autograder.grading.history import Cell, History
+from autograder.grading.history import DAMAGED, FULL, Cell, History
 from autograder.grading.phases import Calls
-from autograder.grading.runs import Run, Runs, key_of, packed, unpacked
+from autograder.grading.replica import Replica, healthy
+from autograder.grading.runs import Run, Runs, found_or_made, key_of
+from autograder.grading.time_left import TimeLeft
 from autograder.sandbox import CellRun, Reply, Session, StudentError, Zygote, outputs
 from autograder.sandbox.wire.requests import OfCalls, Time
 
@@ -30,27 +32,8 @@ _Given = TypeVar("_Given")
 #: With these a process is over.
 _ENDS = ("timeout", "died", "protocol")
 
-_DAMAGED = outputs.said(
-    "This cell changed Python itself, for example a built-in function. "
-    "What comes after its exercise runs without it.\n"
-)
-_FULL = outputs.said(
-    "What this cell shows is left out: the notebook's cells show too much in all.\n"
-)
-
 _CELLS = 5000  # of code, in a notebook: none that a course hands out has a tenth of it
 _LEAST = 0.1  # seconds in which a process can say how it is
-
-#: So often a process with threads is asked whether it is healthy: one may take requests away.
-_PINGS, _PAUSE = 40, 0.005
-
-
-class _Replica:
-    """A process that has run the history up to some cell, or will."""
-
-    def __init__(self) -> None:
-        self.session: Session | None = None
-        self.last = 0
 
 
 class Runner:
@@ -63,9 +46,8 @@ class Runner:
     numbers
         The student's numbers by exercise, for ``your_numbers``.
     seconds
-        For all work on the submission: what its processes take, without the time in which they had
-        no processor, and what the grader's own thread takes. When they are over, nothing more is
-        run.
+        For all work on the submission, as `TimeLeft` counts it. When they are over, nothing more
+        is run.
     runs
         Where expensive calls are kept from one grading to the next.
 
@@ -84,16 +66,17 @@ class Runner:
         runs: Runs | None = None,
     ) -> None:
         self._zygote, self._numbers = zygote, numbers
-        self._seconds, self._runs = seconds, runs
-        self._began, self._spent = time.thread_time(), 0.0  # by sessions that have ended
+        self._time, self._runs = TimeLeft(seconds), runs
         self._cells_run, self._shown = 0, 0
         self.limits = zygote.limits
         self._history = History()
-        self._cells, self._calls = _Replica(), _Replica()
+        self._cells, self._calls = Replica(), Replica()
         self._kept: dict[int, Session] = {}  # after which cell one can turn back to that
         self._over = False  # no cell is run any more
         self._until = math.inf  # cells from here on are not there for calls
         self._called = False  # since the process for calls was last found healthy
+        self._supplied: Mapping[str, str] = {}  # what calls have besides the notebook
+        self._earlier: dict[int, Runner] = {}  # for calls of what functions were before a cell
         self.cpu_seconds, self.peak_mb = 0.0, 0.0
 
     def __enter__(self) -> Runner:
@@ -105,6 +88,10 @@ class Runner:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        for earlier in self._earlier.values():
+            earlier.__exit__()
+            self.cpu_seconds += earlier.cpu_seconds
+            self.peak_mb = max(self.peak_mb, earlier.peak_mb)
         self._end(self._cells)
         self._end(self._calls)
 
@@ -121,20 +108,20 @@ class Runner:
             run = self._asked(
                 self._cells,
                 lambda session: session.execute(
-                    source, number=number, seconds=self._within(seconds), output_bytes=room
+                    source, number=number, seconds=self._time.within(seconds), output_bytes=room
                 ),
             )
         except StudentError as error:
             return CellRun(outputs=[], error=error)
         self._shown += outputs.size(run.outputs)
         if self._shown > most:
-            run = replace(run, outputs=[_FULL])
+            run = replace(run, outputs=[FULL])
         if run.error is None or run.error.kind not in _ENDS:
             self._history.add(Cell(number, source, seconds))
             self._cells.last = number
             if not run.healthy:
                 self._history.damaging.add(number)
-                return replace(run, outputs=[*run.outputs, _DAMAGED])
+                return replace(run, outputs=[*run.outputs, DAMAGED])
         return run
 
     def keep(self, number: int, names: Iterable[str]) -> None:
@@ -143,7 +130,7 @@ class Runner:
         That saves running the cells again; `turn_back` does without where it can't be kept.
         """
         with contextlib.suppress(StudentError):
-            self._within(_LEAST)
+            self._time.within(_LEAST)
             session = self._ready(self._cells)
             if session.keep(str(number), names):
                 self._kept[number] = session
@@ -155,10 +142,10 @@ class Runner:
 
     def turn_back(self, number: int) -> None:
         """Make calls from now on as if no cell from ``number`` on had been run."""
-        self._until = number
+        self._until, self._supplied = number, {}
         if self._cells.session is not None:
             self._end(self._calls)
-            self._cells, self._calls = _Replica(), self._cells
+            self._cells, self._calls = Replica(), self._cells
         if self.kept(number):
             with contextlib.suppress(StudentError):
                 if self._kept[number].recall(str(number)):
@@ -169,21 +156,41 @@ class Runner:
             with contextlib.suppress(StudentError):  # it may have been turned back before
                 session.recall()
 
+    def before(self, number: int) -> Calls:
+        """Return calls of what functions were before a cell, in a process of its own.
+
+        Calls that are made here do not disturb those that are made there.
+        """
+        if number not in self._earlier:
+            self._earlier[number] = other = self._of(self._zygote, self._history.past(number))
+            other._time = self._time
+        self._earlier[number].limits = self.limits
+        return self._earlier[number]
+
+    def lacking(self, names: Iterable[str]) -> list[str]:
+        """Return which of these functions are not there, or were left as they were handed out."""
+        wanted = list(names)
+        try:
+            return self._asked(self._calls, lambda session: session.lacking(wanted))
+        except StudentError:
+            return []
+
+    def supply(self, sources: Mapping[str, str]) -> None:
+        """Have calls find functions of ours, until they are turned back: by name, their code."""
+        self._supplied, self._calls.supplied = {**self._supplied, **sources}, False
+
     def read(self, name: str) -> Any:
         """Return a variable as plain data, or raise ``StudentError``."""
-        seconds = self.limits.call_seconds
         return self._asked(
-            self._cells, lambda session: session.read(name, seconds=self._within(seconds))
+            self._cells, lambda session: session.read(name, seconds=self._for_call())
         )
 
     def read_all(self, names: Iterable[str]) -> dict[str, Any]:
         """Return what can be read at once: all of these variables that there are, or none."""
         wanted = list(names)
-        seconds = self.limits.call_seconds
         try:
             return self._asked(
-                self._cells,
-                lambda session: session.read_all(wanted, seconds=self._within(seconds)),
+                self._cells, lambda session: session.read_all(wanted, seconds=self._for_call())
             )
         except StudentError:  # `read` tells which one it is
             return {}
@@ -197,10 +204,9 @@ class Runner:
             As `Session` does; also if the time of the whole notebook is over.
         """
         self._called = True
-        most = self.limits.call_seconds if seconds is None else seconds
         return self._asked(
             self._calls,
-            lambda session: session.ask(name, request, seconds=self._within(most)),
+            lambda session: session.ask(name, request, seconds=self._for_call(seconds)),
         )
 
     def once(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
@@ -213,15 +219,9 @@ class Runner:
         if runs is None:
             return self._run(name, args, kwargs)
         cells = [cell.source for cell in self._history.past(self._until)]
+        cells += self._supplied.values()
         key = key_of(cells, name, args, kwargs, self._numbers, self._zygote.data)
-        known = runs.find(key) if key else None
-        if known is not None and (found := unpacked(known)):
-            return found[1]
-        with runs.telling(name):
-            run = self._run(name, args, kwargs)
-        if key and (content := packed(name, run)) is not None:
-            runs.keep(key, content)
-        return run
+        return found_or_made(runs, key, name, lambda: self._run(name, args, kwargs))
 
     def _run(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
         self.abandon()
@@ -230,14 +230,22 @@ class Runner:
 
     def beside(self, zygote: Zygote) -> Calls:
         """Return a runner of the same cells in processes of another zygote."""
-        other = Runner(zygote, self._numbers, seconds=self._seconds)
-        other._history = History(self._history.past(self._until))
+        other = self._of(zygote, self._history.past(self._until))
+        other._supplied = self._supplied
         return other
+
+    def _of(self, zygote: Zygote, cells: list[Cell]) -> Runner:
+        other = Runner(zygote, self._numbers, seconds=self._time.seconds)
+        other._history = History(cells)
+        return other
+
+    def _for_call(self, seconds: float | None = None) -> float:
+        return self._time.within(self.limits.call_seconds if seconds is None else seconds)
 
     @property
     def hurried(self) -> bool:
         """Has the notebook less time left than a call may take?"""
-        return self._left < self.limits.call_seconds
+        return self._time.left < self.limits.call_seconds
 
     def abandon(self) -> None:
         """Let calls have a new process: this one may know too much, or still be answering one."""
@@ -245,8 +253,9 @@ class Runner:
 
     def forget(self) -> None:
         """Let no function that was handed over help another one of the submission's."""
-        if self._calls.session is not None and self._calls.session.informed:
-            self.abandon()
+        for each in (self, *self._earlier.values()):
+            if each._calls.session is not None and each._calls.session.informed:
+                each.abandon()
 
     def settle(self, number: int = 0) -> None:
         """Let nothing that an exercise has done to Python reach the next one, from a cell on."""
@@ -256,11 +265,13 @@ class Runner:
             if not (now.healthy and now.alone):
                 self._end(self._calls)
         self._called = False
+        for earlier in self._earlier.values():
+            earlier.settle()
         if self._history.settle(number):
             self._end(self._cells)
             self._end(self._calls)
 
-    def _asked(self, replica: _Replica, request: Callable[[Session], _Given]) -> _Given:
+    def _asked(self, replica: Replica, request: Callable[[Session], _Given]) -> _Given:
         """Ask a process; ask again where it was spoiled by a cell that ran before.
 
         What ends the process is at fault itself, unless the process was no longer in order.
@@ -276,7 +287,7 @@ class Runner:
                 return answer
         return request(self._ready(replica))
 
-    def _spoiled(self, replica: _Replica, ended: Session) -> bool:
+    def _spoiled(self, replica: Replica, ended: Session) -> bool:
         """Replace a process that has ended, and say whether the new one has run fewer cells."""
         if replica is self._calls and ended in self._kept.values():
             return True  # it had run the cells from `_until` on as well
@@ -287,66 +298,50 @@ class Runner:
             return False
         return len(self._history) < before
 
-    def _ready(self, replica: _Replica) -> Session:
+    def _ready(self, replica: Replica) -> Session:
         """Return a session that has run the history; one that has ended is replaced."""
         careful = replica.session is not None and not replica.session.alive
         while True:
             if replica.session is None or not replica.session.alive:
                 self._end(replica)
                 replica.session = self._zygote.session(self._numbers)
+                self._time.begins(replica.session)
             session = replica.session
             culprit, spoiled = None, False
             until = self._until if replica is self._calls else math.inf
             for cell in self._history.past(until, after=replica.last):
-                seconds = self._within(cell.seconds)
+                seconds = self._time.within(cell.seconds)
                 session.execute(cell.source, number=cell.number, seconds=seconds, output_bytes=0)
                 replica.last = cell.number
                 # It may hang only now, or have been what spoiled the process before this one.
-                spoiled = session.alive and careful and not self._healthy(session)
+                spoiled = session.alive and careful and not healthy(partial(self._state, session))
                 if spoiled or not session.alive:
                     culprit = cell
                     break
             if culprit is None:
+                self._complete(replica, session)
                 return session
             self._history.remove(culprit)
             # The other process has run it as well; one that merely hung does it no harm.
             for each in (self._cells, self._calls) if spoiled else (replica,):
                 self._end(each)
 
-    def _healthy(self, session: Session) -> bool:
-        now = self._state(session)
-        for _ in range(_PINGS):
-            if now.alone or not now.healthy:
-                break
-            time.sleep(_PAUSE)  # on a busy machine its threads may not have had a turn yet
-            now = self._state(session)
-        return now.healthy
+    def _complete(self, replica: Replica, session: Session) -> None:
+        """Define what calls have besides the notebook."""
+        if replica is self._calls and not replica.supplied:
+            replica.supplied = True
+            for name, source in self._supplied.items():
+                session.supply(name, source)
 
     def _state(self, session: Session) -> CellRun:
         """Run an empty cell, and see how the process is; one that does not answer is not well."""
-        seconds = max(_LEAST, min(self.limits.call_seconds, self._left))
+        seconds = max(_LEAST, min(self.limits.call_seconds, self._time.left))
         return session.execute("", seconds=seconds)
 
-    @property
-    def _left(self) -> float:
-        """The seconds that are left for the whole submission."""
-        sessions = [each.session for each in (self._cells, self._calls) if each.session]
-        spent = self._spent + sum(session.spent for session in sessions)
-        return self._seconds - spent - (time.thread_time() - self._began)
-
-    def _within(self, seconds: float) -> float:
-        """Return the seconds for a cell or a call: its limit, or what the notebook has left."""
-        left = self._left
-        if left <= 0:
-            raise StudentError(
-                "timeout", f"the whole notebook took longer than {self._seconds:g} s"
-            )
-        return min(left, seconds)
-
-    def _end(self, replica: _Replica) -> None:
+    def _end(self, replica: Replica) -> None:
         if replica.session is not None:
             usage = replica.session.close()
-            self._spent += replica.session.spent
+            self._time.ends(replica.session)
             self.cpu_seconds += usage.cpu_seconds
             self.peak_mb = max(self.peak_mb, usage.max_rss_mb)
-        replica.session, replica.last = None, 0
+        replica.session, replica.last, replica.supplied = None, 0, False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -106,6 +106,18 @@ def key_of(
     parts += [each for name in sorted(data) for each in (name.encode(), data[name])]
     parts += [text.encode(errors="replace") for text in behind(cells, function)]
     return hashlib.sha256(b"\0".join(hashlib.sha256(p).digest() for p in parts)).hexdigest()
+
+
+def found_or_made(runs: Runs, key: str, function: str, make: Callable[[], Run]) -> Run:
+    """Return what was kept under a key, if it is known, else make the call and keep what comes."""
+    known = runs.find(key) if key else None
+    if known is not None and (found := unpacked(known)):
+        return found[1]
+    with runs.telling(function):
+        run = make()
+    if key and (content := packed(function, run)) is not None:
+        runs.keep(key, content)
+    return run
 
 
 def packed(function: str, run: Run) -> bytes | None:

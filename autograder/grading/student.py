@@ -11,6 +11,7 @@ from autograder.exercise.part import Function
 from autograder.grading.callee import Callee
 from autograder.grading.gpu import Gpu
 from autograder.grading.local import Local
+from autograder.grading.own import Earlier
 from autograder.grading.phases import Calls
 from autograder.grading.proxies import kind_of
 from autograder.grading.runs import Run
@@ -30,8 +31,9 @@ class StudentCall(Callee):
         solution: Function,
         yardstick: Yardstick | None = None,
         gpu: Gpu | None = None,
+        earlier: Earlier | None = None,
     ) -> None:
-        self._calls, self._name = calls, solution.__name__
+        self._calls, self._name, self._earlier = calls, solution.__name__, earlier
         self._solution, self._yardstick = solution, yardstick
         self._gpu, self.has_gpu = gpu, gpu is not None
         self._on_gpu: Calls | None = None
@@ -61,9 +63,15 @@ class StudentCall(Callee):
         """Has the notebook less time left than a call may take?"""
         return self._calls.hurried
 
-    def own(self, solution: Function) -> StudentCall:
-        """Return another function of the submission, by its reference."""
-        return StudentCall(self._calls, solution)
+    def own(self, solution: Function) -> StudentCall | None:
+        """Return another function of the submission, by its reference, if it has that.
+
+        One of an earlier exercise is what it was where that was graded.
+        """
+        calls: Calls | None = self._calls
+        if self._earlier is not None and solution in self._earlier:
+            calls = self._earlier.calls_of(solution.__name__)
+        return StudentCall(calls, solution) if calls is not None else None
 
     def reference_seconds(self, args: Any, kwargs: Any) -> tuple[Any, float | None]:
         """Call the reference in a process of its own and read that one's clock."""

@@ -7,11 +7,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from autograder.exercise import Exercise
+from autograder.exercise.carried_source import all_carried
 from autograder.exercise.part import ORDERS
 from autograder.grading.demonstrations import tagged
 from autograder.grading.gpu import Gpu
 from autograder.grading.hints import hints_taken, with_hints
 from autograder.grading.marking import Assigned, Marking
+from autograder.grading.own import Places
 from autograder.grading.own_text import Unparsable, looking, names
 from autograder.grading.phases import Calls, Cells
 from autograder.grading.results import ALL, Counting, ExerciseGrade, Grade, Item, Status
@@ -93,7 +95,7 @@ def grade_submission(
         cells, checks = _run(notebook, runner, markings, rubrics, limit)
         calls = runner.calls()
         # Functions that need no cell to be run again come first.
-        places = {id: markings[id].place for id in checks}
+        places = Places({id: markings[id].place for id in checks}, _first(notebook, markings))
         for id in sorted(checks, key=lambda id: not markings[id].lasting(calls)):
             limit(calls, id)
             markings[id].call(calls, yardstick, gpu, places)
@@ -174,6 +176,18 @@ def _run(
         markings[id].read(runner)
     runner.settle(len(cells) + 1)
     return cells, checks
+
+
+def _first(notebook: Notebook, markings: Mapping[str, Marking]) -> dict[str, int]:
+    """Return for exercises of other notebooks the number of the first cell that builds on them."""
+    found: dict[str, int] = {}
+    for number, cell in enumerate(notebook["cells"], 1):
+        marking = markings.get(grade_id(cell))
+        carried = marking.exercise.carried if marking and marking.exercise else ()
+        for one in all_carried(carried):
+            if one.exercise not in markings:
+                found.setdefault(one.exercise, number)
+    return found
 
 
 def lost(

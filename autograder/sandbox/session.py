@@ -197,6 +197,17 @@ class Session:
         """Turn back to what was kept, and say whether that was possible; else to the last cell."""
         return self._of_notebook("is", requests.Recall(snapshot)) is True
 
+    def lacking(self, names: Iterable[str]) -> list[str]:
+        """Return which of these functions are not there, or were left as they were handed out."""
+        wanted = list(names)
+        found = self._of_notebook("is", requests.Lacking(wanted))
+        return [name for name in wanted if isinstance(found, list) and name in found]
+
+    def supply(self, name: str, source: str) -> None:
+        """Define a function of the grader's under a name that nothing has."""
+        self.informed = True
+        self._of_notebook("is", requests.Supply(name, source))
+
     def close(self) -> Usage:
         """End the process, if it is still there, and return what it has used."""
         if self._lent:

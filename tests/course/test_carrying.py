@@ -400,7 +400,8 @@ def test_simulated_students_and_wrong_earlier_code_earn_what_they_should(course)
         assert (item.score, item.note) == (2.0, "follow_through")
         path.write_text(path.read_text().replace("def times", "carry('scaler')\\ndef other"))
         grade = grader.grade(Handed("ada", "a02_second", path))
-        assert grade.grade.score == 0.0
+        assert grade.grade.score == 2.0
+        assert "is not in your notebook" in grade.grade.exercises[0].items[0].feedback
         assert "is not in this notebook: run this cell" in json.dumps(grade.notebook)
 
 

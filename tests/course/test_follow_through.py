@@ -173,9 +173,9 @@ def test_what_is_computed_with_a_function_of_the_authors_own_is_found(course, ow
         pytest.param(
             SQUARED.replace("return x**2", "raise NotImplementedError"),
             f"entries = None\nsum_of = None\n{SUM}",
-            [0, 0, 0],
-            ["blank"] * 3,
-            id="nothing is there",
+            [0, 0, 2],
+            ["blank", "blank", ""],
+            id="what was left as it was handed out is taken for the right one",
         ),
         pytest.param(
             SQUARED.replace("return x**2", "while True: pass"),

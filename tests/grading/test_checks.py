@@ -373,6 +373,12 @@ def carrying():
     def weights(x):
         return np.exp(x) / np.exp(x).sum(-1, keepdims=True)
 
+    @first.check(points=1)
+    def of_one_row(call, rng):
+        """Of one row."""
+        x = rng.normal(size=3)
+        agree(call(x), weights(x))
+
     exercise = Exercise("mean", title="Mean", source="none")
     carried = Carried("a01", "weights", first.functions[0])
     weights = replaceable(weights, "weights")
@@ -410,6 +416,14 @@ def nothing(x):
     raise NotImplementedError
 
 
+def never(x):
+    raise ValueError("nothing at all")
+
+
+def known(x):
+    return (np.exp(x) / np.exp(x).sum() * x).sum()
+
+
 @pytest.mark.parametrize(
     ("weights", "weighted", "scores"),
     [
@@ -419,6 +433,8 @@ def nothing(x):
         (one_row, lambda x: one_row(x).sum(-1), [0, 0]),  # wrong by itself
         (one_row, lambda x: np.linalg.inv(x), [0, 0]),  # another exception
         (nothing, lambda x: (nothing(x) * x).sum(-1), [0, 0]),
+        (never, lambda x: known(x) if len(x) == 4 else never(x), [1, 0]),  # nothing was earned
+        (never, lambda x: never(x), [0, 0]),
         (flattened, lambda x: 0 * x.sum(-1), [0, 0]),
         (np.exp, lambda x: (np.exp(x) * x).sum(-1), [1, 2]),  # a wrong value is carried as before
     ],
@@ -427,6 +443,68 @@ def test_what_an_earlier_function_does_not_give_is_paid_for_once(weights, weight
     own = {"weights": weights, "weighted": weighted}
     items = grade_checks(carrying(), Submitted(own, "weighted"))
     assert [item.score for item in items] == scores
+
+
+def twice_the_weights():
+    """Twice the weights that an earlier exercise's function gives."""
+    function = carrying()
+    exercise = Exercise("twice", title="Twice", source="none")
+    weights = replaceable(function.carried[0].solution, "weights")
+
+    @exercise.reference
+    def twice(x):
+        return 2 * weights(x)
+
+    @exercise.check(points=1)
+    def of_rows(call, rng):
+        """Of several rows."""
+        x = rng.normal(size=(3, 4))
+        agree(call(x), twice(x))
+
+    @exercise.check(points=1)
+    def of_every_row_alone(call, rng):
+        """Rows have no part in one another."""
+        x = rng.normal(size=(3, 4))
+        other = np.concatenate([x[:2], 0 * x[2:]])
+        require(alike(call(x)[:2], call(other)[:2]), "other rows have an effect")
+        agree(call(x), twice(x))
+
+    return replace(exercise.functions[0], carried=function.carried)
+
+
+def tiny(x):
+    return 1e-200 * np.exp(x)
+
+
+def large_once(x):
+    return np.where(np.arange(x.size).reshape(x.shape) == 2, 5.0, tiny(x))
+
+
+def fixed(x):
+    return np.linspace(0, 1, x.size).reshape(x.shape)
+
+
+@pytest.mark.parametrize(
+    ("weights", "twice", "score"),
+    [
+        (tiny, lambda x: 2 * tiny(x), 2),  # small, and computed
+        (tiny, lambda x: 1e-14 * x, 0),
+        (tiny, lambda x: 0 * x, 0),
+        (lambda x: 1 + tiny(x), lambda x: 1 + 1e-14 * x, 0),
+        (lambda x: 1 + tiny(x), lambda x: 2 + 1e-14 * x, 0),
+        (large_once, lambda x: np.where(tiny(x) == large_once(x), 1e-15, 10.0), 0),
+        (fixed, lambda x: 2 * fixed(x), 0),
+        (lambda x: fixed(x) + 1e-15 * x, lambda x: 2 * fixed(x), 0),
+        (lambda x: fixed(x) * x, lambda x: 2 * fixed(x) * x, 2),
+        (np.exp, lambda x: 2 * np.exp(x), 2),
+        (lambda x: x * (x > 0), lambda x: 2 * x * (x > 0), 2),  # half of it is 0
+    ],
+)
+def test_noise_and_what_ignores_its_input_follow_from_nothing(weights, twice, score):
+    items = grade_checks(
+        twice_the_weights(), Submitted({"weights": weights, "twice": twice}, "twice")
+    )
+    assert sum(item.score for item in items) == score
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from autograder.course.proofs.part_proofs import right_answers
 from autograder.course.proofs.said import lost, shown
 from autograder.course.sources import typed
 from autograder.exercise import Exercise, FormatError, apply, evaluate, is_trivial, solve
+from autograder.exercise.carried_source import all_carried
 from autograder.exercise.checked import Carried, CheckedFunction
 from autograder.exercise.source import standalone
 from autograder.exercise.standing_in import standing_in
@@ -33,7 +34,7 @@ def carried_problems(exercise: Exercise, variant: Mapping[str, Any]) -> list[str
     """
     problems: list[str] = []
     reached = {f.solution.__name__: _words(f) for f in exercise.functions if exercise.carried}
-    for carried in _all(exercise.carried):
+    for carried in all_carried(exercise.carried):
         for wrong in carried.function.misconceptions:
             if wrong.fatal:
                 continue
@@ -68,18 +69,6 @@ def _words(function: CheckedFunction) -> set[str]:
 
 def _listed(names: Iterable[str]) -> str:
     return " and ".join(f"`{name}`" for name in names)
-
-
-def _all(carried: Iterable[Carried]) -> list[Carried]:
-    """Return what is carried, and what was carried into it before, each once."""
-    found: dict[tuple[str, str, str], Carried] = {}
-    waiting = [*carried]
-    while waiting:
-        one = waiting.pop(0)
-        if one.place not in found:
-            found[one.place] = one
-            waiting += one.below
-    return list(found.values())
 
 
 def _with(

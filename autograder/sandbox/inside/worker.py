@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from autograder.sandbox.inside import serving
 from autograder.sandbox.inside.capture import Output, Stream, describe
-from autograder.sandbox.inside.handles import Lost, Objects, seed
+from autograder.sandbox.inside.handles import Lost, Objects, defined, seed, unwritten
 from autograder.sandbox.inside.health import Health
 from autograder.sandbox.inside.modules import gradients
 from autograder.sandbox.inside.serving import Frame
@@ -147,6 +147,12 @@ class Worker:
                 return {"value": self._snapshots.keep(request.snapshot, request.names)}
             case requests.Recall():
                 return {"value": self._snapshots.recall(request.snapshot)}
+            case requests.Lacking():
+                missing = (n for n in request.names if unwritten(self._namespace.get(n)))
+                return {"value": list(missing)}
+            case requests.Supply():
+                self._namespace[request.name] = defined(request.name, request.source)
+                return {"value": None}
             case requests.CountWork():
                 return self._counted(self._function(message), None, request)
             case requests.Outline():

@@ -194,11 +194,26 @@ class Recall:
     snapshot: str
 
 
+@dataclass(frozen=True)
+class Lacking:
+    """Return which of these functions are not there, or were left as they were handed out."""
+
+    names: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Supply:
+    """Define a function of the grader's under a name that nothing has."""
+
+    name: str
+    source: str
+
+
 #: What can be asked while functions are called.
 OfCalls = Request | Bench
 
 #: What can be asked of a process of student code.
-OfProcess = OfCalls | Execute | Read | ReadAll | Keep | Recall
+OfProcess = OfCalls | Execute | Read | ReadAll | Keep | Recall | Lacking | Supply
 
 _KINDS: dict[str, type[OfProcess]] = {kind.__name__: kind for kind in get_args(OfProcess)}
 _FIELDS = {name: tuple(own.name for own in fields(kind)) for name, kind in _KINDS.items()}

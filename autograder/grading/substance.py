@@ -1,0 +1,158 @@
+"""Whether what follows from a student's earlier functions is an answer, and no noise.
+
+Earlier functions may be anything: what they give may be so small that every small number agrees
+with it, or the same whatever comes.  Then nothing was computed on top of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from autograder.exercise import CheckedFunction
+from autograder.exercise.agree import numbers_of
+from autograder.exercise.standing_in import standing_in
+from autograder.grading.recorder import Recorded, Recorder
+from autograder.grading.repeat import answers, renumbered
+from autograder.sandbox.wire.requests import Call, CallMethod
+
+Function = Callable[..., Any]
+Array = np.ndarray[Any, Any]
+Asked = tuple[tuple[Any, ...], dict[str, Any], Any]  #: arguments, and what was returned
+
+_SMALL = 1e-3  # of the spread of the true result
+_SAME = 1e-9  # of an answer's own size
+
+
+def insubstantial(function: CheckedFunction, call: Recorder) -> bool:
+    """Tell whether the answers of a call on top of earlier functions took no computing."""
+    return _lost(function, call) or _ignores(function, call)
+
+
+def vanishes(follows: Any, right: Any) -> bool:
+    """Tell whether what follows is so small beside the true result that any small number agrees.
+
+    >>> vanishes([1e-200, 0], [0.5, 0.2]), vanishes([1e-3, 0], [0.5, 0.2]), vanishes(0, 0)
+    (True, False, False)
+    """
+    pairs = zip(_arrays(follows), _arrays(right), strict=False)
+    return any(_size(f) < 1e-5 and _size(f) < _SMALL * _size(r) for f, r in pairs)
+
+
+def heedless(own: Function, reference: Function, asked: Sequence[Asked]) -> bool:
+    """Tell whether a function returns the same for other inputs, where the reference does not.
+
+    >>> three = (np.arange(3.0),), {}, 1
+    >>> heedless(lambda x: 1, np.argmax, [three]), heedless(np.argmin, np.argmax, [three])
+    (True, False)
+    """
+    told = False
+    for args, kwargs, value in asked:
+        others, named = _reversed(args), _reversed(kwargs)
+        try:
+            if _alike(reference(*args, **kwargs), reference(*others, **named)):
+                continue
+            if not _alike(value, own(*others, **named)):
+                return False
+        except Exception:  # then these can't be compared
+            continue
+        told = True
+    return told
+
+
+def _lost(function: CheckedFunction, call: Recorder) -> bool:
+    """Tell whether most of an answer is small beside the true result, and not what follows.
+
+    That is compared without an absolute tolerance: to noise of size 1e-200 any other is near.
+    """
+    try:
+        with standing_in({}):
+            right = answers(function.solution, call.calls)
+        follows = answers(function.solution, call.calls)
+    except Exception:  # nothing is known then but that the check was passed
+        return False
+    found = zip((each.value for each in call.calls), follows, right, strict=True)
+    return any(
+        _noise(*three) for values in found for three in zip(*map(_arrays, values), strict=False)
+    )
+
+
+def _noise(given: Array, follows: Array, right: Array) -> bool:
+    if not given.shape == follows.shape == right.shape or not given.size:
+        return False
+    if not all(np.isfinite(each).all() for each in (given, follows, right)):
+        return False
+    level = np.median(follows) if follows.size > 1 else 0.0
+    middle = np.median(right) if right.size > 1 else 0.0
+    large = np.abs(right - middle) > _SMALL * np.abs(right - middle).max()
+    small = np.abs(follows - level) <= _SMALL * np.abs(right - middle).max()
+    off = np.abs(given - follows) > _SMALL * np.abs(follows - level)
+    return bool((large & small & off).sum() > large.sum() / 2)
+
+
+def _ignores(function: CheckedFunction, call: Recorder) -> bool:
+    """Tell whether the answers are the same for other inputs, where the right ones are others."""
+    if call.metered or call.raised:
+        return False
+    asked = [i for i, each in enumerate(call.calls) if isinstance(each.request, Call | CallMethod)]
+    theirs = renumbered(call.calls)
+    try:
+        with standing_in({}):
+            right = answers(function.solution, [*theirs, *(_turned(theirs[i]) for i in asked)])
+        after = right[len(theirs) :]
+        if all(_alike(right[i], other) for i, other in zip(asked, after, strict=True)):
+            return False
+        now = [call.callee.ask(_turned(call.calls[i]).request).value for i in asked]
+    except Exception:  # then nothing can be compared
+        return False
+    return all(_alike(call.calls[i].value, other) for i, other in zip(asked, now, strict=True))
+
+
+def _turned(recorded: Recorded) -> Recorded:
+    """Return the same request with the entries of all arrays of numbers in the opposite order."""
+    request: Any = recorded.request
+    named = {name: _reversed(value) for name, value in request.kwargs.items()}
+    return Recorded(replace(request, args=tuple(map(_reversed, request.args)), kwargs=named))
+
+
+def _reversed(value: Any) -> Any:
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        return np.flip(value).copy()
+    if isinstance(value, dict):
+        return {name: _reversed(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(_reversed, value))
+    return value.flip(*[tuple(range(value.ndim))]) if hasattr(value, "flip") else value
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Tell whether the numbers of two answers are the same, however small they are."""
+
+    def same(a: Any, b: Any) -> bool:
+        if np.shape(a) != np.shape(b) or a is None or b is None:
+            return False
+        return np.allclose(a, b, rtol=_SAME, atol=_SAME * _size(a), equal_nan=True)
+
+    return all(same(a, b) for a, b in zip_longest(_arrays(one), _arrays(other)))
+
+
+def _arrays(value: Any) -> Iterator[Array]:
+    """Yield the arrays of numbers in an answer."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple) and not all(isinstance(e, int | float) for e in value):
+        for each in value:
+            yield from _arrays(each)
+        return
+    array = np.asarray(numbers_of(value))
+    if array.dtype.kind in "biuf":
+        yield array.astype(float)
+
+
+def _size(array: Array) -> float:
+    finite = array[np.isfinite(array)]
+    return float(np.abs(finite).max(initial=0.0))
