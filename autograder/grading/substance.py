@@ -16,7 +16,8 @@ import numpy as np
 from autograder.exercise import CheckedFunction
 from autograder.exercise.agree import numbers_of
 from autograder.exercise.standing_in import standing_in
-from autograder.grading.recorder import Recorded, Recorder
+from autograder.grading.answering import Recorded
+from autograder.grading.recorder import Recorder
 from autograder.grading.repeat import answers, renumbered
 from autograder.sandbox.wire.requests import Call, CallMethod
 
