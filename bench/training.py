@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parents[1] / "reference" / "a12_capstone"
 def reversing(module, seed):
     """Return what the reference's model gets right of new sequences, after training."""
     started = time.process_time()
-    result = module.train(seed)
+    result = module.train(seed, module.WIDTH)
     seconds = time.process_time() - started
     run = module.Trained(result, np.random.default_rng(10_000 + seed))
     right = run.written() == run.labels
@@ -40,7 +40,7 @@ def reversing(module, seed):
 def classifying(module, seed):
     """Return how many of new sequences the reference's model classifies rightly."""
     started = time.process_time()
-    weights = module.train_classifier(seed)
+    weights = module.train_classifier(seed, module.WIDTH)
     seconds = time.process_time() - started
     share = module.right_share(weights, np.random.default_rng(10_000 + seed))
     return {

@@ -245,17 +245,17 @@ def loss_and_grads(
 # $t$ counts steps from 1, and all is entry by entry. Let the rate $\eta$ rise from 0 to its largest
 # value over some 50 steps, and fall again until the end.
 #
-# `train(seed)` makes a new model, trains it on sequences that it draws itself, and returns the
+# `train(seed, d)` makes a new model of width $d$, trains it on sequences that it draws itself, and returns the
 # dictionary of weights, by their names, and a list or array with the loss of each step. All that is
 # random comes from `seed`.
 #
-# - $d = 32$, $f = 64$ and two layers on either side will do; sizes are yours to choose, except that there
-#   are **two heads**. A few hundred steps with batches of 32 or 64 are enough.
+# - Two layers on either side and $f = 2d$ will do; these are yours to choose. There are **two heads**, and $d$ is an even
+#   number from 24 to 40, which the grader draws: what is kept from an earlier training doesn't fit. A few hundred steps with batches of 32 or 64 are enough.
 # - `float32` is twice as fast as `float64` and exact enough here: convert the weights once, and see that
 #   nothing turns them back. (The encoding of positions is float64 unless you convert it, too.)
 # - Nothing but NumPy is needed. One step should take some 20 ms.
 #
-# How it is graded. The grader calls `train` once, and that may take 300 seconds of processor time; our
+# How it is graded. The grader calls `train` once, with a width of its own, and that may take 300 seconds of processor time; our
 # own takes 5 to 10. It puts your weights into the model of part 1, which must therefore be the one
 # described there, and lets it write: for 512 new sequences, one symbol after the other, each from what
 # the model has written itself. The first six points come with half of the symbols right, and a share
@@ -270,10 +270,10 @@ def loss_and_grads(
 # notebook when you hand in: what is graded is the function.
 
 # %% exercise="cap_seq2seq"
-def train(seed: int) -> "(dictionary of arrays, losses)":
-    """A model that reverses six symbols, and the loss at each step of its training.
+def train(seed: int, d: int) -> "(dictionary of arrays, losses)":
+    """A model of width d that reverses six symbols, and the loss at each step of its training.
 
-    >>> weights, losses = train(0)
+    >>> weights, losses = train(0, 32)
     >>> weights["out.W"].shape[1], bool(losses[-1] < losses[0])
     (9, True)
     """
@@ -300,10 +300,11 @@ def train(seed: int) -> "(dictionary of arrays, losses)":
 #    has in part 1, with `block` for `encoder.i`: `block.self.W_q`, …, `block.W1`, …, `block.gamma2`,
 #    `block.beta2`. For $V = 10$, $d = 32$ and $f = 64$ these are 8,930 numbers. A call with ids $(B, n)$
 #    returns logits $(B, 2)$; with `positions=False` no encoding is added.
-# 2. `train_classifier(seed)` returns the weights of a trained `Classifier(10, 32, 2, 64, rng)`. Draw the
+# 2. `train_classifier(seed, d)` returns the weights of a trained `Classifier(10, d, 2, 2*d, rng)`, for an even width $d$
+#    from 24 to 40 that the grader draws. Draw the
 #    sequences yourself, and everything from `seed`. Three hundred steps are enough.
 #
-# How it is graded. `train_classifier` is called once and may take 120 seconds of processor time; our own
+# How it is graded. `train_classifier` is called once, with a width of the grader's, and may take 120 seconds of processor time; our own
 # takes 2 to 3. The grader runs your weights on 1000 new sequences. Four points come with three right answers
 # in four, the other four with 95 in 100; a share of them before, from six in ten on. A guess is right
 # every other time, and earns nothing.
@@ -324,10 +325,10 @@ class Classifier:
         raise NotImplementedError
 
 
-def train_classifier(seed: int) -> "dictionary of arrays":
+def train_classifier(seed: int, d: int) -> "dictionary of arrays":
     """The weights of a classifier that knows which of two symbols came first.
 
-    >>> train_classifier(0)["embed"].shape
+    >>> train_classifier(0, 32)["embed"].shape
     (10, 32)
     """
     raise NotImplementedError

@@ -114,7 +114,7 @@ def verify(
         _show(proofs)
         for line in choices:
             print(line)
-    too_easy = guessed([proof for proof in proofs if not wanted.get(proof.assignment)])
+    too_easy = guessed([proof for proof in proofs if not wanted.get(proof.assignment)], found)
     for text in too_easy:
         print(text, file=sys.stderr)
     if too_easy or any(proof.problems for proof in proofs):
@@ -124,6 +124,8 @@ def verify(
 def _show(proofs: Sequence[Proof]) -> None:
     from rich.console import Console
     from rich.table import Table
+
+    from autograder.course.verify import blindly
 
     table = Table(box=None, pad_edge=False)
     table.add_column("exercise", no_wrap=True)
@@ -145,7 +147,7 @@ def _show(proofs: Sequence[Proof]) -> None:
     console.print(table)
     for id, own in groupby(proofs, key=lambda proof: proof.assignment):
         every = list(own)
-        blind, points = (sum(getattr(p, name) for p in every) for name in ("blind", "points"))
+        blind, points = blindly(every), sum(proof.points for proof in every)
         if blind:
             print(f"{id}: answers without a thought earn {blind:g} of {points:g} points")
     for proof in proofs:

@@ -47,6 +47,8 @@ class Course:
         Whether the course has the checks that need a GPU.
     given
         Assignments whose functions are given, as code, to those who build on them later.
+    guessed
+        By assignment, which share of its points answers without a thought may earn, and why.
     counting
         Which of the points count, by assignment.
     hint_cost
@@ -76,6 +78,7 @@ class Course:
     minimum_tier: str | None = None
     gpu: bool = True
     given: Sequence[str] = ()
+    guessed: dict[str, tuple[float, str]] = field(default_factory=dict)
     counting: dict[str, Counting] = field(default_factory=dict)
     hint_cost: float = 0.0
     demo: Sequence[str] = ()
@@ -127,6 +130,7 @@ class Course:
             str(config.CourseDirectory.get("course_id", "") or root.name),
             {entry["id"]: entry["title"] for entry in listed},
             due={entry["id"]: entry["due"] for entry in listed if entry.get("due")},
+            guessed={entry["id"]: entry["guessed"] for entry in listed if entry.get("guessed")},
             counting={
                 entry["id"]: Counting(entry.get("best", {}), [*entry.get("stars", ())])
                 for entry in listed

@@ -31,6 +31,13 @@ def _counts(value: Any) -> bool:
     return isinstance(value, dict) and all(type(k) is int and k > 0 for k in value.values())
 
 
+def _is_excused(value: Any) -> bool:
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        return False
+    share, reason = value
+    return isinstance(share, float) and 0 < share < 1 and isinstance(reason, str) and bool(reason)
+
+
 _SWITCH = _Setting(_of(bool), "True or False")
 _SETTINGS = {
     "assignments": _Setting(_of(list), 'a list of {"id": ..., "title": ...}'),
@@ -63,6 +70,9 @@ _ENTRY = {
         _of(str, type(None)), "a text, a time with its zone, like '2027-03-01 23:59 UTC'"
     ),
     "best": _Setting(_counts, 'how many of the parts of a name count, like {"essay": 4}'),
+    "guessed": _Setting(
+        _is_excused, 'a share of the points and a reason, like (0.05, "one choice of three parts")'
+    ),
     "stars": _Setting(_names, 'a list of exercises, like ["qk_norm"]'),
 }
 

@@ -6,10 +6,10 @@ import contextlib
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import Any
 
-from autograder.course.config import Course
+from autograder.course.config import CONFIG, Course
 from autograder.course.datafiles import data_problems
 from autograder.course.discover import Assignment, Broken
 from autograder.course.discrimination import Hidden, Twins, part_twins
@@ -24,6 +24,7 @@ from autograder.course.proofs.helping import helping_problems
 from autograder.course.proofs.odd_results import odd_result_problems
 from autograder.course.proofs.part_proofs import needed, part_problems, sample_problems, unsaid
 from autograder.course.proofs.prices import DEAREST, Price, part_prices
+from autograder.course.proofs.vacuous import Vacuous, vacuous
 from autograder.exercise import Draws, Exercise, hidden_mistakes
 from autograder.exercise.kind import Undecided
 from autograder.exercise.variants import rng_for
@@ -31,7 +32,7 @@ from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import hundredths
 
-#: Answers without a thought earn a smaller share of a whole assignment's points.
+#: Answers without a thought earn at most this share of a whole assignment's points.
 GUESSED = 0.03
 
 
@@ -50,8 +51,10 @@ class Proof:
         How far honest code and cheats are from the limits of checks of work.
     prices
         What each mistake costs: the points of a function, or of all parts by follow-through.
-    blind
-        Points for the best answers without a thought.
+    vacuous
+        What functions earn that do nothing.
+    guesses
+        Points for answers without a thought, for each that somebody may give everywhere.
     """
 
     assignment: str
@@ -67,7 +70,13 @@ class Proof:
     twins: list[Twins] = field(default_factory=list)
     distances: list[Distance] = field(default_factory=list)
     prices: list[Price] = field(default_factory=list)
-    blind: float = 0.0
+    vacuous: list[Vacuous] = field(default_factory=list)
+    guesses: tuple[float, ...] = (0.0,)
+
+    @property
+    def blind(self) -> float:
+        """Points for the best of these answers."""
+        return max(self.guesses)
 
     @property
     def dearest(self) -> Price | None:
@@ -98,20 +107,32 @@ def verify(
     ]
 
 
-def guessed(proofs: Sequence[Proof]) -> list[str]:
-    """Say of which assignments answers without a thought earn too much, if all were proved."""
+def guessed(proofs: Sequence[Proof], course: Course) -> list[str]:
+    """Say of which assignments answers without a thought earn too much, if all were proved.
+
+    That is the same answer everywhere: nobody knows which one is best where. ``"guessed"`` of an
+    assignment in course_config.py allows more, with a reason.
+    """
     found = []
     for id, own in groupby(proofs, key=lambda proof: proof.assignment):
-        every = list(own)
-        blind, points = sum(p.blind for p in every), sum(p.points for p in every)
-        if blind >= GUESSED * points:
+        every = [proof for proof in own if proof.points]
+        most, _ = course.guessed.get(id, (GUESSED, ""))
+        blind, points = blindly(every), sum(proof.points for proof in every)
+        if blind > most * points:
             worst = sorted(every, key=lambda proof: -proof.blind)[:5]
             told = ", ".join(f"{proof.exercise} {proof.blind:g}" for proof in worst)
             found.append(
-                f"{id}: answers without a thought earn {blind:g} of {points:g} points; "
-                f"{GUESSED:.0%} is too much: ask for more than what is guessed, first in {told}"
+                f"{id}: answers without a thought earn {blind:g} of {points:g} points; more than "
+                f"{most:.0%} is too much: ask for more than what is guessed, first in {told}; or "
+                f'allow it with a reason: "guessed": ({blind / points:.2f}, "why") in {CONFIG}'
             )
     return found
+
+
+def blindly(proofs: Sequence[Proof]) -> float:
+    """Return what the best answer without a thought earns, given everywhere."""
+    each = zip_longest(*(proof.guesses for proof in proofs), fillvalue=0.0)
+    return hundredths(max(map(sum, each), default=0.0))
 
 
 def verify_helpers(course: Course) -> list[Proof]:
@@ -133,9 +154,9 @@ def _proof(
     proof = Proof(assignment.id, id, *sizes)
     try:
         drawn = all_drawn(exercise, assignment.course.id)
-        blind = hundredths(blind_guess(exercise, drawn.pool))
+        guesses = tuple(map(hundredths, blind_guess(exercise, drawn.pool)))
         hidden = _hidden(exercise, drawn)
-        proof = replace(proof, variants=len(drawn.pool), hidden=hidden, blind=blind)
+        proof = replace(proof, variants=len(drawn.pool), hidden=hidden, guesses=guesses)
         tried = drawn.pool[:: max(1, len(drawn.pool) // variants)] if variants else drawn.pool
         _examine(assignment, exercise, tried, secret, proof)
     except Undecided as error:  # by drawing, which has come to an end
@@ -163,6 +184,9 @@ def _examine(
     for function in exercise.functions:
         problems += function_problems(function, secret, proof.twins, proof.distances, proof.prices)
         problems += odd_result_problems(function, secret)
+        proof.vacuous.extend(vacuous(function, exercise.points))
+    for nothing in proof.vacuous:
+        (problems if nothing.too_much else proof.notes).append(str(nothing))
     problems += carried_problems(exercise, pool[0])
     problems += building_problems(assignment, exercise, pool[0])
     if dear := [price for price in proof.prices if price.too_dear]:

@@ -3,6 +3,9 @@
 ``f`` is what has the property: ``call`` itself, an object that `make` returned, or a function of
 some of its arguments such as ``lambda x: call(x, x, x)[0]``.  Each word raises `Mismatch` with a
 sentence, where ``what`` says how to call the result.
+
+What does nothing has many a property: so each of them also asks for a result that is finite, that
+depends on what goes in, and that isn't just that.
 """
 
 from __future__ import annotations
@@ -30,9 +33,21 @@ def rows_sum_to_one(weights: Any, *, axis: int = -1, what: str = "the weights") 
     """Require that no entry is negative, and that each row adds up to 1."""
     array = np.asarray(getattr(weights, "array", weights))
     require(array.dtype.kind == "f", f"{what} should be an array of numbers")
+    require(np.isfinite(array).all(), f"there is NaN or ∞ in {what}")
     require(np.all(array >= 0), f"{what} should not be negative")
     loose = 1e-2 if array.dtype.itemsize < 4 else 1e-5
     require(np.allclose(array.sum(axis), 1, atol=loose), f"each row of {what} should add up to 1")
+
+
+def worked(value: Any, *inputs: Any, what: str = "the result") -> Array:
+    """Require a finite result that isn't one number everywhere, nor what went in; return it."""
+    array = _array(value)
+    _finite(array, what)
+    even = array.size > 1 and bool((array == array.flat[0]).all())
+    require(not even, f"{what} is one number everywhere, whatever goes in")
+    same = any(np.array_equal(array, _array(given)) for given in inputs)
+    require(not same, f"{what} is what goes in, as it is")
+    return array
 
 
 def permutation_equivariant(
@@ -40,7 +55,7 @@ def permutation_equivariant(
 ) -> None:
     """Require f(P x) = P f(x): where positions change places, so do the rows of the result."""
     order = _derangement(rng, x.shape[axis])
-    moved, plain = f(np.take(x, order, axis)), _array(f(x))
+    moved, plain = f(np.take(x, order, axis)), worked(f(x), x, what=what)
     if not alike(moved, np.take(plain, order, axis)):
         raise Mismatch(f"{what} depends on the order of the positions in another way than by rows")
 
@@ -49,33 +64,38 @@ def permutation_invariant(
     f: Function, x: Array, rng: np.random.Generator, *, axis: int = -2, what: str = "the result"
 ) -> None:
     """Require f(P x) = f(x)."""
-    if not alike(f(np.take(x, _derangement(rng, x.shape[axis]), axis)), _array(f(x))):
+    plain = worked(f(x), x, what=what)
+    if not alike(f(np.take(x, _derangement(rng, x.shape[axis]), axis)), plain):
         raise Mismatch(f"{what} depends on the order of the positions")
+    _depends(f, x, plain, what)
 
 
 def shift_invariant(f: Function, x: Array, by: Any, *, what: str = "the result") -> None:
     """Require f(x + by) = f(x)."""
-    if not alike(f(x + by), _array(f(x))):
+    plain = worked(f(x), x, what=what)
+    if not alike(f(x + by), plain):
         raise Mismatch(f"{what} changes when the same is added everywhere")
+    _depends(f, x, plain, what)
 
 
 def causal(
     f: Function, x: Array, rng: np.random.Generator, *, axis: int = -2, what: str = "the result"
 ) -> None:
     """Require that a change of position t leaves the result at all positions before t alone."""
-    before = _array(f(x))
+    before = worked(f(x), x, what=what)
     for t in range(1, x.shape[axis]):
         other = x.copy()
         place = np.moveaxis(other, axis, 0)
         place[t] += rng.normal(size=place[t].shape).astype(x.dtype)
-        earlier = range(t)
-        if not alike(np.take(_array(f(other)), earlier, axis), np.take(before, earlier, axis)):
+        earlier, after = range(t), _array(f(other))
+        if not alike(np.take(after, earlier, axis), np.take(before, earlier, axis)):
             raise Mismatch(f"{what} at a position depends on later positions")
+        require(not alike(after, before), f"{what} doesn't depend on what goes in")
 
 
 def each_by_itself(f: Function, *batches: Array, what: str = "the result") -> None:
     """Require of a batch what each of its examples gives by itself."""
-    together = _array(f(*batches))
+    together = worked(f(*batches), *batches, what=what)
     alone = [_array(f(*(batch[i] for batch in batches))) for i in range(len(batches[0]))]
     agree(together, np.stack(alone), what=f"{what} of a batch")
 
@@ -87,13 +107,14 @@ def keeps_dtype(f: Function, *args: Any, dtype: str = "float32", what: str = "th
     ]
     values = f(*given)
     for value in values if isinstance(values, tuple | list) else (values,):
+        _finite(value, what)
         found = getattr(value, "dtype", type(value).__name__)
         require(str(found) == dtype, f"for {dtype} inputs {what} came out as {found}")
 
 
 def leaves_alone(call: _Watched, *args: Any, **kwargs: Any) -> None:
     """Require that a call does not change its arguments."""
-    call(*args, **kwargs)
+    require(call(*args, **kwargs) is not None, "nothing is returned")
     require(not call.modified, "an argument is changed in place; work on a copy")
 
 
@@ -143,6 +164,18 @@ def refuses(
             raise
         raise Mismatch(f"{why or 'such arguments'} should raise {error.__name__}") from None
     raise Mismatch(f"{why or 'such arguments'} should raise {error.__name__}, and are accepted")
+
+
+def _depends(f: Function, x: Array, plain: Array, what: str) -> None:
+    """Require that another input gives another result."""
+    uneven = np.linspace(0.5, 1.5, x.size).reshape(x.shape).astype(x.dtype)
+    require(not alike(f(x * uneven), plain), f"{what} doesn't depend on what goes in")
+
+
+def _finite(value: Any, what: str) -> None:
+    array = _array(value)
+    if array.dtype.kind == "f":
+        require(np.isfinite(array).all(), f"there is NaN or ∞ in {what}")
 
 
 def _array(value: Any) -> Array:

@@ -226,6 +226,8 @@ def _judged(
             if check.gpu:
                 return _failed(check, None, "", text, failure.credit)
             if known := diagnose(function, check, call, failure, mistakes, secret):
+                if idle(function, call):  # it took no work, whatever mistake answers alike
+                    known = replace(known, credit=0.0)
                 return _failed(check, known, "", known.feedback, failure.credit)
             note = ""
             if slip := slipped(function, call):

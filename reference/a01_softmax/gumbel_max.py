@@ -92,8 +92,8 @@ def follow(frequency, p, within=0.016):
 @exercise.check(points=0.5, visible=True)
 def certain_outcome(call, rng):
     """Beside −∞ a single finite logit is drawn every time, `size` times."""
-    samples = call(np.array([-inf, 0.0, -inf]), 8, 5)
-    agree(samples, np.ones(8, dtype=int), what="the sample")
+    samples = call(np.array([-inf, -inf, 0.0, -inf]), 8, 5)
+    agree(samples, np.full(8, 2), what="the sample")
 
 
 @exercise.check(points=1.5, after=certain_outcome)

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool
 from numpy import ndarray
 
-from autograder.exercise import Choice, Exercise, Numbers, agree
+from autograder.exercise import Choice, Exercise, Numbers, agree, require
 
 exercise = Exercise(
     "mask_broadcast",
@@ -156,6 +156,7 @@ def masks_for_all(call, rng):
 @exercise.check(points=0.5)
 def complete_masks(call, rng):
     """A mask that has all axes stays as it is."""
+    require(np.ndim(call(np.ones((2, 3), bool), 4)) == 4, "a mask of two axes stays as it is, too")
     for shape in ((2, 5, 3, 4), (2, 1, 3, 4), (3, 3)):
         mask = rng.random(shape) < 0.5
         agree(call(mask, len(shape)), mask)

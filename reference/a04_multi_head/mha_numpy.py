@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from autograder.exercise import Exercise, agree, require, seeded
-from autograder.exercise.properties import causal, keeps_dtype, rows_sum_to_one
+from autograder.exercise.properties import causal, keeps_dtype, rows_sum_to_one, worked
 from reference.helpers import ATTENTION, attention, softmax
 
 exercise = Exercise(
@@ -357,7 +357,7 @@ def output_passes_through_its_matrix(call, rng):
     """Doubling W_o doubles the output; W_o = 0 leaves nothing, nor does W_v = 0, whenever set."""
     x, W = rng.normal(size=(1, 3, 6)), drawn(rng, 6)
     made = layer(call, W, 2)
-    once = made(x, x, x)[0]
+    once = worked(made(x, x, x)[0], x, what="the output")
     made.W_o = 2 * W[3]
     agree(made(x, x, x)[0], 2 * np.asarray(once), what="the output for 2 W_o")
     made.W_o = 0 * W[3]

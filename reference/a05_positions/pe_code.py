@@ -110,6 +110,7 @@ def any_positions(call, rng):
 def no_positions_at_all(call, rng):
     """For n = 0 the table has no row and d columns."""
     agree(call(0, 6), np.zeros((0, 6)))
+    require(np.isclose(np.sum(call(1, 6)), 3), "position 0 has zeros and ones")
 
 
 @exercise.check(points=0.5, after=matches_the_formula)

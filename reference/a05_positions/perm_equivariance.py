@@ -229,6 +229,7 @@ def signed(X):
 def tells_rows_from_places(call, rng):
     """A map of each row by itself is equivariant; a mean times the row's number is not."""
     agree(call(given(numbered_means), 4, 3, seeded(2)), False)
+    agree(call(given(each_row), 2, 3, seeded(3)), True)
     agree(call(given(each_row), 4, 3, seeded(1)), True)
 
 
@@ -236,6 +237,7 @@ def tells_rows_from_places(call, rng):
 def judges_attention(call, rng):
     """Attention is equivariant up to rounding; with a causal mask, or as an MLP, it is not."""
     agree(call(given(numbered_means), 3, 4, seeded(6)), False)
+    agree(call(given(each_row), 2, 4, seeded(4)), True)
     agree(call(given(each_row), 3, 4, seeded(5)), True)
     for seed in range(4):
         agree(call(made(attending, 5, seed, False), 4, 5, seeded(seed)), True)
@@ -246,6 +248,7 @@ def judges_attention(call, rng):
 @exercise.check(points=1, after=tells_rows_from_places)
 def no_order_is_left_out(call, rng):
     """A function that only some orders leave alone is not equivariant."""
+    agree(call(given(each_row), 2, 3, seeded(10)), True)
     agree(call(given(row_opposite), 4, 3, seeded(11)), False)
     agree(call(given(row_before), 4, 3, seeded(12)), False)
     for seed in range(8):

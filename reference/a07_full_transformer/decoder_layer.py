@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from autograder.exercise import Count, Essay, Exercise, Ordering, agree, require, seeded
+from autograder.exercise.properties import worked
 from reference.helpers import ATTENTION, NORMS
 
 exercise = Exercise(
@@ -373,6 +374,7 @@ def mask_of_the_target(call, rng):
     y, memory, mask = texts(rng)
     weights, other = drawn(rng), y + rng.normal(size=y.shape) * (np.arange(5) == 4)[:, None]
     made = layer(call, weights)
+    worked(made(y, memory, mask), y, memory, what="the output")
     leaks = moved(lambda y: np.asarray(made(y, memory, mask))[:, :4], y, other)
     due = leaks and moved(lambda y: expected(call, weights, y, memory, mask)[:, :4], y, other)
     require(due or not leaks, "the output at a position depends on a later token of the target")
@@ -399,7 +401,7 @@ def draws_its_weights(call, rng):
     """Fresh layers draw their matrices from `rng`, anew for each; all else begins as 0 or 1."""
     y, memory, _ = texts(rng)
     same, again, other = (call.make(D, H, F, seeded(seed)) for seed in (1, 1, 2))
-    out = np.asarray(same(y, memory))
+    out = worked(same(y, memory), y, memory, what="the output")
     agree(again(y, memory), out, what="the output of a second layer from the same generator")
     require(not np.allclose(other(y, memory), out), "another generator gives the same weights")
     vectors = {name: shape for name, shape in SHAPES.items() if len(shape) == 1}

@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from autograder.exercise import Count, Exercise, Numbers, Shape, agree, require, seeded
+from autograder.exercise.properties import worked
 from reference.helpers import ATTENTION, NORMS
 
 exercise = Exercise(
@@ -351,6 +352,7 @@ def no_layers(call, rng):
     """Without layers the input comes back as it is."""
     x = 3 + rng.normal(size=(2, 3, D))
     agree(encoder(call, [])(x), x)
+    worked(encoder(call, [drawn(rng)])(x), x, what="the output of one layer")
 
 
 @exercise.check(points=1.25)
@@ -359,6 +361,7 @@ def mask_in_every_block(call, rng):
     x, weights, mask = rng.normal(size=(2, 5, D)), [drawn(rng) for _ in range(2)], np.tri(5) > 0
     other = x + rng.normal(size=x.shape) * (np.arange(5) == 4)[:, None]
     stack = encoder(call, weights)
+    worked(stack(x, mask), x, what="the output")
     leaks = moved(lambda x: stack(x, mask), x, other)
     due = leaks and moved(lambda x: expected(call, weights, x, mask), x, other)
     require(due or not leaks, "the output at a position depends on a later token")

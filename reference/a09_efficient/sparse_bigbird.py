@@ -16,6 +16,7 @@ from autograder.exercise import (
     require,
     seeded,
 )
+from autograder.exercise.properties import worked
 from reference.helpers import global_mask, layers_to_reach
 
 exercise = Exercise(
@@ -104,6 +105,8 @@ def true_and_false(call, rng):
     """The mask is an array of True and False, whatever overlaps."""
     mask = np.asarray(call(9, 1, 1, 2, seeded(1)))
     require(mask.dtype == bool, f"the mask has dtype {mask.dtype}; bool was expected")
+    require(mask.shape == (9, 9), "the mask has a row and a column for each token")
+    worked(mask, what="the mask")
 
 
 @exercise.check(points=0.75)

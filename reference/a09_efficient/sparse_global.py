@@ -8,6 +8,7 @@ from jaxtyping import Bool, Int
 from numpy import ndarray
 
 from autograder.exercise import Count, Exercise, Formula, agree, require
+from autograder.exercise.properties import worked
 from reference.helpers import global_mask
 
 exercise = Exercise(
@@ -96,6 +97,8 @@ def true_and_false(call, rng):
     """The mask holds True and False, whatever overlaps."""
     mask = np.asarray(call(8, 1, np.array([3])))
     require(mask.dtype == bool, f"the mask has dtype {mask.dtype}; bool was expected")
+    require(mask.shape == (8, 8), "the mask has a row and a column for each token")
+    worked(mask, what="the mask")
 
 
 @exercise.misconception(credit=0.5)

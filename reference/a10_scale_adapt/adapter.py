@@ -180,14 +180,14 @@ def tokens(rng, *shape):
     return torch.tensor(rng.normal(size=shape), dtype=torch.float32)
 
 
-@exercise.check(points=0.75, visible=True)
+@exercise.check(points=0.25, visible=True)
 def starts_as_the_identity(call, rng):
     """A fresh adapter gives back what it gets."""
     x = tokens(rng, 4, 6)
     agree(seeded(call)(x), x, rtol=1e-6, atol=1e-7)
 
 
-@exercise.check(points=0.75)
+@exercise.check(points=1)
 def learns_from_the_start(call, rng):
     """In a fresh adapter a gradient other than 0 reaches the matrix that leads up."""
     found = seeded(call, 16, 8).gradients(tokens(rng, 20, 16))
@@ -196,7 +196,7 @@ def learns_from_the_start(call, rng):
     require(abs(gradient.array).max() > 1e-4, "the gradient of `up.weight` is 0")
 
 
-@exercise.check(points=1)
+@exercise.check(points=1.5)
 def formula(call, rng):
     """With trained weights it gives x + ReLU(x W_down + b_down) W_up + b_up."""
     shapes = {"down.weight": (3, 6), "down.bias": (3,), "up.weight": (6, 3), "up.bias": (6,)}
@@ -209,7 +209,7 @@ def formula(call, rng):
         agree(module(x), right(x).detach(), rtol=1e-4, atol=1e-5)
 
 
-@exercise.check(points=0.5)
+@exercise.check(points=0.25)
 def as_many_parameters(call, rng):
     """Two matrices and two biases are learnt, and nothing else."""
     found = seeded(call).gradients(tokens(rng, 4, 6))
@@ -264,7 +264,7 @@ class NoNonlinearity(Adapter):
         return x + self.up(self.down(x))
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.3)
 class ReluAtTheEnd(Adapter):
     """The ReLU comes after the second matrix: an adapter could then only increase numbers."""
 

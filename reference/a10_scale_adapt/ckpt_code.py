@@ -167,7 +167,7 @@ def same_gradients(found, weights, x, p=0.0):
         agree(given, expected, rtol=1e-4, atol=1e-6, what="the gradient of a block")
 
 
-@exercise.check(points=0.75, visible=True)
+@exercise.check(points=0.25, visible=True)
 def same_result(call, rng):
     """The result is that of the blocks one after the other, for any number of segments."""
     for L, segments in ((8, 4), (8, 1), (11, 4), (5, 5)):
@@ -176,7 +176,7 @@ def same_result(call, rng):
         agree(call(made(stack, weights), segments, x), right, rtol=1e-5, atol=1e-6)
 
 
-@exercise.check(points=1, after=same_result)
+@exercise.check(points=0.5, after=same_result)
 def same_derivatives(call, rng):
     """All gradients are those of a plain run."""
     for L, segments in ((8, 4), (10, 4)):
@@ -184,7 +184,7 @@ def same_derivatives(call, rng):
         same_gradients(call.gradients(made(stack, weights), segments, x), weights, x)
 
 
-@exercise.check(points=1.5, after=same_derivatives)
+@exercise.check(points=2.75, after=same_derivatives)
 def little_is_saved(call, rng):
     """At most the inputs of the segments and what lies within one of them are kept."""
     for L, segments in ((24, 4), (26, 5)):
@@ -204,7 +204,7 @@ def little_is_saved(call, rng):
         require(enough, "your segments are shorter than so many would be", credit=0.5)
 
 
-@exercise.check(points=0.75, after=same_derivatives)
+@exercise.check(points=0.5, after=little_is_saved)
 def dropout_is_repeated(call, rng):
     """The second run drops what the first one did."""
     weights, x = numbers(rng, 8)
@@ -214,13 +214,13 @@ def dropout_is_repeated(call, rng):
     same_gradients(found, weights, x, 0.5)
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)  # nothing of what is asked is done
 def nothing_forgotten(blocks, segments, x):
     """That is the plain run: everything is saved."""
     return in_order(blocks, x)
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def each_block_by_itself(blocks, segments, x):
     """Each block is a segment of its own: all their inputs are saved. Where are the segments?"""
     for block in blocks:
@@ -228,7 +228,7 @@ def each_block_by_itself(blocks, segments, x):
     return x
 
 
-@exercise.misconception
+@exercise.misconception(credit=0.4)
 def all_in_one_segment(blocks, segments, x):
     """One segment holds all blocks: while it is run again, everything is alive."""
     return checkpoint(in_order, blocks, x, use_reentrant=False)

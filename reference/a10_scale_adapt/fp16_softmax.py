@@ -205,7 +205,9 @@ def large_logits(call, rng):
 def long_rows(call, rng):
     """A row of 70,000 equal logits gets weights that add up to 1."""
     z = np.full(70_000, half(1.5))
-    total = np.asarray(call(z), float).sum()
+    weights = np.asarray(call(z), float)
+    require(weights.shape == z.shape, "a row of weights has the shape of its logits")
+    total = weights.sum()
     require(abs(total - 1) < 0.02, "the weights of a long row don't add up to 1")
 
 

@@ -20,6 +20,7 @@ from autograder.exercise import (
     require,
     seeded,
 )
+from autograder.exercise.properties import worked
 from reference.helpers import (
     Pass,
     attention,
@@ -139,6 +140,7 @@ def six_maps(call, rng):
     require(names_of(found) == set(right), "the names are not those of the six attentions")
     for name, maps in right.items():
         agree(np.shape(found[name]), maps.shape, what=f"the shape of {name!r}")
+        worked(found[name], what=f"{name!r}")
 
 
 @exercise.check(points=2, after=six_maps)

@@ -343,10 +343,10 @@ def sequences(rng, count, n=12):
     return x, (places[:, 0] < places[:, 1]).astype(int)
 
 
-def trained(seed, steps=300, batch=64, rate=5e-3, positions=True, answer=1):
+def trained(seed, d, steps=300, batch=64, rate=5e-3, positions=True, answer=1):
     """Train for so many steps."""
     rng = np.random.default_rng(seed)
-    fresh = initial_weights(shapes(10, 32, 64), rng)
+    fresh = initial_weights(shapes(10, d, 2 * d), rng)
     weights = {n: w.astype(np.float32) for n, w in fresh.items()}
 
     def gradients():
@@ -367,38 +367,38 @@ def trained(seed, steps=300, batch=64, rate=5e-3, positions=True, answer=1):
 
 
 @exercise.reference
-def train_classifier(seed: int) -> dict:
-    """Return the weights of a classifier that knows which came first."""
-    return trained(seed)
+def train_classifier(seed: int, d: int) -> dict:
+    """Return the weights of a classifier of width d that knows which came first."""
+    return trained(seed, d)
 
 
 @exercise.alternative
-def small_batches(seed):
+def small_batches(seed, d):
     """Smaller batches."""
-    return trained(seed, steps=200, batch=48)
+    return trained(seed, d, steps=200, batch=48)
 
 
 @exercise.alternative
-def smaller_steps(seed):
+def smaller_steps(seed, d):
     """Smaller steps, and lists of rows."""
-    return {name: array.tolist() for name, array in trained(seed, steps=200, rate=4e-3).items()}
+    return {name: array.tolist() for name, array in trained(seed, d, steps=200, rate=4e-3).items()}
 
 
 @exercise.alternative
-def in_double_precision(seed):
+def in_double_precision(seed, d):
     """The same numbers with more digits."""
-    return {name: array.astype(float) for name, array in trained(seed, steps=200).items()}
+    return {name: array.astype(float) for name, array in trained(seed, d, steps=200).items()}
 
 
-SEED = 1
+SEED, WIDTH = 1, 36  # weights that were kept from an earlier training have another width
 
 
-def right_share(found, rng, positions=True):
+def right_share(found, rng, d, positions=True):
     """The share of 1000 new sequences that are classified rightly; the model is run here."""
     require(isinstance(found, dict), "a dictionary of weights is asked for")
-    right = shapes(10, 32, 64)
+    right = shapes(10, d, 2 * d)
     same = {name: np.shape(array) for name, array in found.items()} == right
-    require(same, "names or shapes are not those of a Classifier(10, 32, 2, 64)")
+    require(same, "names or shapes are not those of a Classifier(10, d, 2, 2*d) of the width asked")
     weights = {name: np.asarray(array, np.float32) for name, array in found.items()}
     require(all(np.isfinite(w).all() for w in weights.values()), "some weights are not finite")
     x, labels = sequences(rng, 1000)
@@ -417,7 +417,7 @@ def symptom(share):
 @exercise.check(points=4)
 def better_than_a_guess(call, rng):
     """At least three of four new sequences are classified rightly."""
-    share = right_share(call.once(SEED), rng)
+    share = right_share(call.once(SEED, WIDTH), rng, WIDTH)
     call.trained(SEED)
     if share < 0.75:
         kind, message = symptom(share)
@@ -427,35 +427,35 @@ def better_than_a_guess(call, rng):
 @exercise.check(points=4, after=better_than_a_guess)
 def nearly_always(call, rng):
     """At least 95 of 100 new sequences are classified rightly."""
-    share = right_share(call.once(SEED), rng)
+    share = right_share(call.once(SEED, WIDTH), rng, WIDTH)
     if share < 0.95:
         kind, message = symptom(share)
         raise Mismatch(message, kind=kind, credit=max(0.0, (share - 0.75) / 0.2))
 
 
 @exercise.misconception(fatal=True)
-def no_better_than_a_guess(seed):
+def no_better_than_a_guess(seed, d):
     """The model has learned nothing: do its arrays change, and are positions added?"""
-    return trained(seed, steps=10, positions=False)
+    return trained(seed, d, steps=10, positions=False)
 
 
 @exercise.misconception(fatal=True)
-def classes_exchanged(seed):
+def classes_exchanged(seed, d):
     """Your two classes are exchanged: logit 1 is for sequences in which 0 comes before 1."""
-    return trained(seed, steps=80, answer=0)
+    return trained(seed, d, steps=80, answer=0)
 
 
 @exercise.misconception
-def stopped_early(seed):
+def stopped_early(seed, d):
     """The model is still learning when you stop: take more steps, or larger ones."""
-    return trained(seed, steps=55)
+    return trained(seed, d, steps=55)
 
 
 @exercise.exhibit
 def with_and_without_positions(train_classifier):
     """How many of 1000 new sequences are classified rightly. Guesses are right every other time."""
     shares = [
-        right_share(train_classifier, np.random.default_rng(SEED), positions)
+        right_share(train_classifier, np.random.default_rng(SEED), WIDTH, positions)
         for positions in (True, False)
     ]
     return Table(

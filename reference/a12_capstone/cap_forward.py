@@ -718,7 +718,7 @@ class MaskTurnedRound(Transformer):
         return super()._look(place, x, y, None if mask is None else mask.T)
 
 
-@exercise.misconception(credit=0.3)
+@exercise.misconception(credit=0.2)
 class BlindToItself(Transformer):
     """In the decoder a token sees itself, too. Your first one sees nothing, hence NaN."""
 

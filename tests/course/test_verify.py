@@ -2,9 +2,9 @@
 
 import pytest
 
-from autograder.course.config import Course
+from autograder.course.config import Course, CourseError
 from autograder.course.discover import load_assignment
-from autograder.course.verify import verify
+from autograder.course.verify import Proof, blindly, guessed, verify
 
 TEXT = """
 # %% [markdown]
@@ -288,11 +288,54 @@ def test_what_students_try_earns_what_is_due(problems, attempt, says):
     assert says in found if says else found == ""
 
 
+VACUOUS = """
+@exercise.check(points=1)
+def never_negative(call, rng):
+    "No entry is negative."
+    require(np.all(np.asarray(call(np.ones(3))) >= 0), "negative")
+
+@exercise.misconception
+def turned_round(x):
+    "You changed the sign."
+    return -2 * x
+"""
+
+
+def test_a_property_that_anything_has_is_none(proof):
+    found = proof(VACUOUS, head=HEAD.replace("agree\n", "agree, require\n"))
+    assert "`double` earns 1 of 3 with zeros for every result: `never_negative`" in " ".join(
+        found.problems
+    )
+    tried = {each.tried for each in found.vacuous if each.too_much}
+    assert tried >= {"zeros", "ones", "the first argument"}
+    assert "NaN" not in tried
+
+
+def test_what_is_earned_without_a_thought_has_a_limit_that_an_author_may_raise(proof, tmp_path):
+    found, course = proof(head=HEAD.replace("return 2.0", "return 2")), Course.load(tmp_path)
+    (said,) = guessed([found], course)
+    assert "without a thought earn 1 of 2 points; more than 3% is too much" in said
+    assert '"guessed": (0.50, "why")' in said
+    config = tmp_path / "course_config.py"
+    config.write_text(config.read_text().replace("'Toys'}", "'Toys', 'guessed': (0.6, 'a toy')}"))
+    assert guessed([found], Course.load(tmp_path)) == []
+    config.write_text(config.read_text().replace("(0.6, 'a toy')", "0.6"))
+    with pytest.raises(CourseError, match='"guessed" of toys is 0.6; it is a share of the points'):
+        Course.load(tmp_path)
+
+
+def test_the_same_answer_everywhere_is_guessed_and_not_the_best_of_each():
+    proofs = [Proof("a", name, 10, guesses=own) for name, own in (("x", (1, 0)), ("y", (0, 2)))]
+    assert blindly(proofs) == 2
+
+
 DEAR = """
 @exercise.check(points=1)
 def keeps_the_shape(call, rng):
     "Keeps the shape."
-    require(np.shape(call(np.ones(3))) == (3,), "another shape", credit={credit})
+    found = np.asarray(call(np.full(3, 2.0)), float)
+    require(found.shape != (2,), "another shape", credit={credit})
+    require(found.shape == (3,) and found.sum() == 12, "another sum")
 
 @exercise.misconception{fatal}
 def cuts(x):

@@ -134,7 +134,7 @@ class TestAttention:
         src, labels = reverse.sequences(np.random.default_rng(1), 64)
 
         def shown(steps):
-            weights, _ = reverse.trained(0, steps=steps)
+            weights, _ = reverse.trained(0, 32, steps=steps)
             maps = inside.collect(weights, src, reverse.shifted(labels))
             masses = [inside.mirror_mass(maps[f"decoder.{i}.cross"]) for i in range(2)]
             distances = [inside.head_distance(each) for each in maps.values()]

@@ -84,6 +84,40 @@ HAVE_NOT = {
 }
 
 
+def constant(x):
+    return np.full(x.shape, 0.25)
+
+
+#: What does nothing, and no property may take for something.
+IDLE = {
+    "the same": lambda x: x,
+    "zeros": np.zeros_like,
+    "a constant": constant,
+    "NaN": lambda x: np.full(x.shape, np.nan),
+}
+CONTROLLED = {
+    "permutation_equivariant": lambda f, rng: permutation_equivariant(f, X, rng),
+    "permutation_invariant": lambda f, rng: permutation_invariant(f, X, rng),
+    "shift_invariant": lambda f, _: shift_invariant(f, X, 3.0),
+    "causal": lambda f, rng: causal(f, X, rng),
+    "each_by_itself": lambda f, _: each_by_itself(f, np.stack([X, 2 * X])),
+}
+
+
+@pytest.mark.parametrize("idle", IDLE)
+@pytest.mark.parametrize("name", CONTROLLED)
+def test_what_does_nothing_has_no_property(name, idle, rng):
+    with pytest.raises(Mismatch):
+        CONTROLLED[name](IDLE[idle], rng)
+
+
+def test_one_number_that_never_changes_is_no_invariant(rng):
+    with pytest.raises(Mismatch, match="depend on what goes in"):
+        permutation_invariant(lambda _: 1.0, X, rng)
+    with pytest.raises(Mismatch, match="depend on what goes in"):
+        shift_invariant(lambda _: 1.0, X, 3.0)
+
+
 @pytest.mark.parametrize("name", HAVE)
 def test_what_has_a_property_passes(name, rng):
     HAVE[name](rng)
@@ -96,6 +130,6 @@ def test_what_lacks_it_is_told_so(says, rng):
 
 
 def test_no_position_stays_where_it_was(rng):
-    swapped = []
-    permutation_invariant(lambda x: swapped.append(x) or 1.0, X[:2], rng)
-    assert (swapped[0] == X[1::-1]).all()
+    seen = []
+    permutation_invariant(lambda x: seen.append(x) or x.sum(), X[:2], rng)
+    assert (seen[1] == X[1::-1]).all()

@@ -1,0 +1,174 @@
+"""What a function earns that does nothing: a property that holds of anything is none."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from autograder.course.proofs.function_proofs import as_student
+from autograder.exercise import CheckedFunction
+from autograder.exercise.part import computation
+from autograder.grading.checks import grade_checks
+
+#: Of an exercise's points, for what does nothing.
+MOST = 0.05
+
+Change = Callable[[Any, tuple[Any, ...]], Any]
+
+
+@dataclass(frozen=True)
+class Vacuous:
+    """What earns points without doing anything.
+
+    Attributes
+    ----------
+    tried
+        What comes in the place of each right result.
+    points, of
+        What that earns, and what the exercise is worth.
+    checks
+        Which checks it passes.
+    """
+
+    function: str
+    tried: str
+    points: float
+    of: float
+    checks: tuple[str, ...]
+
+    @property
+    def too_much(self) -> bool:
+        """Is it more than a check or two may let pass?"""
+        return self.points > MOST * self.of and self.tried != SLIP
+
+    def __str__(self) -> str:
+        passed = ", ".join(f"`{name}`" for name in self.checks)
+        return (
+            f"`{self.function}` earns {self.points:g} of {self.of:g} with {self.tried} for every "
+            f"result: {passed} should ask for something that this isn't"
+        )
+
+
+#: A factor too many is a slip, which may leave much right; what it earns is told, and no problem.
+SLIP = "twice the right numbers"
+
+
+def vacuous(function: CheckedFunction, points: float) -> list[Vacuous]:
+    """Return what each way to do nothing earns, where it earns anything.
+
+    Parameters
+    ----------
+    points
+        What the exercise is worth.
+    """
+    found = []
+    for tried, change in _tries().items():
+        wrong: list[bool] = []
+        idle = _idle(computation(function.solution), _noting(change, wrong))
+        items = grade_checks(function, idle if isinstance(idle, type) else as_student(idle))
+        passed = {item.name: item.score for item in items if item.score}
+        if passed and any(wrong):
+            earned = float(sum(passed.values()))
+            found.append(Vacuous(function.name, tried, earned, points, tuple(passed)))
+    return found
+
+
+def _noting(change: Change, wrong: list[bool]) -> Change:
+    """Do the same, and note whether what comes is another result than the right one."""
+
+    def noting(value: Any, args: tuple[Any, ...]) -> Any:
+        changed = change(value, args)
+        wrong.append(_plain(changed) != _plain(value))
+        return changed
+
+    return noting
+
+
+def _plain(value: Any) -> str:
+    found: list[Any] = []
+
+    def note(array: Any) -> Any:
+        found.append(array.tolist())
+        return array
+
+    _through(value, note)
+    return repr((type(value).__name__, found))
+
+
+def _tries() -> dict[str, Change]:
+    def filled(number: float) -> Change:
+        return lambda value, _args: _through(value, lambda array: np.full_like(array, number))
+
+    return {
+        "None": lambda *_: None,
+        "False": lambda *_: False,
+        "True": lambda *_: True,
+        "zeros": filled(0),
+        "ones": filled(1),
+        "NaN": lambda value, _args: _through(value, lambda array: np.full(array.shape, np.nan)),
+        "the first argument": lambda _, args: args[0] if args else None,
+        "the last argument": lambda _, args: args[-1] if args else None,
+        SLIP: lambda value, _args: _through(value, lambda a: ~a if a.dtype == bool else 2 * a),
+    }
+
+
+def _idle(solution: Any, change: Change) -> Any:
+    """Return a function, or a class with the same methods, that does nothing with what it gets."""
+    if not isinstance(solution, type):
+        return _changed(solution, change, 0)
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        with contextlib.suppress(Exception):
+            vars(self)["_right"] = solution(*args, **kwargs)
+
+    def method(name: str) -> Any:
+        @_changing(change, 1)
+        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return getattr(vars(self).get("_right"), name)(*args, **kwargs)
+
+        return call
+
+    names = [name for name, _ in inspect.getmembers(solution, inspect.isfunction)]
+    own = {name: method(name) for name in names if name == "__call__" or not name.startswith("_")}
+    return type(solution.__name__, (), {**own, "__init__": __init__})
+
+
+def _changed(function: Callable[..., Any], change: Change, skipped: int) -> Callable[..., Any]:
+    return wraps(function)(_changing(change, skipped)(function))
+
+
+def _changing(change: Change, skipped: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def changing(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                value = function(*copy.deepcopy(args), **copy.deepcopy(kwargs))
+            except Exception:  # who does nothing refuses nothing
+                value = None
+            return change(value, (*args[skipped:], *kwargs.values()))
+
+        return call
+
+    return changing
+
+
+def _through(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Change the numbers in a result, which may be tuples, lists and dictionaries of arrays."""
+    if isinstance(value, tuple | list):
+        return type(value)(_through(entry, change) for entry in value)
+    if isinstance(value, dict):
+        return {key: _through(entry, change) for key, entry in value.items()}
+    if hasattr(value, "detach"):
+        plain = value.detach()
+        plain = plain.float() if plain.dtype.itemsize == 2 else plain  # numpy has no bfloat16
+        return value.new_tensor(change(plain.numpy()))
+    if isinstance(value, np.ndarray | np.generic | bool | int | float):
+        made = change(np.asarray(value))
+        return made[()] if isinstance(made, np.ndarray) and not made.ndim else made
+    return value
