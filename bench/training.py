@@ -42,7 +42,7 @@ def classifying(module, seed):
     started = time.process_time()
     weights = module.train_classifier(seed, module.WIDTH)
     seconds = time.process_time() - started
-    share = module.right_share(weights, np.random.default_rng(10_000 + seed))
+    share = module.right_share(weights, np.random.default_rng(10_000 + seed), module.WIDTH)
     return {
         "seed": seed,
         "seconds": round(seconds, 2),

@@ -329,7 +329,9 @@ def single_precision(call, rng):
 def nobody_looks_ahead(call, rng):
     """With a causal mask a later token changes no earlier output."""
     made, mask = layer(call, drawn(rng, 6), 1), np.tri(5, dtype=bool)
-    causal(lambda x: made(x, x, x, mask)[0], rng.normal(size=(2, 5, 6)), rng)
+    x = rng.normal(size=(2, 5, 6))
+    agree(np.shape(made(x, x, x, mask)[0]), x.shape, what="the shape of the output")
+    causal(lambda x: made(x, x, x, mask)[0], x, rng)
 
 
 @exercise.check(points=1)

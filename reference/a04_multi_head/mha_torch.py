@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from autograder.exercise import Count, Exercise, agree, made, require
-from autograder.exercise.properties import rows_sum_to_one
+from autograder.exercise.properties import rows_sum_to_one, worked
 from reference.helpers import ATTENTION
 
 exercise = Exercise(
@@ -225,6 +225,8 @@ def same_with_a_mask(call, rng):
     y[:, 0] = x[:, 0]
     module, mask = loaded(call, 8, 1), torch.ones(4, 4, dtype=torch.bool).tril().triu(-1)
     (a, weights), (b, _) = module(x, x, x, mask), module(y, y, y, mask)
+    worked(a, what="the output")
+    require(weights.array.any(), "no query looks anywhere")
     require(not (weights.array * ~mask.numpy()).any(), "a query looks where it may not")
     agree(a.array[:, 0], b.array[:, 0], rtol=1e-4, atol=1e-5, what="the first row")
 
@@ -266,6 +268,7 @@ def half_stays_half(call, rng):
         getattr(module, cast)()
         given = x.to(getattr(torch, name))
         out, weights = module(given, given, given)
+        worked(out, given.float().numpy(), what="the output")
         require(out.dtype == weights.dtype == name, f"{name} gives another type")
 
 
