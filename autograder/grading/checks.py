@@ -8,6 +8,8 @@ from dataclasses import asdict, replace
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from autograder.exercise import (
     Check,
     CheckedFunction,
@@ -226,7 +228,8 @@ def _judged(
             if check.gpu:
                 return _failed(check, None, "", text, failure.credit)
             if known := diagnose(function, check, call, failure, mistakes, secret):
-                if idle(function, call):  # it took no work, whatever mistake answers alike
+                single = all(np.size(value) == 1 for value in call.returned)
+                if single and idle(function, call):  # no work, whatever mistake answers alike
                     known = replace(known, credit=0.0)
                 return _failed(check, known, "", known.feedback, failure.credit)
             note = ""

@@ -374,7 +374,8 @@ def mask_of_the_target(call, rng):
     y, memory, mask = texts(rng)
     weights, other = drawn(rng), y + rng.normal(size=y.shape) * (np.arange(5) == 4)[:, None]
     made = layer(call, weights)
-    worked(made(y, memory, mask), y, memory, what="the output")
+    out = worked(made(y, memory, mask), y, memory, what="the output")
+    agree(out.shape, y.shape, what="the shape of the output")
     leaks = moved(lambda y: np.asarray(made(y, memory, mask))[:, :4], y, other)
     due = leaks and moved(lambda y: expected(call, weights, y, memory, mask)[:, :4], y, other)
     require(due or not leaks, "the output at a position depends on a later token of the target")

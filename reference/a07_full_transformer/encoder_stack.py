@@ -337,7 +337,7 @@ def drawn_one_by_one(call, rng):
     x = rng.normal(size=(1, 4, D))
     block, other = (call.own(EncoderBlock).make(D, H, F, seeded(seed)) for seed in (3, 4))
     stack, another = (call.make(2, D, H, F, seeded(seed)) for seed in (3, 4))
-    out = np.asarray(stack(x))
+    out = worked(stack(x), x, what="the output")
     agree(out.shape, (1, 4, D), what="the shape of the result")
     if np.allclose(block(x), other(x)):  # a slip of the block's: nothing can be told
         return
@@ -361,7 +361,8 @@ def mask_in_every_block(call, rng):
     x, weights, mask = rng.normal(size=(2, 5, D)), [drawn(rng) for _ in range(2)], np.tri(5) > 0
     other = x + rng.normal(size=x.shape) * (np.arange(5) == 4)[:, None]
     stack = encoder(call, weights)
-    worked(stack(x, mask), x, what="the output")
+    out = worked(stack(x, mask), x, what="the output")
+    agree(out.shape, x.shape, what="the shape of the output")
     leaks = moved(lambda x: stack(x, mask), x, other)
     due = leaks and moved(lambda x: expected(call, weights, x, mask), x, other)
     require(due or not leaks, "the output at a position depends on a later token")
