@@ -105,6 +105,7 @@ def shares_a_name(one: Node, other: Node) -> bool:
 
 def _names(node: Node) -> set[str]:
     own = re.findall(r"[^\W\d_]+", node.token.text) if node.kind == "name" else []
+    own += node.token.text.partition("_")[2] if own else ""  # j and a in k_ja
     if node.kind == "call" and node.token.text in _BINDING and len(node.children) > 1:
         body, index, *ends = node.children
         return _names(body) - _names(index) | set().union(*map(_names, ends))
