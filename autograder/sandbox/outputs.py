@@ -4,7 +4,7 @@ import base64
 import binascii
 from typing import Any
 
-from autograder.sandbox.pictures import MOST, showable
+from autograder.sandbox.pictures import MOST, too_large
 from autograder.sandbox.wire import WireError
 
 _MAX_OUTPUTS = 10_000
@@ -92,7 +92,7 @@ def _data(data: Any) -> dict[str, str]:
             raise WireError("an image that is not base64") from None
         if not image.startswith(_PNG):
             raise WireError("an image that is not PNG")
-        if not showable(image):
+        if too_large(image):
             text = _text(data.get("text/plain", ""))
             return {"text/plain": f"{text}\n{_TOO_LARGE}".lstrip()}
     return {format_: _text(value) for format_, value in data.items()}

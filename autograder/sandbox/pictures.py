@@ -18,11 +18,20 @@ def showable(content: bytes) -> bool:
     >>> showable(b"GIF89a" + struct.pack("<HH", 640, 480)), showable(b"GIF89a" + b"\xff" * 4)
     (True, False)
     """
+    return 0 < _pixels(content) <= MOST
+
+
+def too_large(content: bytes) -> bool:
+    """Say whether a picture has more pixels than a page can show; what is none has none."""
+    return _pixels(content) > MOST
+
+
+def _pixels(content: bytes) -> int:
     try:
         width, height = _size(content)
     except (struct.error, IndexError):
-        return False
-    return 0 < width * height <= MOST
+        return 0
+    return width * height
 
 
 def _size(content: bytes) -> tuple[int, int]:

@@ -323,7 +323,7 @@ def test_a_picture_of_a_usual_size_is(kind):
     assert data in sanitised(f'<img src="data:image/{kind};base64,{data}">')
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", SIZES[:2])
 def test_nor_is_it_an_output(size):
     def shown_of(size):
         data = {"image/png": b64encode(png(*size)).decode()}
