@@ -26,6 +26,7 @@ from graded import REVIEW, RIGHT, UNREADABLE, WRONG, graded
 from autograder.exercise import Formula, Matrix
 
 DATA = Path(__file__).with_name("formulas.toml")
+UNSEEN = Path(__file__).with_name("formulas_unseen.toml")  # nothing was tuned on these
 WAYS = ("latex", "python", "unicode", "chat")
 RUNS = 3
 SLOW = 0.2  # seconds
@@ -41,9 +42,9 @@ class Row(NamedTuple):
     assumptions: dict[str, str]
 
 
-def rows() -> Iterator[Row]:
+def rows(data: Path = DATA) -> Iterator[Row]:
     """Yield all formulas."""
-    for task in tomllib.loads(DATA.read_text(encoding="utf-8"))["task"]:
+    for task in tomllib.loads(data.read_text(encoding="utf-8"))["task"]:
         declared = dict(name.partition(": ")[::2] for name in task["names"])
         known = {name: words for name, words in declared.items() if words}
         for sort in (*WAYS, "wrong", "hostile"):
@@ -106,6 +107,7 @@ def summary(chosen: list[Row], outcomes: list[str], times: list[float]) -> dict[
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--unseen", action="store_true", help=f"those of {UNSEEN.name}")
     parser.add_argument("--show", action="store_true", help="print what is not as it should be")
     parser.add_argument("--busy", type=int, metavar="LOOPS", help=f"{RUNS} more runs beside them")
     parser.add_argument("--outcomes", action="store_true", help=argparse.SUPPRESS)
@@ -113,7 +115,7 @@ def main() -> None:
     if options.outcomes:
         print(json.dumps(measure(list(rows()))[0]))
         return
-    chosen = list(rows())
+    chosen = list(rows(UNSEEN if options.unseen else DATA))
     judge(chosen[0])  # what is loaded on first use is not counted
     outcomes, times = measure(chosen)
     result = summary(chosen, outcomes, times)

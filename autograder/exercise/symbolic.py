@@ -22,6 +22,7 @@ from autograder.exercise.kind import (
     Undecided,
     same_everywhere,
 )
+from autograder.student.formulas import text_of as text_of
 from autograder.student.rows import rows_of
 
 _Assumptions = tuple[tuple[str, str], ...]
@@ -276,13 +277,6 @@ def size_of_the_result():
         """Kind and symbols."""
         names = self.symbols.split()
         return {"kind": "formula", "names": names, "functions": ["O", "Theta"], "implicit": True}
-
-
-def text_of(raw: Any) -> str:
-    """Return an answer as text; a number is text, too."""
-    if isinstance(raw, bool) or not isinstance(raw, str | int | float):
-        raise FormatError(f"text is expected, not {type(raw).__name__}")
-    return str(raw)
 
 
 def ask_to_declare(

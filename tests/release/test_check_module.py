@@ -194,7 +194,11 @@ check("by_hand")
         ({"kind": "formula", "names": ["p_i"]}, r"\frac{e^{p_{i}}}{2}", "read as e^p_i/2"),
         ({"kind": "formula", "names": ["tau"]}, "2·τ²", "read as 2·tau^2"),
         ({"kind": "formula", "names": ["x"]}, "1/2*x - -x^2", "read as (1/2)·x − (−x^2)"),
-        ({"kind": "formula", "names": ["p_1"]}, "sum(p_k, k, 1, n)", "read as sum(p_k, k, 1, n)"),
+        (
+            {"kind": "formula", "names": ["p_1", "n"]},
+            "sum(p_k, k, 1, n)",
+            "read as sum(p_k, k, 1, n)",
+        ),
         (
             {"kind": "formula", "names": ["x", "T"], "functions": ["T"], "implicit": True},
             "T(x) diff(T(x), x) + T x",

@@ -8,6 +8,7 @@ from typing import Any
 import sympy
 
 from autograder.algebra.building.construction import hashable
+from autograder.algebra.building.elementary import FUNCTIONS as COMPUTED
 from autograder.algebra.building.functions import MAX_FACTORIAL, Diff, Limit
 from autograder.algebra.building.library import (
     BINDERS,
@@ -147,7 +148,8 @@ class Applied(Running):
 
 def argument_problem(word: str, values: Sequence[Any]) -> str:
     """Say why a function is not built of these numbers, "" if it is."""
-    if word in _EXPONENTIALS and values[0].is_number and not is_in_range(values[0], LARGEST):
+    known = values[0].is_number and all(f.func in COMPUTED for f in values[0].atoms(sympy.Function))
+    if word in _EXPONENTIALS and known and not is_in_range(values[0], LARGEST):
         return "this number is too large"
     if word in ("factorial", "binomial", "binom", "comb") and bits(sympy.Tuple(*values)) > 16:
         return f"this number is too large for {word}"

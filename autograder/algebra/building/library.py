@@ -19,6 +19,8 @@ class WrongArguments(ValueError):
 
 
 def _log(value: sympy.Expr, base: sympy.Expr | None = None) -> sympy.Expr:
+    if value == 0:
+        raise WrongArguments("there is no logarithm of 0")
     # For a constant that is not rational, sympy's log looks for its angle, which can take long.
     result = sympy.log(value, evaluate=bool(value.is_Rational or not value.is_number))
     return result if base is None else result / _log(_not_one(base))

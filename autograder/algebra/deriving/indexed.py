@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import sympy
 
+from autograder.algebra.building import library
 from autograder.algebra.building.block import Misfit, block, with_columns
 from autograder.algebra.building.calls import argument_problem
 from autograder.algebra.building.construction import number_value
@@ -301,11 +302,17 @@ class _Builder:
             return functools.reduce(D, args)
         if not least <= len(args) <= most:
             self.fail(f"{word} takes {most} argument{'s' * (most > 1)}", node)
-        if function is D and not (args[1].is_Symbol or args[1].is_Function):
+        variable = len(args) > 1 and (
+            args[1].is_Symbol or args[1].func.__name__ in self.names.indexed
+        )
+        if function is D and not variable:
             self.fail("differentiate with respect to a variable: D(f, z_j)", node)
         if problem := argument_problem(word, args):
             self.fail(problem, node)
-        return function(*args)
+        try:
+            return function(*args)
+        except library.WrongArguments as error:
+            return self.fail(str(error), node)
 
     def _renamed(self, parts: tuple[Node, ...]) -> tuple[Node, ...]:
         """Give an index with a letter of the student's own one that is declared."""

@@ -12,6 +12,8 @@ from autograder.algebra.deriving.inert import D, E, InertNorm, Transposed, Var
 
 
 def _log(value: sympy.Expr, base: sympy.Expr | None = None) -> sympy.Expr:
+    if value == 0 or base in (0, 1):
+        raise library.WrongArguments("there is no such logarithm")
     return sympy.log(value) if base is None else sympy.log(value) / sympy.log(base)
 
 

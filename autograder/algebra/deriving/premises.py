@@ -81,6 +81,8 @@ class Premises(Chain):
             "names": [*names.plain, *names.all_matrices, *names.indices, *names.numbers],
             "indexed": [*self.indexed, "delta"],
             "functions": sorted(names.calls),
+            "indices": [*names.indices, *names.numbers],
+            "blocks": bool(names.all_matrices),
         }
 
     def fold(self, expr: sympy.Expr) -> sympy.Expr:

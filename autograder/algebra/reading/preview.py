@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from autograder.algebra.reading.amounts import Vocabulary
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.grammar import read_tree
 from autograder.algebra.reading.layout import without_label
 from autograder.algebra.reading.lexer import MODULE
 from autograder.algebra.reading.lines import declared_names, take_apart
+from autograder.algebra.reading.sense import Sense
 
 #: Operators by how strongly they bind, and how they are written.
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
 _CALLED = {"Sum": "sum", "Largest": "max", "Smallest": "min"}
+_OPERATORS = {"D": (2, 4), "diff": (2, 4), "delta": (2, 2), "E": (1, 1), "Var": (1, 1)}
+_OF_LINES = ("pi", "e")  # constants in lines with indices
 _SIGNS = {"*": "·", "/": "/", "+": " + ", "-": " − "}
 
 
@@ -28,11 +32,13 @@ def look(
     text: object,
     names: Collection[str],
     *,
-    calls: Collection[str],
+    calls: Mapping[str, tuple[int, int]],
     constants: Collection[str],
     functions: Collection[str] = (),
     implicit: bool = False,
     indexed: Collection[str] = (),
+    indices: Collection[str] = (),
+    blocks: bool = False,
     latex: bool = False,
 ) -> str:
     """Return how a text is read, with brackets where it could have been meant otherwise.
@@ -44,13 +50,18 @@ def look(
     names
         What it may be about; ``p_1`` and ``p1`` are the same name.
     calls, constants
-        Functions, and names such as ``pi``, that every formula may use.
+        Functions that every formula may use, with the least and the largest number of their
+        arguments, and names such as ``pi``.
     functions
         Functions of the exercise's own. One may be among the names, too: ``F(x)`` is its value.
     implicit
         Whether ``2 n d`` is a product.
     indexed
         Names that carry indices: ``z`` for z_i.
+    indices
+        What may be such an index, in lines with indices; these have no functions but `functions`.
+    blocks
+        Whether lists are block matrices.
     latex
         Whether to read LaTeX, even where nothing in the text says so.
 
@@ -61,16 +72,22 @@ def look(
 
     Examples
     --------
-    >>> look("1/2*x^2", ["x"], calls=[], constants=[])
+    >>> look("1/2*x^2", ["x"], calls={}, constants=[])
     '(1/2)·x^2'
     """
     known = {name.replace("_", ""): name for name in names}
+    own = {name: _OPERATORS.get(name, (1, 10)) for name in functions}
+    if indices:
+        calls = {name: calls.get(name, own[name]) for name in own}
+        constants = [name for name in _OF_LINES if name in constants]
     called = frozenset(calls).difference(known).union(functions)
     words = frozenset(known).difference(functions)
     if isinstance(text, str):
         text = without_label(text, frozenset(known))
     tree = read_tree(text, implicit=implicit, functions=called, words=words, latex=latex)
     _check_names(tree, str(text), known, frozenset(constants), called, frozenset(indexed))
+    vocabulary = Vocabulary(known, constants, {**own, **calls}, indexed, indices, blocks)
+    Sense(str(text), vocabulary).number(tree)
     module = re.search(rf"\b{MODULE}", str(text))
     hint = f"  (without {module[0]} it is the same)" if module else ""
     return (_written(tree)[0] or " ".join(str(text).split())) + hint
@@ -88,7 +105,7 @@ def look_line(text: str, names: Collection[str], *, equations: bool = False, **k
 
     Examples
     --------
-    >>> look_line("= 2 x  # algebra", ["x"], calls=[], constants=[])
+    >>> look_line("= 2 x  # algebra", ["x"], calls={}, constants=[])
     '2·x  (reason: algebra)'
     """
     declared = None if equations else declared_names({"names": names, **known})

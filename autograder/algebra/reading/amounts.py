@@ -1,0 +1,123 @@
+"""What a formula may use, and what its parts come to: numbers, some of which stand for names."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Collection, Mapping
+from fractions import Fraction
+from typing import NamedTuple
+
+_AT_ZERO = dict.fromkeys(("sin", "tan", "sinh", "tanh", "erf", "sqrt", "norm"), 0)
+_AT_ZERO |= {"exp": 1, "cos": 1}
+EXTREMA = ("max", "Max", "maximum", "min", "Min", "minimum")
+LARGEST_FACTORIAL = 300
+
+
+class Amount(NamedTuple):
+    """What a part of a formula comes to.
+
+    Attributes
+    ----------
+    number
+        Its value, or one that stands for it; None where nobody knows.
+    exact
+        Whether it is its value.
+    constant
+        Whether no name stands in it.
+    matrix
+        Whether it is a matrix.
+    """
+
+    number: Fraction | None = None
+    exact: bool = False
+    constant: bool = False
+    matrix: bool = False
+
+
+class Vocabulary(NamedTuple):
+    """What a formula may use.
+
+    Attributes
+    ----------
+    known
+        Names as declared, by how they are written without underscores.
+    constants
+        Names such as ``pi``.
+    calls
+        By function, how many arguments it takes.
+    indexed
+        Names that carry indices, of lines with indices.
+    indices
+        What may be an index there.
+    blocks
+        Whether lists are block matrices.
+    """
+
+    known: Mapping[str, str]
+    constants: Collection[str]
+    calls: Mapping[str, tuple[int, int]]
+    indexed: Collection[str] = ()
+    indices: Collection[str] = ()
+    blocks: bool = False
+
+
+def combined(mark: str, left: Amount, right: Amount) -> Amount:
+    """Return what an operation makes of two amounts."""
+    a, b = left.number, right.number
+    exact, constant = left.exact and right.exact, left.constant and right.constant
+    matrix = left.matrix or right.matrix
+    if a is None or b is None:
+        zero = mark in "*∘" and (a == 0 or b == 0)
+        return Amount(Fraction(0) if zero else None, zero, constant, matrix)
+    value = a + b if mark == "+" else a - b if mark == "-" else a / b if mark == "/" else a * b
+    return Amount(value, exact or (mark in "+-" and value == 0), constant or value == 0, matrix)
+
+
+def applied(word: str, args: list[Amount]) -> Amount:
+    """Return the value of a function, or a number that stands for it."""
+    first, constant = args[0].number, all(one.constant for one in args)
+    if word == "transpose":
+        return args[0]
+    if word in ("KroneckerDelta", "delta") and (constant or first == args[1].number):
+        return Amount(Fraction(first == args[1].number), True, True)
+    if word in _AT_ZERO and first == 0:
+        return Amount(Fraction(_AT_ZERO[word]), True, True)
+    if word in ("log", "ln", "log2", "log10") and first == 1:
+        return Amount(Fraction(0), True, True)
+    if constant and all(one.exact and one.number is not None for one in args):
+        numbers = [one.number for one in args if one.number is not None]
+        exact = {"abs": abs, "Abs": abs}.get(word)
+        if exact is not None:
+            return Amount(Fraction(exact(numbers[0])), True, True)
+        if word in EXTREMA:
+            chosen = max if word.lower().startswith("max") else min
+            return Amount(chosen(numbers), True, True)
+        if word == "factorial" and numbers[0].denominator == 1 and numbers[0] <= LARGEST_FACTORIAL:
+            return Amount(Fraction(math.factorial(int(numbers[0]))), True, True)
+        if word == "log2" and numbers[0] in (2, 4, 8, 16):
+            return Amount(Fraction(int(numbers[0]).bit_length() - 1), True, True)
+        if word == "relu":
+            return Amount(max(numbers[0], Fraction(0)), True, True)
+        if word == "sqrt" and numbers[0] >= 0:
+            above, below = map(math.isqrt, numbers[0].as_integer_ratio())
+            if Fraction(above, below) ** 2 == numbers[0]:
+                return Amount(Fraction(above, below), True, True)
+    return Amount(opaque(word, *args), constant=constant)
+
+
+def opaque(word: str, *args: Amount) -> Fraction | None:
+    """Return the same number for the same function of the same numbers."""
+    if any(one.number is None for one in args):
+        return None
+    return standing_for(f"{word} {' '.join(str(one.number) for one in args)}")
+
+
+def standing_for(name: str) -> Fraction:
+    """Return the number that stands for a name."""
+    return Fraction(random.Random(name).getrandbits(60) | 1, 2**59 - 55)
+
+
+def positive(amount: Amount) -> bool:
+    """Whether a number is known to be positive."""
+    return amount.number is not None and amount.number > 0

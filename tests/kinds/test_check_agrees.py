@@ -1,0 +1,81 @@
+"""What check() takes, the grader takes; what it refuses, the grader refuses: over many texts."""
+
+import random
+import sys
+from types import ModuleType
+
+import pytest
+
+from autograder.algebra import Chain, IndexedChain
+from autograder.course.shipping import formulas_module
+from autograder.exercise import Derivation, Formula
+from autograder.exercise.kind import FormatError
+from autograder.student.readers import read
+
+FORMULA = Formula("x y n p_i delta_ij", assumptions={"n": "positive integer"})
+LINES = Derivation(Chain(start="x*(y + 1)", target="x*y + x", names=("x", "y", "n")))
+INDEXED = Derivation(
+    IndexedChain(start="sum(2*x_i, i)", target="2*sum(x_i, i)", indexed=("x", "y"), names=("w",))
+)
+
+ATOMS = {
+    "formula": ["x", "y", "n", "p_i", "2", "0", "1/2", "1e-3", "0.25", "e", "pi", "q", "oo", "3!"],
+    "lines": ["x", "y", "n", "2", "0", "1.5", "1e-3", "e", "pi", "z", "3!", "oo"],
+    "indexed": ["x_i", "y_j", "w", "n", "2", "0", "1e-3", "e", "3!", "z_i", "pi", "oo", "x_q"],
+}
+# A limit that can't be found is the one thing that only the grader sees.
+SHAPES = [
+    "{}+{}", "{}-{}", "{}*{}", "{}/{}", "({})*({})", "({})/({})", "{}^{}", "({})^2", "-{}", "({})",
+    "exp({})", "log({})", "log2({})", "sqrt({})", "sin({})", "abs({})", "max({}, {})", "|{}|",
+    "floor({})", "log({}, {})", "exp({}, {})", "max({})", "sigmoid({})", "{}!", "{}%",
+    "relu({})", "[{}, {}]", "[{}]", "{{{}, {}}}", "({}, {})", "{} = {}", "{} < {}", "{} {}",
+    "2{}", r"\frac{{{}}}{{{}}}", r"\sqrt{{{}}}", r"\sum_{{i=1}}^{{3}} {}", r"\sum_i {}",
+    "sum({}, k, 1, n)", "sum({}, k)",
+     "binomial({}, {})", "diff({}, x)", "foo({})", "{}//{}", "{}*", "({}", "{})",
+    r"\begin{{cases}} {} & {} > 0 \\ 0 & \text{{otherwise}} \end{{cases}}", "H(p) = {}", "norm({})",
+    "transpose({})", "det({})", "min({}, {})", "KroneckerDelta({}, {})", "Eq({}, {})", "{{{}}}",
+    "E[x_i*{}]", "D({}, {})", "{}''", "{}^T", "1/({}-{})", "tanh({})", "{}°",
+]  # fmt: skip
+MANY = 1500  # texts for each of three kinds
+
+
+def texts(kind, rng):
+    def grown(depth):
+        if depth == 0 or rng.random() < 0.15:
+            return rng.choice(ATOMS[kind])
+        shape = rng.choice(SHAPES)
+        return shape.format(*(grown(depth - 1) for _ in range(2)))
+
+    return [grown(rng.choice((1, 1, 2, 2, 3))) for _ in range(MANY)]
+
+
+@pytest.fixture
+def shipped(monkeypatch):
+    module = ModuleType("check_formulas")
+    monkeypatch.setitem(sys.modules, "check_formulas", module)
+    exec(compile(formulas_module(), "check_formulas.py", "exec"), module.__dict__)
+
+
+def takes(reader, raw):
+    try:
+        reader(raw)
+    except FormatError as error:
+        return False, str(error)
+    return True, ""
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "wrapped"),
+    [("formula", FORMULA, False), ("lines", LINES, True), ("indexed", INDEXED, True)],
+)
+@pytest.mark.usefixtures("shipped")
+def test_check_and_the_grader_take_the_same_texts(name, kind, wrapped):
+    hint = kind.hint(None)
+    differ = []
+    for text in texts(name, random.Random(8)):
+        raw = [text] if wrapped else text
+        looked, said = takes(lambda raw: read(raw, hint), raw)
+        graded, reason = takes(kind.read, raw)
+        if looked != graded:
+            differ.append((text, "check: " + (said or "✓"), "grader: " + (reason or "✓")))
+    assert not differ, f"{len(differ)} of {MANY}: " + "\n".join(map(str, differ[:5]))
