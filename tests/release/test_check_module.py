@@ -223,7 +223,13 @@ check("by_hand")
         ({"kind": "fractions", "shape": [2]}, ["3/8", 2.0], "2 numbers: 3/8, 2"),
         ({"kind": "fractions", "shape": [2]}, "3 / 8, -1", "2 numbers: 3/8, -1"),
         (
-            {"kind": "lines", "names": ["i", "j"], "indexed": ["p", "q", "delta"]},
+            {
+                "kind": "lines",
+                "names": ["i", "j", "n"],
+                "indexed": ["p", "q", "delta"],
+                "indices": ["i", "j", "n"],
+                "functions": ["Sum", "sum"],
+            },
             ["= p_i*(δ_{ij} - p[j])  # quotient rule", "<= sum(q_ij, j)", r"= \sum_{j} q_{ij}"],
             "3 lines, read as\nline 1: p_i·(delta_ij − p[j])  (reason: quotient rule)\n"
             "line 2: ≤ sum(q_ij, j)\nline 3: sum(q_ij, j)",
