@@ -1189,10 +1189,27 @@ def is_whole(entry: Entry) -> bool:
     return value.denominator == 1 if isinstance(value, Fraction) else value.is_integer()
 
 
+def text_of(raw: Any) -> str:
+    """Return an answer as text; a number is text, too, and numpy's as well.
+
+    Raises
+    ------
+    FormatError
+        If it is anything else.
+    """
+    raw = as_sent(raw.item() if isinstance(raw, np.generic) else raw)
+    if not isinstance(raw, (str, int, float)) or isinstance(raw, bool):
+        raise FormatError(f"text in quotes is expected, not {brief(raw)}")
+    return str(raw)
+
+
 def read_formula(raw: Any, hint: dict[str, Any]) -> str:
     """Return how the grader will read a formula."""
     return _ask_the_grammar(raw, hint, "look", implicit=hint.get("implicit", False))
 
+
+#: What a hint about lines may say beside the names and functions.
+_OF_LINES = ("indexed", "indices", "blocks", "equations")
 
 #: No derivation of the course needs a tenth of these lines.
 MAX_LINES = 500
@@ -1216,7 +1233,7 @@ def read_lines(raw: Any, hint: dict[str, Any]) -> str:
         if text is None or not str(text).strip():
             continue
         try:
-            how = {"indexed": hint.get("indexed", ()), "equations": hint.get("equations", False)}
+            how = {name: hint[name] for name in _OF_LINES if name in hint}
             shown = _ask_the_grammar(text, hint, "look_line", **how)
             read.append(f"line {number}: {shown.replace('read as ', '', 1)}")
         except FormatError as error:
@@ -1228,9 +1245,7 @@ def read_lines(raw: Any, hint: dict[str, Any]) -> str:
 
 def _ask_the_grammar(raw: Any, hint: dict[str, Any], look: str, **how: Any) -> str:
     """Return what the grader's own grammar makes of a text."""
-    raw = as_sent(raw.item() if isinstance(raw, np.generic) else raw)
-    if not isinstance(raw, (str, int, float)) or isinstance(raw, bool):
-        raise FormatError(f"text in quotes is expected, not {brief(raw)}")
+    text = text_of(raw)
     try:
         reader: Any = importlib.import_module("check_formulas")
     except ImportError:
@@ -1240,7 +1255,7 @@ def _ask_the_grammar(raw: Any, hint: dict[str, Any], look: str, **how: Any) -> s
     how["functions"] = hint.get("functions", ())
     try:
         read = getattr(reader, look)(
-            str(raw), hint["names"], calls=reader.CALLS, constants=reader.CONSTANTS, **how
+            text, hint["names"], calls=reader.CALLS, constants=reader.CONSTANTS, **how
         )
     except reader.ParseError as error:
         raise FormatError(str(error)) from None

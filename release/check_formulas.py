@@ -8,10 +8,11 @@ notebook reads a formula just as the grader does.
 from __future__ import annotations
 
 from collections.abc import Collection, Container
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from collections.abc import Collection, Mapping
 from collections.abc import Container
 from collections.abc import Container, Iterable
+from fractions import Fraction
 from typing import Any
 from typing import Any, NamedTuple
 from typing import Literal, NamedTuple
@@ -19,9 +20,126 @@ from typing import NamedTuple
 from typing import NoReturn
 import difflib
 import itertools
+import math
+import random
 import re
 import sys
 import unicodedata
+
+
+_AT_ZERO = dict.fromkeys(("sin", "tan", "sinh", "tanh", "erf", "sqrt", "norm"), 0)
+_AT_ZERO |= {"exp": 1, "cos": 1}
+EXTREMA = ("max", "Max", "maximum", "min", "Min", "minimum")
+LARGEST_FACTORIAL = 300
+
+
+class Amount(NamedTuple):
+    """What a part of a formula comes to.
+
+    Attributes
+    ----------
+    number
+        Its value, or one that stands for it; None where nobody knows.
+    exact
+        Whether it is its value.
+    constant
+        Whether no name stands in it.
+    matrix
+        Whether it is a matrix.
+    """
+
+    number: Fraction | None = None
+    exact: bool = False
+    constant: bool = False
+    matrix: bool = False
+
+
+class Vocabulary(NamedTuple):
+    """What a formula may use.
+
+    Attributes
+    ----------
+    known
+        Names as declared, by how they are written without underscores.
+    constants
+        Names such as ``pi``.
+    calls
+        By function, how many arguments it takes.
+    indexed
+        Names that carry indices, of lines with indices.
+    indices
+        What may be an index there.
+    blocks
+        Whether lists are block matrices.
+    """
+
+    known: Mapping[str, str]
+    constants: Collection[str]
+    calls: Mapping[str, tuple[int, int]]
+    indexed: Collection[str] = ()
+    indices: Collection[str] = ()
+    blocks: bool = False
+
+
+def combined(mark: str, left: Amount, right: Amount) -> Amount:
+    """Return what an operation makes of two amounts."""
+    a, b = left.number, right.number
+    exact, constant = left.exact and right.exact, left.constant and right.constant
+    matrix = left.matrix or right.matrix
+    if a is None or b is None:
+        zero = mark in "*∘" and (a == 0 or b == 0)
+        return Amount(Fraction(0) if zero else None, zero, constant, matrix)
+    value = a + b if mark == "+" else a - b if mark == "-" else a / b if mark == "/" else a * b
+    return Amount(value, exact or (mark in "+-" and value == 0), constant or value == 0, matrix)
+
+
+def applied(word: str, args: list[Amount]) -> Amount:
+    """Return the value of a function, or a number that stands for it."""
+    first, constant = args[0].number, all(one.constant for one in args)
+    if word == "transpose":
+        return args[0]
+    if word in ("KroneckerDelta", "delta") and (constant or first == args[1].number):
+        return Amount(Fraction(first == args[1].number), True, True)
+    if word in _AT_ZERO and first == 0:
+        return Amount(Fraction(_AT_ZERO[word]), True, True)
+    if word in ("log", "ln", "log2", "log10") and first == 1:
+        return Amount(Fraction(0), True, True)
+    if constant and all(one.exact and one.number is not None for one in args):
+        numbers = [one.number for one in args if one.number is not None]
+        exact = {"abs": abs, "Abs": abs}.get(word)
+        if exact is not None:
+            return Amount(Fraction(exact(numbers[0])), True, True)
+        if word in EXTREMA:
+            chosen = max if word.lower().startswith("max") else min
+            return Amount(chosen(numbers), True, True)
+        if word == "factorial" and numbers[0].denominator == 1 and numbers[0] <= LARGEST_FACTORIAL:
+            return Amount(Fraction(math.factorial(int(numbers[0]))), True, True)
+        if word == "log2" and numbers[0] in (2, 4, 8, 16):
+            return Amount(Fraction(int(numbers[0]).bit_length() - 1), True, True)
+        if word == "relu":
+            return Amount(max(numbers[0], Fraction(0)), True, True)
+        if word == "sqrt" and numbers[0] >= 0:
+            above, below = map(math.isqrt, numbers[0].as_integer_ratio())
+            if Fraction(above, below) ** 2 == numbers[0]:
+                return Amount(Fraction(above, below), True, True)
+    return Amount(opaque(word, *args), constant=constant)
+
+
+def opaque(word: str, *args: Amount) -> Fraction | None:
+    """Return the same number for the same function of the same numbers."""
+    if any(one.number is None for one in args):
+        return None
+    return standing_for(f"{word} {' '.join(str(one.number) for one in args)}")
+
+
+def standing_for(name: str) -> Fraction:
+    """Return the number that stands for a name."""
+    return Fraction(random.Random(name).getrandbits(60) | 1, 2**59 - 55)
+
+
+def positive(amount: Amount) -> bool:
+    """Whether a number is known to be positive."""
+    return amount.number is not None and amount.number > 0
 
 
 _WINDOW = 36  # characters shown on each side of the caret
@@ -714,6 +832,7 @@ def shares_a_name(one: Node, other: Node) -> bool:
 
 def _names(node: Node) -> set[str]:
     own = re.findall(r"[^\W\d_]+", node.token.text) if node.kind == "name" else []
+    own += node.token.text.partition("_")[2] if own else ""  # j and a in k_ja
     if node.kind == "call" and node.token.text in _BINDING and len(node.children) > 1:
         body, index, *ends = node.children
         return _names(body) - _names(index) | set().union(*map(_names, ends))
@@ -1857,9 +1976,327 @@ def declared_names(known: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(word.replace("_", "") for word in words)
 
 
+_SUMS = ("sum", "Sum", "product", "prod", "Product")
+_SQUARE_MATRIX = ("det", "trace", "tr")
+_OF_ONE_MATRIX = (*_SQUARE_MATRIX, "norm", "abs", "Abs", "transpose", "diag")
+_EXPONENTIALS = ("exp", "sinh", "cosh", "tanh", "sech", "csch", "coth", "erf", "sigmoid")
+_INFINITE = ("oo", "infinity", "infty", "inf")
+_NO_NUMBERS = (*_INFINITE, "True", "False", "EmptySet")
+MOST_TERMS = 400
+MOST_EXACT_POWER = 64
+LARGEST_ARGUMENT = 1000
+MOST_POWER_OF_INDEXED = 12
+_MOST_BITS = 4000
+
+
+class Sense:
+    """Goes through a tree as the builders do, and refuses what they would."""
+
+    def __init__(self, text: str, words: Vocabulary) -> None:
+        self.text, self.words = text, words
+        self.bound: dict[str, range | None] = {}
+
+    def fail(self, reason: str, node: Node) -> NoReturn:
+        """Raise the error that points at `node`."""
+        raise ParseError(reason, self.text, node.token.position)
+
+    def number(self, node: Node) -> Amount:
+        """Return what a node comes to, which must be a number."""
+        method = getattr(self, f"_{node.kind}", None)
+        if method is None:
+            kind = {"relation": "an equation", "list": "a list", "tuple": "a list"}
+            self.fail(f"expected one expression, not {kind.get(node.kind, 'this')}", node)
+        found: Amount = method(node)
+        size = max(map(abs, (found.number or Fraction(0)).as_integer_ratio()))
+        return found._replace(number=None, exact=False) if size >> _MOST_BITS else found
+
+    def _group(self, node: Node) -> Amount:
+        return self.number(node.children[0])
+
+    def _number(self, node: Node) -> Amount:
+        mantissa, _, exponent = node.token.text.lower().partition("e")
+        if len(mantissa) > 60 or len(exponent) > 5 or abs(int(exponent or 0)) > LARGEST_FACTORIAL:
+            self.fail("this number is out of range", node)
+        above, _, below = mantissa.partition("/")
+        return Amount(Fraction(f"{above}e{exponent or 0}") / int(below or 1), True, True)
+
+    def _name(self, node: Node) -> Amount:
+        word = node.token.text
+        base, _, subscript = word.partition("_")
+        runs = {subscript, *subscript} & self.bound.keys()
+        if word not in self.bound and runs and not self.words.indices:
+            if not self._carries(base, subscript, node):
+                self.fail(f"unknown name {word}", node)
+            return Amount(standing_for(word))
+        if word in self.bound or word.replace("_", "") in self.words.known:
+            return Amount(standing_for(self.words.known.get(word.replace("_", ""), word)))
+        base, mark, subscript = word.partition("_")
+        if mark and self._carries(base, subscript, node):
+            return Amount(standing_for(word))
+        if word in _NO_NUMBERS and word in self.words.constants:
+            self.fail("this is not defined", node)
+        if word not in self.words.constants:
+            if word in self.words.calls:
+                self.fail(f"{word} needs brackets: {word}(…)", node)
+            self.fail(f"unknown name {word}", node)
+        return Amount(standing_for(word), constant=True)
+
+    def _carries(self, base: str, subscript: str, node: Node) -> bool:
+        """Whether ``p_k`` is a name because p carries indices, or k runs."""
+        letters = [subscript] if subscript in self.bound else [*subscript]
+        if self.words.indices:
+            if base not in self.words.indexed:
+                return False
+            for letter in re.findall(r"[A-Za-z]|\d+", subscript):
+                if not letter.isdigit() and letter not in {*self.words.indices, *self.bound}:
+                    self.fail(f"{letter} is no index", node)
+            return True
+        if base == "delta" and len(letters) == 2:
+            plain = {f"delta{letters[0]}{letters[1]}", f"delta{letters[1]}{letters[0]}"}
+            return bool(plain & self.words.known.keys() or self.bound.keys() & set(letters))
+        if not self.bound.keys() & set(letters):
+            return False
+        runs = [self.bound.get(letter, (letter,)) for letter in letters]
+        if any(run is None for run in runs):
+            return self._is_family(base)
+        written = itertools.islice(itertools.product(*(run or () for run in runs)), MOST_TERMS)
+        return all(f"{base}{''.join(map(str, at))}" in self.words.known for at in written)
+
+    def _is_family(self, base: str) -> bool:
+        digits = tuple(f"{base}{digit}" for digit in range(10))
+        names = self.words.known.values()
+        return any(name == base or name.startswith((f"{base}_", *digits)) for name in names)
+
+    def _indexed(self, node: Node) -> Amount:
+        base, own = node.token.text, []
+        for child in node.children:
+            free = child.kind == "name" and child.token.text not in self.bound
+            own.append(child.token.text if free and not self.words.indices else "")
+            if not own[-1]:
+                index = self.number(child)
+                own[-1] = str(index.number) if index.exact and index.constant else ""
+        if self.words.indices:
+            if base not in self.words.indexed and base not in self.words.calls:
+                self.fail(f"unknown name {base}", node)
+        elif not (base == "delta" and len(own) == 2):
+            whole = all(own) and f"{base}{''.join(own)}" in self.words.known
+            if not whole and (all(own) or not self._is_family(base)):
+                self.fail(f"unknown name {base}", node)
+        return Amount()
+
+    def _negative(self, node: Node) -> Amount:
+        found = self.number(node.children[0])
+        return found._replace(number=None if found.number is None else -found.number)
+
+    def _chain(self, node: Node) -> Amount:
+        total = self.number(node.children[0])
+        for mark, child in zip(node.marks, node.children[1:], strict=True):
+            right = self.number(child)
+            if mark == "/" and right.number == 0:
+                self.fail("division by zero", child)
+            if mark == "∘" and self.words.indices:
+                self.fail("∘ is not read here", child)
+            total = combined(mark, total, right)
+        return total
+
+    def _power(self, node: Node) -> Amount:
+        base, exponent = map(self.number, node.children)
+        both = base.constant and exponent.constant
+        if base.number == 0 and exponent.exact and exponent.constant and not positive(exponent):
+            self.fail("this power is not defined", node.children[1])
+        above = node.children[1].token.text in self.words.indices or exponent.exact
+        if base.number == 0 and self.words.indices and not (above and positive(exponent)):
+            self.fail("this is not defined", node.children[1])
+        most = MOST_POWER_OF_INDEXED if self.words.indices else 10 * LARGEST_ARGUMENT
+        if exponent.constant and self.words.indices and not exponent.exact:
+            self.fail(f"a power may be at most {most}", node.children[1])
+        if exponent.exact and exponent.number is not None and exponent.constant:
+            if abs(exponent.number) > (LARGEST_ARGUMENT if both else most):
+                self.fail("this power is too large", node.children[1])
+        elif both and base.number == 0:
+            self.fail("this power is not defined", node.children[1])
+        power = exponent.number if exponent.exact else None
+        small = power is not None and abs(power) <= MOST_EXACT_POWER and power.denominator == 1
+        if small and power is not None and base.number is not None:
+            return Amount(base.number ** int(power), base.exact, both)
+        return Amount(opaque("^", base, exponent), constant=both)
+
+    def _factorial(self, node: Node) -> Amount:
+        return self._function("factorial", [self.number(node.children[0])], node)
+
+    def _percent(self, node: Node) -> Amount:
+        found = self.number(node.children[0])
+        return found._replace(number=None if found.number is None else found.number / 100)
+
+    def _degrees(self, node: Node) -> Amount:
+        found = self.number(node.children[0])
+        return found._replace(exact=found.number == 0)
+
+    def _transpose(self, node: Node) -> Amount:
+        return self.number(node.children[0])
+
+    def _list(self, node: Node) -> Amount:
+        if not self.words.blocks or not node.children:
+            self.fail("expected one expression, not a list", node)
+        for row in node.children:
+            for entry in row.children if row.kind == "list" else (row,):
+                self.number(entry)
+        return Amount(matrix=True)
+
+    def _matrix(self, node: Node) -> Amount:
+        for row in node.children:
+            for entry in row.children if row.kind in ("list", "tuple") else (row,):
+                self.number(entry)
+        return Amount(matrix=True)
+
+    def _call(self, node: Node) -> Amount:
+        word, args = node.token.text, node.children
+        if self.words.indices and word in self.words.indexed:
+            for child in args:
+                self.number(child)
+            return Amount()
+        binds = word == "Largest" or (word in EXTREMA and self._binds(node))
+        if word in _SUMS or (self.words.indices and binds):
+            return self._running(node)
+        if word == "Matrix" and len(args) == 1 and args[0].kind == "list":
+            return self._matrix(args[0])
+        if word == "cases":
+            return self._cases(node)
+        if word in ("diff", "Derivative", "D") and word in self.words.calls:
+            return self._derivative(node)
+        if word in ("limit", "Limit"):
+            return self._limit(node)
+        return self._function(word, [self.number(argument) for argument in args], node)
+
+    def _binds(self, node: Node) -> bool:
+        index = node.children[1] if len(node.children) in (2, 4) else node
+        index = index.children[0] if index.kind == "tuple" and index.children else index
+        return index.kind == "name" and index.token.text in self.words.indices
+
+    def _running(self, node: Node) -> Amount:
+        parts = node.children
+        if len(parts) == 2 and parts[1].kind == "tuple":
+            parts = (parts[0], *parts[1].children)
+        sized = len(parts) == 4 or (self.words.indices and len(parts) == 2) or node.marks
+        if node.token.text in _SUMS[2:] and self.words.indices:
+            self.fail(f"unknown function {node.token.text}", node)
+        if not sized or len(parts) not in (2, 3, 4) or (node.marks and not self.words.indices):
+            self.fail(f"write the range: {node.token.text}(term, k, 1, n)", node)
+        if parts[1].kind != "name":
+            self.fail("expected the name of the running index", parts[1])
+        letter = parts[1].token.text
+        ends = [self.number(part) for part in parts[2:4]]
+        run: range | None = None
+        if not self.words.indices and all(end.constant for end in ends):
+            if not all(
+                (end.exact and end.number and end.number.denominator == 1) or end.number == 0
+                for end in ends
+            ):
+                self.fail("a range goes from a whole number to one", parts[1])
+            low, high = (int(end.number or 0) for end in ends)
+            if high - low >= MOST_TERMS or max(abs(low), abs(high)) > 10**6:
+                self.fail(f"at most {MOST_TERMS} terms are read", parts[1])
+            run = range(low, high + 1)
+        hidden = dict(self.bound)
+        self.bound[letter] = run
+        if run is None or len(run):
+            self.number(parts[0])
+        self.bound = hidden
+        return Amount()
+
+    def _cases(self, node: Node) -> Amount:
+        parts = [*node.children]
+        if self.words.indices:
+            self.fail("cases are not read here", node)
+        found = [self.number(parts.pop())] if len(parts) % 2 else []
+        for value, condition in zip(parts[::2], parts[1::2], strict=True):
+            found.append(self.number(value))
+            while condition.kind == "group":
+                condition = condition.children[0]
+            if condition.kind != "relation" or "≈" in condition.marks:
+                self.fail("expected a condition, such as x > 0", condition)
+            for side in self._sides(condition):
+                self.number(side)
+        if len({one.number for one in found}) == 1:
+            return found[0]
+        return Amount()
+
+    def _sides(self, condition: Node) -> tuple[Node, ...]:
+        """Return what is compared, or the delta where two indices are."""
+        delta = indicator(condition.token, condition)
+        names = all(side.kind == "name" for side in condition.children)
+        if delta is None or not names or not any(n.startswith("delta") for n in self.words.known):
+            return condition.children
+        plain = {side.token.text.replace("_", "") for side in condition.children}
+        return condition.children if plain <= self.words.known.keys() else (delta,)
+
+    def _derivative(self, node: Node) -> Amount:
+        if len(node.children) < 2:
+            self.fail("differentiate with respect to a variable: diff(f, x)", node)
+        self.number(node.children[0])
+        for by in node.children[1:]:
+            times = by.kind == "number" and by is not node.children[1] and by.token.text in "123"
+            variable = by.children[0] if by.kind == "tuple" and by.children else by
+            if times and not self.words.indices:
+                continue
+            while variable.token.text in EXTREMA and len(variable.children) == 1:
+                variable = variable.children[0]
+            is_entry = variable.kind in ("indexed", "call")
+            entry = is_entry and variable.token.text in self.words.indexed
+            if variable.kind != "name" and not entry:
+                self.fail("differentiate with respect to a variable: diff(f, x)", by)
+            if self.number(variable).constant:
+                self.fail("differentiate with respect to a variable: diff(f, x)", by)
+        if not self.words.indices and not shares_a_name(node.children[0], node.children[1]):
+            return Amount(Fraction(0))  # once it is carried out
+        if not self.words.indices and node.children[0].token.text == node.children[1].token.text:
+            return Amount(Fraction(1))
+        return Amount()
+
+    def _limit(self, node: Node) -> Amount:
+        if len(node.children) not in (3, 4) or node.token.text not in self.words.calls:
+            self.fail("write limit(f, x, a)", node)
+        inner, variable, to = node.children[:3]
+        self.number(inner)
+        if variable.kind != "name" or self.number(variable).constant:
+            self.fail("write limit(f, x, a)", variable)
+        end = to.children[0] if to.kind == "negative" else to
+        if not (end.kind == "name" and end.token.text in _INFINITE):
+            self.number(to)
+        return Amount()
+
+    def _function(self, word: str, args: list[Amount], node: Node) -> Amount:
+        if word not in self.words.calls:
+            self.fail(f"unknown function {word}", node)
+        least, most = self.words.calls[word]
+        if not least <= len(args) <= most:
+            self.fail(f"{word} takes {most} argument{'s' * (most > 1)}", node)
+        if word in _SQUARE_MATRIX and not args[0].matrix:
+            self.fail("this needs a square matrix", node)
+        if any(one.matrix for one in args) and word not in _OF_ONE_MATRIX and not self.words.blocks:
+            self.fail(f"{word} takes numbers, not a matrix", node)
+        first = args[0]
+        known = first.number if first.exact and first.constant else None
+        if word in _EXPONENTIALS and known is not None and abs(known) > LARGEST_ARGUMENT:
+            self.fail("this number is too large", node)
+        if word == "factorial" and known is not None and not 0 <= known <= LARGEST_FACTORIAL:
+            self.fail(f"factorials are read from 0 to {LARGEST_FACTORIAL}", node)
+        if word in ("log", "ln", "log2", "log10") and first.number == 0:
+            self.fail("this is not defined", node)
+        if word == "log1p" and first.number == -1:
+            self.fail("this is not defined", node)
+        if word == "log" and len(args) == 2 and args[1].number in (0, 1):
+            self.fail("there is no logarithm to this base", node)
+        if word == "root" and args[1].number == 0:
+            self.fail("there is no root of degree 0", node)
+        return applied(word, args)
+
+
 #: Operators by how strongly they bind, and how they are written.
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
 _CALLED = {"Sum": "sum", "Largest": "max", "Smallest": "min"}
+_OPERATORS = {"D": (2, 4), "diff": (2, 4), "delta": (2, 2), "E": (1, 1), "Var": (1, 1)}
+_OF_LINES = ("pi", "e")  # constants in lines with indices
 _SIGNS = {"*": "·", "/": "/", "+": " + ", "-": " − "}
 
 
@@ -1867,11 +2304,13 @@ def look(
     text: object,
     names: Collection[str],
     *,
-    calls: Collection[str],
+    calls: Mapping[str, tuple[int, int]],
     constants: Collection[str],
     functions: Collection[str] = (),
     implicit: bool = False,
     indexed: Collection[str] = (),
+    indices: Collection[str] = (),
+    blocks: bool = False,
     latex: bool = False,
 ) -> str:
     """Return how a text is read, with brackets where it could have been meant otherwise.
@@ -1883,13 +2322,18 @@ def look(
     names
         What it may be about; ``p_1`` and ``p1`` are the same name.
     calls, constants
-        Functions, and names such as ``pi``, that every formula may use.
+        Functions that every formula may use, with the least and the largest number of their
+        arguments, and names such as ``pi``.
     functions
         Functions of the exercise's own. One may be among the names, too: ``F(x)`` is its value.
     implicit
         Whether ``2 n d`` is a product.
     indexed
         Names that carry indices: ``z`` for z_i.
+    indices
+        What may be such an index, in lines with indices; these have no functions but `functions`.
+    blocks
+        Whether lists are block matrices.
     latex
         Whether to read LaTeX, even where nothing in the text says so.
 
@@ -1900,16 +2344,22 @@ def look(
 
     Examples
     --------
-    >>> look("1/2*x^2", ["x"], calls=[], constants=[])
+    >>> look("1/2*x^2", ["x"], calls={}, constants=[])
     '(1/2)·x^2'
     """
     known = {name.replace("_", ""): name for name in names}
+    own = {name: _OPERATORS.get(name, (1, 10)) for name in functions}
+    if indices:
+        calls = {name: calls.get(name, own[name]) for name in own}
+        constants = [name for name in _OF_LINES if name in constants]
     called = frozenset(calls).difference(known).union(functions)
     words = frozenset(known).difference(functions)
     if isinstance(text, str):
         text = without_label(text, frozenset(known))
     tree = read_tree(text, implicit=implicit, functions=called, words=words, latex=latex)
     _check_names(tree, str(text), known, frozenset(constants), called, frozenset(indexed))
+    vocabulary = Vocabulary(known, constants, {**own, **calls}, indexed, indices, blocks)
+    Sense(str(text), vocabulary).number(tree)
     module = re.search(rf"\b{MODULE}", str(text))
     hint = f"  (without {module[0]} it is the same)" if module else ""
     return (_written(tree)[0] or " ".join(str(text).split())) + hint
@@ -1927,7 +2377,7 @@ def look_line(text: str, names: Collection[str], *, equations: bool = False, **k
 
     Examples
     --------
-    >>> look_line("= 2 x  # algebra", ["x"], calls=[], constants=[])
+    >>> look_line("= 2 x  # algebra", ["x"], calls={}, constants=[])
     '2·x  (reason: algebra)'
     """
     declared = None if equations else declared_names({"names": names, **known})
@@ -2067,5 +2517,5 @@ def _in_brackets(piece: tuple[str, int], level: int) -> str:
     return text if own >= level else f"({text})"
 
 
-CALLS = frozenset(['Abs', 'Derivative', 'KroneckerDelta', 'Limit', 'Matrix', 'Max', 'Min', 'Product', 'ReLU', 'Sum', 'abs', 'absolute', 'acos', 'acosh', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'artanh', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'binom', 'binomial', 'cbrt', 'ceil', 'ceiling', 'comb', 'conjugate', 'cos', 'cosh', 'cot', 'coth', 'csc', 'csch', 'det', 'diag', 'diff', 'erf', 'exp', 'expit', 'expm1', 'fabs', 'factorial', 'floor', 'hypot', 'im', 'limit', 'ln', 'log', 'log10', 'log1p', 'log2', 'logaddexp', 'max', 'maximum', 'min', 'minimum', 'norm', 'prod', 'product', 're', 'relu', 'root', 'sec', 'sech', 'sgn', 'sigma', 'sigmoid', 'sign', 'sin', 'sinh', 'sqrt', 'sum', 'tan', 'tanh', 'tr', 'trace', 'transpose'])
+CALLS = {'Abs': (1, 1), 'Derivative': (2, 4), 'KroneckerDelta': (2, 2), 'Limit': (0, 20), 'Matrix': (0, 20), 'Max': (1, 10), 'Min': (1, 10), 'Product': (0, 20), 'ReLU': (1, 1), 'Sum': (0, 20), 'abs': (1, 1), 'absolute': (1, 1), 'acos': (1, 1), 'acosh': (1, 1), 'arccos': (1, 1), 'arccosh': (1, 1), 'arcsin': (1, 1), 'arcsinh': (1, 1), 'arctan': (1, 1), 'arctan2': (2, 2), 'arctanh': (1, 1), 'artanh': (1, 1), 'asin': (1, 1), 'asinh': (1, 1), 'atan': (1, 1), 'atan2': (2, 2), 'atanh': (1, 1), 'binom': (2, 2), 'binomial': (2, 2), 'cbrt': (1, 1), 'ceil': (1, 1), 'ceiling': (1, 1), 'comb': (2, 2), 'conjugate': (1, 1), 'cos': (1, 1), 'cosh': (1, 1), 'cot': (1, 1), 'coth': (1, 1), 'csc': (1, 1), 'csch': (1, 1), 'det': (1, 1), 'diag': (1, 20), 'diff': (2, 4), 'erf': (1, 1), 'exp': (1, 1), 'expit': (1, 1), 'expm1': (1, 1), 'fabs': (1, 1), 'factorial': (1, 1), 'floor': (1, 1), 'hypot': (2, 2), 'im': (1, 1), 'limit': (0, 20), 'ln': (1, 1), 'log': (1, 2), 'log10': (1, 1), 'log1p': (1, 1), 'log2': (1, 1), 'logaddexp': (2, 2), 'max': (1, 10), 'maximum': (1, 10), 'min': (1, 10), 'minimum': (1, 10), 'norm': (1, 1), 'prod': (0, 20), 'product': (0, 20), 're': (1, 1), 'relu': (1, 1), 'root': (2, 2), 'sec': (1, 1), 'sech': (1, 1), 'sgn': (1, 1), 'sigma': (1, 1), 'sigmoid': (1, 1), 'sign': (1, 1), 'sin': (1, 1), 'sinh': (1, 1), 'sqrt': (1, 1), 'sum': (0, 20), 'tan': (1, 1), 'tanh': (1, 1), 'tr': (1, 1), 'trace': (1, 1), 'transpose': (1, 1)}
 CONSTANTS = frozenset(['E', 'I', 'e', 'inf', 'infinity', 'infty', 'oo', 'pi'])
