@@ -91,6 +91,7 @@ bench: $(VENV)/ready
 	$(BIN)/python bench/chance.py --out $(RESULTS)/chance.json
 	OMP_NUM_THREADS=1 $(BIN)/python bench/training.py --out $(RESULTS)/training.json
 	OMP_NUM_THREADS=1 $(BIN)/python bench/echo.py --out $(RESULTS)/echo.json
+	$(BIN)/python bench/processors.py --out $(RESULTS)/processors.json
 	$(BIN)/python bench/mutants.py --out $(RESULTS)/mutants.json
 	$(MAKE) mutation
 ifdef ANSWER_ROWS
