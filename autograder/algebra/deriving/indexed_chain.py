@@ -17,7 +17,7 @@ from autograder.algebra.deriving import matrix_lines
 from autograder.algebra.deriving.bounds import bounded, signed
 from autograder.algebra.deriving.for_every_n import at_most, equal_for_all
 from autograder.algebra.deriving.indexed_binding import BINDERS
-from autograder.algebra.deriving.inert import Uncomputed, unnamed
+from autograder.algebra.deriving.inert import D, Uncomputed, unnamed
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.opacity import Opaque
 from autograder.algebra.deriving.places import free_indices
@@ -158,6 +158,10 @@ class IndexedChain(Premises):
             # A line that can be read may still mean nothing: the norm of a matrix, say.
             return Verdict(None, f"undecided: {type(error).__name__}")
 
+    def _same_value(self, one: sympy.Expr, other: sympy.Expr) -> bool:
+        """Whether two parts of lines are equal, whatever n is."""
+        return self._compared(one, other, "=").equal is True
+
     def unjustified(self, before: Line, line: Line) -> Finding | None:
         """Hold a right step against its rule; without one, against every rule that there is."""
         # A transpose of a transpose is gone once it is read, and so is a sum of halves that is put
@@ -216,6 +220,12 @@ class IndexedChain(Premises):
         same = bool(before.expr == line.expr)
         return same or not self.has_rules or self.goes_by(before, line, "algebra")
 
+    def renames(self, before: Line, line: Line) -> bool:
+        """Whether a derivative stands in a line as in the one before, whatever it is called."""
+        if not (before.expr.has(D) and line.expr.has(D)):
+            return False
+        return self.goes_by(before, line, *({"definition"} & self.known.keys()))
+
     def is_spelled_like(self, line: Line, other: Line) -> bool:
         """Whether two lines are read as the same, the names of bound indices aside."""
         return bool(unnamed(line.expr) == unnamed(other.expr))
@@ -225,8 +235,9 @@ class IndexedChain(Premises):
         return not self.has_rules and super().leaps(before, line)
 
     def is_routine(self, before: Line, line: Line) -> bool:
-        """Whether a step goes by no rule but algebra, where there are others."""
-        return self.goes_by(before, line, "algebra")
+        """Whether a step goes by no rule but algebra, or another name, where there are others."""
+        names = {"definition"} & self.known.keys() if self.differentiates else ()
+        return self.goes_by(before, line, "algebra", *names)
 
     def goes_by(self, before: Line, line: Line, *names: str) -> bool:
         """Whether a step goes by the rules of these names, and algebra."""

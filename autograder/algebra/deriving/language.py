@@ -12,6 +12,7 @@ from autograder.algebra.building.derivatives import differentiate
 from autograder.algebra.building.library import CALLS
 from autograder.algebra.building.parse import build
 from autograder.algebra.building.scope import Scope
+from autograder.algebra.deriving.essence import Essence
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.structure import Structure, structure
 from autograder.algebra.reading.errors import ParseError
@@ -122,6 +123,11 @@ class Language:
     @functools.cached_property
     def _declared(self) -> frozenset[str]:
         return declared_names(self.hint())
+
+    @functools.cached_property
+    def essence(self) -> Essence:
+        """What takes out of formulas what adds nothing."""
+        return Essence()
 
     @functools.cached_property
     def _scope(self) -> Scope:

@@ -15,6 +15,7 @@ from sympy.core.function import AppliedUndef
 from autograder.algebra.building import chance
 from autograder.algebra.building.numeric import Evaluator, Undefined
 from autograder.algebra.deriving import structure as structures
+from autograder.algebra.deriving.essence import Essence
 from autograder.algebra.deriving.inert import Largest, Total
 from autograder.algebra.deriving.structure import Structure
 from autograder.algebra.reading.errors import ParseError
@@ -46,6 +47,10 @@ class Meaning(Protocol):
 
     def expand(self, expr: sympy.Expr) -> sympy.Expr:
         """Put definitions in and carry derivatives out."""
+
+    @property
+    def essence(self) -> Essence:
+        """What takes out of formulas what adds nothing."""
 
     def fold(self, expr: sympy.Expr) -> sympy.Expr:
         """Put the defined name wherever the sum that it stands for is written out."""
@@ -121,6 +126,14 @@ class Line:
             except ParseError:  # a factor under a running index
                 continue
 
+    @property
+    def quotients(self) -> Iterator[tuple[sympy.Expr, sympy.Expr]]:
+        """The numerator and the denominator of the line, for each fraction line that it may have."""
+        for above, below in structures.quotients(self.tree):
+            top, bottom = ([self._part(node) for node in nodes] for nodes in (above, below))
+            yield sympy.Mul(*top), sympy.Mul(*bottom)
+            yield sympy.Mul(*top) / sympy.Mul(*bottom[:-1]), bottom[-1]  # a/b/c
+
     def _part(self, node: Node) -> sympy.Expr:
         return self.chain.build(node, self.text)
 
@@ -139,6 +152,16 @@ class Line:
     def structure(self) -> Structure:
         """What this line has in common with other spellings of it; nothing cancels."""
         return structures.structure(self.tree)
+
+    @functools.cached_property
+    def essence(self) -> Structure:
+        """The structure without all that adds nothing, at any depth."""
+        return self.chain.essence.of(self.structure)
+
+    def is_spelled_as(self, other: Line) -> bool:
+        """Whether another line is written alike, up to order, brackets and spelling."""
+        in_order = self.expr.is_commutative or bool(self.expr == other.expr)
+        return in_order and self.structure == other.structure
 
     @functools.cached_property
     def in_names(self) -> Structure:

@@ -49,7 +49,7 @@ def steps_of(task: Task, lines: Sequence[Line]) -> list[Step]:
     before, true, right = task.given, True, task.given
     slips: list[Line] = []
     for line in lines:
-        if line.structure != before.structure:  # a repetition is no step
+        if not line.is_spelled_as(before):  # a repetition is no step
             try:
                 with guard.limit(guard.STEP_SECONDS):
                     step = _step(task, before, line, right if not true else None, slips)

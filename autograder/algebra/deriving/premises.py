@@ -10,6 +10,7 @@ from typing import ClassVar
 import sympy
 
 from autograder.algebra.deriving.chain import Chain
+from autograder.algebra.deriving.essence import Essence
 from autograder.algebra.deriving.indexed import LineNames, build_indexed, read_indexed, tree_of
 from autograder.algebra.deriving.inert import Uncomputed
 from autograder.algebra.deriving.line import Line
@@ -84,6 +85,11 @@ class Premises(Chain):
             "indices": [*names.indices, *names.numbers],
             "blocks": bool(names.all_matrices),
         }
+
+    @functools.cached_property
+    def essence(self) -> Essence:
+        """What takes out of formulas what adds nothing."""
+        return Essence(self.indexed)
 
     def fold(self, expr: sympy.Expr) -> sympy.Expr:
         """Leave the line as it is: defined names are not put in for what is written out."""

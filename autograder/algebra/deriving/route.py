@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.passages import Step
@@ -40,7 +41,7 @@ class Route:
         for step in steps:
             if step.goes_on:
                 self._note(step.line)
-        self._go(_without_circles(task.given, steps))
+        self._go(self._with_substance(_without_circles(task.given, steps)))
         self._gather()
 
     @property
@@ -52,7 +53,7 @@ class Route:
         task = self.task
         before, new_before = task.given, False
         for step in path:
-            leaps = self._leaps(step, path[-1].line)
+            leaps = self._leaps(before, step, path[-1].line)
             if step.forced:
                 self.forced = step
                 if not (step.strays or leaps):
@@ -74,6 +75,27 @@ class Route:
             if not self.shown and task.min_lines > 2:
                 self._jump_by(step)
 
+    def _with_substance(self, path: Sequence[Step]) -> list[Step]:
+        """Return the steps whose lines say something: more than the lines around them say."""
+        task, kept = self.task, list[Step]()
+        before, mixed = task.given, False
+        for place, step in enumerate(path):
+            line = step.line
+            after = path[place + 1].line if place + 1 < len(path) else task.result
+            alike = before.essence == line.essence
+            if task.repeats(before, line) or (not alike and task.mixes(line, task.given, before)):
+                if not task.bridges(line, after):
+                    continue
+            elif task.mixes(line, task.given, before, task.result) and not task.is_target(line):
+                mixed = True
+                if step is not path[-1]:
+                    continue
+            if mixed:  # how it came from the mixture says nothing
+                step = replace(step, before=before, doubt=task.unjustified(before, line))
+            kept.append(step)
+            before, mixed = line, False
+        return kept
+
     def _jump_by(self, step: Step) -> None:
         self.jump = self._arrival = step
         self.counted = [step]
@@ -85,20 +107,23 @@ class Route:
         if not again and self.task.is_result(last.line):
             self.counted.append(last)
 
-    def _leaps(self, step: Step, last: Line) -> bool:
+    def _leaps(self, before: Line, step: Step, last: Line) -> bool:
         """Whether a line is the result, by itself or in disguise, before anything is shown."""
         task = self.task
         if self._arrival or self.counted or self.shown or task.min_lines < 3:
             return False
         if step.before is self._resumed:  # behind a slip, by a step that can be held to a rule
             return False
-        if task.leaps(step.before, step.line):
+        if task.leaps(before, step.line):
             return True
         away = task.is_result(step.line) and not task.is_result(last)  # it goes backwards
         if away and (step.skips or not task.has_rules):
             return True
+        if not task.is_target(step.line) or task.bridges(step.line, before):
+            return False
+        foreign = step.line.written_names - task.result.written_names
         shows = any(waypoint.reached(step.line) for waypoint in self.missing)
-        return task.is_target(step.line) and not shows
+        return not (shows and task.is_rid_of(foreign))
 
     def _note(self, line: Line) -> list[Waypoint]:
         """Return what this line is the first one to show."""
@@ -129,13 +154,20 @@ class Route:
         sound = [step for step in self.counted if step.worth and step is not self.jump]
         if not sound:
             self.followed = self._gathered(self.followed, self.followed)
-        if self.task.has_rules and any(step.skips for step in self.counted):
+        skips = [step for step in self.counted if step.skips]
+        if self.task.has_rules and skips:
             self.counted = self._gathered(self.counted, [s for s in self.counted if s.worth])
+            shown = [step for step in self.counted if step.worth and not self._is_routine(step)]
+            if not (shown or self.followed):
+                self._jump_by(skips[0])
 
     def _gathered(self, steps: list[Step], sound: Sequence[Step]) -> list[Step]:
         """Return steps without those sound ones that algebra alone does, but for the first."""
-        routine = [step for step in sound if self.task.is_routine(step.before, step.line)]
+        routine = [step for step in sound if self._is_routine(step)]
         return [step for step in steps if step not in routine[1:]]
+
+    def _is_routine(self, step: Step) -> bool:
+        return self.task.is_routine(step.before, step.line)
 
 
 def _without_circles(given: Line, steps: Sequence[Step]) -> list[Step]:

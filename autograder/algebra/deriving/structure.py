@@ -16,13 +16,13 @@ from autograder.algebra.reading.tree import Node
 Structure = tuple[Any, ...]
 
 _SPELLINGS = {"ln": "log", "D": "diff", "Derivative": "diff", "Sum": "sum", "Abs": "abs"}
-_E: Structure = ("name", "e")
-_PI: Structure = ("name", "pi")
+E: Structure = ("name", "e")
+PI: Structure = ("name", "π")  # p_i is called pi
 _DELTAS = (("call", "delta"), ("call", "KroneckerDelta"))
-_BINDERS = (("call", "sum"), ("call", "max"), ("call", "Largest"))
-_ONE: Structure = ("number", Fraction(1))
-_MINUS: Structure = ("number", Fraction(-1))
-_ZERO: Structure = ("number", Fraction(0))
+BINDERS = (("call", "sum"), ("call", "max"), ("call", "Largest"))
+ONE: Structure = ("number", Fraction(1))
+MINUS: Structure = ("number", Fraction(-1))
+ZERO: Structure = ("number", Fraction(0))
 
 
 def structure(node: Node) -> Structure:
@@ -34,31 +34,31 @@ def structure(node: Node) -> Structure:
         case "number":
             return ("number", _number(word))
         case "name":
-            return ("name", word.replace("_", ""))
+            return PI if word == "pi" else ("name", word.replace("_", ""))
         case "indexed" if all(child.kind in ("name", "number") for child in node.children):
             return ("name", word + "".join(child.token.text for child in node.children))
         case "negative":
-            return _product([_MINUS, structure(node.children[0])])
+            return product_of([MINUS, structure(node.children[0])])
         case "power":
-            return _power(*map(structure, node.children))
+            return power_of(*map(structure, node.children))
         case "chain" if node.marks[0] in "+-":
             signs = ("+", *node.marks)
             terms = map(structure, node.children)
-            return _sum(
-                t if sign == "+" else _product([_MINUS, t])
+            return sum_of(
+                t if sign == "+" else product_of([MINUS, t])
                 for sign, t in zip(signs, terms, strict=True)
             )
         case "chain":
             signs = ("*", *node.marks)
             parts = map(structure, node.children)
-            return _product(
-                part if sign != "/" else _inverse(part)
+            return product_of(
+                part if sign != "/" else inverse_of(part)
                 for sign, part in zip(signs, parts, strict=True)
             )
         case "call" if word == "exp" and len(node.children) == 1:
-            return _power(_E, structure(node.children[0]))
+            return power_of(E, structure(node.children[0]))
         case "call" if word == "sqrt" and len(node.children) == 1:
-            return _power(structure(node.children[0]), ("number", Fraction(1, 2)))
+            return power_of(structure(node.children[0]), ("number", Fraction(1, 2)))
         case "relation" if node.marks == ("=",):  # sides may be exchanged
             sides = tuple(sorted(map(structure, node.children), key=repr))
             return ("relation", "", node.marks, sides)
@@ -83,7 +83,7 @@ def factors(form: Structure) -> Counter[Structure]:
 
 def adds_nothing(before: Structure, after: Structure) -> bool:
     """Whether one of two equal lines is the other one with + 0 or · 1 in disguise."""
-    if before in (_ZERO, _ONE) or after in (_ZERO, _ONE):
+    if before in (ZERO, ONE) or after in (ZERO, ONE):
         return False
     for parts in (terms, factors):
         few, many = parts(before), parts(after)
@@ -100,12 +100,12 @@ def leaves(form: Structure) -> int:
         whole = exponent[0] == "number" and exponent[1].denominator == 1
         return leaves(base) * (abs(int(exponent[1])) if whole else 1) + leaves(exponent)
     if kind == "name":
-        return int(form not in (_E, _PI))
+        return int(form not in (E, PI))
     if kind == "indexed" or form[:2] in _DELTAS:
         return 1
-    if form[:2] in _BINDERS:
+    if form[:2] in BINDERS:
         return leaves(rest[2][0]) + 1
-    return sum(map(leaves, _inside(form)))
+    return sum(map(leaves, inside(form)))
 
 
 def folded(form: Structure, meanings: Mapping[Structure, Structure]) -> Structure:
@@ -117,7 +117,7 @@ def folded(form: Structure, meanings: Mapping[Structure, Structure]) -> Structur
             whole = Counter(meaning[1]) if meaning[0] == kind else Counter([meaning])
             while whole <= parts:
                 parts = parts - whole + Counter([name])
-        form = (_sum if kind == "sum" else _product)(parts.elements())
+        form = (sum_of if kind == "sum" else product_of)(parts.elements())
     elif kind == "power":
         form = (kind, *(folded(part, meanings) for part in form[1:]))
     elif kind not in ("name", "number"):
@@ -132,14 +132,14 @@ def holds(whole: Structure, part: Structure) -> bool:
     kind = part[0]
     if kind in ("sum", "product") and whole[0] == kind and Counter(part[1]) <= Counter(whole[1]):
         return True
-    return any(holds(inner, part) for inner in _inside(whole))
+    return any(holds(inner, part) for inner in inside(whole))
 
 
 def _is_below(form: Structure) -> bool:
     return form[0] == "power" and form[2][0] == "number" and bool(form[2][1] < 0)
 
 
-def _inside(form: Structure) -> Iterator[Structure]:
+def inside(form: Structure) -> Iterator[Structure]:
     kind, *rest = form
     if kind in ("sum", "product"):
         yield from rest[0]
@@ -163,6 +163,17 @@ def products(node: Node) -> Iterator[tuple[list[Node], list[Node]]]:
         yield list(_over(node, "*", "*")), list(_over(node, "*", "/"))
     for child in node.children:
         yield from products(child)
+
+
+def quotients(node: Node) -> Iterator[tuple[list[Node], list[Node]]]:
+    """Yield what stands above and below the fraction lines of a quotient, as written and in all."""
+    while node.kind == "group":
+        node = node.children[0]
+    if node.kind == "chain" and "/" in node.marks:
+        signs = ("*", *node.marks)
+        pairs = list(zip(signs, node.children, strict=True))
+        yield [n for sign, n in pairs if sign == "*"], [n for sign, n in pairs if sign == "/"]
+        yield list(_over(node, "*", "*")), list(_over(node, "*", "/"))
 
 
 def _signed(node: Node, sign: str) -> Iterator[tuple[str, Node]]:
@@ -194,27 +205,27 @@ def _number(word: str) -> Fraction:
         return Fraction(0)
 
 
-def _sum(parts: Iterable[Structure]) -> Structure:
-    flat = [t for part in parts for t in (part[1] if part[0] == "sum" else (part,)) if t != _ZERO]
+def sum_of(parts: Iterable[Structure]) -> Structure:
+    flat = [t for part in parts for t in (part[1] if part[0] == "sum" else (part,)) if t != ZERO]
     if len(flat) < 2:
-        return flat[0] if flat else _ZERO
+        return flat[0] if flat else ZERO
     return ("sum", tuple(sorted(flat, key=repr)))
 
 
-def _product(parts: Any) -> Structure:
+def product_of(parts: Any) -> Structure:
     flat = [f for part in parts for f in (part[1] if part[0] == "product" else (part,))]
-    negative = flat.count(_MINUS) % 2
-    flat = [f for f in flat if f not in (_ONE, _MINUS)]
+    negative = flat.count(MINUS) % 2
+    flat = [f for f in flat if f not in (ONE, MINUS)]
     if negative and len(flat) == 1 and flat[0][0] == "number":
         return ("number", -flat[0][1])
-    flat += [_MINUS] * negative
+    flat += [MINUS] * negative
     if len(flat) < 2:
-        return flat[0] if flat else _ONE
+        return flat[0] if flat else ONE
     return ("product", tuple(sorted(flat, key=repr)))
 
 
-def _power(base: Structure, exponent: Structure) -> Structure:
-    if exponent == _ONE:
+def power_of(base: Structure, exponent: Structure) -> Structure:
+    if exponent == ONE:
         return base
     return ("power", base, _number_of(exponent) or exponent)
 
@@ -227,17 +238,17 @@ def _number_of(form: Structure) -> Structure | None:
     for factor in form[1]:
         below = _is_below(factor)
         number = factor[1] if below else factor
-        if number[0] != "number" or (below and factor[2] != _MINUS) or (below and not number[1]):
+        if number[0] != "number" or (below and factor[2] != MINUS) or (below and not number[1]):
             return None
         value = value / number[1] if below else value * number[1]
     return ("number", value)
 
 
-def _inverse(form: Structure) -> Structure:
+def inverse_of(form: Structure) -> Structure:
     if form[0] == "product":
-        return _product(map(_inverse, form[1]))
-    if form in (_ONE, _MINUS):
+        return product_of(map(inverse_of, form[1]))
+    if form in (ONE, MINUS):
         return form
     if form[0] == "power" and form[2][0] == "number":
-        return _power(form[1], ("number", -form[2][1]))
-    return ("power", form, _MINUS)
+        return power_of(form[1], ("number", -form[2][1]))
+    return ("power", form, MINUS)

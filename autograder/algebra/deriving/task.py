@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -79,6 +79,18 @@ class Task(Protocol):
 
     def adds_nothing(self, before: Line, line: Line) -> bool:
         """Whether a line is the one before in disguise, if the two are equal."""
+
+    def repeats(self, before: Line, line: Line) -> bool:
+        """Whether a line only repeats an earlier one: with zeros and ones, or by other names."""
+
+    def bridges(self, line: Line, other: Line) -> bool:
+        """Whether a quotient has the numerator and the denominator of another one."""
+
+    def is_rid_of(self, names: Collection[str]) -> bool:
+        """Whether some names are there at the beginning and may not be at the end."""
+
+    def mixes(self, line: Line, *parts: Line) -> bool:
+        """Whether a line only mixes other ones that are equal, and says nothing else."""
 
     def is_target(self, line: Line) -> bool:
         """Whether a line is the target, maybe in disguise."""

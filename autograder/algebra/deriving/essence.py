@@ -1,0 +1,368 @@
+"""What is left of a formula once all that adds nothing is taken out, at any depth.
+
+``exp(2*s - s)`` is ``exp(s)``, and ``x*(cos(t)^2 + sin(t)^2)`` is ``x``.  Names, sums and derivatives
+count as what they are called: no definition is put in, and no fact is used.  So what is taken out
+are zeros and ones that hold whatever the formula is about.
+"""
+
+from __future__ import annotations
+
+import cmath
+import functools
+import hashlib
+import itertools
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from autograder.algebra.deriving import structure as structures
+from autograder.algebra.deriving.structure import Structure
+
+MAX_TERMS, MAX_FACTORS = 12, 8  # of which every selection is looked at
+_POINTS = 2  # at which formulas are worked out
+_TOLERANCE = 1e-9
+_MAX_DENOMINATOR = 720
+_KEPT = 512
+MARK: Structure = ("name", "@")
+
+Values = tuple[complex, ...]
+Marks = tuple[tuple[Structure, Structure], ...]  # what is equal, and what is put for it
+_KNOWN = {
+    "log": cmath.log,
+    "sin": cmath.sin,
+    "cos": cmath.cos,
+    "tan": cmath.tan,
+    "tanh": cmath.tanh,
+    "sinh": cmath.sinh,
+    "cosh": cmath.cosh,
+}
+
+
+class Essence:
+    """Take out of formulas what adds nothing; `indexed` are the names that carry indices.
+
+    Names stand for positive numbers here.  Where √x² is not x, a line that says so is found wrong
+    by those who compare lines.
+    """
+
+    def __init__(self, indexed: Collection[str] = ()) -> None:
+        self.indexed = sorted((name.replace("_", "") for name in indexed), key=len, reverse=True)
+        self.of = functools.lru_cache(_KEPT)(self._of)
+
+    def is_made_of(self, form: Structure, parts: Sequence[Structure]) -> bool:
+        """Whether a formula only mixes some others, which are equal: nothing else stands in it."""
+        wholes = sorted(map(self.of, parts), key=structures.leaves)
+        names = set(_names(self._marked(form, wholes, MARK)))
+        number = next((whole for whole in wholes if whole[0] == "number"), None)
+        if number and "@" in names:  # x*(@ - 0) is nothing where @ is 0
+            return not set(_names(self._marked(form, wholes, number)))
+        return names == {"@"}
+
+    def _marked(self, form: Structure, wholes: Sequence[Structure], mark: Structure) -> Structure:
+        """Return the essence of a formula in which others are called @, or what number they are."""
+        known: list[tuple[Structure, Structure]] = []
+        for whole in wholes:
+            number, factors = _numbers_apart(self._reduced(whole, tuple(known)))
+            rest = structures.product_of(factors)
+            if rest not in (MARK, structures.ONE) and number:
+                known.append((rest, structures.product_of([("number", 1 / number), mark])))
+        return self._reduced(self.of(form), tuple(known))
+
+    def _of(self, form: Structure) -> Structure:
+        return self._reduced(form, ())
+
+    def _reduced(self, form: Structure, marks: Marks, depth: int = 0) -> Structure:
+        for whole, mark in marks:
+            if form == whole:
+                return mark
+        match form[0]:
+            case "number" | "name":
+                return form
+            case "sum":
+                terms = [self._reduced(t, marks, depth) for t in form[1]]
+                form = self._sum(_marked_terms(structures.sum_of(terms), marks))
+            case "product":
+                factors = [self._reduced(f, marks, depth) for f in form[1]]
+                form = self._product(_marked_factors(structures.product_of(factors), marks))
+            case "power":
+                base, exponent = (self._reduced(part, marks, depth) for part in form[1:])
+                form = _marked_power(_power(base, exponent), marks)
+            case _:
+                children = form[3]
+                if form[:2] in structures.BINDERS and len(children) > 1:
+                    children = self._renamed(children, depth)
+                    depth += 1
+                form = (*form[:3], tuple(self._reduced(c, marks, depth) for c in children))
+        form = self._part_of_itself(form)
+        return next((mark for whole, mark in marks if form == whole), form)
+
+    def _sum(self, form: Structure) -> Structure:
+        """Take terms out that come to 0, and put those together that come to a part of one."""
+        if form[0] != "sum":
+            return form
+        terms = list(form[1])
+        values = [self.values(t) for t in terms]
+        if None in values:
+            return form
+        if (nothing := _zero(np.array(values))) is not None:
+            return self._sum(structures.sum_of(t for t, out in zip(terms, nothing, strict=True) if not out))
+        for some in _selections(range(len(terms))):
+            total = tuple(map(sum, zip(*(values[at] for at in some), strict=True)))
+            if len(some) < len(terms) and (part := self._among(total, [terms[at] for at in some])):
+                rest = [t for at, t in enumerate(terms) if at not in some]
+                return self._sum(structures.sum_of([*rest, part]))
+        return form
+
+    def _product(self, form: Structure) -> Structure:
+        """Take factors out that come to 1, and put numbers into one."""
+        if form[0] != "product":
+            return form
+        number, factors = _numbers_apart(form)
+        for some in _selections(factors):
+            found = _number(_multiplied([self.values(f) for f in some]))
+            if found:
+                rest = _without(factors, some)
+                return self._product(structures.product_of([("number", number * found), *rest]))
+        return structures.product_of([("number", number), *factors]) if number else structures.ZERO
+
+    def _part_of_itself(self, form: Structure) -> Structure:
+        """Return the part of a formula that comes to the same as all of it, or the number."""
+        if form[0] in ("number", "name"):
+            return form
+        values = self.values(form)
+        number = _number(values)
+        if number is not None:
+            return ("number", number)
+        part = self._among(values, [form])
+        return form if part is None else part
+
+    def _among(self, values: Values | None, forms: Sequence[Structure]) -> Structure | None:
+        """Return a part of some formulas that has these values."""
+        if values is None:
+            return None
+        for form in forms:
+            for part in _parts(form):
+                if part[0] != "number" and part != form and _same(self.values(part), values):
+                    return part
+        return None
+
+    @functools.cached_property
+    def values(self) -> Any:
+        """Return what a formula comes to at two points, None where there is no value."""
+        return functools.lru_cache(4 * _KEPT)(self._values)
+
+    def _values(self, form: Structure) -> Values | None:
+        try:
+            return tuple(self._value(form, place) for place in range(_POINTS))
+        except (ValueError, ArithmeticError):
+            return None
+
+    def _value(self, form: Structure, place: int) -> complex:
+        def of(part: Structure) -> complex:
+            values = self.values(part)
+            if values is None:
+                raise ValueError
+            return complex(values[place])
+
+        match form[0]:
+            case "number":
+                return complex(form[1])
+            case "name" if form == structures.E:
+                return complex(cmath.e)
+            case "name" if form == structures.PI:
+                return complex(cmath.pi)
+            case "sum":
+                return sum(map(of, form[1]))
+            case "product":
+                result = complex(1)
+                for factor in form[1]:
+                    result *= of(factor)
+                return result
+            case "power":
+                return of(form[1]) ** of(form[2])
+            case "call" if form[1] in _KNOWN and len(form[3]) == 1:
+                return complex(_KNOWN[form[1]](of(form[3][0])))
+        return self._drawn(form, place)
+
+    @staticmethod
+    def _drawn(form: Structure, place: int) -> complex:
+        digest = hashlib.sha256(f"{place}{form!r}".encode()).digest()
+        return complex(int.from_bytes(digest[:8], "big") / 2**64 * 1.4 + 0.3)
+
+    def _renamed(self, children: Sequence[Structure], depth: int) -> list[Structure]:
+        """Give a bound index a name by how deep it stands."""
+        body, index, *ends = children
+        if index[0] != "name":
+            return list(children)
+        new = f"#{depth}"
+        return [self._with(body, index[1], new), ("name", new), *ends]
+
+    def _with(self, form: Structure, old: str, new: str) -> Structure:
+        match form[0]:
+            case "number":
+                return form
+            case "name":
+                if form[1] == old:
+                    return ("name", new)
+                base, indices = self._entry(form[1])
+                return ("name", base + "".join(new if i == old else i for i in indices))
+            case "sum":
+                return structures.sum_of(self._with(t, old, new) for t in form[1])
+            case "product":
+                return structures.product_of(self._with(f, old, new) for f in form[1])
+            case "power":
+                return structures.power_of(*(self._with(part, old, new) for part in form[1:]))
+        return (*form[:3], tuple(self._with(child, old, new) for child in form[3]))
+
+    def _entry(self, name: str) -> tuple[str, list[str]]:
+        """Take a name with indices apart: zk is z at k."""
+        for base in self.indexed:
+            if name.startswith(base) and len(name) > len(base):
+                return base, re.findall(r"#\d|\w", name[len(base) :])
+        return name, []
+
+
+def _marked_terms(form: Structure, marks: Marks) -> Structure:
+    """Put @ where another sum, or minus that, stands among the terms of one."""
+    if form[0] != "sum":
+        return form
+    parts = Counter(form[1])
+    for whole, mark in marks:
+        if whole[0] != "sum":
+            continue
+        negated = Counter(structures.product_of([structures.MINUS, t]) for t in whole[1])
+        minus = structures.product_of([structures.MINUS, mark])
+        for terms, shown in ((Counter(whole[1]), mark), (negated, minus)):
+            while terms <= parts:
+                parts = parts - terms + Counter([shown])
+    return structures.sum_of(parts.elements())
+
+
+def _marked_factors(form: Structure, marks: Marks) -> Structure:
+    """Put @ where another product, or 1 over that, stands among the factors of one."""
+    if form[0] != "product":
+        return form
+    number, factors = _numbers_apart(form)
+    parts = Counter(factors)
+    for whole, mark in marks:
+        if whole[0] != "product":
+            continue
+        for power, shown in ((whole, mark), (structures.inverse_of(whole), _below(mark))):
+            times, rest = _numbers_apart(power)
+            while rest and Counter(rest) <= parts and shown is not None:
+                parts = parts - Counter(rest) + Counter([shown])
+                number = number / times
+    return structures.product_of([("number", number), *parts.elements()])
+
+
+def _marked_power(form: Structure, marks: Marks) -> Structure:
+    """Write x⁴ as @² where another formula is x²."""
+    if form[0] == "power" and form[2][0] == "number":
+        for whole, mark in marks:
+            if whole[0] == "power" and whole[1] == form[1] and whole[2][0] == "number":
+                times = form[2][1] / whole[2][1]
+                if times.denominator == 1 and (times > 0 or mark != structures.ZERO):
+                    return structures.power_of(mark, ("number", times))
+    return form
+
+
+def _power(base: Structure, exponent: Structure) -> Structure:
+    """Write a power of a power as one."""
+    if base[0] == "power" and base[2][0] == exponent[0] == "number":
+        return structures.power_of(base[1], ("number", base[2][1] * exponent[1]))
+    return structures.power_of(base, exponent)
+
+
+def _below(mark: Structure) -> Structure | None:
+    return None if mark == structures.ZERO else structures.inverse_of(mark)
+
+
+def _numbers_apart(form: Structure) -> tuple[Fraction, list[Structure]]:
+    """Return the number and the other factors of a product."""
+    number, others = Fraction(1), []
+    for factor in structures.factors(form).elements():
+        base, exponent = factor[1:] if factor[0] == "power" else (factor, structures.ONE)
+        whole = exponent[0] == "number" and exponent[1].denominator == 1
+        if base[0] == "number" and whole and (base[1] or exponent[1] > 0) and abs(exponent[1]) < 20:
+            number *= base[1] ** int(exponent[1])
+        else:
+            others.append(factor)
+    return number, others
+
+
+def _zero(values: Any) -> Any:
+    """Return which of some terms come to 0 together, the fewest of them."""
+    if len(values) > MAX_TERMS:
+        return None
+    chosen = _choices(len(values))
+    totals = abs(chosen @ values).max(axis=1)
+    sizes = chosen @ abs(values).max(axis=1)
+    found = np.flatnonzero(totals <= _TOLERANCE * sizes)
+    return chosen[found[0]] if len(found) else None
+
+
+@functools.cache
+def _choices(count: int) -> Any:
+    """Return all selections of so many things, the small ones first; none of them left out."""
+    bits = (np.arange(1, 2**count)[:, None] >> np.arange(count)) & 1
+    return bits[np.argsort(bits.sum(axis=1), kind="stable")]
+
+
+def _selections(parts: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    most = len(parts) if len(parts) <= MAX_FACTORS else 2
+    for count in range(2, most + 1):
+        yield from itertools.combinations(parts, count)
+
+
+def _without(parts: Sequence[Structure], some: Sequence[Structure]) -> list[Structure]:
+    return list((Counter(parts) - Counter(some)).elements())
+
+
+def _multiplied(values: Sequence[Values | None]) -> Values | None:
+    result: Values = (1,) * _POINTS
+    for value in values:
+        if value is None:
+            return None
+        result = tuple(a * b for a, b in zip(result, value, strict=True))
+    return result
+
+
+def _number(values: Values | None) -> Fraction | None:
+    """Return the simple number that all values are."""
+    if values is None or not _same(values, (values[0],) * len(values)):
+        return None
+    first = values[0]
+    if abs(first) > 1e6 or abs(first.imag) > _TOLERANCE:
+        return None
+    number = Fraction(first.real).limit_denominator(_MAX_DENOMINATOR)
+    return number if abs(first - complex(number)) <= _TOLERANCE * (1 + abs(first)) else None
+
+
+def _same(some: Values | None, others: Values | None) -> bool:
+    if some is None or others is None:
+        return False
+    pairs = zip(some, others, strict=True)
+    return all(abs(a - b) <= _TOLERANCE * (abs(a) + abs(b)) for a, b in pairs)
+
+
+def _parts(form: Structure) -> Iterator[Structure]:
+    """Yield all that stands in a formula where it could be taken out; what is bound could not."""
+    for part in structures.inside(form):
+        yield part
+        if part[:2] not in structures.BINDERS:
+            yield from _parts(part)
+
+
+def _names(form: Structure) -> Iterator[str]:
+    if form[0] == "name":
+        if form not in (structures.E, structures.PI):
+            yield form[1]
+    else:
+        for part in structures.inside(form):
+            yield from _names(part)
+        if form[0] not in ("number", "sum", "product", "power", "call"):
+            yield form[0]
