@@ -17,7 +17,7 @@ from autograder.algebra.deriving.examination import Examination, Examiner
 from autograder.algebra.deriving.language import Language
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.inert import D
-from autograder.algebra.deriving.structure import Structure, adds_nothing, folded, structure
+from autograder.algebra.deriving.structure import Structure, adds_nothing, structure
 from autograder.algebra.deriving.task import Finding
 from autograder.algebra.deriving.waypoint import Waypoint
 from autograder.algebra.reading.errors import ParseError
@@ -291,6 +291,10 @@ class Chain(Language):
             return left
         return f"The last line does not have the form that is asked for. {self.ends.rubric}"
 
+    def is_finished(self, line: Line) -> bool:  # noqa: ARG002
+        """Whether algebra alone leads from a last line, which is right, to the result."""
+        return True
+
     def left_over(self, line: Line) -> str:
         """Say what the last line may not contain, if it does, be it right or wrong."""
         foreign = sorted(line.names - set(self.allowed_at_end))
@@ -317,11 +321,7 @@ class Chain(Language):
 
     def _by_name(self, line: Line) -> Structure:
         """Return how a line is written, with names for what they mean."""
-        before: Structure | None = None
-        form = line.structure
-        while form != before:
-            before, form = form, folded(form, self._meanings_written)
-        return form
+        return self.essence.with_names(line.structure, self._meanings_written)
 
     @functools.cached_property
     def _meanings_written(self) -> Mapping[Structure, Structure]:

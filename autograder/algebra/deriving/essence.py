@@ -13,7 +13,7 @@ import hashlib
 import itertools
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -71,6 +71,16 @@ class Essence:
             if rest not in (MARK, structures.ONE) and number:
                 known.append((rest, structures.product_of([("number", 1 / number), mark])))
         return self._reduced(self.of(form), tuple(known))
+
+    def with_names(self, form: Structure, meanings: Mapping[Structure, Structure]) -> Structure:
+        """Return the essence of a formula in which names stand for what they mean."""
+        marks = tuple((self.of(meaning), name) for meaning, name in meanings.items())
+        form, before = self.of(form), form
+        for _ in range(len(marks) + 1):
+            form, before = self._reduced(form, marks), form
+            if form == before:
+                break
+        return form
 
     def _of(self, form: Structure) -> Structure:
         return self._reduced(form, ())

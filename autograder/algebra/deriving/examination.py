@@ -45,7 +45,7 @@ class Examiner:
         self.asked = task.min_lines - 1
         self.route = Route(task, self.steps)
         self.counted = [*self.route.counted, *self.route.followed]
-        self.taken = len(self.counted) + len(self.wrong) + len(unreadable)
+        self.taken = len(self.counted) + len(self.wrong) + len(unreadable) + self._stops_short
 
     def examination(self) -> Examination:
         """Put findings and credit together."""
@@ -90,6 +90,8 @@ class Examiner:
         step, counted = self._end, self.route.counted
         if step is None or not step.true or self.task.out_of_form(step.line):
             return 0.0
+        if self._stops_short:
+            return 0.0
         if step.wrong:  # a bound that holds, but was said to be equal
             return 0.0
         if self.route.forced or not counted:
@@ -105,6 +107,14 @@ class Examiner:
             return None
         return self.steps[-1]
 
+    @functools.cached_property
+    def _stops_short(self) -> bool:
+        """Whether a step by a rule is missing behind the last line, which is right."""
+        step = self._end
+        if step is None or not step.true or self.task.out_of_form(step.line):
+            return False
+        return not self.task.is_finished(step.line)
+
     def _too_short(self) -> list[Finding]:
         written = len(self.steps) + len(self.unreadable)
         other = self.wrong or self.route.jump  # which says why they are too few
@@ -119,6 +129,8 @@ class Examiner:
         # What a right line would show is missing in a wrong one whatever its form is.
         form = self.task.out_of_form if end.true else self.task.left_over
         message = form(end.line)
+        if self._stops_short:
+            message = f"Line {end.line.number} is not the result yet: a step is missing behind it."
         return [Finding(end.line.number, "not_in_form", message)] if message else []
 
     def _missing_waypoints(self) -> list[Finding]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import sympy
 
+from autograder.algebra.building import chance
 from autograder.algebra.building.sizes import is_larger
 from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
@@ -27,6 +28,7 @@ from autograder.algebra.deriving.written_out import (
 )
 
 SIZES = (2, 3, 4, 5)
+MORE_SIZES = (6, 12)  # between these one more is drawn, which no student knows
 MAX_PRODUCT_NODES = 200  # nodes of a product of matrices
 
 
@@ -36,16 +38,7 @@ def equal_for_all(a: sympy.Expr, b: sympy.Expr, world: World) -> Verdict:
     tried: set[Any] = set()
     certificates = set()
     for env in world.cases(a, b, sizes=SIZES):
-        try:
-            sides = value(a, env, world), value(b, env, world)
-        except TooMuch:
-            return Verdict(None, "undecided: too long when written out")
-        verdict = equal(*sides)
-        if verdict.equal is None and len({*map(_divides_by_zero, sides)}) == 2:
-            return Verdict(False, "refuted: it divides by 0")
-        if verdict.equal is False and verdict.values:
-            where = verdict.how.rpartition("refuted at ")[2]
-            return Verdict(False, f"refuted at {_case(env)}{where}", verdict.values)
+        verdict = _equal_in(env, a, b, world)
         if not verdict.equal:
             return verdict
         certificates.add(verdict.how)
@@ -54,8 +47,34 @@ def equal_for_all(a: sympy.Expr, b: sympy.Expr, world: World) -> Verdict:
     if proved_for_all(a, b, world):
         which = f" for every {world.names.size}" if len(tried) > 1 else ""
         return Verdict(True, "proved" + which + " for matrices of every size" * matrices)
+    if len(tried) > 1 and (env := _another(a, b, world)):
+        verdict = _equal_in(env, a, b, world)
+        if verdict.equal is False:
+            return verdict
     how = "proved" if certificates == {"proved"} else "numeric"
     return Verdict(True, f"{how}{_for_which(a, b, world, len(tried))}")
+
+
+def _equal_in(env: Env, a: sympy.Expr, b: sympy.Expr, world: World) -> Verdict:
+    """Compare two lines for one n and certain indices."""
+    try:
+        sides = value(a, env, world), value(b, env, world)
+    except TooMuch:
+        return Verdict(None, "undecided: too long when written out")
+    verdict = equal(*sides)
+    if verdict.equal is None and len({*map(_divides_by_zero, sides)}) == 2:
+        return Verdict(False, "refuted: it divides by 0")
+    if verdict.equal is False and verdict.values:
+        where = verdict.how.rpartition("refuted at ")[2]
+        return Verdict(False, f"refuted at {_case(env)}{where}", verdict.values)
+    return verdict
+
+
+def _another(a: sympy.Expr, b: sympy.Expr, world: World) -> Env | None:
+    """Return a case with an n that is drawn, so that no line can be made for the n that are tried."""
+    size = chance.draw.randint(*MORE_SIZES)
+    cases = list(itertools.islice(world.cases(a, b, sizes=(size,)), 4))
+    return chance.draw.choice(cases) if cases else None
 
 
 def _divides_by_zero(expr: sympy.Expr) -> bool:
@@ -102,15 +121,24 @@ def proved_for_all(a: sympy.Expr, b: sympy.Expr, world: World) -> bool:
 def at_most(a: sympy.Expr, b: sympy.Expr, world: World) -> Verdict:
     """Look for a point at which `a` is larger than `b`, for n = 2 … 5."""
     for env in world.cases(a, b, sizes=SIZES):
-        try:
-            sides = value(a, env, world), value(b, env, world)
-        except TooMuch:
-            return Verdict(None, "undecided: too long when written out")
-        found = Climb(*sides).counterexample()
-        if found:
-            where, values = found
-            return Verdict(False, f"refuted at {_case(env)}{where}", values)
+        if verdict := _larger_in(env, a, b, world):
+            return verdict
+    verdict = (env := _another(a, b, world)) and _larger_in(env, a, b, world)
+    if verdict and verdict.equal is False:
+        return verdict
     return Verdict(True, f"numeric for {world.names.size} = {SIZES[0]} … {SIZES[-1]} alone")
+
+
+def _larger_in(env: Env, a: sympy.Expr, b: sympy.Expr, world: World) -> Verdict | None:
+    """Look for a point at which `a` is larger, for one n and certain indices."""
+    try:
+        sides = value(a, env, world), value(b, env, world)
+    except TooMuch:
+        return Verdict(None, "undecided: too long when written out")
+    if found := Climb(*sides).counterexample():
+        where, values = found
+        return Verdict(False, f"refuted at {_case(env)}{where}", values)
+    return None
 
 
 def _case(env: Env) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -224,7 +224,8 @@ class IndexedChain(Premises):
         """Whether a derivative stands in a line as in the one before, whatever it is called."""
         if not (before.expr.has(D) and line.expr.has(D)):
             return False
-        return self.goes_by(before, line, *({"definition"} & self.known.keys()))
+        plain = [replace(side, expr=side.expr.replace(D, _without_constant)) for side in (before, line)]
+        return self.goes_by(*plain, *({"definition"} & self.known.keys()))
 
     def is_spelled_like(self, line: Line, other: Line) -> bool:
         """Whether two lines are read as the same, the names of bound indices aside."""
@@ -276,6 +277,13 @@ class IndexedChain(Premises):
         if not found and self.bounds and self._compared(line.expr, target, "<=").equal is False:
             return "The last line is larger than the bound that is asked for."
         return found
+
+    def is_finished(self, line: Line) -> bool:
+        """Whether algebra alone leads from a last line to the result, or its bound is sharper."""
+        target = self.result
+        if not self.has_rules or self.is_target(line) or self.goes_by(line, target, "algebra"):
+            return True
+        return self.bounds and self._compared(line.expr, target.expr, "=").equal is False
 
     def left_over(self, line: Line) -> str:
         """Say which names or operators are left that the target does not have."""
@@ -341,6 +349,10 @@ class IndexedChain(Premises):
 
 _SEVERAL = "several steps at once; write them down one by one"
 _WRITTEN = {"D": "a derivative", "E": "an expectation", "Var": "a variance", "Largest": "a maximum"}
+
+
+def _without_constant(inner: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
+    return D(inner - inner.as_coeff_Add()[0], by)
 
 
 def _plain(name: str) -> str:

@@ -39,6 +39,10 @@ class Opaque:
         if kind in LINEAR and parts[:1] and parts[0].startswith("-"):
             first = 1 if kind == "D" else len(contents)
             return -self.symbol(kind, *(-c for c in contents[:first]), *contents[first:])
+        if kind == "cos":  # cos(-x) is cos(x)
+            parts = [part.removeprefix("-") for part in parts]
+        elif kind == "sin" and parts[0].startswith("-"):
+            return -self.symbol(kind, -contents[0])
         key = "|".join([kind, *parts])
         symbol = self.known.setdefault(key, sympy.Symbol(f"{kind}#{len(self.known)}", real=True))
         return self.facts.get(symbol, symbol)

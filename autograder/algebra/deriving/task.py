@@ -104,6 +104,9 @@ class Task(Protocol):
     def out_of_form(self, line: Line) -> str:
         """Say what the last line may not contain, or does not show; nothing if all is well."""
 
+    def is_finished(self, line: Line) -> bool:
+        """Whether algebra alone leads from a last line, which is right, to the result."""
+
     def left_over(self, line: Line) -> str:
         """Say what the last line may not contain, be it right or wrong; nothing if all is well."""
 
