@@ -126,8 +126,14 @@ def test_a_jump_to_the_result():
 
 
 def test_a_missing_waypoint_is_no_jump_if_something_stands_between():
-    examination = DIAGONAL.examine([START, "exp(z1)/Z*(1 - exp(z1)/Z)", "p1*(1 - p1)"])
+    examination = DIAGONAL.examine([START, "p1*(exp(z2) + exp(z3))/Z", "p1*(1 - p1)"])
     assert kinds(examination) == [(0, "missing_waypoint")]
+
+
+def test_the_result_with_definitions_put_in_is_a_jump():
+    examination = DIAGONAL.examine([START, "exp(z1)/Z*(1 - exp(z1)/Z)", "p1*(1 - p1)"])
+    assert kinds(examination) == [(2, "skipped")]
+    assert examination.credit == 0
 
 
 def test_the_last_line_must_have_the_form_asked_for():

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import sympy
 
 from autograder.algebra.deriving.chain import Chain
+from autograder.algebra.deriving.empty_attempts import empty
 from autograder.algebra.deriving.examination import END, STEPS
 from autograder.algebra.deriving.to_latex import to_latex
 from autograder.algebra.reading.errors import ParseError
@@ -40,6 +41,7 @@ def cheats(chain: Chain, lines: Sequence[str]) -> Iterator[Tried]:
                 if chain.definitions:  # else algebra is all that is asked for
                     yield "about something else", _about_nothing(name), STEPS
                 yield "· 1 in disguise", [there, f"({first})*exp({name})/exp({name})", result], 0.0
+    yield from empty(chain, lines, last, name)
     for number, line in enumerate(lines):
         wrong = [
             *lines[:number],

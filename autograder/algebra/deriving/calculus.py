@@ -67,6 +67,11 @@ def products(e: sympy.Expr, world: World) -> sympy.Expr:
     return e
 
 
+def without_constant(inner: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
+    """Return the derivative of something without the number that is added to it."""
+    return D(inner - inner.as_coeff_Add()[0], by)
+
+
 def logarithmic(e: sympy.Expr, world: World) -> sympy.Expr:
     """Write the derivative of f as f times the derivative of log f."""
     if not isinstance(e, D):

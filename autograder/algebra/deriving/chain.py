@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -14,10 +14,9 @@ from autograder.algebra.building.functions import Diff
 from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving.examination import Examination, Examiner
-from autograder.algebra.deriving.language import Language
 from autograder.algebra.deriving.line import Line
-from autograder.algebra.deriving.inert import D
-from autograder.algebra.deriving.structure import Structure, adds_nothing, structure
+from autograder.algebra.deriving.structure import Structure, adds_nothing
+from autograder.algebra.deriving.substance import Substance
 from autograder.algebra.deriving.task import Finding
 from autograder.algebra.deriving.waypoint import Waypoint
 from autograder.algebra.reading.errors import ParseError
@@ -27,7 +26,7 @@ _BECAUSE = "refuted: "  # a verdict that gives a reason in place of numbers
 
 
 @dataclass(frozen=True)
-class Chain(Language):
+class Chain(Substance):
     """What a derivation must do: lead from `start` to `target` in steps that can be followed.
 
     Parameters
@@ -197,60 +196,6 @@ class Chain(Language):
         # sympy adds terms up and cancels when it reads a line: here that may be the step.
         return before.cancels == line.cancels or before.holds(line) or line.holds(before)
 
-    def repeats(self, before: Line, line: Line) -> bool:
-        """Whether a line only repeats an earlier one: with zeros and ones, or by other names.
-
-        A derivative that stands there with other names in it has not been carried out yet.
-        """
-        if before.essence != line.essence or line.essence[0] == "number":  # p - p, then 0
-            return self.renames(before, line)
-        return not self.is_rid_of(before.written_names - line.written_names)
-
-    def is_rid_of(self, names: Collection[str]) -> bool:
-        """Whether some names are there at the beginning and may not be at the end."""
-        gone = self.given.written_names - self.result.written_names
-        return bool(names) and gone.issuperset(names)
-
-    def renames(self, before: Line, line: Line) -> bool:
-        """Whether a derivative stands in a line as in the one before, whatever it is called."""
-        if not (before.expr.has(Diff) and line.expr.has(Diff)):
-            return False
-        sides = (self.expand(self._undone(side.expr)) for side in (before, line))
-        return equal(*sides).equal is True
-
-    def _undone(self, expr: sympy.Expr) -> sympy.Expr:
-        """Put a name for every derivative; what is differentiated counts, not how it is written."""
-        for derivative in expr.atoms(Diff):
-            inner, *by = derivative.args
-            constant, rest = sympy.expand(self.expand(inner)).as_independent(*by, as_Add=True)
-            number, rest = rest.primitive() if rest.is_Add else rest.as_coeff_Mul()
-            if rest.could_extract_minus_sign():
-                number, rest = -number, -rest
-            name = sympy.Symbol(f"{sympy.srepr(sympy.cancel(rest))} by {by}", real=True)
-            expr = expr.xreplace({derivative: number * name})
-        return expr
-
-    def bridges(self, line: Line, other: Line) -> bool:
-        """Whether a quotient has the numerator and the denominator of another one.
-
-        A factor above and below that is cancelled later, or comes from what stood there before,
-        is a step, and not 1 in disguise.
-        """
-        return any(
-            all(self._same_value(a, b) for a, b in zip(one, another, strict=True))
-            for one in line.quotients
-            for another in other.quotients
-        )
-
-    def _same_value(self, one: sympy.Expr, other: sympy.Expr) -> bool:
-        """Whether two parts of lines are equal."""
-        return equal(self.expand(one), self.expand(other)).equal is True
-
-    def mixes(self, line: Line, *parts: Line) -> bool:
-        """Whether a line only mixes other ones that are equal, and says nothing else."""
-        ways = [lambda one: one.structure, *([self._by_name] if self.differentiates else [])]
-        return any(self.essence.is_made_of(way(line), list(map(way, parts))) for way in ways)
-
     def point(self, verdict: Verdict, *lines: Line) -> str:
         """Return the point that refutes, in the names that stand in the lines.
 
@@ -318,19 +263,6 @@ class Chain(Language):
         if not self.is_spelled_like(line, target):
             return False
         return bool(target.expr.is_number) or line.holds(target) or not line.cancels
-
-    def _by_name(self, line: Line) -> Structure:
-        """Return how a line is written, with names for what they mean."""
-        return self.essence.with_names(line.structure, self._meanings_written)
-
-    @functools.cached_property
-    def _meanings_written(self) -> Mapping[Structure, Structure]:
-        return {structure(self.tree(v)): structure(self.tree(k)) for k, v in self.definitions.items()}
-
-    @functools.cached_property
-    def differentiates(self) -> bool:
-        """Whether a derivative is given, so that putting definitions in is no step by itself."""
-        return bool(self.given.expr.has(Diff, D))
 
     def leaps(self, before: Line, line: Line) -> bool:
         """Whether a line that is the first one to say something says the result.

@@ -1,8 +1,8 @@
 """What is left of a formula once all that adds nothing is taken out, at any depth.
 
-``exp(2*s - s)`` is ``exp(s)``, and ``x*(cos(t)^2 + sin(t)^2)`` is ``x``.  Names, sums and derivatives
-count as what they are called: no definition is put in, and no fact is used.  So what is taken out
-are zeros and ones that hold whatever the formula is about.
+``exp(2*s - s)`` is ``exp(s)``, and ``x*(cos(t)^2 + sin(t)^2)`` is ``x``.  Names, sums and
+derivatives count as what they are called: no definition is put in, and no fact is used.  So what is
+taken out are zeros and ones that hold whatever the formula is about.
 """
 
 from __future__ import annotations
@@ -20,6 +20,15 @@ from typing import Any
 import numpy as np
 
 from autograder.algebra.deriving import structure as structures
+from autograder.algebra.deriving.marks import (
+    MARK,
+    Marks,
+    marked_factors,
+    marked_power,
+    marked_terms,
+    numbers_apart,
+    power,
+)
 from autograder.algebra.deriving.structure import Structure
 
 MAX_TERMS, MAX_FACTORS = 12, 8  # of which every selection is looked at
@@ -27,10 +36,8 @@ _POINTS = 2  # at which formulas are worked out
 _TOLERANCE = 1e-9
 _MAX_DENOMINATOR = 720
 _KEPT = 512
-MARK: Structure = ("name", "@")
 
 Values = tuple[complex, ...]
-Marks = tuple[tuple[Structure, Structure], ...]  # what is equal, and what is put for it
 _KNOWN = {
     "log": cmath.log,
     "sin": cmath.sin,
@@ -66,7 +73,7 @@ class Essence:
         """Return the essence of a formula in which others are called @, or what number they are."""
         known: list[tuple[Structure, Structure]] = []
         for whole in wholes:
-            number, factors = _numbers_apart(self._reduced(whole, tuple(known)))
+            number, factors = numbers_apart(self._reduced(whole, tuple(known)))
             rest = structures.product_of(factors)
             if rest not in (MARK, structures.ONE) and number:
                 known.append((rest, structures.product_of([("number", 1 / number), mark])))
@@ -94,13 +101,13 @@ class Essence:
                 return form
             case "sum":
                 terms = [self._reduced(t, marks, depth) for t in form[1]]
-                form = self._sum(_marked_terms(structures.sum_of(terms), marks))
+                form = self._sum(marked_terms(structures.sum_of(terms), marks))
             case "product":
                 factors = [self._reduced(f, marks, depth) for f in form[1]]
-                form = self._product(_marked_factors(structures.product_of(factors), marks))
+                form = self._product(marked_factors(structures.product_of(factors), marks))
             case "power":
                 base, exponent = (self._reduced(part, marks, depth) for part in form[1:])
-                form = _marked_power(_power(base, exponent), marks)
+                form = marked_power(power(base, exponent), marks)
             case _:
                 children = form[3]
                 if form[:2] in structures.BINDERS and len(children) > 1:
@@ -119,7 +126,9 @@ class Essence:
         if None in values:
             return form
         if (nothing := _zero(np.array(values))) is not None:
-            return self._sum(structures.sum_of(t for t, out in zip(terms, nothing, strict=True) if not out))
+            return self._sum(
+                structures.sum_of(t for t, out in zip(terms, nothing, strict=True) if not out)
+            )
         for some in _selections(range(len(terms))):
             total = tuple(map(sum, zip(*(values[at] for at in some), strict=True)))
             if len(some) < len(terms) and (part := self._among(total, [terms[at] for at in some])):
@@ -131,7 +140,7 @@ class Essence:
         """Take factors out that come to 1, and put numbers into one."""
         if form[0] != "product":
             return form
-        number, factors = _numbers_apart(form)
+        number, factors = numbers_apart(form)
         for some in _selections(factors):
             found = _number(_multiplied([self.values(f) for f in some]))
             if found:
@@ -234,74 +243,6 @@ class Essence:
             if name.startswith(base) and len(name) > len(base):
                 return base, re.findall(r"#\d|\w", name[len(base) :])
         return name, []
-
-
-def _marked_terms(form: Structure, marks: Marks) -> Structure:
-    """Put @ where another sum, or minus that, stands among the terms of one."""
-    if form[0] != "sum":
-        return form
-    parts = Counter(form[1])
-    for whole, mark in marks:
-        if whole[0] != "sum":
-            continue
-        negated = Counter(structures.product_of([structures.MINUS, t]) for t in whole[1])
-        minus = structures.product_of([structures.MINUS, mark])
-        for terms, shown in ((Counter(whole[1]), mark), (negated, minus)):
-            while terms <= parts:
-                parts = parts - terms + Counter([shown])
-    return structures.sum_of(parts.elements())
-
-
-def _marked_factors(form: Structure, marks: Marks) -> Structure:
-    """Put @ where another product, or 1 over that, stands among the factors of one."""
-    if form[0] != "product":
-        return form
-    number, factors = _numbers_apart(form)
-    parts = Counter(factors)
-    for whole, mark in marks:
-        if whole[0] != "product":
-            continue
-        for power, shown in ((whole, mark), (structures.inverse_of(whole), _below(mark))):
-            times, rest = _numbers_apart(power)
-            while rest and Counter(rest) <= parts and shown is not None:
-                parts = parts - Counter(rest) + Counter([shown])
-                number = number / times
-    return structures.product_of([("number", number), *parts.elements()])
-
-
-def _marked_power(form: Structure, marks: Marks) -> Structure:
-    """Write x⁴ as @² where another formula is x²."""
-    if form[0] == "power" and form[2][0] == "number":
-        for whole, mark in marks:
-            if whole[0] == "power" and whole[1] == form[1] and whole[2][0] == "number":
-                times = form[2][1] / whole[2][1]
-                if times.denominator == 1 and (times > 0 or mark != structures.ZERO):
-                    return structures.power_of(mark, ("number", times))
-    return form
-
-
-def _power(base: Structure, exponent: Structure) -> Structure:
-    """Write a power of a power as one."""
-    if base[0] == "power" and base[2][0] == exponent[0] == "number":
-        return structures.power_of(base[1], ("number", base[2][1] * exponent[1]))
-    return structures.power_of(base, exponent)
-
-
-def _below(mark: Structure) -> Structure | None:
-    return None if mark == structures.ZERO else structures.inverse_of(mark)
-
-
-def _numbers_apart(form: Structure) -> tuple[Fraction, list[Structure]]:
-    """Return the number and the other factors of a product."""
-    number, others = Fraction(1), []
-    for factor in structures.factors(form).elements():
-        base, exponent = factor[1:] if factor[0] == "power" else (factor, structures.ONE)
-        whole = exponent[0] == "number" and exponent[1].denominator == 1
-        if base[0] == "number" and whole and (base[1] or exponent[1] > 0) and abs(exponent[1]) < 20:
-            number *= base[1] ** int(exponent[1])
-        else:
-            others.append(factor)
-    return number, others
 
 
 def _zero(values: Any) -> Any:

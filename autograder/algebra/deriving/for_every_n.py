@@ -47,8 +47,9 @@ def equal_for_all(a: sympy.Expr, b: sympy.Expr, world: World) -> Verdict:
     if proved_for_all(a, b, world):
         which = f" for every {world.names.size}" if len(tried) > 1 else ""
         return Verdict(True, "proved" + which + " for matrices of every size" * matrices)
-    if len(tried) > 1 and (env := _another(a, b, world)):
-        verdict = _equal_in(env, a, b, world)
+    another = _another(a, b, world) if len(tried) > 1 else None
+    if another:
+        verdict = _equal_in(another, a, b, world)
         if verdict.equal is False:
             return verdict
     how = "proved" if certificates == {"proved"} else "numeric"
@@ -71,7 +72,7 @@ def _equal_in(env: Env, a: sympy.Expr, b: sympy.Expr, world: World) -> Verdict:
 
 
 def _another(a: sympy.Expr, b: sympy.Expr, world: World) -> Env | None:
-    """Return a case with an n that is drawn, so that no line can be made for the n that are tried."""
+    """Return a case with an n that is drawn, so that no line can be made for those tried."""
     size = chance.draw.randint(*MORE_SIZES)
     cases = list(itertools.islice(world.cases(a, b, sizes=(size,)), 4))
     return chance.draw.choice(cases) if cases else None
@@ -123,9 +124,10 @@ def at_most(a: sympy.Expr, b: sympy.Expr, world: World) -> Verdict:
     for env in world.cases(a, b, sizes=SIZES):
         if verdict := _larger_in(env, a, b, world):
             return verdict
-    verdict = (env := _another(a, b, world)) and _larger_in(env, a, b, world)
-    if verdict and verdict.equal is False:
-        return verdict
+    another = _another(a, b, world)
+    found = _larger_in(another, a, b, world) if another else None
+    if found and found.equal is False:
+        return found
     return Verdict(True, f"numeric for {world.names.size} = {SIZES[0]} … {SIZES[-1]} alone")
 
 

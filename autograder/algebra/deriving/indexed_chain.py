@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving import matrix_lines
 from autograder.algebra.deriving.bounds import bounded, signed
+from autograder.algebra.deriving.calculus import without_constant
 from autograder.algebra.deriving.for_every_n import at_most, equal_for_all
 from autograder.algebra.deriving.indexed_binding import BINDERS
 from autograder.algebra.deriving.inert import D, Uncomputed, unnamed
@@ -22,7 +22,7 @@ from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.opacity import Opaque
 from autograder.algebra.deriving.places import free_indices
 from autograder.algebra.deriving.premises import IndexedLine, Premises
-from autograder.algebra.deriving.rules import Fact
+from autograder.algebra.deriving.rules import Fact, named
 from autograder.algebra.deriving.task import Finding
 from autograder.algebra.deriving.written_out import assumed_values, rewritten, value
 
@@ -170,7 +170,7 @@ class IndexedChain(Premises):
         if not self.rules or gone:
             return None
         number = line.number
-        name = self._named(line.rule) if line.rule else None
+        name = named(line.rule, self.known, self.facts) if line.rule else None
         if name is None and line.rule and self.reasons:
             known = ", ".join(self.known)
             message = f"Line {number}: there is no rule {line.rule!r} here. The rules are: {known}."
@@ -224,8 +224,10 @@ class IndexedChain(Premises):
         """Whether a derivative stands in a line as in the one before, whatever it is called."""
         if not (before.expr.has(D) and line.expr.has(D)):
             return False
-        plain = [replace(side, expr=side.expr.replace(D, _without_constant)) for side in (before, line)]
-        return self.goes_by(*plain, *({"definition"} & self.known.keys()))
+        before, line = (
+            replace(e, expr=e.expr.replace(D, without_constant)) for e in (before, line)
+        )
+        return self.goes_by(before, line, *({"definition"} & self.known.keys()))
 
     def is_spelled_like(self, line: Line, other: Line) -> bool:
         """Whether two lines are read as the same, the names of bound indices aside."""
@@ -336,31 +338,9 @@ class IndexedChain(Premises):
     def _rewritten(self, expr: sympy.Expr, rewrites: tuple[Any, ...]) -> sympy.Expr:
         return rewritten(expr, rewrites, self.world)
 
-    def _named(self, text: str) -> str | None:
-        """Return the rule that is meant, spelling aside; a fact may be given as what it says."""
-        plain = {_plain(fact.left + fact.right): name for name, fact in self.facts.items()}
-        plain |= {_plain(name): name for name in self.known}
-        close = difflib.get_close_matches(_plain(text), plain, n=1, cutoff=0.85)
-        if close:
-            return plain[close[0]]
-        named = [name for name in self.known if _words(name) <= _words(text)]
-        return named[0] if len(named) == 1 else None
-
 
 _SEVERAL = "several steps at once; write them down one by one"
 _WRITTEN = {"D": "a derivative", "E": "an expectation", "Var": "a variance", "Largest": "a maximum"}
-
-
-def _without_constant(inner: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
-    return D(inner - inner.as_coeff_Add()[0], by)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"\W|\bthe\b", "", name.lower())
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"[^\W_]+", text.lower())) - {"a", "of", "the"}
 
 
 def _assignments(count: int, size: int) -> list[tuple[sympy.Integer, ...]]:

@@ -128,11 +128,15 @@ class Line:
 
     @property
     def quotients(self) -> Iterator[tuple[sympy.Expr, sympy.Expr]]:
-        """The numerator and the denominator of the line, for each fraction line that it may have."""
+        """The numerator and the denominator of the line, however it can be read as a fraction."""
         for above, below in structures.quotients(self.tree):
             top, bottom = ([self._part(node) for node in nodes] for nodes in (above, below))
-            yield sympy.Mul(*top), sympy.Mul(*bottom)
-            yield sympy.Mul(*top) / sympy.Mul(*bottom[:-1]), bottom[-1]  # a/b/c
+            for fraction in (
+                (sympy.Mul(*top), sympy.Mul(*bottom)),
+                (sympy.Mul(*top) / sympy.Mul(*bottom[:-1]), bottom[-1]),  # a/b/c
+            ):
+                if not fraction[1].is_number:
+                    yield fraction
 
     def _part(self, node: Node) -> sympy.Expr:
         return self.chain.build(node, self.text)

@@ -79,6 +79,7 @@ class Route:
         """Return the steps whose lines say something: more than the lines around them say."""
         task, kept = self.task, list[Step]()
         before, mixed = task.given, False
+        ends = (task.given, task.result, *(step.line for step in path[-1:]))
         for place, step in enumerate(path):
             line = step.line
             after = path[place + 1].line if place + 1 < len(path) else task.result
@@ -86,7 +87,11 @@ class Route:
             if task.repeats(before, line) or (not alike and task.mixes(line, task.given, before)):
                 if not task.bridges(line, after):
                     continue
-            elif task.mixes(line, task.given, before, task.result) and not task.is_target(line):
+            elif (
+                step is not path[-1]
+                and task.mixes(line, *ends, before)
+                and not task.is_target(line)
+            ):
                 mixed = True
                 if step is not path[-1]:
                     continue

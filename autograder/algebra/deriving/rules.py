@@ -8,6 +8,8 @@ used.
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -88,3 +90,22 @@ _KNOWN = (
     Rule("largest term", (calculus.linear,), bounds=(bounds.largest,)),
 )
 RULES: Mapping[str, Rule] = {rule.name: rule for rule in _KNOWN}
+
+
+def named(text: str, known: Mapping[str, Rule], facts: Mapping[str, Fact]) -> str | None:
+    """Return the rule that is meant, spelling aside; a fact may be given as what it says."""
+    plain = {_plain(fact.left + fact.right): name for name, fact in facts.items()}
+    plain |= {_plain(name): name for name in known}
+    close = difflib.get_close_matches(_plain(text), plain, n=1, cutoff=0.85)
+    if close:
+        return plain[close[0]]
+    found = [name for name in known if _words(name) <= _words(text)]
+    return found[0] if len(found) == 1 else None
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\W|\bthe\b", "", name.lower())
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[^\W_]+", text.lower())) - {"a", "of", "the"}

@@ -140,6 +140,7 @@ def _is_below(form: Structure) -> bool:
 
 
 def inside(form: Structure) -> Iterator[Structure]:
+    """Yield what stands in a formula, one level down."""
     kind, *rest = form
     if kind in ("sum", "product"):
         yield from rest[0]
@@ -206,6 +207,7 @@ def _number(word: str) -> Fraction:
 
 
 def sum_of(parts: Iterable[Structure]) -> Structure:
+    """Return a sum; sums in it are opened, and zeros left out."""
     flat = [t for part in parts for t in (part[1] if part[0] == "sum" else (part,)) if t != ZERO]
     if len(flat) < 2:
         return flat[0] if flat else ZERO
@@ -213,6 +215,7 @@ def sum_of(parts: Iterable[Structure]) -> Structure:
 
 
 def product_of(parts: Any) -> Structure:
+    """Return a product; products in it are opened, ones left out, and signs counted."""
     flat = [f for part in parts for f in (part[1] if part[0] == "product" else (part,))]
     negative = flat.count(MINUS) % 2
     flat = [f for f in flat if f not in (ONE, MINUS)]
@@ -225,6 +228,7 @@ def product_of(parts: Any) -> Structure:
 
 
 def power_of(base: Structure, exponent: Structure) -> Structure:
+    """Return a power."""
     if exponent == ONE:
         return base
     return ("power", base, _number_of(exponent) or exponent)
@@ -245,6 +249,7 @@ def _number_of(form: Structure) -> Structure | None:
 
 
 def inverse_of(form: Structure) -> Structure:
+    """Return 1 over something."""
     if form[0] == "product":
         return product_of(map(inverse_of, form[1]))
     if form in (ONE, MINUS):

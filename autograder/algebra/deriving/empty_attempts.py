@@ -1,0 +1,89 @@
+"""Lines that say nothing, as students try them: mixtures, zeros, other names, a proof cut off."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import sympy
+
+from autograder.algebra.deriving.chain import Chain
+from autograder.algebra.deriving.examination import END, STEPS
+from autograder.algebra.deriving.indexed_chain import IndexedChain
+from autograder.algebra.reading.tree import Node
+
+Empty = tuple[str, list[str], float]  # what it is called, the lines, what they may earn
+
+_MIXTURES = (
+    "({S})/2 + ({T})/2",
+    "({S}) + (({T}) - ({S}))",
+    "2*({T}) - ({S})",
+    "(({S}) + 2*({T}))/3",
+    "({S})^2/({T})",
+    "({S})^3/({T})^2",
+    "({S})*({T})/({S})",
+    "({S}) + {x}*(({T}) - ({S}))",
+    "({S}) + sin(({T}) - ({S}))",
+    "(({S})^2 + ({T})^2)/(({S}) + ({T}))",
+)
+_OF_MATRICES = _MIXTURES[:4]
+_ZEROS = ("(2*{0} - {0})", "({0} + {x} - {x})", "({0}*{x}/{x})", "({0}^(3 - 2))", "({0}/2 + {0}/2)")
+_OPERATORS = ("sum", "Sum", "max", "Largest", "D", "diff")  # what follows is bound, or a variable
+
+
+def empty(chain: Chain, lines: Sequence[str], last: str, name: str) -> Iterator[Empty]:
+    """Yield derivations whose lines between start and result say nothing."""
+    first, sign = chain.start, "<= " if chain.bounds else ""
+    matrices = isinstance(chain.given.expr, sympy.MatrixBase) or not chain.given.expr.is_commutative
+    if chain.min_lines > 2:
+        for form in _OF_MATRICES if matrices else _MIXTURES:
+            mixture = form.format(S=first, T=last, x=name)
+            yield f"mixed: {form}", [first, f"{sign}{mixture}", f"{sign}{last}"], 0.0
+        quarters = [f"({3 - n}*({first}) + {n + 1}*({last}))/4" for n in range(3)]
+        steps = [first, *(f"{sign}{text}" for text in (*quarters, last))]
+        yield "mixed in three steps", steps, 0.0
+        for form in _ZEROS[:1] if matrices else _ZEROS:
+            for where, text, put in (("start", first, ""), ("result", last, sign)):
+                for inside in _with(chain, text, form, name):
+                    yield f"{form} in the {where}", [first, put + inside, f"{sign}{last}"], 0.0
+        if chain.differentiates:
+            for key, meaning in chain.definitions.items():
+                other = f"({meaning})".join(re.split(rf"\b{re.escape(key)}\b", last))
+                if other != last:
+                    yield f"{key} put in", [first, other, last], 0.0
+    yield from _unfinished(chain, lines)
+    if isinstance(chain, IndexedChain) and not matrices:
+        n = chain.size
+        polynomial = f"({n} - 2)*({n} - 3)*({n} - 4)*({n} - 5)"
+        cost = STEPS / (len(lines) + 1) + END
+        yield "for some n alone", [*lines[:-1], f"{sign}{last} + {polynomial}"], 1 - cost
+
+
+def _unfinished(chain: Chain, lines: Sequence[str]) -> Iterator[Empty]:
+    """Yield the derivation without its last lines, where more than algebra is missing."""
+    for count in range(1, len(lines)):
+        (*_, line) = chain.read(lines[:count])
+        if chain.out_of_form(line) or not chain.is_finished(line):
+            yield f"without all behind line {count}", [*lines[:count]], 1 - END
+
+
+def _with(chain: Chain, text: str, form: str, name: str) -> Iterator[str]:
+    """Yield a formula in which something is put for its first and for its last name."""
+    places = sorted(_places(chain, chain.tree(text)))
+    for place, word in dict.fromkeys([*places[:1], *places[-1:]]):
+        end = place + len(word)
+        if text[place:end] == word:  # it stands there as it is read
+            yield text[:place] + form.format(word, x=name) + text[end:]
+
+
+def _places(chain: Chain, node: Node) -> Iterator[tuple[int, str]]:
+    """Yield where names stand for a value, and the names."""
+    word = node.token.text
+    base, index, _ = word.partition("_")
+    if node.kind == "name":
+        if word in chain.names or (index and base in getattr(chain, "indexed", ())):
+            yield node.token.position, word
+        return
+    bound = node.kind == "call" and word in _OPERATORS
+    for child in node.children[:1] if bound else node.children:
+        yield from _places(chain, child)

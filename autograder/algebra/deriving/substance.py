@@ -1,0 +1,99 @@
+"""Whether a line of a derivation says something: more than the lines around it say."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection, Mapping
+
+import sympy
+
+from autograder.algebra.building.functions import Diff
+from autograder.algebra.comparing.equivalence import equal
+from autograder.algebra.deriving.inert import D
+from autograder.algebra.deriving.language import Language
+from autograder.algebra.deriving.line import Line
+from autograder.algebra.deriving.structure import Structure, structure
+
+
+class Substance(Language):
+    """What a derivation takes for a disguise of a line: zeros and ones, other names, mixtures."""
+
+    @property
+    def given(self) -> Line:
+        """The given expression, as line 0."""
+        raise NotImplementedError
+
+    @property
+    def result(self) -> Line:
+        """The target, as a line."""
+        raise NotImplementedError
+
+    def repeats(self, before: Line, line: Line) -> bool:
+        """Whether a line only repeats an earlier one: with zeros and ones, or by other names.
+
+        A derivative that stands there with other names in it has not been carried out yet.
+        """
+        if before.essence != line.essence or line.essence[0] == "number":  # p - p, then 0
+            return self.renames(before, line)
+        return not self.is_rid_of(before.written_names - line.written_names)
+
+    def is_rid_of(self, names: Collection[str]) -> bool:
+        """Whether some names are there at the beginning and may not be at the end."""
+        gone = self.given.written_names - self.result.written_names
+        return bool(names) and gone.issuperset(names)
+
+    def renames(self, before: Line, line: Line) -> bool:
+        """Whether a derivative stands in a line as in the one before, whatever it is called."""
+        if not (before.expr.has(Diff) and line.expr.has(Diff)):
+            return False
+        sides = (self.expand(self._undone(side.expr)) for side in (before, line))
+        return equal(*sides).equal is True
+
+    def _undone(self, expr: sympy.Expr) -> sympy.Expr:
+        """Put a name for every derivative; what is differentiated counts, not how it is written."""
+        for derivative in expr.atoms(Diff):
+            inner, *by = derivative.args
+            _, rest = sympy.expand(self.expand(inner)).as_independent(*by, as_Add=True)
+            number, rest = rest.primitive() if rest.is_Add else rest.as_coeff_Mul()
+            if rest.could_extract_minus_sign():
+                number, rest = -number, -rest
+            name = sympy.Symbol(f"{sympy.srepr(sympy.cancel(rest))} by {by}", real=True)
+            expr = expr.xreplace({derivative: number * name})
+        return expr
+
+    def bridges(self, line: Line, other: Line) -> bool:
+        """Whether a quotient has the numerator and the denominator of another one.
+
+        A factor above and below that is cancelled later, or comes from what stood there before,
+        is a step, and not 1 in disguise.
+        """
+        return any(
+            all(self._same_value(a, b) for a, b in zip(one, another, strict=True))
+            for one in line.quotients
+            for another in other.quotients
+        )
+
+    def _same_value(self, one: sympy.Expr, other: sympy.Expr) -> bool:
+        """Whether two parts of lines are equal."""
+        return equal(self.expand(one), self.expand(other)).equal is True
+
+    def mixes(self, line: Line, *parts: Line) -> bool:
+        """Whether a line only mixes other ones that are equal, and says nothing else."""
+        ways: list[Callable[[Line], Structure]] = [lambda one: one.structure]
+        ways += [self._by_name] if self.differentiates else []
+        return any(self.essence.is_made_of(way(line), list(map(way, parts))) for way in ways)
+
+    def _by_name(self, line: Line) -> Structure:
+        """Return how a line is written, with names for what they mean."""
+        return self.essence.with_names(line.structure, self._meanings_written)
+
+    @functools.cached_property
+    def _meanings_written(self) -> Mapping[Structure, Structure]:
+        return {
+            structure(self.tree(v)): structure(self.tree(k)) for k, v in self.definitions.items()
+        }
+
+    @functools.cached_property
+    def differentiates(self) -> bool:
+        """Whether a derivative is given, so that putting definitions in is no step by itself."""
+        return bool(self.given.expr.has(Diff, D))

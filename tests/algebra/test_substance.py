@@ -1,0 +1,149 @@
+"""Lines that say nothing earn nothing, however they are dressed; those that prepare a step do."""
+
+import pytest
+
+from autograder.algebra import Chain, Fact, IndexedChain
+
+QUOTIENT = Chain(
+    start="diff((u - m)/s, t)",
+    target="-(1 + y*z)/(d*s)",
+    names=("t", "u", "d", "R", "Q", "m", "s", "y", "z"),
+    definitions={
+        "m": "(t + R)/d",
+        "s": "sqrt((t^2 + Q)/d - m^2)",
+        "y": "(u - m)/s",
+        "z": "(t - m)/s",
+    },
+    final_names=("y", "z", "d", "s"),
+    assumptions={"d": "positive", "Q": "positive"},
+)
+SIZE = Chain(
+    start="h*3*(d*k + k) + (h*k*d + d)",
+    target="4*d^2 + 4*d",
+    names=("d", "h", "k"),
+    definitions={"k": "d/h"},
+    final_names=("d",),
+)
+GATES = Chain(
+    start="g1/(g1 + g2)",
+    target="exp(z1)/(exp(z1) + exp(z2))",
+    names=("g1", "g2", "Z", "z1", "z2", "z3"),
+    definitions={"g1": "exp(z1)/Z", "g2": "exp(z2)/Z", "Z": "exp(z1) + exp(z2) + exp(z3)"},
+)
+SPREAD = IndexedChain(
+    start="sum((l_i - t)^2, i)",
+    target="F - t^2*d",
+    names=("t", "F"),
+    indexed=("l",),
+    definitions={"F": "sum(l_i^2, i)", "t": "sum(l_i, i)/d"},
+    rules=("linearity of sums", "definition"),
+    size="d",
+)
+BOUND = IndexedChain(
+    start="sum(p_k*log(p_k), k)",
+    target="max(log(p_k), k)",
+    indexed=("p", "s"),
+    positive=("p",),
+    definitions={"p_i": "exp(s_i)/sum(exp(s_k), k)"},
+    rules=("largest term", Fact("weights sum to one", "sum(p_k, k)", "1")),
+    relation="<=",
+    min_lines=2,
+)
+MIXTURES = [
+    "({S})/2 + ({T})/2",
+    "({S}) + (({T}) - ({S}))",
+    "({S})^2/({T})",
+    "sqrt(({S})*({T}))",
+    "2*({T}) - ({S})",
+    "(({S}) + 2*({T}))/3",
+    "({S}) + d*(({T}) - ({S}))",
+    "({S})*exp(({T}) - ({S}))",
+    "({S}) + sin(({T}) - ({S}))",
+    "2/(1/({S}) + 1/({T}))",
+]
+
+
+@pytest.mark.parametrize("chain", [SIZE, SPREAD], ids=["names", "indices"])
+@pytest.mark.parametrize("form", MIXTURES)
+def test_a_mixture_of_start_and_result_is_no_step(chain, form):
+    mixture = form.format(S=chain.start, T=chain.target)
+    assert chain.examine([chain.start, mixture, chain.target]).credit == 0
+
+
+def test_mixtures_one_after_the_other_are_none_either():
+    mixed = [f"({3 - n}*({SIZE.start}) + {n + 1}*({SIZE.target}))/4" for n in range(3)]
+    assert SIZE.examine([*mixed, SIZE.target]).credit == 0
+
+
+@pytest.mark.parametrize(
+    "zero",
+    [
+        "(2*{0} - {0})",
+        "({0} + t - t)",
+        "({0}*t/t)",
+        "({0}^(3 - 2))",
+        "({0}*(cos(t)^2 + sin(t)^2))",
+        "({0}*t^0)",
+        "({0}*log(e))",
+        "({0} + (t + 1)^2 - t^2 - 2*t - 1)",
+        "log(exp({0}))",
+    ],
+)
+def test_nothing_is_added_at_any_depth(zero):
+    inside = f"sum((l_i - {zero.format('t')})^2, i)"
+    assert SPREAD.examine([inside, SPREAD.target]).credit == 0
+    assert SPREAD.examine([f"F - {zero.format('t')}^2*d", SPREAD.target]).credit == 0
+
+
+def test_another_name_for_an_index_is_no_step():
+    assert SPREAD.examine(["sum((l_j - t)^2, j)", SPREAD.target]).credit == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "diff(y, t)",
+        "diff(2*y, t)/2",
+        "diff(u/s - m/s, t)",
+        "diff((u - (t + R)/d)/s, t)",
+        "-(1 + y*z)/(d*sqrt((t^2 + Q)/d - m^2))",
+        "-(1 + y*(t - m)/s)/(d*s)",
+    ],
+)
+def test_a_derivative_by_another_name_is_not_carried_out(line):
+    assert QUOTIENT.examine([line, QUOTIENT.target]).credit == 0
+
+
+def test_a_factor_that_comes_from_the_line_before_is_a_step():
+    for line in ("(exp(z1)/Z)/((exp(z1) + exp(z2))/Z)", "g1*Z/((g1 + g2)*Z)"):
+        assert GATES.examine([line, GATES.target]).credit == 1
+    assert GATES.examine([f"({GATES.target})*g2/g2", GATES.target]).credit == 0
+
+
+def test_what_is_missing_at_the_end_is_algebra_or_it_is_a_step():
+    assert SPREAD.examine(
+        [
+            "sum(l_i^2 - 2*t*l_i + t^2, i)",
+            "sum(l_i^2, i) - 2*t*sum(l_i, i) + d*t^2",
+            "F - 2*t*(d*t) + d*t^2",
+        ]
+    ).credit == pytest.approx(1)
+    (finding,) = BOUND.examine(["<= max(log(p_k), k)*sum(p_k, k)  # largest term"]).findings
+    assert finding.message == "Line 1 is not the result yet: a step is missing behind it."
+
+
+def test_a_line_that_is_right_for_some_n_alone_is_found():
+    some = "(d - 2)*(d - 3)*(d - 4)*(d - 5)"
+    right = ["sum(l_i^2, i) - 2*t*sum(l_i, i) + d*t^2", "F - 2*t*(d*t) + d*t^2", "F - t^2*d"]
+    for place in range(3):
+        lines = [f"{line} + {some}" if at == place else line for at, line in enumerate(right)]
+        kinds = {finding.line: finding.kind for finding in SPREAD.examine(lines).findings}
+        assert kinds[place + 1] in ("wrong", "wrong_start")
+
+
+def test_matrices_in_another_order_are_no_repetition():
+    chain = IndexedChain(
+        start="(I + A)*(I + B)", target="I + A + B + A*B", matrices=("A", "B"), min_lines=3
+    )
+    lines = ["(I + B)*(I + A)", "I*(I + B) + A*(I + B)", "I + A + B + A*B"]
+    assert [finding.line for finding in chain.examine(lines).findings] == [1]
