@@ -269,7 +269,7 @@ def last_token_only(f, X, eps=1.0, tol=1e-9):
     return leaks(f, X, change, tol)
 
 
-@exercise.misconception(credit=0.1, fatal=True)  # the same as no answer at all
+@exercise.misconception(fatal=True)  # who always says yes answers the same
 def yes_or_no(f, X, eps=1.0, tol=1e-9):
     """You say whether there is a leak. How many are there?"""
     return int(count_leaks(f, X, eps, tol) > 0)
