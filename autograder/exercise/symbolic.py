@@ -25,6 +25,13 @@ from autograder.exercise.kind import (
 from autograder.student.formulas import text_of as text_of
 from autograder.student.rows import rows_of
 
+_FEW_DIGITS = 8  # below a line: 0.5, 0.25 and 0.125 are exact
+_NEAR = 5e-3
+_EXACT = (
+    "As a number this comes close, but a formula is exact: write fractions, roots and constants, "
+    "such as 1/3, not decimals such as 0.333."
+)
+
 _Assumptions = tuple[tuple[str, str], ...]
 
 
@@ -129,6 +136,8 @@ def cross_term_missing():
     def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
         """Judge whether it is equal, and then whether it has the form that is asked for."""
         judgement = super().judge(given, expected, slack=slack)
+        if not judgement.credit and _is_rounded(self._expanded(given), self._expanded(expected)):
+            return judgement._replace(feedback=judgement.feedback or _EXACT)
         if self.form is None or not judgement.credit or self.form.has(given):
             return judgement
         text = f"This is right, but not in the form that is asked for. {self.form.wanted}"
@@ -291,6 +300,25 @@ def ask_to_declare(
             f"nobody has said whether {which} {what}, whose products have no order: say so, "
             f'assumptions={{{declared}}}, or "vector", or "real" for a number'
         )
+
+
+def _is_rounded(given: Any, expected: Any) -> bool:
+    """Whether a formula with decimals comes close to the right one, as 0.333 does to 1/3."""
+    if getattr(given, "is_Matrix", True) or getattr(expected, "is_Matrix", True):
+        return False
+    numbers = [n for n in given.atoms() if n.is_Rational]
+    if not any(n.q > _FEW_DIGITS and 10**12 % n.q == 0 for n in numbers):
+        return False
+    names = sorted(symbol.name for symbol in given.free_symbols | expected.free_symbols)
+    try:
+        for shift in (0.7, 1.3, 2.1):
+            at = {name: shift + place / 7 for place, name in enumerate(names)}
+            right = algebra.value_at(expected, at)
+            if abs(algebra.value_at(given, at) - right) > _NEAR * abs(right):
+                return False
+    except algebra.Undefined:
+        return False
+    return True
 
 
 def settled(verdict: algebra.Verdict) -> bool:

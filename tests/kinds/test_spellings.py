@@ -114,3 +114,14 @@ def test_a_line_with_indices_is_read_however_it_is_written(text, expected):
 def test_it_is_not_guessed_what_an_expectation_is_taken_of():
     with pytest.raises(ParseError, match=r"unclear what E is taken of: write E\[…\]"):
         read_indexed(r"\mathbb{E} z_i z_j", LINES)
+
+
+def test_a_formula_with_rounded_numbers_is_told_that_it_is_to_be_exact():
+    formula = Formula("d")
+    right = formula.read("8/3*d")
+    for text in ("2.667*d", "2.67d"):
+        found = formula.judge(formula.read(text), right)
+        assert found.credit == 0
+        assert "a formula is exact" in found.feedback
+    for text in ("2.5*d", "3*d", "8/3"):
+        assert "exact" not in formula.judge(formula.read(text), right).feedback
