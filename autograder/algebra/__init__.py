@@ -3,6 +3,7 @@
 from autograder.algebra.building.functions import Diff
 from autograder.algebra.building.numeric import Undefined, value_at
 from autograder.algebra.building.parse import parse, parse_matrix, read_back
+from autograder.algebra.building.scope import check_assumptions
 from autograder.algebra.building.undeclared import to_declare
 from autograder.algebra.comparing.complexity import Complexity, parse_complexity
 from autograder.algebra.comparing.texts import equivalent
@@ -33,6 +34,7 @@ __all__ = [
     "Undefined",
     "Verdict",
     "Waypoint",
+    "check_assumptions",
     "equivalent",
     "parse",
     "parse_complexity",

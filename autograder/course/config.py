@@ -11,7 +11,8 @@ from urllib.parse import parse_qsl
 
 from traitlets.config import Config, PyFileConfigLoader
 
-from autograder.course.settings import check_settings
+from autograder.course.moments import moment
+from autograder.course.settings import check_settings, meant
 from autograder.grading.results import Counting
 from autograder.sandbox.isolation import Isolation
 
@@ -118,6 +119,15 @@ class Course:
             check_settings(settings)
         except ValueError as error:
             raise CourseError(f"{root / CONFIG}: {error}") from None
+        for entry in settings.get("assignments", []):
+            if due := entry.get("due"):
+                try:
+                    moment(due)
+                except ValueError as error:
+                    raise CourseError(
+                        f"{_line_of(root / CONFIG, due)}: the due date of {entry['id']}, {due!r}, "
+                        f"{error}"
+                    ) from None
         if _shows_password(root / CONFIG, config):
             raise CourseError(
                 f"{root / CONFIG} holds the password of c.CourseDirectory.db_url, and the file "
@@ -157,8 +167,16 @@ class Course:
         for name in wanted:
             hits = [id for id in self.titles if id == name or id.split("_")[0] == name]
             if not hits:
+                folders = [path.name for path in (self.root / "assignments").glob(f"{name}*/")]
                 raise CourseError(
                     f"{name} is no assignment of this course; it has {', '.join(self.titles)}"
+                    f"{meant(name, self.titles)}"
+                    + (
+                        f". There is a folder assignments/{folders[0]}: list it in "
+                        f"c.Course.assignments of {self.root / CONFIG}"
+                        if folders
+                        else ""
+                    )
                 )
             found += [id for id in hits if id not in found]
         return found
@@ -207,6 +225,13 @@ class Course:
         """The address of nbgrader's gradebook."""
         default = f"sqlite:///{self.root / 'gradebook.db'}"
         return str(self.config.CourseDirectory.get("db_url", default))
+
+
+def _line_of(path: Path, text: str) -> str:
+    """Return a file, with the line where a text stands if it does."""
+    lines = path.read_text(errors="replace").splitlines()
+    found = next((n for n, line in enumerate(lines, 1) if text in line), 0)
+    return f"{path}:{found}" if found else str(path)
 
 
 def _around(root: Path) -> Path | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from textwrap import shorten
@@ -26,6 +26,8 @@ PLATFORMS = ("canvas", "moodle", "brightspace", "blackboard", "gradescope")
 TYPED = "The notebook says "
 _TEXTS = ("first_name", "last_name", "email", "section")
 COLUMNS = ("id", *_TEXTS, *PLATFORMS)
+#: What else a person is called: user name, registration number. It is written where there is any.
+ALIASES = "aliases"
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class Person:
     numbers
         What a learning platform calls the person, by platform. Moodle has another number for
         each assignment, hence several.
+    aliases
+        Other ids of the person, as platforms have them.
     """
 
     id: str
@@ -45,6 +49,17 @@ class Person:
     email: str = ""
     section: str = ""
     numbers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    aliases: tuple[str, ...] = ()
+
+    def is_called(self, typed: str) -> bool:
+        """Tell whether somebody may type this for an id: an alias, the address, what begins it.
+
+        >>> Person("a@b.org", aliases=("4711",)).is_called("a")
+        True
+        """
+        own = {self.id, self.email, *self.aliases, *(n for ns in self.numbers.values() for n in ns)}
+        own |= {name.partition("@")[0] for name in (self.id, self.email)}
+        return typed.casefold() in {name.casefold() for name in own if name}
 
     @property
     def name(self) -> str:
@@ -143,7 +158,9 @@ def read_roster(path: Path) -> list[Person]:
     people: list[Person] = []
     taken: dict[tuple[str, str], int] = {}
     rows = read_table(path)
-    unknown = [name for name in (rows[0] if rows else ()) if name not in (*COLUMNS, "name")]
+    unknown = [
+        name for name in (rows[0] if rows else ()) if name not in (*COLUMNS, ALIASES, "name")
+    ]
     if unknown:
         close = get_close_matches(unknown[0], COLUMNS, n=1)
         raise CourseError(
@@ -166,7 +183,8 @@ def read_roster(path: Path) -> list[Person]:
                     f"{path}, line {line}: {key[0]} {key[1]!r} is that of line {taken[key]}, too"
                 )
             taken[key] = line
-        people.append(_person(id, texts, numbers))
+        aliases = tuple(row.get(ALIASES, "").split())
+        people.append(replace(_person(id, texts, numbers), aliases=aliases))
     return people
 
 
@@ -186,24 +204,32 @@ def roster_table(people: Iterable[Person]) -> bytes:
     """Return a class list as a table, by id."""
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")
-    table.writerow(COLUMNS)
-    for person in sorted(people, key=lambda person: person.id):
+    listed = sorted(people, key=lambda person: person.id)
+    called = any(person.aliases for person in listed)
+    table.writerow([*COLUMNS, *([ALIASES] if called else [])])
+    for person in listed:
         texts = [getattr(person, name) for name in _TEXTS]
         numbers = [" ".join(person.numbers.get(platform, ())) for platform in PLATFORMS]
-        table.writerow([person.id, *texts, *numbers])
+        aliases = [" ".join(person.aliases)] if called else []
+        table.writerow([person.id, *texts, *numbers, *aliases])
     return text.getvalue().encode("utf-8-sig")
 
 
 def whose_numbers(course: Course, student: str, notebook: dict[str, Any]) -> tuple[str, str]:
     """Return whose personal numbers a notebook is graded with, and a notice where ids differ.
 
-    These are the numbers of the id under which it was collected; with ``c.Course.typed_ids =
-    True`` those of the id that the student typed, where that is on the roster.
+    These are the numbers of the id under which it was collected, or of what else the platform
+    calls that person where the student typed it: an e-mail address for an id is what few type.
+    With ``c.Course.typed_ids = True`` those of whatever id on the roster the student typed.
     """
     typed = typed_id(notebook)
     if typed in ("", student):
         return student, ""
-    taken = typed if course.typed_ids and typed in {p.id for p in declared(course)} else student
+    people = {person.id: person for person in declared(course)}
+    own = people.get(student, Person(student))
+    if typed not in people and STUDENT_ID.fullmatch(typed) and own.is_called(typed):
+        return typed, ""
+    taken = typed if course.typed_ids and typed in people else student
     # What a terminal would obey, or fill pages with, is shown as text and cut.
     shown = typed if STUDENT_ID.fullmatch(typed) else shorten(ascii(typed)[1:-1], 80)
     said = f'{TYPED}student("{shown}"), and it was handed in as {student}.'

@@ -23,6 +23,7 @@ from autograder.course.roster import (
 from autograder.course.student_ids import FORM, STUDENT_ID
 
 Row = dict[str, str]
+_PARTICIPANTS, _WORKSHEET = "Moodle's participants", "Moodle's grading worksheet"
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,25 @@ def import_roster(course: Course, source: Path) -> Imported:
             if completed != old:
                 result.completed.append(old.id)
     write_roster(path, known.people.values())
+    result.notes.extend(_about_roles(kind, known.people.values()))
     return result
+
+
+def _about_roles(kind: str, people: Iterable[Person]) -> list[str]:
+    """Say who may be no student: a worksheet has students alone, participants no roles."""
+    without = [person.id for person in people if not person.numbers.get("moodle")]
+    if kind == _PARTICIPANTS:
+        return [
+            "Moodle's participants say nothing of roles, so teachers may be among them: choose the "
+            "role Student there before you download, or import the grading worksheet as well, "
+            "which lists who can hand in"
+        ]
+    if kind == _WORKSHEET and without:
+        return [
+            f"not in the worksheet, and so nobody who can hand in there: {', '.join(without)}. "
+            "Take teachers out of the class list"
+        ]
+    return []
 
 
 class _Known:
@@ -147,7 +166,11 @@ def _completed(old: Person, new: Person) -> tuple[Person, list[str]]:
     numbers = dict(old.numbers)
     for platform, own in new.numbers.items():
         numbers[platform] = tuple(dict.fromkeys((*numbers.get(platform, ()), *own)))
-    return replace(old, **texts, numbers=numbers), notes
+    others = (new.id, *new.aliases) if STUDENT_ID.fullmatch(new.id) else new.aliases
+    aliases = dict.fromkeys((*old.aliases, *others))
+    known = {old.id, texts["email"], *(n for own in numbers.values() for n in own)}
+    shorter = tuple(name for name in aliases if name not in known)
+    return replace(old, **texts, numbers=numbers, aliases=shorter), notes
 
 
 def _read(source: Path) -> tuple[str, list[Person]]:
@@ -216,15 +239,25 @@ def _canvas(row: Row) -> Person | None:
 
 def _moodle(row: Row) -> Person | None:
     email = row["email address"]
-    id = row.get("username") or row.get("id number") or email
-    return Person(id, row["first name"], row["last name"], email, row.get("groups", ""))
+    id, *others = _ids(row, email)
+    return Person(
+        id, row["first name"], row["last name"], email, row.get("groups", ""), {}, tuple(others)
+    )
+
+
+def _ids(row: Row, email: str) -> list[str]:
+    """Return what Moodle calls somebody, first what becomes the id."""
+    found = dict.fromkeys([row.get("username", ""), row.get("id number", ""), email])
+    named = [name for name in found if name] or [""]
+    return [named[0], *(n for n in named[1:] if n != email and STUDENT_ID.fullmatch(n))]
 
 
 def _moodle_worksheet(row: Row) -> Person | None:
     numbers = re.findall(r"\d+", row["identifier"])
     email = row.get("email address", "")
-    id = row.get("username") or row.get("id number") or email
-    return Person(id, *split_name(row["full name"]), email, "", {"moodle": tuple(numbers)})
+    id, *others = _ids(row, email)
+    moodle = {"moodle": tuple(numbers)}
+    return Person(id, *split_name(row["full name"]), email, "", moodle, tuple(others))
 
 
 def _gradescope(row: Row) -> Person | None:
@@ -238,10 +271,10 @@ def _gradescope(row: Row) -> Person | None:
 
 _TABLES = [
     _Table("Canvas's gradebook", frozenset({"student", "id", "sis login id"}), _canvas),
-    _Table("Moodle's grading worksheet", frozenset({"identifier", "full name"}), _moodle_worksheet),
+    _Table(_WORKSHEET, frozenset({"identifier", "full name"}), _moodle_worksheet),
     _Table("Gradescope's roster", frozenset({"sid", "email"}), _gradescope),
     _Table(
-        "Moodle's participants",
+        _PARTICIPANTS,
         frozenset({"first name", "last name", "email address"}),
         _moodle,
     ),

@@ -13,7 +13,7 @@ from autograder.course.config import CONFIG, Course
 from autograder.course.datafiles import data_problems
 from autograder.course.discover import Assignment, Broken
 from autograder.course.discrimination import Hidden, Twins, part_twins
-from autograder.course.drawing import all_drawn
+from autograder.course.drawing import all_drawn, raised
 from autograder.course.proofs.blind import blind_guess
 from autograder.course.proofs.building import building_problems
 from autograder.course.proofs.distances import Distance
@@ -164,8 +164,7 @@ def _proof(
         variant = dict(draw(rng_for(assignment.course.id, exercise.id, "pool")))
         proof.problems.extend(unsaid(exercise, variant) or [str(error)])
     except Exception as error:
-        text = f"{type(error).__name__}: {error}".removeprefix(f"ValueError: {id}: ")
-        proof.problems.append(text)
+        proof.problems.append(raised(exercise, error).removeprefix(f"{id}: "))
     return replace(proof, problems=list(dict.fromkeys(proof.problems)))
 
 

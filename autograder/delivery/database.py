@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -35,6 +35,7 @@ from sqlalchemy.orm.exc import StaleDataError
 from autograder.course.config import Course, CourseError
 from autograder.course.files import environment, write_atomically
 from autograder.course.lock import Purpose, is_on_server
+from autograder.course.moments import moment
 from autograder.course.opening import read_once
 from autograder.course.server import OURS, unusable_gradebook
 
@@ -128,18 +129,10 @@ def zoned(text: str, what: str) -> datetime:
     CourseError
         If it is no time, or has no zone.
     """
-    expected = 'write it like "2027-03-01 23:59 UTC" or "2027-03-01 23:59 Europe/Berlin"'
-    date, _, zone = text.strip().rpartition(" ")
     try:
-        if date and zone[:1].isalpha():
-            moment = datetime.fromisoformat(date).replace(tzinfo=ZoneInfo(zone))
-        else:
-            moment = datetime.fromisoformat(date + zone if zone[:1] in "+-" else text.strip())
-    except (ValueError, OSError, ZoneInfoNotFoundError):
-        raise CourseError(f"{what}, {text!r}, is no date: {expected}") from None
-    if moment.tzinfo is None:
-        raise CourseError(f"{what}, {text!r}, has no time zone: {expected}")
-    return moment.astimezone(UTC).replace(tzinfo=None)
+        return moment(text)
+    except ValueError as error:
+        raise CourseError(f"{what}, {text!r}, {error}") from None
 
 
 def submitted_at(course: Course, student: str, assignment: str) -> datetime | None:

@@ -39,6 +39,8 @@ def entered_again(course: Course, recorded: Sequence[Handed]) -> list[Handed]:
             if scores and unlike(scores, entered.get(handed.student)):
                 reopen(course, handed)
                 again.append(handed)
+            elif scores:
+                gradebook.keep_hand_in_s_files(course, handed.student, id)
     return again
 
 

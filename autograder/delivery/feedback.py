@@ -17,10 +17,13 @@ from pathlib import Path, PurePosixPath
 from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
 from autograder.course.records import recorded
+from autograder.delivery.database import small_text
 from autograder.delivery.final_grades import sheets, with_solutions
 from autograder.delivery.hand_in import hand_in
 from autograder.delivery.pages import write_page
 from autograder.delivery.solutions import solutions
+
+_SECRET = "submission_secret.txt"  # a student fetches feedback by it
 
 
 def page_of(course: Course, student: str, assignment: str) -> Path:
@@ -52,7 +55,7 @@ def write_feedback(
             pages.append(write_page(path, "feedback.html.j2", title=course.titles[id], sheet=sheet))
             if time := times.get(student):
                 os.utime(path, ns=(time, time))
-            for name in ("timestamp.txt", "submission_secret.txt"):  # for release_feedback
+            for name in ("timestamp.txt", _SECRET):  # for release_feedback
                 beside = course.submission(student, id, "autograded").with_name(name)
                 if beside.is_file():
                     write_atomically(path.with_name(name), beside.read_bytes())
@@ -60,13 +63,16 @@ def write_feedback(
 
 
 def shows(course: Course, student: str, assignment: str) -> bool:
-    """Tell whether the page is of the record that is there.
+    """Tell whether the page is of the record that is there, and of the hand-in.
 
     It has the record's time, and another time is another record's: which of two is later can't be
     told where a clock was set back.
     """
     page = _time(page_of(course, student, assignment))
-    return page is not None and page == _time(course.record(student, assignment))
+    beside = page_of(course, student, assignment).with_name(_SECRET)
+    kept = course.submission(student, assignment, "autograded").with_name(_SECRET)
+    same = small_text(beside) == small_text(kept)
+    return page is not None and page == _time(course.record(student, assignment)) and same
 
 
 def _time(path: Path) -> int | None:

@@ -31,6 +31,8 @@ from autograder.student.notebook import CHECK
 
 __all__ = ["register", "save", "seal"]
 
+_TIME, _SECRET = "timestamp.txt", "submission_secret.txt"
+
 
 def seal(notebook: Mapping[str, Any]) -> dict[str, Any]:
     """Return a notebook with nbgrader's checksums, after nbgrader's own check of its cells.
@@ -125,16 +127,25 @@ def _write_autograded(course: Course, graded: Graded) -> None:
     """Write the autograded notebook, and the two files nbgrader releases feedback by."""
     names = graded.grade.student, graded.grade.assignment
     folder = course.submission(*names, "autograded").parent
-    handed = course.submission(*names).parent
-    # A time that nobody recorded stays unknown: nbgrader takes an empty file as no time.
-    timestamp = small_text(handed / "timestamp.txt")
-    # The exchange made a secret per submission; one from elsewhere gets its own, and keeps it.
-    secret = small_text(handed / "submission_secret.txt") or small_text(
-        folder / "submission_secret.txt"
-    )
     write_atomically(folder / f"{names[1]}.ipynb", by_lines(graded.notebook, "cells"))
-    write_atomically(folder / "timestamp.txt", timestamp.encode())
-    write_atomically(folder / "submission_secret.txt", (secret or secrets.token_hex(64)).encode())
+    keep_hand_in_s_files(course, *names)
+
+
+def keep_hand_in_s_files(course: Course, student: str, assignment: str) -> None:
+    """Let time and secret in autograded/ be those of the hand-in that is there now.
+
+    Who hands in again what they had handed in before fetches feedback under the new secret.
+    """
+    handed = course.submission(student, assignment).parent
+    folder = course.submission(student, assignment, "autograded").parent
+    there = {name: small_text(folder / name) for name in (_TIME, _SECRET)}
+    # A time that nobody recorded stays unknown: nbgrader takes an empty file as no time.
+    # The exchange made a secret per submission; one from elsewhere gets its own, and keeps it.
+    secret = small_text(handed / _SECRET) or there[_SECRET] or secrets.token_hex(64)
+    now = {_TIME: small_text(handed / _TIME), _SECRET: secret}
+    for name, text in now.items():
+        if text != there[name] or not (folder / name).is_file():
+            write_atomically(folder / name, text.encode())
 
 
 def _save_assignment(

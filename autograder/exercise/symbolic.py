@@ -119,6 +119,10 @@ def cross_term_missing():
     definitions: Mapping[str, str] = field(default_factory=dict)
     form: Form | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse a misspelt assumption where it is written."""
+        algebra.check_assumptions(self.assumptions)
+
     def read(self, raw: Any, like: Any = None) -> Any:
         """Parse text; a formula that is one already (from a reference) stays as it is."""
         if hasattr(raw, "free_symbols"):

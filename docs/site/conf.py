@@ -64,6 +64,7 @@ docs/student
 docs/nbgrader
 docs/jupyterhub
 docs/cluster
+docs/platforms
 docs/postgres
 docs/container
 ```

@@ -3,8 +3,10 @@
 import pytest
 
 from autograder.course.config import Course, CourseError
-from autograder.course.discover import load_assignment
+from autograder.course.discover import load_assignment, load_exercise
+from autograder.course.drawing import drawn
 from autograder.course.verify import Proof, blindly, guessed, verify
+from autograder.exercise import Formula
 
 TEXT = """
 # %% [markdown]
@@ -364,3 +366,23 @@ def test_what_one_mistake_costs(proof, credit, fatal, says):
 @pytest.mark.parametrize(("value", "blind"), [(2.0, 1), (0.0, 1), (3.7, 0)])
 def test_what_is_earned_without_a_thought(proof, value, blind):
     assert proof(head=HEAD.replace("return 2.0", f"return {value}")).blind == blind
+
+
+def test_what_an_author_s_function_raises_names_it_with_the_draw_and_the_line(tmp_path):
+    path = tmp_path / "ratio.py"
+    path.write_text(
+        "from autograder.exercise import Exercise, Numbers\n\n"
+        'exercise = Exercise("ratio", title="Ratio", source="None")\n\n\n'
+        "@exercise.variant\ndef draw(rng):\n"
+        '    """n: a number."""\n    return dict(n=int(rng.integers(0, 100)))\n\n\n'
+        "@exercise.part(points=1, answer=Numbers())\ndef ratio(n):\n"
+        '    """One over n - n."""\n    return [1 / (n - n)]\n'
+    )
+    exercise = load_exercise(path)
+    with pytest.raises(CourseError, match=r"ratio.py:15, in ratio\(n = \d+\): ZeroDivisionError"):
+        drawn(exercise, "c")
+
+
+def test_a_misspelt_assumption_is_said_where_it_is_written():
+    with pytest.raises(ValueError, match=r"'positiv' of x \(did you mean 'positive'\?\)"):
+        Formula("x y", assumptions={"x": "positiv"})

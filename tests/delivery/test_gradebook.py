@@ -73,12 +73,13 @@ def test_a_due_date_is_registered_and_nonsense_refused(tiny, released, configure
     gradebook.register(course, A, gradebook.seal(released()))
     with Gradebook(course.database) as book:
         assert book.find_assignment(A).duedate == datetime(2027, 3, 1, 23, 59)
-    course = configure(tiny.root, due % "soon")
-    with pytest.raises(CourseError, match="the due date of a01_tiny, 'soon', is no date"):
-        gradebook.register(course, A, gradebook.seal(released()))
-    course = configure(tiny.root, due % "2027-03-01 23:59")
-    with pytest.raises(CourseError, match="'2027-03-01 23:59', has no time zone: write it like"):
-        gradebook.register(course, A, gradebook.seal(released()))
+    for text, reason in (
+        ("soon", r"course_config.py:\d+: the due date of a01_tiny, 'soon', is no date"),
+        ("next monday", "'next monday', is no date: write it like"),
+        ("2027-03-01 23:59", "'2027-03-01 23:59', has no time zone: write it like"),
+    ):
+        with pytest.raises(CourseError, match=reason):  # when the course is loaded
+            configure(tiny.root, due % text)
 
 
 @pytest.mark.parametrize(

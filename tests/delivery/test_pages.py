@@ -11,8 +11,10 @@ from nbgrader.api import Gradebook
 from rich.console import Console
 
 from autograder.course.config import CourseError
+from autograder.course.submissions import submissions
 from autograder.delivery import gradebook, solutions
-from autograder.delivery.feedback import write_feedback
+from autograder.delivery.entering import entered_again
+from autograder.delivery.feedback import page_of, shows, write_feedback
 from autograder.delivery.pages import digest, script
 from autograder.delivery.report import summarise, write_report
 from autograder.delivery.tables import grade_table
@@ -410,3 +412,19 @@ def test_the_console_shows_one_grade_item_by_item(graded):
 def test_no_grades_give_an_empty_report(tiny):
     assert "Nothing is graded yet." in Page(write_report(tiny, [A])).text
     assert list(summarise(tiny, [A], 80)) == []
+
+
+def test_who_hands_in_the_same_again_gets_feedback_for_the_new_hand_in(tiny, hand_in, graded, save):
+    """The exchange makes a secret for each hand-in, and students fetch feedback by it."""
+    secret = hand_in(tiny, "ada").with_name("submission_secret.txt")
+    secret.write_text("first")
+    save(tiny, graded("ada"))
+    write_feedback(tiny, [A])
+    assert shows(tiny, "ada", A)
+    secret.write_text("second")
+    (handed,) = submissions(tiny, A)
+    assert entered_again(tiny, [handed]) == []  # it is up to date, and isn't graded again
+    assert not shows(tiny, "ada", A)
+    write_feedback(tiny, [A])
+    assert page_of(tiny, "ada", A).with_name("submission_secret.txt").read_text() == "second"
+    assert shows(tiny, "ada", A)

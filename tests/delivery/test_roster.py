@@ -9,7 +9,7 @@ from nbgrader.api import Gradebook
 
 from autograder.cli import main
 from autograder.course.config import Course, CourseError
-from autograder.course.roster import declared
+from autograder.course.roster import declared, whose_numbers
 from autograder.delivery.people import people, roster
 
 CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,a01 (7)
@@ -62,6 +62,8 @@ def test_every_platform_s_export_completes_one_list(tiny, run):
     said = run(WORKSHEET).splitlines()
     assert said == [
         "ada: the last name stays 'Lovelace'; the platform says 'King'",
+        "not in the worksheet, and so nobody who can hand in there: ada2, joerg. Take teachers out "
+        "of the class list",
         "1 new in students.csv, 1 completed (Moodle's grading worksheet)",
     ]
     assert run(GRADESCOPE).startswith("0 new in students.csv, 1 completed")
@@ -125,3 +127,25 @@ def test_the_class_stands_in_one_place(tiny, configure):
     course = configure(tiny.root, 'c.Course.students = ["ada"]')
     with pytest.raises(CourseError, match="take one away"):
         declared(course)
+
+
+def test_what_else_a_platform_calls_somebody_may_be_typed(tiny, run):
+    """E-mail addresses for ids are what few type: the numbers are those of what was typed."""
+    run("First name,Last name,Email address\nAda,Lovelace,al@example.org\nBo,B,bo@example.org\n")
+    said = run(
+        "First name,Last name,Username,ID number,Email address\n"
+        "Ada,Lovelace,ada,4711,al@example.org\nTea,Cher,tea,,t@example.org\n"
+    )
+    assert "say nothing of roles, so teachers may be among them" in said
+    course = Course.load(tiny.root)
+    student = "al@example.org"
+    assert {p.id: p.aliases for p in declared(course)}[student] == ("ada", "4711")
+    for typed in ("ada", "4711", "al", student):
+        assert whose_numbers(course, student, typing(typed)) == (typed, "")
+    for typed in ("bo@example.org", "tea", "ad", "eve"):
+        assert whose_numbers(course, student, typing(typed))[0] == student
+
+
+def typing(id):
+    cell = {"cell_type": "code", "metadata": {}, "source": f'student("{id}")'}
+    return {"cells": [cell]}

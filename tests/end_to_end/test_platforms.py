@@ -12,8 +12,10 @@ from autograder.course.config import Course
 from autograder.delivery import nbgrader_settings
 from autograder.delivery.collect import collect
 from autograder.delivery.export import export
+from autograder.delivery.feedback import pack_feedback, page_of, write_feedback
+from autograder.delivery.grading import grade_and_save
 from autograder.delivery.marks import Mark, Marks
-from autograder.delivery.people import import_people
+from autograder.delivery.people import import_people, people
 
 ROOT = Path(__file__).resolve().parents[2]
 MOODLE = ROOT / "tests" / "platforms" / "moodle45"
@@ -39,6 +41,7 @@ def template(tmp_path_factory):
         f"c.Course.assignments = [{listed}]\n"
     )
     shutil.copytree(ROOT / "release" / A, root / "release" / A)
+    shutil.copytree(ROOT / "reference", root / "reference")
     for table in ("participants_all_identity_fields", "worksheet_identity_email"):
         import_people(Course.load(root), MOODLE / f"{table}.csv")
     return root
@@ -47,7 +50,8 @@ def template(tmp_path_factory):
 @pytest.fixture
 def moodle(tmp_path, template):
     """Return a function that collects a download into the course, and what came of it."""
-    course = Course.load(shutil.copytree(template, tmp_path / "course"))
+    root = shutil.copytree(template, tmp_path / "course")
+    course = Course.load(root)
 
     def collected(name, worksheet="worksheet_identity_email.csv"):
         sheet = MOODLE / worksheet if worksheet else None
@@ -154,3 +158,62 @@ def marked(student):
     """As many points of 100 as the id has letters; for Emmy more than there are."""
     points = 101.0 if student == "emmy" else float(len(student))
     return Marks({"check_x": Mark(points, None, 0.0, 100.0, pending=False)})
+
+
+#: Download and worksheet; and how many notebooks it holds that can be somebody's, of how many.
+FIGURES = {
+    "individual_folders.zip": 10,
+    "individual_flat.zip": 10,
+    "individual_folders_later_forged_time.zip": 10,
+    "blind_folders.zip": 3,
+    "blind_flat.zip": 3,
+    "teams_folders.zip": 2,
+    "teams_flat.zip": 2,
+}
+PAGE = ROOT / "docs" / "platforms.md"
+
+
+@pytest.mark.slow
+@pytest.mark.sandbox
+def test_the_table_of_what_comes_of_each_file_is_what_comes(moodle, tmp_path):
+    """Collected, graded, exported and returned; `PAGE` shows it."""
+    rows = []
+    for name, notebooks in FIGURES.items():
+        blind = name.startswith("blind")
+        course, _ = moodle(name, f"worksheet_{'blind' if blind else 'identity_email'}.csv")
+        rows.append(figures(course, name, notebooks, tmp_path))
+        shutil.rmtree(course.folder("submitted"), ignore_errors=True)  # records stay: graded once
+        shutil.rmtree(course.folder("feedback"), ignore_errors=True)
+    table = "\n".join(f"| {' | '.join(map(str, row))} |" for row in rows)
+    assert table in PAGE.read_text(), f"{PAGE.name} is out of date:\n{table}"
+
+
+def figures(course, name, notebooks, folder):
+    """Return a row: of so many notebooks how many people, times, grades and pages are right."""
+    owners = filed(course)
+    assert all(student == typed for student, typed in owners.items())
+    late = {"emmy": "2026-11-24 15:03"}
+    right = sum(time == (TIMES | late)[student] for student, time in times(course).items())
+    graded = grade_and_save(course, [A]) if owners else None
+    back = folder / "back.csv"
+    back.unlink(missing_ok=True)
+    sheet = MOODLE / "worksheet_identity_email.csv"
+    kept = pages = 0
+    if graded:
+        assert graded.problems == []
+        options = {"scale": 100, "partial": True, "worksheet": sheet}
+        done = export(course, "moodle-worksheet", back, **options)
+        with back.open(newline="", encoding="utf-8-sig") as file:
+            sent = list(csv.DictReader(file))
+        assert len(sent) == done.rows
+        assert all(row["Grade"] for row in sent)
+        kept = done.rows
+        write_feedback(course, [A])
+        packed = folder / "feedback.zip"
+        pack_feedback(course, [A], packed)
+        numbers = {n: p.id for p in people(course).values() for n in p.numbers.get("moodle", ())}
+        with zipfile.ZipFile(packed) as archive:
+            for entry in archive.namelist():
+                student = numbers[entry.partition("_assignsubmission_")[0].rpartition("_")[2]]
+                pages += archive.read(entry) == page_of(course, student, A).read_bytes()
+    return name, notebooks, len(owners), right, kept, pages, notebooks - len(owners)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course.roster import Person
-from autograder.course.submissions import STUDENT_ID
+from autograder.course.student_ids import STUDENT_ID
 from autograder.delivery.collect import collect
 from autograder.delivery.lms_files import MAX_BYTES
 from autograder.delivery.people import add_students

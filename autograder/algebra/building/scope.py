@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import difflib
 import functools
-import itertools
 import re
 from collections.abc import Collection, Iterable, Mapping
 
@@ -38,6 +37,19 @@ def plain_name(name: str) -> str:
     return name.replace("_", "")
 
 
+def check_assumptions(assumptions: Mapping[str, str]) -> None:
+    """Raise ValueError where something is assumed of a name that can't be."""
+    for name, words in assumptions.items():
+        for word in words.split():
+            if word not in ASSUMPTIONS:
+                close = difflib.get_close_matches(word, ASSUMPTIONS, n=1)
+                raise ValueError(
+                    f"unknown assumption {word!r} of {name}"
+                    + (f" (did you mean {close[0]!r}?)" if close else "")
+                    + f"; known: {', '.join(ASSUMPTIONS)}"
+                )
+
+
 class Scope:
     """What the names in a formula mean.
 
@@ -63,9 +75,7 @@ class Scope:
         self._ranges = dict(ranges or {})
         self.names = None if names is None else {plain_name(name): name for name in names}
         self._assumptions = {name: words.split() for name, words in assumptions.items()}
-        for word in itertools.chain.from_iterable(self._assumptions.values()):
-            if word not in ASSUMPTIONS:
-                raise ValueError(f"unknown assumption {word!r}; known: {', '.join(ASSUMPTIONS)}")
+        check_assumptions(assumptions)
         self.functions = {n for n, words in self._assumptions.items() if "function" in words}
 
     @property
