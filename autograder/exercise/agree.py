@@ -8,6 +8,8 @@ import numpy as np
 
 from autograder.student.rounding import rounding_of
 
+_SINGLE = 2e-6  # sixteen roundings of float32
+
 
 class Mismatch(AssertionError):
     """The submission's answer is not what the check expects.
@@ -119,12 +121,23 @@ def _agree(actual: Any, expected: Any, rtol: float | None, atol: float | None, w
         place = f" at index {list(at)}" if at else ""
         share = f"{int((~close).sum())} of {close.size} entries differ" if at else "it differs"
         a, b = told_apart(given[at], right[at])
-        raise Mismatch(
-            f"{what}: right in shape, but not in value; {share}, the first{place}"
-            if at
-            else f"{what} is not the right number",
-            f"{'the entry of ' * bool(at)}{what}{place} is {a}; {b} was expected",
-        )
+        said = f"{what} is not the right number"
+        if rtol is None and _single(given, right):
+            said = (
+                f"{what} is right to the digits of float32 alone: is something computed in that "
+                "type, or is a constant short? The dtype should be that of the inputs, float64"
+            )
+        elif at:
+            said = f"{what}: right in shape, but not in value; {share}, the first{place}"
+        raise Mismatch(said, f"{'the entry of ' * bool(at)}{what}{place} is {a}; {b} was expected")
+
+
+def _single(given: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> bool:
+    """Tell whether numbers that should be double precision are right to that of float32 alone."""
+    if not given.dtype == right.dtype == np.float64 or not np.isfinite(right).all():
+        return False
+    off, size = np.abs(given - right).max(initial=0), np.abs(right).max(initial=0)
+    return bool(off < _SINGLE * size)
 
 
 def told_apart(a: Any, b: Any) -> tuple[str, str]:

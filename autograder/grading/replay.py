@@ -98,15 +98,12 @@ def repeating(call: Recorder, mistakes: Sequence[Misconception]) -> Misconceptio
 
 
 def _first(call: Recorder, found: Iterable[Misconception]) -> Misconception | None:
-    """Return the first; of several that raise the same exception the one whose says the same."""
+    """Return the first; of those that raise an exception the first whose says the same."""
     if not any(each.raised for each in call.calls):
         return next(iter(found), None)
     recorded = renumbered(call.calls)
-    said = {wrong: texts(wrong.compute, recorded) for wrong in found}
     own = [nameless(each.text) for each in recorded if each.raised]
-    alike = [wrong for wrong, theirs in said.items() if theirs == own]
-    different = len(set(map(tuple, said.values()))) > 1
-    return next(iter(alike if different else said), None)
+    return next((wrong for wrong in found if texts(wrong.compute, recorded) == own), None)
 
 
 def slipped(function: CheckedFunction, call: Recorder) -> Slip | None:

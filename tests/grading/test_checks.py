@@ -293,6 +293,16 @@ def test_a_check_may_give_part_of_its_points_and_lets_others_run():
     assert items["of_nothing"].status is Status.PASSED
 
 
+def test_what_was_computed_in_single_precision_is_told_so():
+    x = np.linspace(1, 2, 5)
+    with pytest.raises(Mismatch, match="digits of float32 alone"):
+        agree((x.astype(np.float32) / 3).astype(float), x / 3)
+    with pytest.raises(Mismatch, match="not in value"):
+        agree(x / 3 + 1e-3, x / 3)
+    with pytest.raises(Mismatch, match="not in value"):
+        agree(1e-12 * x, 1e-9 * x)
+
+
 def building():
     """Mean, and a centred array that builds on it."""
     exercise = Exercise("building", title="Building", source="none")
@@ -559,7 +569,8 @@ def raising(function):
         try:
             return function(x)
         except Exception as error:
-            raise StudentError("exception", str(error), type=type(error).__name__) from None
+            said, name = str(error), type(error).__name__
+            raise StudentError("exception", said, type=name, text=said) from None
 
     return call
 
@@ -573,6 +584,7 @@ def late_index(x):
     [
         (lambda x: tuple(np.reshape(x, (2, -1))), "reshaped"),
         (late_index, "student_error"),  # another exception
+        (never, "student_error"),  # the same one, which says something else
         (lambda x: (x[len(x) // 2 :], x[: len(x) // 2]), "other_order"),
         (lambda x: (-x[: len(x) // 2], x[len(x) // 2 :]), ""),
     ],
