@@ -228,7 +228,8 @@ def _judged(
             if check.gpu:
                 return _failed(check, None, "", text, failure.credit)
             if known := diagnose(function, check, call, failure, mistakes, secret):
-                single = all(np.size(value) == 1 for value in call.returned)
+                single = not any(isinstance(value, list | tuple | dict) for value in call.returned)
+                single = single and all(np.size(value) == 1 for value in call.returned)
                 if single and idle(function, call):  # no work, whatever mistake answers alike
                     known = replace(known, credit=0.0)
                 return _failed(check, known, "", known.feedback, failure.credit)

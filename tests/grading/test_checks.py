@@ -561,6 +561,11 @@ def splitting():
         first, second = x.reshape(2, -1)
         return first, second
 
+    @exercise.misconception
+    def second_negated(x):
+        """The second half has another sign."""
+        return x[: len(x) // 2], -x[len(x) // 2 :]
+
     return exercise
 
 
@@ -587,6 +592,7 @@ def late_index(x):
         (never, "student_error"),  # the same one, which says something else
         (lambda x: (x[len(x) // 2 :], x[: len(x) // 2]), "other_order"),
         (lambda x: (-x[: len(x) // 2], x[len(x) // 2 :]), ""),
+        (lambda x: (x[: len(x) // 2], -x[len(x) // 2 :]), "second_negated"),
     ],
 )
 def test_exceptions_and_exchanged_results_are_named(function, note):
