@@ -26,6 +26,7 @@ from autograder.exercise.kind import (
     FormatError,
     Judgement,
     Scaffold,
+    Senseless,
     Undecided,
 )
 from autograder.exercise.labels import Labels
@@ -76,6 +77,7 @@ __all__ = [
     "Ordering",
     "Part",
     "Scaffold",
+    "Senseless",
     "Shape",
     "Table",
     "Undecided",

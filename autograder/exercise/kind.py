@@ -36,6 +36,10 @@ class Undecided(Exception):
     """The grader could not decide; a person must."""
 
 
+class Senseless(Undecided):
+    """It can't be decided because of what the student wrote: no right answer is like that."""
+
+
 @dataclass(frozen=True)
 class Attempt:
     """Something that a student may write, and what it may earn at most and must earn at least.

@@ -19,6 +19,7 @@ from autograder.exercise.kind import (
     FormatError,
     Judgement,
     Scaffold,
+    Senseless,
     Undecided,
     same_everywhere,
 )
@@ -31,7 +32,8 @@ _EXACT = (
     "As a number this comes close, but a formula is exact: write fractions, roots and constants, "
     "such as 1/3, not decimals such as 0.333."
 )
-
+_SOME_NUMBER = "12345/678"
+_NO_POINTS = "undecided: too few points could be computed"  # as algebra/comparing/search.py has it
 _Assumptions = tuple[tuple[str, str], ...]
 
 
@@ -134,8 +136,15 @@ def cross_term_missing():
 
     def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
         """Equality as functions, raising ``Undecided`` where it can't be settled."""
-        pair = (self._expanded(expected), self._expanded(given))
-        return settled(_compared(*pair, self._assumed))
+        right, own = self._expanded(expected), self._expanded(given)
+        verdict = _compared(right, own, self._assumed)
+        senseless = verdict.equal is None and _has_no_value(own, self._assumed)
+        if senseless and not _has_no_value(right, self._assumed):
+            raise Senseless(
+                "this formula has no value that could be computed: look at its logarithms, roots "
+                "and powers"
+            )
+        return settled(verdict)
 
     def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
         """Judge whether it is equal, and then whether it has the form that is asked for."""
@@ -323,6 +332,12 @@ def _is_rounded(given: Any, expected: Any) -> bool:
     except algebra.Undefined:
         return False
     return True
+
+
+def _has_no_value(formula: Any, assumed: _Assumptions) -> bool:
+    """Tell whether a formula can't even be compared with a number: it has no values to compare."""
+    compared = _compared(_SOME_NUMBER, formula, assumed)
+    return compared.equal is None and compared.how == _NO_POINTS
 
 
 def settled(verdict: algebra.Verdict) -> bool:

@@ -11,6 +11,7 @@ from autograder.exercise import (
     FormatError,
     Judgement,
     Part,
+    Senseless,
     Undecided,
     evaluate,
     is_blank,
@@ -128,6 +129,8 @@ def _item(exercise: Exercise, part: Part, read: Read, true: Known, own: Own) -> 
         judgement = judge(part, answer, true, own)
         if not judgement.note and judgement.credit < 1:
             judgement = another_part(exercise.parts, part, answer, true) or judgement
+    except Senseless as reason:
+        return _result(part, Judgement(0, "format_error", sentence(str(reason))))
     except Undecided as reason:
         return _withheld(part, "needs_review", str(reason))
     except _OUT:

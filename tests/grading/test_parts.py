@@ -672,3 +672,17 @@ def test_a_reason_needs_a_claim_before_it():
         @exercise.part(points=1, answer=Choice("AB"), after=other.parts[0])
         def why():
             """Why?"""
+
+
+@pytest.mark.parametrize("text", ["log(" * 30 + "2" + ")" * 30, "log(" * 25 + "a" + ")" * 25])
+def test_a_formula_without_any_value_is_refused_and_not_withheld(text):
+    exercise = Exercise("growth", title="Growth", source="none")
+
+    @exercise.part(points=1, answer=Formula("a"))
+    def grown():
+        """It."""
+        return "a + 1"
+
+    found = grade(exercise, grown=text)["grown"]
+    assert (found.status.value, found.note) == ("failed", "format_error")
+    assert "no value that could be computed" in found.feedback
