@@ -241,7 +241,9 @@ def _judged(
             note = str(failure.kind) if failure.kind in ("timeout", _LOST) else "student_error"
             if failure.type == "NotImplementedError" or failure.kind == "missing":
                 note = "blank"
-            text = sentence(failure.message if _open(check, secret) else without_details(failure))
+            last = call.calls[-1].request if call.raised else None
+            hidden = without_details(failure, last)
+            text = sentence(failure.message if _open(check, secret) else hidden)
             silent = note == "blank" or check.gpu
             if known := None if silent else raising(function, call, mistakes):
                 text = f"{known.feedback} ({text})"

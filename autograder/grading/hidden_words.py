@@ -9,8 +9,12 @@ import builtins
 import collections
 import itertools
 import types
+from typing import Any
+
+import numpy as np
 
 from autograder.sandbox import StudentError
+from autograder.sandbox.wire.requests import Request, WithArguments
 from autograder.student.travelling import READABLE
 
 #: The exceptions that feedback names: which of them it is tells what is wrong, and little else.
@@ -24,6 +28,16 @@ _EXCEPTIONS = (
     "TypeError",
     "ValueError",
     "ZeroDivisionError",
+)
+_NOUNS: tuple[tuple[Any, str], ...] = (
+    (type(None), "None"),
+    (bool | np.bool_, "True or False"),
+    (int | np.integer, "a whole number"),
+    (float | np.floating, "a number"),
+    (str, "text"),
+    (list, "a list"),
+    (tuple, "a tuple"),
+    (dict, "a dictionary"),
 )
 _TYPES = {
     name
@@ -45,11 +59,11 @@ _PHRASES = {
 }
 
 
-def without_details(error: StudentError) -> str:
-    """Say what went wrong, and nothing of what the function was given."""
+def without_details(error: StudentError, request: Request | None = None) -> str:
+    """Say what went wrong in which line, and of what the function was given only the kind."""
     if error.kind == "exception":
         name = error.type if error.type in _EXCEPTIONS else "an exception"
-        return f"your function raised {name}"
+        return f"your function raised {name}{_where(error)}{_given(request)}"
     if error.kind == "unsendable":
         what = error.text if error.text in _PHRASES else "an object that is not plain data"
         return f"your function returned {what}; {READABLE}"
@@ -58,3 +72,28 @@ def without_details(error: StudentError) -> str:
     if error.kind == "protocol":
         return "your function interfered with the connection to the grader"
     return error.message
+
+
+def _where(error: StudentError) -> str:
+    return f" in the line `{error.line}`" if error.line else ""
+
+
+def _given(request: Request | None) -> str:
+    """Say what kind of things a call was given: how many axes arrays have, and no size."""
+    if not isinstance(request, WithArguments) or not (request.args or request.kwargs):
+        return ""
+    named = [f"{name}={_kind(value)}" for name, value in request.kwargs.items()]
+    return f", given {', '.join([*map(_kind, request.args), *named])}"
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        axes = "1 axis" if value.ndim == 1 else f"{value.ndim} axes"
+        return f"an array with {axes} ({value.dtype})"
+    if hasattr(value, "detach"):
+        axes = "1 axis" if value.ndim == 1 else f"{value.ndim} axes"
+        return f"a tensor with {axes} ({str(value.dtype).removeprefix('torch.')})"
+    for kind, noun in _NOUNS:
+        if isinstance(value, kind):
+            return noun
+    return "an object"

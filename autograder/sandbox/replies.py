@@ -30,14 +30,31 @@ class StudentError(Exception):
         The name of the exception's class, if ``kind`` is ``exception``.
     text : str
         What the exception itself says, in a line; or what came that is not plain data.
+    place : tuple of int
+        The cell and the line of it where an exception arose, as the process says.
+
+    Attributes
+    ----------
+    line
+        That line of the student's code, where the grader has it.
     """
 
-    def __init__(self, kind: Kind, message: str, *, type: str = "", text: str = "") -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        message: str,
+        *,
+        type: str = "",
+        text: str = "",
+        place: tuple[int, int] = (0, 0),
+    ) -> None:
         super().__init__(message)
         self.kind: Kind = kind
         self.message = message
         self.type = type
         self.text = text
+        self.place = place
+        self.line = ""
 
 
 @dataclass(frozen=True)
@@ -185,7 +202,7 @@ def reported(error: Any, subject: str, verb: str = "") -> StudentError | None:
     name, text = one_line(error["type"]), one_line(error["message"])
     if error["kind"] == "exception":
         raised = f"{subject} raised {name}: {text}" if text else f"{subject} raised {name}"
-        return StudentError("exception", raised, type=name, text=text)
+        return StudentError("exception", raised, type=name, text=text, place=_place(error))
     if error["kind"] == "missing":
         return StudentError("missing", f"{subject} {text or _NOT_DEFINED}")
     if error["kind"] == "lost":
@@ -212,3 +229,11 @@ def one_line(text: str) -> str:
     """Return the first line, without control characters."""
     first = text.strip().partition("\n")[0][:_MAX_LINE]
     return "".join(character for character in first if character.isprintable())
+
+
+def _place(error: dict[str, Any]) -> tuple[int, int]:
+    """Return the cell and the line that a worker names."""
+    match error.get("place"):
+        case (int(cell), int(line)):
+            return cell, line
+    return 0, 0

@@ -23,6 +23,7 @@ from autograder.sandbox.shared_memory import Lent, lendable
 from autograder.sandbox.wire import WireError, encode_parts, requests
 from autograder.sandbox.wire.orders import MostMemory, Reading, ReadTime, WatchMemory
 
+_MAX_LINE = 120
 _MAX_IMAGE_AND_TRACEBACK = 2 << 20
 
 
@@ -50,6 +51,7 @@ class Session:
         self._conversation = Conversation(origin, number, channel)
         self._lent, self._limits = lent, origin.limits
         self.informed = False
+        self._cells: dict[int, list[str]] = {}
         start = {"numbers": numbers, "largest": self._limits.payload_bytes}
         try:
             self._conversation.ask("the session", CONTROL_SECONDS, 0, start)
@@ -104,6 +106,7 @@ class Session:
             what it had shown shortly before.
         """
         subject = f"cell {number}"
+        self._cells[number] = source.splitlines()
         seconds = self._limits.cell_seconds if seconds is None else seconds
         room = self._limits.output_bytes if output_bytes is None else output_bytes
         request = requests.Execute(_encodable(source), number, seconds, room)
@@ -262,8 +265,14 @@ class Session:
         except WireError as violation:
             raise self._conversation.violated(subject, violation) from None
         if error is not None:
+            error.line = self._line(*error.place)
             raise error
         return Reply(reply["value"], reply.get("modified") is True, said, work, layers)
+
+    def _line(self, cell: int, number: int) -> str:
+        """Return a line of a cell as it was run: the process says no more than which."""
+        lines = self._cells.get(cell, [])
+        return lines[number - 1].strip()[:_MAX_LINE] if 0 < number <= len(lines) else ""
 
 
 def _subject(name: str, request: requests.OfProcess) -> str:

@@ -439,6 +439,18 @@ class TestMessages:
         ):
             notebook.read("divide")
 
+    def test_the_line_of_the_students_code_is_the_graders_own(self, notebook):
+        notebook.execute("def first(x):\n    return second(x)", number=2)
+        notebook.execute("def second(x):\n    y = 1\n    return x['a']  # here", number=3)
+        with pytest.raises(StudentError) as caught:
+            notebook.call("first", 1)
+        assert caught.value.line == "return x['a']  # here"
+        far = "compile('\\n' * 90 + '1 / 0', '<cell 3>', 'exec')"
+        notebook.execute(f"def sly(): exec({far})", number=4)
+        with pytest.raises(StudentError) as caught:
+            notebook.call("sly")
+        assert caught.value.line == ""
+
     def test_only_one_printable_line(self, notebook):
         notebook.execute("def bad(): raise ValueError('\\x1b[31mred\\nand more')")
         with pytest.raises(StudentError) as caught:

@@ -153,6 +153,17 @@ def describe(error: BaseException) -> tuple[str, str]:
     return type(error).__name__[:100], _sendable(message[:_MAX_MESSAGE])
 
 
+def place_of(error: BaseException) -> tuple[int, int]:
+    """Return the cell and the line of it where an exception arose; zeros where that is nowhere."""
+    place, step = (0, 0), error.__traceback__
+    while step is not None:
+        name = step.tb_frame.f_code.co_filename
+        if name.startswith("<cell ") and name[6:-1].isdecimal():
+            place = int(name[6:-1]), step.tb_lineno
+        step = step.tb_next
+    return place
+
+
 def _sendable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 

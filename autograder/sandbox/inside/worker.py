@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from autograder.sandbox.inside import serving
-from autograder.sandbox.inside.capture import Output, Stream, describe
+from autograder.sandbox.inside.capture import Output, Stream, describe, place_of
 from autograder.sandbox.inside.handles import Lost, Objects, defined, seed, unwritten
 from autograder.sandbox.inside.health import Health
 from autograder.sandbox.inside.modules import gradients
@@ -102,6 +102,7 @@ class Worker:
             failure = _failure("lost", "", "")
         except BaseException as error:
             failure = _failure("exception", *describe(error))
+            failure["error"]["place"] = place_of(error)
         return self._encoded({"id": request["id"]} | failure)
 
     def _watched(self, request: dict[str, Any], frame: Frame) -> dict[str, Any]:
