@@ -38,7 +38,7 @@ def sigmoid(x):
 def in_the_difference(formula):
     """Is nothing but a − b left of the two logits?"""
     a, b = (next((s for s in formula.free_symbols if s.name == n), None) for n in "ab")
-    if a is None or b is None:
+    if None in (a, b):
         return True
     shift = sympy.Symbol("shift", real=True)
     return not sympy.expand(formula.xreplace({a: b + shift})).has(b)
