@@ -44,8 +44,8 @@ def identify(origin: Origin, known: Mapping[str, Person]) -> str:
         return numbered
     if origin.team:
         raise ValueError(
-            f"{who!r} is a group, and nobody of the class list is in it: write its name into the "
-            "section of its members in students.csv, or collect it from a folder of a member's id"
+            f"{who!r} is a group, and a notebook is somebody's: collect it from a folder with the "
+            "id of each of its members"
         )
     mail = origin.email.casefold()
     if mailed := [p.id for p in known.values() if mail and p.email.casefold() == mail]:

@@ -17,6 +17,7 @@ from autograder.exercise.dependencies import apply, band, evaluate, solve
 from autograder.exercise.exact import Count, Fractions, Shape
 from autograder.exercise.exhibit import Curves, Exhibit, HeatMaps, Table
 from autograder.exercise.figure import Figure
+from autograder.exercise.form import Form
 from autograder.exercise.given import given, made, seeded
 from autograder.exercise.gpu_checks import grows_on_gpu
 from autograder.exercise.kind import (
@@ -43,7 +44,7 @@ from autograder.student.reading import is_blank
 
 if TYPE_CHECKING:
     from autograder.exercise.derivation import Derivation
-    from autograder.exercise.symbolic import ComplexityClass, Form, Formula, Matrix
+    from autograder.exercise.symbolic import ComplexityClass, Formula, Matrix
 
 __all__ = [
     "Answer",
@@ -119,7 +120,7 @@ def __getattr__(name: str) -> Any:
         from autograder.exercise.derivation import Derivation
 
         return Derivation
-    if name in ("ComplexityClass", "Form", "Formula", "Matrix"):
+    if name in ("ComplexityClass", "Formula", "Matrix"):
         from autograder.exercise import symbolic
 
         return getattr(symbolic, name)

@@ -1,18 +1,19 @@
 """Kinds of answer that are mathematics: formulas, matrices, complexity classes.
 
-Student text goes to ``autograder.algebra`` alone, which never evaluates it as code.  A class writes
-the same formulas in few spellings: each is read and compared once.
+Student text goes to ``autograder.algebra`` alone, which never evaluates it.  A class writes the
+same formulas in few spellings: each is read and compared once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
 from autograder import algebra
 from autograder.exercise.cache import remembered
+from autograder.exercise.form import Form
 from autograder.exercise.kind import (
     Answer,
     Attempt,
@@ -52,28 +53,6 @@ def _replaced(expression: Any, definitions: tuple[tuple[Any, Any], ...]) -> Any:
 @remembered(lambda verdict: verdict.equal is not None)
 def _compared(expected: Any, given: Any, assumptions: _Assumptions) -> algebra.Verdict:
     return algebra.equivalent(expected, given, assumptions=dict(assumptions))
-
-
-@dataclass(frozen=True)
-class Form:
-    """How a formula is to be written, where a form is asked for.
-
-    Attributes
-    ----------
-    wanted
-        A sentence for the student: "Write it in the difference a − b alone."
-    has
-        Whether a formula that is right, as sympy reads it, has that form.
-    restated
-        What is given, written again: it is equal to the answer, and must not have the form.
-    credit
-        What a right formula in another form earns.
-    """
-
-    wanted: str
-    has: Callable[[Any], bool]
-    restated: str
-    credit: float = 0.0
 
 
 @dataclass(frozen=True)

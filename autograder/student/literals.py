@@ -8,7 +8,7 @@ import unicodedata
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from autograder.student.powers_of_ten import EULER, Unclear, with_euler
+from autograder.student.powers_of_ten import EULER, TwoReadings, with_euler
 from autograder.student.unreadable import FormatError
 
 MAX_EXPONENT = 400  # beyond what a float can hold, either way
@@ -144,7 +144,7 @@ def plain(text: str) -> str:
     text = "".join(_SIGNS.get(sign, sign) for sign in _TIMES.sub("*", text))
     try:
         text = with_euler(text, units=True)
-    except Unclear as error:
+    except TwoReadings as error:
         raise FormatError(error.reason) from None
     text = _ASIDE.sub("", _AND.sub(", ", _LEADING.sub("", text)))
     text = _BASE.sub(lambda base: f"log{base[1] or base[2]} ", text)

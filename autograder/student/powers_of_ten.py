@@ -18,7 +18,7 @@ _ENTRY_ENDS = re.compile(r"[ \t]*(?:\Z|[,;\]\n%&$]|\\[\])\\])|[ \t]+[+\-−]?[\d
 _IN_UNIT = re.compile(r"[ \t]*[A-Za-zμ]{1,3}(?:/s)?[ \t]*(?:\Z|[,;\]])")
 
 
-class Unclear(ValueError):
+class TwoReadings(ValueError):
     """A text that has two meanings.
 
     Parameters
@@ -43,7 +43,7 @@ def with_euler(text: str, *, units: bool = False) -> str:
 
     Raises
     ------
-    Unclear
+    TwoReadings
         For what could be both.
 
     Examples
@@ -77,7 +77,7 @@ def _is_euler(found: re.Match[str], text: str, others: bool, units: bool) -> boo
     sign = "-" if sign == "−" else sign
     exponent = f"{number}*10^{sign.replace('+', '')}{digits}"
     both = f"{exponent}, or Euler's e: {number}*e {sign} {digits}"
-    raise Unclear(f"{found[0]} may be {both}; write one of them", found.start())
+    raise TwoReadings(f"{found[0]} may be {both}; write one of them", found.start())
 
 
 def _stands_alone(found: re.Match[str], text: str, units: bool) -> bool:

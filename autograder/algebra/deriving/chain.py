@@ -13,10 +13,10 @@ import sympy
 from autograder.algebra.building.functions import Diff
 from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
+from autograder.algebra.deriving.disguises import Disguises
 from autograder.algebra.deriving.examination import Examination, Examiner
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.structure import Structure, adds_nothing
-from autograder.algebra.deriving.substance import Substance
 from autograder.algebra.deriving.task import Finding
 from autograder.algebra.deriving.waypoint import Waypoint
 from autograder.algebra.reading.errors import ParseError
@@ -26,7 +26,7 @@ _BECAUSE = "refuted: "  # a verdict that gives a reason in place of numbers
 
 
 @dataclass(frozen=True)
-class Chain(Substance):
+class Chain(Disguises):
     """What a derivation must do: lead from `start` to `target` in steps that can be followed.
 
     Parameters

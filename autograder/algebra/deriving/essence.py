@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from autograder.algebra.deriving import structure as structures
-from autograder.algebra.deriving.marks import (
+from autograder.algebra.deriving.placeholders import (
     MARK,
     Marks,
     marked_factors,

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from autograder.algebra.reading import signs
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.signs import FRACTIONS, LETTER, LOWERED, MARKS, RAISED
-from autograder.student.powers_of_ten import Unclear, with_euler
+from autograder.student.powers_of_ten import TwoReadings, with_euler
 
 MAX_LENGTH = 2000
 MAX_TOKENS = 1200
@@ -106,7 +106,7 @@ def tokenize(
         text = text.replace(",", "")
     try:
         text = with_euler(text)
-    except Unclear as error:
+    except TwoReadings as error:
         raise ParseError(error.reason, text, error.position) from None
     tokens = _Scanner(text, frozenset(words), functions, split, latex).scan(*without_dollars(text))
     return [*tokens, Token("end", "", len(text), len(text))]

@@ -15,7 +15,7 @@ from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.structure import Structure, structure
 
 
-class Substance(Language):
+class Disguises(Language):
     """What a derivation takes for a disguise of a line: zeros and ones, other names, mixtures."""
 
     @property
