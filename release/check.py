@@ -274,7 +274,7 @@ _ENTRY_ENDS = re.compile(r"[ \t]*(?:\Z|[,;\]\n%&$]|\\[\])\\])|[ \t]+[+\-−]?[\d
 _IN_UNIT = re.compile(r"[ \t]*[A-Za-zμ]{1,3}(?:/s)?[ \t]*(?:\Z|[,;\]])")
 
 
-class Unclear(ValueError):
+class TwoReadings(ValueError):
     """A text that has two meanings.
 
     Parameters
@@ -299,7 +299,7 @@ def with_euler(text: str, *, units: bool = False) -> str:
 
     Raises
     ------
-    Unclear
+    TwoReadings
         For what could be both.
 
     Examples
@@ -333,7 +333,7 @@ def _is_euler(found: re.Match[str], text: str, others: bool, units: bool) -> boo
     sign = "-" if sign == "−" else sign
     exponent = f"{number}*10^{sign.replace('+', '')}{digits}"
     both = f"{exponent}, or Euler's e: {number}*e {sign} {digits}"
-    raise Unclear(f"{found[0]} may be {both}; write one of them", found.start())
+    raise TwoReadings(f"{found[0]} may be {both}; write one of them", found.start())
 
 
 def _stands_alone(found: re.Match[str], text: str, units: bool) -> bool:
@@ -500,7 +500,7 @@ def plain(text: str) -> str:
     text = "".join(_SIGNS.get(sign, sign) for sign in _TIMES.sub("*", text))
     try:
         text = with_euler(text, units=True)
-    except Unclear as error:
+    except TwoReadings as error:
         raise FormatError(error.reason) from None
     text = _ASIDE.sub("", _AND.sub(", ", _LEADING.sub("", text)))
     text = _BASE.sub(lambda base: f"log{base[1] or base[2]} ", text)

@@ -348,7 +348,7 @@ _ENTRY_ENDS = re.compile(r"[ \t]*(?:\Z|[,;\]\n%&$]|\\[\])\\])|[ \t]+[+\-−]?[\d
 _IN_UNIT = re.compile(r"[ \t]*[A-Za-zμ]{1,3}(?:/s)?[ \t]*(?:\Z|[,;\]])")
 
 
-class Unclear(ValueError):
+class TwoReadings(ValueError):
     """A text that has two meanings.
 
     Parameters
@@ -373,7 +373,7 @@ def with_euler(text: str, *, units: bool = False) -> str:
 
     Raises
     ------
-    Unclear
+    TwoReadings
         For what could be both.
 
     Examples
@@ -407,7 +407,7 @@ def _is_euler(found: re.Match[str], text: str, others: bool, units: bool) -> boo
     sign = "-" if sign == "−" else sign
     exponent = f"{number}*10^{sign.replace('+', '')}{digits}"
     both = f"{exponent}, or Euler's e: {number}*e {sign} {digits}"
-    raise Unclear(f"{found[0]} may be {both}; write one of them", found.start())
+    raise TwoReadings(f"{found[0]} may be {both}; write one of them", found.start())
 
 
 def _stands_alone(found: re.Match[str], text: str, units: bool) -> bool:
@@ -517,7 +517,7 @@ def tokenize(
         text = text.replace(",", "")
     try:
         text = with_euler(text)
-    except Unclear as error:
+    except TwoReadings as error:
         raise ParseError(error.reason, text, error.position) from None
     tokens = _Scanner(text, frozenset(words), functions, split, latex).scan(*without_dollars(text))
     return [*tokens, Token("end", "", len(text), len(text))]
