@@ -104,8 +104,8 @@ def steps():
             yield Attempt(name, lines, at_least=1.0)
 
     def unsaid(self, right: Any) -> Iterator[str]:
-        """Ask for names that may be those of matrices; lines with indices say it by their sums."""
-        if isinstance(self.chain, algebra.Chain):
+        """Ask for names that may be those of matrices; where lines have indices it is said."""
+        if not isinstance(self.chain, algebra.IndexedChain):
             yield from ask_to_declare(self.chain.names, self.chain.assumptions)
 
     def hint(self, expected: Any) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 import pytest
 
 from autograder.algebra import Chain, Fact, IndexedChain
+from autograder.algebra.deriving.empty_attempts import empty
+from autograder.exercise import Derivation
 
 QUOTIENT = Chain(
     start="diff((u - m)/s, t)",
@@ -49,6 +51,14 @@ BOUND = IndexedChain(
     relation="<=",
     min_lines=2,
 )
+BELOW_ONE = IndexedChain(
+    start="exp(t)/(exp(t) + sum(exp(s_k), k))",
+    target="1/(1 + exp(-(t - L)))",
+    names=("t", "L"),
+    indexed=("s",),
+    definitions={"L": "log(sum(exp(s_k), k))"},
+    rules=("definition", "linearity of sums"),
+)
 MIXTURES = [
     "({S})/2 + ({T})/2",
     "({S}) + (({T}) - ({S}))",
@@ -63,11 +73,19 @@ MIXTURES = [
 ]
 
 
-@pytest.mark.parametrize("chain", [SIZE, SPREAD], ids=["names", "indices"])
+@pytest.mark.parametrize(
+    "chain", [SIZE, SPREAD, BELOW_ONE], ids=["names", "indices", "one over something"]
+)
 @pytest.mark.parametrize("form", MIXTURES)
 def test_a_mixture_of_start_and_result_is_no_step(chain, form):
-    mixture = form.format(S=chain.start, T=chain.target)
+    number = "d" if chain is not BELOW_ONE else "t"
+    mixture = form.replace("d*", f"{number}*").format(S=chain.start, T=chain.target)
     assert chain.examine([chain.start, mixture, chain.target]).credit == 0
+
+
+def test_lines_from_one_quotient_to_another_are_steps():
+    lines = ["exp(t)/(exp(t) + exp(L))", "1/(1 + exp(L)/exp(t))", BELOW_ONE.target]
+    assert BELOW_ONE.examine(lines).credit == 1
 
 
 def test_mixtures_one_after_the_other_are_none_either():
@@ -139,6 +157,39 @@ def test_a_line_that_is_right_for_some_n_alone_is_found():
         lines = [f"{line} + {some}" if at == place else line for at, line in enumerate(right)]
         kinds = {finding.line: finding.kind for finding in SPREAD.examine(lines).findings}
         assert kinds[place + 1] in ("wrong", "wrong_start")
+
+
+@pytest.mark.parametrize(
+    ("chain", "lines"),
+    [
+        (SPREAD, ["sum(l_i^2, i) - 2*t*sum(l_i, i) + d*t^2", "F - 2*t*(d*t) + d*t^2", "F - t^2*d"]),
+        (BOUND, ["<= max(log(p_k), k)*sum(p_k, k)  # largest term", "<= max(log(p_k), k)"]),
+    ],
+    ids=["equal", "a bound"],
+)
+def test_verify_knows_what_is_due_for_a_last_line_that_is_right_for_some_n(chain, lines):
+    tried = {name: rest for name, *rest in empty(chain, lines, chain.target, "t")}
+    some, most = tried["for some n alone"]
+    examination = chain.examine(some)
+    assert examination.findings
+    assert 0.5 < examination.credit <= most + 1e-6
+
+
+def test_a_largest_entry_is_the_same_in_latex():
+    lines = [r"\le \max_{k} (\log p_k) \cdot \sum_{k} p_k", r"\max_{k} (\log p_k)"]
+    for text, same in zip(lines, ["max(log(p_k), k)*sum(p_k, k)", BOUND.target], strict=True):
+        (latex,), (plain,) = BOUND.read([text]), BOUND.read([same])
+        assert latex.structure == plain.structure
+    assert BOUND.is_target(latex)
+    assert BOUND.examine(lines).credit == 1
+
+
+def test_names_beside_indices_are_numbers_and_nobody_is_asked():
+    two = {"names": ("M", "R"), "indexed": ("w",), "rules": ("linearity of sums",)}
+    chain = IndexedChain(start="sum(w_i*M + w_i*R, i)", target="(M + R)*sum(w_i, i)", **two)
+    assert not [*Derivation(chain).unsaid([])]
+    plain = Chain(start="M*R + M", target="M*(R + 1)", names=("M", "R"))
+    assert "M and R are numbers" in next(Derivation(plain).unsaid([]))
 
 
 def test_matrices_in_another_order_are_no_repetition():

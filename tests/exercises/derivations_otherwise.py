@@ -187,4 +187,15 @@ OTHERWISE = {
             "exp(m1 - M)*l1 + exp(m2 - M)*l2 + exp(m3 - M)*l3",
         ],
     ],
+    ("a09_efficient", "topk_mass", "bound_steps"): [
+        [
+            "= abs(sum(w_i*v_i, i, 1, m) + sum(w_i*v_i, i, m+1, n) - sum(w_i*v_i, i, 1, m)/M)",
+            "= abs(sum(w_i*v_i, i, m+1, n) - R/M*sum(w_i*v_i, i, 1, m))  # weights sum to one",
+            r"\le \left|\sum_{i=m+1}^n w_i v_i\right| + \frac{R}{M} \left|\sum_{i=1}^m w_i v_i\right|",
+            r"\le \sum_{i=m+1}^n w_i |v_i| + \frac{R}{M} \sum_{i=1}^m w_i |v_i|",
+            r"\le \max_j (|v_j|) \sum_{i=m+1}^n w_i + \frac{R}{M} \max_j (|v_j|) \sum_{i=1}^m w_i",
+            r"= \max_j (|v_j|) R + \frac{R}{M} \max_j (|v_j|) M  # definition",
+            r"= 2 R \max_j (|v_j|)  # algebra",
+        ],
+    ],
 }

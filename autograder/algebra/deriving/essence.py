@@ -23,6 +23,7 @@ from autograder.algebra.deriving import structure as structures
 from autograder.algebra.deriving.placeholders import (
     MARK,
     Marks,
+    marked_bases,
     marked_factors,
     marked_power,
     marked_terms,
@@ -76,7 +77,8 @@ class Essence:
             number, factors = numbers_apart(self._reduced(whole, tuple(known)))
             rest = structures.product_of(factors)
             if rest not in (MARK, structures.ONE) and number:
-                known.append((rest, structures.product_of([("number", 1 / number), mark])))
+                shown = structures.product_of([("number", 1 / number), mark])
+                known += [(rest, shown), *marked_bases(rest, shown)]
         return self._reduced(self.of(form), tuple(known))
 
     def with_names(self, form: Structure, meanings: Mapping[Structure, Structure]) -> Structure:

@@ -58,6 +58,15 @@ def marked_power(form: Structure, marks: Marks) -> Structure:
     return form
 
 
+def marked_bases(whole: Structure, mark: Structure) -> Marks:
+    """Return what x is where 1/x, or a root of x, is another formula."""
+    if whole[0] != "power" or whole[2][0] != "number" or mark == structures.ZERO:
+        return ()
+    exponent = 1 / whole[2][1]
+    whole_number = exponent.denominator == 1 and whole[1] != MARK
+    return ((whole[1], structures.power_of(mark, ("number", exponent))),) if whole_number else ()
+
+
 def power(base: Structure, exponent: Structure) -> Structure:
     """Write a power of a power as one."""
     if base[0] == "power" and base[2][0] == exponent[0] == "number":

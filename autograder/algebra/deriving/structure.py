@@ -15,11 +15,18 @@ from autograder.algebra.reading.tree import Node
 
 Structure = tuple[Any, ...]
 
-_SPELLINGS = {"ln": "log", "D": "diff", "Derivative": "diff", "Sum": "sum", "Abs": "abs"}
+_SPELLINGS = {
+    "ln": "log",
+    "D": "diff",
+    "Derivative": "diff",
+    "Sum": "sum",
+    "Abs": "abs",
+    "Largest": "max",
+}
 E: Structure = ("name", "e")
 PI: Structure = ("name", "π")  # p_i is called pi
 _DELTAS = (("call", "delta"), ("call", "KroneckerDelta"))
-BINDERS = (("call", "sum"), ("call", "max"), ("call", "Largest"))
+BINDERS = (("call", "sum"), ("call", "max"))
 ONE: Structure = ("number", Fraction(1))
 MINUS: Structure = ("number", Fraction(-1))
 ZERO: Structure = ("number", Fraction(0))
