@@ -126,9 +126,11 @@ def first_statement():
         return self._letters(order, self.read(value), back=True)
 
     def in_words(self, given: Any) -> str:
-        """Return the statements that were chosen."""
+        """Return the statements that were chosen, where there are any of ours."""
+        if not self.mixed:
+            return ""
         chosen = [self.statements[self.letters.index(letter)] for letter in given]
-        return "\n".join(chosen or ["none"]) if self.statements else ""
+        return "\n".join(chosen or ["none"])
 
     def _letters(self, order: str, given: str, *, back: bool) -> str:
         """Translate letters; what has no order stays as it is."""

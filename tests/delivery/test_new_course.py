@@ -83,9 +83,9 @@ def test_filters_of_a_course_stay(begun):
     config = begun.root / "course_config.py"
     config.write_text(config.read_text() + 'c.HTMLExporter.filters = {"mine": "a.b"}\n')
     read = nbgrader_config(begun)
-    assert read.HTMLExporter.filters.keys() == {"mine", "markdown2html"}
+    assert read.HTMLExporter.filters.keys() == {"mine", "markdown2html", "clean_html"}
     configure(read)
-    assert read.HTMLExporter.filters.keys() == {"mine", "markdown2html"}
+    assert read.HTMLExporter.filters.keys() == {"mine", "markdown2html", "clean_html"}
 
 
 @pytest.mark.slow
