@@ -159,6 +159,6 @@ def test_every_odd_result_is_decided():
 
 
 def test_a_check_that_withholds_for_an_odd_result_is_a_problem(monkeypatch):
-    monkeypatch.setattr("autograder.grading.checks.blamed", lambda *_: None)
+    monkeypatch.setattr("autograder.grading.followed.blamed", lambda *_: None)
     told = "`has_entries` can't decide where the result is bare first: grader_error"
     assert any(problem.startswith(told) for problem in odd_result_problems(splitting(), ""))

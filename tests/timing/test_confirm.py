@@ -153,7 +153,7 @@ def test_the_memory_of_a_call_is_seen_from_outside(tier):
 def test_a_process_that_ends_while_it_is_watched_is_no_harm(zygote):
     with zygote.session() as session:
         session.execute(HOLDS)
-        with pytest.raises(StudentError, match="ended Python"):
+        with pytest.raises(StudentError, match="ended its process"):
             session.ask("ends", Watch((np.ones(3),), {}))
     with zygote.session() as session:
         session.execute(HOLDS)
