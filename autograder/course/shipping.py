@@ -16,7 +16,7 @@ from types import ModuleType
 
 from autograder import student
 from autograder.algebra import reading
-from autograder.algebra.building.library import CALLS, CONSTANTS, FUNCTIONS
+from autograder.algebra.building.library import CONSTANTS, COUNTS
 from autograder.exercise import Answer
 from autograder.exercise.source import standalone
 
@@ -70,8 +70,7 @@ def _brought(kind: type[Answer], taken: set[str]) -> str:
 @cache
 def formulas_module() -> bytes:
     """Return check_formulas.py; it needs the standard library alone."""
-    counts = {name: FUNCTIONS[name][:2] if name in FUNCTIONS else (0, 20) for name in sorted(CALLS)}
-    lines = [f"CALLS = {counts!r}", f"CONSTANTS = frozenset({sorted(CONSTANTS)!r})"]
+    lines = [f"CALLS = {COUNTS!r}", f"CONSTANTS = frozenset({sorted(CONSTANTS)!r})"]
     return "\n".join([_assembled(reading, "preview"), *lines, ""]).encode()
 
 

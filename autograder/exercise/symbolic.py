@@ -128,7 +128,7 @@ def cross_term_missing():
     def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
         """Judge whether it is equal, and then whether it has the form that is asked for."""
         judgement = super().judge(given, expected, slack=slack)
-        if not judgement.credit and _is_rounded(self._expanded(given), self._expanded(expected)):
+        if not judgement.credit and self._is_rounded(given, expected):
             return judgement._replace(feedback=judgement.feedback or _EXACT)
         if self.form is None or not judgement.credit or self.form.has(given):
             return judgement
@@ -154,6 +154,9 @@ def cross_term_missing():
             return _parsed(text, None, self._assumed)
 
         return {read(name): read(meaning) for name, meaning in self.definitions.items()}
+
+    def _is_rounded(self, given: Any, expected: Any) -> bool:
+        return _is_rounded(self._expanded(given), self._expanded(expected))
 
     def _expanded(self, expression: Any) -> Any:
         return _replaced(expression, tuple(self._meanings.items()))
@@ -221,6 +224,9 @@ def diagonal_only():
         if given.shape != expected.shape:
             return False
         return all(super(Matrix, self).same(g, e) for g, e in zip(given, expected, strict=True))
+
+    def _is_rounded(self, given: Any, expected: Any) -> bool:
+        return False
 
     def guess(self, number: int, right: Any) -> Any:
         """Return the same number everywhere."""
@@ -297,7 +303,7 @@ def ask_to_declare(
 def _is_rounded(given: Any, expected: Any) -> bool:
     """Whether a formula with decimals comes close to the right one, as 0.333 does to 1/3."""
     if getattr(given, "is_Matrix", True) or getattr(expected, "is_Matrix", True):
-        return False
+        return False  # of a formula in matrices
     numbers = [n for n in given.atoms() if n.is_Rational]
     if not any(n.q > _FEW_DIGITS and 10**12 % n.q == 0 for n in numbers):
         return False

@@ -75,7 +75,7 @@ def chain(factor, target):
         target=target,
         names=("a", "b", "x", "m", "v", "M", "V", "y"),
         definitions={"M": f"{factor}*m + b", "V": "a^2*v", "y": "(x - m)/sqrt(v)"},
-        assumptions={"a": "positive", "v": "positive"},
+        assumptions={"a": "positive", "v": "positive", "M": "real", "V": "real"},
     )
 
 

@@ -223,6 +223,7 @@ chain = Chain(
     target="exp(m1 - M)*l1 + exp(m2 - M)*l2 + exp(m3 - M)*l3",
     names=("m1", "m2", "m3", "M12", "M", "l1", "l2", "l3"),
     final_names=("m1", "m2", "m3", "M", "l1", "l2", "l3"),
+    assumptions={"M12": "real", "M": "real"},
     waypoints=(
         Waypoint("Show the exponentials in which M12 stands side by side.", factor_is_taken_in),
     ),

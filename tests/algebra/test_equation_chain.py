@@ -109,7 +109,7 @@ def test_what_does_not_fit_together_is_refused(parts, says):
 
 
 def test_a_notebook_says_that_an_equation_is_expected():
-    known = {"calls": ["sqrt"], "constants": []}
+    known = {"calls": {"sqrt": (1, 1)}, "constants": []}
     assert look_line("⇔ s^2 = L", ["s", "L"], equations=True, **known) == "s^2 = L"
     with pytest.raises(ParseError, match="expected an equation"):
         look_line("s^2", ["s", "L"], equations=True, **known)

@@ -4,14 +4,14 @@ import pytest
 import sympy
 
 from autograder.algebra import ParseError, parse
-from autograder.algebra.building.library import CALLS, CONSTANTS
+from autograder.algebra.building.library import CONSTANTS, COUNTS
 from autograder.algebra.reading.preview import look
 
 from .test_catalogue_formulas import LATEX, TEXT
 
 
 def seen(text, names, **options):
-    return look(text, names, calls=CALLS, constants=CONSTANTS, **options)
+    return look(text, names, calls=COUNTS, constants=CONSTANTS, **options)
 
 
 def names_in(expression):
@@ -24,7 +24,7 @@ def names_in(expression):
 
 @pytest.mark.parametrize(("text", "expected"), [*TEXT, *LATEX])
 def test_the_reading_means_what_the_text_does(text, expected):
-    names = {*names_in(expected), "Z"}
+    names = {*names_in(expected), "Z", "p_2", "p_3"}
     reading = seen(text, names, implicit=True)
     assert parse(reading, implicit=True) == expected
 

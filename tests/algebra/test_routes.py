@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.algebra import Chain, EquationChain, Fact, IndexedChain, Waypoint
-from autograder.algebra.building.library import CALLS, CONSTANTS
+from autograder.algebra.building.library import CONSTANTS, COUNTS
 from autograder.algebra.building.scope import Scope
 from autograder.algebra.deriving.structure import folded, leaves, structure
 from autograder.algebra.reading.grammar import read_tree
@@ -220,7 +220,7 @@ def test_var_is_a_mean_square_about_the_mean_too():
 
 
 def test_a_function_is_shown_as_one_and_its_derivative_said():
-    how = {"calls": CALLS, "constants": CONSTANTS, "functions": ["T"], "implicit": True}
+    how = {"calls": COUNTS, "constants": CONSTANTS, "functions": ["T"], "implicit": True}
     assert look("T(x) x + diff(T(x), x)", ["x", "T"], **how) == "T(x)·x + diff(T(x), x)"
     with pytest.raises(Exception, match=r"for T' write diff\(T\(x\), x\)"):
         look("T'(x)", ["x", "T"], **how)

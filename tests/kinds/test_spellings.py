@@ -36,7 +36,6 @@ LINES = LineNames(indexed=("p", "x", "y", "z", "q"), plain=("w",), sizes=("r",))
         (r"\mathrm{ReLU}(x)", "max(x, 0)"),
         ("np.maximum(x, 0)", "max(x, 0)"),
         ("np.log1p(np.exp(x))", "log(1 + exp(x))"),
-        (r"\sigma(x)(1-\sigma(x))", "sigmoid(x)*(1 - sigmoid(x))"),
         ("pow(x + 1, 2)", "(x + 1)^2"),
         ("n*(n-1)//2", "floor(n*(n-1)/2)"),
         ("xe^x", "x*exp(x)"),

@@ -148,7 +148,8 @@ class Applied(Running):
 
 def argument_problem(word: str, values: Sequence[Any]) -> str:
     """Say why a function is not built of these numbers, "" if it is."""
-    known = values[0].is_number and all(f.func in COMPUTED for f in values[0].atoms(sympy.Function))
+    made_of = {function.func for function in values[0].atoms(sympy.Function)}
+    known = values[0].is_number and made_of <= {*COMPUTED, sympy.exp}
     if word in _EXPONENTIALS and known and not is_in_range(values[0], LARGEST):
         return "this number is too large"
     if word in ("factorial", "binomial", "binom", "comb") and bits(sympy.Tuple(*values)) > 16:

@@ -179,7 +179,6 @@ _ALIASES = {
     "minimum": "min",
     "ReLU": "relu",
     "expit": "sigmoid",
-    "sigma": "sigmoid",  # where no σ is declared
     "binom": "binomial",
     "comb": "binomial",
 }
@@ -194,3 +193,6 @@ LIMITS = ("limit", "Limit")
 
 # All that starts a call when a bracket follows.
 CALLS = (*FUNCTIONS, *BINDERS, *LIMITS, "Matrix")
+
+# With how many arguments, at least and at most; what the builder reads by itself takes any.
+COUNTS = {name: FUNCTIONS[name][:2] if name in FUNCTIONS else (0, 20) for name in sorted(CALLS)}

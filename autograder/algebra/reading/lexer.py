@@ -37,7 +37,7 @@ _COMMON = rf"""(?P<space>\s+|\\[,;:!\ ]|~)
         |[−–×·⋅∗∘÷⁄∕（）≤≥≠≈‖∥∣ᵀ√∂→])
     | (?P<indicator>[𝟙𝟏𝕀𝔼𝕍])
     | (?P<rounding>[⌊⌋⌈⌉])
-    | (?P<constant>[∞∅])"""
+    | (?P<constant>∞)"""
 # np.exp(x) is exp(x), whatever the module is called.
 MODULE = r"(?:np|numpy|math|cmath|torch|sp|sympy|scipy)\.(?=[A-Za-z])"
 _TEXT = rf"""{_COMMON}
