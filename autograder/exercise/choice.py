@@ -123,7 +123,7 @@ def first_statement():
 
     def seen(self, value: Any, order: str) -> Any:
         """Return the letters that a student saw for the author's."""
-        return self._letters(order, self.read(value), back=True)
+        return self._letters(order, self.read(value) if value else "", back=True) or "none"
 
     def in_words(self, given: Any) -> str:
         """Return the statements that were chosen, where there are any of ours."""

@@ -104,7 +104,7 @@ def test_digits_and_units_are_typed_as_asked_for(problems):
             "\n@exercise.misconception\ndef alone(x):\n    'One.'\n    return float(x.sum())\n"
             "\n@exercise.check(points=1)\ndef pair(call, rng):\n    'Two.'\n"
             "    a, b = call(np.ones(2))\n",
-            "misconception `alone` fails `pair` as grader_error",
+            "misconception `alone` fails `pair` as nothing known",
         ),
         (
             "\n@exercise.alternative\ndef triple(x):\n    return 3 * x\n",

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -22,8 +23,7 @@ from autograder.grading.hints import hints_taken
 from autograder.grading.submission import _stale
 from autograder.student.notebook import new_cell
 
-from ..loaded import ROOT
-
+ROOT = Path(__file__).resolve().parents[2]
 LONG = own_text.LONGEST
 #: Texts that a parser takes badly; what Python's own does is in the controls below.
 TEXTS = {

@@ -16,6 +16,7 @@ from autograder.course.proofs.function_proofs import as_student
 from autograder.exercise import CheckedFunction
 from autograder.exercise.part import computation
 from autograder.grading.checks import grade_checks
+from autograder.grading.results import Status
 
 #: Of an exercise's points, for what does nothing.
 MOST = 0.05
@@ -73,7 +74,8 @@ def vacuous(function: CheckedFunction, points: float) -> list[Vacuous]:
         wrong: list[bool] = []
         idle = _idle(computation(function.solution), _noting(change, wrong))
         items = grade_checks(function, idle if isinstance(idle, type) else as_student(idle))
-        passed = {item.name: item.score for item in items if item.score}
+        # What a known mistake keeps is due to it, whatever else gives that result.
+        passed = {item.name: item.score for item in items if item.status is Status.PASSED}
         if passed and any(wrong):
             earned = float(sum(passed.values()))
             found.append(Vacuous(function.name, tried, earned, points, tuple(passed)))
