@@ -75,7 +75,7 @@ def vacuous(function: CheckedFunction, points: float) -> list[Vacuous]:
         idle = _idle(computation(function.solution), _noting(change, wrong))
         items = grade_checks(function, idle if isinstance(idle, type) else as_student(idle))
         # What a known mistake keeps is due to it, whatever else gives that result.
-        passed = {item.name: item.score for item in items if item.status is Status.PASSED}
+        passed = {item.name: item.score or 0.0 for item in items if item.status is Status.PASSED}
         if passed and any(wrong):
             earned = float(sum(passed.values()))
             found.append(Vacuous(function.name, tried, earned, points, tuple(passed)))
