@@ -4,19 +4,13 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test quick engine bare hostile hostile-user container lint docs formats generate lock audit bench mutation clean
+.PHONY: demo test engine bare hostile hostile-user container lint docs formats generate lock audit bench mutation clean
 
 demo: $(VENV)/engine
 	$(BIN)/autograder demo
 
 test: lint
 	$(BIN)/pytest -n auto --dist loadgroup
-
-# Every room once, in a minute and a half: for before a small change is committed.
-quick: $(VENV)/ready
-	$(BIN)/ruff check .
-	$(BIN)/lint-imports
-	$(BIN)/pytest -n auto --dist loadgroup $(QUICK)
 
 # What differs on a machine that has Python and nothing else, on one that has more.
 bare: $(VENV)/ready
