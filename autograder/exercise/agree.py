@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.student.rounding import rounding_of
+from autograder.student.differences import Difference, Comparison, difference
 
 _SINGLE = 2e-6  # sixteen roundings of float32
 
@@ -69,67 +69,61 @@ def agree(
     Mismatch
         With the first difference found.
     """
-    try:
-        _agree(actual, expected, rtol, atol, what)
-    except Mismatch as mismatch:
-        mismatch.credit = credit
-        raise
+    rule = Comparison(rtol=rtol, atol=atol)
+    if found := difference(actual, expected, rule):
+        message, detail = _said(found, what, rounded=rtol is None)
+        raise Mismatch(message, detail, credit=credit)
 
 
-def _agree(actual: Any, expected: Any, rtol: float | None, atol: float | None, what: str) -> None:
-    if isinstance(expected, tuple):
-        if isinstance(actual, np.ndarray) and actual.ndim:
-            actual = tuple(actual)  # it is unpacked like one
-        if not isinstance(actual, tuple | list) or len(actual) != len(expected):
-            asked = f"{what} should be a tuple of {len(expected)} values"
-            raise Mismatch(asked, f"{asked}, not {_kind(actual)}")
-        for i, (a, e) in enumerate(zip(actual, expected, strict=True)):
-            _agree(a, e, rtol, atol, f"entry {i} of {what}")
-        return
-    if isinstance(expected, dict):
-        if not isinstance(actual, dict) or len(actual) != len(expected):
-            asked = f"{what} should be a dictionary of {len(expected)} entries"
-            raise Mismatch(asked, f"{asked}, not {_kind(actual)}")
-        for key, value in expected.items():
-            if key not in actual:
-                raise Mismatch(f"there is no entry {key!r} in {what}")
-            _agree(actual[key], value, rtol, atol, f"{what}[{key!r}]")
-        return
-    given, right = _array(actual, what), np.asarray(numbers_of(expected))
-    if given.shape != right.shape:
-        raise Mismatch(
-            f"the shape of {what} is another one than expected",
-            f"the shape of {what} is {given.shape}; {right.shape} was expected",
+def _said(found: Difference, what: str, *, rounded: bool) -> tuple[str, str]:
+    """Say a difference without values, and with them."""
+    came, right = found.came, found.right
+    at = found.at[:-1] if found.kind == "entry" else found.at
+    for key in at:
+        what = f"entry {key} of {what}" if isinstance(key, int) else f"{what}[{key!r}]"
+    match found.kind:
+        case "length":
+            kind = "a dictionary" if isinstance(right, dict) else f"a {type(right).__name__}"
+            counted = f"{len(right)} {'entries' if isinstance(right, dict) else 'values'}"
+            asked = f"{what} should be {kind} of {counted}"
+            return asked, f"{asked}, not {_kind(came)}"
+        case "entry":
+            return (said := f"there is no entry {found.at[-1]!r} in {what}"), said
+        case "ragged":
+            return (said := f"{what} should be an array of numbers, not a ragged list"), said
+        case "numbers":
+            asked = f"{what} should be an array of numbers"
+            missing = f" ({_kind(None)})" if came is None else ""
+            return f"{asked}{missing}", f"{asked}, not {_kind(came)}"
+        case "other":
+            return f"{what} is another one than expected", f"{what} is {came!r}, not {right!r}"
+        case "shape":
+            said = f"the shape of {what} is {came.shape}; {right.shape} was expected"
+            return f"the shape of {what} is another one than expected", said
+        case "dtype":
+            said = f"the dtype of {what} is {came.dtype}; {right.dtype} was expected"
+            return f"the dtype of {what} is another one; {right.dtype} was expected", said
+        case "nan":
+            return (said := f"there is NaN in {what}"), said
+    return _values(found, what, rounded=rounded)
+
+
+def _values(found: Difference, what: str, *, rounded: bool) -> tuple[str, str]:
+    """Say which numbers differ."""
+    given, right, close = found.came, found.right, found.close
+    at = tuple(int(i) for i in np.argwhere(~close)[0]) if right.ndim else ()
+    place = f" at index {list(at)}" if at else ""
+    said = f"{what} is not the right number"
+    if rounded and _single(given, right):
+        said = (
+            f"{what} is right to the digits of float32 alone: is something computed in that "
+            "type, or is a constant short? The dtype should be that of the inputs, float64"
         )
-    if right.dtype.kind == "b" and given.dtype.kind != "b":
-        raise Mismatch(
-            f"the dtype of {what} is another one; bool was expected",
-            f"the dtype of {what} is {given.dtype}; bool was expected",
-        )
-    if np.any(np.isnan(given) & ~np.isnan(right)):
-        raise Mismatch(f"there is NaN in {what}")
-    loose = rounding_of(given, right)
-    close = np.isclose(
-        given,
-        right,
-        rtol=loose[0] if rtol is None else rtol,
-        atol=loose[1] if atol is None else atol,
-        equal_nan=True,
-    )
-    if not close.all():
-        at = tuple(int(i) for i in np.argwhere(~close)[0]) if right.ndim else ()
-        place = f" at index {list(at)}" if at else ""
-        share = f"{int((~close).sum())} of {close.size} entries differ" if at else "it differs"
-        a, b = told_apart(given[at], right[at])
-        said = f"{what} is not the right number"
-        if rtol is None and _single(given, right):
-            said = (
-                f"{what} is right to the digits of float32 alone: is something computed in that "
-                "type, or is a constant short? The dtype should be that of the inputs, float64"
-            )
-        elif at:
-            said = f"{what}: right in shape, but not in value; {share}, the first{place}"
-        raise Mismatch(said, f"{'the entry of ' * bool(at)}{what}{place} is {a}; {b} was expected")
+    elif at:
+        share = f"{int((~close).sum())} of {close.size} entries differ"
+        said = f"{what}: right in shape, but not in value; {share}, the first{place}"
+    a, b = told_apart(given[at], right[at])
+    return said, f"{'the entry of ' * bool(at)}{what}{place} is {a}; {b} was expected"
 
 
 def _single(given: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> bool:
@@ -155,34 +149,7 @@ def told_apart(a: Any, b: Any) -> tuple[str, str]:
 
 def alike(a: Any, b: Any) -> bool:
     """Tell whether two answers are the same, NaN for NaN, to the precision of their types."""
-    try:
-        agree(a, b)
-    except Mismatch:
-        return False
-    return True
-
-
-def numbers_of(value: Any) -> Any:
-    """Return the numbers of a tensor, which arrives as these and its type; else the value."""
-    if hasattr(value, "detach"):  # one of torch's, from the check itself
-        tensor = value.detach().cpu()
-        return (tensor if tensor.dtype.itemsize != 2 else tensor.float()).numpy()
-    return getattr(value, "array", value)
-
-
-def _array(value: Any, what: str) -> np.ndarray[Any, Any]:
-    array = numbers_of(value)
-    try:
-        array = np.asarray(array)
-    except ValueError:
-        raise Mismatch(f"{what} should be an array of numbers, not a ragged list") from None
-    if array.dtype.kind not in "bifuc":
-        missing = f" ({_kind(None)})" if value is None else ""
-        raise Mismatch(
-            f"{what} should be an array of numbers{missing}",
-            f"{what} should be an array of numbers, not {_kind(value)}",
-        )
-    return array
+    return difference(a, b) is None
 
 
 def _kind(value: Any) -> str:

@@ -89,7 +89,7 @@ def _answers(function: Function, calls: Sequence[Recorded], strict: bool) -> boo
                     return False
                 continue
             answer = other.ask(each.request)
-            if not _alike(each.value, answer.value):
+            if not alike(each.value, answer.value):
                 return False
             now, before = (_dtypes(answer.value), answer.modified), _dtypes(each.value)
             if strict and now != (before, each.modified):
@@ -134,16 +134,6 @@ def _raised(other: Local, request: Request) -> str:
     except StudentError as error:
         return error.type
     return ""
-
-
-def _alike(a: Any, b: Any) -> bool:
-    if a is None or isinstance(a, str):
-        return type(a) is type(b) and bool(a == b)
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_alike(a[key], b[key]) for key in a)
-    if isinstance(a, tuple | list) and isinstance(b, tuple | list) and len(a) == len(b):
-        return all(map(_alike, a, b))
-    return alike(a, b)
 
 
 def _dtypes(value: Any) -> Any:

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise import CheckedFunction
-from autograder.exercise.agree import numbers_of
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.answering import Recorded
 from autograder.grading.recorder import Recorder
 from autograder.grading.repeat import answers, renumbered
 from autograder.sandbox.wire.requests import Call, CallMethod
+from autograder.student.differences import numbers_of
 
 Function = Callable[..., Any]
 Array = np.ndarray[Any, Any]

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from autograder.student.differences import numbers_of
+
 _COUNTED = 10  # of what came longer lists are only called long
 _NO_RETURN = "None (is a `return` missing?)"
 
@@ -75,7 +77,7 @@ def as_numbers(value: Any) -> Any:
         return type(value)(map(as_numbers, value))
     if not _is_tensor(value):
         return value
-    array = np.asarray(_numbers_of_tensor(value))
+    array = np.asarray(numbers_of(value))
     return array if array.ndim else array[()]
 
 
@@ -84,7 +86,7 @@ def numbers_in(value: Any) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
     elif _is_tensor(value):
-        array = np.asarray(_numbers_of_tensor(value))
+        array = np.asarray(numbers_of(value))
     else:
         try:
             array = np.asarray(as_numbers(value))
@@ -142,13 +144,6 @@ def _taken_apart(value: Any) -> Any:
 def _is_tensor(value: Any) -> bool:
     """Tell whether it is a tensor of torch's, or one as it comes to the grader."""
     return hasattr(value, "detach") or (hasattr(value, "array") and hasattr(value, "dtype"))
-
-
-def _numbers_of_tensor(value: Any) -> Any:
-    if not hasattr(value, "detach"):
-        return value.array
-    tensor = value.detach().cpu()
-    return tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor
 
 
 def _holds_numbers(values: list[Any]) -> bool:

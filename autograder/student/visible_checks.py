@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autograder.student.data import decode
+from autograder.student.differences import Comparison, difference, numbers_of
 from autograder.student.display import block, brief, counted, kind_of
 from autograder.student.kinds_of_results import as_asked, other_kind
-from autograder.student.rounding import rounding_of
 from autograder.student.travelling import READABLE, unreadable_result
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def effortless(values: list[Any]) -> bool:
     if all(map(_even, values)):
         return True
     alone = [
-        np.ravel(np.asarray(_numbers_of(value)))
+        np.ravel(np.asarray(numbers_of(value)))
         for value in values
         if not isinstance(value, (tuple, list))
     ]
@@ -81,7 +81,7 @@ def _even(value: Any) -> bool:
     """Tell whether an array holds one number alone, rounding aside."""
     if isinstance(value, (tuple, list)):
         return bool(value) and all(map(_even, value))
-    entries = np.asarray(_numbers_of(value))
+    entries = np.asarray(numbers_of(value))
     if entries.dtype.kind not in "biuf" or entries.size < 2:
         return False
     entries = entries.astype(float)
@@ -132,7 +132,7 @@ def _run(
             named = _named(asked, *_arguments(call, objects))
             which = f"    (call {number} of {len(calls)})" if len(calls) > 1 else ""
             shown = {
-                argument: np.asarray(_numbers_of(value)) if hasattr(value, "detach") else value
+                argument: np.asarray(numbers_of(value)) if hasattr(value, "detach") else value
                 for argument, value in named.items()
             }
             return [f"{said}({', '.join(named)}){which}", *wrong, *block(shown)]
@@ -215,61 +215,52 @@ def _difference(
     tuple, and "more" that a dictionary may have other entries; ``loose`` is the relative tolerance
     of a check that allows for more than rounding.
     """
-    if isinstance(expected, (tuple, list, dict)) and not _is_numeric(expected):
-        kind = type(expected).__name__
-        fits = (tuple, list) if kind == "tuple" else type(expected)
-        if kind == "tuple" and isinstance(came, np.ndarray) and came.ndim:
-            came = tuple(came)  # it is unpacked like one
-        fitting = isinstance(came, fits) and (len(came) == len(expected) or "more" in compare)
-        if not fitting:
-            return [f"{what} should be a {kind} of {len(expected)}, not {kind_of(came)}"]
-        for key in expected if kind == "dict" else range(len(expected)):
-            if kind == "dict" and key not in came:
-                return [f"{what} has no entry {key!r}"]
-            own = compare[key] if isinstance(compare[0], list) else compare
-            where = f"{what.removeprefix('the ')}[{key!r}]"
-            if wrong := _difference(came[key], expected[key], own, where, loose):
-                return wrong
+    found = difference(came, expected, _rules(compare, loose))
+    if not found:
         return []
-    right = np.asarray(_numbers_of(expected))
-    if right.dtype.kind not in "bifuc":
-        same = type(came) is type(expected) and came == expected
-        return [] if same else [f"{what} is {brief(came)}; {brief(expected)} was expected"]
-    try:
-        given = np.asarray(_numbers_of(came))
-    except ValueError:
+    given, right = found.came, found.right
+    at = found.at[:-1] if found.kind == "entry" else found.at
+    for key in at:
+        what = f"{what.removeprefix('the ')}[{key!r}]"
+    if found.kind == "length":
+        return [f"{what} should be a {type(right).__name__} of {len(right)}, not {kind_of(given)}"]
+    if found.kind == "entry":
+        return [f"{what} has no entry {found.at[-1]!r}"]
+    if found.kind == "other":
+        return [f"{what} is {brief(given)}; {brief(right)} was expected"]
+    if found.kind == "ragged":
         return [f"{what} is a ragged list; an array of numbers was expected"]
-    if given.dtype.kind not in "bifuc":
-        return [f"{what} is {kind_of(came)}; {counted(right.shape)} was expected"]
-    pair = block({"came": given, "expected": right} if "value" in compare else {"came": given})
-    if given.shape != right.shape and {"value", "shape"} & {*compare}:
+    if found.kind == "numbers":
+        return [f"{what} is {kind_of(given)}; {counted(right.shape)} was expected"]
+    shown = "value" in compare or isinstance(compare[0], list)
+    pair = block({"came": given, "expected": right} if shown else {"came": given})
+    if found.kind == "shape":
         return [f"{what} has shape {given.shape}; shape {right.shape} was expected", *pair]
-    if given.dtype != right.dtype and ("dtype" in compare or right.dtype.kind == "b"):
+    if found.kind == "dtype":
         return [f"{what} has dtype {given.dtype}; {right.dtype} was expected", *pair]
-    if "value" not in compare:
-        return []
-    if np.any(np.isnan(given) & ~np.isnan(right)):
+    if found.kind == "nan":
         return [f"{what} contains NaN", *pair]
-    rtol, atol = rounding_of(given, right)
-    with np.errstate(all="ignore"):
-        close = np.isclose(given, right, rtol=max(rtol, loose), atol=atol, equal_nan=True)
-    if close.all():
-        return []
     if not right.ndim:
         return [f"{what} is {given:.6g}; {right:.6g} was expected"]
-    at = tuple(int(i) for i in np.argwhere(~close)[0])
+    at = tuple(int(i) for i in np.argwhere(~found.close)[0])
     a, b = (f"{x[at].item():.6g}" for x in (given, right))
     a, b = (str(given[at]), str(right[at])) if a == b else (a, b)
-    many = f"{int((~close).sum())} of {close.size} entries differ"
+    many = f"{int((~found.close).sum())} of {found.close.size} entries differ"
     return [f"{many}: {what} is {a} at index {list(at)}; {b} was expected", *pair]
 
 
-def _numbers_of(value: Any) -> Any:
-    """Return the numbers of a tensor; numpy has no bfloat16."""
-    if not hasattr(value, "detach"):
-        return value
-    tensor = value.detach().cpu()
-    return tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor
+def _rules(compare: list[Any], loose: float) -> Any:
+    """Return what counts, as a check of a release says it."""
+    if compare and isinstance(compare[0], list):
+        return [_rules(own, loose) for own in compare]
+    kinds = {*compare}
+    return Comparison(
+        value="value" in kinds,
+        shape="shape" in kinds,
+        dtype="dtype" in kinds,
+        more="more" in kinds,
+        rtol=loose or None,
+    )
 
 
 def _told(error: BaseException, notebook: dict[str, Any]) -> list[str]:
@@ -290,10 +281,3 @@ def _own(error: BaseException, notebook: dict[str, Any]) -> list[Any]:
         for frame, line in traceback.walk_tb(error.__traceback__)
         if frame.f_globals is notebook and frame.f_code.co_name != "<module>"
     ]
-
-
-def _is_numeric(value: Any) -> bool:
-    try:
-        return isinstance(value, list) and np.asarray(value).dtype.kind in "bifuc"
-    except ValueError:
-        return False

@@ -20,6 +20,7 @@ from autograder.grading.recorder import Recorder
 from autograder.grading.repeat import repeats
 from autograder.grading.replay import seed_of
 from autograder.sandbox import StudentError
+from autograder.student.differences import Comparison, difference
 
 Function = Callable[..., Any]
 
@@ -116,7 +117,7 @@ def _serves(
     def both(*args: Any, **kwargs: Any) -> Any:
         value = helper.function(*args, **kwargs)
         with contextlib.suppress(Exception):
-            alike.append(_same(value, solution(*args, **kwargs)))
+            alike.append(not difference(value, solution(*args, **kwargs), Comparison(dtype=True)))
             return value
         alike.append(False)
         return value
@@ -130,11 +131,6 @@ def _serves(
     finally:
         helper.names[helper.name] = helper.function
     return bool(alike) and all(alike)
-
-
-def _same(a: Any, b: Any) -> bool:
-    a, b = np.asarray(a), np.asarray(b)
-    return a.dtype == b.dtype and a.shape == b.shape and bool(np.allclose(a, b, equal_nan=True))
 
 
 def _does_the_same(function: CheckedFunction, helper: _HelperCall) -> bool:
