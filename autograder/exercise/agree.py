@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.student.differences import Difference, Comparison, difference
+from autograder.student.differences import Comparison, Difference, difference
 
 _SINGLE = 2e-6  # sixteen roundings of float32
 
