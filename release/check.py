@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -2629,6 +2630,164 @@ def _lines(said: Said) -> list[str]:
     return [line, *(f"        {further}" for further in more)]
 
 
+#: Relative and absolute tolerance by the size of the floating-point type, in bytes.
+TOLERANCE = {2: (2e-2, 2e-3), 4: (1e-4, 1e-6), 8: (1e-9, 1e-12)}
+
+
+def rounding_of(*arrays: np.ndarray[Any, Any]) -> tuple[float, float]:
+    """Return the relative and absolute tolerance of the least precise of some arrays.
+
+    >>> rounding_of(np.zeros(2), np.zeros(2, np.float32))
+    (0.0001, 1e-06)
+    """
+    sizes = [a.dtype.itemsize for a in arrays if a.dtype.kind == "f"]
+    return TOLERANCE.get(min(sizes, default=8), TOLERANCE[8])
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What counts in a comparison.
+
+    Attributes
+    ----------
+    value, shape, dtype
+        Whether values, or else only the shape, and exact types of numbers count.  What should be
+        true or false counts as a type always.
+    more
+        Whether a dictionary may have further entries.
+    rtol, atol
+        Tolerances; by default those of the less precise of the two types.
+    of_largest
+        Whether ``rtol`` is relative to the largest entry of an array instead of to each.
+    """
+
+    value: bool = True
+    shape: bool = True
+    dtype: bool = False
+    more: bool = False
+    rtol: float | None = None
+    atol: float | None = None
+    of_largest: bool = False
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first difference that was found.
+
+    Attributes
+    ----------
+    kind
+        "length", "entry", "ragged", "numbers", "other", "shape", "dtype", "nan" or "value".
+    came, right
+        What differs: two arrays, where both are.
+    at
+        The indices and keys that lead there.
+    close
+        Which entries agree; of the kind "value" alone.
+    """
+
+    kind: str
+    came: Any
+    right: Any
+    at: tuple[Any, ...] = ()
+    close: Any = None
+
+
+_NUMBERS = Comparison()
+
+
+def difference(came: Any, right: Any, rules: Any = _NUMBERS) -> Difference | None:
+    """Return where a value first differs from the right one; None where they agree.
+
+    Parameters
+    ----------
+    came, right
+        The two values.
+    rules : Comparison, or list of such for the entries of a tuple
+        What counts.
+
+    Examples
+    --------
+    >>> difference([1.0, 2.0 + 1e-12], np.array([1.0, 2.0]))
+    >>> difference((1, {"a": 2.0}), (1, {"a": 2.5})).at
+    (1, 'a')
+    """
+    if isinstance(right, (tuple, list, dict)) and not holds_numbers(right):
+        return _between_trees(came, right, rules)
+    numbers = np.asarray(numbers_of(right))
+    if numbers.dtype.kind not in "bifuc":
+        same = type(came) is type(right) and came == right
+        return None if same else Difference("other", came, right)
+    return _between_arrays(came, numbers, rules)
+
+
+def _between_trees(came: Any, right: Any, rules: Any) -> Difference | None:
+    if isinstance(came, np.ndarray) and came.ndim and not isinstance(right, dict):
+        came = tuple(came)  # it is unpacked like one
+    fits = dict if isinstance(right, dict) else (tuple, list)
+    more = isinstance(rules, Comparison) and rules.more
+    if not isinstance(came, fits) or (len(came) != len(right) and not more):
+        return Difference("length", came, right)
+    for key in right if fits is dict else range(len(right)):
+        if fits is dict and key not in came:
+            return Difference("entry", came, right, (key,))
+        own = rules[key] if isinstance(rules, list) else rules
+        if found := difference(came[key], right[key], own):
+            return replace(found, at=(key, *found.at))
+    return None
+
+
+def _between_arrays(came: Any, right: Any, rule: Comparison) -> Difference | None:
+    try:
+        given = np.asarray(numbers_of(came))
+    except ValueError:
+        return Difference("ragged", came, right)
+    if given.dtype.kind not in "bifuc":
+        return Difference("numbers", came, right)
+    if given.shape != right.shape and (rule.value or rule.shape):
+        return Difference("shape", given, right)
+    if given.dtype != right.dtype and (rule.dtype or right.dtype.kind == "b"):
+        return Difference("dtype", given, right)
+    if not rule.value:
+        return None
+    if np.any(np.isnan(given) & ~np.isnan(right)):
+        return Difference("nan", given, right)
+    close = _close(given, right, rule)
+    return None if close.all() else Difference("value", given, right, close=close)
+
+
+def _close(given: Any, right: Any, rule: Comparison) -> Any:
+    if {given.dtype.kind, right.dtype.kind} <= set("biu"):
+        return given == right
+    rtol, atol = rounding_of(given, right)
+    rtol = rtol if rule.rtol is None else rule.rtol
+    atol = atol if rule.atol is None else rule.atol
+    if rule.of_largest:
+        largest = np.max(np.abs(right), initial=0, where=np.isfinite(right))
+        rtol, atol = 0.0, max(atol, rtol * largest)
+    with np.errstate(all="ignore"):
+        return np.isclose(given, right, rtol=rtol, atol=atol, equal_nan=True)
+
+
+def numbers_of(value: Any) -> Any:
+    """Return the numbers of a tensor of torch's, or of one as it comes to a grader; else the value.
+
+    numpy has no bfloat16.
+    """
+    if not hasattr(value, "detach"):
+        return getattr(value, "array", value)
+    tensor = value.detach().cpu()
+    return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
+
+
+def holds_numbers(value: Any) -> bool:
+    """Tell whether it is a list of numbers, also a nested one."""
+    try:
+        return isinstance(value, list) and np.asarray(value).dtype.kind in "bifuc"
+    except (ValueError, TypeError):  # a ragged one, or of tensors
+        return False
+
+
 _COUNTED = 10  # of what came longer lists are only called long
 _NO_RETURN = "None (is a `return` missing?)"
 
@@ -2697,7 +2856,7 @@ def as_numbers(value: Any) -> Any:
         return type(value)(map(as_numbers, value))
     if not _is_tensor(value):
         return value
-    array = np.asarray(_numbers_of_tensor(value))
+    array = np.asarray(numbers_of(value))
     return array if array.ndim else array[()]
 
 
@@ -2706,7 +2865,7 @@ def numbers_in(value: Any) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
     elif _is_tensor(value):
-        array = np.asarray(_numbers_of_tensor(value))
+        array = np.asarray(numbers_of(value))
     else:
         try:
             array = np.asarray(as_numbers(value))
@@ -2766,29 +2925,8 @@ def _is_tensor(value: Any) -> bool:
     return hasattr(value, "detach") or (hasattr(value, "array") and hasattr(value, "dtype"))
 
 
-def _numbers_of_tensor(value: Any) -> Any:
-    if not hasattr(value, "detach"):
-        return value.array
-    tensor = value.detach().cpu()
-    return tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor
-
-
 def _holds_numbers(values: list[Any]) -> bool:
     return bool(values) and numbers_in(values) is not None
-
-
-#: Relative and absolute tolerance by the size of the floating-point type, in bytes.
-TOLERANCE = {2: (2e-2, 2e-3), 4: (1e-4, 1e-6), 8: (1e-9, 1e-12)}
-
-
-def rounding_of(*arrays: np.ndarray[Any, Any]) -> tuple[float, float]:
-    """Return the relative and absolute tolerance of the least precise of some arrays.
-
-    >>> rounding_of(np.zeros(2), np.zeros(2, np.float32))
-    (0.0001, 1e-06)
-    """
-    sizes = [a.dtype.itemsize for a in arrays if a.dtype.kind == "f"]
-    return TOLERANCE.get(min(sizes, default=8), TOLERANCE[8])
 
 
 # As in autograder/sandbox/wire/plain.py, which this module can't import: it goes to students.
@@ -3017,7 +3155,7 @@ def effortless(values: list[Any]) -> bool:
     if all(map(_even, values)):
         return True
     alone = [
-        np.ravel(np.asarray(_numbers_of(value)))
+        np.ravel(np.asarray(numbers_of(value)))
         for value in values
         if not isinstance(value, (tuple, list))
     ]
@@ -3028,7 +3166,7 @@ def _even(value: Any) -> bool:
     """Tell whether an array holds one number alone, rounding aside."""
     if isinstance(value, (tuple, list)):
         return bool(value) and all(map(_even, value))
-    entries = np.asarray(_numbers_of(value))
+    entries = np.asarray(numbers_of(value))
     if entries.dtype.kind not in "biuf" or entries.size < 2:
         return False
     entries = entries.astype(float)
@@ -3079,7 +3217,7 @@ def _run(
             named = _named(asked, *_arguments(call, objects))
             which = f"    (call {number} of {len(calls)})" if len(calls) > 1 else ""
             shown = {
-                argument: np.asarray(_numbers_of(value)) if hasattr(value, "detach") else value
+                argument: np.asarray(numbers_of(value)) if hasattr(value, "detach") else value
                 for argument, value in named.items()
             }
             return [f"{said}({', '.join(named)}){which}", *wrong, *block(shown)]
@@ -3162,61 +3300,52 @@ def _difference(
     tuple, and "more" that a dictionary may have other entries; ``loose`` is the relative tolerance
     of a check that allows for more than rounding.
     """
-    if isinstance(expected, (tuple, list, dict)) and not _is_numeric(expected):
-        kind = type(expected).__name__
-        fits = (tuple, list) if kind == "tuple" else type(expected)
-        if kind == "tuple" and isinstance(came, np.ndarray) and came.ndim:
-            came = tuple(came)  # it is unpacked like one
-        fitting = isinstance(came, fits) and (len(came) == len(expected) or "more" in compare)
-        if not fitting:
-            return [f"{what} should be a {kind} of {len(expected)}, not {kind_of(came)}"]
-        for key in expected if kind == "dict" else range(len(expected)):
-            if kind == "dict" and key not in came:
-                return [f"{what} has no entry {key!r}"]
-            own = compare[key] if isinstance(compare[0], list) else compare
-            where = f"{what.removeprefix('the ')}[{key!r}]"
-            if wrong := _difference(came[key], expected[key], own, where, loose):
-                return wrong
+    found = difference(came, expected, _rules(compare, loose))
+    if not found:
         return []
-    right = np.asarray(_numbers_of(expected))
-    if right.dtype.kind not in "bifuc":
-        same = type(came) is type(expected) and came == expected
-        return [] if same else [f"{what} is {brief(came)}; {brief(expected)} was expected"]
-    try:
-        given = np.asarray(_numbers_of(came))
-    except ValueError:
+    given, right = found.came, found.right
+    at = found.at[:-1] if found.kind == "entry" else found.at
+    for key in at:
+        what = f"{what.removeprefix('the ')}[{key!r}]"
+    if found.kind == "length":
+        return [f"{what} should be a {type(right).__name__} of {len(right)}, not {kind_of(given)}"]
+    if found.kind == "entry":
+        return [f"{what} has no entry {found.at[-1]!r}"]
+    if found.kind == "other":
+        return [f"{what} is {brief(given)}; {brief(right)} was expected"]
+    if found.kind == "ragged":
         return [f"{what} is a ragged list; an array of numbers was expected"]
-    if given.dtype.kind not in "bifuc":
-        return [f"{what} is {kind_of(came)}; {counted(right.shape)} was expected"]
-    pair = block({"came": given, "expected": right} if "value" in compare else {"came": given})
-    if given.shape != right.shape and {"value", "shape"} & {*compare}:
+    if found.kind == "numbers":
+        return [f"{what} is {kind_of(given)}; {counted(right.shape)} was expected"]
+    shown = "value" in compare or isinstance(compare[0], list)
+    pair = block({"came": given, "expected": right} if shown else {"came": given})
+    if found.kind == "shape":
         return [f"{what} has shape {given.shape}; shape {right.shape} was expected", *pair]
-    if given.dtype != right.dtype and ("dtype" in compare or right.dtype.kind == "b"):
+    if found.kind == "dtype":
         return [f"{what} has dtype {given.dtype}; {right.dtype} was expected", *pair]
-    if "value" not in compare:
-        return []
-    if np.any(np.isnan(given) & ~np.isnan(right)):
+    if found.kind == "nan":
         return [f"{what} contains NaN", *pair]
-    rtol, atol = rounding_of(given, right)
-    with np.errstate(all="ignore"):
-        close = np.isclose(given, right, rtol=max(rtol, loose), atol=atol, equal_nan=True)
-    if close.all():
-        return []
     if not right.ndim:
         return [f"{what} is {given:.6g}; {right:.6g} was expected"]
-    at = tuple(int(i) for i in np.argwhere(~close)[0])
+    at = tuple(int(i) for i in np.argwhere(~found.close)[0])
     a, b = (f"{x[at].item():.6g}" for x in (given, right))
     a, b = (str(given[at]), str(right[at])) if a == b else (a, b)
-    many = f"{int((~close).sum())} of {close.size} entries differ"
+    many = f"{int((~found.close).sum())} of {found.close.size} entries differ"
     return [f"{many}: {what} is {a} at index {list(at)}; {b} was expected", *pair]
 
 
-def _numbers_of(value: Any) -> Any:
-    """Return the numbers of a tensor; numpy has no bfloat16."""
-    if not hasattr(value, "detach"):
-        return value
-    tensor = value.detach().cpu()
-    return tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor
+def _rules(compare: list[Any], loose: float) -> Any:
+    """Return what counts, as a check of a release says it."""
+    if compare and isinstance(compare[0], list):
+        return [_rules(own, loose) for own in compare]
+    kinds = {*compare}
+    return Comparison(
+        value="value" in kinds,
+        shape="shape" in kinds,
+        dtype="dtype" in kinds,
+        more="more" in kinds,
+        rtol=loose or None,
+    )
 
 
 def _told(error: BaseException, notebook: dict[str, Any]) -> list[str]:
@@ -3237,13 +3366,6 @@ def _own(error: BaseException, notebook: dict[str, Any]) -> list[Any]:
         for frame, line in traceback.walk_tb(error.__traceback__)
         if frame.f_globals is notebook and frame.f_code.co_name != "<module>"
     ]
-
-
-def _is_numeric(value: Any) -> bool:
-    try:
-        return isinstance(value, list) and np.asarray(value).dtype.kind in "bifuc"
-    except ValueError:
-        return False
 
 
 _student = ""
