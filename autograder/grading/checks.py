@@ -50,6 +50,7 @@ Function = Callable[..., Any]
 #: The note of checks that wait for a GPU.
 NO_GPU = "no_gpu"
 _LOST = "lost"
+_NOT_THERE = ("missing", "left_over")
 _LATER = (
     "This is checked on a GPU. The score is withheld until that is done; you lose nothing by it."
 )
@@ -239,7 +240,7 @@ def _judged(
             return _failed(check, None, note, text, failure.credit)
         case StudentError():
             note = str(failure.kind) if failure.kind in ("timeout", _LOST) else "student_error"
-            if failure.type == "NotImplementedError" or failure.kind == "missing":
+            if failure.type == "NotImplementedError" or failure.kind in _NOT_THERE:
                 note = "blank"
             last = call.calls[-1].request if call.raised else None
             hidden = without_details(failure, last)

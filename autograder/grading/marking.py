@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from autograder.exercise import Exercise
@@ -18,7 +17,8 @@ from autograder.grading.phases import Calls, Cells
 from autograder.grading.results import ExerciseGrade, Item, Status
 from autograder.grading.student import StudentCall
 from autograder.grading.yardstick import Yardstick
-from autograder.sandbox import StudentError
+from autograder.sandbox import Reply, StudentError
+from autograder.sandbox.wire.requests import Call
 
 
 @dataclass(frozen=True)
@@ -65,19 +65,25 @@ class Marking:
         self._values: dict[str, Any] = {}  # answers that wait for the functions they depend on
         self._fault = ""
         self._number = 0
+        self._left: Mapping[str, StudentError] = {}
         self.stopped: StudentError | None = None
         if self.exercise is None:
             self._fault = f"This exercise can't be graded now ({assigned.fault})."
 
-    def read(self, cells: Cells, number: int = 0) -> None:
-        """Grade the answers, as they are before cell ``number``."""
-        self._number = number
+    def read(
+        self, cells: Cells, number: int = 0, left: Mapping[str, StudentError] | None = None
+    ) -> None:
+        """Grade the answers, as they are before cell ``number``.
+
+        ``left`` says which of the names are no answers of this exercise, and why.
+        """
+        self._number, self._left = number, left or {}
         exercise = self.exercise
         if exercise is None:
             return
         with self._withholding():
             names = [part.name for part in exercise.parts if not part.manual]
-            values = cells.read_all(names)
+            values = {**cells.read_all(names), **self._left}
             for name in names:
                 if name not in values:
                     try:
@@ -134,15 +140,24 @@ class Marking:
                 missing = supplied(calls, exercise.carried)
             if self._values:
                 own = exercise.solutions if exercise.calling else {}
-                functions = {name: OwnFunction(partial(calls.ask, name)) for name in own}
+                functions = {name: OwnFunction(self._asking(calls, name)) for name in own}
                 self._grade_parts(exercise, self._values, functions, earlier.functions())
             for function in exercise.functions:
-                with StudentCall(calls, function.solution, yardstick, gpu, earlier) as call:
+                lost = self._left.get(function.name)
+                with StudentCall(calls, function.solution, yardstick, gpu, earlier, lost) as call:
                     found = grade_checks(function, call, secret=self._secret)
                 self._items |= {item.name: item for item in _with_missing(found, missing)}
                 calls.forget()
             if any(item.note == TOO_MUCH for item in self._items.values()):
                 calls.abandon()
+
+    def _asking(self, calls: Calls, name: str) -> Callable[[Call], Reply]:
+        def ask(request: Call) -> Reply:
+            if name in self._left:
+                raise self._left[name]
+            return calls.ask(name, request)
+
+        return ask
 
     @property
     def hints(self) -> int:

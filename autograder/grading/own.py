@@ -50,7 +50,7 @@ class OwnFunction:
         try:
             value = self._ask(Call(args, kwargs)).value
         except StudentError as error:
-            if error.kind in ("timeout", "missing"):
+            if error.kind in ("timeout", "missing", "left_over"):
                 self._lost = error
             raise
         if len(self.asked) < _SEEN:

@@ -199,4 +199,5 @@ def _result(part: Part, judgement: Judgement) -> Item:
 
 
 def _note(error: StudentError) -> str:
-    return {"missing": "blank", "timeout": "timeout"}.get(error.kind, "student_error")
+    known = {"missing": "blank", "left_over": "blank", "timeout": "timeout"}
+    return known.get(error.kind, "student_error")

@@ -32,11 +32,13 @@ class StudentCall(Callee):
         yardstick: Yardstick | None = None,
         gpu: Gpu | None = None,
         earlier: Earlier | None = None,
+        lost: StudentError | None = None,
     ) -> None:
         self._calls, self._name, self._earlier = calls, solution.__name__, earlier
         self._solution, self._yardstick = solution, yardstick
         self._gpu, self.has_gpu = gpu, gpu is not None
         self._on_gpu: Calls | None = None
+        self._lost = lost  # why there is none, whatever stands under the name
         self.kind = kind_of(solution)
 
     def __enter__(self) -> StudentCall:
@@ -52,10 +54,14 @@ class StudentCall(Callee):
             with contextlib.suppress(StudentError):  # the process may be gone, and they with it
                 return self._calls.ask(self._name, request)
             return Reply()
+        if self._lost:
+            raise self._lost
         return self._calls.ask(self._name, request)
 
     def once(self, args: Any, kwargs: Any) -> Run:
         """Call something expensive, unless it is known what comes."""
+        if self._lost:
+            raise self._lost
         return self._calls.once(self._name, args, kwargs)
 
     @property

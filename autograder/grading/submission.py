@@ -6,15 +6,14 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from autograder.exercise import Exercise
 from autograder.exercise.carried_source import all_carried
 from autograder.exercise.part import ORDERS
 from autograder.grading.demonstrations import tagged
 from autograder.grading.gpu import Gpu
 from autograder.grading.hints import hints_taken, with_hints
+from autograder.grading.left_over import LeftOver
 from autograder.grading.marking import Assigned, Marking
 from autograder.grading.own import Places
-from autograder.grading.own_text import Unparsable, looking, names
 from autograder.grading.phases import Calls, Cells
 from autograder.grading.results import ALL, Counting, ExerciseGrade, Grade, Item, Status
 from autograder.grading.rubric import rubric_cell
@@ -143,7 +142,7 @@ def _run(
     """
     cells: list[dict[str, Any]] = []
     checks: dict[str, dict[str, Any]] = {}
-    answered: set[str] = set()  # variables in which earlier exercises have their answers
+    left_over = LeftOver(m.exercise for m in markings.values() if m.exercise)
     for number, released in enumerate(notebook["cells"], 1):
         cell = dict(released)
         name = grade_id(cell)
@@ -153,9 +152,8 @@ def _run(
             limit(runner, id)
             if name.startswith(CHECK):
                 checks[id] = cell
-                markings[id].read(runner, number)
-                if exercise := markings[id].exercise:
-                    answered |= {part.name for part in exercise.parts}
+                markings[id].read(runner, number, left_over.of(id))
+                left_over.answered(id)
                 runner.settle(number)
             elif tagged(cell):
                 cell["outputs"] = [_NOT_RUN]
@@ -163,9 +161,7 @@ def _run(
                 marking = markings.get(id)
                 if marking:
                     runner.settle(number)
-                    if stale := _stale(marking.exercise, cell["source"], answered):
-                        runner.execute(_FORGET.format(names=stale), number)
-                run = runner.execute(cell["source"], number)
+                run = left_over.run(runner, cell["source"], number, id if marking else "")
                 cell["outputs"] = run.outputs
                 if run.error and marking:
                     marking.stopped = run.error
@@ -233,26 +229,6 @@ def _by_hand(assigned: Sequence[Assigned]) -> dict[str, dict[str, Any]]:
         for part in a.exercise.parts
         if part.manual
     }
-
-
-#: Answers of two exercises may have one name.  Where the second cell stops before it has written
-#: its own, the first one's must not be taken for it.
-_FORGET = "for _name in {names}:\n    globals().pop(_name, None)\ndel _name"
-
-
-def _stale(exercise: Exercise | None, source: str, answered: set[str]) -> list[str]:
-    """Return which earlier answers a solution cell is about to replace by its own."""
-    own = answered & {part.name for part in exercise.parts} if exercise else set()
-    if not own:
-        return []
-    return sorted(looking("names", lambda: own.intersection(_made(source, own)), own))
-
-
-def _made(source: str, otherwise: set[str]) -> Collection[str]:
-    try:
-        return names(source).made
-    except Unparsable:
-        return otherwise
 
 
 def _report(grade: ExerciseGrade, number: int) -> list[dict[str, Any]]:

@@ -6,7 +6,9 @@ from typing import Any, Literal
 from autograder.sandbox.wire import WireError
 from autograder.student.travelling import READABLE
 
-Kind = Literal["exception", "timeout", "died", "missing", "unsendable", "protocol", "lost"]
+Kind = Literal[
+    "exception", "timeout", "died", "missing", "left_over", "unsendable", "protocol", "lost"
+]
 
 CONTROL_SECONDS = 10.0  # for what our own processes have to say to each other
 _MAX_LINE = 300
@@ -21,7 +23,8 @@ class StudentError(Exception):
     ----------
     kind : str
         ``exception`` (it raised one), ``timeout``, ``died`` (the process ended), ``missing`` (no
-        such variable or function), ``unsendable`` (the result is not plain data), ``protocol``
+        such variable or function), ``left_over`` (what is there is another exercise's),
+        ``unsendable`` (the result is not plain data), ``protocol``
         (it interfered with the grader's connection) or ``lost`` (the process that held an object
         was replaced by another one, maybe through no fault of its own).
     message : str

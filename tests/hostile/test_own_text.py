@@ -16,11 +16,13 @@ from autograder.course.grade import Grader
 from autograder.course.job import Job
 from autograder.course.release import Release
 from autograder.course.submissions import Unreadable, _pictures, parse_notebook, restore
+from autograder.exercise import Exercise, Numbers
 from autograder.grading import budget, own_text
 from autograder.grading.demonstrations import unneeded
 from autograder.grading.depends import behind
 from autograder.grading.hints import hints_taken
-from autograder.grading.submission import _stale
+from autograder.grading.left_over import LeftOver
+from autograder.sandbox import CellRun
 from autograder.student.notebook import new_cell
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,6 +69,30 @@ def cells_of(text):
     return [DEMONSTRATION, f"# hint(\n{text}\nuse = picture, train", "def train(): return 1"]
 
 
+class NoCells:
+    """A submission whose cells do nothing."""
+
+    def execute(self, *_):
+        return CellRun(outputs=[], error=None)
+
+    def read(self, *_):
+        return []
+
+
+def asked_twice():
+    """Two exercises that ask for one name, after the first one's cell."""
+
+    def use():
+        """A number."""
+
+    exercises = [Exercise(id, title="One", source="none") for id in ("first", "second")]
+    for exercise in exercises:
+        exercise.part(points=1, answer=Numbers())(use)
+    followed = LeftOver(exercises)
+    followed.run(NoCells(), "use = 1", 1, "first")
+    return followed
+
+
 @pytest.mark.parametrize("what", TEXTS)
 def test_no_door_is_broken_by_it(what):
     first, second, third = cells_of(TEXTS[what])
@@ -74,8 +100,7 @@ def test_no_door_is_broken_by_it(what):
     assert hints_taken(notebook) == {"other": 2}
     assert unneeded([first, second, third], [DEMONSTRATION]) == set()
     assert behind([second, third], "train")[-1].startswith("def train")
-    own = type("Own", (), {"parts": [type("Part", (), {"name": "use"})]})
-    assert _stale(own, second, {"use"}) == ["use"]
+    assert not asked_twice().run(NoCells(), second, 2, "second").outputs
     assert own_text.array(TEXTS[what][:2000]) is None or what == "a long number"
 
 
