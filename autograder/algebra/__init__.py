@@ -2,7 +2,7 @@
 
 from autograder.algebra.building.functions import Diff
 from autograder.algebra.building.numeric import Undefined, value_at
-from autograder.algebra.building.parse import parse, parse_matrix, read_back
+from autograder.algebra.building.parse import operators_in, parse, parse_matrix, read_back
 from autograder.algebra.building.scope import check_assumptions
 from autograder.algebra.building.undeclared import to_declare
 from autograder.algebra.comparing.complexity import Complexity, parse_complexity
@@ -17,6 +17,7 @@ from autograder.algebra.deriving.rules import RULES, Fact, Rule
 from autograder.algebra.deriving.task import Finding
 from autograder.algebra.deriving.waypoint import Waypoint
 from autograder.algebra.reading.errors import ParseError
+from autograder.algebra.reading.finished import check_operators
 
 __all__ = [
     "RULES",
@@ -35,7 +36,9 @@ __all__ = [
     "Verdict",
     "Waypoint",
     "check_assumptions",
+    "check_operators",
     "equivalent",
+    "operators_in",
     "parse",
     "parse_complexity",
     "parse_matrix",

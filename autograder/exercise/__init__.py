@@ -43,8 +43,9 @@ from autograder.exercise.work import Measured, Work, covers, grows, vectorised, 
 from autograder.student.reading import is_blank
 
 if TYPE_CHECKING:
+    from autograder.exercise.cost_class import ComplexityClass
     from autograder.exercise.derivation import Derivation
-    from autograder.exercise.symbolic import ComplexityClass, Formula, Matrix
+    from autograder.exercise.symbolic import Formula, Matrix
 
 __all__ = [
     "Answer",
@@ -120,7 +121,11 @@ def __getattr__(name: str) -> Any:
         from autograder.exercise.derivation import Derivation
 
         return Derivation
-    if name in ("ComplexityClass", "Formula", "Matrix"):
+    if name == "ComplexityClass":
+        from autograder.exercise.cost_class import ComplexityClass
+
+        return ComplexityClass
+    if name in ("Formula", "Matrix"):
         from autograder.exercise import symbolic
 
         return getattr(symbolic, name)

@@ -25,5 +25,5 @@ class Form:
 
     wanted: str
     has: Callable[[Any], bool]
-    restated: str
+    restated: Any
     credit: float = 0.0

@@ -28,7 +28,8 @@ _OURS = {
     "labels": ("Labels",),
     "numbers": ("Numbers",),
     "ordering": ("Ordering",),
-    "symbolic": ("Formula", "Matrix", "ComplexityClass"),
+    "symbolic": ("Formula", "Matrix"),
+    "cost_class": ("ComplexityClass",),
     "witness": ("Witness",),
 }
 

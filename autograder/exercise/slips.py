@@ -203,14 +203,20 @@ def is_nothing(answer: Any, right: Any) -> bool:
 def is_trivial(answer: Any, right: Any) -> bool:
     """Tell whether an answer takes no work where the right one does: the same number everywhere.
 
-    Of single numbers these are 0, 1 and −1, of formulas those without a symbol.
+    Of single numbers these are 0, 1 and −1; of formulas those without a symbol and, where the right
+    one has several, a symbol alone, as it is given, or a multiple of it.
     """
     if hasattr(right, "free_symbols"):
-        return bool(right.free_symbols) and not answer.free_symbols
+        alone = len(right.free_symbols) > 1 and _is_one_symbol(answer)
+        return bool(right.free_symbols) and (alone or not answer.free_symbols)
     own, due = _entries(answer), _entries(right)
     if own.size == 1:
         return bool(np.all(np.abs(own) <= 1) and _is_whole(own) and np.any(own != due))
     return bool(own.size and np.all(own == own[0]) and np.any(due != due[0]))
+
+
+def _is_one_symbol(formula: Any) -> bool:
+    return not hasattr(formula, "shape") and formula.as_coeff_Mul()[1].is_Symbol
 
 
 def _entries(value: Any) -> Any:

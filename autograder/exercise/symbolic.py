@@ -1,4 +1,4 @@
-"""Kinds of answer that are mathematics: formulas, matrices, complexity classes.
+"""Kinds of answer that are mathematics: formulas and matrices of them.
 
 Student text goes to ``autograder.algebra`` alone, which never evaluates it.  A class writes the
 same formulas in few spellings: each is read and compared once.
@@ -34,13 +34,26 @@ _EXACT = (
     "such as 1/3, not decimals such as 0.333."
 )
 _SOME_NUMBER = "12345/678"
+_UNDONE = {  # each comes to nothing
+    "derivative": " + diff({0}, {0}) - 1",
+    "limit": " + limit({0}, {0}, 0)",
+    "sum": " + sum({0}, u, 1, {0}) - {0}^2",
+    "product": " + product({0}, u, 1, {0}) - {0}^{0}",
+}
 _NO_POINTS = "undecided: too few points could be computed"  # as algebra/comparing/search.py has it
 _Assumptions = tuple[tuple[str, str], ...]
+_Operators = tuple[str, ...] | None
 
 
 @remembered()
-def _parsed(text: str, names: tuple[str, ...] | None, assumptions: _Assumptions) -> Any:
-    return algebra.parse(text, names, implicit=True, assumptions=dict(assumptions))
+def _parsed(
+    text: str,
+    names: tuple[str, ...] | None,
+    assumptions: _Assumptions,
+    operators: _Operators = None,
+) -> Any:
+    known = dict(assumptions)
+    return algebra.parse(text, names, implicit=True, assumptions=known, operators=operators)
 
 
 @remembered()
@@ -70,6 +83,11 @@ class Formula(Answer):
         softmax, p₁ (1 − p₁) equals p₁ p₂.
     form
         How it is to be written: an answer that restates what is given is equal to it, too.
+    operators
+        What a finished answer may leave to be worked out, besides what the expected one does, out
+        of ``derivative limit sum product``: ``diff(x^2, x)`` is no derivative of x².
+    question
+        What is asked, as somebody may hand it in again: ``verify`` sees that it earns nothing.
     """
 
     kind = "formula"
@@ -99,17 +117,21 @@ def cross_term_missing():
     assumptions: Mapping[str, str] = field(default_factory=dict)
     definitions: Mapping[str, str] = field(default_factory=dict)
     form: Form | None = None
+    operators: str = ""
+    question: Any = ""
 
     def __post_init__(self) -> None:
-        """Refuse a misspelt assumption where it is written."""
+        """Refuse a misspelt assumption or operator where it is written."""
         algebra.check_assumptions(self.assumptions)
+        algebra.check_operators(self.operators.split())
 
     def read(self, raw: Any, like: Any = None) -> Any:
         """Parse text; a formula that is one already (from a reference) stays as it is."""
         if hasattr(raw, "free_symbols"):
             return raw
+        names = tuple(self.names.split())
         try:
-            return _parsed(text_of(raw), tuple(self.names.split()), self._assumed)
+            return _parsed(text_of(raw), names, self._assumed, self._finished(like))
         except algebra.ParseError as error:
             raise FormatError(str(error)) from None
 
@@ -136,13 +158,41 @@ def cross_term_missing():
         return Judgement(self.form.credit, "other_form", text)
 
     def attempts(self, right: Any) -> Iterator[Attempt]:
-        """Write what is given once more."""
+        """Write what is given once more, and the right answer with something left to be done."""
         if self.form:
             yield Attempt("restated", self.form.restated, at_most=self.form.credit)
+        if self.question:
+            yield Attempt("the question as its answer", self.question, at_most=0.0)
+        expected = self.read(right)
+        numbers = [name for name in self.names.split() if name not in self._functions]
+        finished = self._finished(expected) or ()
+        for operator, undone in _UNDONE.items():
+            if numbers and operator not in finished:
+                raw = self._extended(right, undone.format(numbers[0]))
+                yield Attempt(f"a {operator} left to be worked out", raw, at_most=0.0)
+        needed = {symbol.name for symbol in expected.free_symbols}
+        for name in numbers:
+            if name not in needed:
+                raw = self._extended(right, f" + {name} - {name}")
+                yield Attempt(f"{name} that cancels", raw, at_most=0.0)
+
+    def _extended(self, right: Any, more: str) -> Any:
+        """Write an answer as it stands with something behind it."""
+        return f"{right}{more}"
 
     def unsaid(self, right: Any) -> Iterator[str]:
         """Ask for names that may be those of matrices."""
         yield from ask_to_declare(self.names.split(), self.assumptions, self.read(right))
+
+    def _finished(self, like: Any) -> _Operators:
+        """Return the operators that a finished answer may hold; None where there is no telling."""
+        if like is None:
+            return None
+        return tuple(sorted({*self.operators.split(), *algebra.operators_in(like)}))
+
+    @property
+    def _functions(self) -> list[str]:
+        return [name for name, words in self.assumptions.items() if "function" in words]
 
     @property
     def _assumed(self) -> _Assumptions:
@@ -167,9 +217,9 @@ def cross_term_missing():
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and symbols."""
-        functions = [name for name, words in self.assumptions.items() if "function" in words]
-        functions += ["delta"] * ("delta_" in self.names)
-        known = {"functions": functions} if functions else {}
+        functions = [*self._functions, *(["delta"] * ("delta_" in self.names))]
+        known: dict[str, Any] = {"functions": functions} if functions else {}
+        known["operators"] = list(self._finished(expected) or ())
         return {"kind": "formula", "names": self.names.split(), "implicit": True, **known}
 
 
@@ -212,6 +262,7 @@ def diagonal_only():
                     self.names.split(),
                     implicit=True,
                     assumptions=self.assumptions,
+                    operators=self._finished(like),
                 )
             except algebra.ParseError as error:
                 raise FormatError(str(error)) from None
@@ -228,6 +279,13 @@ def diagonal_only():
     def _is_rounded(self, given: Any, expected: Any) -> bool:
         return False
 
+    def _extended(self, right: Any, more: str) -> Any:
+        """Write it behind the first entry."""
+        rows = right.tolist() if hasattr(right, "tolist") else rows_of(right)
+        written = [list(map(str, row)) for row in rows]
+        written[0][0] += more
+        return written
+
     def guess(self, number: int, right: Any) -> Any:
         """Return the same number everywhere."""
         entries = same_everywhere(number, right.shape).astype(int)
@@ -236,54 +294,6 @@ def diagonal_only():
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind, symbols and size."""
         return super().hint(expected) | {"kind": "matrix", "shape": list(expected.shape)}
-
-
-@dataclass(frozen=True)
-class ComplexityClass(Answer):
-    """A class such as ``n*m*d_k``: constants and dominated terms do not matter."""
-
-    kind = "complexity"
-    ships = ("check_formulas.py",)
-    table = (('ComplexityClass("n m d")', "text", "the same class"),)
-    scaffold = Scaffold(
-        asks="Ask for a class in $$n$$ and $$d$$.",
-        stub="time = None  # text, such as n*d",
-        reference='''
-@exercise.part(points=1, answer=ComplexityClass("n d"))
-def time():
-    """The time of multiplying an n × d matrix with its transpose."""
-    return "n^2*d"
-
-
-@time.misconception()
-def size_of_the_result():
-    """That is the size of the result. Each of its entries is a sum."""
-    return "n^2"
-''',
-    )
-
-    symbols: str
-
-    def read(self, raw: Any, like: Any = None) -> algebra.Complexity:
-        """Parse text, with or without ``O(…)``."""
-        if isinstance(raw, algebra.Complexity):
-            return raw
-        try:
-            parsed: algebra.Complexity = algebra.parse_complexity(
-                text_of(raw), self.symbols.split()
-            )
-        except algebra.ParseError as error:
-            raise FormatError(str(error)) from None
-        return parsed
-
-    def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
-        """Equality of the reduced sums."""
-        return bool(given == expected)
-
-    def hint(self, expected: Any) -> dict[str, Any]:
-        """Kind and symbols."""
-        names = self.symbols.split()
-        return {"kind": "formula", "names": names, "functions": ["O", "Theta"], "implicit": True}
 
 
 def ask_to_declare(

@@ -88,6 +88,10 @@ class Own:
             for name in names
         )
 
+    def idle_formula(self, names: Collection[str]) -> bool:
+        """Tell whether one of these is a formula that takes no work: nothing follows from it."""
+        return any(hasattr(self.known.get(name), "free_symbols") for name in names)
+
     def _mended(self, name: str, value: Any) -> Any:
         right = self.references.get(name)
         if right is None or right is value or isinstance(right, type):
@@ -132,6 +136,7 @@ def judge(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> Judgeme
             is_trivial(answer, true[part.name])
             or vanishes(expected, true[part.name])
             or own.heedless(free)
+            or own.idle_formula(free)
         )
         if followed.credit == 1 and not (needs & own.wrong or cast.called):
             return followed  # right: the earlier answers were only rounded, or are a witness
@@ -161,9 +166,12 @@ def misshapen(part: Part, raw: Any, true: Mapping[str, Any], own: Own) -> Judgem
     except FormatError:
         return None
     nothing = Judgement(0)
-    with np.errstate(all="ignore"):
-        found = _mistaken(part, answer, true, own, nothing)
-        found = found or _slipped(part, answer, true[part.name], [], nothing)
+    try:
+        with np.errstate(all="ignore"):
+            found = _mistaken(part, answer, true, own, nothing)
+            found = found or _slipped(part, answer, true[part.name], [], nothing)
+    except Undecided:  # whether it is a known mistake
+        return None
     return found if found.note else None
 
 

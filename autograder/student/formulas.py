@@ -26,9 +26,14 @@ def text_of(raw: Any) -> str:
     return str(raw)
 
 
+#: What a hint about a formula may say beside the names and functions.
+_OF_FORMULAS = ("implicit", "operators")
+
+
 def read_formula(raw: Any, hint: dict[str, Any]) -> str:
     """Return how the grader will read a formula."""
-    return _ask_the_grammar(raw, hint, "look", implicit=hint.get("implicit", False))
+    how = {name: hint[name] for name in _OF_FORMULAS if name in hint}
+    return _ask_the_grammar(raw, hint, "look", **how)
 
 
 #: What a hint about lines may say beside the names and functions.

@@ -161,7 +161,13 @@ def general_in_latex():
     ]
 
 
-@exercise.part(points=1, answer=Formula("z1 z2 z3"))
+ALL = "(exp(z1) + exp(z2) + exp(z3))"
+
+
+@exercise.part(
+    points=1,
+    answer=Formula("z1 z2 z3", question=f"(exp(z1)/{ALL})/(exp(z2)/{ALL})"),
+)
 def ratio():
     """The ratio p₁/p₂ in terms of the logits."""
     return "exp(z1 - z2)"

@@ -29,7 +29,7 @@ def draw(rng):
     }
 
 
-@exercise.part(points=1, answer=Formula("n"))
+@exercise.part(points=1, answer=Formula("n", question="sum(i, i, 1, n)"))
 def causal():
     """The pairs that a causal mask allows for n tokens."""
     return "n*(n + 1)/2"

@@ -4,9 +4,10 @@ Source: Vaswani et al. (2017), "Attention is all you need", section 3.5.
 """
 
 import numpy as np
+import sympy
 
 from autograder.algebra import Chain, Fact, IndexedChain, Waypoint
-from autograder.exercise import Derivation, Exercise, Matrix, Numbers
+from autograder.exercise import Derivation, Exercise, Form, Matrix, Numbers
 
 exercise = Exercise(
     "pe_shift",
@@ -172,7 +173,19 @@ def cosine_row_first():
     return [["-sin(w*k)", "cos(w*k)"], ["cos(w*k)", "sin(w*k)"]]
 
 
-@exercise.part(points=0.5, answer=Matrix("w k"))
+def in_entries(most):
+    """Return whether so many sines and cosines stand in an entry at most."""
+    return lambda matrix: all(len(entry.atoms(sympy.sin, sympy.cos)) <= most for entry in matrix)
+
+
+as_numbers = Form(
+    "Its entries are as simple as can be: use sin² + cos² = 1.",
+    in_entries(0),
+    restated=[["cos(w*k)^2 + sin(w*k)^2", "0"], ["0", "sin(w*k)^2 + cos(w*k)^2"]],
+)
+
+
+@exercise.part(points=0.5, answer=Matrix("w k", form=as_numbers))
 def product():
     """The product T_kᵀ T_k, with every entry as simple as it gets."""
     return [["1", "0"], ["0", "1"]]
@@ -190,7 +203,16 @@ def without_the_other_entries():
     return [["1", "2*sin(w*k)*cos(w*k)"], ["2*sin(w*k)*cos(w*k)", "1"]]
 
 
-@exercise.part(points=0.5, answer=Matrix("w k l"))
+COSINE = "cos(w*k)*cos(w*l) - sin(w*k)*sin(w*l)"
+SINE = "sin(w*k)*cos(w*l) + cos(w*k)*sin(w*l)"
+single = Form(
+    "Use the addition theorems, so that a single sine or cosine stands in every entry.",
+    in_entries(1),
+    restated=[[COSINE, SINE], [f"-({SINE})", COSINE]],
+)
+
+
+@exercise.part(points=0.5, answer=Matrix("w k l", form=single))
 def composition():
     """The product T_k T_l, with a single sine or cosine in every entry."""
     return [["cos(w*(k + l))", "sin(w*(k + l))"], ["-sin(w*(k + l))", "cos(w*(k + l))"]]

@@ -4,9 +4,20 @@ Source: Su et al. (2021), "RoFormer", section 3.2.1, eq. 12 to 16.
 """
 
 import numpy as np
+import sympy
 
 from autograder.algebra import IndexedChain
-from autograder.exercise import Derivation, Exercise, Matrix, Numbers, agree, given, made, seeded
+from autograder.exercise import (
+    Derivation,
+    Exercise,
+    Form,
+    Matrix,
+    Numbers,
+    agree,
+    given,
+    made,
+    seeded,
+)
 
 exercise = Exercise(
     "rope_relative",
@@ -102,7 +113,16 @@ def sorted_by_the_query():
     ]
 
 
-@exercise.part(points=1, answer=Matrix("m n w"))
+COSINE = "cos(m*w)*cos(n*w) + sin(m*w)*sin(n*w)"
+SINE = "cos(m*w)*sin(n*w) - sin(m*w)*cos(n*w)"
+single = Form(
+    "Use the addition theorems, so that a single sine or cosine stands in every entry.",
+    lambda matrix: all(len(entry.atoms(sympy.sin, sympy.cos)) <= 1 for entry in matrix),
+    restated=[[COSINE, f"-({SINE})"], [SINE, COSINE]],
+)
+
+
+@exercise.part(points=1, answer=Matrix("m n w", form=single))
 def product():
     """The product R_mᵀ R_n, with a single sine or cosine in every entry."""
     return [["cos((n - m)*w)", "-sin((n - m)*w)"], ["sin((n - m)*w)", "cos((n - m)*w)"]]

@@ -48,6 +48,7 @@ def transform_alone():
 gated = Formula(
     "x T F",
     assumptions={"x": "real", "T": "function", "F": "function"},
+    question="diff(T(x)*F(x) + (1 - T(x))*x, x)",
 )
 
 

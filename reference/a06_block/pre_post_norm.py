@@ -29,7 +29,11 @@ def depends_on_the_depth(formula):
     return "L" in map(str, formula.free_symbols)
 
 
-@exercise.part(points=0.5, answer=Formula("L"), carry_if=depends_on_the_depth)
+@exercise.part(
+    points=0.5,
+    answer=Formula("L", question="product(1/sqrt(2), l, 1, L)"),
+    carry_if=depends_on_the_depth,
+)
 def path():
     """The factor on the identity path after L post-norm steps, if each sum has the variance 2."""
     return "2**(-L/2)"

@@ -27,7 +27,7 @@ def draw(rng):
     }
 
 
-@exercise.part(points=1.5, answer=Formula("n d"))
+@exercise.part(points=1.5, answer=Formula("n d", question="sum(4*d^2 + 2*t*d, t, 1, n)"))
 def cached():
     """All madds of n steps with a cache, as a formula in n and d."""
     return "4*n*d**2 + n*(n + 1)*d"
@@ -81,7 +81,7 @@ def one_token_projected():
     return "4*d**2 + n*(n + 1)*d"
 
 
-@exercise.part(points=1.5, answer=Formula("n d"))
+@exercise.part(points=1.5, answer=Formula("n d", question="sum(4*t*d^2 + 2*t^2*d, t, 1, n)"))
 def recomputed():
     """All madds if each step recomputes attention over its whole prefix, in n and d."""
     return "2*n*(n + 1)*d**2 + n*(n + 1)*(2*n + 1)*d/3"

@@ -374,7 +374,10 @@ def only_behind(Q, K, V, w):
     return attention(Q, K, V, local_mask(len(Q), w, causal=True))[0]
 
 
-@exercise.part(points=2, answer=Formula("n w"))
+@exercise.part(
+    points=2,
+    answer=Formula("n w", question="sum(min(i + w, n) - max(i - w, 1) + 1, i, 1, n)"),
+)
 def edges():
     """The allowed pairs of a window for n tokens, w < n."""
     return "n*(2*w + 1) - w*(w + 1)"

@@ -48,7 +48,7 @@ def draw(rng):
     }
 
 
-@exercise.part(points=1, answer=Formula("s c", {"c": "positive"}))
+@exercise.part(points=1, answer=Formula("s c", {"c": "positive"}, question="diff(c*tanh(s/c), s)"))
 def slope():
     """The derivative of c·tanh(s/c) with respect to s."""
     return "1 - tanh(s/c)^2"

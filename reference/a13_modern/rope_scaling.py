@@ -42,7 +42,7 @@ def draw(rng):
 
 @exercise.part(
     points=1,
-    answer=Formula("b s d", assumptions={"b": "positive", "s": "positive", "d": "positive"}),
+    answer=Formula("b s d", {"*": "positive"}, question="b"),
 )
 def new_base():
     """The base for which the slowest pair turns s times more slowly, in b, s, d."""

@@ -41,7 +41,10 @@ def sigmoid(x):
     return (1 + np.tanh(x / 2)) / 2
 
 
-@exercise.part(points=1, answer=Formula("n", {"n": "positive"}))
+@exercise.part(
+    points=1,
+    answer=Formula("n", {"n": "positive"}, question="sum(1/(1 + exp(log(n))), i, 1, n)"),
+)
 def row_sum():
     """The sum of a row of n scores of 0, with the bias −log n."""
     return "n/(n + 1)"

@@ -247,7 +247,10 @@ def not_normalised(p, q):
     return np.maximum(p - q, 0)
 
 
-@exercise.part(points=1, answer=Formula("alpha gamma", {"*": "positive"}))
+@exercise.part(
+    points=1,
+    answer=Formula("alpha gamma", {"*": "positive"}, question="sum(alpha^k, k, 0, gamma)"),
+)
 def tokens():
     """The expected number of tokens of a round with gamma drafts."""
     return "(1 - alpha^(gamma + 1))/(1 - alpha)"

@@ -686,3 +686,66 @@ def test_a_formula_without_any_value_is_refused_and_not_withheld(text):
     found = grade(exercise, grown=text)["grown"]
     assert (found.status.value, found.note) == ("failed", "format_error")
     assert "no value that could be computed" in found.feedback
+
+
+def formula_and_numbers():
+    """A formula, and its value for two numbers."""
+    exercise = Exercise("base", title="Base", source="none")
+
+    @exercise.part(points=1, answer=Formula("b s d", {"*": "positive"}))
+    def base():
+        """The new base."""
+        return "b*s^(d/(d - 2))"
+
+    @base.misconception()
+    def exponent_forgotten():
+        """Where is the exponent?"""
+        return "b*s"
+
+    @base.misconception()
+    def factor_forgotten():
+        """Where is the old base?"""
+        return "2*s"
+
+    @exercise.part(points=1, answer=Numbers())
+    def bases(base):
+        """The base for two factors."""
+        return base(b=100, s=np.array([2.0, 3.0]), d=4)
+
+    return exercise
+
+
+@pytest.mark.parametrize(
+    ("base", "bases", "score"),
+    [
+        ("b", [100, 100], 0),
+        ("s", [2, 3], 0),
+        ("3*s", [6, 9], 0),
+        ("7", [7, 7], 0),
+        ("b*s", [200, 300], 1),
+        ("2*s", [4, 6], 1),  # a mistake that is known
+        ("b*s^2", [400, 900], 1),
+        ("diff(b^2/2, b)*s^(d/(d - 2))", [400, 900], 1),
+    ],
+)
+def test_from_a_name_as_it_is_given_nothing_follows(base, bases, score):
+    assert grade(formula_and_numbers(), base=base, bases=bases)["bases"].score == score
+
+
+def test_an_answer_that_is_refused_and_can_not_be_compared_is_refused_all_the_same():
+    exercise = Exercise("one", title="One", source="none")
+    softmax = {"p1": "exp(z1)/(exp(z1) + exp(z2))", "p2": "exp(z2)/(exp(z1) + exp(z2))"}
+
+    @exercise.part(points=1, answer=Formula("p1 p2", definitions=softmax))
+    def slope():
+        """The slope."""
+        return "p1*p2"
+
+    @slope.misconception()
+    def of_one():
+        """There are two."""
+        return "p1"
+
+    item = grade(exercise, slope="p1*p2 + sum(p1, u, 1, p1) - p1^2")["slope"]
+    assert (item.status.value, item.note) == ("failed", "format_error")
+    assert "This sum is still to be worked out" in item.feedback

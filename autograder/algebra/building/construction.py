@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.building.library import CALLS
+from autograder.algebra.building.library import CALLS, CONSTANTS
 from autograder.algebra.building.scope import Scope
 from autograder.algebra.building.sizes import (
     MAX_BUILT,
@@ -16,7 +16,7 @@ from autograder.algebra.building.sizes import (
     MAX_WRITTEN_DIGITS,
 )
 from autograder.algebra.reading.errors import ParseError
-from autograder.algebra.reading.tree import Node
+from autograder.algebra.reading.tree import Node, is_constant
 
 UNDEFINED = (sympy.zoo, sympy.nan, sympy.oo, -sympy.oo)
 _UNDEFINED_TYPES = frozenset(map(type, UNDEFINED))
@@ -79,6 +79,8 @@ class Construction:
     def _name(self, node: Node, _depth: int) -> Any:
         word = node.token.text
         value = self.with_index(node) if self.bound else None
+        if value is None and is_constant(node, self.text, self.scope.names or {}, CONSTANTS):
+            value = CONSTANTS[word]
         value = self.scope.find(word) if value is None else value
         if value is not None:
             return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -13,12 +13,14 @@ import sympy
 from autograder.algebra.building.builder import Builder
 from autograder.algebra.building.construction import STATEMENTS
 from autograder.algebra.building.derivatives import differentiate
-from autograder.algebra.building.library import CALLS, FUNCTIONS
+from autograder.algebra.building.library import CALLS, CONSTANTS, COUNTS, FUNCTIONS
 from autograder.algebra.building.scope import Scope, plain_name
 from autograder.algebra.building.sizes import MAX_CELLS
 from autograder.algebra.building.undeclared import left_open
 from autograder.algebra.deadlines.guard import within
+from autograder.algebra.reading.amounts import Vocabulary
 from autograder.algebra.reading.errors import ParseError
+from autograder.algebra.reading.finished import refuse_unfinished
 from autograder.algebra.reading.grammar import read_tree
 from autograder.algebra.reading.layout import without_label
 from autograder.algebra.reading.tree import Node
@@ -40,6 +42,7 @@ def parse(
     ranges: Mapping[str, str] | None = None,
     open_functions: bool = False,
     symbols: Iterable[str] = (),
+    operators: Collection[str] | None = None,
 ) -> sympy.Expr:
     r"""Read a formula.
 
@@ -62,6 +65,9 @@ def parse(
         Whether a name that nobody declared makes a function when a bracket follows: ``f(x)``.
     symbols : iterable of str
         Names that then are no functions.
+    operators : collection of str, optional
+        Of a finished answer in `names`: those that may be left to be worked out, see
+        `finished.OPERATORS`.  If omitted, any.
 
     Returns
     -------
@@ -93,6 +99,7 @@ def parse(
         open_functions,
         symbols,
         may_stay_open=True,
+        operators=operators,
     )
     return differentiate(expr, text) if pending else expr
 
@@ -104,8 +111,9 @@ def parse_matrix(
     *,
     implicit: bool = False,
     assumptions: Mapping[str, str] | None = None,
+    operators: Collection[str] | None = None,
 ) -> sympy.Matrix:
-    """Read a matrix from a list of rows, each a list of formulas and numbers.
+    """Read a matrix from a list of rows, each a list of formulas and numbers, as `parse` does.
 
     Raises
     ------
@@ -133,7 +141,9 @@ def parse_matrix(
         try:
             if isinstance(entry, Real) and not isinstance(entry, bool):
                 entry = _number_text(entry)
-            return parse(entry, names, implicit=implicit, assumptions=assumptions)
+            return parse(
+                entry, names, implicit=implicit, assumptions=assumptions, operators=operators
+            )
         except ParseError as error:
             reason = f"row {i + 1}, column {j + 1}: {error.reason}"
             raise ParseError(reason, error.text, error.position) from None
@@ -148,6 +158,16 @@ def read_back(expr: sympy.Expr) -> str:
     '\\frac{p_{1}}{2}'
     """
     return str(sympy.latex(expr))
+
+
+def operators_in(expr: sympy.Expr | sympy.MatrixBase) -> set[str]:
+    """Return what is left to be worked out in a formula, out of `finished.OPERATORS`.
+
+    >>> operators_in(parse("sum(k, k, 1, n)")), operators_in(parse("sum(k, k, 1, 3)"))
+    ({'sum'}, set())
+    """
+    kinds = {"sum": sympy.Sum, "product": sympy.Product}
+    return {operator for operator, kind in kinds.items() if expr.has(kind)}
 
 
 @within(_late)
@@ -175,6 +195,7 @@ def _read(
     symbols: Iterable[str] = (),
     *,
     may_stay_open: bool = False,
+    operators: Collection[str] | None = None,
 ) -> tuple[Any, bool]:
     """Return what `text` says, and whether derivatives in it are to be carried out."""
     scope = Scope(names, assumptions or {}, ranges)
@@ -195,6 +216,10 @@ def _read(
     if tree.kind in STATEMENTS:
         reason = f"expected one expression, not {STATEMENTS[tree.kind]}"
         raise ParseError(reason, str(text), tree.token.position)
+    if operators is not None:
+        own = dict.fromkeys(scope.functions, (1, 10)) | {"delta": (2, 2)}
+        words = Vocabulary(scope.names or {}, CONSTANTS, {**own, **COUNTS})
+        refuse_unfinished(tree, str(text), operators, words, scope.functions)
     make = _built_open if may_stay_open else _built
     return make(tree, str(text), scope, known)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection, Container
 from typing import NoReturn
 
 from autograder.algebra.reading.errors import ParseError
@@ -28,7 +28,7 @@ class Cursor:
         tokens: list[Token],
         implicit: bool,
         functions: Container[str],
-        words: Container[str],
+        words: Collection[str],
         open_functions: bool,
         latex: bool,
     ) -> None:

@@ -17,6 +17,33 @@ class Differentials(Operators):
         inner = None if self.sees("/") else self.postfix()
         return self.by(token, times, inner)
 
+    def applied(self, name: Token) -> Node:
+        """Read the arguments of a call."""
+        raise NotImplementedError
+
+    def quotient(self, above: Token) -> Node | None:
+        """Read ``dF/dx`` or ``d/dx f`` from behind its first word, None where that is no d."""
+        function = above.text.removeprefix("d")
+        if above.text in self.words or (function and not self.is_a_function(function)):
+            return None
+        at = self.closing(self.at) + 1 if function and self.sees("(") else self.at
+        slash, below = (self.tokens[min(place, len(self.tokens) - 1)] for place in (at, at + 1))
+        variable = below.text.removeprefix("d")
+        if slash.text != "/" or below.text in (variable, *self.words) or variable not in self.words:
+            return None
+        inner = None
+        if function:
+            name = above._replace(text=function)
+            inner = self.applied(name) if self.sees("(") else Node("name", name)
+        self.next()
+        self.next()
+        by = Node("name", below._replace(text=variable))
+        return call("diff", above, inner or self.power(), by)
+
+    def is_a_function(self, word: str) -> bool:
+        """Whether a word is called with brackets, and no declared name of a number."""
+        return word in self.functions and word not in self.words
+
     def by(self, token: Token, times: int, inner: Node | None) -> Node:
         """Read the lower half of a derivative, ``/∂x∂y``, and what it is applied to."""
         if not self.sees("/"):

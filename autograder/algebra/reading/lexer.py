@@ -19,7 +19,7 @@ _FONTS = (
     r"\\(?:mathrm|mathbf|mathit|mathcal|mathsf|mathbb|boldsymbol|bm|text|textrm|textbf|operatorname"
     rf"|{'|'.join(signs.ACCENTS)})"
 )
-_WORD = rf"{_FONTS}(?![A-Za-z])\s*(?:\{{\\?[A-Za-z0-9\ ]+\}}|[A-Za-z1]|\\[A-Za-z]+)"
+_WORD = rf"{_FONTS}(?![A-Za-z])\s*(?:\{{\\?[A-Za-z0-9\ ]+[.,;]?\}}|[A-Za-z1]|\\[A-Za-z]+)"
 _FONT = re.compile(
     r"\\(?P<font>[A-Za-z]+)\s*(?:\{(?P<braced>[^}]*)\}|(?P<bare>(?<=\s)[A-Za-z1]|\\[A-Za-z]+))"
 )
@@ -269,7 +269,7 @@ class _Scanner:
         r"""Tokens of ``\\mathrm{diag}``, ``\\hat{x}_j``, ``\\hat\\sigma``."""
         match = _FONT.match(word)
         assert match is not None
-        inner = "".join((match["braced"] or match["bare"]).replace("\\", "").split())
+        inner = "".join((match["braced"] or match["bare"]).replace("\\", "").rstrip(".,;").split())
         struck = match["font"] == "mathbb" or inner == "1"
         if struck and inner not in self.words:
             inner = self.struck(signs.DOUBLE_STRUCK.get(inner, inner))

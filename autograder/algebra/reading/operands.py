@@ -136,6 +136,8 @@ class Operands(Differentials):
         token = self.next()
         known = token.text in self.functions or (token.text in _POWERS and self.sees("("))
         known = known and token.text.replace("_", "") not in self.words
+        if token.text[:1] == "d" and (found := self.quotient(token)):
+            return found
         may_be = token.text in INDICATORS and not known and token.text not in self.words
         if may_be and (found := self.indicated(token)):
             return found

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from autograder.algebra.reading.amounts import Vocabulary
 from autograder.algebra.reading.errors import ParseError
+from autograder.algebra.reading.finished import refuse_unfinished
 from autograder.algebra.reading.grammar import read_tree
 from autograder.algebra.reading.layout import without_label
 from autograder.algebra.reading.lexer import MODULE
 from autograder.algebra.reading.lines import declared_names, take_apart
 from autograder.algebra.reading.sense import Sense
+from autograder.algebra.reading.tree import nodes_of
 
 #: Operators by how strongly they bind, and how they are written.
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
@@ -40,6 +42,7 @@ def look(
     indices: Collection[str] = (),
     blocks: bool = False,
     latex: bool = False,
+    operators: Collection[str] | None = None,
 ) -> str:
     """Return how a text is read, with brackets where it could have been meant otherwise.
 
@@ -64,11 +67,13 @@ def look(
         Whether lists are block matrices.
     latex
         Whether to read LaTeX, even where nothing in the text says so.
+    operators
+        Of a finished answer: those that may be left to be worked out, see `finished`.
 
     Raises
     ------
     ParseError
-        If it can't be read, or holds a name that nobody declared.
+        If it can't be read, is not finished, or holds a name that nobody declared.
 
     Examples
     --------
@@ -88,6 +93,8 @@ def look(
     _check_names(tree, str(text), known, frozenset(constants), called, frozenset(indexed))
     vocabulary = Vocabulary(known, constants, {**own, **calls}, indexed, indices, blocks)
     Sense(str(text), vocabulary).number(tree)
+    if operators is not None:
+        refuse_unfinished(tree, str(text), operators, vocabulary, functions)
     module = re.search(rf"\b{MODULE}", str(text))
     hint = f"  (without {module[0]} it is the same)" if module else ""
     return (_written(tree)[0] or " ".join(str(text).split())) + hint
@@ -143,7 +150,7 @@ def _check_names(
     bases = {"delta", *(_base(name) for name in known.values())}
     bound = {
         name.token.text
-        for node in _nodes(tree)
+        for node in nodes_of(tree)
         if node.kind == "call"
         for argument in node.children[1:]
         for name in (argument, *argument.children[:1])  # k, or (k, 1, n)
@@ -151,12 +158,12 @@ def _check_names(
     }
     bound |= {
         name.token.text
-        for node in _nodes(tree)
+        for node in nodes_of(tree)
         if node.kind == "indexed"  # J[i, j]
         for name in node.children
         if name.kind == "name"
     }
-    for node in _nodes(tree):
+    for node in nodes_of(tree):
         word = node.token.text
         if node.kind != "name" or word in constants | bound or word.replace("_", "") in known:
             continue
@@ -166,6 +173,8 @@ def _check_names(
             continue
         if "_" in word and word.partition("_")[0] in indexed:
             continue
+        if word in calls:
+            raise ParseError(f"{word} needs brackets: {word}(…)", text, node.token.position)
         near = difflib.get_close_matches(word.replace("_", ""), known, n=1, cutoff=0.5)
         near += difflib.get_close_matches(word, calls, n=1, cutoff=0.7)
         hint = f"the names are {', '.join(known.values())}" if known else "no names are expected"
@@ -190,12 +199,6 @@ def say_derivative(word: str, names: Collection[str], functions: Collection[str]
 
 def _base(name: str) -> str:
     return re.split(r"[_0-9]", name, maxsplit=1)[0]
-
-
-def _nodes(tree: Any) -> Iterator[Any]:
-    yield tree
-    for child in tree.children:
-        yield from _nodes(child)
 
 
 def _written(node: Any) -> tuple[str, int]:

@@ -24,7 +24,7 @@ from autograder.algebra.reading.amounts import (
     standing_for,
 )
 from autograder.algebra.reading.errors import ParseError
-from autograder.algebra.reading.tree import Node, indicator, shares_a_name
+from autograder.algebra.reading.tree import Node, indicator, is_constant, shares_a_name
 
 _SUMS = ("sum", "Sum", "product", "prod", "Product")
 _SQUARE_MATRIX = ("det", "trace", "tr")
@@ -78,6 +78,8 @@ class Sense:
             if not self._carries(base, subscript, node):
                 self.fail(f"unknown name {word}", node)
             return Amount(standing_for(word))
+        if is_constant(node, self.text, self.words.known, self.words.constants):
+            return Amount(standing_for(word), constant=True)
         if word in self.bound or word.replace("_", "") in self.words.known:
             return Amount(standing_for(self.words.known.get(word.replace("_", ""), word)))
         base, mark, subscript = word.partition("_")
@@ -297,6 +299,8 @@ class Sense:
                 self.fail("differentiate with respect to a variable: diff(f, x)", by)
             if self.number(variable).constant:
                 self.fail("differentiate with respect to a variable: diff(f, x)", by)
+        if node.children[0].kind == "name" and node.children[0].token.text in self.words.calls:
+            return Amount()  # dT/dx of a function T
         if not self.words.indices and not shares_a_name(node.children[0], node.children[1]):
             return Amount(Fraction(0))  # once it is carried out
         if not self.words.indices and node.children[0].token.text == node.children[1].token.text:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Iterator, Mapping
 from typing import NamedTuple
 
+from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.lexer import Token
 
 
@@ -73,6 +75,35 @@ def _is_letter_or_number(node: Node) -> bool:
     if node.kind == "number":
         return node.token.text.isdigit()
     return node.kind == "name" and len(node.token.text) == 1
+
+
+def is_constant(
+    node: Node, text: str, declared: Mapping[str, str], constants: Container[str]
+) -> bool:
+    r"""Whether a name is π, where p_i is declared, which is written as pi elsewhere.
+
+    ``\\pi`` and π are the number; what could be either is refused.
+
+    Raises
+    ------
+    ParseError
+        With both readings.
+    """
+    word = node.token.text
+    name = declared.get(word.replace("_", ""), word)
+    if name == word or word not in constants:
+        return False
+    if text[node.token.position : node.token.end] == word:
+        reason = f"{word} may be the constant, or {name}: write {name}, or \\{word}"
+        raise ParseError(reason, text, node.token.position)
+    return True
+
+
+def nodes_of(tree: Node) -> Iterator[Node]:
+    """Return a tree's nodes, each before those below it."""
+    yield tree
+    for child in tree.children:
+        yield from nodes_of(child)
 
 
 def letters_of(node: Node) -> set[str]:
