@@ -19,6 +19,7 @@ from autograder.exercise import (
     is_trivial,
     solve,
 )
+from autograder.exercise.patched import patched
 from autograder.grading.budget import TOO_MUCH, Exhausted, judging
 from autograder.grading.diagnosis import Own, another_part, judge, misshapen
 from autograder.grading.others import others_named
@@ -115,7 +116,7 @@ def _item(exercise: Exercise, part: Part, read: Read, true: Known, own: Own) -> 
         answer = part.answer.read(raw, like=true[part.name])
         answer = part.answer.meant(answer, part.order(true))
     except FormatError as error:
-        known = misshapen(part, raw, true, own)
+        known = misshapen(part, raw, true, own) or _in_part(part, raw, true, own)
         return _result(part, known or Judgement(0, "format_error", sentence(str(error))))
     except StudentError as error:
         return _result(part, Judgement(0, _note(error), sentence(str(error))))
@@ -149,6 +150,22 @@ def _item(exercise: Exercise, part: Part, read: Read, true: Known, own: Own) -> 
         if rounding is not None:
             own.rounding[part.name] = rounding
     return _result(part, judgement)
+
+
+def _in_part(part: Part, raw: Any, true: Known, own: Own) -> Judgement | None:
+    """Judge the entries that can be read, where some can't; nothing is carried on from them."""
+    try:
+        found = patched(part.answer, raw, true[part.name])
+        judgement = judge(part, found[0], true, own) if found else None
+    except (FormatError, Undecided):
+        return None
+    if not found or not judgement or not judgement.credit:
+        return None
+    return Judgement(
+        judgement.credit,
+        "format_error",
+        f"{sentence(found[1])} {judgement.feedback}".strip(),
+    )
 
 
 def _take_example(exercise: Exercise, part: Part, answer: Any, true: Known, own: Own) -> None:

@@ -56,9 +56,14 @@ def with_euler(text: str, *, units: bool = False) -> str:
     """
     signs = list(text)
     others = _EULER_ALONE.search(text) is not None
+    read = 0
     for found in _E_BEHIND_NUMBER.finditer(text):
+        if found.start() < read:
+            continue
         if _is_euler(found, text, others, units):
             signs[found.start(2)] = EULER
+        else:
+            read = found.end("exponent")
     return "".join(signs)
 
 

@@ -749,3 +749,52 @@ def test_an_answer_that_is_refused_and_can_not_be_compared_is_refused_all_the_sa
     item = grade(exercise, slope="p1*p2 + sum(p1, u, 1, p1) - p1^2")["slope"]
     assert (item.status.value, item.note) == ("failed", "format_error")
     assert "This sum is still to be worked out" in item.feedback
+
+
+@pytest.mark.parametrize(
+    ("kind", "right", "raw", "credit", "said"),
+    [
+        (Numbers(), [0.5, 0.25, 3, 7.5], [0.5, "abc", 3, 7.5], 0.75, "Entry 2: numbers"),
+        (Numbers(), [0.5, 0.25, 3, 7.5], [0.5, None, 3, 7.5], 0.75, "Entry 2: numbers"),
+        (Numbers(), [0.5, 0.25, 3, 7.5], "0.5, ?, 3, 7.5", 0.75, "Entry 2: numbers"),
+        (Numbers(), [0.5, 0.25, 3, 7.5], "0.5 abc 3 7.5", 0.75, "Entry 2: numbers"),
+        (Numbers(), [[0.5, 2], [3, 7.5]], [[0.5, 2], [3, "x"]], 0.75, "Entry 2, 2: numbers"),
+        (Numbers(figures=2), [0.5, 2.5], ["0.50", 2.5], 0.5, "Entry 2: write the digits as text"),
+        (Numbers(), [0.5, 2.5], np.array([0.5, np.nan]), 0.5, "Entry 2: it contains NaN"),
+        (Count(), [1, 2, 3, 4], [1, "x", 3, 5], 0.5, "Entry 2: numbers"),
+        (Fractions(), [Fraction(1, 2), 3], ["1/2", 0.5], 0.5, "Entry 2: fractions"),
+        (Numbers(), [0.5, 0.25, 3, 7.5], ["x", "y", "z", 7.5], 0, "Numbers are expected"),
+        (Numbers(), [0.5, 0.25, 3, 7.5], ["x", "y", "z", "u"], 0, "Numbers are expected"),
+        (Numbers(whole=True), [0.5, 0.25], [0.5, "x"], 0, "Numbers are expected"),
+        (Numbers(between=(0, 1e9)), [0.5, 0.25], ["x", "y"], 0, "Numbers are expected"),
+        (Numbers(), [0.5, 0.25], [0.5], 0, "2 numbers expected"),
+    ],
+)
+def test_an_entry_that_can_not_be_read_costs_itself_alone(kind, right, raw, credit, said):
+    exercise = Exercise("one", title="One", source="none")
+
+    @exercise.part(points=4, answer=kind)
+    def numbers():
+        """Some numbers."""
+        return right
+
+    item = grade(exercise, numbers=raw)["numbers"]
+    assert (item.score, item.note) == (4 * credit, "format_error")
+    assert item.feedback.startswith(said)
+
+
+def test_nothing_is_carried_on_from_entries_that_can_not_be_read():
+    exercise = Exercise("two", title="Two", source="none")
+
+    @exercise.part(points=1, answer=Numbers())
+    def one():
+        """Two numbers."""
+        return [0.5, 0.25]
+
+    @exercise.part(points=1, answer=Numbers())
+    def twice(one):
+        """The double of them."""
+        return 2 * one
+
+    assert grade(exercise, one=[0.5, "x"], twice=[1, 0.5])["twice"].score == 1
+    assert grade(exercise, one=[0.5, "x"], twice=[1, "x"])["twice"].score == 0.5

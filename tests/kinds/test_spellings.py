@@ -4,7 +4,7 @@ import pytest
 
 from autograder.algebra import ParseError
 from autograder.algebra.deriving.indexed import LineNames, read_indexed
-from autograder.exercise import Formula
+from autograder.exercise import Formula, Matrix
 from autograder.exercise.kind import FormatError
 
 NAMES = Formula(
@@ -60,6 +60,14 @@ LINES = LineNames(indexed=("p", "x", "y", "z", "q"), plain=("w",), sizes=("r",))
         ("p_i(𝟙[i=j] − p_j)", "p_i*(delta_ij - p_j)"),
         (r"p_i(\delta_i^j - p_j)", "p_i*(delta_ij - p_j)"),
         (r"p_i(1 - 1_{i \neq j} - p_j)", "p_i*(delta_ij - p_j)"),
+        ("2e+3e+1", "5*exp(1) + 1"),
+        ("2e+3e+1+4e-x", "9*exp(1) + 1 - x"),
+        ("1e", "exp(1)"),
+        (r"2\pi\sqrt{500}", "20*π*sqrt(5)"),
+        (r"\pi p_i", "p_i*π"),
+        (r"\begin{cases} x, & \text{if } x > 0, \\ 0, & \text{otherwise.} \end{cases}", "relu(x)"),
+        (r"\frac{1}{\sum_{i=1}^3 i} x", "x/6"),
+        (r"x/\sum_{i=1}^3 i + 1", "x/6 + 1"),
     ],
 )
 def test_a_right_formula_is_right_however_it_is_written(text, expected):
@@ -74,6 +82,12 @@ def test_a_right_formula_is_right_however_it_is_written(text, expected):
         (r"\begin{cases} 1 & x > 0 \\ 0 & x < 0 \end{cases}", "otherwise"),
         (r"\begin{cases} 1 & x \end{cases}", "condition"),
         (r"\mathbb{1}[x < 2]", "where two indices are the same"),
+        ("2 pi", r"pi may be the constant, or p_i: write p_i, or \\pi"),
+        ("1.5e−3", "may be 1.5.10.-3, or Euler's e: 1.5.e - 3"),
+        (r"1/\sum_{i=1}^3 i x", "unclear where this ends: put brackets around it"),
+        (r"1/\prod_{i=1}^3 i \cdot x", "unclear where this ends: put brackets around it"),
+        (r"2^\sum_{i=1}^3 i x", "unclear where this ends: put brackets around it"),
+        ("sqrt n", "sqrt needs brackets"),
     ],
 )
 def test_what_says_something_else_is_refused_with_a_sentence(text, says):
@@ -104,6 +118,11 @@ def test_what_says_something_else_is_refused_with_a_sentence(text, says):
         ("25%*z_i", "z_i/4"),
         ("p_i*([i=j] - p_j)", "p_i*(delta(i,j) - p_j)"),
         (r"p_i(1_{i=j} - p_j)", "p_i*(delta(i,j) - p_j)"),
+        ("∂e^(z_i)/∂z_j", "D(exp(z_i), z_j)"),
+        ("∂log(∑_k e^{z_k})/∂z_j", "D(log(sum(exp(z_k), k)), z_j)"),
+        ("d/dw (w x_i)", "D(w*x_i, w)"),
+        ("max_j |z_j| w", "max(abs(z_j), j)*w"),
+        ("min_{j} z_j", "min(z_j, j)"),
     ],
 )
 def test_a_line_with_indices_is_read_however_it_is_written(text, expected):
@@ -122,5 +141,11 @@ def test_a_formula_with_rounded_numbers_is_told_that_it_is_to_be_exact():
         found = formula.judge(formula.read(text), right)
         assert found.credit == 0
         assert "a formula is exact" in found.feedback
+    matrix = Matrix("d")
+    expected = matrix.read([["8/3*d", "1"], ["0", "d"]])
+    found = matrix.judge(matrix.read([["2.667*d", "1"], ["0", "d"]]), expected)
+    assert (found.credit, "a formula is exact" in found.feedback) == (0, True)
+    found = matrix.judge(matrix.read([["2.667*d", "1"], ["0", "2*d"]]), expected)
+    assert "exact" not in found.feedback
     for text in ("2.5*d", "3*d", "8/3"):
         assert "exact" not in formula.judge(formula.read(text), right).feedback

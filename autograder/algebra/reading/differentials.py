@@ -14,7 +14,7 @@ class Differentials(Operators):
         """Read ``∂f/∂x``, ``∂²f/∂x∂y`` and ``∂/∂x f``."""
         token = self.next()
         times = self.order()
-        inner = None if self.sees("/") else self.postfix()
+        inner = None if self.sees("/") else self.power()
         return self.by(token, times, inner)
 
     def applied(self, name: Token) -> Node:
@@ -23,26 +23,31 @@ class Differentials(Operators):
 
     def quotient(self, above: Token) -> Node | None:
         """Read ``dF/dx`` or ``d/dx f`` from behind its first word, None where that is no d."""
-        function = above.text.removeprefix("d")
-        if above.text in self.words or (function and not self.is_a_function(function)):
-            return None
-        at = self.closing(self.at) + 1 if function and self.sees("(") else self.at
+        inner = above.text.removeprefix("d")
+        called = bool(inner) and self.sees("(") and inner in self.functions
+        at = self.closing(self.at) + 1 if called else self.at
         slash, below = (self.tokens[min(place, len(self.tokens) - 1)] for place in (at, at + 1))
-        variable = below.text.removeprefix("d")
-        if slash.text != "/" or below.text in (variable, *self.words) or variable not in self.words:
+        if slash.text != "/" or not self.is_differential(below):
             return None
-        inner = None
-        if function:
-            name = above._replace(text=function)
-            inner = self.applied(name) if self.sees("(") else Node("name", name)
+        if inner and not (inner in self.functions or self.is_differential(above)):
+            return None
+        if self.is_declared(above.text):
+            return None
+        name = above._replace(text=inner)
+        node = self.applied(name) if called else Node("name", name)
         self.next()
         self.next()
-        by = Node("name", below._replace(text=variable))
-        return call("diff", above, inner or self.power(), by)
+        by = Node("name", below._replace(text=below.text.removeprefix("d")))
+        return call("diff", above, node if inner else self.power(), by)
 
-    def is_a_function(self, word: str) -> bool:
-        """Whether a word is called with brackets, and no declared name of a number."""
-        return word in self.functions and word not in self.words
+    def is_differential(self, token: Token) -> bool:
+        """Whether this is dx for a name x, and itself none."""
+        name = token.text.removeprefix("d")
+        return name != token.text and self.is_declared(name) and not self.is_declared(token.text)
+
+    def is_declared(self, word: str) -> bool:
+        """Whether a word is one of the names."""
+        return word.replace("_", "") in self.words
 
     def by(self, token: Token, times: int, inner: Node | None) -> Node:
         """Read the lower half of a derivative, ``/∂x∂y``, and what it is applied to."""

@@ -136,6 +136,7 @@ class Reader(Operands):
 
     def big_operator(self) -> Node:
         """Read a sum, a product or a limit with what is written under it."""
+        tight = self.is_tight(self.at)
         token = self.next()
         name = BIG_OPERATORS[token.text]
         under = self.script("_", token, name)
@@ -147,12 +148,12 @@ class Reader(Operands):
         if plain and self.sees("^"):
             stop = self.script("^", token, name)
             index, first = under.children
-            body, factors = self.summed(index, token)
+            body, factors = self.summed(index, token, tight)
             return self.before(call(name, token, body, index, first, stop), factors)
         if under.kind == "relation" and not (under.marks == ("!=",) and len(under.children) == 2):
             self.fail(f"write the range: {_RANGE[name]}", token)
         index = under.children[0] if under.kind == "relation" else under
-        body, factors = self.summed(index, token)
+        body, factors = self.summed(index, token, tight)
         if under.kind == "relation":
             body = call(name, token, body, *under.children)._replace(marks=under.marks)
             return self.before(body, factors)
@@ -160,15 +161,18 @@ class Reader(Operands):
             body = call(name, token, body, index)
         return self.before(body, factors)
 
-    def summed(self, index: Node, token: Token) -> tuple[Node, Node | None]:
+    def summed(self, index: Node, token: Token, tight: bool) -> tuple[Node, Node | None]:
         """Read what is summed, and the factors behind it that are sums of their own.
 
         Σ_i x_i Σ_j y_j is a product of two sums: nothing from the second sign on has an i.  In
-        Π_i x_i Σ_j y_j it matters whether the sum is in every factor.
+        Π_i x_i Σ_j y_j it matters whether the sum is in every factor, and where it stands `tight`,
+        in 1/Σ_i x_i y, whether y stands below.
         """
         body = self.product()
         if body.kind != "chain" or set(body.marks) - {"*", "/"}:
             return body, None
+        if tight and not shares_a_name(body.children[-1], index):
+            self.fail("it is unclear where this ends: put brackets around it", token)
         factors, marks = body.children, body.marks
         first = next((at for at, factor in enumerate(factors) if at and _is_big(factor)), None)
         if first is None or any(shares_a_name(factor, index) for factor in factors[first:]):
@@ -179,6 +183,10 @@ class Reader(Operands):
         one = Node("number", Token("number", "1", index.token.position))
         behind = body._replace(children=(one, *factors[first:]), marks=marks[first - 1 :])
         return inner if first > 1 else factors[0], behind
+
+    def is_tight(self, at: int) -> bool:
+        """Whether what stands here is divided by, or an exponent."""
+        return at > 0 and self.tokens[at - 1].text in ("/", "^")
 
     def before(self, whole: Node, factors: Node | None) -> Node:
         """Return a sum times the factors behind it."""
@@ -193,12 +201,15 @@ class Reader(Operands):
         a product.
         """
         name = "Largest" if token.text == "max" else "Smallest"
+        tight = self.is_tight(self.at - 1)
         under = self.script("_", token, "Sum")
         body = self.product()
         factors, marks = (body.children, body.marks) if body.kind == "chain" else ((body,), ())
         own = 1 + max((i for i, f in enumerate(factors) if shares_a_name(f, under)), default=-1)
         if own in (0, len(factors)):
             return call(name, token, body, under)
+        if tight:
+            self.fail("it is unclear where this ends: put brackets around it", token)
         inner = body._replace(children=factors[:own], marks=marks[: own - 1])
         extreme = call(name, token, inner if own > 1 else factors[0], under)
         return Node("chain", token, (extreme, *factors[own:]), marks[own - 1 :])

@@ -60,6 +60,7 @@ _PATTERNS = {
     for sigma in (False, True)
 }
 
+_WITH_BASE = ("log", "max", "min")  # or with an index below
 _FACTOR = re.compile(r"[A-Za-z](?:_?[0-9]+|[₀-₉]+|_[a-z](?![a-z0-9]))?")
 _GREEK_LETTERS = re.compile(f"[{''.join(signs.GREEK)}]|[^{''.join(signs.GREEK)}]+")
 _EXPONENT = re.compile(r"[eE][+-]?[0-9]")
@@ -205,9 +206,11 @@ class _Scanner:
     def name(self, word: str, at: int) -> list[Token]:
         """Tokens of a name in text."""
         head, _, base = word.partition("_")
-        if head == "log" and base.isalnum() and word.replace("_", "") not in self.words:
+        base = base[1:-1] if base.startswith("{") else base
+        if head in _WITH_BASE and base.isalnum() and word.replace("_", "") not in self.words:
             middle = at + len(head)
-            rest = Token("number" if base.isdigit() else "name", base, middle + 1, at + len(word))
+            kind: Kind = "number" if base.isdigit() else "name"
+            rest = Token(kind, base, middle + 1, at + len(word))
             return [Token("name", head, at, middle), Token("operator", "_", middle), rest]
         tokens: list[Token] = []
         for piece in self.factors(word) if self.split else [word]:
