@@ -88,6 +88,7 @@ def test_a_right_formula_is_right_however_it_is_written(text, expected):
         (r"1/\prod_{i=1}^3 i \cdot x", "unclear where this ends: put brackets around it"),
         (r"2^\sum_{i=1}^3 i x", "unclear where this ends: put brackets around it"),
         ("sqrt n", "sqrt needs brackets"),
+        (r"\max_k x", "the largest over an index is not read here"),
     ],
 )
 def test_what_says_something_else_is_refused_with_a_sentence(text, says):
@@ -122,7 +123,7 @@ def test_what_says_something_else_is_refused_with_a_sentence(text, says):
         ("∂log(∑_k e^{z_k})/∂z_j", "D(log(sum(exp(z_k), k)), z_j)"),
         ("d/dw (w x_i)", "D(w*x_i, w)"),
         ("max_j |z_j| w", "max(abs(z_j), j)*w"),
-        ("min_{j} z_j", "min(z_j, j)"),
+        ("min_{j} z_j", "-max(-z_j, j)"),
     ],
 )
 def test_a_line_with_indices_is_read_however_it_is_written(text, expected):

@@ -44,6 +44,8 @@ class Applied(Running):
             return self._cases(node, depth)
         if word == "diff" or word == "Derivative":
             return self._derivative(node, depth)
+        if word == "Largest":
+            raise self.fail("the largest over an index is not read here: write max(a, b)", node)
         if word in LIMITS and word not in self.functions:
             return self._limit(node, depth)
         return self._apply(word, [self.build(argument, depth) for argument in args], node)

@@ -195,24 +195,31 @@ class Reader(Operands):
         return factors._replace(children=(whole, *factors.children[1:]))
 
     def extremum(self, token: Token) -> Node:
-        """Read the largest or smallest of what an index runs through.
+        """Read the largest or smallest of what an index runs through; min f is −max −f.
 
         Factors behind that, in which the index doesn't stand, are no part of it: max_j |v_j| M is
         a product.
         """
-        name = "Largest" if token.text == "max" else "Smallest"
         tight = self.is_tight(self.at - 1)
         under = self.script("_", token, "Sum")
         body = self.product()
         factors, marks = (body.children, body.marks) if body.kind == "chain" else ((body,), ())
         own = 1 + max((i for i, f in enumerate(factors) if shares_a_name(f, under)), default=-1)
         if own in (0, len(factors)):
-            return call(name, token, body, under)
+            return self.largest(token, body, under)
         if tight:
             self.fail("it is unclear where this ends: put brackets around it", token)
         inner = body._replace(children=factors[:own], marks=marks[: own - 1])
-        extreme = call(name, token, inner if own > 1 else factors[0], under)
+        extreme = self.largest(token, inner if own > 1 else factors[0], under)
         return Node("chain", token, (extreme, *factors[own:]), marks[own - 1 :])
+
+    def largest(self, token: Token, body: Node, index: Node) -> Node:
+        """Return what is read for max or min over an index."""
+        if token.text == "max":
+            return call("Largest", token, body, index)
+        return Node(
+            "negative", token, (call("Largest", token, Node("negative", token, (body,)), index),)
+        )
 
     def script(self, sign: str, token: Token, name: str) -> Node:
         """Read what stands under or over a sign: ``_{k=1}``, ``_(i≠j)``, ``_k``, ``_{i,j}``."""

@@ -24,7 +24,7 @@ from autograder.algebra.reading.tree import nodes_of
 
 #: Operators by how strongly they bind, and how they are written.
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
-_CALLED = {"Sum": "sum", "Largest": "max", "Smallest": "min"}
+_CALLED = {"Sum": "sum", "Largest": "max"}
 _OPERATORS = {"D": (2, 4), "diff": (2, 4), "delta": (2, 2), "E": (1, 1), "Var": (1, 1)}
 _OF_LINES = ("pi", "e")  # constants in lines with indices
 _SIGNS = {"*": "·", "/": "/", "+": " + ", "-": " − "}

@@ -212,6 +212,8 @@ class Sense:
             return self._running(node)
         if word == "Matrix" and len(args) == 1 and args[0].kind == "list":
             return self._matrix(args[0])
+        if word == "Largest":
+            self.fail("the largest over an index is not read here: write max(a, b)", node)
         if word == "cases":
             return self._cases(node)
         if word in ("diff", "Derivative", "D") and word in self.words.calls:

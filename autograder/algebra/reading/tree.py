@@ -31,7 +31,7 @@ class Node(NamedTuple):
     marks: tuple[str, ...] = ()
 
 
-_BINDING = ("Sum", "sum", "Product", "product", "Largest", "Smallest")
+_BINDING = ("Sum", "sum", "Product", "product", "Largest")
 
 
 def call(name: str, token: Token, *arguments: Node) -> Node:
