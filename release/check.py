@@ -267,7 +267,10 @@ def kind_of(value: Any) -> str:
 #: Euler's number where its letter could also begin an exponent of ten.
 EULER = "ℯ"
 
-_E_BEHIND_NUMBER = re.compile(r"(?<![\w.])(\d[\d_]*(?:\.\d*)?|\.\d+)([eE])([+-]|−)?(\d+)")
+# What follows is looked at alone: the 3 of 2e+3e+1 has an e of its own.
+_E_BEHIND_NUMBER = re.compile(
+    r"(?<![\w.])(\d[\d_]*(?:\.\d*)?|\.\d+)([eE])(?=(?P<exponent>([+-]|−)?(\d+)))"
+)
 # An e that begins no exponent of ten, alone or as a factor: e^2, 3e, 2 e - 1.
 _EULER_ALONE = re.compile(r"(?<![A-Za-z_\\])e(?![A-Za-z_])(?![+\-−]?\d)|(?<![\w.])e(?![A-Za-z_])")
 _AROUND_ENTRIES = (*",;[\n=≈&$", r"\(", r"\\")
@@ -310,31 +313,38 @@ def with_euler(text: str, *, units: bool = False) -> str:
     """
     signs = list(text)
     others = _EULER_ALONE.search(text) is not None
+    read = 0
     for found in _E_BEHIND_NUMBER.finditer(text):
+        if found.start() < read:
+            continue
         if _is_euler(found, text, others, units):
             signs[found.start(2)] = EULER
+        else:
+            read = found.end("exponent")
     return "".join(signs)
 
 
 def _is_euler(found: re.Match[str], text: str, others: bool, units: bool) -> bool:
     """Decide about one e; ``others`` says whether Euler's stands elsewhere in the text."""
-    number, letter, sign, digits = found.groups()
-    behind = text[found.end() : found.end() + 1]
+    number, letter, exponent, sign, digits = found.groups()
+    end = found.end("exponent")
+    behind = text[end : end + 1]
     if sign is None or letter == "E" or (digits[0] == "0" and len(digits) > 1):
         return False
     if behind == "." or (behind == "e" and "." not in number):  # 3e-1.5, 3e+2e^x
         return True
-    if number == "1" or ("." in number and not others):
+    typed = sign != "−"  # no program prints that
+    if typed and (number == "1" or ("." in number and not others)):
         return False
     if "." not in number:
         if sign == "+" and len(digits) == 1:
             return True
-        if not others and _stands_alone(found, text, units):
+        if typed and not others and _stands_alone(found, text, units):
             return False
-    sign = "-" if sign == "−" else sign
-    exponent = f"{number}*10^{sign.replace('+', '')}{digits}"
-    both = f"{exponent}, or Euler's e: {number}*e {sign} {digits}"
-    raise TwoReadings(f"{found[0]} may be {both}; write one of them", found.start())
+    sign = sign if typed else "-"
+    power = f"{number}*10^{sign.replace('+', '')}{digits}"
+    both = f"{power}, or Euler's e: {number}*e {sign} {digits}"
+    raise TwoReadings(f"{found[0]}{exponent} may be {both}; write one of them", found.start())
 
 
 def _stands_alone(found: re.Match[str], text: str, units: bool) -> bool:
@@ -345,7 +355,8 @@ def _stands_alone(found: re.Match[str], text: str, units: bool) -> bool:
     left = unsigned.rstrip(" \t")
     # 2 -3e-4 are two numbers, and 2 - 3e-4 is a difference.
     begins = left[-1:].isdigit() and (unsigned == signed or (signed == before and left != unsigned))
-    ends = _ENTRY_ENDS.match(text, found.end()) or (units and _IN_UNIT.match(text, found.end()))
+    end = found.end("exponent")
+    ends = _ENTRY_ENDS.match(text, end) or (units and _IN_UNIT.match(text, end))
     return bool(ends) and (not left or begins or left.endswith(_AROUND_ENTRIES))
 
 
@@ -1204,9 +1215,14 @@ def text_of(raw: Any) -> str:
     return str(raw)
 
 
+#: What a hint about a formula may say beside the names and functions.
+_OF_FORMULAS = ("implicit", "operators")
+
+
 def read_formula(raw: Any, hint: dict[str, Any]) -> str:
     """Return how the grader will read a formula."""
-    return _ask_the_grammar(raw, hint, "look", implicit=hint.get("implicit", False))
+    how = {name: hint[name] for name in _OF_FORMULAS if name in hint}
+    return _ask_the_grammar(raw, hint, "look", **how)
 
 
 #: What a hint about lines may say beside the names and functions.

@@ -8,10 +8,10 @@ notebook reads a formula just as the grader does.
 from __future__ import annotations
 
 from collections.abc import Collection, Container
-from collections.abc import Collection, Iterator, Mapping
 from collections.abc import Collection, Mapping
 from collections.abc import Container
 from collections.abc import Container, Iterable
+from collections.abc import Container, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 from typing import Any, NamedTuple
@@ -340,7 +340,10 @@ signs = sys.modules[__name__]
 #: Euler's number where its letter could also begin an exponent of ten.
 EULER = "ℯ"
 
-_E_BEHIND_NUMBER = re.compile(r"(?<![\w.])(\d[\d_]*(?:\.\d*)?|\.\d+)([eE])([+-]|−)?(\d+)")
+# What follows is looked at alone: the 3 of 2e+3e+1 has an e of its own.
+_E_BEHIND_NUMBER = re.compile(
+    r"(?<![\w.])(\d[\d_]*(?:\.\d*)?|\.\d+)([eE])(?=(?P<exponent>([+-]|−)?(\d+)))"
+)
 # An e that begins no exponent of ten, alone or as a factor: e^2, 3e, 2 e - 1.
 _EULER_ALONE = re.compile(r"(?<![A-Za-z_\\])e(?![A-Za-z_])(?![+\-−]?\d)|(?<![\w.])e(?![A-Za-z_])")
 _AROUND_ENTRIES = (*",;[\n=≈&$", r"\(", r"\\")
@@ -383,31 +386,38 @@ def with_euler(text: str, *, units: bool = False) -> str:
     """
     signs = list(text)
     others = _EULER_ALONE.search(text) is not None
+    read = 0
     for found in _E_BEHIND_NUMBER.finditer(text):
+        if found.start() < read:
+            continue
         if _is_euler(found, text, others, units):
             signs[found.start(2)] = EULER
+        else:
+            read = found.end("exponent")
     return "".join(signs)
 
 
 def _is_euler(found: re.Match[str], text: str, others: bool, units: bool) -> bool:
     """Decide about one e; ``others`` says whether Euler's stands elsewhere in the text."""
-    number, letter, sign, digits = found.groups()
-    behind = text[found.end() : found.end() + 1]
+    number, letter, exponent, sign, digits = found.groups()
+    end = found.end("exponent")
+    behind = text[end : end + 1]
     if sign is None or letter == "E" or (digits[0] == "0" and len(digits) > 1):
         return False
     if behind == "." or (behind == "e" and "." not in number):  # 3e-1.5, 3e+2e^x
         return True
-    if number == "1" or ("." in number and not others):
+    typed = sign != "−"  # no program prints that
+    if typed and (number == "1" or ("." in number and not others)):
         return False
     if "." not in number:
         if sign == "+" and len(digits) == 1:
             return True
-        if not others and _stands_alone(found, text, units):
+        if typed and not others and _stands_alone(found, text, units):
             return False
-    sign = "-" if sign == "−" else sign
-    exponent = f"{number}*10^{sign.replace('+', '')}{digits}"
-    both = f"{exponent}, or Euler's e: {number}*e {sign} {digits}"
-    raise TwoReadings(f"{found[0]} may be {both}; write one of them", found.start())
+    sign = sign if typed else "-"
+    power = f"{number}*10^{sign.replace('+', '')}{digits}"
+    both = f"{power}, or Euler's e: {number}*e {sign} {digits}"
+    raise TwoReadings(f"{found[0]}{exponent} may be {both}; write one of them", found.start())
 
 
 def _stands_alone(found: re.Match[str], text: str, units: bool) -> bool:
@@ -418,7 +428,8 @@ def _stands_alone(found: re.Match[str], text: str, units: bool) -> bool:
     left = unsigned.rstrip(" \t")
     # 2 -3e-4 are two numbers, and 2 - 3e-4 is a difference.
     begins = left[-1:].isdigit() and (unsigned == signed or (signed == before and left != unsigned))
-    ends = _ENTRY_ENDS.match(text, found.end()) or (units and _IN_UNIT.match(text, found.end()))
+    end = found.end("exponent")
+    ends = _ENTRY_ENDS.match(text, end) or (units and _IN_UNIT.match(text, end))
     return bool(ends) and (not left or begins or left.endswith(_AROUND_ENTRIES))
 
 
@@ -430,7 +441,7 @@ _FONTS = (
     r"\\(?:mathrm|mathbf|mathit|mathcal|mathsf|mathbb|boldsymbol|bm|text|textrm|textbf|operatorname"
     rf"|{'|'.join(signs.ACCENTS)})"
 )
-_WORD = rf"{_FONTS}(?![A-Za-z])\s*(?:\{{\\?[A-Za-z0-9\ ]+\}}|[A-Za-z1]|\\[A-Za-z]+)"
+_WORD = rf"{_FONTS}(?![A-Za-z])\s*(?:\{{\\?[A-Za-z0-9\ ]+[.,;]?\}}|[A-Za-z1]|\\[A-Za-z]+)"
 _FONT = re.compile(
     r"\\(?P<font>[A-Za-z]+)\s*(?:\{(?P<braced>[^}]*)\}|(?P<bare>(?<=\s)[A-Za-z1]|\\[A-Za-z]+))"
 )
@@ -471,6 +482,7 @@ _PATTERNS = {
     for sigma in (False, True)
 }
 
+_WITH_BASE = ("log", "max", "min")  # or with an index below
 _FACTOR = re.compile(r"[A-Za-z](?:_?[0-9]+|[₀-₉]+|_[a-z](?![a-z0-9]))?")
 _GREEK_LETTERS = re.compile(f"[{''.join(signs.GREEK)}]|[^{''.join(signs.GREEK)}]+")
 _EXPONENT = re.compile(r"[eE][+-]?[0-9]")
@@ -616,9 +628,11 @@ class _Scanner:
     def name(self, word: str, at: int) -> list[Token]:
         """Tokens of a name in text."""
         head, _, base = word.partition("_")
-        if head == "log" and base.isalnum() and word.replace("_", "") not in self.words:
+        base = base[1:-1] if base.startswith("{") else base
+        if head in _WITH_BASE and base.isalnum() and word.replace("_", "") not in self.words:
             middle = at + len(head)
-            rest = Token("number" if base.isdigit() else "name", base, middle + 1, at + len(word))
+            kind: Kind = "number" if base.isdigit() else "name"
+            rest = Token(kind, base, middle + 1, at + len(word))
             return [Token("name", head, at, middle), Token("operator", "_", middle), rest]
         tokens: list[Token] = []
         for piece in self.factors(word) if self.split else [word]:
@@ -680,7 +694,7 @@ class _Scanner:
         r"""Tokens of ``\\mathrm{diag}``, ``\\hat{x}_j``, ``\\hat\\sigma``."""
         match = _FONT.match(word)
         assert match is not None
-        inner = "".join((match["braced"] or match["bare"]).replace("\\", "").split())
+        inner = "".join((match["braced"] or match["bare"]).replace("\\", "").rstrip(".,;").split())
         struck = match["font"] == "mathbb" or inner == "1"
         if struck and inner not in self.words:
             inner = self.struck(signs.DOUBLE_STRUCK.get(inner, inner))
@@ -756,7 +770,7 @@ class Node(NamedTuple):
     marks: tuple[str, ...] = ()
 
 
-_BINDING = ("Sum", "sum", "Product", "product", "Largest", "Smallest")
+_BINDING = ("Sum", "sum", "Product", "product", "Largest")
 
 
 def call(name: str, token: Token, *arguments: Node) -> Node:
@@ -802,6 +816,35 @@ def _is_letter_or_number(node: Node) -> bool:
     return node.kind == "name" and len(node.token.text) == 1
 
 
+def is_constant(
+    node: Node, text: str, declared: Mapping[str, str], constants: Container[str]
+) -> bool:
+    r"""Whether a name is π, where p_i is declared, which is written as pi elsewhere.
+
+    ``\\pi`` and π are the number; what could be either is refused.
+
+    Raises
+    ------
+    ParseError
+        With both readings.
+    """
+    word = node.token.text
+    name = declared.get(word.replace("_", ""), word)
+    if name == word or word not in constants:
+        return False
+    if text[node.token.position : node.token.end] == word:
+        reason = f"{word} may be the constant, or {name}: write {name}, or \\{word}"
+        raise ParseError(reason, text, node.token.position)
+    return True
+
+
+def nodes_of(tree: Node) -> Iterator[Node]:
+    """Return a tree's nodes, each before those below it."""
+    yield tree
+    for child in tree.children:
+        yield from nodes_of(child)
+
+
 def letters_of(node: Node) -> set[str]:
     """Return the letters of names and of their indices: z, c and k of ``z_{ck}``."""
     named = node.kind in ("name", "indexed")
@@ -839,6 +882,452 @@ def _names(node: Node) -> set[str]:
     return {*own}.union(*map(_names, node.children))
 
 
+_SUMS = ("sum", "Sum", "product", "prod", "Product")
+_SQUARE_MATRIX = ("det", "trace", "tr")
+_OF_ONE_MATRIX = (*_SQUARE_MATRIX, "norm", "abs", "Abs", "transpose", "diag")
+_EXPONENTIALS = ("exp", "sinh", "cosh", "tanh", "sech", "csch", "coth", "erf", "sigmoid")
+_INFINITE = ("oo", "infinity", "infty", "inf")
+_NO_NUMBERS = (*_INFINITE, "True", "False", "EmptySet")
+MOST_TERMS = 400
+MOST_EXACT_POWER = 64
+LARGEST_ARGUMENT = 1000
+MOST_POWER_OF_INDEXED = 12
+_MOST_BITS = 4000
+
+
+class Sense:
+    """Goes through a tree as the builders do, and refuses what they would."""
+
+    def __init__(self, text: str, words: Vocabulary) -> None:
+        self.text, self.words = text, words
+        self.bound: dict[str, range | None] = {}
+
+    def fail(self, reason: str, node: Node) -> NoReturn:
+        """Raise the error that points at `node`."""
+        raise ParseError(reason, self.text, node.token.position)
+
+    def number(self, node: Node) -> Amount:
+        """Return what a node comes to, which must be a number."""
+        method = getattr(self, f"_{node.kind}", None)
+        if method is None:
+            kind = {"relation": "an equation", "list": "a list", "tuple": "a list"}
+            self.fail(f"expected one expression, not {kind.get(node.kind, 'this')}", node)
+        found: Amount = method(node)
+        size = max(map(abs, (found.number or Fraction(0)).as_integer_ratio()))
+        return found._replace(number=None, exact=False) if size >> _MOST_BITS else found
+
+    def _group(self, node: Node) -> Amount:
+        return self.number(node.children[0])
+
+    def _number(self, node: Node) -> Amount:
+        mantissa, _, exponent = node.token.text.lower().partition("e")
+        if len(mantissa) > 60 or len(exponent) > 5 or abs(int(exponent or 0)) > LARGEST_FACTORIAL:
+            self.fail("this number is out of range", node)
+        above, _, below = mantissa.partition("/")
+        return Amount(Fraction(f"{above}e{exponent or 0}") / int(below or 1), True, True)
+
+    def _name(self, node: Node) -> Amount:
+        word = node.token.text
+        base, _, subscript = word.partition("_")
+        runs = {subscript, *subscript} & self.bound.keys()
+        if word not in self.bound and runs and not self.words.indices:
+            if not self._carries(base, subscript, node):
+                self.fail(f"unknown name {word}", node)
+            return Amount(standing_for(word))
+        if is_constant(node, self.text, self.words.known, self.words.constants):
+            return Amount(standing_for(word), constant=True)
+        if word in self.bound or word.replace("_", "") in self.words.known:
+            return Amount(standing_for(self.words.known.get(word.replace("_", ""), word)))
+        base, mark, subscript = word.partition("_")
+        if mark and self._carries(base, subscript, node):
+            return Amount(standing_for(word))
+        if word in _NO_NUMBERS and word in self.words.constants:
+            self.fail("this is not defined", node)
+        if word not in self.words.constants:
+            if word in self.words.calls:
+                self.fail(f"{word} needs brackets: {word}(…)", node)
+            self.fail(f"unknown name {word}", node)
+        return Amount(standing_for(word), constant=True)
+
+    def _carries(self, base: str, subscript: str, node: Node) -> bool:
+        """Whether ``p_k`` is a name because p carries indices, or k runs."""
+        letters = [subscript] if subscript in self.bound else [*subscript]
+        if self.words.indices:
+            if base not in self.words.indexed:
+                return False
+            for letter in re.findall(r"[A-Za-z]|\d+", subscript):
+                if not letter.isdigit() and letter not in {*self.words.indices, *self.bound}:
+                    self.fail(f"{letter} is no index", node)
+            return True
+        if base == "delta" and len(letters) == 2:
+            plain = {f"delta{letters[0]}{letters[1]}", f"delta{letters[1]}{letters[0]}"}
+            return bool(plain & self.words.known.keys() or self.bound.keys() & set(letters))
+        if not self.bound.keys() & set(letters):
+            return False
+        runs = [self.bound.get(letter, (letter,)) for letter in letters]
+        if any(run is None for run in runs):
+            return self._is_family(base)
+        written = itertools.islice(itertools.product(*(run or () for run in runs)), MOST_TERMS)
+        return all(f"{base}{''.join(map(str, at))}" in self.words.known for at in written)
+
+    def _is_family(self, base: str) -> bool:
+        digits = tuple(f"{base}{digit}" for digit in range(10))
+        names = self.words.known.values()
+        return any(name == base or name.startswith((f"{base}_", *digits)) for name in names)
+
+    def _indexed(self, node: Node) -> Amount:
+        base, own = node.token.text, []
+        for child in node.children:
+            free = child.kind == "name" and child.token.text not in self.bound
+            own.append(child.token.text if free and not self.words.indices else "")
+            if not own[-1]:
+                index = self.number(child)
+                own[-1] = str(index.number) if index.exact and index.constant else ""
+        if self.words.indices:
+            if base not in self.words.indexed and base not in self.words.calls:
+                self.fail(f"unknown name {base}", node)
+        elif not (base == "delta" and len(own) == 2):
+            whole = all(own) and f"{base}{''.join(own)}" in self.words.known
+            if not whole and (all(own) or not self._is_family(base)):
+                self.fail(f"unknown name {base}", node)
+        return Amount()
+
+    def _negative(self, node: Node) -> Amount:
+        found = self.number(node.children[0])
+        return found._replace(number=None if found.number is None else -found.number)
+
+    def _chain(self, node: Node) -> Amount:
+        total = self.number(node.children[0])
+        for mark, child in zip(node.marks, node.children[1:], strict=True):
+            right = self.number(child)
+            if mark == "/" and right.number == 0:
+                self.fail("division by zero", child)
+            if mark == "∘" and self.words.indices:
+                self.fail("∘ is not read here", child)
+            total = combined(mark, total, right)
+        return total
+
+    def _power(self, node: Node) -> Amount:
+        base, exponent = map(self.number, node.children)
+        both = base.constant and exponent.constant
+        if base.number == 0 and exponent.exact and exponent.constant and not positive(exponent):
+            self.fail("this power is not defined", node.children[1])
+        above = node.children[1].token.text in self.words.indices or exponent.exact
+        if base.number == 0 and self.words.indices and not (above and positive(exponent)):
+            self.fail("this is not defined", node.children[1])
+        most = MOST_POWER_OF_INDEXED if self.words.indices else 10 * LARGEST_ARGUMENT
+        if exponent.constant and self.words.indices and not exponent.exact:
+            self.fail(f"a power may be at most {most}", node.children[1])
+        if exponent.exact and exponent.number is not None and exponent.constant:
+            if abs(exponent.number) > (LARGEST_ARGUMENT if both else most):
+                self.fail("this power is too large", node.children[1])
+        elif both and base.number == 0:
+            self.fail("this power is not defined", node.children[1])
+        power = exponent.number if exponent.exact else None
+        small = power is not None and abs(power) <= MOST_EXACT_POWER and power.denominator == 1
+        if small and power is not None and base.number is not None:
+            return Amount(base.number ** int(power), base.exact, both)
+        return Amount(opaque("^", base, exponent), constant=both)
+
+    def _factorial(self, node: Node) -> Amount:
+        return self._function("factorial", [self.number(node.children[0])], node)
+
+    def _percent(self, node: Node) -> Amount:
+        found = self.number(node.children[0])
+        return found._replace(number=None if found.number is None else found.number / 100)
+
+    def _degrees(self, node: Node) -> Amount:
+        found = self.number(node.children[0])
+        return found._replace(exact=found.number == 0)
+
+    def _transpose(self, node: Node) -> Amount:
+        return self.number(node.children[0])
+
+    def _list(self, node: Node) -> Amount:
+        if not self.words.blocks or not node.children:
+            self.fail("expected one expression, not a list", node)
+        for row in node.children:
+            for entry in row.children if row.kind == "list" else (row,):
+                self.number(entry)
+        return Amount(matrix=True)
+
+    def _matrix(self, node: Node) -> Amount:
+        for row in node.children:
+            for entry in row.children if row.kind in ("list", "tuple") else (row,):
+                self.number(entry)
+        return Amount(matrix=True)
+
+    def _call(self, node: Node) -> Amount:
+        word, args = node.token.text, node.children
+        if self.words.indices and word in self.words.indexed:
+            for child in args:
+                self.number(child)
+            return Amount()
+        binds = word == "Largest" or (word in EXTREMA and self._binds(node))
+        if word in _SUMS or (self.words.indices and binds):
+            return self._running(node)
+        if word == "Matrix" and len(args) == 1 and args[0].kind == "list":
+            return self._matrix(args[0])
+        if word == "Largest":
+            self.fail("the largest over an index is not read here: write max(a, b)", node)
+        if word == "cases":
+            return self._cases(node)
+        if word in ("diff", "Derivative", "D") and word in self.words.calls:
+            return self._derivative(node)
+        if word in ("limit", "Limit"):
+            return self._limit(node)
+        return self._function(word, [self.number(argument) for argument in args], node)
+
+    def _binds(self, node: Node) -> bool:
+        index = node.children[1] if len(node.children) in (2, 4) else node
+        index = index.children[0] if index.kind == "tuple" and index.children else index
+        return index.kind == "name" and index.token.text in self.words.indices
+
+    def _running(self, node: Node) -> Amount:
+        parts = node.children
+        if len(parts) == 2 and parts[1].kind == "tuple":
+            parts = (parts[0], *parts[1].children)
+        sized = len(parts) == 4 or (self.words.indices and len(parts) == 2) or node.marks
+        if node.token.text in _SUMS[2:] and self.words.indices:
+            self.fail(f"unknown function {node.token.text}", node)
+        if not sized or len(parts) not in (2, 3, 4) or (node.marks and not self.words.indices):
+            self.fail(f"write the range: {node.token.text}(term, k, 1, n)", node)
+        if parts[1].kind != "name":
+            self.fail("expected the name of the running index", parts[1])
+        letter = parts[1].token.text
+        ends = [self.number(part) for part in parts[2:4]]
+        run: range | None = None
+        if not self.words.indices and all(end.constant for end in ends):
+            if not all(
+                (end.exact and end.number and end.number.denominator == 1) or end.number == 0
+                for end in ends
+            ):
+                self.fail("a range goes from a whole number to one", parts[1])
+            low, high = (int(end.number or 0) for end in ends)
+            if high - low >= MOST_TERMS or max(abs(low), abs(high)) > 10**6:
+                self.fail(f"at most {MOST_TERMS} terms are read", parts[1])
+            run = range(low, high + 1)
+        hidden = dict(self.bound)
+        self.bound[letter] = run
+        if run is None or len(run):
+            self.number(parts[0])
+        self.bound = hidden
+        return Amount()
+
+    def _cases(self, node: Node) -> Amount:
+        parts = [*node.children]
+        if self.words.indices:
+            self.fail("cases are not read here", node)
+        found = [self.number(parts.pop())] if len(parts) % 2 else []
+        for value, condition in zip(parts[::2], parts[1::2], strict=True):
+            found.append(self.number(value))
+            while condition.kind == "group":
+                condition = condition.children[0]
+            if condition.kind != "relation" or "≈" in condition.marks:
+                self.fail("expected a condition, such as x > 0", condition)
+            for side in self._sides(condition):
+                self.number(side)
+        if len({one.number for one in found}) == 1:
+            return found[0]
+        return Amount()
+
+    def _sides(self, condition: Node) -> tuple[Node, ...]:
+        """Return what is compared, or the delta where two indices are."""
+        delta = indicator(condition.token, condition)
+        names = all(side.kind == "name" for side in condition.children)
+        if delta is None or not names or not any(n.startswith("delta") for n in self.words.known):
+            return condition.children
+        plain = {side.token.text.replace("_", "") for side in condition.children}
+        return condition.children if plain <= self.words.known.keys() else (delta,)
+
+    def _derivative(self, node: Node) -> Amount:
+        if len(node.children) < 2:
+            self.fail("differentiate with respect to a variable: diff(f, x)", node)
+        self.number(node.children[0])
+        for by in node.children[1:]:
+            times = by.kind == "number" and by is not node.children[1] and by.token.text in "123"
+            variable = by.children[0] if by.kind == "tuple" and by.children else by
+            if times and not self.words.indices:
+                continue
+            while variable.token.text in EXTREMA and len(variable.children) == 1:
+                variable = variable.children[0]
+            is_entry = variable.kind in ("indexed", "call")
+            entry = is_entry and variable.token.text in self.words.indexed
+            if variable.kind != "name" and not entry:
+                self.fail("differentiate with respect to a variable: diff(f, x)", by)
+            if self.number(variable).constant:
+                self.fail("differentiate with respect to a variable: diff(f, x)", by)
+        if node.children[0].kind == "name" and node.children[0].token.text in self.words.calls:
+            return Amount()  # dT/dx of a function T
+        if not self.words.indices and not shares_a_name(node.children[0], node.children[1]):
+            return Amount(Fraction(0))  # once it is carried out
+        if not self.words.indices and node.children[0].token.text == node.children[1].token.text:
+            return Amount(Fraction(1))
+        return Amount()
+
+    def _limit(self, node: Node) -> Amount:
+        if len(node.children) not in (3, 4) or node.token.text not in self.words.calls:
+            self.fail("write limit(f, x, a)", node)
+        inner, variable, to = node.children[:3]
+        self.number(inner)
+        if variable.kind != "name" or self.number(variable).constant:
+            self.fail("write limit(f, x, a)", variable)
+        end = to.children[0] if to.kind == "negative" else to
+        if not (end.kind == "name" and end.token.text in _INFINITE):
+            self.number(to)
+        return Amount()
+
+    def _function(self, word: str, args: list[Amount], node: Node) -> Amount:
+        if word not in self.words.calls:
+            self.fail(f"unknown function {word}", node)
+        least, most = self.words.calls[word]
+        if not least <= len(args) <= most:
+            self.fail(f"{word} takes {most} argument{'s' * (most > 1)}", node)
+        if word in _SQUARE_MATRIX and not args[0].matrix:
+            self.fail("this needs a square matrix", node)
+        if any(one.matrix for one in args) and word not in _OF_ONE_MATRIX and not self.words.blocks:
+            self.fail(f"{word} takes numbers, not a matrix", node)
+        first = args[0]
+        known = first.number if first.exact and first.constant else None
+        if word in _EXPONENTIALS and known is not None and abs(known) > LARGEST_ARGUMENT:
+            self.fail("this number is too large", node)
+        if word == "factorial" and known is not None and not 0 <= known <= LARGEST_FACTORIAL:
+            self.fail(f"factorials are read from 0 to {LARGEST_FACTORIAL}", node)
+        if word in ("log", "ln", "log2", "log10") and first.number == 0:
+            self.fail("this is not defined", node)
+        if word == "log1p" and first.number == -1:
+            self.fail("this is not defined", node)
+        if word == "log" and len(args) == 2 and args[1].number in (0, 1):
+            self.fail("there is no logarithm to this base", node)
+        if word == "root" and args[1].number == 0:
+            self.fail("there is no root of degree 0", node)
+        return applied(word, args)
+
+
+#: What may be left to be worked out: by the operator, the words that it is called by.
+OPERATORS = {
+    "derivative": ("diff", "Derivative"),
+    "limit": ("limit", "Limit"),
+    "sum": ("sum", "Sum"),
+    "product": ("product", "prod", "Product"),
+}
+_FEW = 20  # terms
+_ELSEWHERE = " elsewhere"  # behind a name: it stands for another number
+
+
+def refuse_unfinished(
+    tree: Node, text: str, operators: Container[str], words: Vocabulary, functions: Container[str]
+) -> None:
+    """Raise where a formula is no finished answer.
+
+    Parameters
+    ----------
+    operators
+        Those of `OPERATORS` that may stand in one.
+    words
+        What the formula may use.
+    functions
+        Those of which nothing is known: their derivatives can't be carried out, and stay.
+
+    Raises
+    ------
+    ParseError
+        At an operator that is to be worked out, or a name that cancels.
+    """
+    for node in nodes_of(tree):
+        if node.kind != "call":
+            continue
+        found = next((o for o, called in OPERATORS.items() if node.token.text in called), "")
+        if not found or found in operators or node.token.text in functions:
+            continue
+        if found == "derivative" and _is_unknown(node.children[0], functions):
+            continue
+        if found in ("sum", "product") and _is_written_out(node):
+            continue
+        left = ""
+        if found == "derivative" and functions:
+            left = "; only that of a function nobody knows may stay"
+        raise ParseError(
+            f"this {found} is still to be worked out: write what it comes to{left}",
+            text,
+            node.token.position,
+        )
+    whole = _term_by_term(tree)
+    named = {node.token.text: node for node in nodes_of(whole) if node.kind == "name"}
+    for word, node in named.items():
+        constant = is_constant(node, text, words.known, words.constants)
+        if not constant and _cancels(word, whole, text, words):
+            reason = f"{word} cancels here: work it out, and leave {word} out"
+            raise ParseError(reason, text, node.token.position)
+
+
+def _is_unknown(inner: Node, functions: Container[str]) -> bool:
+    """Whether this is F(x), or F: a function of which nothing is known, of names alone."""
+    while inner.kind == "group":
+        inner = inner.children[0]
+    if inner.token.text not in functions or inner.kind not in ("name", "call"):
+        return False
+    return all(child.kind == "name" for child in inner.children)
+
+
+def _is_written_out(node: Node) -> bool:
+    """Whether the terms are counted: from 1 to 3, say, and not to n."""
+    ends = [inner.kind for end in _bound(node)[2:] for inner in nodes_of(end)]
+    return bool(ends) and "name" not in ends
+
+
+def _bound(node: Node) -> tuple[Node, ...]:
+    """Return what is summed, by which index, and from where to where it runs."""
+    parts = node.children
+    if len(parts) == 2 and parts[1].kind == "tuple":
+        parts = (parts[0], *parts[1].children)
+    return parts if len(parts) == 4 else ()
+
+
+def _term_by_term(node: Node) -> Node:
+    """Return a tree with a few counted terms in the place of a sum or product of them."""
+    node = node._replace(children=tuple(map(_term_by_term, node.children)))
+    word = node.token.text
+    mark = "+" if word in OPERATORS["sum"] else "*" if word in OPERATORS["product"] else ""
+    if node.kind != "call" or not mark or not _bound(node):
+        return node
+    body, index, *ends = _bound(node)
+    if not all(end.kind == "number" and end.token.text.isdigit() for end in ends):
+        return node
+    low, high = (int(end.token.text) for end in ends)
+    if not low <= high < low + _FEW:
+        return node
+    terms = [_at(body, index.token.text, str(place)) for place in range(low, high + 1)]
+    return Node("chain", node.token, tuple(terms), (mark,) * (high - low))
+
+
+def _at(node: Node, index: str, place: str) -> Node:
+    """Return a tree with a number for an index, alone or in ``z_j``."""
+    if node.kind == "name" and node.token.text == index:
+        return Node("number", node.token._replace(text=place))
+    children = tuple(_at(child, index, place) for child in node.children)
+    return with_letter(node._replace(children=()), index, place)._replace(children=children)
+
+
+def _cancels(word: str, tree: Node, text: str, words: Vocabulary) -> bool:
+    """Whether a formula comes to the same whatever a name stands for."""
+    plain = word.replace("_", "")
+    if plain not in words.known:
+        return False
+    other = words._replace(known={**words.known, plain: words.known[plain] + _ELSEWHERE})
+    try:
+        here, there = (Sense(text, each).number(tree).number for each in (words, other))
+    except ParseError:  # whoever reads it says so
+        return False
+    return here is not None and here == there
+
+
+def check_operators(operators: Collection[str]) -> None:
+    """Raise ValueError for one that there is none of."""
+    if unknown := sorted(set(operators) - OPERATORS.keys()):
+        raise ValueError(f"no operator: {', '.join(unknown)}; known: {', '.join(OPERATORS)}")
+
+
 MAX_BRACKETS = 40
 MAX_DEPTH = 120
 
@@ -858,7 +1347,7 @@ class Cursor:
         tokens: list[Token],
         implicit: bool,
         functions: Container[str],
-        words: Container[str],
+        words: Collection[str],
         open_functions: bool,
         latex: bool,
     ) -> None:
@@ -1130,8 +1619,40 @@ class Differentials(Operators):
         """Read ``∂f/∂x``, ``∂²f/∂x∂y`` and ``∂/∂x f``."""
         token = self.next()
         times = self.order()
-        inner = None if self.sees("/") else self.postfix()
+        inner = None if self.sees("/") else self.power()
         return self.by(token, times, inner)
+
+    def applied(self, name: Token) -> Node:
+        """Read the arguments of a call."""
+        raise NotImplementedError
+
+    def quotient(self, above: Token) -> Node | None:
+        """Read ``dF/dx`` or ``d/dx f`` from behind its first word, None where that is no d."""
+        inner = above.text.removeprefix("d")
+        called = bool(inner) and self.sees("(") and inner in self.functions
+        at = self.closing(self.at) + 1 if called else self.at
+        slash, below = (self.tokens[min(place, len(self.tokens) - 1)] for place in (at, at + 1))
+        if slash.text != "/" or not self.is_differential(below):
+            return None
+        if inner and not (inner in self.functions or self.is_differential(above)):
+            return None
+        if self.is_declared(above.text):
+            return None
+        name = above._replace(text=inner)
+        node = self.applied(name) if called else Node("name", name)
+        self.next()
+        self.next()
+        by = Node("name", below._replace(text=below.text.removeprefix("d")))
+        return call("diff", above, node if inner else self.power(), by)
+
+    def is_differential(self, token: Token) -> bool:
+        """Whether this is dx for a name x, and itself none."""
+        name = token.text.removeprefix("d")
+        return name != token.text and self.is_declared(name) and not self.is_declared(token.text)
+
+    def is_declared(self, word: str) -> bool:
+        """Whether a word is one of the names."""
+        return word.replace("_", "") in self.words
 
     def by(self, token: Token, times: int, inner: Node | None) -> Node:
         """Read the lower half of a derivative, ``/∂x∂y``, and what it is applied to."""
@@ -1290,6 +1811,8 @@ class Operands(Differentials):
         token = self.next()
         known = token.text in self.functions or (token.text in _POWERS and self.sees("("))
         known = known and token.text.replace("_", "") not in self.words
+        if token.text[:1] == "d" and (found := self.quotient(token)):
+            return found
         may_be = token.text in INDICATORS and not known and token.text not in self.words
         if may_be and (found := self.indicated(token)):
             return found
@@ -1580,6 +2103,7 @@ class Reader(Operands):
 
     def big_operator(self) -> Node:
         """Read a sum, a product or a limit with what is written under it."""
+        tight = self.is_tight(self.at)
         token = self.next()
         name = BIG_OPERATORS[token.text]
         under = self.script("_", token, name)
@@ -1591,12 +2115,12 @@ class Reader(Operands):
         if plain and self.sees("^"):
             stop = self.script("^", token, name)
             index, first = under.children
-            body, factors = self.summed(index, token)
+            body, factors = self.summed(index, token, tight)
             return self.before(call(name, token, body, index, first, stop), factors)
         if under.kind == "relation" and not (under.marks == ("!=",) and len(under.children) == 2):
             self.fail(f"write the range: {_RANGE[name]}", token)
         index = under.children[0] if under.kind == "relation" else under
-        body, factors = self.summed(index, token)
+        body, factors = self.summed(index, token, tight)
         if under.kind == "relation":
             body = call(name, token, body, *under.children)._replace(marks=under.marks)
             return self.before(body, factors)
@@ -1604,15 +2128,18 @@ class Reader(Operands):
             body = call(name, token, body, index)
         return self.before(body, factors)
 
-    def summed(self, index: Node, token: Token) -> tuple[Node, Node | None]:
+    def summed(self, index: Node, token: Token, tight: bool) -> tuple[Node, Node | None]:
         """Read what is summed, and the factors behind it that are sums of their own.
 
         Σ_i x_i Σ_j y_j is a product of two sums: nothing from the second sign on has an i.  In
-        Π_i x_i Σ_j y_j it matters whether the sum is in every factor.
+        Π_i x_i Σ_j y_j it matters whether the sum is in every factor, and where it stands `tight`,
+        in 1/Σ_i x_i y, whether y stands below.
         """
         body = self.product()
         if body.kind != "chain" or set(body.marks) - {"*", "/"}:
             return body, None
+        if tight and not shares_a_name(body.children[-1], index):
+            self.fail("it is unclear where this ends: put brackets around it", token)
         factors, marks = body.children, body.marks
         first = next((at for at, factor in enumerate(factors) if at and _is_big(factor)), None)
         if first is None or any(shares_a_name(factor, index) for factor in factors[first:]):
@@ -1624,6 +2151,10 @@ class Reader(Operands):
         behind = body._replace(children=(one, *factors[first:]), marks=marks[first - 1 :])
         return inner if first > 1 else factors[0], behind
 
+    def is_tight(self, at: int) -> bool:
+        """Whether what stands here is divided by, or an exponent."""
+        return at > 0 and self.tokens[at - 1].text in ("/", "^")
+
     def before(self, whole: Node, factors: Node | None) -> Node:
         """Return a sum times the factors behind it."""
         if factors is None:
@@ -1631,21 +2162,31 @@ class Reader(Operands):
         return factors._replace(children=(whole, *factors.children[1:]))
 
     def extremum(self, token: Token) -> Node:
-        """Read the largest or smallest of what an index runs through.
+        """Read the largest or smallest of what an index runs through; min f is −max −f.
 
         Factors behind that, in which the index doesn't stand, are no part of it: max_j |v_j| M is
         a product.
         """
-        name = "Largest" if token.text == "max" else "Smallest"
+        tight = self.is_tight(self.at - 1)
         under = self.script("_", token, "Sum")
         body = self.product()
         factors, marks = (body.children, body.marks) if body.kind == "chain" else ((body,), ())
         own = 1 + max((i for i, f in enumerate(factors) if shares_a_name(f, under)), default=-1)
         if own in (0, len(factors)):
-            return call(name, token, body, under)
+            return self.largest(token, body, under)
+        if tight:
+            self.fail("it is unclear where this ends: put brackets around it", token)
         inner = body._replace(children=factors[:own], marks=marks[: own - 1])
-        extreme = call(name, token, inner if own > 1 else factors[0], under)
+        extreme = self.largest(token, inner if own > 1 else factors[0], under)
         return Node("chain", token, (extreme, *factors[own:]), marks[own - 1 :])
+
+    def largest(self, token: Token, body: Node, index: Node) -> Node:
+        """Return what is read for max or min over an index."""
+        if token.text == "max":
+            return call("Largest", token, body, index)
+        return Node(
+            "negative", token, (call("Largest", token, Node("negative", token, (body,)), index),)
+        )
 
     def script(self, sign: str, token: Token, name: str) -> Node:
         """Read what stands under or over a sign: ``_{k=1}``, ``_(i≠j)``, ``_k``, ``_{i,j}``."""
@@ -1976,325 +2517,9 @@ def declared_names(known: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(word.replace("_", "") for word in words)
 
 
-_SUMS = ("sum", "Sum", "product", "prod", "Product")
-_SQUARE_MATRIX = ("det", "trace", "tr")
-_OF_ONE_MATRIX = (*_SQUARE_MATRIX, "norm", "abs", "Abs", "transpose", "diag")
-_EXPONENTIALS = ("exp", "sinh", "cosh", "tanh", "sech", "csch", "coth", "erf", "sigmoid")
-_INFINITE = ("oo", "infinity", "infty", "inf")
-_NO_NUMBERS = (*_INFINITE, "True", "False", "EmptySet")
-MOST_TERMS = 400
-MOST_EXACT_POWER = 64
-LARGEST_ARGUMENT = 1000
-MOST_POWER_OF_INDEXED = 12
-_MOST_BITS = 4000
-
-
-class Sense:
-    """Goes through a tree as the builders do, and refuses what they would."""
-
-    def __init__(self, text: str, words: Vocabulary) -> None:
-        self.text, self.words = text, words
-        self.bound: dict[str, range | None] = {}
-
-    def fail(self, reason: str, node: Node) -> NoReturn:
-        """Raise the error that points at `node`."""
-        raise ParseError(reason, self.text, node.token.position)
-
-    def number(self, node: Node) -> Amount:
-        """Return what a node comes to, which must be a number."""
-        method = getattr(self, f"_{node.kind}", None)
-        if method is None:
-            kind = {"relation": "an equation", "list": "a list", "tuple": "a list"}
-            self.fail(f"expected one expression, not {kind.get(node.kind, 'this')}", node)
-        found: Amount = method(node)
-        size = max(map(abs, (found.number or Fraction(0)).as_integer_ratio()))
-        return found._replace(number=None, exact=False) if size >> _MOST_BITS else found
-
-    def _group(self, node: Node) -> Amount:
-        return self.number(node.children[0])
-
-    def _number(self, node: Node) -> Amount:
-        mantissa, _, exponent = node.token.text.lower().partition("e")
-        if len(mantissa) > 60 or len(exponent) > 5 or abs(int(exponent or 0)) > LARGEST_FACTORIAL:
-            self.fail("this number is out of range", node)
-        above, _, below = mantissa.partition("/")
-        return Amount(Fraction(f"{above}e{exponent or 0}") / int(below or 1), True, True)
-
-    def _name(self, node: Node) -> Amount:
-        word = node.token.text
-        base, _, subscript = word.partition("_")
-        runs = {subscript, *subscript} & self.bound.keys()
-        if word not in self.bound and runs and not self.words.indices:
-            if not self._carries(base, subscript, node):
-                self.fail(f"unknown name {word}", node)
-            return Amount(standing_for(word))
-        if word in self.bound or word.replace("_", "") in self.words.known:
-            return Amount(standing_for(self.words.known.get(word.replace("_", ""), word)))
-        base, mark, subscript = word.partition("_")
-        if mark and self._carries(base, subscript, node):
-            return Amount(standing_for(word))
-        if word in _NO_NUMBERS and word in self.words.constants:
-            self.fail("this is not defined", node)
-        if word not in self.words.constants:
-            if word in self.words.calls:
-                self.fail(f"{word} needs brackets: {word}(…)", node)
-            self.fail(f"unknown name {word}", node)
-        return Amount(standing_for(word), constant=True)
-
-    def _carries(self, base: str, subscript: str, node: Node) -> bool:
-        """Whether ``p_k`` is a name because p carries indices, or k runs."""
-        letters = [subscript] if subscript in self.bound else [*subscript]
-        if self.words.indices:
-            if base not in self.words.indexed:
-                return False
-            for letter in re.findall(r"[A-Za-z]|\d+", subscript):
-                if not letter.isdigit() and letter not in {*self.words.indices, *self.bound}:
-                    self.fail(f"{letter} is no index", node)
-            return True
-        if base == "delta" and len(letters) == 2:
-            plain = {f"delta{letters[0]}{letters[1]}", f"delta{letters[1]}{letters[0]}"}
-            return bool(plain & self.words.known.keys() or self.bound.keys() & set(letters))
-        if not self.bound.keys() & set(letters):
-            return False
-        runs = [self.bound.get(letter, (letter,)) for letter in letters]
-        if any(run is None for run in runs):
-            return self._is_family(base)
-        written = itertools.islice(itertools.product(*(run or () for run in runs)), MOST_TERMS)
-        return all(f"{base}{''.join(map(str, at))}" in self.words.known for at in written)
-
-    def _is_family(self, base: str) -> bool:
-        digits = tuple(f"{base}{digit}" for digit in range(10))
-        names = self.words.known.values()
-        return any(name == base or name.startswith((f"{base}_", *digits)) for name in names)
-
-    def _indexed(self, node: Node) -> Amount:
-        base, own = node.token.text, []
-        for child in node.children:
-            free = child.kind == "name" and child.token.text not in self.bound
-            own.append(child.token.text if free and not self.words.indices else "")
-            if not own[-1]:
-                index = self.number(child)
-                own[-1] = str(index.number) if index.exact and index.constant else ""
-        if self.words.indices:
-            if base not in self.words.indexed and base not in self.words.calls:
-                self.fail(f"unknown name {base}", node)
-        elif not (base == "delta" and len(own) == 2):
-            whole = all(own) and f"{base}{''.join(own)}" in self.words.known
-            if not whole and (all(own) or not self._is_family(base)):
-                self.fail(f"unknown name {base}", node)
-        return Amount()
-
-    def _negative(self, node: Node) -> Amount:
-        found = self.number(node.children[0])
-        return found._replace(number=None if found.number is None else -found.number)
-
-    def _chain(self, node: Node) -> Amount:
-        total = self.number(node.children[0])
-        for mark, child in zip(node.marks, node.children[1:], strict=True):
-            right = self.number(child)
-            if mark == "/" and right.number == 0:
-                self.fail("division by zero", child)
-            if mark == "∘" and self.words.indices:
-                self.fail("∘ is not read here", child)
-            total = combined(mark, total, right)
-        return total
-
-    def _power(self, node: Node) -> Amount:
-        base, exponent = map(self.number, node.children)
-        both = base.constant and exponent.constant
-        if base.number == 0 and exponent.exact and exponent.constant and not positive(exponent):
-            self.fail("this power is not defined", node.children[1])
-        above = node.children[1].token.text in self.words.indices or exponent.exact
-        if base.number == 0 and self.words.indices and not (above and positive(exponent)):
-            self.fail("this is not defined", node.children[1])
-        most = MOST_POWER_OF_INDEXED if self.words.indices else 10 * LARGEST_ARGUMENT
-        if exponent.constant and self.words.indices and not exponent.exact:
-            self.fail(f"a power may be at most {most}", node.children[1])
-        if exponent.exact and exponent.number is not None and exponent.constant:
-            if abs(exponent.number) > (LARGEST_ARGUMENT if both else most):
-                self.fail("this power is too large", node.children[1])
-        elif both and base.number == 0:
-            self.fail("this power is not defined", node.children[1])
-        power = exponent.number if exponent.exact else None
-        small = power is not None and abs(power) <= MOST_EXACT_POWER and power.denominator == 1
-        if small and power is not None and base.number is not None:
-            return Amount(base.number ** int(power), base.exact, both)
-        return Amount(opaque("^", base, exponent), constant=both)
-
-    def _factorial(self, node: Node) -> Amount:
-        return self._function("factorial", [self.number(node.children[0])], node)
-
-    def _percent(self, node: Node) -> Amount:
-        found = self.number(node.children[0])
-        return found._replace(number=None if found.number is None else found.number / 100)
-
-    def _degrees(self, node: Node) -> Amount:
-        found = self.number(node.children[0])
-        return found._replace(exact=found.number == 0)
-
-    def _transpose(self, node: Node) -> Amount:
-        return self.number(node.children[0])
-
-    def _list(self, node: Node) -> Amount:
-        if not self.words.blocks or not node.children:
-            self.fail("expected one expression, not a list", node)
-        for row in node.children:
-            for entry in row.children if row.kind == "list" else (row,):
-                self.number(entry)
-        return Amount(matrix=True)
-
-    def _matrix(self, node: Node) -> Amount:
-        for row in node.children:
-            for entry in row.children if row.kind in ("list", "tuple") else (row,):
-                self.number(entry)
-        return Amount(matrix=True)
-
-    def _call(self, node: Node) -> Amount:
-        word, args = node.token.text, node.children
-        if self.words.indices and word in self.words.indexed:
-            for child in args:
-                self.number(child)
-            return Amount()
-        binds = word == "Largest" or (word in EXTREMA and self._binds(node))
-        if word in _SUMS or (self.words.indices and binds):
-            return self._running(node)
-        if word == "Matrix" and len(args) == 1 and args[0].kind == "list":
-            return self._matrix(args[0])
-        if word == "cases":
-            return self._cases(node)
-        if word in ("diff", "Derivative", "D") and word in self.words.calls:
-            return self._derivative(node)
-        if word in ("limit", "Limit"):
-            return self._limit(node)
-        return self._function(word, [self.number(argument) for argument in args], node)
-
-    def _binds(self, node: Node) -> bool:
-        index = node.children[1] if len(node.children) in (2, 4) else node
-        index = index.children[0] if index.kind == "tuple" and index.children else index
-        return index.kind == "name" and index.token.text in self.words.indices
-
-    def _running(self, node: Node) -> Amount:
-        parts = node.children
-        if len(parts) == 2 and parts[1].kind == "tuple":
-            parts = (parts[0], *parts[1].children)
-        sized = len(parts) == 4 or (self.words.indices and len(parts) == 2) or node.marks
-        if node.token.text in _SUMS[2:] and self.words.indices:
-            self.fail(f"unknown function {node.token.text}", node)
-        if not sized or len(parts) not in (2, 3, 4) or (node.marks and not self.words.indices):
-            self.fail(f"write the range: {node.token.text}(term, k, 1, n)", node)
-        if parts[1].kind != "name":
-            self.fail("expected the name of the running index", parts[1])
-        letter = parts[1].token.text
-        ends = [self.number(part) for part in parts[2:4]]
-        run: range | None = None
-        if not self.words.indices and all(end.constant for end in ends):
-            if not all(
-                (end.exact and end.number and end.number.denominator == 1) or end.number == 0
-                for end in ends
-            ):
-                self.fail("a range goes from a whole number to one", parts[1])
-            low, high = (int(end.number or 0) for end in ends)
-            if high - low >= MOST_TERMS or max(abs(low), abs(high)) > 10**6:
-                self.fail(f"at most {MOST_TERMS} terms are read", parts[1])
-            run = range(low, high + 1)
-        hidden = dict(self.bound)
-        self.bound[letter] = run
-        if run is None or len(run):
-            self.number(parts[0])
-        self.bound = hidden
-        return Amount()
-
-    def _cases(self, node: Node) -> Amount:
-        parts = [*node.children]
-        if self.words.indices:
-            self.fail("cases are not read here", node)
-        found = [self.number(parts.pop())] if len(parts) % 2 else []
-        for value, condition in zip(parts[::2], parts[1::2], strict=True):
-            found.append(self.number(value))
-            while condition.kind == "group":
-                condition = condition.children[0]
-            if condition.kind != "relation" or "≈" in condition.marks:
-                self.fail("expected a condition, such as x > 0", condition)
-            for side in self._sides(condition):
-                self.number(side)
-        if len({one.number for one in found}) == 1:
-            return found[0]
-        return Amount()
-
-    def _sides(self, condition: Node) -> tuple[Node, ...]:
-        """Return what is compared, or the delta where two indices are."""
-        delta = indicator(condition.token, condition)
-        names = all(side.kind == "name" for side in condition.children)
-        if delta is None or not names or not any(n.startswith("delta") for n in self.words.known):
-            return condition.children
-        plain = {side.token.text.replace("_", "") for side in condition.children}
-        return condition.children if plain <= self.words.known.keys() else (delta,)
-
-    def _derivative(self, node: Node) -> Amount:
-        if len(node.children) < 2:
-            self.fail("differentiate with respect to a variable: diff(f, x)", node)
-        self.number(node.children[0])
-        for by in node.children[1:]:
-            times = by.kind == "number" and by is not node.children[1] and by.token.text in "123"
-            variable = by.children[0] if by.kind == "tuple" and by.children else by
-            if times and not self.words.indices:
-                continue
-            while variable.token.text in EXTREMA and len(variable.children) == 1:
-                variable = variable.children[0]
-            is_entry = variable.kind in ("indexed", "call")
-            entry = is_entry and variable.token.text in self.words.indexed
-            if variable.kind != "name" and not entry:
-                self.fail("differentiate with respect to a variable: diff(f, x)", by)
-            if self.number(variable).constant:
-                self.fail("differentiate with respect to a variable: diff(f, x)", by)
-        if not self.words.indices and not shares_a_name(node.children[0], node.children[1]):
-            return Amount(Fraction(0))  # once it is carried out
-        if not self.words.indices and node.children[0].token.text == node.children[1].token.text:
-            return Amount(Fraction(1))
-        return Amount()
-
-    def _limit(self, node: Node) -> Amount:
-        if len(node.children) not in (3, 4) or node.token.text not in self.words.calls:
-            self.fail("write limit(f, x, a)", node)
-        inner, variable, to = node.children[:3]
-        self.number(inner)
-        if variable.kind != "name" or self.number(variable).constant:
-            self.fail("write limit(f, x, a)", variable)
-        end = to.children[0] if to.kind == "negative" else to
-        if not (end.kind == "name" and end.token.text in _INFINITE):
-            self.number(to)
-        return Amount()
-
-    def _function(self, word: str, args: list[Amount], node: Node) -> Amount:
-        if word not in self.words.calls:
-            self.fail(f"unknown function {word}", node)
-        least, most = self.words.calls[word]
-        if not least <= len(args) <= most:
-            self.fail(f"{word} takes {most} argument{'s' * (most > 1)}", node)
-        if word in _SQUARE_MATRIX and not args[0].matrix:
-            self.fail("this needs a square matrix", node)
-        if any(one.matrix for one in args) and word not in _OF_ONE_MATRIX and not self.words.blocks:
-            self.fail(f"{word} takes numbers, not a matrix", node)
-        first = args[0]
-        known = first.number if first.exact and first.constant else None
-        if word in _EXPONENTIALS and known is not None and abs(known) > LARGEST_ARGUMENT:
-            self.fail("this number is too large", node)
-        if word == "factorial" and known is not None and not 0 <= known <= LARGEST_FACTORIAL:
-            self.fail(f"factorials are read from 0 to {LARGEST_FACTORIAL}", node)
-        if word in ("log", "ln", "log2", "log10") and first.number == 0:
-            self.fail("this is not defined", node)
-        if word == "log1p" and first.number == -1:
-            self.fail("this is not defined", node)
-        if word == "log" and len(args) == 2 and args[1].number in (0, 1):
-            self.fail("there is no logarithm to this base", node)
-        if word == "root" and args[1].number == 0:
-            self.fail("there is no root of degree 0", node)
-        return applied(word, args)
-
-
 #: Operators by how strongly they bind, and how they are written.
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
-_CALLED = {"Sum": "sum", "Largest": "max", "Smallest": "min"}
+_CALLED = {"Sum": "sum", "Largest": "max"}
 _OPERATORS = {"D": (2, 4), "diff": (2, 4), "delta": (2, 2), "E": (1, 1), "Var": (1, 1)}
 _OF_LINES = ("pi", "e")  # constants in lines with indices
 _SIGNS = {"*": "·", "/": "/", "+": " + ", "-": " − "}
@@ -2312,6 +2537,7 @@ def look(
     indices: Collection[str] = (),
     blocks: bool = False,
     latex: bool = False,
+    operators: Collection[str] | None = None,
 ) -> str:
     """Return how a text is read, with brackets where it could have been meant otherwise.
 
@@ -2336,11 +2562,13 @@ def look(
         Whether lists are block matrices.
     latex
         Whether to read LaTeX, even where nothing in the text says so.
+    operators
+        Of a finished answer: those that may be left to be worked out, see `finished`.
 
     Raises
     ------
     ParseError
-        If it can't be read, or holds a name that nobody declared.
+        If it can't be read, is not finished, or holds a name that nobody declared.
 
     Examples
     --------
@@ -2360,6 +2588,8 @@ def look(
     _check_names(tree, str(text), known, frozenset(constants), called, frozenset(indexed))
     vocabulary = Vocabulary(known, constants, {**own, **calls}, indexed, indices, blocks)
     Sense(str(text), vocabulary).number(tree)
+    if operators is not None:
+        refuse_unfinished(tree, str(text), operators, vocabulary, functions)
     module = re.search(rf"\b{MODULE}", str(text))
     hint = f"  (without {module[0]} it is the same)" if module else ""
     return (_written(tree)[0] or " ".join(str(text).split())) + hint
@@ -2415,7 +2645,7 @@ def _check_names(
     bases = {"delta", *(_base(name) for name in known.values())}
     bound = {
         name.token.text
-        for node in _nodes(tree)
+        for node in nodes_of(tree)
         if node.kind == "call"
         for argument in node.children[1:]
         for name in (argument, *argument.children[:1])  # k, or (k, 1, n)
@@ -2423,12 +2653,12 @@ def _check_names(
     }
     bound |= {
         name.token.text
-        for node in _nodes(tree)
+        for node in nodes_of(tree)
         if node.kind == "indexed"  # J[i, j]
         for name in node.children
         if name.kind == "name"
     }
-    for node in _nodes(tree):
+    for node in nodes_of(tree):
         word = node.token.text
         if node.kind != "name" or word in constants | bound or word.replace("_", "") in known:
             continue
@@ -2438,6 +2668,8 @@ def _check_names(
             continue
         if "_" in word and word.partition("_")[0] in indexed:
             continue
+        if word in calls:
+            raise ParseError(f"{word} needs brackets: {word}(…)", text, node.token.position)
         near = difflib.get_close_matches(word.replace("_", ""), known, n=1, cutoff=0.5)
         near += difflib.get_close_matches(word, calls, n=1, cutoff=0.7)
         hint = f"the names are {', '.join(known.values())}" if known else "no names are expected"
@@ -2462,12 +2694,6 @@ def say_derivative(word: str, names: Collection[str], functions: Collection[str]
 
 def _base(name: str) -> str:
     return re.split(r"[_0-9]", name, maxsplit=1)[0]
-
-
-def _nodes(tree: Any) -> Iterator[Any]:
-    yield tree
-    for child in tree.children:
-        yield from _nodes(child)
 
 
 def _written(node: Any) -> tuple[str, int]:
