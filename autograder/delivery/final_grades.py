@@ -63,7 +63,7 @@ class Section:
     Attributes
     ----------
     score
-        None where nothing is known yet: withheld, or all of it waits for a person.
+        Of what is known; None where nothing is: all of it is withheld or waits for a person.
     adjusted
         Did a person replace the engine's score?
     again
@@ -111,12 +111,14 @@ class Section:
         return sum(line.item.max_score for line in lines)
 
     @property
+    def withheld(self) -> float:
+        """Points that the grader has not decided, and no person since."""
+        return 0.0 if self.adjusted else self.grade.withheld
+
+    @property
     def open(self) -> float:
         """Points that are not final: those that a person has yet to give, and those withheld."""
-        if self.status is not Status.ERRORED:
-            return self.waiting
-        counting = [line for line in self.lines if not line.left_out]
-        return sum(line.item.max_score for line in counting if line.waits or not line.by_hand)
+        return self.waiting + self.withheld
 
 
 @dataclass(frozen=True)

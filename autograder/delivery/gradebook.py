@@ -187,12 +187,13 @@ def _save_assignment(
             exercise = own.get(owner(cell.name, own))
             if cell.name not in free_text:
                 row.auto_score = _score(exercise, cell.max_score)
-            elif exercise and exercise.status is Status.ERRORED:
+            elif exercise and exercise.status is Status.ERRORED and exercise.score is None:
                 row.auto_score = None  # even the text may not be what was handed in
             else:
                 row.auto_score = 0.0 if cell.name in unchanged[owners[id]] else None
             if row.manual_score is None:
-                row.needs_manual_grade = row.auto_score is None
+                withheld = cell.name not in free_text and exercise and exercise.withheld > 0
+                row.needs_manual_grade = row.auto_score is None or bool(withheld)
             elif cell.name.removeprefix(CHECK) in anew[owners[id]]:
                 row.needs_manual_grade = True  # a person marked another text
     rows.insert()

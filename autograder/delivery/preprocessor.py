@@ -16,7 +16,6 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.course.config import Course
-from autograder.grading.results import Status
 from autograder.grading.rubric import TAG
 from autograder.student.notebook import CHECK
 
@@ -44,7 +43,7 @@ class LockedDownExecute(NbGraderPreprocessor):  # type: ignore[misc]
             keep_runs(folder, graded.runs)
             place["settled"] = _marked(place) - changed(course, graded.grade, graded.notebook)
             write_record(course, graded)
-        place["withheld"] = [e.id for e in graded.grade.exercises if e.status is Status.ERRORED]
+        place["withheld"] = {e.id: e.score for e in graded.grade.exercises if e.withheld}
         return nbformat.from_dict(graded.notebook), resources
 
 
@@ -52,12 +51,12 @@ class WithholdErrored(NbGraderPreprocessor):  # type: ignore[misc]
     """Take back what SaveAutoGrades saved too much; goes right behind it."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        """Leave errored exercises without a score, and marked ones as they were marked."""
+        """Let what is withheld of a score wait, and leave marked cells as they were marked."""
         place = resources["nbgrader"]
         with _grades(place) as grades:
             for grade in grades:
-                if grade.name.removeprefix(CHECK) in place["withheld"]:
-                    grade.auto_score, grade.needs_manual_grade = None, True
+                if (id := grade.name.removeprefix(CHECK)) in place["withheld"]:
+                    grade.auto_score, grade.needs_manual_grade = place["withheld"][id], True
                 if grade.manual_score is not None:  # nbgrader asks for every one of them again
                     grade.needs_manual_grade = (
                         grade.name.removeprefix(CHECK) not in place["settled"]

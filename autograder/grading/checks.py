@@ -52,7 +52,7 @@ NO_GPU = "no_gpu"
 _LOST = "lost"
 _NOT_THERE = ("missing", "left_over")
 _LATER = (
-    "This is checked on a GPU. The score is withheld until that is done; you lose nothing by it."
+    "This is checked on a GPU. Its points are withheld until that is done; you lose nothing by it."
 )
 
 
@@ -77,7 +77,10 @@ def grade_checks(
     earned = _earning(function, callee, secret)
     timed_out = False
     for check in function.checks:
-        if check.after and not items[check.after.name].score:
+        before = items[check.after.name] if check.after else None
+        if before and before.status is Status.ERRORED:
+            items[check.name] = _item(check, Status.ERRORED, before.note, before.feedback)
+        elif check.after and not items[check.after.name].score:
             items[check.name] = _item(
                 check, Status.SKIPPED, "skipped", f"Not run: it builds on “{check.after.rubric}”"
             )

@@ -116,7 +116,7 @@ class ExerciseGrade:
     id, status
         The exercise and its outcome.
     score, max_score
-        In course points; no ``score`` where any of it is withheld.
+        In course points. What is withheld is not in ``score``; there is none where all of it is.
     variant
         The index of the student's numbers in the pool.
     items
@@ -132,10 +132,15 @@ class ExerciseGrade:
 
     @classmethod
     def of(cls, id: str, items: list[Item], *, variant: int = 0) -> ExerciseGrade:
-        """Sum up ``items``; those marked by hand (note ``manual``) count once they are marked."""
+        """Sum up ``items``; those marked by hand (note ``manual``) count once they are marked.
+
+        One that is withheld withholds its own points and no others.
+        """
         own = [item for item in items if item.note != "manual"]
-        withheld = any(item.status is Status.ERRORED for item in own)
-        score = None if withheld else hundredths(sum(item.score or 0.0 for item in own))
+        known = [item for item in own if item.status is not Status.ERRORED]
+        withheld = len(known) < len(own)
+        nothing = withheld and not any(item.max_score for item in known)
+        score = None if nothing else hundredths(sum(item.score or 0.0 for item in known))
         total = round(sum(item.max_score for item in items), 2)
         if withheld:
             status = Status.ERRORED
@@ -144,6 +149,11 @@ class ExerciseGrade:
         else:
             status = Status.PARTIAL if score else Status.FAILED
         return cls(id, status, score, total, variant, items)
+
+    @property
+    def withheld(self) -> float:
+        """Points that the grader has not decided."""
+        return sum(item.max_score for item in self.items if item.status is Status.ERRORED)
 
 
 @dataclass(frozen=True)
@@ -196,7 +206,7 @@ class Grade:
 
     @property
     def score(self) -> float:
-        """Points that are known: withheld exercises and hand-marked parts are left out."""
+        """Points that are known: withheld items and hand-marked parts are left out."""
         return hundredths(sum(exercise.score or 0.0 for exercise in self.exercises))
 
     @property

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,20 @@ def graded(student, *, answer="Because.", changed=True, **grade):
                 )
             plain["outputs"] = out
     return Graded(result, notebook)
+
+
+@pytest.fixture
+def partly():
+    """A function that returns a submission of whose first exercise half a point is withheld."""
+
+    def partly(student):
+        found = graded(student)
+        qk, norm = found.grade.exercises
+        waits = Item("on_gpu", "Grows.", Status.ERRORED, None, 0.5, "no_gpu", "Later.")
+        qk = ExerciseGrade.of("qk", [*qk.items, waits])
+        return replace(found, grade=replace(found.grade, exercises=[qk, norm]))
+
+    return partly
 
 
 @pytest.fixture(scope="session")

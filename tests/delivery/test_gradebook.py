@@ -9,6 +9,7 @@ from nbgrader.api import Gradebook
 from autograder.course.config import Course, CourseError
 from autograder.delivery import gradebook
 from autograder.delivery.database import zoned
+from autograder.delivery.final_grades import sheets
 from autograder.delivery.marks import scores
 
 A = "a01_tiny"
@@ -180,6 +181,19 @@ def test_an_errored_exercise_is_withheld_and_never_0(tiny, graded, save):
     save(tiny, graded("ada", qk=None))
     marks = scores(tiny, A)["ada"]
     assert (marks.cells["check_qk"].auto, marks.cells["check_qk"].pending) == (None, True)
+    save(tiny, graded("ada"))
+    marks = scores(tiny, A)["ada"]
+    assert (marks.cells["check_qk"].auto, marks.cells["check_qk"].pending) == (2.0, False)
+
+
+def test_of_an_exercise_only_what_waits_is_withheld(tiny, graded, save, partly):
+    save(tiny, partly("ada"))
+    marks = scores(tiny, A)["ada"]
+    assert (marks.cells["check_qk"].auto, marks.cells["check_qk"].pending) == (2.0, True)
+    assert marks.withheld
+    assert marks.score == 3
+    own = sheets(tiny, A)["ada"].by_id["qk"]
+    assert (own.status.value, own.score, own.withheld) == ("errored", 2.0, 0.5)
     save(tiny, graded("ada"))
     marks = scores(tiny, A)["ada"]
     assert (marks.cells["check_qk"].auto, marks.cells["check_qk"].pending) == (2.0, False)

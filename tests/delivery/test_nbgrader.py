@@ -136,6 +136,14 @@ def test_nbgrader_autograde_uses_the_engine(course, nbgrader):
     # a broken exercise: withheld by either way
     module = course.root / "reference" / id / "mean_speeds.py"
     module.write_text(module.read_text() + "\nraise RuntimeError('typo')\n")
+    # and of a part that can't be judged its own points alone
+    module = course.root / "reference" / id / "fall.py"
+    undecided = (
+        "class Unsure(Choice):\n    def judge(self, *_, **__): raise RuntimeError('a bug')\n\n\n"
+    )
+    text = module.read_text().replace('answer=Choice("ABC")', 'answer=Unsure("ABC")')
+    module.write_text(text.replace("exercise = Exercise", f"{undecided}exercise = Exercise", 1))
     nbgrader(course.root, "autograde", id, "--force", "--student=student_001")
-    mark = scores(course, id)["student_001"].cells["check_mean_speeds"]
-    assert (mark.auto, mark.pending) == (None, True)
+    marks = scores(course, id)["student_001"].cells
+    assert (marks["check_mean_speeds"].auto, marks["check_mean_speeds"].pending) == (None, True)
+    assert (marks["check_fall"].auto, marks["check_fall"].pending) == (4.0, True)

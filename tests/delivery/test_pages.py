@@ -180,6 +180,12 @@ def test_what_a_message_quotes_is_set_apart_from_what_it_says(feedback, graded):
     assert "<code>*</code>" in page.html
 
 
+def test_of_what_is_partly_withheld_the_rest_counts(feedback, partly):
+    page = feedback(partly("ada"))
+    assert "Withheld: 0.5 points, and the rest counts: the grader could not decide" in page.text
+    assert "2 of 5.5 , more to come" in page.text
+
+
 def test_a_withheld_exercise_is_said_to_be_looked_at(feedback, graded):
     page = feedback(graded("ada", qk=None))
     assert "withheld in 1 exercise: the grader could not decide there, and says why" in page.text

@@ -18,6 +18,7 @@ from autograder.exercise import (  # noqa: E402
 from autograder.exercise.gpu_checks import Timing  # noqa: E402
 from autograder.grading.checks import grade_checks  # noqa: E402
 from autograder.grading.gpu import Gpu, missing  # noqa: E402
+from autograder.grading.results import ExerciseGrade  # noqa: E402
 from autograder.grading.runner import Runner  # noqa: E402
 from autograder.grading.student import StudentCall  # noqa: E402
 from autograder.sandbox import StudentError  # noqa: E402
@@ -180,6 +181,31 @@ def grows(call, rng):
 def test_without_a_gpu_it_is_withheld():
     (item,) = grade_checks(exercise.functions[0], attention)
     assert (item.status, item.score, item.note) == ("errored", None, "no_gpu")
+
+
+def test_what_comes_after_it_waits_with_it_and_the_rest_counts():
+    both = Exercise("both", title="Both", source="-")
+    both.reference(attention)
+
+    @both.check(points=3)
+    def weighs(call, rng):
+        """Weighs values."""
+        Q, K, V = torch.tensor(rng.normal(size=(3, 1, 1, 4, 2)))
+        agree(call(Q, K, V), attention(Q, K, V))
+
+    @both.check(points=1, gpu=True)
+    def time(call, rng):
+        """Grows like n²."""
+
+    @both.check(points=1, gpu=True, after=time)
+    def memory(call, rng):
+        """Holds no more than that."""
+
+    grade = ExerciseGrade.of("both", grade_checks(both.functions[0], attention))
+    assert [item.note for item in grade.items] == ["", "no_gpu", "no_gpu"]
+    assert (grade.status.value, grade.score, grade.withheld) == ("errored", 3, 2)
+    alone = ExerciseGrade.of("both", grade.items[1:])
+    assert (alone.score, alone.withheld) == (None, 2)
 
 
 def test_a_check_on_a_gpu_is_never_visible():

@@ -22,7 +22,7 @@ from autograder.delivery.gradescope import SETTINGS, PackedSettings
 from autograder.delivery.layouts import Origin
 from autograder.delivery.owners import identify
 from autograder.delivery.pages import rendered
-from autograder.grading.results import ExerciseGrade, Grade, Item, Status
+from autograder.grading.results import ExerciseGrade, Grade, Item
 from autograder.sandbox.isolation import probe
 
 _SKIPPED = {".ipynb_checkpoints", "__MACOSX"}
@@ -62,11 +62,11 @@ def graded(course: Course, root: Path, settings: PackedSettings) -> dict[str, An
     with Grader(course, trust_students=settings.trust_students) as grader:
         grade = grader.grade(Handed(student, assignment, path)).grade
     titles = {id: known["title"] for id, known in release.data["exercises"].items()}
-    withheld = [titles[e.id] for e in grade.exercises if e.status is Status.ERRORED]
+    withheld = [titles[e.id] for e in grade.exercises if e.withheld]
     if withheld:
         notices.append(
-            f"The grader could not decide on {', '.join(withheld)}, and says why there. These "
-            "points are not in the score yet: a person will look. You lose nothing by it."
+            f"The grader could not decide all of {', '.join(withheld)}, and says why there. The "
+            "points of that are not in the score yet: a person will look. You lose nothing by it."
         )
     return {
         "score": grade.score,
@@ -143,6 +143,9 @@ def _test(exercise: ExerciseGrade, items: list[Item], title: str) -> dict[str, A
     test = {"name": title, "max_score": most, "output": _page(items)}
     if exercise.score is None:  # withheld, and never 0
         return {**test, "name": f"{title}: withheld"}
+    if exercise.withheld:
+        rest = f"{title}: {exercise.withheld:g} of {most:g} points withheld"
+        return {**test, "name": rest, "score": exercise.score}
     status = "passed" if exercise.score >= most else "failed"
     return {**test, "score": exercise.score, "status": status}
 
