@@ -9,6 +9,7 @@ from typing import Any
 
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import Broken, load_exercise
+from autograder.course.hand_in import hand_in
 from autograder.course.job import Job, job_of
 from autograder.course.kept_runs import KeptRuns, Tell
 from autograder.course.limits import check_limits, exercise_limits, notebook_limits
@@ -168,7 +169,8 @@ class Grader:
     ) -> Graded:
         """Grade a notebook that is in memory (nbgrader's own autograde hands one over)."""
         self._demand()
-        return self._graded(Job(student, assignment, runs=runs or {}), notebook)
+        team = hand_in(self.course, student, assignment).team
+        return self._graded(Job(student, assignment, runs=runs or {}, team=team), notebook)
 
     def _demand(self) -> None:
         """Refuse here, too, so that no backend can forget it."""
@@ -177,7 +179,7 @@ class Grader:
     def _graded(self, handed: Job, notebook: dict[str, Any]) -> Graded:
         release = self.release(handed.assignment)
         restored, notices = restore(notebook, release)
-        numbers_of, notice = whose_numbers(self.course, handed.student, notebook)
+        numbers_of, notice = whose_numbers(self.course, handed.student, notebook, handed.team)
         notices = [notice, *notices] if notice else notices
         notices = [*notices, *handed.notices]
         limits, seconds = notebook_limits(self.course, release.data["exercises"])

@@ -28,6 +28,8 @@ class Job:
         Sentences about what lay beside it.
     runs
         Expensive calls that an earlier grading has kept, by their keys.
+    team
+        Whose it is, where several handed it in together.
     barred
         Items that are not to be judged: they have ended a grader before.
     """
@@ -40,6 +42,7 @@ class Job:
     failure: str = ""
     notices: tuple[str, ...] = ()
     runs: Mapping[str, bytes] = field(default_factory=dict)
+    team: tuple[str, ...] = ()
     barred: tuple[str, ...] = ()
 
 
@@ -55,4 +58,4 @@ def job_of(
         return Job(*names, unreadable=str(error))
     except OSError as error:
         return Job(*names, failure=f"{type(error).__name__}: {error}")
-    return Job(*names, content=content, notices=notices, runs=runs or {})
+    return Job(*names, content=content, notices=notices, runs=runs or {}, team=handed.team)

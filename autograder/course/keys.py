@@ -68,9 +68,10 @@ class Keys:
 
     def _numbers_of(self, handed: Handed) -> str:
         """Return whose numbers a submission is graded with."""
-        if self._course.typed_ids:
+        if self._course.typed_ids or handed.team:
             with contextlib.suppress(Unreadable):
-                return whose_numbers(self._course, handed.student, read_notebook(handed.path))[0]
+                notebook = read_notebook(handed.path)
+                return whose_numbers(self._course, handed.student, notebook, handed.team)[0]
         return handed.student
 
 

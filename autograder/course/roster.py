@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -215,16 +215,21 @@ def roster_table(people: Iterable[Person]) -> bytes:
     return text.getvalue().encode("utf-8-sig")
 
 
-def whose_numbers(course: Course, student: str, notebook: dict[str, Any]) -> tuple[str, str]:
+def whose_numbers(
+    course: Course, student: str, notebook: dict[str, Any], team: Sequence[str] = ()
+) -> tuple[str, str]:
     """Return whose personal numbers a notebook is graded with, and a notice where ids differ.
 
     These are the numbers of the id under which it was collected, or of what else the platform
     calls that person where the student typed it: an e-mail address for an id is what few type.
+    A team works with those of whichever member was typed.
     With ``c.Course.typed_ids = True`` those of whatever id on the roster the student typed.
     """
     typed = typed_id(notebook)
     if typed in ("", student):
         return student, ""
+    if typed in team:
+        return typed, ""
     people = {person.id: person for person in declared(course)}
     own = people.get(student, Person(student))
     if typed not in people and STUDENT_ID.fullmatch(typed) and own.is_called(typed):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from autograder.course.config import Course
+from autograder.course.hand_in import hand_in
 from autograder.course.opening import LinkRefused, NotOrdinary, TooLarge, read_once
 from autograder.course.release import Release
 from autograder.exercise.cache import copied
@@ -33,11 +34,18 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True)
 class Handed:
-    """Where one submission is."""
+    """Where one submission is.
+
+    Attributes
+    ----------
+    team
+        Whose it is, where several handed it in together; the student is one of them.
+    """
 
     student: str
     assignment: str
     path: Path
+    team: tuple[str, ...] = ()
 
 
 def submissions(course: Course, assignment: str) -> list[Handed]:
@@ -52,7 +60,8 @@ def submissions(course: Course, assignment: str) -> list[Handed]:
         others = sorted(folder.glob("*.ipynb"))
         if path.is_symlink() or path.exists() or others:
             there = path.is_symlink() or path.exists()
-            found.append(Handed(student, assignment, path if there else others[0]))
+            team = hand_in(course, student, assignment).team
+            found.append(Handed(student, assignment, path if there else others[0], team))
     return found
 
 

@@ -20,6 +20,7 @@ from nbgrader.utils import check_mode
 from traitlets.config import Config
 
 from autograder.course.config import Course, CourseError
+from autograder.course.hand_in import COLLECTED
 from autograder.delivery.exchange_owners import not_the_instructors, unsafe
 from autograder.delivery.handed_over import InboundName, NotTaken, check_owner, contents, read_name
 from autograder.delivery.nbgrader_settings import nbgrader_config
@@ -125,7 +126,8 @@ class CollectFiles(ExchangeCollect):  # type: ignore[misc]
         largest, kept = _KILO * self.coursedir.max_file_size, {}
         for path, content in files.items():
             parts = path.split("/")
-            ignored = any(fnmatch(part, glob) for part in parts for glob in self.coursedir.ignore)
+            ignored = path == COLLECTED  # what it says, platforms say
+            ignored |= any(fnmatch(p, glob) for p in parts for glob in self.coursedir.ignore)
             if not ignored and any(fnmatch(parts[-1], glob) for glob in self.coursedir.include):
                 if len(content) > largest:
                     self.log.warning(f"Ignoring file too large '{name.folder}/{path}'")

@@ -41,9 +41,11 @@ from typing import Any
 
 from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
+from autograder.course.roster import Person
 from autograder.delivery.marks import Marks, scores
 from autograder.delivery.people import people
 from autograder.delivery.score_tables import FORMATS, IMPORTED, Book, Rows
+from autograder.delivery.teams import with_teams
 from autograder.delivery.worksheet_grades import WORKSHEET, filled
 
 #: What a spreadsheet takes for the beginning of a formula.
@@ -94,9 +96,10 @@ def export(
         raise CourseError(
             f"--to {WORKSHEET} and --worksheet FILE go together: the file is what Moodle handed out"
         )
-    marks = {id: found for id in assignments or course.ids() if (found := scores(course, id))}
+    given = {id: found for id in assignments or course.ids() if (found := scores(course, id))}
+    marks = {id: with_teams(course, id, found) for id, found in given.items()}
     book = Book(marks, partial, scale)
-    class_list = people(course)
+    class_list = {id: Person(id) for own in marks.values() for id in own} | people(course)
     notes = [_not_final(id, own.values(), book, to) for id, own in book.marks.items()]
     files: list[tuple[Path, Rows]]
     if worksheet:

@@ -16,10 +16,10 @@ from pathlib import Path, PurePosixPath
 
 from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
+from autograder.course.hand_in import hand_in, partners, teams
 from autograder.course.records import recorded
 from autograder.delivery.database import small_text
 from autograder.delivery.final_grades import sheets, with_solutions
-from autograder.delivery.hand_in import hand_in
 from autograder.delivery.pages import write_page
 from autograder.delivery.solutions import solutions
 
@@ -43,23 +43,36 @@ def write_feedback(
     """
     pages = []
     for id in ids:
-        allowed = solutions(course, id)
+        allowed, others = solutions(course, id), teams(course, id)
         # As they are before they are read: what is written meanwhile is of another time.
         times = {student: _time(course.record(student, id)) for student in recorded(course, id)}
         for student, sheet in sheets(course, id).items():
-            if students is not None and student not in students:
+            if student in others or (students is not None and student not in students):
                 continue
             if allowed:
                 sheet = with_solutions(sheet, allowed)
-            path = page_of(course, student, id)
-            pages.append(write_page(path, "feedback.html.j2", title=course.titles[id], sheet=sheet))
-            if time := times.get(student):
-                os.utime(path, ns=(time, time))
+            readers = _readers(course, student, id)
+            values = {
+                "title": course.titles[id],
+                "sheet": sheet,
+                "whose": ", ".join(sorted(readers)),
+            }
+            for reader in readers:
+                path = page_of(course, reader, id)
+                pages.append(write_page(path, "feedback.html.j2", **values))
+                if time := times.get(student):
+                    os.utime(path, ns=(time, time))
             for name in ("timestamp.txt", _SECRET):  # for release_feedback
                 beside = course.submission(student, id, "autograded").with_name(name)
                 if beside.is_file():
-                    write_atomically(path.with_name(name), beside.read_bytes())
+                    page = page_of(course, student, id)
+                    write_atomically(page.with_name(name), beside.read_bytes())
     return pages
+
+
+def _readers(course: Course, student: str, assignment: str) -> list[str]:
+    """Return who gets the page of a submission: whom it is kept under, and the rest of a team."""
+    return [student, *partners(course, student, assignment)]
 
 
 def shows(course: Course, student: str, assignment: str) -> bool:
@@ -68,11 +81,12 @@ def shows(course: Course, student: str, assignment: str) -> bool:
     It has the record's time, and another time is another record's: which of two is later can't be
     told where a clock was set back.
     """
-    page = _time(page_of(course, student, assignment))
+    readers = _readers(course, student, assignment)
+    pages = {_time(page_of(course, one, assignment)) for one in readers}
     beside = page_of(course, student, assignment).with_name(_SECRET)
     kept = course.submission(student, assignment, "autograded").with_name(_SECRET)
     same = small_text(beside) == small_text(kept)
-    return page is not None and page == _time(course.record(student, assignment)) and same
+    return None not in pages and pages == {_time(course.record(student, assignment))} and same
 
 
 def _time(path: Path) -> int | None:
@@ -102,12 +116,18 @@ def pack_feedback(course: Course, ids: Sequence[str], path: Path) -> list[str]:
     if not pages:
         raise CourseError(f"there is no feedback on {id}: `autograder grade {id}` comes first")
     lines = [f"{path} was there before and has been replaced"] if path.exists() else []
+    keepers = teams(course, id)  # a platform gives a team's page to each of its members
+    by_student = {page.parent.parent.name: page for page in pages}
+    named = {
+        _name_for_platform(course, keepers.get(one, one), id): page
+        for one, page in by_student.items()
+    }
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for page in pages:
-            archive.write(page, _name_for_platform(course, page.parent.parent.name, id))
+        for name, page in named.items():
+            archive.write(page, name)
     write_atomically(path, content.getvalue())
-    return [*lines, f"{len(pages)} pages in {path}"]
+    return [*lines, f"{len(named)} pages in {path}"]
 
 
 def _name_for_platform(course: Course, student: str, assignment: str) -> str:

@@ -78,6 +78,8 @@ class Origin:
         Does the platform hide who it is?
     team
         Is ``who`` a group?
+    members
+        Who is in it, where the platform's list of the assignment says so.
     """
 
     who: str
@@ -89,6 +91,7 @@ class Origin:
     otherwise: tuple[tuple[str, str], ...] = ()
     hidden: bool = False
     team: bool = False
+    members: tuple[Origin, ...] = ()
 
 
 def origin(path: str, assignments: Sequence[str]) -> tuple[Origin, str]:
@@ -124,6 +127,15 @@ def platform_s(path: str, assignments: Sequence[str]) -> Origin | None:
     outer, alone, _ = _outermost(path, assignments)
     found = _written(outer, alone=alone)
     return found[0] if found else None
+
+
+def as_moodle_writes(name: str) -> str:
+    """Return what stays of a person's or group's name in a path of Moodle's.
+
+    >>> as_moodle_writes(" Group_A: O'Connor ")
+    'Group A OConnor'
+    """
+    return re.sub(r"[&<>\"':|\\/`\x00-\x1f]", "", name.replace("_", " ")).strip()
 
 
 def around(paths: Collection[str], assignments: Sequence[str]) -> str:

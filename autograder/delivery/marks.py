@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from nbgrader import api
 
 from autograder.course.config import Course
+from autograder.course.hand_in import hand_in
 from autograder.course.release import Release
-from autograder.delivery.database import opened
-from autograder.delivery.hand_in import said_late
+from autograder.delivery.database import opened, submitted_at
 from autograder.grading.results import ALL
 from autograder.student.notebook import CHECK, part_of
 
@@ -204,6 +204,12 @@ def scores(course: Course, assignment: str) -> dict[str, Marks]:
                 marks.leave_out([part_of(id, part) for id in exercises], best)
             marks.mark_stars(exercises, counting.stars)
     return dict(found)
+
+
+def said_late(course: Course, student: str, assignment: str) -> str:
+    """Return the platform that calls a hand-in late without saying by how much, if one does."""
+    known = hand_in(course, student, assignment)
+    return known.platform if known.late and not submitted_at(course, student, assignment) else ""
 
 
 def engine_scores(course: Course, assignment: str) -> dict[str, dict[str, Auto]]:

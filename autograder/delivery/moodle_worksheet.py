@@ -35,6 +35,8 @@ class WorksheetRow:
         When it was handed in, on the marker's clock; None where nothing was.
     maximum
         The most points that Moodle takes.
+    groups
+        What stands where a team's name stands if teams hand in.
     locked
         Does Moodle leave the grade as it is, whatever is imported?
     cells
@@ -46,6 +48,7 @@ class WorksheetRow:
     email: str
     time: datetime | None
     maximum: float
+    groups: tuple[str, ...]
     locked: bool
     cells: Mapping[str, str]
 
@@ -89,7 +92,8 @@ def read_worksheet(course: Course, path: Path) -> MoodleWorksheet:
         )
     submitted, modified = dates[-2:]
     grade, back = columns[maximum - 1], columns[columns.index(submitted) - 1]
-    named = _column_of_status(columns, table) > 1
+    status = _column_of_status(columns, table)
+    named = status > 1
     mails = [name for name in columns if any("@" in row[name] for row in table)]
     mail = next((m for m in mails if columns.index(m) < maximum), "")
     rows = {}
@@ -106,6 +110,7 @@ def read_worksheet(course: Course, path: Path) -> MoodleWorksheet:
             row.get(mail, ""),
             time,
             float(row[columns[maximum]].replace(",", ".")),
+            tuple(row[name] for name in columns[status + 1 : maximum - 1]),
             row[back].casefold() in _NO,
             kept,
         )

@@ -42,11 +42,6 @@ def identify(origin: Origin, known: Mapping[str, Person]) -> str:
     who, platform = origin.who, origin.platform
     if numbered := _numbered(origin, known):
         return numbered
-    if origin.team:
-        raise ValueError(
-            f"{who!r} is a group, and a notebook is somebody's: collect it from a folder with the "
-            "id of each of its members"
-        )
     mail = origin.email.casefold()
     if mailed := [p.id for p in known.values() if mail and p.email.casefold() == mail]:
         return mailed[0]

@@ -21,6 +21,7 @@ from autograder.delivery.pages import write_page
 from autograder.delivery.people import people
 from autograder.delivery.picture import describe_exhibit, exhibit_svg
 from autograder.delivery.sanitise import beneath, markdown2html
+from autograder.delivery.teams import with_teams
 from autograder.exercise import Exercise, Exhibit, Table
 from autograder.grading import own_text
 from autograder.grading.own_answer import LONGEST
@@ -73,7 +74,7 @@ def write_portfolios(
     pages = []
     names = {id: f"{one.first_name} {one.last_name}".strip() for id, one in people(course).items()}
     for id in ids:
-        found = sheets(course, id)
+        found = with_teams(course, id, sheets(course, id))
         if unknown := sorted({*students} - found.keys()) or ([] if found else ["anybody"]):
             raise CourseError(
                 f"there is no graded submission of {', '.join(unknown)} to {id}: "

@@ -16,9 +16,9 @@ from autograder.course.config import CourseError
 from autograder.course.roster import Person
 from autograder.course.student_ids import STUDENT_ID
 from autograder.delivery.gradescope.metadata import METADATA, Submission, read_metadata
-from autograder.delivery.layouts import Origin, around, origin, platform_s
+from autograder.delivery.layouts import Origin, around, as_moodle_writes, origin, platform_s
 from autograder.delivery.lms_files import Contents, File
-from autograder.delivery.moodle_worksheet import MoodleWorksheet
+from autograder.delivery.moodle_worksheet import MoodleWorksheet, WorksheetRow
 from autograder.delivery.owners import named
 
 #: What Moodle calls everybody under blind marking, in some of its languages.
@@ -95,7 +95,7 @@ class Attribution:
         Raises
         ------
         ValueError
-            If nobody or a group is named.
+            If nobody is named.
         """
         said, stem = origin(file.path, self._assignments)
         if self._submissions is not None:
@@ -127,17 +127,28 @@ class Attribution:
     def _in_moodle(self, said: Origin) -> Origin:
         """Add what Moodle doesn't say in one name: is it a person, a group, or hidden?"""
         moodle = [known for known in self._said if known.platform == "moodle"]
-        if said.team or any(known.team for known in moodle):
-            return replace(said, team=True)
+        row = self._worksheet.rows.get(said.number) if self._worksheet else None
+        own = row is not None and as_moodle_writes(row.name) == said.who
+        group = [] if own else self._rows_of(said.who)
+        if group or any(known.team for known in moodle):
+            times = [self._as_utc(row.time) for row in group if row.time]
+            people = tuple(
+                Origin(row.name, row.number, said.platform, email=row.email) for row in group
+            )
+            return replace(said, team=True, members=people, time=max(times, default=None))
         alike = len({known.who for known in moodle}) == 1
         numbers = {known.number for known in moodle}
         hidden = bool(_HIDDEN.fullmatch(said.who)) or (alike and len(numbers) > 2)
-        row = self._worksheet.rows.get(said.number) if self._worksheet else None
         if row is None:
             return replace(said, hidden=hidden)
         time = self._as_utc(row.time) if row.time else None
         who = row.name if hidden and row.name else said.who
         return replace(said, who=who, time=time, email=row.email, hidden=hidden and not row.name)
+
+    def _rows_of(self, group: str) -> list[WorksheetRow]:
+        """Return whom the worksheet has in a group, if it is of teams."""
+        rows = self._worksheet.rows.values() if self._worksheet else ()
+        return [row for row in rows if group in map(as_moodle_writes, row.groups)]
 
     def _as_utc(self, time: datetime) -> datetime:
         """Read a platform's time, which names no zone, on the course's clock."""

@@ -17,6 +17,7 @@ from autograder.delivery.quality.assess import assess
 from autograder.delivery.quality.page import earlier, in_short, write_quality
 from autograder.delivery.report_rows import entries, waiting
 from autograder.delivery.tables import scores_tables, statistics_table
+from autograder.delivery.teams import with_teams
 
 
 def write_report(course: Course, ids: Sequence[str], before: Path | None = None) -> Path:
@@ -51,15 +52,16 @@ def write_report(course: Course, ids: Sequence[str], before: Path | None = None)
             tiers=Counter(sheet.grade.isolation for sheet in found.values()),
         )
         write_quality(course, id, found, results[id], compared.get(id))
+    everybody = {id: with_teams(course, id, found) for id, found in classes.items()}
     return write_page(
         folder / "class.html",
         "class.html.j2",
         title=course.id,
         titles=course.titles,
-        classes=classes,
+        classes=everybody,
         results=results,
-        students=_named(course, classes.values()),
-        waits=_waits(classes.values()),
+        students=_named(course, everybody.values()),
+        waits=_waits(everybody.values()),
     )
 
 

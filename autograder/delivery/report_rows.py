@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from autograder.course.config import Course
+from autograder.course.hand_in import partners
 from autograder.delivery.database import time_zone
 from autograder.delivery.final_grades import Sheet
 from autograder.delivery.people import people
@@ -44,6 +45,8 @@ def entries(course: Course, id: str, found: Mapping[str, Sheet]) -> dict[str, Re
     listed = {}
     for student, sheet in found.items():
         name = known[student].name if student in known else ""
+        others = partners(course, student, id)
+        name = f"{name or student}, with {', '.join(others)}" if others else name
         moment = sheet.marks.submitted
         listed[student] = ReportRow(
             "" if name == student else name,

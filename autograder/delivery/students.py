@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from nbgrader import api
 
 from autograder.course.config import Course, CourseError
 from autograder.course.files import make_private, write_atomically
+from autograder.course.hand_in import partners
 from autograder.course.lock import grading
 from autograder.course.records import Record, read_record, write
 from autograder.course.roster import read_roster, roster_file, write_roster
@@ -20,6 +21,7 @@ from autograder.course.student_ids import checked_id
 from autograder.delivery.database import opened
 from autograder.delivery.extensions import rename_in_extensions
 from autograder.delivery.people import people
+from autograder.delivery.teams import rename_in_teams
 
 _STEPS = ("submitted", "autograded", "feedback")
 
@@ -35,12 +37,15 @@ class Change:
     moved, aside
         Assignments that go over, and those that are put aside because ``new`` has them, too, or
         nobody takes them.
+    shared
+        Those of them that are put aside and are others' as well, with whose.
     """
 
     old: str
     new: str
     moved: list[str]
     aside: list[str]
+    shared: dict[str, list[str]] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
         """Say what is to be done."""
@@ -52,6 +57,10 @@ class Change:
         if self.aside:
             why = f"{self.new} has them, too" if self.new else "with all scores and marks"
             lines.append(f"put aside in removed/ ({why}): {', '.join(self.aside)}")
+        for assignment, others in self.shared.items():
+            lines.append(
+                f"{assignment} was handed in together with {', '.join(others)}: collect it again"
+            )
         return lines
 
 
@@ -77,7 +86,8 @@ def planned(course: Course, old: str, new: str, *, merge: bool = False) -> Chang
     if new and there and not merge:
         raise CourseError(f"{new} is a student already: `autograder student merge {old} {new}`")
     aside = both & theirs if new else both
-    return Change(old, new, sorted(both - aside), sorted(aside))
+    shared = {id: others for id in sorted(aside) if (others := partners(course, old, id))}
+    return Change(old, new, sorted(both - aside), sorted(aside), shared)
 
 
 def apply(course: Course, change: Change) -> Path | None:
@@ -97,6 +107,7 @@ def apply(course: Course, change: Change) -> Path | None:
         _in_gradebook(course, change)
         _in_roster(course, change)
         rename_in_extensions(course, change.old, change.new)
+        rename_in_teams(course, change.old, change.new)
         for step in _STEPS:
             shutil.rmtree(course.folder(step) / change.old, ignore_errors=True)
         shutil.rmtree(course.root / "records" / change.old, ignore_errors=True)

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from autograder.course.config import Course, CourseError
+from autograder.course.hand_in import hand_in
 from autograder.course.roster import Person
-from autograder.delivery.hand_in import hand_in
 from autograder.delivery.moodle_worksheet import MoodleWorksheet, WorksheetRow, read_worksheet
 from autograder.delivery.owners import fits
 from autograder.delivery.score_tables import Book, Rows
@@ -84,7 +84,7 @@ def _row(
     """Return a student's row: by the number of the hand-in, the roster's, address, name."""
     known = hand_in(course, person.id, assignment)
     numbers = (
-        known.number if known.platform == "moodle" else "",
+        known.number if known.platform == "moodle" and not known.team else "",  # a group's
         *person.numbers.get("moodle", ()),
     )
     for number in numbers:

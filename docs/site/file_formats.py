@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.expected import ExpectedScore
+from autograder.course.hand_in import HandIn
 from autograder.course.records import Provenance
 from autograder.delivery.gradescope import PackedSettings
-from autograder.delivery.hand_in import HandIn
 from autograder.grading.results import ExerciseGrade, Grade, Item
 from autograder.student import released_files
 
@@ -75,7 +75,7 @@ def _in_words(hint: Any) -> str:
         return _in_words(args[0])
     if origin in (types.UnionType, typing.Union):
         return " or ".join("nothing" if a is type(None) else _in_words(a) for a in args)
-    if origin is list:
+    if origin is list or args[1:] == (...,):
         return f"list of {_in_words(args[0])}"
     if origin is tuple:
         return f"pair of {' and '.join(map(_in_words, args))}"

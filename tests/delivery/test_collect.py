@@ -8,15 +8,15 @@ from datetime import UTC, datetime
 import pytest
 
 from autograder.course.config import Course, CourseError
+from autograder.course.hand_in import teams
 from autograder.course.release import Release
 from autograder.course.roster import Person
 from autograder.course.submissions import MAX_BYTES
 from autograder.delivery.collect import collect
 from autograder.delivery.export import export
 from autograder.delivery.gradebook import register
-from autograder.delivery.hand_in import said_late
 from autograder.delivery.layouts import origin
-from autograder.delivery.marks import scores
+from autograder.delivery.marks import said_late, scores
 from autograder.delivery.owners import identify
 from autograder.delivery.people import people, roster
 from autograder.delivery.report import write_report
@@ -201,15 +201,16 @@ def test_gradescope_s_export_says_whose_a_folder_is_and_when_it_came(tiny, archi
     entries[f"{around}submission_12/submission_metadata.yml"] = "submission_12: a student's own"
     source = archive({**entries, f"{around}submission_metadata.yml": GRADESCOPE})
     result = collect(Course.load(tiny.root), [A], source)
-    assert result.new == [("ada", A), ("emmy", A)]
+    assert result.new == [("ada", A), ("bob", A), ("emmy", A)]
+    assert "the notebook of Bob, Cy is kept as bob's, and counts for cy as well" in result.notes[0]
     stamps = [tiny.submission(s, A).with_name("timestamp.txt").read_text() for s in ("ada", "emmy")]
     assert stamps == ["2026-05-01 00:30:00.123456 UTC", "2026-05-01 01:00:00.000000 UTC"]
-    (problem,) = result.problems
-    assert str(problem).startswith(f"submission_13/{A}.ipynb: Bob, Cy handed it in")
+    assert teams(tiny, A) == {"cy": "bob"}
+    assert result.problems == []
     with zipfile.ZipFile(source) as file:
         file.extractall(source.with_suffix(""))
     folder = source.with_suffix("") / around
-    assert len(collect(Course.load(tiny.root), [A], folder).unchanged) == 2
+    assert len(collect(Course.load(tiny.root), [A], folder).unchanged) == 3
 
 
 def test_a_student_s_own_list_of_people_names_nobody(tiny, archive):
@@ -428,7 +429,7 @@ NAMES = {
     "teamblue_4711_9001_a01_tiny.ipynb": "the name before it, 'teamblue', is another",
     "LATE_anon_aB3x_9001_a01_tiny.ipynb": "canvas hides whose it is, and its number aB3x",
     "Group A_15_assignsubmission_file/a01_tiny.ipynb": "the name before it, 'Group A'",
-    "Standardgruppe_assignsubmission_file/a01_tiny.ipynb": "'Standardgruppe' is a group",
+    "Standardgruppe_assignsubmission_file/a01_tiny.ipynb": "'Standardgruppe' is what Moodle calls",
     "Teilnehmerin_7_assignsubmission_file_a01_tiny.ipynb": "moodle hides whose it is",
     "Participant_20_assignsubmission_file/sub/sub/a01_tiny.ipynb": "emmy",
     "Noether Emmy_20_assignsubmission_file/a01_tiny.ipynb": "emmy",

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course.config import Course
+from autograder.course.hand_in import teams
 from autograder.delivery import nbgrader_settings
 from autograder.delivery.collect import collect
 from autograder.delivery.export import export
@@ -54,7 +55,7 @@ def moodle(tmp_path, template):
     course = Course.load(root)
 
     def collected(name, worksheet="worksheet_identity_email.csv"):
-        sheet = MOODLE / worksheet if worksheet else None
+        sheet = MOODLE / worksheet if worksheet else None  # a path of its own stays that
         return course, collect(course, [A], MOODLE / name, worksheet=sheet)
 
     return collected
@@ -122,6 +123,59 @@ def test_who_is_hidden_is_left_until_the_numbers_are_known(moodle, shape):
     assert result.problems == []
     assert filed(course) == {id: id for id in ("ada", "jmueller", "emmy")}
     assert times(course) == {"ada": "2026-11-24 14:45", "jmueller": "", "emmy": ""}
+
+
+@pytest.mark.parametrize("shape", ["folders", "flat"])
+def test_a_team_s_notebook_comes_in_once_and_is_each_member_s(moodle, shape):
+    course, result = moodle(f"teams_{shape}.zip")
+    assert filed(course) == {"ada": "ada"}
+    assert teams(course, A) == {"emmy": "ada"}
+    assert result.notes[0].endswith(
+        "the notebook of Group A is kept as ada's, and counts for emmy as well"
+    )
+    (problem,) = result.problems
+    assert "'Default group' is what Moodle calls those who are in no team" in str(problem)
+    assert moodle(f"teams_{shape}.zip")[1].unchanged == [("ada", A)]
+
+
+def test_the_worksheet_of_teams_says_who_is_in_one_and_when_it_came(moodle, tmp_path):
+    """As Moodle writes it: the groups between the status and the grade, in whatever language."""
+    with (MOODLE / "worksheet_identity_email.csv").open(newline="", encoding="utf-8-sig") as file:
+        head, *rows = csv.reader(file)
+    groups = {"Ada Lovelace": "Group_A", "Jörg Müller": "Group_A"}
+    rows = [[*row[:4], groups.get(row[1], "Gruppe"), *row[4:]] for row in rows]
+    sheet = tmp_path / "teams.csv"
+    with sheet.open("w", newline="", encoding="utf-8-sig") as file:
+        csv.writer(file).writerows([[*head[:4], "Gruppe", *head[4:]], *rows])
+    course, _ = moodle("teams_flat.zip", sheet)
+    assert filed(course) == {"ada": "ada"}
+    assert teams(course, A) == {"jmueller": "ada"}
+    assert times(course) == {"ada": "2026-11-24 14:45"}  # the team's last
+
+
+def test_who_is_called_like_a_team_or_a_marker_is_one_person(moodle, tmp_path):
+    text = (MOODLE / "worksheet_identity_email.csv").read_text("utf-8-sig")
+    text = text.replace("Ada Lovelace", "Tea Cher").replace(' -  - ",', ' -  - ",Tea_Cher,')
+    sheet = tmp_path / "marked.csv"
+    sheet.write_text(text.replace("Status,", "Status,Marker,"))
+    source = tmp_path / "one.zip"
+    name = "Tea Cher_15_assignsubmission_file/a03_scaled_attention.ipynb"
+    notebook = ROOT / "release" / A / f"{A}.ipynb"
+    with zipfile.ZipFile(source, "w") as archive:
+        archive.write(notebook, name)
+    course, result = moodle(source, sheet)
+    assert teams(course, A) == {}
+    assert "moodle's number there is that of ada" in str(result.problems)
+
+
+def test_who_has_a_notebook_beside_the_team_s_is_named_and_keeps_it(moodle):
+    course, _ = moodle("teams_flat.zip")
+    own = course.submission("emmy", A)
+    own.parent.mkdir(parents=True)
+    shutil.copy(course.submission("ada", A), own)
+    _, result = moodle("teams_flat.zip")
+    assert "emmy is in that team and has another notebook" in str(result.problems)
+    assert teams(course, A) == {}
 
 
 def test_a_worksheet_is_what_moodle_wrote(moodle):
@@ -199,6 +253,8 @@ def figures(course, name, notebooks, folder):
     back.unlink(missing_ok=True)
     sheet = MOODLE / "worksheet_identity_email.csv"
     kept = pages = 0
+    everybody = {*owners, *teams(course, A)}
+    numbers = {n: p.id for p in people(course).values() for n in p.numbers.get("moodle", ())}
     if graded:
         assert graded.problems == []
         options = {"scale": 100, "partial": True, "worksheet": sheet}
@@ -207,13 +263,14 @@ def figures(course, name, notebooks, folder):
             sent = list(csv.DictReader(file))
         assert len(sent) == done.rows
         assert all(row["Grade"] for row in sent)
-        kept = done.rows
-        write_feedback(course, [A])
+        kept = sum(numbers[row["Identifier"].split()[1]] in everybody for row in sent)
+        write_feedback(course, [A], owners)
         packed = folder / "feedback.zip"
         pack_feedback(course, [A], packed)
-        numbers = {n: p.id for p in people(course).values() for n in p.numbers.get("moodle", ())}
         with zipfile.ZipFile(packed) as archive:
             for entry in archive.namelist():
-                student = numbers[entry.partition("_assignsubmission_")[0].rpartition("_")[2]]
-                pages += archive.read(entry) == page_of(course, student, A).read_bytes()
-    return name, notebooks, len(owners), right, kept, pages, notebooks - len(owners)
+                group, _, number = entry.partition("_assignsubmission_")[0].rpartition("_")
+                team = {"ada", "emmy"} if group == "Group A" else {numbers[number]}
+                written = {page_of(course, student, A).read_bytes() for student in team}
+                pages += {archive.read(entry)} == written
+    return name, notebooks, len(everybody), right, kept, pages, notebooks - len(owners)

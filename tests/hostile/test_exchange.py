@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from autograder.cli import app
 from autograder.course.config import Course, CourseError
+from autograder.course.hand_in import teams
 from autograder.course.opening import NotOrdinary, read_once
 from autograder.course.submissions import Unreadable, read_content
 from autograder.delivery import exchange
@@ -197,6 +198,17 @@ def test_what_is_their_own_is_taken(classroom):
     assert (sorted(result.new), result.problems) == ([(ADA, A), (EVE, A)], [])
     assert taken(classroom)[EVE].read_text() == '{"cells": [2]}'
     assert collect(classroom, [A]).unchanged
+
+
+@ROOT_ALONE
+def test_what_a_student_says_of_platform_number_and_team_is_not_collected(classroom):
+    folder = hand_in(classroom, EVE, EVE)
+    forged = folder / "collected.json"
+    forged.write_text(f'{{"platform": "moodle", "number": "15", "team": ["{EVE}", "{ADA}"]}}')
+    os.chown(forged, uid(EVE), -1)
+    assert collect(classroom, [A]).new == [(EVE, A)]
+    assert teams(classroom, A) == {}
+    assert not taken(classroom)[EVE].with_name("collected.json").exists()
 
 
 @ROOT_ALONE
@@ -439,16 +451,16 @@ def test_what_is_no_file_is_read_by_nobody(inbox, kind, monkeypatch):
 
 
 def test_what_changes_while_it_is_collected_is_left(course, inbox, monkeypatch):
-    from autograder.delivery import collect as module
+    from autograder.delivery import collector as module
 
     path = inbox / "eve" / f"{A}.ipynb"
-    store = module._Collector.store
+    store = module.Collector.store
 
     def changed(self):
         path.write_text('{"cells": [], "of": "another"}')
         store(self)
 
-    monkeypatch.setattr(module._Collector, "store", changed)
+    monkeypatch.setattr(module.Collector, "store", changed)
     result = collect(course, [A], inbox)
     assert "it changed while it was collected" in str(result.problems[0])
     assert not taken(course)

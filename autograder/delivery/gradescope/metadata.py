@@ -45,15 +45,17 @@ class Submission:
         Raises
         ------
         ValueError
-            If that is nobody, or a group: numbers are personal.
+            If that is nobody.
         """
         if len(self.submitters) == 1:
             return self.submitters[0]
+        if not self.submitters:
+            raise ValueError(
+                f"nobody handed it in, says {METADATA}: put it into a folder of its student's id "
+                "and collect that"
+            )
         names = ", ".join(one.who or one.email for one in self.submitters)
-        raise ValueError(
-            f"{names or 'nobody'} handed it in, says {METADATA}, and a notebook is one person's: "
-            "put it into a folder of that person's id and collect that"
-        )
+        return Origin(names, platform="gradescope", team=True, members=self.submitters)
 
 
 def read_metadata(content: bytes) -> dict[str, Submission]:

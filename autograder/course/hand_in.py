@@ -10,9 +10,9 @@ from autograder.course.config import Course
 from autograder.course.files import write_atomically
 from autograder.course.opening import read_once
 from autograder.course.typed_json import decoded, encoded
-from autograder.delivery.database import submitted_at
 
-_FILE = "collected.json"
+#: Lies beside the notebook. Nobody but `collect` writes one: it is not taken from an upload.
+COLLECTED = "collected.json"
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,8 @@ class HandIn:
         What the folder or zip said of the file's time; it tells the later one of two files.
     number
         The platform's own number of whoever handed it in; empty where it gives none.
+    team
+        Ids of those whose it is, where several handed it in together.
     """
 
     file: str = ""
@@ -38,6 +40,7 @@ class HandIn:
     late: bool = False
     modified: str = ""
     number: str = ""
+    team: tuple[str, ...] = ()
 
     def is_another_s(self, other: HandIn) -> bool:
         """Tell whether the platform calls the two by different numbers."""
@@ -51,17 +54,28 @@ class HandIn:
 
 def hand_in(course: Course, student: str, assignment: str) -> HandIn:
     """Return what is known of a hand-in."""
-    path = course.submission(student, assignment).with_name(_FILE)
+    path = course.submission(student, assignment).with_name(COLLECTED)
     try:
         return decoded(read_once(path, 10_000), HandIn)
     except (OSError, ValueError):
         return HandIn()
 
 
-def said_late(course: Course, student: str, assignment: str) -> str:
-    """Return the platform that calls a hand-in late without saying by how much, if one does."""
-    known = hand_in(course, student, assignment)
-    return known.platform if known.late and not submitted_at(course, student, assignment) else ""
+def partners(course: Course, student: str, assignment: str) -> list[str]:
+    """Return who else gets the grade of a notebook, since it is theirs, too.
+
+    Who has another notebook is graded with that.
+    """
+    team = hand_in(course, student, assignment).team
+    others = (id for id in team if id != student)
+    return [id for id in others if not course.submission(id, assignment).is_file()]
+
+
+def teams(course: Course, assignment: str) -> dict[str, str]:
+    """Return under whose id the notebook of a team is kept, by each of the others in it."""
+    folders = sorted(course.folder("submitted").glob(f"*/{assignment}"))
+    keepers = [folder.parent.name for folder in folders]
+    return {id: keeper for keeper in keepers for id in partners(course, keeper, assignment)}
 
 
 def keep_hand_in(notebook: Path, known: HandIn, time: datetime | None) -> None:
@@ -73,4 +87,4 @@ def keep_hand_in(notebook: Path, known: HandIn, time: datetime | None) -> None:
 
 def keep_origin(notebook: Path, known: HandIn) -> None:
     """Write where a notebook came from, and leave alone when."""
-    write_atomically(notebook.with_name(_FILE), encoded(known))
+    write_atomically(notebook.with_name(COLLECTED), encoded(known))
