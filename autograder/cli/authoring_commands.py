@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autograder.cli.options import Assignments, Json, Trust, Where
+from autograder.cli.options import Assignments, Json, Trust, Where, authors_course
 
 if TYPE_CHECKING:
     from autograder.course.verify import Proof
@@ -54,10 +54,10 @@ def new(
     course: Where = Path(),
 ) -> None:
     """Start an exercise: a cell and a module that prove themselves, for you to rewrite."""
-    from autograder.course.config import Course, CourseError
+    from autograder.course.config import CourseError
     from autograder.course.scaffold import new_exercise
 
-    found = Course.load(course)
+    found = authors_course(course)
     assignment, _, id = exercise.partition("/")
     if not id:
         raise CourseError(f"{exercise}: name assignment and exercise, such as {assignment}/mean")
@@ -80,15 +80,13 @@ def verify(
     what is earned without a thought, and the largest share that one mistake costs.  Functions are
     tried on the inputs that this course's secret gives, once it has graded something.
     """
-    from autograder.course.config import Course, CourseError
+    from autograder.course.config import CourseError
     from autograder.course.discover import load_assignment
-    from autograder.course.limits import check_limits
     from autograder.course.secret import FILE, secret_of
     from autograder.course.verify import guessed, verify_helpers
     from autograder.course.verify import verify as prove
 
-    found = Course.load(course)
-    check_limits(found)
+    found = authors_course(course)
     secret = secret_of(found) if (found.root / FILE).exists() else ""
     wanted: dict[str, list[str]] = {}
     for name in which or []:
@@ -166,12 +164,11 @@ def generate(
     course: Where = Path(),
 ) -> None:
     """Build the students' notebooks in release/ and enter them in the gradebook."""
-    from autograder.course.config import Course
     from autograder.course.discover import load_assignment
     from autograder.delivery.releasing import generate as build
     from autograder.grading.results import ALL
 
-    found = Course.load(course)
+    found = authors_course(course)
     ids = found.ids(assignments)
     drift = build(found, ids, check=check)
     for id in (id for id in ids if found.counting[id] != ALL):
@@ -196,10 +193,9 @@ def release(
     course: Where = Path(),
 ) -> None:
     """Hand the generated notebooks to students."""
-    from autograder.course.config import Course
     from autograder.delivery.releasing import hand_out
 
-    found = Course.load(course)
+    found = authors_course(course)
     for line in hand_out(found, found.ids(assignments), to):
         print(line)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,8 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
+
+    from autograder.course.config import Course
 
 Assignments = Annotated[
     list[str] | None,
@@ -40,6 +43,24 @@ Insecure = Annotated[
     bool,
     typer.Option("--insecure", help="Take tcp://127.0.0.1, which nobody encrypts, for a trial."),
 ]
+
+
+def authors_course(folder: Path) -> Course:
+    """Load a course for those who write it: with what is wrong in it before anything is made of it.
+
+    Raises
+    ------
+    CourseError
+        If its settings are wrong. What may only be forgotten is printed.
+    """
+    from autograder.course.config import Course
+    from autograder.course.limits import check_limits
+
+    course = Course.load(folder)
+    check_limits(course)
+    for name in course.unlisted:
+        print(course.not_listed(name), file=sys.stderr)
+    return course
 
 
 @contextmanager

@@ -12,7 +12,8 @@ from urllib.parse import parse_qsl
 from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.course.moments import moment
-from autograder.course.settings import check_settings, meant
+from autograder.course.settings import Unfit, check_settings
+from autograder.exercise.nearest import meant
 from autograder.grading.results import Counting
 from autograder.sandbox.isolation import Isolation
 
@@ -117,16 +118,16 @@ class Course:
         settings = config.Course
         try:
             check_settings(settings)
-        except ValueError as error:
-            raise CourseError(f"{root / CONFIG}: {error}") from None
+        except Unfit as error:
+            raise CourseError(f"{line_of(root / CONFIG, error.written)}: {error}") from None
         for entry in settings.get("assignments", []):
             if due := entry.get("due"):
                 try:
                     moment(due)
                 except ValueError as error:
+                    where = line_of(root / CONFIG, f'"{due}"')
                     raise CourseError(
-                        f"{_line_of(root / CONFIG, due)}: the due date of {entry['id']}, {due!r}, "
-                        f"{error}"
+                        f"{where}: the due date of {entry['id']}, {due!r}, {error}"
                     ) from None
         if _shows_password(root / CONFIG, config):
             raise CourseError(
@@ -167,19 +168,29 @@ class Course:
         for name in wanted:
             hits = [id for id in self.titles if id == name or id.split("_")[0] == name]
             if not hits:
-                folders = [path.name for path in (self.root / "assignments").glob(f"{name}*/")]
+                folders = [id for id in self.unlisted if id.split("_")[0] == name or id == name]
+                more = f". {self.not_listed(folders[0])}" if folders else ""
                 raise CourseError(
                     f"{name} is no assignment of this course; it has {', '.join(self.titles)}"
-                    f"{meant(name, self.titles)}"
-                    + (
-                        f". There is a folder assignments/{folders[0]}: list it in "
-                        f"c.Course.assignments of {self.root / CONFIG}"
-                        if folders
-                        else ""
-                    )
+                    f"{meant(name, self.titles)}{more}"
                 )
             found += [id for id in hits if id not in found]
         return found
+
+    @property
+    def unlisted(self) -> list[str]:
+        """Folders of assignments that are not in the course."""
+        folders = (path.parent for path in (self.root / "assignments").glob("*/*.py"))
+        return sorted({path.name for path in folders} - self.titles.keys())
+
+    def not_listed(self, folder: str) -> str:
+        """Say so of such a folder."""
+        lacking = [id for id in self.titles if not (self.root / "assignments" / id).is_dir()]
+        return (
+            f"assignments/{folder} is in no entry of c.Course.assignments in "
+            f"{line_of(self.root / CONFIG, 'c.Course.assignments')}{meant(folder, lacking)}: list "
+            "it there, or move the folder elsewhere"
+        )
 
     def folder(self, step: str) -> Path:
         """Return nbgrader's folder of a step: release, submitted, autograded or feedback."""
@@ -227,10 +238,10 @@ class Course:
         return str(self.config.CourseDirectory.get("db_url", default))
 
 
-def _line_of(path: Path, text: str) -> str:
-    """Return a file, with the line where a text stands if it does."""
+def line_of(path: Path, text: str) -> str:
+    """Return a file, with the line where a text stands, quoted in either way, if it does."""
     lines = path.read_text(errors="replace").splitlines()
-    found = next((n for n, line in enumerate(lines, 1) if text in line), 0)
+    found = next((n for n, line in enumerate(lines, 1) if text in line.replace("'", '"')), 0)
     return f"{path}:{found}" if found else str(path)
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-import traceback
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from autograder.course.config import Course, CourseError
+from autograder.course.author_errors import in_words, place
+from autograder.course.config import CONFIG, Course, CourseError, line_of
 from autograder.exercise import Exercise
 from autograder.exercise.loading import load_module
+from autograder.exercise.nearest import meant
 from autograder.grading.demonstrations import TAG
 
 
@@ -94,7 +95,11 @@ def load_assignment(course: Course, id: str) -> Assignment:
     """
     path = course.root / "assignments" / id / f"{id}.py"
     if not path.is_file():
-        raise CourseError(f"{path} is missing: it holds the text and stubs of {id}")
+        where = line_of(course.root / CONFIG, f'"{id}"')
+        raise CourseError(
+            f"{path} is missing: it holds the text and stubs of {id}, which {where} lists"
+            f"{meant(id, course.unlisted)}"
+        )
     cells = read_cells(path)
     names = [cell.exercise for cell in cells if cell.exercise and not cell.part]
     if twice := {name for name in names if names.count(name) > 1}:
@@ -133,15 +138,15 @@ def load_exercise(path: Path, *, gpu: bool = True) -> Exercise | Broken:
     except ModuleNotFoundError as error:
         name = str(error.name).split(".")[0]
         if name == "reference":
-            return Broken(path.stem, f"{_place(error, path)}: {error}")
+            return Broken(path.stem, f"{place(error, path)}: {in_words(error)}")
         return Broken(
             path.stem,
-            f"{_place(error, path)}: there is no package {name!r} on this machine: install it (or "
+            f"{place(error, path)}: there is no package {name!r} on this machine: install it (or "
             "correct the import), and grade again",
             lacking=name,
         )
     except (Exception, SystemExit) as error:
-        return Broken(path.stem, f"{_place(error, path)}: {type(error).__name__}: {error}")
+        return Broken(path.stem, f"{place(error, path)}: {in_words(error)}")
     exercise = getattr(module, "exercise", None)
     if not isinstance(exercise, Exercise):
         return Broken(path.stem, f"{path}: defines no `exercise = Exercise(...)`")
@@ -155,11 +160,3 @@ def load_exercise(path: Path, *, gpu: bool = True) -> Exercise | Broken:
             return Broken(path.stem, f"{path}: all of it needs a GPU, and c.Course.gpu is False")
     exercise.freeze()
     return exercise
-
-
-def _place(error: BaseException, path: Path) -> str:
-    """Return file and line of the author's module where the error arose."""
-    if isinstance(error, SyntaxError):
-        return f"{error.filename or path}:{error.lineno}"
-    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
-    return f"{path}:{lines[-1]}" if lines else str(path)

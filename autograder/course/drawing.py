@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import traceback
-from pathlib import Path
-from textwrap import shorten
 from typing import Any
 
+from autograder.course.author_errors import raised
 from autograder.course.config import CourseError
 from autograder.exercise import Draws, Exercise, draws, solve
 from autograder.grading.budget import Exhausted, bounded
@@ -45,22 +43,5 @@ def drawn(exercise: Exercise, course: str) -> list[tuple[dict[str, Any], dict[st
         pool = all_drawn(exercise, course).pool
         return [(variant, solve(exercise, variant)) for variant in pool]
     except Exception as error:  # whatever an author's function raises
-        text = raised(exercise, error)
+        text = raised(exercise.id, error)
         raise CourseError(f"{exercise.id}: {text.removeprefix(f'{exercise.id}: ')}") from error
-
-
-def raised(exercise: Exercise, error: Exception) -> str:
-    """Say what an author's function raised: in which, at which line, and for which numbers."""
-    text = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-    own = [
-        (frame, line)
-        for frame, line in traceback.walk_tb(error.__traceback__)
-        if Path(frame.f_code.co_filename).stem == exercise.id
-    ]
-    if not own:
-        return text
-    frame, line = own[-1]
-    names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
-    given = ", ".join(f"{name} = {frame.f_locals[name]!r}" for name in names)
-    where = f"{frame.f_code.co_filename}:{line}, in {frame.f_code.co_name}"
-    return f"{where}({shorten(given, 200)}): {text}"

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from autograder.course.config import Course, CourseError
-from autograder.course.settings import meant
+from autograder.course.config import CONFIG, Course, CourseError, line_of
+from autograder.exercise.nearest import meant
 from autograder.sandbox import Limits
 
 #: Time for all cells and calls of a notebook.
@@ -24,14 +24,14 @@ def check_limits(course: Course) -> None:
     CourseError
         If a limit is none, or is set for an exercise that doesn't exist.
     """
-    _check(course.limits, "c.Course.limits")
+    _check(course, course.limits, "c.Course.limits")
     known = {path.stem for path in (course.root / "reference").glob("*/*.py")}
     for exercise, own in course.exercise_limits.items():
-        _check(own, f"c.Course.exercise_limits[{exercise!r}]")
+        _check(course, own, f"c.Course.exercise_limits[{exercise!r}]")
         if exercise not in known:
             raise CourseError(
-                f"c.Course.exercise_limits: there is no exercise {exercise!r}"
-                f"{meant(exercise, known)}"
+                f"{_line(course, exercise)}c.Course.exercise_limits: there is no exercise "
+                f"{exercise!r}{meant(exercise, known)}"
             )
 
 
@@ -55,19 +55,27 @@ def exercise_limits(course: Course, exercise: str, notebook: Limits) -> Limits:
     return replace(notebook, **{name: own[name] for name in _PER_REQUEST if name in own})
 
 
-def _check(limits: Any, where: str) -> None:
+def _check(course: Course, limits: Any, where: str) -> None:
     if not isinstance(limits, Mapping):
         raise CourseError(
-            f'{where} is {limits!r}, and must be names with numbers, like {{"cell_seconds": 10.0}}'
+            f"{_line(course, where)}{where} is {limits!r}, and must be names with numbers, like "
+            '{"cell_seconds": 10.0}'
         )
     for name, value in limits.items():
         if name not in _DEFAULTS:
             raise CourseError(
-                f"{where}: {name!r} is no limit{meant(str(name), _DEFAULTS)}; "
+                f"{_line(course, name)}{where}: {name!r} is no limit{meant(str(name), _DEFAULTS)}; "
                 f"there are {', '.join(_DEFAULTS)}"
             )
         whole = isinstance(_DEFAULTS[name], int)
         kinds = (int,) if whole else (int, float)
         if not isinstance(value, kinds) or isinstance(value, bool) or not 0 < value < 1e12:
             number = "whole number" if whole else "number"
-            raise CourseError(f"{where}: {name} is {value!r}, and must be a {number} above 0")
+            raise CourseError(
+                f"{_line(course, name)}{where}: {name} is {value!r}, and must be a {number} above 0"
+            )
+
+
+def _line(course: Course, name: str) -> str:
+    """Return where course_config.py has a limit or an exercise."""
+    return f"{line_of(course.root / CONFIG, name)}: "

@@ -12,9 +12,9 @@ from autograder.course.carrying import carry_problems
 from autograder.course.config import CONFIG
 from autograder.course.datafiles import data_problems
 from autograder.course.discover import Assignment, SourceCell
-from autograder.course.settings import meant
 from autograder.exercise import Exercise, Part
 from autograder.exercise.cell_names import Unparsable, names
+from autograder.exercise.nearest import meant
 from autograder.grading.demonstrations import unneeded
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
+from autograder.exercise.nearest import meant
 from autograder.sandbox.isolation import ISOLATING
 
 #: When `watch` publishes feedback: at once, after the due date and its last extension, or never.
@@ -38,6 +38,10 @@ def _is_excused(value: Any) -> bool:
     return isinstance(share, float) and 0 < share < 1 and isinstance(reason, str) and bool(reason)
 
 
+_ENTRIES = (
+    'c.Course.assignments is a list of {{"id": ..., "title": ...}}, and every entry needs both; '
+    "one is {!r}"
+)
 _SWITCH = _Setting(_of(bool), "True or False")
 _SETTINGS = {
     "assignments": _Setting(_of(list), 'a list of {"id": ..., "title": ...}'),
@@ -77,45 +81,52 @@ _ENTRY = {
 }
 
 
+class Unfit(ValueError):
+    """A setting is none, or is of another type; ``written`` is how the file says it."""
+
+    def __init__(self, message: str, written: str) -> None:
+        super().__init__(message)
+        self.written = written
+
+
 def check_settings(settings: Mapping[str, Any]) -> None:
     """Check names and types of all of ``c.Course``, and that what names assignments names some.
 
     Raises
     ------
-    ValueError
+    Unfit
         If a setting is none, or is of another type; the message begins with the setting.
     """
     _check(settings, _SETTINGS, "c.Course.{}")
     for entry in settings.get("assignments", []):
-        if not isinstance(entry, dict) or not entry.keys() >= {"id", "title"}:
-            raise ValueError(
-                f'c.Course.assignments is a list of {{"id": ..., "title": ...}}, and every entry '
-                f"needs both; one is {entry!r}"
-            )
-        _check(entry, _ENTRY, f'"{{}}" of {entry["id"]}')
+        if not isinstance(entry, dict):
+            raise Unfit(_ENTRIES.format(entry), "assignments")
+        id = entry.get("id")
+        _check(entry, _ENTRY, f'"{{}}" of {id}')
+        if not entry.keys() >= {"id", "title"}:
+            raise Unfit(_ENTRIES.format(entry), f'"{id}"' if id else "assignments")
     ids = [entry["id"] for entry in settings.get("assignments", [])]
     if twice := sorted({id for id in ids if ids.count(id) > 1}):
-        raise ValueError(f"c.Course.assignments has {', '.join(twice)} twice")
+        raise Unfit(f"c.Course.assignments has {', '.join(twice)} twice", f'"{twice[0]}"')
     for name in ("given", "demo"):
         if unknown := [id for id in settings.get(name, []) if id not in ids]:
-            raise ValueError(
+            raise Unfit(
                 f"c.Course.{name} is {settings[name]!r}; it is a list of assignments of this "
-                f"course, which are {', '.join(ids)}{meant(unknown[0], ids)}"
+                f"course, which are {', '.join(ids)}{meant(unknown[0], ids)}",
+                f"c.Course.{name}",
             )
-
-
-def meant(name: str, known: Iterable[str]) -> str:
-    """Return a question for the nearest known name; an empty text where none is near."""
-    close = get_close_matches(name, list(known), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def _check(given: Mapping[str, Any], known: Mapping[str, _Setting], where: str) -> None:
+    """Hold names and values against those that there are; ``where`` says whose, in the file."""
     for name, value in given.items():
+        written = where.partition(" ")[0].format(name)
         if name not in known:
-            raise ValueError(
+            raise Unfit(
                 f"{where.format(name)} is no setting{meant(name, known)}; there are "
-                f"{', '.join(known)}"
+                f"{', '.join(known)}",
+                written,
             )
         if not known[name].fits(value):
-            raise ValueError(f"{where.format(name)} is {value!r}; it is {known[name].is_one_that}")
+            said = f"{where.format(name)} is {value!r}; it is {known[name].is_one_that}"
+            raise Unfit(said, written)

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, zip_longest
 from typing import Any
 
+from autograder.course.author_errors import raised
 from autograder.course.config import CONFIG, Course
 from autograder.course.datafiles import data_problems
 from autograder.course.discover import Assignment, Broken
 from autograder.course.discrimination import Hidden, Twins, part_twins
-from autograder.course.drawing import all_drawn, raised
+from autograder.course.drawing import all_drawn
 from autograder.course.proofs.blind import blind_guess
 from autograder.course.proofs.building import building_problems
 from autograder.course.proofs.distances import Distance
@@ -164,7 +165,7 @@ def _proof(
         variant = dict(draw(rng_for(assignment.course.id, exercise.id, "pool")))
         proof.problems.extend(unsaid(exercise, variant) or [str(error)])
     except Exception as error:
-        proof.problems.append(raised(exercise, error).removeprefix(f"{id}: "))
+        proof.problems.append(raised(exercise.id, error).removeprefix(f"{id}: "))
     return replace(proof, problems=list(dict.fromkeys(proof.problems)))
 
 
@@ -181,8 +182,9 @@ def _examine(
     problems += imports_problems(folder / f"{exercise.id}.py")
     problems += _stub_earns(assignment, exercise, pool[0])
     for function in exercise.functions:
-        problems += function_problems(function, secret, proof.twins, proof.distances, proof.prices)
-        problems += odd_result_problems(function, secret)
+        own = function_problems(function, secret, proof.twins, proof.distances, proof.prices)
+        # Of a function that doesn't stand by itself there is nothing to say in odd cases.
+        problems += own or odd_result_problems(function, secret)
         proof.vacuous.extend(vacuous(function, exercise.points))
     for nothing in proof.vacuous:
         (problems if nothing.too_much else proof.notes).append(str(nothing))

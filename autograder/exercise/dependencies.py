@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from autograder.exercise.cache import Unfamiliar, Values, copied, remembered
 from autograder.exercise.carried import carried
-from autograder.exercise.part import arguments, computation
+from autograder.exercise.kind import FormatError
+from autograder.exercise.nearest import meant
+from autograder.exercise.part import AuthoringError, arguments, computation, place_of
 
 if TYPE_CHECKING:
     from autograder.exercise.part import Function, Misconception, Part
@@ -22,7 +25,26 @@ Known = dict[str, Any]  #: a variant's numbers, functions and answers to earlier
 def apply(compute: Function | Misconception | Part, known: Mapping[str, Any]) -> Any:
     """Call ``compute`` with the known values that its arguments name."""
     function = computation(compute)
-    return function(**{name: carried(known[name]) for name in arguments(function)})
+    return function(**{name: carried(value) for name, value in _needed(function, known).items()})
+
+
+def _needed(function: Function, known: Mapping[str, Any]) -> Known:
+    """Return what a function's arguments name.
+
+    Raises
+    ------
+    AuthoringError
+        If one of them names nothing.
+    """
+    try:
+        return {name: known[name] for name in arguments(function)}
+    except KeyError as error:
+        name = str(error.args[0])
+        raise AuthoringError(
+            f"{place_of(function)}: `{name}`, an argument of `{function.__name__}`, is no number "
+            f"of the variant, no earlier part and no function{meant(name, known)}; there are "
+            f"{', '.join(known) or 'none'}"
+        ) from None
 
 
 def evaluate(part: Part, compute: Function | Misconception | Part, known: Mapping[str, Any]) -> Any:
@@ -31,7 +53,7 @@ def evaluate(part: Part, compute: Function | Misconception | Part, known: Mappin
     It is worked out once for the same values, whoever has them.
     """
     function = computation(compute)
-    needed = {name: known[name] for name in arguments(function)}
+    needed = _needed(function, known)
     try:
         values = Values(needed)
     except Unfamiliar:
@@ -45,10 +67,22 @@ def _evaluated(part: Part, function: Function, values: Values) -> Any:
 
 
 def solve(exercise: Exercise, variant: Mapping[str, Any]) -> Known:
-    """Return ``variant`` with the right functions, and the right answer to every part as read."""
+    """Return ``variant`` with the right functions, and the right answer to every part as read.
+
+    Raises
+    ------
+    AuthoringError
+        If a part gives no such answer as it declares.
+    """
     known = {**variant, **exercise.solutions}
     for part in exercise.parts:
-        known[part.name] = evaluate(part, part, known)
+        try:
+            known[part.name] = evaluate(part, part, known)
+        except FormatError as error:
+            given = shorten(", ".join(f"{n} = {known[n]!r}" for n in part.needs), 200)
+            raise AuthoringError(
+                f"{place_of(part.compute)}, in {part.name}({given}): {error}"
+            ) from error
     return known
 
 
@@ -72,7 +106,7 @@ def band(
         0.0 where nothing that ``compute`` depends on was rounded.
     """
     function = computation(compute)
-    needed = {name: known[name] for name in arguments(function)}
+    needed = _needed(function, known)
     rounded = {name: rounding[name] for name in needed if name in rounding}
     if not any(map(np.any, rounded.values())):
         return 0.0

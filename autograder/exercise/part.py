@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from inspect import cleandoc, signature
+from inspect import cleandoc, signature, unwrap
 from typing import Any
 
 from autograder.exercise.kind import Answer
@@ -36,6 +36,12 @@ def sentences(function: Function, role: str) -> str:
 def arguments(function: Callable[..., Any]) -> tuple[str, ...]:
     """Return the names of a function's arguments."""
     return tuple(signature(function).parameters)
+
+
+def place_of(function: Function) -> str:
+    """Return file and line of a function that an author wrote."""
+    code = getattr(unwrap(function), "__code__", None)
+    return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(function)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from autograder.exercise.dependencies import evaluate, solve
 from autograder.exercise.kind import FormatError
-from autograder.exercise.part import ORDERS
+from autograder.exercise.part import ORDERS, AuthoringError, place_of
 
 if TYPE_CHECKING:
     from autograder.exercise.vocabulary import Exercise
@@ -88,7 +88,13 @@ def _drawn(exercise: Exercise, course: str) -> Draws:
     rng = rng_for(course, exercise.id, "pool")
     found = Draws([])
     for _ in range(TRIES):
-        variant = dict(exercise.draw(rng))
+        variant = exercise.draw(rng)
+        if not isinstance(variant, Mapping):
+            raise AuthoringError(
+                f"{place_of(exercise.draw)}: `{exercise.draw.__name__}` returns {variant!r}, and "
+                'must return numbers by name, like {"n": 3}'
+            )
+        variant = dict(variant)
         names = hidden_mistakes(exercise, variant)
         for name in names:
             found.hidden[name] = found.hidden.get(name, 0) + 1

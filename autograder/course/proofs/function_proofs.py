@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from autograder.course.author_errors import raised
 from autograder.course.discrimination import Twins
 from autograder.course.proofs.distances import Distance, Distances
 from autograder.course.proofs.prices import Price
@@ -13,7 +14,11 @@ from autograder.course.proofs.said import lost, shown
 from autograder.exercise import CheckedFunction
 from autograder.exercise.part import computation
 from autograder.grading.checks import NO_GPU, grade_checks
-from autograder.grading.results import Status, hundredths
+from autograder.grading.expectations import expectations
+from autograder.grading.followed import attempt
+from autograder.grading.local import Local
+from autograder.grading.recorder import Recorder
+from autograder.grading.results import Item, Status, hundredths
 from autograder.sandbox import StudentError
 from autograder.sandbox.replies import one_line
 
@@ -38,9 +43,12 @@ def function_problems(
     known = {wrong.name for wrong in function.misconceptions}
     caught: set[str] = set()
     for right in (function.solution, *function.alternatives):
+        errors: list[Exception] = []
         items = grade_checks(
-            function, as_student(right), watch=measured.watch(right=True), secret=secret
+            function, as_student(right, errors), watch=measured.watch(right=True), secret=secret
         )
+        if own := _author_s_errors(function, right, items, errors, secret):
+            return own  # all else follows from it
         unproved = [item for item in items if item.note in UNPROVED]
         caught |= {item.name for item in unproved}
         problems += [
@@ -49,13 +57,13 @@ def function_problems(
             if item not in unproved
         ]
     for wrong in function.misconceptions:
-        items = [
-            item
-            for item in grade_checks(
-                function, as_student(wrong), watch=measured.watch(right=False), secret=secret
-            )
-            if item.note not in UNPROVED
-        ]
+        errors = []
+        graded = grade_checks(
+            function, as_student(wrong, errors), watch=measured.watch(right=False), secret=secret
+        )
+        items = [item for item in graded if item.note not in UNPROVED]
+        if unknown := next((error for error in errors if isinstance(error, NameError)), None):
+            problems.append(raised(function.id, unknown))  # a slip of the author's, no mistake
         points = hundredths(sum(item.max_score - (item.score or 0.0) for item in items))
         of = sum(item.max_score for item in items)
         prices.append(Price(function.name, wrong.name, points, of, wrong.fatal))
@@ -80,8 +88,31 @@ def function_problems(
     return problems
 
 
-def as_student(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Call a function of ours as if it were a student's: what it raises is the student's."""
+def _author_s_errors(
+    function: CheckedFunction,
+    right: Callable[..., Any],
+    items: list[Item],
+    errors: list[Exception],
+    secret: str,
+) -> list[str]:
+    """Say what a right function raised, or a check that it was given to: where, and for what."""
+    found = [raised(function.id, error) for error in errors[:1] if lost(items)]
+    broken = {item.name for item in items if item.note == "grader_error"}
+    for check in (check for check in function.checks if check.name in broken):
+        asked = expectations(function, check, secret)
+        failure = attempt(function, check, Recorder(Local(as_student(right)), asked=asked), secret)
+        if failure:
+            found.append(raised(function.id, failure))
+    return found
+
+
+def as_student(
+    function: Callable[..., Any], errors: list[Exception] | None = None
+) -> Callable[..., Any]:
+    """Call a function of ours as if it were a student's: what it raises is the student's.
+
+    It is added to ``errors``, as well.
+    """
     function = computation(function)
 
     @wraps(function)  # so that its own code is metered
@@ -89,6 +120,8 @@ def as_student(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return function(*args, **kwargs)
         except Exception as error:
+            if errors is not None:
+                errors.append(error)
             name, text = type(error).__name__, one_line(str(error))
             raise StudentError("exception", str(error), type=name, text=text) from error
 

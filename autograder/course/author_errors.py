@@ -1,0 +1,86 @@
+"""What an author's module did wrong, in words: which function, at which line, what was meant."""
+
+from __future__ import annotations
+
+import builtins
+import re
+import sys
+import traceback
+from collections.abc import Iterable
+from inspect import signature
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+import numpy as np
+
+from autograder import algebra, exercise
+from autograder.exercise.nearest import meant
+
+_UNEXPECTED = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
+_NOT_IN = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
+
+
+def in_words(error: BaseException) -> str:
+    """Return what was raised, and the name that may have been meant.
+
+    >>> in_words(ImportError("cannot import name 'Choise' from 'autograder.exercise'"))
+    "ImportError: cannot import name 'Choise' from 'autograder.exercise' (did you mean 'Choice'?)"
+    """
+    text = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+    return text + "".join(meant(name, known) for name, known in _unknown(error))
+
+
+def place(error: BaseException, path: Path) -> str:
+    """Return file and line of the author's module where the error arose."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename or path}:{error.lineno}"
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
+    return f"{path}:{lines[-1]}" if lines else str(path)
+
+
+def raised(module: str, error: Exception) -> str:
+    """Say what a function of an exercise's module raised: which, at which line, for what."""
+    text = in_words(error)
+    own = [
+        (frame, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if Path(frame.f_code.co_filename).stem == module
+    ]
+    if not own:
+        return text
+    frame, line = own[-1]
+    code = frame.f_code
+    names = code.co_varnames[: code.co_argcount]
+    given = ", ".join(_shown(name, frame.f_locals.get(name)) for name in names)
+    return f"{code.co_filename}:{line}, in {code.co_name}({shorten(given, 200)}): {text}"
+
+
+def _shown(name: str, value: Any) -> str:
+    shown = repr(value)
+    return (
+        name if isinstance(value, np.random.Generator) or "<" in shown[:1] else f"{name} = {shown}"
+    )
+
+
+def _unknown(error: BaseException) -> Iterable[tuple[str, Iterable[str]]]:
+    """Give the name that there is not, and those that there are in its place."""
+    if isinstance(error, NameError) and error.name:
+        frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+        last = [{**f.f_globals, **f.f_locals} for f in frames[-1:]]
+        yield error.name, {*dir(builtins), *(name for names in last for name in names)}
+    elif isinstance(error, AttributeError) and error.name:
+        yield error.name, dir(error.obj)
+    elif isinstance(error, ImportError) and (found := _NOT_IN.search(str(error))):
+        yield found[1], dir(sys.modules.get(found[2]))
+    elif isinstance(error, TypeError) and (found := _UNEXPECTED.search(str(error))):
+        yield found[2], _arguments(found[1])
+
+
+def _arguments(name: str) -> Iterable[str]:
+    """Return what one of the words that exercises are written in takes, by its qualified name."""
+    first, *rest = name.split(".")
+    found: Any = getattr(exercise, first, getattr(algebra, first, None))
+    for each in rest:
+        found = getattr(found, each, None)
+    return signature(found).parameters if callable(found) else ()
