@@ -4,13 +4,17 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test engine bare hostile hostile-user container lint docs formats generate lock audit bench mutation clean
+.PHONY: demo test quick engine bare hostile hostile-user container style lint docs formats generate lock audit bench mutation clean
 
 demo: $(VENV)/engine
 	$(BIN)/autograder demo
 
 test: lint
 	$(BIN)/pytest -n auto --dist loadgroup
+
+# One look into every room, for before a small change is committed.
+quick: style
+	$(BIN)/pytest -n auto --dist loadgroup @tests/quick.txt
 
 # What differs on a machine that has Python and nothing else, on one that has more.
 bare: $(VENV)/ready
@@ -35,11 +39,13 @@ hostile-user: $(VENV)/ready
 container: $(VENV)/ready
 	$(BIN)/python .ci/container.py
 
-lint: $(VENV)/ready
+style: $(VENV)/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+lint: style
 	$(BIN)/autograder generate --check
 
 # The tables of docs/formats.md, from the types.

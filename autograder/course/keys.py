@@ -19,6 +19,9 @@ from autograder.course.typed_json import decoded
 from autograder.exercise.registry import brought
 from autograder.student.released_files import CheckFile
 
+#: The layers of the engine that a grade depends on; what delivers it lies above them.
+GRADING = ("student", "algebra", "exercise", "sandbox", "grading", "course")
+
 
 class Keys:
     """The keys of submissions, by what course and engine are when this is made.
@@ -28,7 +31,7 @@ class Keys:
 
     def __init__(self, course: Course) -> None:
         self._course = course
-        self._engine = engine_digest()
+        self._engine = engine_digest(*GRADING)
         self._secret = hashlib.sha256(secret_of(course).encode()).digest()
         self._assignments: dict[str, bytes] = {}
 
@@ -55,16 +58,8 @@ class Keys:
         own = sorted((id, course.exercise_limits.get(id)) for id in exercises)
         settings = repr((granted, counting, own)).encode()
         return _hash(
-            [settings, self._engine, self._secret, *map(_hash_file, self._files(assignment))]
+            [settings, self._engine, self._secret, *map(_hash_file, files_of(course, assignment))]
         )
-
-    def _files(self, assignment: str) -> list[Path]:
-        """Return an assignment's files; behind them those of what is carried into it."""
-        release, references = self._course.folder("release"), self._course.root / "reference"
-        files = sorted(references.glob("*.py"))
-        for each in _built_on(release, assignment):
-            files += sorted((references / each).rglob("*.py"))
-        return files + sorted((release / assignment).glob("*"))
 
     def _numbers_of(self, handed: Handed) -> str:
         """Return whose numbers a submission is graded with."""
@@ -75,10 +70,27 @@ class Keys:
         return handed.student
 
 
-def engine_digest() -> bytes:
-    """Hash the source files of the engine, and of packages that bring kinds of answers."""
-    files = sorted(Path(autograder.__file__).parent.rglob("*.py"))
+def engine_digest(*layers: str) -> bytes:
+    """Hash the source files of the engine, and of packages that bring kinds of answers.
+
+    Of some layers alone where they are named.
+    """
+    root = Path(autograder.__file__).parent
+    folders = [root / layer for layer in layers] or [root]
+    files = [path for folder in folders for path in sorted(folder.rglob("*.py"))]
     return _hash(map(_hash_file, [*files, *brought()]))
+
+
+def files_of(course: Course, assignment: str) -> list[Path]:
+    """Return the course's files on which an assignment's grades depend.
+
+    Those of what is carried into it stand before its own.
+    """
+    release, references = course.folder("release"), course.root / "reference"
+    files = sorted(references.glob("*.py"))
+    for each in _built_on(release, assignment):
+        files += sorted((references / each).rglob("*.py"))
+    return files + sorted((release / assignment).glob("*"))
 
 
 def _built_on(release: Path, assignment: str) -> list[str]:

@@ -29,3 +29,10 @@ def test_modules_are_read_in_one_go():
     lines = {path.name: len(path.read_text("utf-8").splitlines()) for path in MODULES}
     assert lines
     assert not {name: count for name, count in lines.items() if count > 350}
+
+
+def test_a_quick_round_asks_for_tests_that_there_are():
+    for line in (ROOT / "tests" / "quick.txt").read_text("utf-8").splitlines():
+        path, *names = line.partition("[")[0].split("::")
+        text = (ROOT / path).read_text("utf-8")
+        assert all(f"def {name}(" in text or f"class {name}" in text for name in names), line
