@@ -111,6 +111,6 @@ def _files(course: Course, assignments: set[str]) -> Iterator[Path]:
     for folder in (course.root / "reference", course.folder("release")):
         for path in folder.rglob("*"):
             inside = path.relative_to(folder).parts
-            others = len(inside) > 1 and inside[0] in course.titles.keys() - assignments
-            if path.is_file() and path.suffix != ".pyc" and not others:
+            wanted = len(inside) == 1 or inside[0] in assignments  # all share the top
+            if path.is_file() and path.suffix != ".pyc" and wanted:
                 yield path

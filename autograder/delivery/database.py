@@ -148,9 +148,11 @@ def read_time(path: Path, beneath: Path | None = None) -> datetime | None:
 def parsed_time(text: str) -> datetime | None:
     """Return a time as nbgrader writes it, or None where it is none."""
     text = text.strip()
+    if not text or "/" in text:  # what reads any time opens a file for a zone that is a path
+        return None
     try:
-        moment: datetime | None = parse_utc(_in_utc(text) or text) if text else None
-    except (ValueError, ArithmeticError, TypeError, AttributeError):
+        moment: datetime | None = parse_utc(_in_utc(text) or text)
+    except (ValueError, ArithmeticError, TypeError, AttributeError, OSError):
         return None  # dateutil takes any text, and not all of it well
     return moment
 

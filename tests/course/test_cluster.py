@@ -226,6 +226,43 @@ def test_who_ends_workers_is_withheld_and_nobody_else(course, work, address, tmp
     assert {item["status"] for item in items} == {"errored"}
 
 
+BOMBS = """
+import os, pickle
+class Bomb(Exception):
+    def __reduce__(self):
+        return os.system, ("echo $PPID >> {marks}",)
+def grade(*_):
+    station.distributed.get_worker().log_event("warn", {{"message": pickle.dumps(Bomb())}})
+    if calls.append(1) or len(calls) % 2:
+        return Bomb()
+    raise Bomb()
+calls, station.grade = [], grade
+"""
+
+
+def test_a_worker_that_has_the_secret_runs_nothing_where_it_is_asked(
+    course, work, address, tmp_path
+):
+    marks = tmp_path / "marks"
+
+    def ran_in(command):
+        """Return what the command said, and whether a bomb went off there: one does in a worker."""
+        marks.unlink(missing_ok=True)
+        with subprocess.Popen(command, cwd=course.root, stdout=-1, stderr=-2, text=True) as process:
+            said, _ = process.communicate(timeout=120)
+        return said, str(process.pid) in (marks.read_text().split() if marks.exists() else [])
+
+    plain = "import sys; from distributed import Client; from autograder.course.graders import "
+    plain += "station; print(Client(sys.argv[1]).submit(station.grade, pure=False).result())"
+    with worker(tmp_path, address, first=BOMBS.format(marks=marks)):
+        command = [*AUTOGRADER, "grade", A, "--scheduler", address, "--insecure"]
+        said, ran = ran_in(command)
+        assert f"{len(work)} graded" in said
+        assert not ran
+        _, ran = ran_in([sys.executable, "-c", plain, address])
+        assert ran  # the control
+
+
 def test_a_stranger_gets_nothing(course, address, tmp_path):
     (there := tmp_path / "there").mkdir()
     with worker(there, address, TMPDIR=str(there), **{SECRET: "guessed"}):

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from nbgrader.exchange.default.collect import ExchangeCollect
 from nbgrader.exchange.default.release_assignment import ExchangeReleaseAssignment
+from nbgrader.utils import parse_utc
 from typer.testing import CliRunner
 
 from autograder.cli import app
@@ -279,6 +280,18 @@ def test_a_plus_in_an_id_is_part_of_it():
 )
 def test_no_text_for_a_time_ends_anything(text):
     parsed_time(text)
+
+
+@pytest.mark.parametrize("zone", ["{}", ":{}", "//{}"])
+def test_the_zone_of_a_time_opens_no_file(zone, tmp_path, monkeypatch):
+    (zones := tmp_path / "zones").write_text("of somebody else's")
+    opened = []
+    monkeypatch.setattr("dateutil.tz.tz.tzfile", lambda name, **_: opened.append(name))
+    text = f"2026-05-04 10:00:00 {zone.format(zones)}"
+    assert parsed_time(text) is None
+    assert not opened
+    parse_utc(text)
+    assert opened  # the control, nbgrader's own
 
 
 def test_releasing_makes_folders_sticky(classroom, tmp_path):

@@ -1,6 +1,7 @@
 """On a cluster nobody passes for somebody else, and what comes back is data."""
 
 import pickle
+import shutil
 import zlib
 from dataclasses import replace
 
@@ -223,6 +224,15 @@ def test_a_worker_gets_the_assignments_that_it_grades(course, tmp_path):
 
     assert holds(["m01_motion"], "one") == {"m01_motion"}
     assert holds([], "all") == set(course.ids())  # the control
+
+
+def test_nor_one_that_is_not_declared_yet(course, tmp_path):
+    """An author's next one lies there already."""
+    folder = course.root / "reference"
+    shutil.copytree(folder / "m02_energy", folder / "m03_next")
+    (folder / "helpers.py").write_text("")
+    root = Bundle.of(course).unpack(tmp_path / "one").root
+    assert {path.name for path in (root / "reference").iterdir()} == {*course.ids(), "helpers.py"}
 
 
 def test_and_those_whose_functions_these_carry_on(course, tmp_path):

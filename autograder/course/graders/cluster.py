@@ -27,6 +27,7 @@ from autograder.course.grade import Graded
 from autograder.course.graders import EndsGraders
 from autograder.course.graders.greeting import GreetedWorker, greeted
 from autograder.course.graders.messages import SECRET, packed_job, unpacked_grade
+from autograder.course.graders.plain import read_plainly
 from autograder.course.graders.station import grade, leave
 from autograder.course.graders.tls import certificates, encrypted, security
 from autograder.course.job import Job
@@ -100,6 +101,7 @@ class Cluster:
         self._ended = ""  # why nothing more is graded
 
     def __enter__(self) -> Self:
+        read_plainly()
         for name in _LOGS:
             logging.getLogger(name).setLevel(logging.CRITICAL)
         try:

@@ -116,6 +116,8 @@ def stand(
                 _stations[digest] = Station(bundle, width, trust_students=trust_students)
         except (CourseError, OSError) as error:
             return str(error)
+        except Exception as error:  # it reads no errors of ours: a word of it
+            return f"{type(error).__name__}: {error}"
         _seals[proof] = meeting.seal(digest)
         return ""
 
