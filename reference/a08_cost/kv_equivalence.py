@@ -316,7 +316,8 @@ def one_step(call, rng, t):
 def step_is_linear(call, rng):
     """A step projects its own token alone, and its further work grows with t, not with t²."""
     times = (48, 144, 432)
-    early, middle, late = (one_step(call, rng, t).flops for t in times)
+    works = [one_step(call, rng, t) for t in times]
+    early, middle, late = (work.flops for work in works)
     first, second = (
         (middle - early) / (times[1] - times[0]),
         (late - middle) / (times[2] - times[1]),
@@ -344,6 +345,14 @@ def step_is_linear(call, rng):
         NARROW,
         "every step does far more work than its t needs",
         kind="constant",
+    )
+    within(
+        call,
+        "entries of the largest array of a step at t = 432 / those of keys and values",
+        works[-1].largest / (2 * times[2] * WIDTH),
+        4.0,
+        "a step makes an array that grows with t²",
+        kind="masks",
     )
 
 

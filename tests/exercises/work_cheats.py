@@ -216,6 +216,33 @@ _LIST = [
         "never_holds_the_matrix",
     ),
     _cheat(
+        "a_tile_beside_the_diagonal",
+        FLASH,
+        """
+        def flash_attention(Q, K, V, block=64, causal=False):
+            if not causal:
+                return tiled(Q, K, V, block, block)
+            parts = []
+            for i in range(0, len(Q), block):
+                seen = slice(min(len(K), i + 2 * block))
+                hidden = np.arange(len(K))[seen] > np.arange(i, min(i + block, len(Q)))[:, None]
+                parts.append(columns(Q[i:i + block], K[seen], V[seen], hidden, block))
+            return tuple(map(np.concatenate, zip(*parts)))
+
+        def columns(q, K, V, hidden, block):
+            top, total, mixed = -np.inf, 0, 0
+            for j in range(0, len(K), block):
+                s = q @ K[j:j + block].T / np.sqrt(q.shape[1]).astype(q.dtype)
+                s = np.where(hidden[:, j:j + block], q.dtype.type(-np.inf), s)
+                new = np.maximum(top, s.max(1))
+                p, old = np.exp(s - new[:, None]), np.exp(top - new)
+                total, mixed = old * total + p.sum(1), old[..., None] * mixed + p @ V[j:j + block]
+                top = new
+            return mixed / total[:, None], top + np.log(total)
+        """,
+        "later_tiles_are_skipped",
+    ),
+    _cheat(
         "a_whole_mask",
         FLASH,
         """
@@ -303,6 +330,24 @@ _LIST = [
                 return softmax(np.where(mask > 0, s, -np.inf))
         """,
         "step_is_linear",
+    ),
+    *(
+        _cheat(
+            f"cache_with_a_mask_from_{name}",
+            CACHE,
+            f"""
+            class KVCache(Cache):
+                def weights(self, s, at):
+                    total = s.shape[-1]
+                    mask = {made}
+                    return softmax(np.where(mask[-len(at):], s, -np.inf))
+            """,
+            "step_is_linear",
+        )
+        for name, made in (
+            ("tri", "np.tri(total, dtype=bool)"),
+            ("lists", "np.array([[j <= i for j in range(total)] for i in range(total)])"),
+        )
     ),
     _cheat(
         "cache_that_keeps_weights",
