@@ -6,9 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from autograder.student.differences import Comparison, Difference, difference
-
-_SINGLE = 2e-6  # sixteen roundings of float32
+from autograder.student.differences import (
+    SINGLE,
+    Comparison,
+    Difference,
+    difference,
+    single_precision,
+)
 
 
 class Mismatch(AssertionError):
@@ -114,24 +118,13 @@ def _values(found: Difference, what: str, *, rounded: bool) -> tuple[str, str]:
     at = tuple(int(i) for i in np.argwhere(~close)[0]) if right.ndim else ()
     place = f" at index {list(at)}" if at else ""
     said = f"{what} is not the right number"
-    if rounded and _single(given, right):
-        said = (
-            f"{what} is right to the digits of float32 alone: is something computed in that "
-            "type, or is a constant short? The dtype should be that of the inputs, float64"
-        )
+    if rounded and single_precision(given, right):
+        said = f"{what} {SINGLE}"
     elif at:
         share = f"{int((~close).sum())} of {close.size} entries differ"
         said = f"{what}: right in shape, but not in value; {share}, the first{place}"
     a, b = told_apart(given[at], right[at])
     return said, f"{'the entry of ' * bool(at)}{what}{place} is {a}; {b} was expected"
-
-
-def _single(given: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> bool:
-    """Tell whether numbers that should be double precision are right to that of float32 alone."""
-    if not given.dtype == right.dtype == np.float64 or not np.isfinite(right).all():
-        return False
-    off, size = np.abs(given - right).max(initial=0), np.abs(right).max(initial=0)
-    return bool(off < _SINGLE * size)
 
 
 def told_apart(a: Any, b: Any) -> tuple[str, str]:

@@ -13,6 +13,13 @@ import numpy as np
 
 from autograder.student.rounding import rounding_of
 
+#: What is said of numbers that are right to single precision alone.
+SINGLE = (
+    "is right to the digits of float32 alone: is something computed in that type, or is a constant "
+    "short? The dtype should be that of the inputs, float64"
+)
+_SINGLE = 2e-6  # sixteen roundings of float32
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -137,6 +144,14 @@ def _close(given: Any, right: Any, rule: Comparison) -> Any:
         rtol, atol = 0.0, max(atol, rtol * largest)
     with np.errstate(all="ignore"):
         return np.isclose(given, right, rtol=rtol, atol=atol, equal_nan=True)
+
+
+def single_precision(given: Any, right: Any) -> bool:
+    """Tell whether numbers that should be double precision are right to that of float32 alone."""
+    if not given.dtype == right.dtype == np.float64 or not np.isfinite(right).all():
+        return False
+    off, size = np.abs(given - right).max(initial=0), np.abs(right).max(initial=0)
+    return bool(off < _SINGLE * size)
 
 
 def numbers_of(value: Any) -> Any:

@@ -58,7 +58,7 @@ def entries(
 
 def _fits(raw: Any, got: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
     """Tell whether one number stands in brackets, or a row or column has one axis too many."""
-    if wanted == () and got == (1,):
+    if wanted == () and set(got) == {1}:
         return True
     if len(wanted) == 1 and got in ((1, *wanted), (*wanted, 1)):  # as with keepdims=True
         return True

@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autograder.student.data import decode
-from autograder.student.differences import Comparison, difference, numbers_of
+from autograder.student.differences import (
+    SINGLE,
+    Comparison,
+    difference,
+    numbers_of,
+    single_precision,
+)
 from autograder.student.display import block, brief, counted, kind_of
 from autograder.student.kinds_of_results import as_asked, other_kind
 from autograder.student.travelling import READABLE, unreadable_result
@@ -240,6 +246,8 @@ def _difference(
         return [f"{what} has dtype {given.dtype}; {right.dtype} was expected", *pair]
     if found.kind == "nan":
         return [f"{what} contains NaN", *pair]
+    if not loose and single_precision(given, right):
+        return [f"{what} {SINGLE}", *pair]
     if not right.ndim:
         return [f"{what} is {given:.6g}; {right:.6g} was expected"]
     at = tuple(int(i) for i in np.argwhere(~found.close)[0])

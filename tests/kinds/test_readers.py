@@ -491,6 +491,12 @@ def test_signs_alone_are_no_letters(written):
         Choice("ABCD", multiple=True).read(written)
 
 
+@pytest.mark.parametrize("raw", [[[0.5]], np.array([[0.5]]), np.full((1, 1, 1), 0.5), "[[0.5]]"])
+def test_one_number_is_one_in_however_many_brackets(raw):
+    assert float(Numbers().read(raw, like=0.5)) == 0.5
+    assert float(read(raw, Numbers().hint(0.5)).value) == 0.5
+
+
 @pytest.mark.parametrize("axis", [0, 1])
 def test_three_numbers_may_be_a_row_or_a_column(axis):
     right = np.array([0.1, 0.2, 0.7])

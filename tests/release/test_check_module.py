@@ -393,6 +393,14 @@ def test_recorded_calls_get_fresh_arguments_each_time(released, as_student):
     assert report.count("✓ passed     Equals") == 2
 
 
+def test_what_is_right_to_single_precision_alone_is_told_which_type_is_asked_for():
+    right = np.array([1 / 3, 2 / 7])
+    rounded = right.astype(np.float32).astype(float)
+    told = difference(rounded, right, ["value"], "the result")
+    assert "right to the digits of float32 alone" in told[0]
+    assert "entries differ" in difference(rounded + 1e-3, right, ["value"], "the result")[0]
+
+
 def test_other_results_than_arrays_are_compared_too():
     assert difference((1, [2.0]), (1, [2.0]), [["value"], ["value"]], "it") == []
     assert difference([1, 2], (1, 2), [["value"], ["value"]], "it") == []
