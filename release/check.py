@@ -1044,7 +1044,7 @@ def entries(
 
 def _fits(raw: Any, got: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
     """Tell whether one number stands in brackets, or a row or column has one axis too many."""
-    if wanted == () and got == (1,):
+    if wanted == () and set(got) == {1}:
         return True
     if len(wanted) == 1 and got in ((1, *wanted), (*wanted, 1)):  # as with keepdims=True
         return True
@@ -2660,6 +2660,14 @@ def rounding_of(*arrays: np.ndarray[Any, Any]) -> tuple[float, float]:
     return TOLERANCE.get(min(sizes, default=8), TOLERANCE[8])
 
 
+#: What is said of numbers that are right to single precision alone.
+SINGLE = (
+    "is right to the digits of float32 alone: is something computed in that type, or is a constant "
+    "short? The dtype should be that of the inputs, float64"
+)
+_SINGLE = 2e-6  # sixteen roundings of float32
+
+
 @dataclass(frozen=True)
 class Comparison:
     """What counts in a comparison.
@@ -2783,6 +2791,14 @@ def _close(given: Any, right: Any, rule: Comparison) -> Any:
         rtol, atol = 0.0, max(atol, rtol * largest)
     with np.errstate(all="ignore"):
         return np.isclose(given, right, rtol=rtol, atol=atol, equal_nan=True)
+
+
+def single_precision(given: Any, right: Any) -> bool:
+    """Tell whether numbers that should be double precision are right to that of float32 alone."""
+    if not given.dtype == right.dtype == np.float64 or not np.isfinite(right).all():
+        return False
+    off, size = np.abs(given - right).max(initial=0), np.abs(right).max(initial=0)
+    return bool(off < _SINGLE * size)
 
 
 def numbers_of(value: Any) -> Any:
@@ -3341,6 +3357,8 @@ def _difference(
         return [f"{what} has dtype {given.dtype}; {right.dtype} was expected", *pair]
     if found.kind == "nan":
         return [f"{what} contains NaN", *pair]
+    if not loose and single_precision(given, right):
+        return [f"{what} {SINGLE}", *pair]
     if not right.ndim:
         return [f"{what} is {given:.6g}; {right:.6g} was expected"]
     at = tuple(int(i) for i in np.argwhere(~found.close)[0])

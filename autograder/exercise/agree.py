@@ -11,7 +11,7 @@ from autograder.student.differences import (
     Comparison,
     Difference,
     difference,
-    single_precision,
+    right_in_float32,
 )
 
 
@@ -118,7 +118,7 @@ def _values(found: Difference, what: str, *, rounded: bool) -> tuple[str, str]:
     at = tuple(int(i) for i in np.argwhere(~close)[0]) if right.ndim else ()
     place = f" at index {list(at)}" if at else ""
     said = f"{what} is not the right number"
-    if rounded and single_precision(given, right):
+    if rounded and right_in_float32(given, right):
         said = f"{what} {SINGLE}"
     elif at:
         share = f"{int((~close).sum())} of {close.size} entries differ"

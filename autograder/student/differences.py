@@ -146,7 +146,7 @@ def _close(given: Any, right: Any, rule: Comparison) -> Any:
         return np.isclose(given, right, rtol=rtol, atol=atol, equal_nan=True)
 
 
-def single_precision(given: Any, right: Any) -> bool:
+def right_in_float32(given: Any, right: Any) -> bool:
     """Tell whether numbers that should be double precision are right to that of float32 alone."""
     if not given.dtype == right.dtype == np.float64 or not np.isfinite(right).all():
         return False

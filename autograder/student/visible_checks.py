@@ -21,7 +21,7 @@ from autograder.student.differences import (
     Comparison,
     difference,
     numbers_of,
-    single_precision,
+    right_in_float32,
 )
 from autograder.student.display import block, brief, counted, kind_of
 from autograder.student.kinds_of_results import as_asked, other_kind
@@ -246,7 +246,7 @@ def _difference(
         return [f"{what} has dtype {given.dtype}; {right.dtype} was expected", *pair]
     if found.kind == "nan":
         return [f"{what} contains NaN", *pair]
-    if not loose and single_precision(given, right):
+    if not loose and right_in_float32(given, right):
         return [f"{what} {SINGLE}", *pair]
     if not right.ndim:
         return [f"{what} is {given:.6g}; {right:.6g} was expected"]
