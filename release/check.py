@@ -2793,7 +2793,7 @@ def _close(given: Any, right: Any, rule: Comparison) -> Any:
         return np.isclose(given, right, rtol=rtol, atol=atol, equal_nan=True)
 
 
-def single_precision(given: Any, right: Any) -> bool:
+def right_in_float32(given: Any, right: Any) -> bool:
     """Tell whether numbers that should be double precision are right to that of float32 alone."""
     if not given.dtype == right.dtype == np.float64 or not np.isfinite(right).all():
         return False
@@ -3357,7 +3357,7 @@ def _difference(
         return [f"{what} has dtype {given.dtype}; {right.dtype} was expected", *pair]
     if found.kind == "nan":
         return [f"{what} contains NaN", *pair]
-    if not loose and single_precision(given, right):
+    if not loose and right_in_float32(given, right):
         return [f"{what} {SINGLE}", *pair]
     if not right.ndim:
         return [f"{what} is {given:.6g}; {right:.6g} was expected"]
