@@ -32,9 +32,11 @@ from autograder.grading.followed import (
 )
 from autograder.grading.hidden_words import without_details
 from autograder.grading.local import Local
+from autograder.grading.pricing import priced
 from autograder.grading.recorder import Known, Recorder
 from autograder.grading.replay import (
     answers_like_the_reference,
+    computed,
     diagnose,
     idle,
     raising,
@@ -74,6 +76,7 @@ def grade_checks(
     items: dict[str, Item] = {}
     callee = Watched(call if isinstance(call, Callee) else Local(call), function.without)
     runs: Known = {}
+    slips: set[str] = set()
     earned = _earning(function, callee, secret)
     timed_out = False
     for check in function.checks:
@@ -99,9 +102,12 @@ def grade_checks(
             found = _run(function, check, recorder, secret, mistakes, proven, earned)
             items[check.name] = callee.judged(found)
             timed_out = items[check.name].note in ("timeout", TOO_MUCH)
+            if computed(function, recorder):
+                slips.add(check.name)
             if watch:
                 watch(check, recorder)
-    return explained(function, callee, list(items.values()), secret)
+    found = explained(function, callee, list(items.values()), secret)
+    return priced(function, found, slips)
 
 
 def _earning(function: CheckedFunction, call: Callee, secret: str) -> Earned:

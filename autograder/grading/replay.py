@@ -20,7 +20,7 @@ from autograder.exercise import (
 from autograder.exercise.cache import Unfamiliar, remembered
 from autograder.exercise.slips import FUNCTION_SLIPS, OF_SIZE, Slip, by_chance
 from autograder.exercise.standing_in import standing_in
-from autograder.grading.recorder import Recorder
+from autograder.grading.recorder import Recorded, Recorder
 from autograder.grading.repeat import (
     RecordedCalls,
     answers,
@@ -29,6 +29,7 @@ from autograder.grading.repeat import (
     repeats,
     texts,
 )
+from autograder.sandbox.wire.requests import Call, CallMethod
 from autograder.student.visible_checks import effortless
 
 Function = Callable[..., Any]
@@ -131,6 +132,22 @@ def idle(function: CheckedFunction, call: Recorder) -> bool:
     except Exception:  # what the reference can't answer is not looked at here
         return False
     return not effortless(right)
+
+
+def computed(function: CheckedFunction, call: Recorder) -> bool:
+    """Tell whether answers were computed, rightly or not: no constant, and no echo."""
+    if idle(function, call):
+        return False
+    asked = [each for each in call.calls if isinstance(each.request, Call | CallMethod)]
+    return call.metered or not (asked and all(map(_echoes, asked)))
+
+
+def _echoes(each: Recorded) -> bool:
+    """Tell whether a call returned one of its arguments as it came."""
+    request: Any = each.request
+    given = [*request.args, *request.kwargs.values()]
+    large = (a for a in given if isinstance(a, np.ndarray) and a.size > 1)
+    return any(alike(each.value, a) for a in large)
 
 
 @remembered()

@@ -249,13 +249,13 @@ def outputs_of_the_token_itself(f, X, eps=1.0, tol=1e-9):
     return leaks(f, X, one_column(X, eps), tol, earlier=np.less_equal)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def later_outputs(f, X, eps=1.0, tol=1e-9):
     """You count later outputs. They may depend on the token; earlier ones may not."""
     return leaks(f, X, one_column(X, eps), tol, earlier=np.greater)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def all_outputs(f, X, eps=1.0, tol=1e-9):
     """You count all outputs that move. The token's own and later ones may."""
     return leaks(f, X, one_column(X, eps), tol, earlier=lambda i, _: i >= 0)
@@ -269,7 +269,7 @@ def last_token_only(f, X, eps=1.0, tol=1e-9):
     return leaks(f, X, change, tol)
 
 
-@exercise.misconception(fatal=True)  # who always says yes answers the same
+@exercise.misconception(fatal="who always says yes answers the same")
 def yes_or_no(f, X, eps=1.0, tol=1e-9):
     """You say whether there is a leak. How many are there?"""
     return int(count_leaks(f, X, eps, tol) > 0)
@@ -284,7 +284,7 @@ def tokens_counted(f, X, eps=1.0, tol=1e-9):
     return total
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def never_put_back(f, X, eps=1.0, tol=1e-9):
     """You change one token after the other and put none back: what moves is due to earlier ones."""
     before, other, total = f(X), X.copy(), 0

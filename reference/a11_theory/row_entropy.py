@@ -320,7 +320,7 @@ def axis_kept(A, axis=-1, base=None):
     return np.expand_dims(entropy(A, axis), axis) / np.log(base or np.e)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def mean_over_rows(A, axis=-1, base=None):
     """You return one number. Each row has an entropy of its own."""
     return entropy(A, axis).mean() / np.log(base or np.e)

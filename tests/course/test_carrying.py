@@ -75,7 +75,7 @@ def adds_one(call, rng):
     x = rng.normal(size=3)
     agree(call(x, 3.0), call.own(Scaler).make(3.0)(x) + 1)
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def subtracts(x, c):
     """You subtracted 1."""
     return Scaler(c)(x) - 1
@@ -276,7 +276,7 @@ def stacks_twice(call, rng):
     own, x = call.own(stack), rng.normal(size=3)
     agree(call(x, 3.0), own(own(x, 3.0), 3.0))
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def once(x, c):
     """You stacked once."""
     return stack(x, c)
@@ -325,7 +325,7 @@ class Stack:
 ).replace("call(x, 3.0)", "call.make(3.0)(x)")
 MIDDLE = (
     MIDDLE[: MIDDLE.index("@exercise.misconception")]
-    + '''@exercise.misconception(fatal=True)
+    + '''@exercise.misconception
 class Subtracts(Stack):
     """You subtracted 1."""
 

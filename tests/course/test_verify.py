@@ -39,7 +39,7 @@ def doubles(call, rng):
     x = rng.normal(size=3)
     agree(call(x), double(x))
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def squares(x):
     """You squared."""
     return x**2
@@ -235,7 +235,7 @@ def halves(call, rng):
     agree(call(double(x)), x)
 """
 ROOTS = """
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def roots(x):
     "You took the root."
     return np.sqrt(abs(x))
@@ -349,8 +349,8 @@ def cuts(x):
 @pytest.mark.parametrize(
     ("credit", "fatal", "says"),
     [
-        (0, "", "over 60% of a function's points for one mistake: `cuts` 100%"),
-        (0, "(fatal=True)", ""),
+        (0, "", ""),
+        (0, '(fatal="nothing is left")', "mistakes that leave nothing: `cuts` (nothing is left)"),
         (0.9, "", ""),
     ],
 )
