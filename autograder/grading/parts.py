@@ -84,14 +84,12 @@ def grade_parts(
         return items
 
 
-def _mistakes(
-    exercise: Exercise, items: Sequence[Item], true: Known, own: Own
-) -> dict[str, str]:
+def _mistakes(exercise: Exercise, items: Sequence[Item], true: Known, own: Own) -> dict[str, str]:
     """Return what is said of the known mistakes in answers that took some work, by part."""
     found = {}
     for part, item in zip(exercise.parts, items, strict=True):
         said = {wrong.name: wrong.feedback for wrong in part.misconceptions}
-        if item.note not in said or part.answer.mixed:  # a statement may be chosen by chance
+        if item.note not in said or not part.answer.says_much(true[part.name]):
             continue
         answer = own.given.get(part.name)
         if answer is not None and not is_trivial(answer, true[part.name]):

@@ -453,7 +453,7 @@ class WeightsTooLarge(EncoderBlock):
         self.W1, self.W2 = self.W1 * d**0.5, self.W2 * f**0.5
 
 
-@exercise.misconception
+@exercise.misconception(fatal="nothing gets through, so nothing is seen of what is built on it")
 class ScalesStartAtZero(EncoderBlock):
     """The scales start at 0, so nothing gets through. They start at 1."""
 

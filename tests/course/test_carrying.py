@@ -179,10 +179,24 @@ def test_exercises_that_build_on_earlier_ones_prove_themselves(course):
         assert proof.problems == []
 
 
+CHARGES = """    x = rng.normal(size=3)
+    if not np.allclose(call.work(x, 3.0).value, 3 * x + 1):
+        raise Mismatch("another result")
+"""
+
+
 def test_a_check_that_charges_for_an_earlier_slip_is_no_proof(course):
-    text = STACK.replace("call.own(Scaler).make(3.0)(x) + 1", "3 * x + 1")
+    head, _, rest = STACK.partition("    x = rng.normal(size=3)\n")
+    text = head + CHARGES + rest[rest.index("\n@exercise.misconception") :]
+    text = text.replace("import Exercise, agree", "import Exercise, Mismatch\nimport numpy as np")
     (proof,) = verify(load_assignment(course(stack=text), "a02_second"))
     assert "built on `Scaler` with the mistake `Divides`, fails `adds_one`" in proof.problems[0]
+
+
+def test_a_check_that_has_no_eye_for_earlier_slips_is_right_by_the_reference_on_top_of_them(course):
+    text = STACK.replace("call.own(Scaler).make(3.0)(x) + 1", "3 * x + 1")
+    (proof,) = verify(load_assignment(course(stack=text), "a02_second"))
+    assert proof.problems == []
 
 
 @pytest.mark.parametrize(
@@ -347,8 +361,13 @@ TOP = TOP.replace("call.own(stack)", "call.own(Stack).make(3.0)").replace(
     [
         (TOP, []),
         (
-            TOP.replace("own(own(x))", "9 * x + 4"),
-            ["built on `Scaler` with the mistake `Divides`, fails `stacks_twice`"],
+            TOP.replace("call(x, 3.0)", "call.work(x, 3.0).value").replace(
+                "own(own(x))", "9 * x + 4"
+            ),
+            [
+                "built on `Stack` with the mistake `Subtracts`, fails `stacks_twice`",
+                "built on `Scaler` with the mistake `Divides`, fails `stacks_twice`",
+            ],
         ),
     ],
 )

@@ -152,7 +152,7 @@ def test_what_is_computed_with_a_function_of_the_authors_own_is_found(course, ow
         pytest.param(
             SQUARED,
             f"entries = [3.25, 7.25, 26]\nsum_of = 36.5\n{SUM.replace('return ', 'return -')}",
-            [0, 2, 0],
+            [0, 2, 0.8],
             ["one_too_many", "follow_through", "difference"],
             id="a mistake beside it is known",
         ),
