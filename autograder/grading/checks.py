@@ -106,8 +106,7 @@ def grade_checks(
                 slips.add(check.name)
             if watch:
                 watch(check, recorder)
-    found = explained(function, callee, list(items.values()), secret)
-    return priced(function, found, slips)
+    return priced(function, explained(function, callee, list(items.values()), secret), slips)
 
 
 def _earning(function: CheckedFunction, call: Callee, secret: str) -> Earned:

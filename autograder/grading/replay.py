@@ -20,7 +20,8 @@ from autograder.exercise import (
 from autograder.exercise.cache import Unfamiliar, remembered
 from autograder.exercise.slips import FUNCTION_SLIPS, OF_SIZE, Slip, by_chance
 from autograder.exercise.standing_in import standing_in
-from autograder.grading.recorder import Recorded, Recorder
+from autograder.grading.answering import Recorded
+from autograder.grading.recorder import Recorder
 from autograder.grading.repeat import (
     RecordedCalls,
     answers,

@@ -364,7 +364,8 @@ def test_a_mistake_is_paid_for_once_unless_it_is_fatal_for_a_reason(
 ):
     head = HEAD.replace("Numbers, agree", "Numbers, agree, require")
     found = proof(DEAR.replace("{credit}", str(credit)).replace("{fatal}", fatal), head=head)
-    assert not found.problems and found.notes == notes
+    assert not found.problems
+    assert found.notes == notes
     prices = {price.misconception: price.lost for price in found.prices}
     assert (prices["cuts"], prices["squares"]) == (costs, 1)
 

@@ -835,5 +835,5 @@ def test_a_mistake_that_several_parts_say_the_same_of_is_paid_for_once(answers, 
     assert [items[name].score for name in "abc"] == scores
     assert items["p"].score == items["q"].score == 0
     if scores[0]:
-        assert items["a"].status == "partial" and items["a"].note == "a_unscaled"
+        assert (items["a"].status, items["a"].note) == ("partial", "a_unscaled")
         assert items["a"].feedback.endswith("paid for with “The row b.”")
