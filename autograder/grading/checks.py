@@ -44,6 +44,7 @@ from autograder.grading.replay import (
     slipped,
 )
 from autograder.grading.results import Item, Status, hundredths, sentence
+from autograder.grading.telling_apart import told_apart
 from autograder.grading.watched import Watched
 from autograder.sandbox import StudentError
 
@@ -236,7 +237,8 @@ def _judged(
             text = sentence(failure.detail if _open(check, secret) else failure.message)
             if check.gpu:
                 return _failed(check, None, "", text, failure.credit)
-            if known := diagnose(function, check, call, failure, mistakes, secret):
+            alike = diagnose(function, check, call, failure, mistakes, secret)
+            if known := told_apart(function, check, call, alike, secret):
                 single = not any(isinstance(value, list | tuple | dict) for value in call.returned)
                 single = single and all(np.size(value) == 1 for value in call.returned)
                 if single and idle(function, call):  # no work, whatever mistake answers alike

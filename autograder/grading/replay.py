@@ -48,15 +48,15 @@ def diagnose(
     mismatch: Mismatch,
     mistakes: Sequence[Misconception],
     secret: str = "",
-) -> Misconception | None:
-    """Return the first misconception that answers every recorded call as the student did, if any.
+) -> list[Misconception]:
+    """Return the misconceptions that answer every recorded call as the student did.
 
     Types count only where the values are right: then the type, or a changed input, is what
     the check complained about.  A misconception that passes the check is not what failed it,
     nor is one that fails it in another way.
     """
     if not (call.calls or call.metered):
-        return None
+        return []
     replays = repeats(call)
     strict = bool(call.calls) and replays(function.solution, False)
 
@@ -64,7 +64,11 @@ def diagnose(
         failed = _failure(function, check, wrong, secret) if replays(wrong, strict) else None
         return failed is not None and _alike(failed, mismatch, by_message=not call.calls)
 
-    return _first(call, filter(failed_alike, mistakes))
+    found = filter(failed_alike, mistakes)
+    if not any(each.raised for each in call.calls):
+        return list(found)
+    first = _first(call, found)
+    return [first] if first else []
 
 
 def _alike(one: Mismatch, other: Mismatch, *, by_message: bool) -> bool:

@@ -753,3 +753,63 @@ def test_a_known_mistake_is_paid_for_once_and_leaves_two_fifths(call, fatal, sco
     assert [item.note for item in items] == [note, note, note, "skipped"]
     if scores[1]:
         assert items[1].feedback == "You squared. That is paid for with “The property a.”"
+
+
+def weighing():
+    """Bytes: of four rows four, so that the rows can't be told from the bytes in the first call."""
+    exercise = Exercise("bytes", title="Bytes", source="none")
+
+    @exercise.reference
+    def size(n, rows=1):
+        return 4 * n * rows
+
+    @exercise.check(points=1)
+    def of_rows(call, rng):
+        """Of several rows."""
+        for n, rows in ((10, 4), (7, 3), (9, 5)):
+            agree(call(n, rows), 4 * n * rows)
+
+    @exercise.check(points=1)
+    def of_one_row(call, rng):
+        """Of one row."""
+        agree(call(30), 120)
+        agree(call(20), 80)
+
+    @exercise.misconception
+    def entries(n, rows=1):
+        """You counted entries."""
+        return n * rows
+
+    @exercise.misconception
+    def one_row(n, rows=1):
+        """The rows are ignored."""
+        return 4 * n
+
+    @exercise.misconception
+    def at_most_three_rows(n, rows=1):
+        """You stop at three rows."""
+        return 4 * n * min(rows, 3)
+
+    return exercise.functions[0]
+
+
+@pytest.mark.parametrize(
+    ("size", "notes"),
+    [
+        (lambda n, rows=1: 4 * n, ["one_row", ""]),  # entries are as many in the first call
+        (lambda n, rows=1: n * rows, ["entries", "entries"]),
+        (lambda n, rows=1: 4 * n if rows == 4 else 4 * n * rows, ["", ""]),  # by chance alone
+        (lambda n, rows=1: 4 * n * min(rows, 3), ["at_most_three_rows", ""]),
+    ],
+)
+def test_a_few_plain_numbers_name_no_mistake_that_the_next_ones_deny(size, notes):
+    assert [item.note for item in grade_checks(weighing(), size)] == notes
+
+
+def test_who_hangs_where_more_is_asked_is_named_by_what_is_known():
+    def size(n, rows=1):
+        if rows == 3:
+            raise StudentError("timeout", "too long")
+        return n * rows
+
+    assert [item.note for item in grade_checks(weighing(), size)] == ["entries", "entries"]
