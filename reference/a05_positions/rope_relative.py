@@ -333,7 +333,7 @@ def exact_equality(f, d, rng):
 
 @exercise.misconception
 def same_position_for_both(f, d, rng):
-    """Query and key stand at one position in your test. Let their positions differ."""
+    """Your test sees lengths alone, as of a key at its query's own position. Let the two differ."""
     return passes(f, d, rng, same=True)
 
 

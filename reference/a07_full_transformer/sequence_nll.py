@@ -93,6 +93,12 @@ def log_of_the_mean(p):
 
 
 @mean.misconception()
+def mean_in_bits(total):
+    """These are bits. Nats come from the natural logarithm."""
+    return total / 3 / np.log(2)
+
+
+@mean.misconception()
 def not_divided(total):
     """This is the total. Divide by the number of tokens."""
     return total
@@ -108,6 +114,12 @@ def one_token_less(total):
 def bits(mean):
     """The same in bits per token."""
     return mean / np.log(2)
+
+
+@bits.misconception()
+def still_in_nats(mean):
+    """That is in nats. Bits are asked for."""
+    return mean
 
 
 @bits.misconception()
