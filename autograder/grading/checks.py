@@ -32,11 +32,10 @@ from autograder.grading.followed import (
 )
 from autograder.grading.hidden_words import without_details
 from autograder.grading.local import Local
-from autograder.grading.pricing import priced
+from autograder.grading.pricing import computed, priced
 from autograder.grading.recorder import Known, Recorder
 from autograder.grading.replay import (
     answers_like_the_reference,
-    computed,
     diagnose,
     idle,
     raising,
@@ -44,7 +43,7 @@ from autograder.grading.replay import (
     slipped,
 )
 from autograder.grading.results import Item, Status, hundredths, sentence
-from autograder.grading.telling_apart import told_apart
+from autograder.grading.telling_apart import told_apart, unvarying
 from autograder.grading.watched import Watched
 from autograder.sandbox import StudentError
 
@@ -54,6 +53,7 @@ Function = Callable[..., Any]
 NO_GPU = "no_gpu"
 _LOST = "lost"
 _NOT_THERE = ("missing", "left_over")
+_IDLE = "Your function returns the same everywhere, whatever it is given."
 _LATER = (
     "This is checked on a GPU. Its points are withheld until that is done; you lose nothing by it."
 )
@@ -103,7 +103,7 @@ def grade_checks(
             found = _run(function, check, recorder, secret, mistakes, proven, earned)
             items[check.name] = callee.judged(found)
             timed_out = items[check.name].note in ("timeout", TOO_MUCH)
-            if computed(function, recorder):
+            if items[check.name].note and computed(function, recorder, secret):
                 slips.add(check.name)
             if watch:
                 watch(check, recorder)
@@ -218,9 +218,8 @@ def _judged(
     """Say what came of a check, and which mistake explains it."""
     match failure:
         case None if idle(function, call):
-            text = "Your function returns the same number everywhere, whatever it is given."
             known = repeating(call, mistakes)
-            return _failed(check, known, "idle", known.feedback if known else text)
+            return _failed(check, known, "idle", known.feedback if known else _IDLE)
         case None:
             note, feedback = call.remarks[0] if call.remarks else ("", "")
             return _item(check, Status.PASSED, note, feedback)
@@ -241,9 +240,11 @@ def _judged(
             if known := told_apart(function, check, call, alike, secret):
                 single = not any(isinstance(value, list | tuple | dict) for value in call.returned)
                 single = single and all(np.size(value) == 1 for value in call.returned)
-                if single and idle(function, call):  # no work, whatever mistake answers alike
+                if single and unvarying(function, call, secret):  # no work, whatever answers alike
                     known = replace(known, credit=0.0)
                 return _failed(check, known, "", known.feedback, failure.credit)
+            if unvarying(function, call, secret):
+                return _failed(check, None, "idle", _IDLE)
             note = ""
             if slip := slipped(function, call):
                 note, text = slip.__name__, f"{text} {' '.join((slip.__doc__ or '').split())}"

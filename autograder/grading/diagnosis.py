@@ -203,9 +203,7 @@ def _mistaken(
     return Judgement(credit, next(iter(found)).name, said)
 
 
-def _whole(
-    part: Part, answer: Any, true: Mapping[str, Any], own: Own
-) -> list[Misconception]:
+def _whole(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> list[Misconception]:
     """Return the misconceptions that give this answer.
 
     Those that give it from the true earlier answers, if there are any: what others make of the

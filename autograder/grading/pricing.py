@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from autograder.exercise import CheckedFunction
+import numpy as np
+
+from autograder.exercise import CheckedFunction, alike
+from autograder.grading.answering import Recorded
+from autograder.grading.recorder import Recorder
 from autograder.grading.results import Item, Status, hundredths
+from autograder.grading.telling_apart import unvarying
+from autograder.sandbox.wire.requests import Call, CallMethod
 
 #: No mistake costs a larger share of a function's points, unless it is declared fatal.
 DEAREST = 0.6
@@ -53,6 +60,22 @@ def priced(function: CheckedFunction, items: Sequence[Item], slips: Collection[s
         behind = _behind(function, {item.name for item in failed})
         found = _capped(found, {item.name for item in failed}, behind)
     return found
+
+
+def computed(function: CheckedFunction, call: Recorder, secret: str) -> bool:
+    """Tell whether answers were computed, rightly or not: neither a constant, nor what came in."""
+    if unvarying(function, call, secret):
+        return False
+    asked = [each for each in call.calls if isinstance(each.request, Call | CallMethod)]
+    return call.metered or not (asked and all(map(_echoes, asked)))
+
+
+def _echoes(each: Recorded) -> bool:
+    """Tell whether a call returned one of its arguments as it came."""
+    request: Any = each.request
+    given = [*request.args, *request.kwargs.values()]
+    large = (a for a in given if isinstance(a, np.ndarray) and a.size > 1)
+    return any(alike(each.value, a) for a in large)
 
 
 def _by_mistake(items: Sequence[Item], mistakes: Mapping[str, str]) -> list[list[Item]]:

@@ -20,7 +20,6 @@ from autograder.exercise import (
 from autograder.exercise.cache import Unfamiliar, remembered
 from autograder.exercise.slips import FUNCTION_SLIPS, OF_SIZE, Slip, by_chance
 from autograder.exercise.standing_in import standing_in
-from autograder.grading.answering import Recorded
 from autograder.grading.recorder import Recorder
 from autograder.grading.repeat import (
     RecordedCalls,
@@ -30,7 +29,6 @@ from autograder.grading.repeat import (
     repeats,
     texts,
 )
-from autograder.sandbox.wire.requests import Call, CallMethod
 from autograder.student.visible_checks import effortless
 
 Function = Callable[..., Any]
@@ -57,7 +55,7 @@ def diagnose(
     """
     if not (call.calls or call.metered):
         return []
-    replays = repeats(call)
+    replays = repeats(call.calls)
     strict = bool(call.calls) and replays(function.solution, False)
 
     def failed_alike(wrong: Misconception) -> bool:
@@ -94,12 +92,12 @@ def answers_like_the_reference(function: CheckedFunction, call: Recorder) -> boo
     """Tell whether every recorded call was answered as by the reference, types included."""
     if not call.calls:
         return False
-    return repeats(call)(function.solution, True)
+    return repeats(call.calls)(function.solution, True)
 
 
 def repeating(call: Recorder, mistakes: Sequence[Misconception]) -> Misconception | None:
     """Return the first misconception that answers every recorded call as the submission did."""
-    replays = repeats(call)
+    replays = repeats(call.calls)
     return _first(call, (wrong for wrong in mistakes if replays(wrong, False)))
 
 
@@ -137,22 +135,6 @@ def idle(function: CheckedFunction, call: Recorder) -> bool:
     except Exception:  # what the reference can't answer is not looked at here
         return False
     return not effortless(right)
-
-
-def computed(function: CheckedFunction, call: Recorder) -> bool:
-    """Tell whether answers were computed, rightly or not: no constant, and no echo."""
-    if idle(function, call):
-        return False
-    asked = [each for each in call.calls if isinstance(each.request, Call | CallMethod)]
-    return call.metered or not (asked and all(map(_echoes, asked)))
-
-
-def _echoes(each: Recorded) -> bool:
-    """Tell whether a call returned one of its arguments as it came."""
-    request: Any = each.request
-    given = [*request.args, *request.kwargs.values()]
-    large = (a for a in given if isinstance(a, np.ndarray) and a.size > 1)
-    return any(alike(each.value, a) for a in large)
 
 
 @remembered()

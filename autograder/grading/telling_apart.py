@@ -22,6 +22,7 @@ from autograder.grading.repeat import answers, renumbered, repeats
 from autograder.grading.replay import seed_of
 from autograder.sandbox import StudentError
 from autograder.sandbox.wire.requests import Call
+from autograder.student.visible_checks import effortless
 
 _MOST = 24  # further requests
 
@@ -45,13 +46,39 @@ def told_apart(
     chance = _by_chance(function, call)
     if call.metered or not (chance or len(found) > 1):
         return found[0]
-    left = _agreeing(call, _asked(function, check, secret)[len(call.calls) :], found)
+    told = _answered(call, _asked(function, check, secret)[len(call.calls) :])
+    left = _agreeing(told, found)
     if not left:
         return None if chance else found[0]
+    if chance and unvarying(function, call, secret):  # a mistake that is none is no better
+        return next(iter(_agreeing(_everywhere(function, call, secret), left)), None)
     for other in function.checks:
         if len(left) > 1 and other is not check and not other.gpu:
-            left = _agreeing(call, _asked(function, other, secret), left) or left
+            left = _agreeing(_answered(call, _asked(function, other, secret)), left) or left
     return left[0]
+
+
+def unvarying(function: CheckedFunction, call: Recorder, secret: str) -> bool:
+    """Tell whether the answers are one number or truth value, whatever any check asks.
+
+    Those of the reference are not.
+    """
+    given = call.returned
+    if not given or len(given) < len(call.calls) or not effortless(2 * given):
+        return False
+    told = _everywhere(function, call, secret)
+    try:
+        with standing_in({}):
+            right = answers(function.solution, told)
+    except StudentError:  # what the reference can't answer is not looked at here
+        return False
+    return effortless([*given, *(each.value for each in told)]) and not effortless(2 * right)
+
+
+def _everywhere(function: CheckedFunction, call: Recorder, secret: str) -> list[Recorded]:
+    """Return what is answered to all that the checks ask."""
+    checks = (check for check in function.checks if not check.gpu)
+    return _answered(call, [each for check in checks for each in _asked(function, check, secret)])
 
 
 def _by_chance(function: CheckedFunction, call: Recorder) -> bool:
@@ -80,23 +107,22 @@ def _of_objects(request: Call) -> bool:
     return any(isinstance(each, Held) for each in (*request.args, *request.kwargs.values()))
 
 
-def _agreeing(
-    call: Recorder, requests: Sequence[Call], found: Sequence[Misconception]
-) -> list[Misconception]:
-    """Return the mistakes that answer these requests as the student's function does."""
+def _answered(call: Recorder, requests: Sequence[Call]) -> list[Recorded]:
+    """Ask the student's function, and return what it answers, up to where it hangs."""
     told: list[Recorded] = []
     for request in requests:
         try:
             answer = call.callee.ask(request)
         except StudentError as error:
-            if not error.type:  # it hangs, say: no more is asked
+            if not error.type:
                 break
             told.append(Recorded(request, raised=error.type, text=error.text))
         else:
             told.append(Recorded(request, answer.value, answer.modified))
-    if not told:
-        return list(found)
-    recorder = Recorder(call.callee)
-    recorder.calls = told
-    alike = repeats(recorder)
+    return told
+
+
+def _agreeing(told: list[Recorded], found: Sequence[Misconception]) -> list[Misconception]:
+    """Return the mistakes that answer as the student's function does."""
+    alike = repeats(told)
     return [wrong for wrong in found if alike(wrong, False)]

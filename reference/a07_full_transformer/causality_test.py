@@ -121,6 +121,11 @@ def ahead_only(X):
     return attention(X, X, X, np.tri(len(X), dtype=bool).T)[0]
 
 
+def all_in_the_first(X):
+    """The first output is the sum of all tokens, the others are their own."""
+    return np.concatenate([X.sum(axis=0, keepdims=True), X[1:]])
+
+
 def normed_first(X):
     """A layer norm, then attention that looks ahead."""
     return attending(3, 2)(normed(X))
@@ -182,6 +187,7 @@ def wrong_masks(call, rng):
     agree(call(given(turned_round), X), 9, what="the leaks")
     agree(call(given(ahead_only), X), 15, what="the leaks")
     agree(call(made(attending, 9, 1), X), 5, what="the leaks")
+    agree(call(given(all_in_the_first), X), 5, what="the leaks")
 
 
 @exercise.check(points=0.75)
@@ -282,6 +288,16 @@ def tokens_counted(f, X, eps=1.0, tol=1e-9):
     for j in range(len(X)):
         total += leaks(f, X, change * (np.arange(len(X)) == j)[:, None], tol) > 0
     return total
+
+
+@exercise.misconception(credit=0.5)
+def outputs_counted(f, X, eps=1.0, tol=1e-9):
+    """You count the outputs that move. One that three later tokens move leaks three times."""
+    change, seen = one_column(X, eps), np.zeros(len(X), bool)
+    for j in range(1, len(X)):
+        other = f(X + change * (np.arange(len(X)) == j)[:, None])
+        seen[:j] |= (np.abs(other - f(X.copy())).max(axis=1) > tol)[:j]
+    return int(seen.sum())
 
 
 @exercise.misconception

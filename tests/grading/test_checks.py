@@ -796,7 +796,7 @@ def weighing():
 @pytest.mark.parametrize(
     ("size", "notes"),
     [
-        (lambda n, rows=1: 4 * n, ["one_row", ""]),  # entries are as many in the first call
+        (lambda n, rows=1: 4 * n + 0 * rows, ["one_row", ""]),  # at first as many as entries
         (lambda n, rows=1: n * rows, ["entries", "entries"]),
         (lambda n, rows=1: 4 * n if rows == 4 else 4 * n * rows, ["", ""]),  # by chance alone
         (lambda n, rows=1: 4 * n * min(rows, 3), ["at_most_three_rows", ""]),
@@ -813,3 +813,48 @@ def test_who_hangs_where_more_is_asked_is_named_by_what_is_known():
         return n * rows
 
     assert [item.note for item in grade_checks(weighing(), size)] == ["entries", "entries"]
+
+
+def telling():
+    """A tester, and mistakes that answer some checks as a constant does."""
+    exercise = Exercise("even", title="Even", source="none")
+
+    @exercise.reference
+    def is_even(f):
+        return f % 2 == 0
+
+    def answers(call, rng):
+        """The right answers."""
+
+    @exercise.check(points=2)
+    def small_ones(call, rng):
+        """Small ones."""
+        for n in (2, 4, 3):
+            agree(call(n), n % 2 == 0)
+
+    @exercise.check(points=1)
+    def large_ones(call, rng):
+        """Large ones."""
+        for n in (12, 17):
+            agree(call(n), n % 2 == 0)
+
+    @exercise.misconception
+    def below_ten(f):
+        """You ask whether it is small."""
+        return f < 10
+
+    return exercise.functions[0]
+
+
+@pytest.mark.parametrize(
+    ("test", "notes", "score"),
+    [
+        (lambda f: f == f, ["idle", "idle"], 0),
+        (lambda f: f != f, ["idle", "idle"], 0),
+        (lambda f: f < 10, ["below_ten", "below_ten"], 1.2),
+    ],
+)
+def test_a_tester_that_always_says_the_same_is_told_so(test, notes, score):
+    items = grade_checks(telling(), test)
+    assert [item.note for item in items] == notes
+    assert sum(item.score for item in items) == score
