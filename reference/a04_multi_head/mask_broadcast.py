@@ -31,7 +31,7 @@ def wrong():
 
 @wrong.misconception()
 def taken_for_right():
-    """Rows are examples and columns are heads: which of the two meets the mask's first axis here?"""
+    """Rows are examples, columns are heads: which of them meets the mask's first axis here?"""
     return np.array([[1, 1], [1 / 3, 1 / 3]])
 
 
@@ -55,7 +55,7 @@ def right():
 
 @right.misconception()
 def heads_for_examples():
-    """Rows are examples and columns are heads: which of the two meets the mask's first axis here?"""
+    """Rows are examples, columns are heads: which of them meets the mask's first axis here?"""
     return np.array([[1, 1 / 3], [1, 1 / 3]])
 
 
