@@ -11,7 +11,7 @@ from collections.abc import Collection, Container
 from autograder.algebra.reading.amounts import Vocabulary
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.sense import Sense
-from autograder.algebra.reading.tree import Node, is_constant, nodes_of, with_letter
+from autograder.algebra.reading.tree import Node, bound_parts, is_constant, nodes_of, with_letter
 
 #: What may be left to be worked out: by the operator, the words that it is called by.
 OPERATORS = {
@@ -81,16 +81,8 @@ def _is_unknown(inner: Node, functions: Container[str]) -> bool:
 
 def _is_written_out(node: Node) -> bool:
     """Whether the terms are counted: from 1 to 3, say, and not to n."""
-    ends = [inner.kind for end in _bound(node)[2:] for inner in nodes_of(end)]
+    ends = [inner.kind for end in bound_parts(node)[2:] for inner in nodes_of(end)]
     return bool(ends) and "name" not in ends
-
-
-def _bound(node: Node) -> tuple[Node, ...]:
-    """Return what is summed, by which index, and from where to where it runs."""
-    parts = node.children
-    if len(parts) == 2 and parts[1].kind == "tuple":
-        parts = (parts[0], *parts[1].children)
-    return parts if len(parts) == 4 else ()
 
 
 def _term_by_term(node: Node) -> Node:
@@ -98,9 +90,9 @@ def _term_by_term(node: Node) -> Node:
     node = node._replace(children=tuple(map(_term_by_term, node.children)))
     word = node.token.text
     mark = "+" if word in OPERATORS["sum"] else "*" if word in OPERATORS["product"] else ""
-    if node.kind != "call" or not mark or not _bound(node):
+    if node.kind != "call" or not mark or len(bound_parts(node)) != 4:
         return node
-    body, index, *ends = _bound(node)
+    body, index, *ends = bound_parts(node)
     if not all(end.kind == "number" and end.token.text.isdigit() for end in ends):
         return node
     low, high = (int(end.token.text) for end in ends)

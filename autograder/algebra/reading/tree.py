@@ -106,6 +106,14 @@ def nodes_of(tree: Node) -> Iterator[Node]:
         yield from nodes_of(child)
 
 
+def bound_parts(node: Node) -> tuple[Node, ...]:
+    """Return what is summed, by which index, and its range, in ``sum(f, (k, 1, n))`` as well."""
+    parts = node.children
+    if len(parts) == 2 and parts[1].kind == "tuple":
+        return (parts[0], *parts[1].children)
+    return parts
+
+
 def letters_of(node: Node) -> set[str]:
     """Return the letters of names and of their indices: z, c and k of ``z_{ck}``."""
     named = node.kind in ("name", "indexed")
