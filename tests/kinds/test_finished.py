@@ -46,6 +46,7 @@ FINISHED = [
     (SUM, "n*(n + 1)*n/(2*n)"),
     (HARMONIC, r"\sum_{j=0}^{n-1} \frac{1}{j+1}"),
     (POWER, "product(a, k, 1, n)"),
+    (POWER, "product(a, k, 1, n)*n/n"),
     (RATIO, "e^z1/e^z2"),
     (GATE, "T(x)*diff(F(x), x) + diff(T(x), x)*F(x)"),
     (GATE, "T*dF/dx + F*dT/dx"),

@@ -33,7 +33,7 @@ _LABEL = re.compile(
     | \\[dt]?frac\s*\{{\s*{_UPRIGHT_D}(?:\^2)?{_REST}\s*\{{\s*{_BY}{_REST}
     | {_UPRIGHT_D}\s*{_NAMED}\s*/\s*{_BY}
     | \\?[|‖]\|?[^=|‖]*\\?[|‖]\|?)
-    \s*&?\s*(?::=|={{1,2}}|\\coloneqq|\\equiv)(?!=)\s*&?""",
+    \s*&?\s*(?::=|={{1,2}}|≈|\\approx|\\coloneqq|\\equiv)(?!=)\s*&?""",
     re.VERBOSE,
 )
 
