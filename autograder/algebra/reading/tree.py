@@ -90,8 +90,8 @@ def is_constant(
         With both readings.
     """
     word = node.token.text
-    name = declared.get(word.replace("_", ""), word)
-    if name == word or word not in constants:
+    name = declared.get(word, word)
+    if name == word or name.replace("_", "") != word or word not in constants:
         return False
     if text[node.token.position : node.token.end] == word:
         reason = f"{word} may be the constant, or {name}: write {name}, or \\{word}"
