@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from autograder.cli.options import Insecure, Tls, Where, dask, output, progress
+from autograder.cli.options import Insecure, Tls, Where, dask, progress
 
 cluster = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Machines that grade together."
@@ -87,12 +87,14 @@ def demo(
     course: Where = Path(),
 ) -> None:
     """Run everything on a simulated class: generate, simulate, grade, feedback, report."""
+    from rich.console import Console
+
     from autograder.delivery.demo import run_demo
 
-    console = output()
+    console = Console()  # also in a file as wide as a page: it is to be read
     with progress() as bar:
-        for said in run_demo(course, folder, students, console.width, bar, everything=everything):
-            console.print(said, highlight=False)
+        for said in run_demo(course, folder, students, bar, everything=everything):
+            console.print(said, highlight=False, soft_wrap=isinstance(said, str))
 
 
 def worker(

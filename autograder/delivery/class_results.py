@@ -40,8 +40,8 @@ class ExerciseResult:
     Attributes
     ----------
     mean
-        Of those whose points are final and all count; ``open`` counts those that are not final,
-        ``left_out`` those of whom something is beyond the best that count.
+        Of those of whom all counts, by their points so far; ``open`` counts those of whom something
+        is not final, ``left_out`` those of whom something is beyond the best that count.
     statuses
         Counts students.
     curves
@@ -69,41 +69,41 @@ class ClassResult:
     Attributes
     ----------
     mean, median, lowest, highest
-        Of the submissions whose points are all final; None where there is none.
+        Of the points so far.
     final
-        How many these are.
+        Of how many submissions these are all.
     bins
-        Counts them by tenths of the points.
+        Counts submissions by tenths of the points.
     """
 
     count: int
     final: int
     max_score: float
-    mean: float | None
-    median: float | None
-    lowest: float | None
-    highest: float | None
+    mean: float
+    median: float
+    lowest: float
+    highest: float
     bins: list[int]
     waiting: int
     withheld: int
 
 
 def class_result(found: Iterable[Sheet]) -> ClassResult:
-    """Return a class's scores in numbers; a score that is not final is in none of them."""
+    """Return a class's scores in numbers, by the points so far; there is at least one."""
     all_of = list(found)
-    scores = [sheet.score for sheet in all_of if not sheet.open]
+    scores = [sheet.score for sheet in all_of]
     most = max(sheet.grade.max_score for sheet in all_of)
     bins = [0] * _BINS
     for score in scores:
         bins[max(0, min(int(_BINS * score / most) if most else 0, _BINS - 1))] += 1
     return ClassResult(
         len(all_of),
-        len(scores),
+        sum(not sheet.open for sheet in all_of),
         most,
-        mean(scores) if scores else None,
-        median(scores) if scores else None,
-        min(scores, default=None),
-        max(scores, default=None),
+        mean(scores),
+        median(scores),
+        min(scores),
+        max(scores),
         bins,
         sum(sheet.waiting > 0 for sheet in all_of),
         sum(bool(sheet.withheld) for sheet in all_of),
@@ -123,7 +123,7 @@ def _exercise_result(id: str, of: Mapping[str, Section]) -> ExerciseResult:
     sections = [*of.values()]
     statuses = Counter(section.status for section in sections)
     final = [section for section in sections if not section.open]
-    whole = [section for section in final if not section.left_out]
+    whole = [section for section in sections if not section.left_out]
     scores = [section.score for section in whole if section.score is not None]
     # A note counts once a student, however many checks it explains.
     notes: Counter[str] = Counter()

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import csv
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from autograder.course.config import CONFIG, Course, CourseError
 from autograder.course.expected import expected_scores
 from autograder.course.records import read_grade
 from autograder.course.simulate import simulate
 from autograder.delivery.bar import Bar
+from autograder.delivery.essays.enter_marks import read_essays
+from autograder.delivery.essays.sheets import write_essays
 from autograder.delivery.feedback import write_feedback
+from autograder.delivery.final_grades import sheets
 from autograder.delivery.grading import grade_and_save
 from autograder.delivery.releasing import generate
-from autograder.delivery.report import summarise, write_report
+from autograder.delivery.report import in_short, write_report
 from autograder.grading.checks import NO_GPU
 from autograder.grading.results import ExerciseGrade, Status
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+_MISTAKES = 2  #: of each assignment, that are shown
 OWN = ("assignments", "reference", "release", "course_config.py", "nbgrader_config.py")
 
 
@@ -31,7 +37,6 @@ def run_demo(
     origin: Path,
     folder: Path | None,
     students: int,
-    width: int,
     bar: Progress | None = None,
     *,
     everything: bool = False,
@@ -55,14 +60,53 @@ def run_demo(
     yield f"wrote the submissions of {students} simulated students to each of them"
     outcome = grade_and_save(course, ids, bar=Bar(bar) if bar else None)
     yield from outcome.lines()
+    marked = sum(_mark(course, id) for id in ids)
+    yield f"simulated markers gave points for {marked} free texts, in sheets of `autograder essays`"
     pages = write_feedback(course, ids)
-    yield f"wrote {len(pages)} feedback pages"
-    page = write_report(course, ids)
-    yield from summarise(course, ids, width)
+    report = write_report(course, ids)
+    yield f"wrote {len(pages)} feedback pages and the class report"
+    yield from in_short(course, ids, _MISTAKES)
     if wrong := disagreements(course):
         raise CourseError("the simulated class got other points than it must: " + "; ".join(wrong))
     yield "every simulated submission got exactly the points it was written for"
-    yield f"class report: {page}"
+    yield "to look at:"
+    yield f"  one student's feedback  {_mixed(course, ids[-1], pages)}"
+    yield f"  the class report        {report}"
+    yield f"  the course              {origin.resolve() / 'README.md'}"
+
+
+def _mark(course: Course, assignment: str) -> int:
+    """Give points for the free texts that wait, as markers do: in a sheet; return for how many.
+
+    How many points is drawn from the code of an answer, so that it is the same in every run.
+    """
+    sheet = course.root / "essays" / f"{assignment}.csv"
+    sheet.parent.mkdir(exist_ok=True)
+    try:
+        write_essays(course, assignment, sheet)
+    except CourseError:  # nothing waits
+        return 0
+    with sheet.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        worth = float(row["of"].split(" = ")[0])
+        row["points"] = f"{worth * (2 + crc32(row['code'].encode()) % 3) / 4:g}"
+    with sheet.open("w", encoding="utf-8-sig", newline="") as file:
+        table = csv.DictWriter(file, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+    entered = read_essays(course, assignment, [sheet])
+    if entered.problems:
+        raise CourseError("; ".join(entered.problems))
+    return len(rows)
+
+
+def _mixed(course: Course, assignment: str, pages: Sequence[Path]) -> Path:
+    """Return the page of whoever has about two thirds of the points: there is most to see."""
+    found = sheets(course, assignment)
+    off = {id: abs(sheet.score - 2 / 3 * sheet.grade.max_score) for id, sheet in found.items()}
+    student = min(off, key=lambda id: off[id])
+    return next(page for page in pages if {student, assignment} <= {*page.parts})
 
 
 def copy_course(origin: Path, folder: Path | None) -> Course:

@@ -42,12 +42,9 @@ def configure(c: Config) -> None:
         "nbgrader.preprocessors.AssignLatePenalties",
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
-    # What students put into the exchange is theirs, and lies where nobody can replace another's;
-    # an exchange that is no folder of nbgrader's sees to that itself.
-    ours = {"collect": "CollectFiles", "release_assignment": "ReleaseFiles"}
-    for action, name in ours.items():
-        if "nbgrader." in str(c.ExchangeFactory.get(action) or "nbgrader."):
-            c.ExchangeFactory[action] = f"autograder.delivery.exchange.{name}"
+    # What students put into the exchange is theirs, and lies where nobody can replace another's.
+    c.ExchangeFactory.collect = "autograder.delivery.exchange.CollectFiles"
+    c.ExchangeFactory.release_assignment = "autograder.delivery.exchange.ReleaseFiles"
     c.GenerateFeedback.preprocessors = [
         "nbgrader.preprocessors.GetGrades",
         "autograder.delivery.preprocessor.ClearRubrics",
@@ -56,10 +53,10 @@ def configure(c: Config) -> None:
     # What a student wrote is shown in formgrader and feedback; nothing of it may run there.
     c.HTMLExporter.sanitize_html = True
     own = c.HTMLExporter.get("filters", {})
-    filters = {
+    ours = {
         name: f"autograder.delivery.sanitise.{name}" for name in ("markdown2html", "clean_html")
     }
-    c.HTMLExporter.filters = {**own, **filters}
+    c.HTMLExporter.filters = {**own, **ours}
     _end_sessions()
 
 

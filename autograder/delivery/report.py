@@ -9,14 +9,15 @@ from pathlib import Path
 from rich.table import Table
 
 from autograder.course.config import Course
-from autograder.delivery.class_results import class_result, exercise_results
+from autograder.delivery.class_results import Note, class_result, exercise_results
 from autograder.delivery.final_grades import Section, Sheet, sheets
 from autograder.delivery.pages import write_page
 from autograder.delivery.people import people
 from autograder.delivery.quality.assess import assess
-from autograder.delivery.quality.page import earlier, in_short, write_quality
+from autograder.delivery.quality.page import earlier, quality_lines, write_quality
+from autograder.delivery.quality.wrong_answers import names_a_mistake
 from autograder.delivery.report_rows import entries, waiting
-from autograder.delivery.tables import scores_tables, statistics_table
+from autograder.delivery.tables import mistakes_table, scores_tables, statistics_table
 from autograder.delivery.teams import with_teams
 
 
@@ -100,18 +101,30 @@ def _others(found: Mapping[str, Sheet]) -> list[tuple[str, list[Section]]]:
 
 def summarise(course: Course, ids: Sequence[str], width: int) -> Iterator[Table]:
     """Give the scores of each assignment that has grades, and statistics, for such a console."""
-    results = {}
     for id in ids:
         if found := sheets(course, id):
-            results[id] = class_result(found.values())
             exercises = exercise_results(found.values())
             yield from scores_tables(course.titles[id], exercises, found, width)
-    if results:
-        yield statistics_table(results)
+    yield from in_short(course, ids, 0)
+
+
+def in_short(course: Course, ids: Sequence[str], most: int) -> Iterator[Table]:
+    """Give the statistics of each assignment that has grades, and so many of its mistakes."""
+    classes = {id: list(found.values()) for id in ids if (found := sheets(course, id))}
+    if not classes:
+        return
+    yield statistics_table({id: class_result(own) for id, own in classes.items()})
+    mistakes: list[tuple[str, Note]] = []
+    for own in classes.values():
+        notes = [(e.id, note) for e in exercise_results(own) for note in e.notes]
+        named = [(id, note) for id, note in notes if names_a_mistake(note.name)]
+        mistakes += sorted(named, key=lambda one: -one[1].count)[:most]
+    if mistakes:
+        yield mistakes_table(mistakes)
 
 
 def quality_in_short(course: Course, ids: Sequence[str]) -> Iterator[str]:
     """Say of each assignment that has grades how good the test was."""
     for id in ids:
         if found := sheets(course, id):
-            yield from in_short(id, assess(found))
+            yield from quality_lines(id, assess(found))

@@ -13,7 +13,7 @@ from autograder.delivery.pages import STATUS, earned, points, so_far
 
 if TYPE_CHECKING:  # sheets need nbgrader, which a single notebook's table can do without
     from autograder.delivery.all_courses import CourseRow
-    from autograder.delivery.class_results import ClassResult, ExerciseResult
+    from autograder.delivery.class_results import ClassResult, ExerciseResult, Note
     from autograder.delivery.final_grades import Section, Sheet
     from autograder.grading.results import Grade
 
@@ -25,7 +25,7 @@ def scores_tables(
 
     There are as many as it takes for none to be wider than ``width``: no id is ever cut.
     """
-    names = ["student", "mean*", *found]
+    names = ["student", "mean so far" if any(s.open for s in found.values()) else "mean", *found]
     columns = [
         [
             f"{exercise.id}\nof {points(exercise.max_score)}",
@@ -35,8 +35,7 @@ def scores_tables(
         for exercise in exercises
     ]
     most = max(sheet.grade.max_score for sheet in found.values())
-    final = [sheet.score for sheet in found.values() if not sheet.open]
-    mean = points(sum(final) / len(final) if final else None)
+    mean = points(sum(sheet.score for sheet in found.values()) / len(found))
     columns.append([f"score\nof {points(most)}", mean, *map(so_far, found.values())])
     pages: list[list[list[str]]] = [[]]
     for column in columns:
@@ -50,13 +49,16 @@ def _page(
     title: str, number: int, count: int, names: Sequence[str], columns: Sequence[Sequence[str]]
 ) -> Table:
     part = f" ({number} of {count})" if count > 1 else ""
-    caption = "* of those whose points are final; (+3): points that are not"
-    if any("°" in text for column in columns for text in column):
-        caption += "; °: without a part that is not among the best"
+    signs = {
+        "(+": "(+3): points that are not final",
+        "°": "°: without a part that is not among the best",
+    }
+    texts = [text for column in columns for text in column]
+    caption = "; ".join(said for sign, said in signs.items() if any(sign in t for t in texts))
     table = Table(
         title=f"{title}{part}",
         title_justify="left",
-        caption=caption,
+        caption=caption or None,
         caption_justify="left",
         show_footer=True,
     )
@@ -74,23 +76,41 @@ def _width(column: Sequence[str]) -> int:
 
 
 def statistics_table(results: Mapping[str, ClassResult]) -> Table:
-    """Return a table with a row per assignment: how the class did."""
-    table = Table(title="Class statistics", title_justify="left", box=None, pad_edge=False)
+    """Return a table with a row per assignment: how the class did, and what it waits for."""
+    waits = [f"{r.waiting} of {r.count} in {id}" for id, r in results.items() if r.waiting]
+    caption = f"Points so far: {', '.join(waits)} wait for a marker." if waits else None
+    table = Table(
+        title="Class statistics",
+        title_justify="left",
+        caption=caption,
+        caption_justify="left",
+        box=None,
+        pad_edge=False,
+    )
     table.add_column("assignment", overflow="fold")
-    for name in ("graded", "final", "mean", "median", "range", "of", "to mark", "withheld"):
+    for name in ("graded", "mean", "median", "range", "of", "withheld"):
         table.add_column(name, justify="right", no_wrap=True)
     for id, result in results.items():
         table.add_row(
             id,
             str(result.count),
-            str(result.final),
             points(result.mean),
             points(result.median),
             f"{points(result.lowest)} – {points(result.highest)}",
             points(result.max_score),
-            str(result.waiting),
             str(result.withheld),
         )
+    return table
+
+
+def mistakes_table(most: Sequence[tuple[str, Note]]) -> Table:
+    """Return a table of what was said most often, and in which exercise."""
+    table = Table(title="Most frequent mistakes", title_justify="left", box=None, pad_edge=False)
+    table.add_column("", justify="right", no_wrap=True)
+    table.add_column("exercise", no_wrap=True)
+    table.add_column("what was said", overflow="fold")
+    for exercise, note in most:
+        table.add_row(f"{note.count} ×", exercise, escape(note.feedback))
     return table
 
 

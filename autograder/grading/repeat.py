@@ -12,6 +12,7 @@ from autograder.exercise.cache import Unfamiliar, Values, remembered
 from autograder.exercise.given import Held
 from autograder.grading.answering import Recorded
 from autograder.grading.local import Local
+from autograder.grading.recorder import Recorder
 from autograder.sandbox import StudentError
 from autograder.sandbox.wire.requests import (
     CallMethod,
@@ -39,12 +40,12 @@ class RecordedCalls(Values):
         self.calls = calls
 
 
-def repeats(asked: Sequence[Recorded]) -> Callable[[Function, bool], bool]:
+def repeats(call: Recorder) -> Callable[[Function, bool], bool]:
     """Return what tells whether a function answers the recorded requests as the submission did.
 
     Where it is to be strict, types and changed arguments count as well.
     """
-    recorded = renumbered(asked)
+    recorded = renumbered(call.calls)
     try:
         calls = RecordedCalls(recorded)
     except Unfamiliar:  # then every comparison is made anew

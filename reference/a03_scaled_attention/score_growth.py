@@ -205,7 +205,7 @@ def axes_exchanged(seed):
     return float(np.polyfit(np.log(spread), np.log(widths), 1)[0])
 
 
-@exercise.misconception(fatal="nothing is measured")
+@exercise.misconception(fatal=True)
 def typed_in(seed):
     """You return what theory says, whatever the seed. Measure it."""
     return 0.5

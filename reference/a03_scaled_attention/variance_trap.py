@@ -198,14 +198,14 @@ def close_to_the_width(call, rng):
     require(1.0 not in found, "the result is exactly d: is it measured?")
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def one_key_only(d, n, seed):
     """You draw one key for all queries, so the result is its squared length."""
     rng = np.random.default_rng(seed)
     return float((rng.standard_normal((n, d)) @ rng.standard_normal(d)).var())
 
 
-@exercise.misconception
+@exercise.misconception(fatal=True)
 def one_query_only(d, n, seed):
     """You draw one query for all keys, so the result is its squared length."""
     rng = np.random.default_rng(seed)
@@ -239,7 +239,7 @@ def products_not_added(d, n, seed):
     return float((q * k).var())
 
 
-@exercise.misconception(fatal="nothing is measured")
+@exercise.misconception(fatal=True)
 def typed_in(d, n, seed):
     """You return the width, whatever is drawn. Measure it."""
     return float(d)

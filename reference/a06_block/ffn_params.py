@@ -43,33 +43,33 @@ def squares(d, f):
 
 
 @exercise.part(points=1, answer=Count())
-def with_biases(matrices, d, f):
+def with_biases(d, f):
     """All parameters, with both biases."""
-    return matrices + f + d
+    return 2 * d * f + f + d
 
 
 @with_biases.misconception(credit=0.5)
-def two_short_biases(matrices, d):
+def two_short_biases(d, f):
     """The first bias is added to the hidden layer, so it is as wide as that."""
-    return matrices + 2 * d
+    return 2 * d * f + 2 * d
 
 
 @with_biases.misconception(credit=0.5)
-def two_long_biases(matrices, f):
+def two_long_biases(d, f):
     """The second bias is added to the output, so it is as wide as the model."""
-    return matrices + 2 * f
+    return 2 * d * f + 2 * f
 
 
 @with_biases.misconception()
-def biases_forgotten(matrices):
+def biases_forgotten(d, f):
     """These are the matrices. Each map adds a bias."""
-    return matrices
+    return 2 * d * f
 
 
 @with_biases.misconception(credit=0.5)
-def one_bias(matrices, f):
+def one_bias(d, f):
     """There are two biases, one behind each matrix."""
-    return matrices + f
+    return 2 * d * f + f
 
 
 @exercise.part(points=1, answer=Formula("d"))
@@ -120,7 +120,7 @@ def wide_biases():
     return "8*d**2 + 8*d"
 
 
-@formula.misconception(credit=0.5)
+@formula.misconception()
 def one_matrix_with_both_biases():
     """There are two matrices, and each of them has d · 4d weights."""
     return "4*d**2 + 5*d"
@@ -133,24 +133,24 @@ def one_map():
 
 
 @exercise.part(points=1, answer=Numbers())
-def ratio(matrices, d):
+def ratio(d, f):
     """The weights of the two matrices over those of an attention layer's four."""
-    return matrices / (4 * d * d)
+    return 2 * d * f / (4 * d * d)
 
 
 @ratio.misconception()
-def per_matrix(matrices, d):
+def per_matrix(d, f):
     """You compared one matrix with one. There are two here and four there."""
-    return matrices / 2 / (d * d)
+    return f / d
 
 
 @ratio.misconception()
-def against_three(matrices, d):
+def against_three(d, f):
     """Attention has four matrices: for queries, keys, values, and the output."""
-    return matrices / (3 * d * d)
+    return 2 * d * f / (3 * d * d)
 
 
 @ratio.misconception()
-def upside_down(matrices, d):
+def upside_down(d, f):
     """That is the attention layer over the feed-forward layer."""
-    return 4 * d * d / matrices
+    return 2 * d / f

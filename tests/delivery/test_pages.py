@@ -331,26 +331,26 @@ def test_the_report_counts_names_and_lists(tiny, graded, save):
     )
     index = Page(write_report(tiny, [A]))
     stands_alone(index)
-    assert "Tiny & small 5 4 1.25 1 6 1 1" in index.text
+    assert "Tiny & small 5 4 1.2 1 6 1 1" in index.text
     page = Page(tiny.root / "reports" / f"{A}.html")
     stands_alone(page)
     for piece in (
         "5 submissions",
-        "mean 1.25 of 6",
+        "mean 1.2 of 6",
         "median 1",
         "lowest – highest 0 – 3",
-        "are of the 4 whose points are final; those of 1 are still to come.",
+        "are of the points so far: those of 1 of 5 are not final.",
         "isolation tier A",
         "eve, Queries <and> keys: It broke.",
         "di: Queries <and> keys, Norm",
         "◐ partly right 2 ✗ not right yet 2 ! withheld 1",
-        "mean 0.75 of 5 (without 1 not final)",
+        "mean 0.75 of 5 so far (1 not final)",
         "1 (+5)",
         "no_scaling Divide by √d_k. 2",
         "eve: The check cell check_qk was edited.",
     ):
         assert piece in page.text
-    assert "Number of students by tenths of the points: 2, 0, 0, 1, 0, 1, 0, 0, 0, 0" in page.html
+    assert "Number of students by tenths of the points: 2, 1, 0, 1, 0, 1, 0, 0, 0, 0" in page.html
 
 
 def test_a_report_says_who_it_is_when_it_came_and_what_waits(tiny, graded, hand_in, save):
@@ -387,9 +387,10 @@ def test_the_console_shows_the_same_scores(tiny, graded, save):
     shown = console.export_text()
     assert re.search(r"ada +│ +2 – │ +1 ✓ │ +3 \(\+3\)", shown)  # no ✓ where points wait
     assert re.search(r"bob +│ +– ! │ +1 ✓ │ +1 \(\+5\)", shown)
-    assert re.search(r"mean\* +│ +0 │ +1 │ +1", shown)
+    assert re.search(r"mean so far +│ +1 │ +1 │ +1\.67", shown)
     assert re.search(r"qk ┃ +norm ┃ +score", shown)
-    assert re.search(rf"{A} +3 +1 +1 +1 +1 – 1 ", shown)
+    assert re.search(rf"{A} +3 +1\.67 +1 +1 – 3 +6 +1", shown)
+    assert f"Points so far: 2 of 3 in {A} wait for a marker." in shown
     assert "cy[x]" in shown
 
 

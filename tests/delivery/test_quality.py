@@ -12,7 +12,7 @@ from autograder.delivery.final_grades import sheets
 from autograder.delivery.marks import Marks
 from autograder.delivery.quality.assess import assess, places, thirds
 from autograder.delivery.quality.figures import alpha, alpha_interval, f_quantile, item_rest
-from autograder.delivery.quality.page import earlier, in_short
+from autograder.delivery.quality.page import earlier, quality_lines
 from autograder.delivery.quality.wrong_answers import AnswerOutcome, groups, option_tables, outcome
 from autograder.delivery.report import write_report
 from autograder.delivery.solutions import Solutions
@@ -72,7 +72,7 @@ def test_an_exercise_in_which_the_better_ones_do_worse_is_named(tiny, graded, sa
     (doubt,) = quality.by_id["norm"].doubts[:1]
     assert doubt.endswith("who does well elsewhere does worse here.")
     assert quality.alpha < 0
-    first, *rest = in_short(A, quality)
+    first, *rest = quality_lines(A, quality)
     assert first.startswith("a01_tiny: reliability α = -")
     assert "12 students; of so few it is a hint at most" in first
     assert any("norm, 1 point: Discrimination is -" in line for line in rest)
@@ -96,7 +96,9 @@ def test_points_that_wait_are_in_no_figure(tiny, graded, save):
     assert quality.by_id["qk"].share is None
     assert quality.by_id["qk"].outcomes == {AnswerOutcome.WAITS: 2}
     assert quality.alpha is None
-    assert next(in_short(A, quality)).endswith("not defined: the points of 2 students are final")
+    assert next(quality_lines(A, quality)).endswith(
+        "not defined: the points of 2 students are final"
+    )
 
 
 def test_an_earlier_class_without_the_assignment_is_said(tiny, graded, save, configure):

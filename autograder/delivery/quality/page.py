@@ -121,7 +121,7 @@ def _mistakes(found: Mapping[str, Sheet]) -> Iterator[Mistake]:
         yield Mistake(exercise, name, count, count / len(found), told[exercise, name])
 
 
-def in_short(id: str, quality: Assessment) -> Iterator[str]:
+def quality_lines(id: str, quality: Assessment) -> Iterator[str]:
     """Say it in a line or two, for the console."""
     if quality.alpha is None or quality.interval is None:
         final = quality.students

@@ -87,9 +87,14 @@ class Options:
 _NO_MISTAKE = ("", "manual", "blank", "skipped", "follow_through", "other_variant", "hints")
 
 
+def names_a_mistake(note: str) -> bool:
+    """Tell whether a diagnosis says what the mistake is."""
+    return note not in BROKEN and note not in _NO_MISTAKE
+
+
 def named(item: Item) -> bool:
     """Has a wrong answer a name that says what the mistake is?"""
-    return item.status in _WRONG and item.note not in BROKEN and item.note not in _NO_MISTAKE
+    return item.status in _WRONG and names_a_mistake(item.note)
 
 
 def unnamed(item: Item) -> bool:
