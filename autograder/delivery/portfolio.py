@@ -20,7 +20,7 @@ from autograder.delivery.final_grades import Section, Sheet, sheets
 from autograder.delivery.pages import write_page
 from autograder.delivery.people import people
 from autograder.delivery.picture import describe_exhibit, exhibit_svg
-from autograder.delivery.sanitise import beneath, markdown2html
+from autograder.delivery.sanitise import beneath, rendered
 from autograder.delivery.teams import with_teams
 from autograder.exercise import Exercise, Exhibit, Table
 from autograder.grading import own_text
@@ -123,7 +123,7 @@ def _work(
         [i.rubric for i in items if i.name in checks and i.status is Status.PASSED],
         [item.training for item in items if item.training],
         [(caption, shown) for caption, shown in drawn if shown is not None],
-        [beneath(markdown2html({}, text)) for text in essays if text],
+        [beneath(rendered({}, text)) for text in essays if text],
     )
 
 

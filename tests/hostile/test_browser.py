@@ -16,7 +16,9 @@ from autograder.delivery.grading import grade_and_save
 from autograder.delivery.people import add_students
 from autograder.delivery.releasing import generate
 from autograder.delivery.report import write_report
+from autograder.delivery.sanitise import markdown2html
 
+from ..chromium import browsing
 from ..courses import one_assignment
 from ..delivery.conftest import nbgrader  # noqa: F401
 from ..servers import page_of, serving
@@ -174,3 +176,25 @@ def assert_shown(page):
     assert "a<b" in text
     assert f'src="data:image/png;base64,{PIXEL}"' in page
     assert "attachment:nowhere.png" in text
+
+
+LEAVES = [
+    "position:fixed;inset:0",
+    "position:absolute;top:-99em;left:0;width:9999em;height:9999em",
+    "display:inline-block;position:relative;margin:-99em;width:9999em;height:9999em",
+]
+
+
+def test_nothing_leaves_its_piece_of_the_page(tmp_path):
+    """Whatever the sanitiser has overlooked, or MathJax makes: it lies over no button."""
+    button = "document.querySelector('button').getBoundingClientRect()"
+    script = f"b = {button}, document.elementFromPoint(b.left + 2, b.top + 2).tagName"
+    with browsing(tmp_path) as tab:
+        for style in LEAVES:
+            cover = f'<i style="{style};z-index:99">x</i>'
+            found = []
+            for html in (cover, markdown2html({}, "?").replace("?", cover)):
+                (page := tmp_path / "page.html").write_text(f"<p><button>Save</button></p>{html}")
+                tab.open(page.as_uri())
+                found.append(tab.ask(script))
+            assert found == ["I", "BUTTON"]  # the first is the control

@@ -3,10 +3,12 @@
 import json
 import os
 import random
+import re
 import stat
 import struct
 import zlib
 from base64 import b64encode
+from html import unescape
 from pathlib import Path
 
 import nbformat
@@ -26,7 +28,7 @@ from autograder.course.server import shown
 from autograder.delivery.database import opened
 from autograder.delivery.moving import copy_gradebook
 from autograder.delivery.nbgrader_settings import configure
-from autograder.delivery.sanitise import clean_html, sanitised
+from autograder.delivery.sanitise import clean_html, markdown2html, sanitised
 from autograder.grading.results import Grade
 from autograder.sandbox import outputs
 from autograder.sandbox.pictures import MOST
@@ -262,9 +264,77 @@ def page(vector, filters):
 
 @pytest.mark.parametrize("vector", COVERS)
 def test_a_raw_cell_covers_nothing(vector):
-    html = page(vector, {})
-    assert not [word for word in _TELLING if word in html]
-    assert not [word for word in _TELLING if word in clean_html(vector.encode())]
+    for html in (page(vector, {}), clean_html(vector.encode())):
+        its_own = html.replace(' style="contain:paint;overflow:auto"', "")
+        assert not [word for word in _TELLING if word in its_own]
+
+
+#: What MathJax would make a link, a class, a place or a macro of.
+FORMULAS = [
+    r"\\href{javascript:x()}{y}",
+    r"\\\\href{javascript:x()}{y}",
+    r"\verb\x\\href{javascript:x()}{y}",
+    r"\h<wbr>ref{javascript:x()}{y}",
+    r"\h<!-- -->ref{javascript:x()}{y}",
+    r"&#92;href{javascript:x()}{y}",
+    r"\mmlToken{mi}[href='javascript:x()' style='position:fixed' class='modal']{x}",
+    r"\csname href\endcsname{javascript:x()}{y}",
+    r"\let\x\href \x{javascript:x()}{y}",
+    r"\href\href{javascript:x()}{y}",
+    r"\html\htmlClass{modal}{x}",
+    r"\htmlStyle{position:fixed}{x}",
+    r"\cssId{comment-box}{x}",
+    r"\unicode[x;position:fixed]{x41}",
+    r"\require{html}",
+    r"\class{navbar-fixed-top}{x}",
+    r"\style{position:fixed}{x}",
+]
+_MACRO = re.compile(
+    r"\\(?:<wbr>)?(?:h(?:<wbr>)?ref|mmlToken|csname|html|cssId|unicode|require|class|style)"
+)
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+@pytest.mark.parametrize("text", ["${}$", "<div>$${}$$</div>", r"\({}\)"])
+def test_a_formula_makes_no_link_and_takes_no_place(formula, text):
+    text = text.replace("{}", formula, 1)
+    for html in (clean_html(text), markdown2html({}, text)):
+        assert not _MACRO.search(html.replace("&#92;", "\\"))
+    assert _MACRO.search(re.sub("<!--.*?-->", "", unescape(text)))  # the control
+
+
+def test_formulas_stay():
+    """The control."""
+    text = r"$\frac{a}{b} \\ \sum_{i \lt n} \mathbb{R} \hrefs \dataset \classy$"
+    assert text in clean_html(text)
+
+
+DEEP = ["<div>", "<b><p>", "<div></b>", "<blockquote>", "<div><table><td></div>", "<ul><li>"]
+
+
+@pytest.mark.parametrize("tag", DEEP)
+def test_what_stands_too_deeply_is_shown_as_it_was_written(tag):
+    html = sanitised(tag * 100_000)
+    assert html.startswith("<pre>&lt;")
+    assert not sanitised(tag * 100).startswith("<pre>")  # the control
+
+
+@pytest.mark.parametrize("text", ["\\" * 400_000, r"\begin{a}" * 50_000, "*a " * 100_000])
+def test_markdown_without_end_is_shown_as_it_was_written(text):
+    assert "<pre>" in markdown2html({}, text)
+    assert "<pre>" not in markdown2html({}, text[:1000])  # the control
+
+
+def test_a_picture_does_not_make_markdown_long():
+    picture = b64encode(png(9, 9) + bytes(200_000)).decode()
+    assert picture in markdown2html({}, f"*see* ![it](data:image/png;base64,{picture})")
+
+
+@pytest.mark.parametrize("size", ["99999", "1e9", "100000%"])
+@pytest.mark.parametrize("what", ['<hr width="{}">', '<hr size="{}">', '<img alt="x" height="{}">'])
+def test_no_size_is_larger_than_a_page(what, size):
+    assert size not in sanitised(what.format(size))
+    assert "640" in sanitised(what.format("640"))  # the control
 
 
 @pytest.mark.parametrize("vector", COVERS[:6])

@@ -13,7 +13,7 @@ from autograder.course.release import Release
 from autograder.delivery.essays.free_text import Asked, FreeText, answers, numbers
 from autograder.delivery.essays.worksheet import SUFFIXES, Worksheet, fitting, write_tables
 from autograder.delivery.pages import write_page
-from autograder.delivery.sanitise import beneath, markdown2html
+from autograder.delivery.sanitise import beneath, rendered
 from autograder.exercise.part import arguments
 from autograder.grading.rubric import rubric_cell
 
@@ -119,7 +119,7 @@ def _write_page(
         rubric = rubric_cell(one.exercise, one.part, variant)["source"]
         if arguments(one.part.compute):
             rubric += f"\n\n*The model answer is for the numbers* {numbers(variant)}"
-        rubrics[one.cell] = Markup(markdown2html({}, rubric))
+        rubrics[one.cell] = Markup(rendered({}, rubric))
     write_page(
         path,
         "essays.html.j2",
@@ -134,14 +134,14 @@ def _write_page(
 def _shown(written: FreeText) -> Markup:
     """Return what a student wrote or drew as HTML that is safe to show."""
     if written.cell["cell_type"] == "markdown":
-        return beneath(markdown2html({"cell": written.cell}, written.text))
+        return beneath(rendered({"cell": written.cell}, written.text))
     pictures = [
         f"![drawn by the code above](data:image/png;base64,{data})"
         for output in written.cell.get("outputs", ())
         if (data := "".join(output.get("data", {}).get("image/png", "")).replace("\n", ""))
     ]
     code = "\n".join(f"    {line}" for line in written.text.splitlines())
-    return Markup(markdown2html({}, "\n\n".join([code, *pictures])))
+    return Markup(rendered({}, "\n\n".join([code, *pictures])))
 
 
 def _rubrics(asked: Sequence[Asked]) -> Worksheet:
