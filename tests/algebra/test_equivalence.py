@@ -199,3 +199,34 @@ def test_a_proof_agrees_with_the_numbers(one, other):
         return
     assert is_zero(difference)
     assert not is_zero(difference + 1)
+
+
+WHOLE = {"n": "positive integer", "b": "positive integer", "m": "integer"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("ceil(n/b)", "floor((n + b - 1)/b)"),
+        ("ceil(n/b)", "1 + floor((n - 1)/b)"),
+        ("ceil(n/2) + floor(n/2)", "n"),
+        ("floor(n/3) + floor((n + 1)/3) + floor((n + 2)/3)", "n"),
+        ("floor(floor(n/b)/2)", "floor(n/(2*b))"),
+        ("floor(m/2)", "ceil((m - 1)/2)"),
+    ],
+)
+def test_what_is_rounded_of_whole_numbers_is_proved_equal(one, other):
+    assert equivalent(one, other, assumptions=WHOLE).how == "proved"
+    assert equivalent(one, f"{other} + floor(n/50)", assumptions=WHOLE).equal is False
+
+
+def test_a_whole_number_that_is_large_is_rounded_as_one():
+    point = {"n": "positive integer"}
+    for _ in range(5):
+        assert equivalent("floor((n + 3)/3)", "floor(n/3) + 1", assumptions=point).equal
+
+
+@pytest.mark.parametrize(("given", "case"), [("p_i*(1 - p_j)", "i ≠ j"), ("-p_i*p_j", "i = j")])
+def test_a_point_that_refutes_says_whether_two_indices_are_the_same(given, case):
+    verdict = equivalent("p_i*(delta_ij - p_j)", given)
+    assert verdict.point.startswith(f"{case}, p_i=")

@@ -97,9 +97,9 @@ class Elementary:
 
     def _floor(self, value: Value, *, up: bool = False) -> Value:
         real = self._real(value)
-        whole = self.whole(real)
-        if whole is not None:
-            return self.context.mpf(whole)
+        nearest = self.context.nint(real)  # n/3 + 2/3 is a whole number but for rounding
+        if abs(real - nearest) <= self.context.mpf(10) ** (10 - self.context.dps) * (1 + abs(real)):
+            return nearest
         return self.context.ceil(real) if up else self.context.floor(real)
 
     def _factorial(self, value: Value) -> Value:

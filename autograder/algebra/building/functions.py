@@ -140,12 +140,18 @@ class _RealFunction(sympy.Function):  # type: ignore[misc]
 class Floor(_RealFunction):
     """The largest whole number that is not larger."""
 
+    def _eval_is_integer(self) -> bool | None:
+        return self.args[0].is_real or None
+
     def _latex(self, printer: Any) -> str:
         return rf"\left\lfloor {printer.doprint(self.args[0])} \right\rfloor"
 
 
 class Ceiling(_RealFunction):
     """The smallest whole number that is not smaller."""
+
+    def _eval_is_integer(self) -> bool | None:
+        return self.args[0].is_real or None
 
     def _latex(self, printer: Any) -> str:
         return rf"\left\lceil {printer.doprint(self.args[0])} \right\rceil"

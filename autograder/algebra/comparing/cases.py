@@ -12,6 +12,7 @@ import sympy
 from autograder.algebra.building.functions import Ceiling, Floor, Max, Min, Vector
 from autograder.algebra.comparing.ingredients import PIECES
 from autograder.algebra.comparing.proof import is_zero
+from autograder.algebra.comparing.rounding import rounded_down
 from autograder.algebra.comparing.verdict import Verdict
 
 MAX_SPLIT_CASES = 16
@@ -22,8 +23,10 @@ _BOUNDED = (sympy.Add, sympy.Mul, sympy.exp, sympy.log, sympy.Symbol, sympy.Numb
 Pair = tuple[sympy.Expr, sympy.Expr]
 
 
-def coincidences(a: sympy.Expr, b: sympy.Expr) -> Iterator[Pair]:
-    """Yield both sides for indices that differ, and for those that are equal.
+def coincidences(
+    a: sympy.Expr, b: sympy.Expr, known: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Pair]]:
+    """Yield both sides for indices that differ, and for those that are equal; say which they are.
 
     In p_i δ_ij the two indices may be one; then p_j is p_i, though the names are two.
 
@@ -31,17 +34,19 @@ def coincidences(a: sympy.Expr, b: sympy.Expr) -> Iterator[Pair]:
     >>> p_i, p_j = sympy.symbols("p_i p_j")
     >>> delta = sympy.KroneckerDelta(i, j)
     >>> list(coincidences(p_i * delta, p_j * delta))
-    [(0, 0), (p_i, p_i)]
+    [(('i ≠ j',), (0, 0)), (('i = j',), (p_i, p_i))]
     """
     deltas = sorted(a.atoms(sympy.KroneckerDelta) | b.atoms(sympy.KroneckerDelta), key=str)
     if not deltas or 2 ** len(deltas) > MAX_SPLIT_CASES or a.has(sympy.Sum) or b.has(sympy.Sum):
-        yield a, b
+        yield known, (a, b)
         return
     delta = deltas[0]
     first, second = sorted(delta.args, key=str)
     for number, renamed in ((0, {}), (1, _renamed(sympy.Tuple(a, b), first, second))):
-        sides = (side.xreplace({delta: sympy.Integer(number)}).xreplace(renamed) for side in (a, b))
-        yield from coincidences(*sides)
+        chosen = {delta: sympy.Integer(number)}
+        left, right = (side.xreplace(chosen).xreplace(renamed) for side in (a, b))
+        case = f"{first} {'≠='[number]} {second}"
+        yield from coincidences(left, right, (*known, case))
 
 
 def _renamed(whole: sympy.Basic, to: sympy.Expr, index: sympy.Expr) -> dict[sympy.Expr, sympy.Expr]:
@@ -129,14 +134,7 @@ def by_sizes(expr: sympy.Expr) -> sympy.Expr:
     for extreme in (Max, Min):
         expr = expr.replace(extreme, functools.partial(_half_the_sum, extreme.sign))
     expr = expr.replace(Ceiling, lambda inner: -Floor(-inner))
-    return expr.replace(Floor, _rounded_down)
-
-
-def _rounded_down(inner: sympy.Expr) -> sympy.Expr:
-    """Take whole numbers out."""
-    terms = sympy.Add.make_args(sympy.expand_mul(inner, deep=False))
-    whole = sympy.Add(*(term for term in terms if term.is_integer))
-    return whole + Floor(inner - whole)
+    return expr.replace(Floor, rounded_down)
 
 
 def _half_the_sum(sign: int, *values: sympy.Expr) -> sympy.Expr:

@@ -22,6 +22,7 @@ from autograder.algebra.comparing.cases import (
 )
 from autograder.algebra.comparing.ingredients import PIECES, Survey, is_complex, same_symbols
 from autograder.algebra.comparing.matrices import Ambiguous, has_matrices, is_identity, pairs
+from autograder.algebra.comparing.rounding import residues
 from autograder.algebra.comparing.search import Search
 from autograder.algebra.comparing.vectors import OPAQUE, vectors_in
 from autograder.algebra.comparing.verdict import Verdict
@@ -60,8 +61,7 @@ def equal(a: Any, b: Any, *, assumptions: Mapping[str, str] | None = None) -> Ve
     a, b = same_symbols(a, b, assumptions)
     if a == b:
         return Verdict(True, "proved")
-    cases = list(coincidences(a, b))
-    return together(_equal(*case) for case in cases)
+    return together(_equal(*sides).where(*case) for case, sides in coincidences(a, b))
 
 
 def _equal_if_declared(
@@ -98,15 +98,17 @@ def _equal_numbers(a: sympy.Expr, b: sympy.Expr, survey: Survey) -> Verdict:
         loose = loosened(a, b)
         if not any(side.has(*PIECES) for side in loose) and (same := _equal(*loose)).equal:
             return same
+        if (same := unified(a, b)) != b:
+            return _equal(a, same)
         sides = opened(a), opened(b)
         if sides != (a, b) and sides == tuple(map(opened, sides)):
             return _equal(*sides)
-        if (same := unified(a, b)) != b:
-            return _equal(a, same)
         if cases := list(signs(a, b)):
             return together(_equal(*case) for case in cases)
         if (sides := (by_sizes(a), by_sizes(b))) != (a, b):
             return _equal(*sides)
+        if cases := list(residues(a, b)):
+            return together(_equal(*case) for case in cases)
         return Verdict(None, "undecided: equal at the points tried, but defined in pieces")
     if _extremes(a) != _extremes(b):
         return Verdict(None, "undecided: equal at the points tried, but with extreme numbers")

@@ -208,7 +208,7 @@ class Search:
 
     def _shown(self, symbol: sympy.Symbol, exact: _Exact) -> str:
         if symbol in self.survey.whole or symbol.is_integer:
-            return str(exact[0])
+            return str(self.context.nstr(self._value(exact), 15)).removesuffix(".0")
         return str(self.context.nstr(self._value(exact), 4))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 EVERYWHERE = "all points"  # where two numbers differ
 
@@ -25,6 +25,12 @@ class Verdict:
     equal: bool | None
     how: str
     values: tuple[str, str] | None = None
+
+    def where(self, *cases: str) -> Verdict:
+        """Say in which case this was refuted: where two indices are the same, ``"i = j"``."""
+        if self.equal is not False or not self.values or not cases:
+            return self
+        return replace(self, how=f"refuted at {', '.join((*cases, self.point or EVERYWHERE))}")
 
     @property
     def point(self) -> str:
