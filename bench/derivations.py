@@ -5,9 +5,13 @@
 Every line of every derivation (those of tests/algebra/derivation_cases.py) is changed a few times:
 a sign, an index, a factor, a number, a function.  Whether a changed line still is true is decided
 apart from the examination, by numbers, for n = 6 and 7, which the examination never tries.  A
-wrong line must be found, with its number; a true one must not be called wrong.  And the right
-derivations of tests/exercises/right_derivations.py are examined: none may lose anything.  Times
-are processor time, which other processes change little.
+wrong line must be found, with its number; a true one must not be called wrong.
+
+Then each derivation of the course: ten right routes (its own, those of tests/exercises, and these
+in other clothes), of which none may lose anything; each line made wrong, which must be found and
+may cost no more than its step beside the lines without it; and every attempt that `verify` makes,
+which may earn no more than the honest steps in it.  Times are processor time, which other
+processes change little; counts do not depend on them.  `--course` leaves the first part out.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ import statistics
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,16 +37,21 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "algebra"))
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "exercises"))
 
 from derivation_cases import CASES
+from derivations_otherwise import OTHERWISE
 from right_derivations import RIGHT
 
 from autograder.algebra import ParseError, equivalent
 from autograder.algebra.building.functions import RowWise
 from autograder.algebra.deriving.inert import Transposed
 from autograder.algebra.deriving.written_out import TooMuch, value
+from autograder.exercise import Derivation
 from autograder.exercise.loading import load_module
 
 ROOT = Path(__file__).resolve().parents[1]
 MUTANTS = 6  # of each derivation
+ROUTES = 10  # of each derivation of the course
+SECONDS = 0.3  # that a reference may take
+STEPS_WORTH = 0.8
 SIZES = (6, 7)
 SEED = 5
 
@@ -179,43 +189,90 @@ def examine(make: Any, rng: random.Random) -> tuple[dict[str, Any], list[str]]:
     return {"steps": len(case.right), **times, "proof": verdict, **outcomes}, missed
 
 
-def right_ones() -> dict[str, Any]:
-    """Examine the right derivations of the tests: which lose something, and how long it takes."""
-    lost, times = [], []
-    for (assignment, exercise, part), routes in RIGHT.items():
-        module = load_module(ROOT / "reference" / assignment / f"{exercise}.py")
-        (chain,) = (p.answer.chain for p in module.exercise.parts if p.name == part)
-        for number, lines in enumerate(routes):
-            start = time.process_time()
-            credit = chain.examine(lines).credit
-            times.append(1000 * (time.process_time() - start))
-            if credit < 1:
-                lost.append(f"{exercise}.{part} {number}: {credit}")
-    return {"tried": len(times), "lost": lost, "median_ms": round(statistics.median(times), 1)}
+def parts() -> Iterator[tuple[str, Any, list[list[str]]]]:
+    """Yield the course's derivations: name, part, and its right routes."""
+    for path in sorted((ROOT / "reference").glob("*/*.py")):
+        if "Derivation(" not in path.read_text():
+            continue
+        for part in load_module(path).exercise.parts:
+            if isinstance(part.answer, Derivation):
+                where = (path.parent.name, path.stem, part.name)
+                written = [route for known in (RIGHT, OTHERWISE) for route in known.get(where, [])]
+                routes = [part(), *(route() for route in part.alternatives), *written]
+                yield f"{path.stem}.{part.name}", part, routes
+
+
+def course() -> dict[str, Any]:
+    """Try right routes, wrong lines and empty attempts on each derivation of the course."""
+    found: Counter[str] = Counter()
+    amiss: list[str] = []
+    times: dict[str, float] = {}
+    for name, part, routes in parts():
+        answer, chain = part.answer, part.answer.chain
+        start = time.process_time()
+        chain.examine(routes[0])
+        times[name] = round(time.process_time() - start, 2)
+        attempts = list(answer.attempts(answer.read(routes[0])))
+        clothes = [
+            attempt.raw
+            for route in routes
+            for attempt in answer.attempts(answer.read(route))
+            if attempt.at_least == 1
+        ]
+        routes += clothes[: max(0, ROUTES - len(routes))]
+        for lines in routes:
+            found["right routes"] += 1
+            if (credit := chain.examine(lines).credit) < 1:
+                amiss.append(f"{name} loses {1 - credit:.2f}: {lines}")
+        for attempt in attempts:
+            wrong = re.fullmatch(r"line (\d+) wrong", attempt.name)
+            examination = chain.examine(attempt.raw)
+            if attempt.at_least < 1:
+                found["wrong lines" if wrong else "empty attempts"] += 1
+            if not attempt.at_least - 1e-6 <= examination.credit <= attempt.at_most + 1e-6:
+                amiss.append(f"{name} earns {examination.credit}: {attempt.name}")
+            if wrong:
+                place = int(wrong[1]) - 1
+                at = (place + 1, place + 2) if chain.bounds else (place + 1,)
+                kinds = {f.kind for f in examination.findings if f.line in at}
+                if not kinds & {"wrong", "wrong_start"}:
+                    amiss.append(f"{name} {attempt.name}: not found")
+                left_out = [*routes[0][:place], *routes[0][place + 1 :]]
+                without = chain.examine(left_out).credit
+                if (
+                    place + 1 < len(routes[0])
+                    and examination.credit < without - STEPS_WORTH / chain.min_lines - 1e-6
+                ):
+                    amiss.append(f"{name} {attempt.name}: better left out")
+        print(name, dict(found), *amiss[-1:], flush=True)
+    slow = {name: seconds for name, seconds in times.items() if seconds > SECONDS}
+    return {**found, "amiss": amiss, "slower_than_0.3_s": slow}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--course", action="store_true", help="only the course's derivations")
     options = parser.parse_args()
     rng = random.Random(SEED)
     derivations: dict[str, Any] = {}
     missed: list[str] = []
     total: Counter[str] = Counter()
-    for make in CASES:
+    for make in () if options.course else CASES:
         found, left = examine(make, rng)
         derivations[make.__name__] = found
         missed += left
         total.update({k: v for k, v in found.items() if "," in k or k in ("review", "undecided")})
         print(f"{make.__name__:20} {found}", flush=True)
+    again = [d["again_ms"] for d in derivations.values()] or [0.0]
     wrong = total["wrong, found"] + total["wrong, missed"] + total["review"]
     results = {
         "derivations": derivations,
-        "right": right_ones(),
+        "course": course(),
         "changed_lines": dict(total),
         "wrong_lines_found_percent": round(100 * total["wrong, found"] / max(1, wrong), 1),
-        "median_ms": round(statistics.median(d["again_ms"] for d in derivations.values()), 1),
-        "longest_ms": max(d["again_ms"] for d in derivations.values()),
+        "median_ms": round(statistics.median(again), 1),
+        "longest_ms": max(again),
     }
     print(*missed, json.dumps({k: v for k, v in results.items() if k != "derivations"}), sep="\n")
     if options.out:

@@ -374,7 +374,8 @@ if plt:
 #    `norm(sum(w_k*V_k, k))` to `max(norm(V_k), k)`, the length of the longest value. A line begins with
 #    `<=` where it is at least as large as the one before, with `=` where it is equal, and ends with its
 #    reason behind a `#`: *triangle inequality*, *norm of a multiple*, *largest term* (each term of a sum
-#    with positive weights is at most that with the largest factor), *weights sum to one* or *algebra*.
+#    with positive weights is at most that with the largest factor), *linearity of sums* (a constant goes
+#    out of a sum), *weights sum to one* or *algebra*.
 #    For another bound:
 #
 #    ```python

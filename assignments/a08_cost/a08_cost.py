@@ -539,8 +539,9 @@ your_numbers("online_softmax")
 #
 #    `exp(M12 - M)*(exp(m1 - M12)*l1 + exp(m2 - M12)*l2) + exp(m3 - M)*l3`,
 #
-#    and lead it to a form without `M12`, one equality a line, in at least two steps. You may use `m1`, `m2`,
-#    `m3`, `M12`, `M`, `l1`, `l2`, `l3`. (With $o$ in place of $l$ the same lines hold for the weighted sums.)
+#    and lead it to a form without `M12`, one equality a line, in at least two steps: one line shows, side by
+#    side, the exponentials in which `M12` cancels. You may use `m1`, `m2`, `m3`, `M12`, `M`, `l1`, `l2`,
+#    `l3`. (With $o$ in place of $l$ the same lines hold for the weighted sums.)
 # 4. `neutral`: which state is *neutral*, that is, changes nothing when it is merged with another?
 #
 #    `why_any_order`: why may three blocks be merged in any order and in any brackets?

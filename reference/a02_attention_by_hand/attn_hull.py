@@ -99,6 +99,7 @@ norm_chain = IndexedChain(
         "triangle inequality",
         "norm of a multiple",
         "largest term",
+        "linearity of sums",
         Fact("weights sum to one", "sum(w_k, k)", "1"),
     ),
     reasons=True,
@@ -123,6 +124,18 @@ def two_steps_in_one():
         "<= sum(w_j*norm(V_j), j)  # triangle inequality",
         "<= sum(w_j, j)*max(norm(V_j), j)  # largest term",
         "= 1*max(norm(V_j), j)  # weights sum to one",
+    ]
+
+
+@length.alternative
+def each_term_by_itself():
+    """Bound each term, then take the bound out of the sum."""
+    return [
+        "<= sum(norm(w_k*V_k), k)  # triangle inequality",
+        "= sum(w_k*norm(V_k), k)  # norm of a multiple",
+        "<= sum(w_k*max(norm(V_j), j), k)  # largest term",
+        "= max(norm(V_j), j)*sum(w_k, k)  # linearity of sums",
+        "= max(norm(V_k), k)  # weights sum to one",
     ]
 
 

@@ -5,7 +5,7 @@ Source: Strang (2016), "Introduction to Linear Algebra", section 1.2 (Schwarz in
 
 import numpy as np
 
-from autograder.algebra import Fact, IndexedChain
+from autograder.algebra import Fact, IndexedChain, Waypoint
 from autograder.exercise import Choice, Derivation, Exercise, Witness
 
 exercise = Exercise(
@@ -25,6 +25,7 @@ exercise = Exercise(
 
 GAP = "sum(x_i^2, i) - sum(x_i*y_i, i)"
 
+PAIRS = (("x", "y"), ("y", "x"))
 gap_chain = IndexedChain(
     start=GAP,
     target="sum((x_i - y_i)^2, i)/2",
@@ -33,6 +34,10 @@ gap_chain = IndexedChain(
     hidden=("u_i", "v_i"),
     rules=("linearity of sums", Fact("equal lengths", "sum(x_i^2, i)", "sum(y_i^2, i)")),
     reasons=True,
+    ends=Waypoint(
+        "End with the square of a distance, which is never negative.",
+        lambda line: line.shows(*(f"({a}_{i} - {b}_{i})^2" for i in "ijklm" for a, b in PAIRS)),
+    ),
 )
 
 

@@ -6,7 +6,7 @@ Source: Su et al. (2021), "RoFormer", section 3.2.1, eq. 12 to 16.
 import numpy as np
 import sympy
 
-from autograder.algebra import IndexedChain
+from autograder.algebra import IndexedChain, Waypoint
 from autograder.exercise import (
     Derivation,
     Exercise,
@@ -61,6 +61,10 @@ chain = IndexedChain(
     rules=("addition theorem",),
     closed=("sin", "cos"),
     min_lines=3,
+    ends=Waypoint(
+        "End with the positions as a difference alone, n - m.",
+        lambda line: line.shows("n - m", "m - n"),
+    ),
 )
 
 

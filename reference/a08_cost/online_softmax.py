@@ -20,8 +20,8 @@ exercise = Exercise(
         " values weighted with these.",
         "When the maximum grows, everything that was summed relative to the old one is too "
         "large by one and the same factor.",
-        "For the proof write each state with its maximum as a common factor: it cancels when "
-        "states are merged.",
+        "For the proof bring the exponentials that hold the maximum of the first two side by "
+        "side; only in the next line does it cancel.",
     ],
 )
 
@@ -211,8 +211,8 @@ def maximum_times_sum(state2):
 
 def factor_is_taken_in(line):
     """Do two exponentials with the intermediate maximum stand side by side?"""
-    for above, _ in line.products:
-        powers = [factor for factor in above if isinstance(factor, sympy.exp)]
+    for above, below in line.products:
+        powers = [factor for factor in (*above, *below) if isinstance(factor, sympy.exp)]
         if sum(any(s.name == "M12" for s in power.free_symbols) for power in powers) > 1:
             return True
     return line.shows("M12 - M + m1 - M12", "M12 - M + m2 - M12")

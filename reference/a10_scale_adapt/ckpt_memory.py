@@ -115,7 +115,8 @@ def common_denominator():
 stationary = EquationChain(
     start="D(L/s + s, s) = 0",
     target="s = sqrt(L)",
-    names=("L", "s"),
+    names=("a", "b", "L", "s"),
+    definitions={"a": "sqrt(L/s)", "b": "sqrt(s)"},
     positive=("L", "s"),
     where={"s": "sqrt(L)"},
 )
@@ -131,6 +132,12 @@ def best_steps():
 def root_by_root():
     """Bring the fraction to the other side, and take roots."""
     return ["-L/s^2 + 1 = 0", "L/s^2 = 1", "L = s*s", "sqrt(L) = s"]
+
+
+@best_steps.alternative
+def by_the_square_in_names():
+    """Begin with the square as it was called."""
+    return ["(a - b)^2 = 0", "a = b", "sqrt(L/s) = sqrt(s)", "L/s = s", "s = sqrt(L)"]
 
 
 @best_steps.alternative

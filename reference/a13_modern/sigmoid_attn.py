@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
-from autograder.algebra import IndexedChain
+from autograder.algebra import IndexedChain, Waypoint
 from autograder.exercise import Derivation, Exercise, Formula, Numbers, agree, require
 from reference.helpers import softmax
 
@@ -226,6 +226,7 @@ chain = IndexedChain(
     definitions={"L": "log(sum(exp(s_k), k))"},
     rules=("definition", "linearity of sums"),
     min_lines=3,
+    ends=Waypoint("End with the sigmoid of t - L.", lambda line: line.shows("t - L", "L - t")),
 )
 
 

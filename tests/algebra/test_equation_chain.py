@@ -113,3 +113,16 @@ def test_a_notebook_says_that_an_equation_is_expected():
     assert look_line("⇔ s^2 = L", ["s", "L"], equations=True, **known) == "s^2 = L"
     with pytest.raises(ParseError, match="expected an equation"):
         look_line("s^2", ["s", "L"], equations=True, **known)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "D(L/s + s, s) + s - sqrt(L) = 0",
+        "2*D(L/s + s, s) + sqrt(L) = s",
+        "L*D(L/s + s, s) = s*(s - sqrt(L))",
+    ],
+)
+def test_an_equation_mixed_with_its_solution_says_nothing(line):
+    assert ROOT.examine([ROOT.start, line, ROOT.target]).credit == 0
+    assert ROOT.examine([line, *RIGHT]).credit == 1

@@ -203,7 +203,10 @@ def test_a_bound_that_is_too_large_is_not_the_result():
         examination.findings[-1].message
         == "The last line is larger than the bound that is asked for."
     )
-    assert case.chain.examine(case.right[:-1]).credit == 1  # another form of it
+    other = "= R*max(abs(v_j), j) + R*max(abs(v_j), j)"
+    assert case.chain.examine([*case.right[:-1], other]).credit == 1
+    (left,) = case.chain.examine(case.right[:-1]).findings  # M cancels, but stands there
+    assert left.message == "The last line still contains M: write the result in R, v."
 
 
 def test_an_assumption_that_nothing_makes_true_is_refused():

@@ -126,13 +126,66 @@ def test_enough_lines_are_not_called_too_few():
         (ROOT, ["1 - L/s^2 = 0"], ["s^2 = 2*L"], "s = sqrt(2*L)"),
     ],
 )
-def test_forcing_the_result_earns_no_more_than_going_on_and_no_less_than_stopping(
+def test_a_forced_result_earns_what_goes_on_from_the_slip_or_what_stands_there_without_it(
     chain, right, slip, end
 ):
-    forced, carried, stopped = (
-        chain.examine([*right, *slip, *last]).credit for last in ([chain.target], [end], [])
+    forced, carried, stopped, without = (
+        chain.examine(lines).credit
+        for lines in (
+            [*right, *slip, chain.target],
+            [*right, *slip, end],
+            [*right, *slip],
+            [*right, chain.target],
+        )
     )
-    assert 0 < stopped <= forced <= carried < 1
+    assert 0 < stopped <= forced < 1
+    assert forced <= max(carried, without - 0.8 / (len(right) + 2))
+
+
+@pytest.mark.parametrize(
+    ("chain", "lines", "wrong"),
+    [
+        (SIZE, ["3*h*k*d + 3*h*k + d*h*k + d", SIZE.target], "4*d^2 + 3*d"),
+        (SHARE, ["(exp(a)/Z)/((exp(a) + exp(b))/Z)", SHARE.target], "exp(a)/(exp(a) - exp(b))"),
+        (LOG, [JACOBIAN, APART, OUT, LOG.target], "g_j*p_j + p_j*sum(g_k*p_k, k)"),
+        (ROOT, ["1 - L/s^2 = 0", "s^2 = L", "s = sqrt(L)"], "s^2 = 2*L"),
+    ],
+)
+def test_a_wrong_line_among_right_ones_costs_its_step(chain, lines, wrong):
+    for place in range(len(lines)):
+        left_out = [*lines[:place], *lines[place + 1 :]]
+        for others in (lines, left_out if place < len(lines) - 1 else lines):
+            there = chain.examine([*others[:place], wrong, *others[place:]])
+            without = chain.examine(others).credit
+            assert there.credit >= without - 0.8 / len(others)
+            assert "wrong" in {finding.kind[:5] for finding in there.findings}
+
+
+def test_of_two_bounds_that_hold_the_larger_one_is_struck_out():
+    chain = IndexedChain(
+        start="norm(sum(w_k*V_k, k))",
+        target="max(norm(V_k), k)",
+        indexed=("w", "V", "s"),
+        vectors=("V",),
+        positive=("w",),
+        definitions={"w_i": "exp(s_i)/sum(exp(s_k), k)"},
+        relation="<=",
+        rules=(
+            "triangle inequality",
+            "norm of a multiple",
+            "largest term",
+            Fact("weights sum to one", "sum(w_k, k)", "1"),
+        ),
+    )
+    lines = [
+        "<= sum(norm(w_k*V_k), k)",
+        "= sum(w_k*norm(V_k), k)",
+        "<= max(norm(V_k), k)*sum(w_k, k)",
+        "= max(norm(V_k), k)",
+    ]
+    for place in range(4):
+        loose = [*lines[:place], f"{lines[place]} + w_1", *lines[place:]]
+        assert chain.examine(loose).credit in (approx(0.8 * 4 / 5 + 0.2), approx(0.8 * 4 / 6 + 0.2))
 
 
 def test_a_wrong_line_before_the_result_is_no_way_there():

@@ -1,8 +1,10 @@
 """Lines that say nothing earn nothing, however they are dressed; those that prepare a step do."""
 
+from dataclasses import replace
+
 import pytest
 
-from autograder.algebra import Chain, Fact, IndexedChain
+from autograder.algebra import Chain, Fact, IndexedChain, Waypoint
 from autograder.algebra.deriving.empty_attempts import empty
 from autograder.exercise import Derivation
 
@@ -198,3 +200,70 @@ def test_matrices_in_another_order_are_no_repetition():
     )
     lines = ["(I + B)*(I + A)", "I*(I + B) + A*(I + B)", "I + A + B + A*B"]
     assert [finding.line for finding in chain.examine(lines).findings] == [1]
+
+
+HULL = Chain(
+    start="M - (w1*v1 + w2*v2)",
+    target="w1*(M - v1) + w2*(M - v2)",
+    names=("w1", "w2", "v1", "v2", "M"),
+    definitions={"w2": "1 - w1"},
+    final_names=("w1", "w2", "v1", "v2", "M"),
+    waypoints=(Waypoint("Spread M.", lambda line: line.has_sum("1") or line.shows("1 - w1")),),
+)
+
+
+@pytest.mark.parametrize(
+    "line", [HULL.start.replace("w2", "(1 - w1)"), HULL.target.replace("w2", "(1 - w1)")]
+)
+def test_what_is_put_in_for_a_name_that_stays_is_no_step_by_itself(line):
+    assert HULL.examine([HULL.start, line, HULL.target]).credit == 0
+
+
+def test_what_is_put_in_for_a_name_that_stays_is_a_step_on_a_way():
+    lines = ["M - w1*v1 - (1 - w1)*v2", "M - v2 - w1*(v1 - v2)", HULL.target]
+    assert HULL.examine([HULL.start, *lines]).credit == 1
+
+
+def test_a_sum_with_an_index_shows_what_its_terms_do():
+    spread = "M*sum(w_k, k, 1, 2) - sum(w_k*v_k, k, 1, 2)"
+    assert HULL.examine([HULL.start, spread, "sum(w_k*(M - v_k), k, 1, 2)"]).credit == 1
+    (line,) = HULL.read([r"\sum_{k=1}^{2} k w_k"])
+    assert line.shows("w1 + 2*w2")
+
+
+def test_the_last_line_holds_what_is_written_though_it_cancels():
+    lines = ["(exp(z1)/Z)/(exp(z1)/Z + exp(z2)/Z)", "(exp(z1)/Z)/((exp(z1) + exp(z2))/Z)"]
+    (finding,) = GATES.examine([GATES.start, *lines]).findings
+    assert finding.message == "The last line still contains Z: write the result in z1, z2."
+    loose = ["exp(t)/(exp(t) + exp(L))", "exp(L)/(exp(L)*(1 + exp(-(t - L))))"]
+    chain = replace(BELOW_ONE, target="1/(1 + exp(-t)*sum(exp(s_k), k))", final_names=("t", "s"))
+    assert "still contains L" in chain.examine(loose).findings[-1].message
+
+
+def test_entries_that_are_distributed_alike_make_a_multiple():
+    chain = IndexedChain(
+        start="Var(sum(q_i*k_i, i))",
+        target="n*s^2*t^2",
+        names=("s", "t"),
+        indexed=("q", "k", "x"),
+        indices=("i", "j"),
+        moments={"q_i": ("0", "s^2"), "k_i": ("0", "t^2")},
+        rules=("variance of a sum", "definition of Var", "independence", "linearity of sums"),
+    )
+    first, alike, other = chain.read([chain.start, "n*Var(q_i*k_i)", "n*Var(q_i*k_j)"])
+    assert chain.goes_by(first, alike, "variance of a sum")
+    assert not chain.goes_by(first, other, "variance of a sum")
+    first, wrong = chain.read(["sum(Var(x_i*q_i), i)", "n*Var(x_j*q_j)"])
+    assert not chain.goes_by(first, wrong, "linearity of sums")
+
+
+def test_two_obvious_rules_are_one_line_but_not_the_last():
+    chain = IndexedChain(
+        start="sum(g_k*p_k*(delta(k,j) - p_j), k)",
+        target="p_j*(g_j - sum(g_k*p_k, k))",
+        indexed=("p", "g"),
+        rules=("linearity of sums", "delta contraction"),
+    )
+    line = "g_j*p_j - p_j*sum(g_k*p_k, k)"
+    assert chain.examine([chain.start, line, chain.target]).credit == 1
+    assert chain.examine([chain.start, chain.target]).credit == 0

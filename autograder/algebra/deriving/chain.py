@@ -144,8 +144,10 @@ class Chain(Disguises):
 
         The target is known, so it can be put behind a slip.  There it earns what a line would that
         goes on from the slip: its step, if a right one came before, and nothing for the end.  What
-        stands above it keeps what it earns.  So nobody gains by forcing a result, nor loses by
-        going on from a slip to the wrong end that it leads to.  Where nothing right is shown, all
+        stands above it keeps what it earns.  But a wrong line among right ones costs its step
+        and no more: what is left when the wrong lines are struck out is judged, too, with each of
+        these as a step that is not sound, and what earns more counts.  The last line is the result,
+        so if that is wrong, nothing is earned for the end.  Where nothing right is shown, all
         that algebra alone does there counts as one step, as it does beside a step that takes
         several: else lines about anything at all would earn the more, the more they are.
         """
@@ -242,7 +244,9 @@ class Chain(Disguises):
 
     def left_over(self, line: Line) -> str:
         """Say what the last line may not contain, if it does, be it right or wrong."""
-        foreign = sorted(line.names - set(self.allowed_at_end))
+        known = {*self.allowed_at_end, *self.result.shown_names}
+        shown = set() if line.expr.is_number else line.shown_names  # p - p is a number, too
+        foreign = sorted((line.names | shown) - known)
         if foreign:
             allowed = self.allowed_at_end
             form = f"in {', '.join(allowed)}" if allowed else "as a number"
@@ -258,7 +262,9 @@ class Chain(Disguises):
     def is_target(self, line: Line) -> bool:
         """Whether a line is the target, as it is or with + 0 or · 1."""
         target = self.result
-        if line.essence == target.essence or self.mixes(line, target):
+        if line.essence == target.essence or self.is_called_alike(line, target):
+            return True
+        if self.mixes(line, target):
             return True
         if not self.is_spelled_like(line, target):
             return False

@@ -9,6 +9,7 @@ import sympy
 
 from autograder.algebra.building.functions import Diff
 from autograder.algebra.comparing.equivalence import equal
+from autograder.algebra.deriving import structure as structures
 from autograder.algebra.deriving.inert import D
 from autograder.algebra.deriving.language import Language
 from autograder.algebra.deriving.line import Line
@@ -26,6 +27,11 @@ class Disguises(Language):
     @property
     def result(self) -> Line:
         """The target, as a line."""
+        raise NotImplementedError
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether a step must go by one of some rules."""
         raise NotImplementedError
 
     def repeats(self, before: Line, line: Line) -> bool:
@@ -92,6 +98,25 @@ class Disguises(Language):
         return {
             structure(self.tree(v)): structure(self.tree(k)) for k, v in self.definitions.items()
         }
+
+    def is_called_alike(self, line: Line, other: Line) -> bool:
+        """Whether two lines differ by what is put in for names that stay until the end."""
+        forms = [structures.folded(one.essence, self._staying) for one in (line, other)]
+        return bool(self._staying) and forms[0] == forms[1]
+
+    @functools.cached_property
+    def staying(self) -> set[str]:
+        """The defined names of the given expression that stay until the end.
+
+        To put in what they mean leads nowhere, but where "definition" is a rule.
+        """
+        names = self.given.written_names & self.result.written_names & self.definitions.keys()
+        return set() if self.has_rules else names
+
+    @functools.cached_property
+    def _staying(self) -> Mapping[Structure, Structure]:
+        meanings = {k: structure(self.tree(self.definitions[k])) for k in sorted(self.staying)}
+        return {self.essence.of(form): structure(self.tree(k)) for k, form in meanings.items()}
 
     @functools.cached_property
     def differentiates(self) -> bool:

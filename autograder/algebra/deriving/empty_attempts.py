@@ -46,11 +46,12 @@ def empty(chain: Chain, lines: Sequence[str], last: str, name: str) -> Iterator[
             for where, text, put in (("start", first, ""), ("result", last, sign)):
                 for inside in _with(chain, text, form, name):
                     yield f"{form} in the {where}", [first, put + inside, f"{sign}{last}"], 0.0
-        if chain.differentiates:
-            for key, meaning in chain.definitions.items():
-                other = f"({meaning})".join(re.split(rf"\b{re.escape(key)}\b", last))
-                if other != last:
-                    yield f"{key} put in", [first, other, last], 0.0
+        for key, meaning in chain.definitions.items():
+            for where, text in (("start", first), ("result", last)):
+                other = f"({meaning})".join(re.split(rf"\b{re.escape(key)}\b", text))
+                silent = key in chain.staying or (chain.differentiates and text is last)
+                if silent and other != text:
+                    yield f"{key} put into the {where}", [first, other, last], 0.0
     yield from _unfinished(chain, lines)
     if isinstance(chain, IndexedChain) and not matrices:
         n = chain.size

@@ -24,6 +24,14 @@ def cheats(chain: EquationChain, lines: Sequence[str]) -> Iterator[Tried]:
     yield "the result on one side", [first, f"{left} - ({right}) = 0", last], 0.0
     yield "the result + 0", [first, f"{left} = {right} + {name} - {name}", last], 0.0
     yield "behind something wrong", [first, f"{left} = {right} + {name}", last], 0.0
+    sides = _sides(first)
+    for form in (
+        "{A} - ({B}) + ({C}) - ({D}) = 0",
+        "2*({A}) + {D} = 2*({B}) + {C}",
+        "{A} - ({B}) = {x}*(({C}) - ({D}))",
+    ):
+        mixture = form.format(A=sides[0], B=sides[1], C=left, D=right, x=name)
+        yield f"mixed: {form}", [first, mixture, last], 0.0
     yield "what always holds", [first, f"{name} = {name}", last], 0.0
     yield "backwards", [*reversed(lines)], STEPS
     for number, line in enumerate(lines):

@@ -15,6 +15,7 @@ from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving.calculus import contraction, linear
 from autograder.algebra.deriving.for_every_n import equal_for_all
 from autograder.algebra.deriving.indexed_chain import IndexedChain
+from autograder.algebra.deriving.inert import D
 from autograder.algebra.deriving.language import line_parts
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.premises import IndexedLine
@@ -140,6 +141,12 @@ class EquationChain(IndexedChain):
     def adds_nothing(self, before: Line, line: Line) -> bool:
         """Whether a line is the one before with its sides exchanged, or terms moved across."""
         return bool(before.expr in (line.expr, -line.expr)) or before.structure == line.structure
+
+    def repeats(self, before: Line, line: Line) -> bool:
+        """Whether a line only repeats an earlier one: the derivative still stands there."""
+        asked = self.given.expr.atoms(D)
+        stays = bool(asked) and asked <= line.expr.atoms(D)
+        return stays or super().repeats(before, line)
 
     def left_over(self, line: Line) -> str:
         """Say that the last line is not solved for what is asked for."""

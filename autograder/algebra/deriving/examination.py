@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autograder.algebra.building.functions import Diff
 from autograder.algebra.deriving.line import Line
@@ -35,11 +35,22 @@ class Examination:
 
 
 class Examiner:
-    """Examine a derivation; `unreadable` has a finding for each line that cannot be read."""
+    """Examine a derivation; `unreadable` has a finding for each line that cannot be read.
 
-    def __init__(self, task: Task, lines: Sequence[Line], unreadable: list[Finding]) -> None:
+    `struck` are the wrong steps whose lines were struck out: they count as steps that are not
+    sound, and what is left is judged as if they had never been written.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        lines: Sequence[Line],
+        unreadable: list[Finding],
+        struck: Sequence[Step] = (),
+    ) -> None:
         self.task = task
         self.unreadable = unreadable
+        self.struck = struck
         self.steps = steps_of(task, lines)
         self.wrong = [step for step in self.steps if step.wrong]
         self.asked = task.min_lines - 1
@@ -48,33 +59,48 @@ class Examiner:
         self.taken = len(self.counted) + len(self.wrong) + len(unreadable) + self._stops_short
 
     def examination(self) -> Examination:
-        """Put findings and credit together."""
+        """Put findings and credit together; a wrong line costs no more than its step."""
+        found = self._as_written()
+        slips = [self._slip(step) for step in self.wrong]
+        right = [s.line for s in self.steps if s.true and all(s.line is not slip for slip in slips)]
+        if not slips or not right:
+            return found
+        without = Examiner(self.task, right, self.unreadable, self.wrong)._as_written()
+        return without if without.credit > found.credit else found
+
+    def _slip(self, step: Step) -> Line:
+        """Return the line that makes a step wrong: of two bounds that hold, the larger one."""
+        if not step.true:
+            return step.line
+        bound = replace(step.line, relation="<=")
+        return step.line if self.task.compare(step.before, bound).equal else step.before
+
+    def _as_written(self) -> Examination:
         findings = [
             *self.unreadable,
-            *map(self._wrong, self.wrong),
+            *map(self._wrong, [*self.wrong, *self.struck]),
             *(step.doubt for step in self.steps if step.doubt and step is not self.route.jump),
             *self._jump(),
             *self._too_short(),
             *self._not_in_form(),
             *self._missing_waypoints(),
         ]
-        waypoints = self.task.waypoints
-        shown = 1 - len(self.route.missing) / len(waypoints) if waypoints else self._share
+        waypoints, share = self.task.waypoints, self._share(len(self.struck))
+        shown = 1 - len(self.route.missing) / len(waypoints) if waypoints else share
         return Examination(
             tuple(sorted(findings, key=lambda finding: finding.line or float("inf"))),
-            round(STEPS * self._share + WAYPOINTS * shown + END * self._ends_well(), 6),
+            round(STEPS * share + WAYPOINTS * shown + END * self._ends_well(), 6),
             any(step.verdict.equal is None and not step.back for step in self.steps),
         )
 
-    @property
-    def _share(self) -> float:
-        """The share of steps that are sound."""
+    def _share(self, struck: int = 0) -> float:
+        """Return the share of steps that are sound; so many more were struck out."""
         sound = sum(step.worth for step in self.counted if step is not self.route.jump)
         if self.task.waypoints_are_steps:
             sound -= len(self.route.missing) if self._no_slip else 0
         elif self._shows_nothing:  # one of them skips what is asked for, whichever it is
             sound = min(self.taken / 2, sound - 1)
-        return max(0.0, sound) / max(self.taken, self.asked, 1)
+        return max(0.0, sound) / max(self.taken + struck, self.asked, 1)
 
     @functools.cached_property
     def _shows_nothing(self) -> bool:
@@ -97,13 +123,14 @@ class Examiner:
         if self.route.forced or not counted:
             return 0.0
         if self._shows_nothing or (self.task.waypoints_are_steps and self._no_slip):
-            return self._share
+            return self._share()
         return 1 - sum(step.skips or step is self.route.jump for step in counted) / len(counted)
 
     @functools.cached_property
     def _end(self) -> Step | None:
-        """The step to the last line, if that could be read."""
-        if not self.steps or any(f.line > self.steps[-1].line.number for f in self.unreadable):
+        """The step to the last line, if that could be read and was not struck out."""
+        gone = [f.line for f in self.unreadable] + [step.line.number for step in self.struck]
+        if not self.steps or max(gone, default=0) > self.steps[-1].line.number:
             return None
         return self.steps[-1]
 

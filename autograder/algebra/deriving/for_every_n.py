@@ -28,6 +28,7 @@ from autograder.algebra.deriving.written_out import (
 )
 
 SIZES = (2, 3, 4, 5)
+GUARDS = 2  # of these are tried before a proof, which most wrong lines never get to
 MORE_SIZES = (6, 12)  # between these one more is drawn, which no student knows
 MAX_PRODUCT_NODES = 200  # nodes of a product of matrices
 
@@ -37,16 +38,17 @@ def equal_for_all(a: sympy.Expr, b: sympy.Expr, world: World) -> Verdict:
     size = world.names.index(world.names.size)
     tried: set[Any] = set()
     certificates = set()
-    for env in world.cases(a, b, sizes=SIZES):
-        verdict = _equal_in(env, a, b, world)
-        if not verdict.equal:
-            return verdict
-        certificates.add(verdict.how)
-        tried.add(env[size])
-    matrices = not (a.is_commutative and b.is_commutative)
-    if proved_for_all(a, b, world):
-        which = f" for every {world.names.size}" if len(tried) > 1 else ""
-        return Verdict(True, "proved" + which + " for matrices of every size" * matrices)
+    for sizes in (SIZES[:GUARDS], SIZES[GUARDS:]):
+        for env in world.cases(a, b, sizes=sizes if len(tried) != 1 else ()):
+            verdict = _equal_in(env, a, b, world)
+            if not verdict.equal:
+                return verdict
+            certificates.add(verdict.how)
+            tried.add(env[size])
+        if sizes == SIZES[:GUARDS] and proved_for_all(a, b, world):
+            matrices = not (a.is_commutative and b.is_commutative)
+            which = f" for every {world.names.size}" if len(tried) > 1 else ""
+            return Verdict(True, "proved" + which + " for matrices of every size" * matrices)
     another = _another(a, b, world) if len(tried) > 1 else None
     if another:
         verdict = _equal_in(another, a, b, world)

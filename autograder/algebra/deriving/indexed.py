@@ -29,8 +29,7 @@ from autograder.algebra.reading.tree import Node
 
 MAX_INDEXED_POWER = 12
 
-_SUMS = ("sum", "Sum")
-_BOUND = (*_SUMS, "max", "Largest")
+BOUND = ("sum", "Sum", "max", "Largest")
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,7 @@ class LineNames:
     def calls(self) -> frozenset[str]:
         """What a bracket makes a call of: functions, operators and indexed names."""
         return (
-            frozenset([*OPERATORS, *FUNCTIONS, *_BOUND, *EXTREMA, *self.indexed, *self.by_rows])
+            frozenset([*OPERATORS, *FUNCTIONS, *BOUND, *EXTREMA, *self.indexed, *self.by_rows])
             - self.words
         )
 
@@ -281,7 +280,7 @@ class _Builder:
         word = node.token.text
         if word in self.names.indexed:
             return self.names.entry(word, [self.build(child) for child in node.children])
-        if word in _BOUND and (word != "max" or self._binds(node)):
+        if word in BOUND and (word != "max" or self._binds(node)):
             return self._bound(node)
         args = [self.build(child) for child in node.children]
         if word in EXTREMA:
@@ -330,7 +329,7 @@ class _Builder:
 
     def _bound(self, node: Node) -> sympy.Expr:
         """Build ``sum(f, k)``, ``sum(f, k, 1, n)``, ``sum(f, (k, 1, n))`` or ``Σ_{k≠j} f``."""
-        kind = Total if node.token.text in _SUMS else Largest
+        kind = Total if node.token.text in BOUND[:2] else Largest
         parts = node.children
         if len(parts) == 2 and parts[1].kind == "tuple":
             parts = (parts[0], *parts[1].children)

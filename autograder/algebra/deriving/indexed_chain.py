@@ -13,6 +13,7 @@ import sympy
 from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving import matrix_lines
+from autograder.algebra.deriving.assumptions import assume, assumed_values
 from autograder.algebra.deriving.bounds import bounded, signed
 from autograder.algebra.deriving.calculus import without_constant
 from autograder.algebra.deriving.for_every_n import at_most, equal_for_all
@@ -20,11 +21,10 @@ from autograder.algebra.deriving.indexed_binding import BINDERS
 from autograder.algebra.deriving.inert import D, Uncomputed, unnamed
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.opacity import Opaque
-from autograder.algebra.deriving.places import free_indices
 from autograder.algebra.deriving.premises import IndexedLine, Premises
 from autograder.algebra.deriving.rules import Fact, named
 from autograder.algebra.deriving.task import Finding
-from autograder.algebra.deriving.written_out import assumed_values, rewritten, value
+from autograder.algebra.deriving.written_out import rewritten, value
 
 _REMEMBERED = 256  # steps that were decided
 TRIED = (2, 3)  # numbers n for which a step is held against its rule
@@ -176,7 +176,9 @@ class IndexedChain(Premises):
             message = f"Line {number}: there is no rule {line.rule!r} here. The rules are: {known}."
             return Finding(number, "wrong_reason", message)
         if name is None:
-            if any(self.goes_by(before, line, rule) for rule in self.known):
+            if any(self.goes_by(before, line, rule) for rule in self.known) or self._at_once(
+                before, line
+            ):
                 return self._without_reason(before, line) if self.reasons else None
             if self.goes_by(before, line, *self.facts):
                 return None
@@ -186,8 +188,16 @@ class IndexedChain(Premises):
         if any(self.goes_by(before, line, other) for other in self.known):
             message = f"Line {number} is right, but not for the reason given, {name}."
             return Finding(number, "wrong_reason", message)
+        if self.known[name].obvious and self._at_once(before, line):
+            return None
         message = f"Line {number} is right, but takes more than {name}: {_SEVERAL}."
         return Finding(number, "skipped", message)
+
+    def _at_once(self, before: Line, line: Line) -> bool:
+        """Whether a step on the way, not the one to the result, goes by the obvious rules."""
+        obvious = [name for name, rule in self.known.items() if rule.obvious]
+        several = len(obvious) > 1 and not self.is_target(line)
+        return several and self.goes_by(before, line, *obvious)
 
     def _without_reason(self, before: Line, line: Line) -> Finding | None:
         """Ask for the reason of a right step; what algebra alone does needs none."""
@@ -307,7 +317,8 @@ class IndexedChain(Premises):
     ) -> bool:
         opaque = Opaque(opens, self.closed)
         for fact in facts:
-            self._assume(fact, env, opaque)
+            left, right = self.read_form(fact.left), self.read_form(fact.right)
+            assume(fact.name, (left, right), env, opaque, self.world)
         sides = (value(side, env, self.world, opaque).xreplace(opaque.facts) for side in (a, b))
         return equal(*sides).equal is True
 
@@ -324,27 +335,9 @@ class IndexedChain(Premises):
     def _assumed(self, fact: Fact) -> matrix_lines.Rewrite:
         return matrix_lines.assumed(self.read_form(fact.left), self.read_form(fact.right))
 
-    def _assume(self, fact: Fact, env: Any, opaque: Opaque) -> None:
-        left, right = self.read_form(fact.left), self.read_form(fact.right)
-        free = sorted(free_indices(left, self._names), key=str)
-        size = int(env[self._names.index(self.size)])
-        for values in _assignments(len(free), size):
-            case = {**env, **dict(zip(free, values, strict=True))}
-            known = value(left, case, self.world, opaque)
-            if not known.is_Symbol:
-                raise ValueError(f"the fact {fact.name!r} says nothing about a sum or an operator")
-            opaque.facts[known] = value(right, case, self.world, opaque)
-
     def _rewritten(self, expr: sympy.Expr, rewrites: tuple[Any, ...]) -> sympy.Expr:
         return rewritten(expr, rewrites, self.world)
 
 
 _SEVERAL = "several steps at once; write them down one by one"
 _WRITTEN = {"D": "a derivative", "E": "an expectation", "Var": "a variance", "Largest": "a maximum"}
-
-
-def _assignments(count: int, size: int) -> list[tuple[sympy.Integer, ...]]:
-    if count == 0:
-        return [()]
-    rest = _assignments(count - 1, size)
-    return [(sympy.Integer(v), *values) for v in range(1, size + 1) for values in rest]

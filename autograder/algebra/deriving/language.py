@@ -14,6 +14,7 @@ from autograder.algebra.building.parse import build
 from autograder.algebra.building.scope import Scope
 from autograder.algebra.deriving.essence import Essence
 from autograder.algebra.deriving.line import Line
+from autograder.algebra.deriving.running_sums import spelled_out
 from autograder.algebra.deriving.structure import Structure, structure
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.grammar import read_tree
@@ -109,7 +110,8 @@ class Language:
     def tree(self, text: str, *, latex: bool = False) -> Node:
         """Read `text` as a tree, by the one grammar that there is."""
         words = self._scope.words
-        return read_tree(text, implicit=True, functions=_CALLS, words=words, latex=latex)
+        tree = read_tree(text, implicit=True, functions=_CALLS, words=words, latex=latex)
+        return spelled_out(tree)
 
     def build(self, tree: Node, text: str) -> sympy.Expr:
         """Return what a tree, or a part of one, says in this derivation's names."""

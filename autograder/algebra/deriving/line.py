@@ -152,6 +152,11 @@ class Line:
         plain = {name.replace("_", ""): name for name in self.chain.names}
         return {plain[word] for word in _words(self.structure) if word in plain}
 
+    @property
+    def shown_names(self) -> set[str]:
+        """All that the last line may not hold unless the result does, whatever cancels."""
+        return self.written_names
+
     @functools.cached_property
     def structure(self) -> Structure:
         """What this line has in common with other spellings of it; nothing cancels."""

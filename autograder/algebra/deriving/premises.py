@@ -11,7 +11,13 @@ import sympy
 
 from autograder.algebra.deriving.chain import Chain
 from autograder.algebra.deriving.essence import Essence
-from autograder.algebra.deriving.indexed import LineNames, build_indexed, read_indexed, tree_of
+from autograder.algebra.deriving.indexed import (
+    BOUND,
+    LineNames,
+    build_indexed,
+    read_indexed,
+    tree_of,
+)
 from autograder.algebra.deriving.inert import Uncomputed
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.rules import RULES, Fact, Rule
@@ -31,6 +37,12 @@ class IndexedLine(Line):
         names = {getattr(f, "name", "") or f.func.__name__ for f in known}
         assert isinstance(self.chain, Premises)
         return names & self.chain.named
+
+    @functools.cached_property
+    def shown_names(self) -> set[str]:
+        """The names as written, whatever cancels, and the indices that are not bound."""
+        assert isinstance(self.chain, Premises)
+        return self.chain.shown_in(self.tree)
 
     @property
     def operators(self) -> set[str]:
@@ -103,6 +115,19 @@ class Premises(Chain):
     def behind(self, names: Collection[str]) -> set[str]:  # noqa: ARG002
         """Return nothing, for the same reason."""
         return set()
+
+    def shown_in(self, node: Node) -> set[str]:
+        """Return the names in a tree, with the indices that are not bound there."""
+        word = node.token.text
+        if node.kind == "name":
+            plain = getattr(self._names.symbol(word), "name", "")
+            base, _, letters = word.partition("_")
+            return {plain, base, *letters} & {*self.named, *self.indices}
+        inside = set[str]().union(*map(self.shown_in, node.children))
+        if node.kind == "call" and word in BOUND and len(node.children) > 1:
+            binder = node.children[1]
+            inside -= {(binder.children[0] if binder.children else binder).token.text}
+        return inside | ({word} & {*self.indexed})
 
     @property
     def named(self) -> set[str]:

@@ -6,7 +6,8 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.deriving.inert import E, Total, Var
+from autograder.algebra.deriving.inert import E, Total, Uncomputed, Var
+from autograder.algebra.deriving.places import free_indices
 from autograder.algebra.deriving.written_out import World
 
 
@@ -85,6 +86,23 @@ def variance_of_sum(e: sympy.Expr, world: World) -> sympy.Expr:
     ):
         return Total(Var(inner.args[0]), *inner.args[1:])
     return e
+
+
+def alike(e: sympy.Expr, world: World) -> sympy.Expr:
+    """Write E f(q_i) and Var f(q_i) with the first entry, where all are distributed alike."""
+    if not isinstance(e, E | Var):
+        return e
+    entries = {f for f in e.atoms(sympy.Function) if world.is_random(f)}
+    names = {f.func.__name__ for f in entries}
+    places = {f.args for f in entries if not isinstance(f, Uncomputed)}
+    laws = [law for name in names & world.moments.keys() for law in world.moments[name]]
+    if len(places) != 1 or any(free_indices(law, world.names) for law in laws):
+        return e
+    ((*place,),) = places
+    if len(place) != 1 or not place[0].is_Symbol:
+        return e
+    rest = e.xreplace({f: sympy.Dummy() for f in entries if not isinstance(f, Uncomputed)})
+    return e if rest.has(place[0]) else e.xreplace({place[0]: sympy.Integer(1)})
 
 
 def variance_of_multiple(e: sympy.Expr, world: World) -> sympy.Expr:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -99,6 +100,9 @@ class Route:
                 step = replace(step, before=before, doubt=task.unjustified(before, line))
             kept.append(step)
             before, mixed = line, False
+        said = [*itertools.takewhile(lambda step: not task.is_target(step.line), kept)]
+        if all(task.is_called_alike(task.given, step.line) for step in said):
+            return kept[len(said) :]
         return kept
 
     def _jump_by(self, step: Step) -> None:

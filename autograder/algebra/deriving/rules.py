@@ -32,12 +32,15 @@ class Rule:
         Done to the first line alone: each leads to something at least as large.
     opens
         Operators that are carried out for the n that are tried.
+    obvious
+        Whether it may be used beside another one that is obvious, in one line.
     """
 
     name: str
     rewrites: tuple[Rewrite, ...] = ()
     bounds: tuple[Rewrite, ...] = ()
     opens: tuple[type[Uncomputed], ...] = ()
+    obvious: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,13 +73,13 @@ _KNOWN = (
     Rule("derivative of a variable", (calculus.variables,)),
     Rule("derivative of a sum", (calculus.additive, calculus.variables)),
     Rule("differentiate", DERIVATIVES),
-    Rule("linearity of sums", (calculus.linear,)),
-    Rule("delta contraction", (calculus.contraction,)),
+    Rule("linearity of sums", (probability.alike, calculus.linear), obvious=True),
+    Rule("delta contraction", (calculus.contraction,), obvious=True),
     Rule("order of sums", opens=(Total,)),
     Rule("linearity of E", (probability.mean_is_linear,)),
     Rule("independence", (probability.independence,)),
     Rule("definition of Var", (probability.variance, probability.about_the_mean)),
-    Rule("variance of a sum", (probability.variance_of_sum,)),
+    Rule("variance of a sum", (probability.variance_of_sum, probability.alike, calculus.linear)),
     Rule("variance of a multiple", (probability.variance_of_multiple,)),
     Rule("normal expectation", (probability.normal_exponential,)),
     Rule("transpose of a product", (matrix_lines.transposed,)),

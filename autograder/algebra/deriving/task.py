@@ -92,6 +92,9 @@ class Task(Protocol):
     def mixes(self, line: Line, *parts: Line) -> bool:
         """Whether a line only mixes other ones that are equal, and says nothing else."""
 
+    def is_called_alike(self, line: Line, other: Line) -> bool:
+        """Whether two lines differ by what is put in for names that stay until the end."""
+
     def is_target(self, line: Line) -> bool:
         """Whether a line is the target, maybe in disguise."""
 

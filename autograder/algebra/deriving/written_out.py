@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -148,22 +147,6 @@ def value(expr: sympy.Expr, env: Env, world: World, opaque: Opaque | None = None
     if opaque is None:
         expr = world.put_in(expr)
     return _Writer(world, opaque).write(expr, env)
-
-
-def assumed_values(world: World, point: str) -> Iterator[str]:
-    """Yield what the names of which something is assumed come to at a point: ``"x_1=0.73"``."""
-    at = dict(re.findall(r"(\w+)=([^,]+)", point))
-    size = world.names.index(world.names.size)
-    if size.name not in at:
-        return
-    env = {size: sympy.Integer(at[size.name])}
-    for name, (indices, meaning) in world.assumed.items():
-        for at_places in itertools.product(range(1, env[size] + 1), repeat=len(indices)):
-            own = dict(zip(indices, map(sympy.Integer, at_places), strict=True))
-            entry = value(meaning, env | own, world)
-            known = {s: sympy.Float(at[s.name]) for s in entry.free_symbols if s.name in at}
-            if (number := entry.xreplace(known).evalf(4)).is_number:
-                yield f"{'_'.join([name, *map(str, at_places)])}={number}"
 
 
 class _Writer:
