@@ -360,7 +360,7 @@ def train_classifier(seed: int, d: int) -> "dictionary of arrays":
 # Now train a model, and apply them to 256 new sequences; the decoder's input is what it would be in training. Write the
 # results into the cell, so that nothing is trained when you hand in.
 #
-# 4. `mirror`: ten numbers. The masses of both heads of `decoder.0.cross` and of `decoder.1.cross`; then the distances for
+# 4. `mirror`: four numbers, the masses of both heads of `decoder.0.cross` and of `decoder.1.cross`. `distances`: six, for
 #    `encoder.0.self`, `encoder.1.self`, `decoder.0.self`, `decoder.1.self`, `decoder.0.cross`, `decoder.1.cross`.
 # 5. `entropies`: six rows of two, in the order of these six names.
 # 6. `sharper`: three whole numbers, 0 or 1. Which layer has the lower entropy, in the mean of its heads: for the encoder, for the
@@ -372,7 +372,8 @@ def train_classifier(seed: int, d: int) -> "dictionary of arrays":
 # %% exercise="cap_attention"
 import numpy as np
 
-mirror = None     # ten numbers: four masses, six distances
+mirror = None     # four numbers
+distances = None  # six numbers
 entropies = None  # six rows of two numbers
 sharper = None    # three whole numbers, 0 or 1
 

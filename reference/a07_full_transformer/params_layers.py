@@ -115,7 +115,7 @@ def one_number_each(d):
     return 4
 
 
-@exercise.part(points=0.5, answer=Numbers())
+@exercise.part(points=0.5, answer=Numbers(tolerance=6e-7))  # what is left out shows in no 1 %
 def share(d, f, attention, feed_forward, norms):
     """Their share of all that an encoder layer learns, biases and norms included."""
     return norms / (attention + 4 * d + feed_forward + d + f + norms)
