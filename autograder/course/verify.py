@@ -19,7 +19,7 @@ from autograder.course.proofs.blind import blind_guess
 from autograder.course.proofs.building import building_problems
 from autograder.course.proofs.distances import Distance
 from autograder.course.proofs.follow_through import carried_problems
-from autograder.course.proofs.function_proofs import as_student, function_problems
+from autograder.course.proofs.function_proofs import function_problems
 from autograder.course.proofs.helpers import helpers_path, helpers_problems, imports_problems
 from autograder.course.proofs.helping import helping_problems
 from autograder.course.proofs.odd_results import odd_result_problems
@@ -249,5 +249,5 @@ def _stub_earns(
         return problems
     items = grade_parts(exercise, variant, names.get)
     for name, function in functions.items():
-        items += grade_checks(function, as_student(names[name]))
+        items += grade_checks(function, names[name])
     return [f"the stub earns {i.score:g} for {i.name}" for i in items if i.score]

@@ -42,6 +42,9 @@ class Callee(ABC):
             If the function raises an exception, or gives no data in time.
         """
 
+    def begin(self) -> None:  # noqa: B027 - most remember nothing
+        """Be told that a check begins, which may ask what others have asked."""
+
     @abstractmethod
     def once(self, args: Any, kwargs: Any) -> Run:
         """Call something expensive, unless it is known what comes."""

@@ -31,7 +31,7 @@ from autograder.grading.followed import (
     took_no_work,
 )
 from autograder.grading.hidden_words import without_details
-from autograder.grading.local import Local
+from autograder.grading.ours import Ours
 from autograder.grading.recorder import Known, Recorder
 from autograder.grading.replay import (
     answers_like_the_reference,
@@ -72,7 +72,7 @@ def grade_checks(
     is shown what each check recorded.
     """
     items: dict[str, Item] = {}
-    callee = Watched(call if isinstance(call, Callee) else Local(call), function.without)
+    callee = Watched(call if isinstance(call, Callee) else Ours(call), function.without)
     runs: Known = {}
     earned = _earning(function, callee, secret)
     timed_out = False

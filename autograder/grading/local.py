@@ -78,7 +78,8 @@ class Local(Callee):
                 return self._counted(self._function, None, args, kwargs)
             case Outline(shapes, dtype):
                 torchmeter = importlib.import_module("autograder.sandbox.meters.torchmeter")
-                return Reply(work=torchmeter.outlined(self._function, shapes, dtype))
+                outlined = _listening(lambda: torchmeter.outlined(self._function, shapes, dtype))
+                return replace(outlined, value=None, work=outlined.value)
             case Make(args, kwargs, key):
 
                 def make(*args: Any, **kwargs: Any) -> None:
@@ -131,8 +132,9 @@ class Local(Callee):
         self, function: Callable[..., Any], held: Any, args: Sequence[Any], kwargs: dict[str, Any]
     ) -> Reply:
         found, named = self._arguments(tuple(args), kwargs)
-        value, work = metered(function, found, named, _torchmeter(), held)
-        return Reply(value, work=work)
+        answer = _listening(lambda: metered(function, found, named, _torchmeter(), held))
+        value, work = answer.value
+        return replace(answer, value=value, work=work)
 
     def _arguments(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -14,7 +14,7 @@ from autograder.exercise.given import FIRST_KEY
 from autograder.exercise.gpu_checks import Timing
 from autograder.grading.answering import Expectation, Recorded
 from autograder.grading.callee import Callee
-from autograder.grading.local import Local
+from autograder.grading.ours import Ours
 from autograder.grading.proxies import Gradients, Object, held
 from autograder.grading.runs import Run, Training
 from autograder.sandbox import StudentError
@@ -90,7 +90,7 @@ class Recorder:
         runs: Known | None = None,
         asked: Expectation | None = None,
     ) -> None:
-        self.callee = call if isinstance(call, Callee) else Local(call)
+        self.callee = call if isinstance(call, Callee) else Ours(call)
         self._following = following
         self.reference: Function | None = None
         self._runs: Known = {} if runs is None else runs
@@ -100,6 +100,7 @@ class Recorder:
 
     def begin(self) -> None:
         """Forget everything, for the check to be run from its beginning."""
+        self.callee.begin()
         self.borrowed: dict[str, Recorder] = {}
         self.calls: list[Recorded] = []
         self.metered = self.ran = False

@@ -11,7 +11,7 @@ from autograder.exercise import alike
 from autograder.exercise.cache import Unfamiliar, Values, remembered
 from autograder.exercise.given import Held
 from autograder.grading.answering import Recorded
-from autograder.grading.local import Local
+from autograder.grading.ours import Ours
 from autograder.grading.recorder import Recorder
 from autograder.sandbox import StudentError
 from autograder.sandbox.wire.requests import (
@@ -81,7 +81,7 @@ def _known(function: Function, calls: RecordedCalls, strict: bool) -> bool:
 
 
 def _answers(function: Function, calls: Sequence[Recorded], strict: bool) -> bool:
-    other = Local(function)
+    other = Ours(function)
     try:
         for each in calls:
             if each.raised:
@@ -101,13 +101,13 @@ def _answers(function: Function, calls: Sequence[Recorded], strict: bool) -> boo
 
 def answers(function: Function, calls: Sequence[Recorded]) -> list[Any]:
     """Return what a function answers to each request."""
-    other = Local(function)
+    other = Ours(function)
     return [other.ask(each.request).value for each in calls]
 
 
 def texts(function: Function, calls: Sequence[Recorded]) -> list[str]:
     """Return what the exceptions say that a function raises, without the names of functions."""
-    other, found = Local(function), []
+    other, found = Ours(function), []
     for each in calls:
         try:
             other.ask(each.request)
@@ -127,7 +127,7 @@ def nameless(text: str) -> str:
     return re.sub(r"\d+", "#", re.sub(r"[\w.<>]+\(\)|\([^()]*\)", "()", text))
 
 
-def _raised(other: Local, request: Request) -> str:
+def _raised(other: Ours, request: Request) -> str:
     """Return the name of the exception that a request raises; empty if it raises none."""
     try:
         other.ask(request)

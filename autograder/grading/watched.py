@@ -35,6 +35,10 @@ class Watched(Callee):
         self._seen: set[str] = set()
         self.isolated, self.has_gpu, self.kind = callee.isolated, callee.has_gpu, callee.kind
 
+    def begin(self) -> None:
+        """Be told that a check begins."""
+        self._callee.begin()
+
     def ask(self, request: Request) -> Reply:
         """Do what is asked, and note what was used."""
         if self._words and isinstance(request, WithArguments):

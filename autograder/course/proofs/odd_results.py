@@ -6,7 +6,6 @@ and the score is never withheld.
 
 from __future__ import annotations
 
-import copy
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,10 +15,9 @@ import numpy as np
 
 from autograder.course.proofs.function_proofs import UNPROVED
 from autograder.exercise import CheckedFunction
-from autograder.exercise.cache import Unfamiliar, Values
 from autograder.grading.callee import Callee
 from autograder.grading.checks import grade_checks
-from autograder.grading.local import Local
+from autograder.grading.ours import Ours
 from autograder.grading.results import Status
 from autograder.grading.runs import Run
 from autograder.sandbox import Reply, StudentError, Tensor, WireError
@@ -135,7 +133,7 @@ ODD: tuple[Callable[[Any], Any], ...] = (
 def odd_result_problems(function: CheckedFunction, secret: str) -> list[str]:
     """Return from which results the checks of a function can't decide."""
     problems = []
-    right = _Right(function.solution)
+    right = Ours(function.solution)
     for odd in ODD:
         items = grade_checks(function, _Odd(right, odd), secret=secret)
         problems += [
@@ -147,30 +145,14 @@ def odd_result_problems(function: CheckedFunction, secret: str) -> list[str]:
     return problems
 
 
-class _Right(Local):
-    """The reference, which is asked the same once for every odd result."""
-
-    def __init__(self, solution: Callable[..., Any]) -> None:
-        super().__init__(solution)
-        self._known: dict[Any, Reply] = {}
-
-    def ask(self, request: Request) -> Reply:
-        if not isinstance(request, Call):
-            return super().ask(request)
-        try:
-            asked = Values((request.args, request.kwargs))
-        except Unfamiliar:
-            return super().ask(request)
-        if asked.key not in self._known:
-            self._known[asked.key] = super().ask(request)
-        return copy.deepcopy(self._known[asked.key])
-
-
 class _Odd(Callee):
     """The reference, but for what it returns."""
 
     def __init__(self, right: Callee, odd: Callable[[Any], Any]) -> None:
         self._right, self._odd, self.kind = right, odd, right.kind
+
+    def begin(self) -> None:
+        self._right.begin()
 
     def ask(self, request: Request) -> Reply:
         reply = self._right.ask(request)

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from autograder.course.proofs.function_proofs import as_student
 from autograder.exercise import CheckedFunction
 from autograder.exercise.part import computation
 from autograder.grading.checks import grade_checks
@@ -73,7 +72,7 @@ def vacuous(function: CheckedFunction, points: float) -> list[Vacuous]:
     for tried, change in _tries().items():
         wrong: list[bool] = []
         idle = _idle(computation(function.solution), _noting(change, wrong))
-        items = grade_checks(function, idle if isinstance(idle, type) else as_student(idle))
+        items = grade_checks(function, idle)
         # What a known mistake keeps is due to it, whatever else gives that result.
         passed = {item.name: item.score or 0.0 for item in items if item.status is Status.PASSED}
         if passed and any(wrong):
