@@ -186,9 +186,15 @@ def _torchmeter() -> Any:
     return importlib.import_module("autograder.sandbox.meters.torchmeter")
 
 
+def _bits(array: np.ndarray[Any, Any]) -> tuple[Any, ...]:
+    return array.dtype, array.shape, array.tobytes()
+
+
 def same(a: Any, b: Any) -> bool:
     """Tell whether two trees of arguments are identical, bit for bit."""
     if isinstance(a, np.ndarray):
+        if a.dtype != object and isinstance(b, np.ndarray) and _bits(a) == _bits(b):
+            return True
         return bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
     if isinstance(a, tuple | list):
         return all(map(same, a, b))

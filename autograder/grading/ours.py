@@ -16,7 +16,7 @@ from autograder.grading.local import Local
 from autograder.sandbox import Reply, StudentError
 from autograder.sandbox.wire.requests import Call, CountWork, Request, Seed
 
-_KEPT = 1000  # answers
+_KEPT = 2000  # answers
 _LARGE = 50_000  # bytes: larger answers are not kept
 
 

@@ -1,0 +1,92 @@
+"""What ours answer is worked out once, and still seen to be what it is."""
+
+import numpy as np
+import pytest
+
+from autograder.grading.local import Local
+from autograder.grading.ours import Ours
+from autograder.grading.recorder import Recorder
+from autograder.sandbox import StudentError
+from autograder.sandbox.wire.requests import Call, CountWork
+
+
+@pytest.fixture
+def counted():
+    """A function that counts its calls, and its number of calls."""
+    calls = []
+
+    def double(x):
+        calls.append(1)
+        if np.ndim(x) and x[0] < 0:
+            raise ValueError(f"negative: {x[0]}")
+        return 2 * x
+
+    return double, calls
+
+
+X = np.arange(3.0)
+
+
+def test_what_every_check_asks_is_worked_out_once(counted):
+    double, calls = counted
+    for _ in range(5):
+        assert Recorder(double)(X).tolist() == [0.0, 2.0, 4.0]
+    assert len(calls) == 1
+
+
+def test_arguments_of_another_type_are_another_question(counted):
+    double, calls = counted
+    assert Ours(double)(X).dtype == np.float64
+    assert Ours(double)(X.astype(np.float32)).dtype == np.float32
+    assert len(calls) == 2
+
+
+def test_a_check_that_asks_twice_sees_whether_the_same_comes():
+    drawn = iter(range(100))
+    call = Recorder(lambda x: next(drawn))
+    assert call(X) != call(X)
+
+
+def test_nothing_is_remembered_of_generators_that_were_seeded():
+    def noise(n):
+        return np.random.random(n)
+
+    first, second = Recorder(noise), Recorder(noise)
+    first.seed(1)
+    second.seed(2)
+    assert first(3).tolist() != second(3).tolist()
+
+
+def test_who_changes_an_answer_changes_nobody_else_s(counted):
+    double, _ = counted
+    given = Ours(double)(X)
+    given[:] = 7
+    assert Ours(double)(X).tolist() == [0.0, 2.0, 4.0]
+
+
+def test_an_exception_comes_again_and_holds_no_trace_of_the_first(counted):
+    double, calls = counted
+    for _ in range(2):
+        with pytest.raises(StudentError, match="negative") as caught:
+            Ours(double)(X - 1)
+        assert (caught.value.type, caught.value.text) == ("ValueError", "negative: -1.0")
+    assert len(calls) == 1
+
+
+def test_work_is_counted_once_and_comes_out_the_same(counted):
+    double, calls = counted
+    flops = [Ours(double).ask(CountWork((X,), {})).work["flops"] for _ in range(3)]
+    assert flops == [Local(double).ask(CountWork((X,), {})).work["flops"]] * 3
+    assert len(calls) == 4  # two for each time that it is counted
+
+
+def test_a_large_answer_is_not_kept(counted):
+    double, calls = counted
+    for _ in range(2):
+        Ours(double).ask(Call((np.zeros(10_000),), {}))
+    assert len(calls) == 2
+
+
+def test_an_exception_where_work_is_counted_is_that_of_the_function(counted):
+    with pytest.raises(StudentError, match="negative"):
+        Ours(counted[0]).ask(CountWork((X - 1,), {}))
