@@ -7,12 +7,11 @@ import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from urllib.parse import quote
 
 from sqlalchemy import NullPool, create_engine, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
-from autograder.course.config import CourseError, has_password_behind
+from autograder.course.config import CourseError
 from autograder.course.lock import Purpose, is_on_server
 
 #: An advisory lock is known by two numbers. This one says that it is ours, a `Purpose` what for.
@@ -33,6 +32,10 @@ SET tcp_keepalives_count = 3;
 SET tcp_user_timeout = '60s';
 SET idle_session_timeout = 0;
 """
+#: What stands behind the question mark of an address and tells no secret.
+_PLAIN = {"sslmode", "host", "port", "application_name", "connect_timeout", "mode", "uri"}
+#: In the name of a user, a server or a database: a sign that the password is in there as well.
+_ODD = re.compile(r"[:@#?=;]")
 _HOLDER = """
 SELECT application_name || ', as ' || usename FROM pg_locks JOIN pg_stat_activity USING (pid)
 WHERE locktype = 'advisory' AND granted AND classid = :ours AND objid = :purpose
@@ -41,17 +44,20 @@ AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_dat
 
 
 def shown(url: str) -> str:
-    """Return an address as it may be shown: without its password.
+    """Return an address as it may be shown: without its password, wherever somebody has put it.
 
     >>> shown("postgresql+psycopg://ada:secret@db/course")
     'postgresql+psycopg://ada:***@db/course'
     """
     try:
         known = make_url(url)
-        secrets = [name for name in known.query if has_password_behind(f"?{quote(name)}=")]
-        return known.difference_update_query(secrets).render_as_string()
     except ArgumentError:  # it may have one all the same
-        return re.sub(r":[^:/@]*@|(?<=[?&])[^=&]*=[^&]*", "***", url)
+        return re.split(r"[:@?#=;\s]", url, maxsplit=1)[0] + "***"
+    host = (known.host or "").replace(":", "")  # a number may have some
+    names = f"{known.username} {known.database} {host}"
+    if _ODD.search(names) and not known.drivername.startswith("sqlite"):
+        return f"{known.drivername}://***"
+    return known.difference_update_query(known.query.keys() - _PLAIN).render_as_string()
 
 
 def unusable_gradebook(url: str, error: Exception) -> CourseError:

@@ -1,5 +1,6 @@
 """An assignment of three exercises, the second of which an attack answers."""
 
+import gc
 import os
 import sqlite3
 import tempfile
@@ -35,6 +36,15 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.sandbox)
             if item.config.pluginmanager.hasplugin("xdist"):
                 item.add_marker(pytest.mark.xdist_group("hostile"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def without_dask():
+    """Take away what Dask has called at each collection of garbage: no grader has it loaded.
+
+    A timer that strikes in there is lost until it strikes again.
+    """
+    gc.callbacks.clear()
 
 
 @pytest.fixture(scope="session")

@@ -114,7 +114,20 @@ def test_a_password_behind_the_question_mark_is_refused_and_never_printed(course
 
 
 @pytest.mark.parametrize(
-    "url", ["postgres//ada:hunter2@db", "x y z?password=hunter2", "://a:hunter2@"]
+    "url",
+    [
+        "postgres//ada:hunter2@db",
+        "x y z?password=hunter2",
+        "://a:hunter2@",
+        "host=db password=hunter2",
+        "postgresql://ada:hunter2@hunter2@db/c",
+        "postgresql://ada%3Ahunter2@db/c",
+        "postgresql://ada@db/c#password=hunter2",
+        "postgresql://ada@db/c? password=hunter2",
+        "postgresql://ada@db/c?PGPASSWORD=hunter2",
+        "postgresql://ada@db/c?token=hunter2",
+        "postgresql://ada@db/c?options=-c%20password%3Dhunter2",
+    ],
 )
 def test_nor_is_one_of_what_is_no_address(url):
     assert "hunter2" not in shown(url)
@@ -122,8 +135,12 @@ def test_nor_is_one_of_what_is_no_address(url):
 
 def test_an_address_without_one_is_an_address():
     """The control."""
-    url = "postgresql+psycopg://ada@db/course?sslmode=require"
-    assert shown(url) == url
+    for url in (
+        "postgresql+psycopg://ada@db/course?sslmode=require",
+        "postgresql+psycopg://ada@[::1]:5432/course",
+        "sqlite:////srv/course/gradebook.db",
+    ):
+        assert shown(url) == url
 
 
 def mode(path):
