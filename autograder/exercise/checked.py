@@ -23,6 +23,8 @@ class Check:
         Run only if that check passed.
     gpu
         Run only on a machine with a GPU; elsewhere its score is withheld.
+    draws
+        Checks that have this in common draw the same.
     """
 
     run: Callable[..., None]
@@ -30,6 +32,7 @@ class Check:
     visible: bool = False
     after: Check | None = None
     gpu: bool = False
+    draws: str = ""
 
     @property
     def name(self) -> str:

@@ -224,8 +224,13 @@ class Exercise:
         visible: bool = False,
         after: Check | None = None,
         gpu: bool = False,
+        draws: str = "",
     ) -> Callable[[Callable[..., None]], Check]:
-        """Register a property of the submitted function."""
+        """Register a property of the submitted function.
+
+        Checks of a function with the same ``draws`` get generators that give the same: with what
+        each draws first they can ask for one and the same training run.
+        """
 
         def register(run: Callable[..., None]) -> Check:
             if visible and gpu:
@@ -234,7 +239,7 @@ class Exercise:
                 raise AuthoringError(
                     f"{self.id}: `{run.__name__}` comes after `{after.name}`, so it needs a GPU too"
                 )
-            check = Check(run, points, visible, after, gpu)
+            check = Check(run, points, visible, after, gpu, draws)
             if self.functions and after and after not in self.functions[-1].checks:
                 raise AuthoringError(
                     f"{self.id}: `{check.name}` comes after `{after.name}`, which checks another "

@@ -36,7 +36,7 @@ Function = Callable[..., Any]
 
 def seed_of(function: CheckedFunction, check: Check, secret: str = "") -> np.random.Generator:
     """Return the generator of a check's inputs: the same for every student and every run."""
-    return rng_for(*filter(None, [secret]), function.id, check.name)
+    return rng_for(*filter(None, [secret]), function.id, check.draws or check.name)
 
 
 def diagnose(

@@ -157,10 +157,14 @@ def by_the_largest_steps(seed):
     return float((partial[3:].mean() - partial[:2].mean()) / (3 * np.log(2)))
 
 
+#: Slopes of ten seeds scatter by 0.0025; by less than a sixth of it once in a million cases.
+SCATTER = 0.0004, 0.01
+
+
 @exercise.check(points=2)
 def measures_the_slope(call, rng):
-    """A slope of 0.5 within 0.02, measured anew for each seed."""
-    values = [call(int(seed)) for seed in rng.integers(1, 1000, 2)]
+    """A slope of 0.5 within 0.02, measured anew for each seed: ten scatter as measured ones do."""
+    values = [call(int(seed)) for seed in rng.choice(1000, 10, replace=False)]
     for value in values:
         number = np.asarray(value)
         require(number.shape == () and number.dtype.kind == "f", "the slope is not one number")
@@ -169,7 +173,12 @@ def measures_the_slope(call, rng):
         if abs(number - 2) < 0.2:
             raise Mismatch("this is the slope of log d against log sd: exchange the two")
         require(abs(number - 0.5) < 0.02, "the slope is more than 0.02 away from the expected one")
-    require(values[0] != values[1], "two seeds give the same slope: is it measured?")
+    require(len(set(map(float, values))) > 1, "all seeds give the same slope: is it measured?")
+    least, most = SCATTER
+    require(
+        least < np.std(values) < most,
+        "the slopes of ten seeds don't scatter as those of 20,000 pairs do: is it measured?",
+    )
 
 
 @exercise.misconception(credit=0.5)
@@ -209,6 +218,12 @@ def axes_exchanged(seed):
 def typed_in(seed):
     """You return what theory says, whatever the seed. Measure it."""
     return 0.5
+
+
+@exercise.misconception(fatal=True)
+def nothing_drawn(seed):
+    """You return what theory says, changed a little for each seed. Draw pairs, and measure it."""
+    return 0.5 + 1e-9 * seed
 
 
 @exercise.misconception(credit=0.5)

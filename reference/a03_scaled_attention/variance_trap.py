@@ -188,7 +188,7 @@ CLOSE = 0.05
 
 @exercise.check(points=2)
 def close_to_the_width(call, rng):
-    """Within 5 % of d for 100,000 pairs, for other widths and seeds, and never twice the same."""
+    """Within 5 % of d for 100,000 pairs; with fewer the results scatter as measured ones do."""
     found = []
     for d in (4, 8, 12):
         value = np.asarray(call(d, 100_000, int(rng.integers(1000))))
@@ -196,6 +196,14 @@ def close_to_the_width(call, rng):
         require(abs(value - d) < CLOSE * d, "the variance is more than 5 % away from d")
         found.append(float(value) / d)
     require(1.0 not in found, "the result is exactly d: is it measured?")
+    for pairs in (64, 1024):
+        few = [float(call(6, pairs, int(seed))) for seed in rng.choice(1000, 40, replace=False)]
+        scatter = np.std(few) / 6 / np.sqrt(3 / pairs)  # in units of what theory says
+        require(
+            1 / 2 < scatter < 2,
+            f"with {pairs} pairs the results of 40 seeds don't scatter as measured ones do: are "
+            "pairs drawn?",
+        )
 
 
 @exercise.misconception(fatal=True)
@@ -237,6 +245,12 @@ def products_not_added(d, n, seed):
     """You took the variance of all products. A score is the sum of d of them."""
     q, k = np.random.default_rng(seed).standard_normal((2, n, d))
     return float((q * k).var())
+
+
+@exercise.misconception(fatal=True)
+def nothing_drawn(d, n, seed):
+    """You return the width, changed a little. Draw pairs, and measure their variance."""
+    return d * (1 + 1e-9 * (seed + 1))
 
 
 @exercise.misconception(fatal=True)

@@ -187,24 +187,37 @@ def starts_as_the_identity(call, rng):
     agree(seeded(call)(x), x, rtol=1e-6, atol=1e-7)
 
 
-@exercise.check(points=1)
-def learns_from_the_start(call, rng):
-    """In a fresh adapter a gradient other than 0 reaches the matrix that leads up."""
-    found = seeded(call, 16, 8).gradients(tokens(rng, 20, 16))
-    gradient = found.parameters.get("up.weight")
-    require(gradient is not None, "no gradient reaches `up.weight`")
-    require(abs(gradient.array).max() > 1e-4, "the gradient of `up.weight` is 0")
+SHAPES = {"down.weight": (3, 6), "down.bias": (3,), "up.weight": (6, 3), "up.bias": (6,)}
 
 
-@exercise.check(points=1.5)
-def formula(call, rng):
-    """With trained weights it gives x + ReLU(x W_down + b_down) W_up + b_up."""
-    shapes = {"down.weight": (3, 6), "down.bias": (3,), "up.weight": (6, 3), "up.bias": (6,)}
-    state = {name: tokens(rng, *shape) for name, shape in shapes.items()}
+def with_trained_weights(call, rng):
+    """The adapter and the right one, both with weights as a training leaves them."""
+    state = {name: tokens(rng, *shape) for name, shape in SHAPES.items()}
     right = Adapter(6, 3)
     right.load_state_dict(state)
     module = seeded(call)
     module.load_state_dict(state, strict=False)  # second names are all right
+    return module, right
+
+
+@exercise.check(points=1.5)
+def learns(call, rng):
+    """From the start a gradient other than 0 reaches the matrix up, and later all weights."""
+    found = seeded(call, 16, 8).gradients(tokens(rng, 20, 16))
+    gradient = found.parameters.get("up.weight")
+    require(gradient is not None, "no gradient reaches `up.weight`")
+    require(abs(gradient.array).max() > 1e-4, "the gradient of `up.weight` is 0")
+    module, _ = with_trained_weights(call, rng)
+    later = module.gradients(tokens(rng, 20, 6)).parameters
+    for name in SHAPES:
+        reached = later.get(name) is not None and abs(later[name].array).max() > 1e-4
+        require(reached, f"with trained weights no gradient reaches `{name}`")
+
+
+@exercise.check(points=1)
+def formula(call, rng):
+    """With trained weights it gives x + ReLU(x W_down + b_down) W_up + b_up."""
+    module, right = with_trained_weights(call, rng)
     for x in (tokens(rng, 5, 6), tokens(rng, 2, 3, 6)):
         agree(module(x), right(x).detach(), rtol=1e-4, atol=1e-5)
 
@@ -253,6 +266,24 @@ class BothZero(Adapter):
         super().__init__(d, r)
         nn.init.zeros_(self.down.weight)
         nn.init.zeros_(self.down.bias)
+
+
+@exercise.misconception
+class NeverLearns(Adapter):
+    """No gradient reaches its weights: does `detach`, `no_grad` or a frozen parameter stop it?"""
+
+    def forward(self, x):
+        """Cut the gradients off."""
+        return x + self.up(torch.relu(self.down(x))).detach()
+
+
+@exercise.misconception(credit=0.5)
+class MatrixDownNeverLearns(Adapter):
+    """No gradient reaches the matrix that leads down: something between the two cuts it off."""
+
+    def forward(self, x):
+        """Cut the gradients off in the middle."""
+        return x + self.up(torch.relu(self.down(x)).detach())
 
 
 @exercise.misconception

@@ -171,14 +171,20 @@ class Trained:
         return Pass(self.w, H).translate(src, tgt)[0]
 
 
-SEED, WIDTH = 1, 36  # weights that were kept from an earlier training have another width
+SEED = 1  # of what is shown
 BEGUN = 0.2  # of the symbols: one of eight is right by chance, one of six with some luck
 
 
-@exercise.check(points=6)
+def asked_for(rng):
+    """A seed and a width for one training run: weights that were kept have another width."""
+    return int(rng.integers(1, 1000)), 2 * int(rng.integers(14, 21))
+
+
+@exercise.check(points=6, draws="training")
 def symbols(call, rng):
     """Of what the model writes for new sequences, at least half the symbols are right."""
-    run = Trained(call.once(SEED, WIDTH), rng, WIDTH)
+    seed, width = asked_for(rng)
+    run = Trained(call.once(seed, width), rng, width)
     written = run.written()
     share = (written == run.labels).mean()
     if share < 0.5:
@@ -187,10 +193,11 @@ def symbols(call, rng):
         raise Mismatch(message, kind=kind, credit=credit)
 
 
-@exercise.check(points=6, after=symbols)
+@exercise.check(points=6, after=symbols, draws="training")
 def whole_sequences(call, rng):
     """At least nine in ten new sequences are reversed without a mistake."""
-    run = Trained(call.once(SEED, WIDTH), rng, WIDTH)
+    seed, width = asked_for(rng)
+    run = Trained(call.once(seed, width), rng, width)
     written = run.written()
     share = (written == run.labels).all(axis=1).mean()
     if share < 0.9:
@@ -198,14 +205,15 @@ def whole_sequences(call, rng):
         raise Mismatch(message, kind=kind, credit=float(share / 0.9))
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, draws="training")
 def loss_curve(call, rng):
     """The loss begins near log 9, falls, and ends where the model's loss on new sequences is."""
-    run = Trained(call.once(SEED, WIDTH), rng, WIDTH)
+    seed, width = asked_for(rng)
+    run = Trained(call.once(seed, width), rng, width)
     losses = run.losses
     enough = losses.ndim == 1 and len(losses) >= 20 and np.isfinite(losses).all()
     require(enough, "one loss for each step is asked for, and at least twenty")
-    call.trained(SEED, losses)
+    call.trained(seed, losses)
     if losses[:3].mean() > LENGTH * np.log(V) / 2:
         losses = losses / LENGTH  # of whole sequences: such a loss is paid for in part 2
     if not 0.5 < losses[:3].mean() / np.log(V) < 2:

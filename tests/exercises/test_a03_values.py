@@ -9,6 +9,7 @@ import pytest
 from autograder.exercise import evaluate, solve
 from autograder.exercise.loading import load_module
 from autograder.exercise.properties import is_gradient
+from autograder.grading.checks import grade_checks
 
 FOLDER = Path(__file__).parents[2] / "reference" / "a03_scaled_attention"
 POINTS = {  # by exercise: each row of the catalogue may be several parts or checks
@@ -202,3 +203,19 @@ def test_gradients_agree_with_differences():
         is_gradient(dQ, lambda x, mask=mask: m.loss(x, K, V, dO, mask), Q, tolerance=1e-7)
         is_gradient(dK, lambda x, mask=mask: m.loss(Q, x, V, dO, mask), K, tolerance=1e-7)
         is_gradient(dV, lambda x, mask=mask: m.loss(Q, K, x, dO, mask), V, tolerance=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("name", "made_up"),
+    [
+        ("score_growth", lambda seed: 0.5 + 1e-3 * np.sin(seed) / 10),
+        ("score_growth", lambda seed: 0.5 + 0.019 * (-1) ** seed),
+        ("variance_trap", lambda d, n, seed: d * (1 + 0.01 * np.sin(seed + n))),
+        ("variance_trap", lambda d, n, seed: d + 0.5 * (seed % 2) / n),
+    ],
+)
+def test_what_draws_nothing_does_not_scatter_as_what_is_measured(name, made_up):
+    function = load_module(FOLDER / f"{name}.py").exercise.functions[0]
+    (item,) = grade_checks(function, made_up, secret="s1")
+    assert (item.score, item.max_score) == (0, 2)
+    assert "scatter" in item.feedback or item.note == "nothing_drawn"

@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autograder.exercise import Undecided
+from autograder.exercise import Mismatch, Undecided
 from autograder.exercise.loading import load_module
+from autograder.exercise.variants import rng_for
 from autograder.grading.recorder import Recorder
 
 FOLDER = Path(__file__).parents[2] / "reference" / "a12_capstone"
@@ -142,6 +143,22 @@ class TestAttention:
 
         assert shown(0) == ("untrained", "distances")
         assert shown(200) == ("a reversing model", "distances")
+
+
+class TestTrainings:
+    @pytest.mark.parametrize("name", ["cap_seq2seq", "cap_classify"])
+    def test_the_secret_draws_seed_and_width(self, name):
+        drawn = {module(name).asked_for(rng_for(f"s{i}", "training")) for i in range(40)}
+        assert {width for _, width in drawn} == {*range(28, 41, 2)}
+        assert len({seed for seed, _ in drawn}) > 30
+
+    @pytest.mark.parametrize("name", ["cap_seq2seq", "cap_classify"])
+    def test_weights_that_were_kept_have_another_width(self, name):
+        made = module(name)
+        fresh = made.trained(1, 26, steps=1)
+        check = made.exercise.functions[-1].checks[0]
+        with pytest.raises(Mismatch, match="width"):
+            check.run(Recorder(lambda *_: fresh), rng_for("s1", "training"))
 
 
 class TestBenchmark:

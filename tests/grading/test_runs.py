@@ -37,6 +37,32 @@ def training():
     return exercise
 
 
+def test_checks_that_draw_the_same_share_one_run_which_the_secret_chooses():
+    exercise, asked = Exercise("drawn", title="Drawn", source="none"), []
+
+    @exercise.reference
+    def train(width):
+        return {"skill": 1.0}
+
+    for name in ("one", "other"):
+
+        def check(call, rng):
+            """It has learned."""
+            call.once(int(rng.integers(1_000_000)))
+
+        check.__name__ = name
+        exercise.check(points=1, draws="training")(check)
+
+    def counted(width):
+        asked.append(width)
+        return {"skill": 1.0}
+
+    for secret in ("s1", "s2"):
+        items = grade_checks(exercise.functions[0], counted, secret=secret)
+        assert [item.score for item in items] == [1, 1]
+    assert len(set(asked)) == len(asked) == 2  # of two checks each
+
+
 class Student(Callee):
     """A submission whose process has so much time left."""
 
