@@ -211,7 +211,7 @@ def test_gradients_agree_with_differences():
         ("score_growth", lambda seed: 0.5 + 1e-3 * np.sin(seed) / 10),
         ("score_growth", lambda seed: 0.5 + 0.019 * (-1) ** seed),
         ("variance_trap", lambda d, n, seed: d * (1 + 0.01 * np.sin(seed + n))),
-        ("variance_trap", lambda d, n, seed: d + 0.5 * (seed % 2) / n),
+        ("variance_trap", lambda d, n, seed: d + 0.5 * (1 + seed % 2) / n),
     ],
 )
 def test_what_draws_nothing_does_not_scatter_as_what_is_measured(name, made_up):
