@@ -395,7 +395,7 @@ SEED = 1  # of what is shown
 
 def asked_for(rng):
     """A seed and a width for one training run: weights that were kept have another width."""
-    return int(rng.integers(1, 1000)), 2 * int(rng.integers(14, 21))
+    return int(rng.integers(1, 1000)), 2 * int(rng.integers(14, 19))
 
 
 def right_share(found, rng, d, positions=True):

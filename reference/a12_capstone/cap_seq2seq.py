@@ -177,7 +177,7 @@ BEGUN = 0.2  # of the symbols: one of eight is right by chance, one of six with 
 
 def asked_for(rng):
     """A seed and a width for one training run: weights that were kept have another width."""
-    return int(rng.integers(1, 1000)), 2 * int(rng.integers(14, 21))
+    return int(rng.integers(1, 1000)), 2 * int(rng.integers(14, 19))
 
 
 @exercise.check(points=6, draws="training")
