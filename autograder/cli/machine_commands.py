@@ -59,6 +59,7 @@ def doctor(
 def _check_course(folder: Path) -> None:
     from autograder.course.config import Course
     from autograder.delivery.agreement import disagreements
+    from autograder.delivery.database import read_by_others
     from autograder.delivery.exchange import exchange_root
     from autograder.delivery.exchange_owners import described, faults
 
@@ -66,7 +67,8 @@ def _check_course(folder: Path) -> None:
     exchange = exchange_root(found)
     open_to_others = faults(found.root, exchange, found.id)
     lines = disagreements(found, found.ids())
-    for line in (*described(exchange, found.id), *open_to_others, *lines):
+    described_here = (*described(exchange, found.id), *read_by_others(found))
+    for line in (*described_here, *open_to_others, *lines):
         print(line)
     if lines:
         print("`autograder grade` grades what is not, and enters again what has a record")

@@ -91,6 +91,15 @@ def _make(course: Course) -> None:
             _make_tables(connection, course.id)
 
 
+def read_by_others(course: Course) -> list[str]:
+    """Say whether others on the system can read the gradebook: one that nbgrader has made is so."""
+    url = make_url(course.database)
+    path = Path(url.database or "")
+    if url.drivername != "sqlite" or not path.is_file() or not path.stat().st_mode & 0o007:
+        return []
+    return [f"others can read {path}: `chmod {course.private[0]:o} {path}` lets them no longer"]
+
+
 def _make_tables(connection: Connection, course_id: str) -> None:
     """Do what nbgrader does for an empty database; who comes at the same time waits."""
     if inspect(connection).has_table(_VERSION.name):

@@ -165,6 +165,17 @@ def test_marks_are_for_the_course_s_people_alone(course, setting, file, folder):
     assert mode(course.record("ada", "m01_motion")) == file
 
 
+def test_doctor_says_that_others_can_read_a_gradebook(course):
+    def said(mode):
+        (course.root / "gradebook.db").chmod(mode)
+        return CliRunner().invoke(app, ["doctor", "--course", str(course.root)]).output
+
+    with opened(course):
+        pass
+    assert "chmod 600" in said(0o644)
+    assert "chmod 600" not in said(0o600)  # the control
+
+
 def test_the_pack_for_gradescope_is_shut(course, tmp_path):
     where = f"--course={course.root}"
     done = CliRunner().invoke(app, ["gradescope", "m01", where, "--to", str(tmp_path / "g.zip")])
