@@ -63,7 +63,7 @@ def ours(row: Row) -> str:
     sides = row["teacher"], row["student"]
     answer = formula(sides, assumptions, row.get("functions") or ())
     if row["kind"] == "matrix":
-        answer = Matrix(answer.names, answer.assumptions)
+        answer = Matrix(answer.names, answer.assumptions, operators=answer.operators)
     try:
         outcome = graded(answer, *sides)
     except FormatError:  # the expected one

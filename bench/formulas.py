@@ -3,7 +3,8 @@
     python bench/formulas.py [--busy 4] [--out bench/results/formulas.json]
 
 `formulas.toml` holds tasks with declared names, right answers by way of writing, tempting wrong
-ones, and hostile ones that no point tried is likely to tell from the right one.
+ones, hostile ones that no point tried is likely to tell from the right one, and unfinished ones,
+that only say what is to be computed.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from graded import REVIEW, RIGHT, UNREADABLE, WRONG, graded
 from autograder.exercise import Formula, Matrix
 
 DATA = Path(__file__).with_name("formulas.toml")
-UNSEEN = Path(__file__).with_name("formulas_unseen.toml")  # nothing was tuned on these
+# Nothing was tuned on these: the second set, and the third.
+UNSEEN = Path(__file__).with_name("formulas_unseen.toml")
+FRESH = Path(__file__).with_name("formulas_fresh.toml")
 WAYS = ("latex", "python", "unicode", "chat")
 RUNS = 3
 SLOW = 0.2  # seconds
@@ -35,7 +38,7 @@ SLOW = 0.2  # seconds
 class Row(NamedTuple):
     """One formula, with what is expected and how it is meant."""
 
-    sort: str  # one of `WAYS`, all of them right; "wrong" or "hostile"
+    sort: str  # one of `WAYS`, all of them right; "wrong", "hostile" or "unfinished"
     expected: str
     given: str
     names: tuple[str, ...]
@@ -47,7 +50,7 @@ def rows(data: Path = DATA) -> Iterator[Row]:
     for task in tomllib.loads(data.read_text(encoding="utf-8"))["task"]:
         declared = dict(name.partition(": ")[::2] for name in task["names"])
         known = {name: words for name, words in declared.items() if words}
-        for sort in (*WAYS, "wrong", "hostile"):
+        for sort in (*WAYS, "wrong", "hostile", "unfinished"):
             for given in task.get(sort, ()):
                 yield Row(sort, task["expected"], given, tuple(declared), known)
 
@@ -82,7 +85,8 @@ def summary(chosen: list[Row], outcomes: list[str], times: list[float]) -> dict[
     """Count what was accepted."""
     pairs = list(zip(chosen, outcomes, strict=True))
     right = [(row, outcome) for row, outcome in pairs if row.sort in WAYS]
-    wrong = [outcome for row, outcome in pairs if row.sort not in WAYS]
+    wrong = [outcome for row, outcome in pairs if row.sort in ("wrong", "hostile")]
+    unfinished = [outcome for row, outcome in pairs if row.sort == "unfinished"]
 
     def percent(some: list[tuple[Row, str]]) -> float:
         return round(100 * sum(outcome == RIGHT for _, outcome in some) / len(some), 1)
@@ -99,6 +103,8 @@ def summary(chosen: list[Row], outcomes: list[str], times: list[float]) -> dict[
         "wrong_or_hostile": len(wrong),
         "false_accepts": wrong.count(RIGHT),
         "wrong_left_to_a_person": wrong.count(REVIEW),
+        "unfinished": len(unfinished),
+        "unfinished_accepted": unfinished.count(RIGHT),
         "median_ms": round(1000 * statistics.median(times), 2),
         "p99_ms": round(1000 * ordered[int(0.99 * (len(ordered) - 1))], 1),
     }
@@ -108,6 +114,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path)
     parser.add_argument("--unseen", action="store_true", help=f"those of {UNSEEN.name}")
+    parser.add_argument("--fresh", action="store_true", help=f"those of {FRESH.name}")
     parser.add_argument("--show", action="store_true", help="print what is not as it should be")
     parser.add_argument("--busy", type=int, metavar="LOOPS", help=f"{RUNS} more runs beside them")
     parser.add_argument("--outcomes", action="store_true", help=argparse.SUPPRESS)
@@ -115,7 +122,7 @@ def main() -> None:
     if options.outcomes:
         print(json.dumps(measure(list(rows()))[0]))
         return
-    chosen = list(rows(UNSEEN if options.unseen else DATA))
+    chosen = list(rows(FRESH if options.fresh else UNSEEN if options.unseen else DATA))
     judge(chosen[0])  # what is loaded on first use is not counted
     outcomes, times = measure(chosen)
     result = summary(chosen, outcomes, times)

@@ -7,6 +7,7 @@ from typing import Any
 
 from autograder.algebra import ParseError
 from autograder.algebra.building.library import CALLS, CONSTANTS
+from autograder.algebra.reading.finished import OPERATORS
 from autograder.algebra.reading.grammar import plain_names, read_tree
 from autograder.exercise import Answer, Formula
 from autograder.exercise.kind import FormatError, Undecided
@@ -16,12 +17,13 @@ UNREADABLE, REVIEW, RIGHT, WRONG = "unreadable", "review", "right", "wrong"
 
 def graded(answer: Answer, expected: Any, given: Any) -> str:
     """Return what becomes of an answer: right, wrong, unreadable, or left to a person."""
+    right = answer.read(expected)
     try:
-        read = answer.read(given)
+        read = answer.read(given, like=right)
     except FormatError:
         return UNREADABLE
     try:
-        return RIGHT if answer.judge(read, answer.read(expected)).credit else WRONG
+        return RIGHT if answer.judge(read, right).credit else WRONG
     except Undecided:
         return REVIEW
 
@@ -29,7 +31,10 @@ def graded(answer: Answer, expected: Any, given: Any) -> str:
 def formula(
     texts: Iterable[str], assumptions: Mapping[str, str], functions: Iterable[str] = ()
 ) -> Formula:
-    """Declare the names in some texts, as the author of an exercise does: numbers and functions."""
+    """Declare the names in some texts, as the author of an exercise does: numbers and functions.
+
+    What is left to be worked out is none of these texts' business.
+    """
     names, called = [], dict.fromkeys(functions, "function")
     for text in texts:
         try:
@@ -37,7 +42,8 @@ def formula(
         except ParseError:  # it is refused when it is graded
             continue
     declared = {"*": "real"} | dict(assumptions) | called
-    return Formula(" ".join(dict.fromkeys([*names, *called])), declared)
+    declared_names = " ".join(dict.fromkeys([*names, *called]))
+    return Formula(declared_names, declared, operators=" ".join(OPERATORS))
 
 
 def _names(text: str, functions: Mapping[str, str]) -> Iterator[str]:

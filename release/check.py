@@ -1257,6 +1257,8 @@ def read_lines(raw: Any, hint: dict[str, Any]) -> str:
             wrong.append(f"line {number}: {error}")
     if wrong:
         raise FormatError("\n".join(wrong))
+    if not read:
+        raise FormatError("there is no line with text")
     return "\n".join([f"{len(read)} line{'s' * (len(read) != 1)}, read as", *read])
 
 

@@ -8,6 +8,7 @@ notebook reads a formula just as the grader does.
 from __future__ import annotations
 
 from collections.abc import Collection, Container
+from collections.abc import Collection, Container, Iterator
 from collections.abc import Collection, Mapping
 from collections.abc import Container
 from collections.abc import Container, Iterable
@@ -135,6 +136,13 @@ def opaque(word: str, *args: Amount) -> Fraction | None:
 def standing_for(name: str) -> Fraction:
     """Return the number that stands for a name."""
     return Fraction(random.Random(name).getrandbits(60) | 1, 2**59 - 55)
+
+
+def too_long(word: str, args: list[Amount]) -> bool:
+    """Whether a number has too many digits for a factorial."""
+    known = [one.number for one in args if one.exact and one.constant and one.number is not None]
+    sizes = [max(map(abs, number.as_integer_ratio())) for number in known]
+    return word in ("factorial", "binomial", "binom", "comb") and max(sizes, default=0) >> 16 > 0
 
 
 def positive(amount: Amount) -> bool:
@@ -461,7 +469,7 @@ _COMMON = rf"""(?P<space>\s+|\\[,;:!\ ]|~)
     | (?P<rounding>[⌊⌋⌈⌉])
     | (?P<constant>∞)"""
 # np.exp(x) is exp(x), whatever the module is called.
-MODULE = r"(?:np|numpy|math|cmath|torch|sp|sympy|scipy)\.(?=[A-Za-z])"
+MODULE = r"(?:np|numpy|math|cmath|torch|sp|sympy|scipy)\.(?:linalg\.)?(?=[A-Za-z])"
 _TEXT = rf"""{_COMMON}
     | (?P<module>{MODULE})
     | (?P<name>Interval\.(?:Lopen|Ropen|open)
@@ -829,8 +837,8 @@ def is_constant(
         With both readings.
     """
     word = node.token.text
-    name = declared.get(word.replace("_", ""), word)
-    if name == word or word not in constants:
+    name = declared.get(word, word)
+    if name == word or name.replace("_", "") != word or word not in constants:
         return False
     if text[node.token.position : node.token.end] == word:
         reason = f"{word} may be the constant, or {name}: write {name}, or \\{word}"
@@ -843,6 +851,14 @@ def nodes_of(tree: Node) -> Iterator[Node]:
     yield tree
     for child in tree.children:
         yield from nodes_of(child)
+
+
+def bound_parts(node: Node) -> tuple[Node, ...]:
+    """Return what is summed, by which index, and its range, in ``sum(f, (k, 1, n))`` as well."""
+    parts = node.children
+    if len(parts) == 2 and parts[1].kind == "tuple":
+        return (parts[0], *parts[1].children)
+    return parts
 
 
 def letters_of(node: Node) -> set[str]:
@@ -993,8 +1009,7 @@ class Sense:
         return Amount()
 
     def _negative(self, node: Node) -> Amount:
-        found = self.number(node.children[0])
-        return found._replace(number=None if found.number is None else -found.number)
+        return combined("*", Amount(Fraction(-1), True, True), self.number(node.children[0]))
 
     def _chain(self, node: Node) -> Amount:
         total = self.number(node.children[0])
@@ -1026,15 +1041,14 @@ class Sense:
         power = exponent.number if exponent.exact else None
         small = power is not None and abs(power) <= MOST_EXACT_POWER and power.denominator == 1
         if small and power is not None and base.number is not None:
-            return Amount(base.number ** int(power), base.exact, both)
+            return Amount(base.number ** int(power), base.exact or not power, both or not power)
         return Amount(opaque("^", base, exponent), constant=both)
 
     def _factorial(self, node: Node) -> Amount:
         return self._function("factorial", [self.number(node.children[0])], node)
 
     def _percent(self, node: Node) -> Amount:
-        found = self.number(node.children[0])
-        return found._replace(number=None if found.number is None else found.number / 100)
+        return combined("/", self.number(node.children[0]), Amount(Fraction(100), True, True))
 
     def _degrees(self, node: Node) -> Amount:
         found = self.number(node.children[0])
@@ -1052,9 +1066,11 @@ class Sense:
         return Amount(matrix=True)
 
     def _matrix(self, node: Node) -> Amount:
-        for row in node.children:
-            for entry in row.children if row.kind in ("list", "tuple") else (row,):
-                self.number(entry)
+        rows = [r.children if r.kind in ("list", "tuple") else (r,) for r in node.children]
+        if len({*map(len, rows)}) != 1 and not self.words.blocks:
+            self.fail("every row of a matrix must have the same number of entries", node)
+        for entry in itertools.chain(*rows):
+            self.number(entry)
         return Amount(matrix=True)
 
     def _call(self, node: Node) -> Amount:
@@ -1084,9 +1100,7 @@ class Sense:
         return index.kind == "name" and index.token.text in self.words.indices
 
     def _running(self, node: Node) -> Amount:
-        parts = node.children
-        if len(parts) == 2 and parts[1].kind == "tuple":
-            parts = (parts[0], *parts[1].children)
+        parts = bound_parts(node)
         sized = len(parts) == 4 or (self.words.indices and len(parts) == 2) or node.marks
         if node.token.text in _SUMS[2:] and self.words.indices:
             self.fail(f"unknown function {node.token.text}", node)
@@ -1109,8 +1123,8 @@ class Sense:
             run = range(low, high + 1)
         hidden = dict(self.bound)
         self.bound[letter] = run
-        if run is None or len(run):
-            self.number(parts[0])
+        if (run is None or len(run)) and self.number(parts[0]).matrix and not self.words.indices:
+            self.fail("a sum of matrices is not read", parts[0])
         self.bound = hidden
         return Amount()
 
@@ -1135,7 +1149,7 @@ class Sense:
         """Return what is compared, or the delta where two indices are."""
         delta = indicator(condition.token, condition)
         names = all(side.kind == "name" for side in condition.children)
-        if delta is None or not names or not any(n.startswith("delta") for n in self.words.known):
+        if not (delta and names and any(n.startswith("delta") for n in self.words.known)):
             return condition.children
         plain = {side.token.text.replace("_", "") for side in condition.children}
         return condition.children if plain <= self.words.known.keys() else (delta,)
@@ -1143,7 +1157,8 @@ class Sense:
     def _derivative(self, node: Node) -> Amount:
         if len(node.children) < 2:
             self.fail("differentiate with respect to a variable: diff(f, x)", node)
-        self.number(node.children[0])
+        if self.number(node.children[0]).matrix and not self.words.indices:
+            self.fail("differentiate with respect to a variable: diff(f, x)", node)
         for by in node.children[1:]:
             times = by.kind == "number" and by is not node.children[1] and by.token.text in "123"
             variable = by.children[0] if by.kind == "tuple" and by.children else by
@@ -1155,7 +1170,7 @@ class Sense:
             entry = is_entry and variable.token.text in self.words.indexed
             if variable.kind != "name" and not entry:
                 self.fail("differentiate with respect to a variable: diff(f, x)", by)
-            if self.number(variable).constant:
+            if self.number(variable).constant or variable.token.text.startswith("delta_"):
                 self.fail("differentiate with respect to a variable: diff(f, x)", by)
         if node.children[0].kind == "name" and node.children[0].token.text in self.words.calls:
             return Amount()  # dT/dx of a function T
@@ -1193,6 +1208,8 @@ class Sense:
             self.fail("this number is too large", node)
         if word == "factorial" and known is not None and not 0 <= known <= LARGEST_FACTORIAL:
             self.fail(f"factorials are read from 0 to {LARGEST_FACTORIAL}", node)
+        if too_long(word, args):
+            self.fail(f"this number is too large for {word}", node)
         if word in ("log", "ln", "log2", "log10") and first.number == 0:
             self.fail("this is not defined", node)
         if word == "log1p" and first.number == -1:
@@ -1211,6 +1228,7 @@ OPERATORS = {
     "sum": ("sum", "Sum"),
     "product": ("product", "prod", "Product"),
 }
+_COUNTED = ("sum", "product")
 _FEW = 20  # terms
 _ELSEWHERE = " elsewhere"  # behind a name: it stands for another number
 
@@ -1234,24 +1252,15 @@ def refuse_unfinished(
     ParseError
         At an operator that is to be worked out, or a name that cancels.
     """
-    for node in nodes_of(tree):
-        if node.kind != "call":
-            continue
-        found = next((o for o, called in OPERATORS.items() if node.token.text in called), "")
-        if not found or found in operators or node.token.text in functions:
-            continue
-        if found == "derivative" and _is_unknown(node.children[0], functions):
-            continue
-        if found in ("sum", "product") and _is_written_out(node):
-            continue
-        left = ""
-        if found == "derivative" and functions:
-            left = "; only that of a function nobody knows may stay"
-        raise ParseError(
-            f"this {found} is still to be worked out: write what it comes to{left}",
-            text,
-            node.token.position,
-        )
+    left = list(_left(tree, functions))
+    for operator, node in left:
+        if operator not in operators:
+            may = "; only that of a function nobody knows may stay" if functions else ""
+            reason = f"this {operator} is still to be worked out: write what it comes to"
+            reason += may if operator == "derivative" else ""
+            raise ParseError(reason, text, node.token.position)
+    if left:  # what cancels shows once they are worked out
+        return
     whole = _term_by_term(tree)
     named = {node.token.text: node for node in nodes_of(whole) if node.kind == "name"}
     for word, node in named.items():
@@ -1259,6 +1268,17 @@ def refuse_unfinished(
         if not constant and _cancels(word, whole, text, words):
             reason = f"{word} cancels here: work it out, and leave {word} out"
             raise ParseError(reason, text, node.token.position)
+
+
+def _left(tree: Node, functions: Container[str]) -> Iterator[tuple[str, Node]]:
+    """Yield the operators that are left to be worked out, each with where it stands."""
+    for node in nodes_of(tree):
+        found = next((o for o, called in OPERATORS.items() if node.token.text in called), "")
+        if not found or node.kind != "call" or node.token.text in functions:
+            continue
+        known = found == "derivative" and not _is_unknown(node.children[0], functions)
+        if known or found == "limit" or (found in _COUNTED and not _is_written_out(node)):
+            yield found, node
 
 
 def _is_unknown(inner: Node, functions: Container[str]) -> bool:
@@ -1272,16 +1292,8 @@ def _is_unknown(inner: Node, functions: Container[str]) -> bool:
 
 def _is_written_out(node: Node) -> bool:
     """Whether the terms are counted: from 1 to 3, say, and not to n."""
-    ends = [inner.kind for end in _bound(node)[2:] for inner in nodes_of(end)]
+    ends = [inner.kind for end in bound_parts(node)[2:] for inner in nodes_of(end)]
     return bool(ends) and "name" not in ends
-
-
-def _bound(node: Node) -> tuple[Node, ...]:
-    """Return what is summed, by which index, and from where to where it runs."""
-    parts = node.children
-    if len(parts) == 2 and parts[1].kind == "tuple":
-        parts = (parts[0], *parts[1].children)
-    return parts if len(parts) == 4 else ()
 
 
 def _term_by_term(node: Node) -> Node:
@@ -1289,9 +1301,9 @@ def _term_by_term(node: Node) -> Node:
     node = node._replace(children=tuple(map(_term_by_term, node.children)))
     word = node.token.text
     mark = "+" if word in OPERATORS["sum"] else "*" if word in OPERATORS["product"] else ""
-    if node.kind != "call" or not mark or not _bound(node):
+    if node.kind != "call" or not mark or len(bound_parts(node)) != 4:
         return node
-    body, index, *ends = _bound(node)
+    body, index, *ends = bound_parts(node)
     if not all(end.kind == "number" and end.token.text.isdigit() for end in ends):
         return node
     low, high = (int(end.token.text) for end in ends)
@@ -1809,6 +1821,8 @@ class Operands(Differentials):
     def name(self) -> Node:
         """Read a name, with its index or with the arguments of a call."""
         token = self.next()
+        if token.text == "sigma" and self.is_sigmoid():
+            token = token._replace(text="sigmoid")
         known = token.text in self.functions or (token.text in _POWERS and self.sees("("))
         known = known and token.text.replace("_", "") not in self.words
         if token.text[:1] == "d" and (found := self.quotient(token)):
@@ -1836,6 +1850,11 @@ class Operands(Differentials):
         if known and token.text in (*_BARE, *_INVERSES) and (self.implicit or self.sees("_")):
             return self.bare_call(token)
         return Node("name", token)
+
+    def is_sigmoid(self) -> bool:
+        """Whether σ is the function, where names are declared and σ is none of them."""
+        own = "sigma" in self.words or "sigma" in self.functions or self.open_functions
+        return self.sees("(") and "sigmoid" in self.functions and not own
 
     def indicated(self, one: Token) -> Node | None:
         """Read ``[i = j]``, ``_{i=j}`` or the like behind a 1 (or 𝟙), None where none follows."""
@@ -2321,6 +2340,7 @@ _CONSTANT = ("e", "pi", "π", "ℯ")
 _FONT_AND_NAME = r"\\[A-Za-z]+\s*\{\\?[A-Za-z0-9 ]+\}"
 _ARGUMENTS = r"(?:\s*(?:\\(?:left|big|Big))?\s*[(\[][^=()\[\]]*(?:\\(?:right|big|Big))?\s*[)\]])?"
 _SUBSCRIPT = r"(?:\s*_(?:\{[^{}=]*\}|\\?[A-Za-z]+|[A-Za-z0-9]))?"
+_PRIME = r"['′]|\\prime"
 _PRIMES = r"(?:['′*]|\^\{?(?:\\prime|\*|\\star|\\ast)+\}?)*"
 _NAMED = rf"(?:{_FONT_AND_NAME}|\\?[^\W\d_]+[0-9₀-₉ᵢⱼₖₙ]*){_SUBSCRIPT}{_PRIMES}"
 _UPRIGHT_D = r"(?:d|∂|\\partial|\\mathrm\{d\}|\\operatorname\{d\})"
@@ -2331,7 +2351,7 @@ _LABEL = re.compile(
     | \\[dt]?frac\s*\{{\s*{_UPRIGHT_D}(?:\^2)?{_REST}\s*\{{\s*{_BY}{_REST}
     | {_UPRIGHT_D}\s*{_NAMED}\s*/\s*{_BY}
     | \\?[|‖]\|?[^=|‖]*\\?[|‖]\|?)
-    \s*&?\s*(?::=|={{1,2}}|\\coloneqq|\\equiv)(?!=)\s*&?""",
+    \s*&?\s*(?::=|={{1,2}}|≈|\\approx|\\coloneqq|\\equiv)(?!=)\s*&?""",
     re.VERBOSE,
 )
 
@@ -2383,6 +2403,8 @@ def _is_known(name: str, declared: Container[str]) -> bool:
     bare = re.sub(r"\\[A-Za-z]+\s*(?=\{)", "", name).translate(LETTERS)
     letter = re.sub(r"[\\{}\s'*]", "", bare.partition("_")[0])
     whole = re.sub(r"[\\{}_\s,'*]", "", bare)
+    if re.search(_PRIME, name):  # b' is another one than b
+        return whole + "'" in declared
     return any(word in _CONSTANT or word in declared for word in (whole, letter))
 
 

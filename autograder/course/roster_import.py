@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import pwd
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -24,6 +27,7 @@ from autograder.course.student_ids import FORM, STUDENT_ID
 
 Row = dict[str, str]
 _PARTICIPANTS, _WORKSHEET = "Moodle's participants", "Moodle's grading worksheet"
+_HUB = "JupyterHub's users"
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,11 @@ def import_roster(course: Course, source: Path) -> Imported:
     kind, rows = _read(source)
     known = _Known(read_roster(path) if path.is_file() else [])
     result = Imported(kind, [], [], [])
+    if kind == _HUB and (own := {person.id for person in rows} & _instructors(course)):
+        rows = [person for person in rows if person.id not in own]
+        result.notes.append(
+            f"{', '.join(sorted(own))} gives the course here, and is left out of the class list"
+        )
     for found in rows:
         old = known.same(found)
         if old is None and not STUDENT_ID.fullmatch(found.id):
@@ -176,7 +185,7 @@ def _completed(old: Person, new: Person) -> tuple[Person, list[str]]:
 def _read(source: Path) -> tuple[str, list[Person]]:
     users = _hub_users(source)
     if users is not None:
-        return "JupyterHub's users", users
+        return _HUB, users
     rows = read_table(source)
     header = {_plain(name) for name in (rows[0] if rows else ())}
     for table in _TABLES:
@@ -195,7 +204,10 @@ def _listed(header: set[str]) -> str:
 
 
 def _hub_users(source: Path) -> list[Person] | None:
-    """Read the list that JupyterHub's API gives of its users; admins are no students."""
+    """Read the list that JupyterHub's API gives of its users.
+
+    Admins are no students, nor is who is in a group ``formgrade-…``, as nbgrader calls its graders.
+    """
     try:
         content = read_once(source, LARGEST)
     except (OSError, NotOrdinary) as error:
@@ -203,9 +215,23 @@ def _hub_users(source: Path) -> list[Person] | None:
         raise CourseError(f"{source} can't be read ({why})") from error
     try:
         users = json.loads(content)
-        return [Person(str(user["name"])) for user in users if not user.get("admin")]
+        return [
+            Person(str(user["name"]))
+            for user in users
+            if not user.get("admin")
+            and not any(str(group).startswith("formgrade-") for group in user.get("groups") or ())
+        ]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
+
+
+def _instructors(course: Course) -> set[str]:
+    """Return who owns the course's folder, and who asks: by account and as JupyterHub's user."""
+    found = {os.environ.get("JUPYTERHUB_USER", "")}
+    for user in (course.root.stat().st_uid, os.geteuid()):
+        with contextlib.suppress(KeyError):  # an account that has no name
+            found.add(pwd.getpwuid(user).pw_name)
+    return found
 
 
 #: Moodle writes its headers in the teacher's language.

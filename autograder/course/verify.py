@@ -24,13 +24,14 @@ from autograder.course.proofs.helpers import helpers_path, helpers_problems, imp
 from autograder.course.proofs.helping import helping_problems
 from autograder.course.proofs.odd_results import odd_result_problems
 from autograder.course.proofs.part_proofs import needed, part_problems, sample_problems, unsaid
-from autograder.course.proofs.prices import DEAREST, Price, part_prices
+from autograder.course.proofs.prices import Price, part_prices
 from autograder.course.proofs.vacuous import Vacuous, vacuous
 from autograder.exercise import Draws, Exercise, hidden_mistakes
 from autograder.exercise.kind import Undecided
 from autograder.exercise.variants import rng_for
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
+from autograder.grading.pricing import DEAREST
 from autograder.grading.results import hundredths
 
 #: Answers without a thought earn at most this share of a whole assignment's points.
@@ -190,12 +191,9 @@ def _examine(
         (problems if nothing.too_much else proof.notes).append(str(nothing))
     problems += carried_problems(exercise, pool[0])
     problems += building_problems(assignment, exercise, pool[0])
-    if dear := [price for price in proof.prices if price.too_dear]:
-        told = ", ".join(f"`{price.misconception}` {price.share:.0%}" for price in dear)
-        problems.append(
-            f"over {DEAREST:.0%} of a function's points for one mistake: {told}; check what it "
-            "leaves right by itself, or declare it fatal"
-        )
+    if dear := {p.misconception: p.fatal for p in proof.prices if p.fatal and p.share > DEAREST}:
+        told = ", ".join(f"`{name}` ({reason})" for name, reason in dear.items())
+        proof.notes.append(f"mistakes that leave nothing: {told}")
     prices, paid_twice = part_prices(exercise, pool[0])
     proof.prices.extend(prices)
     problems += paid_twice

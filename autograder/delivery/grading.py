@@ -15,7 +15,7 @@ from autograder.course import kept_runs
 from autograder.course.classroom import grade_class
 from autograder.course.config import Course, CourseError
 from autograder.course.grade import Graded
-from autograder.course.graders import Open
+from autograder.course.graders import Graders, Open
 from autograder.course.lock import grading
 from autograder.course.records import read_grade
 from autograder.course.roster import TYPED, declared
@@ -164,6 +164,12 @@ def grade_and_save(
                 )
             return again
 
+        used: list[Graders] = []
+
+        def opening(width: int) -> Graders:
+            used.append(opened(width))  # type: ignore[misc]
+            return used[-1]
+
         done = grade_class(
             course,
             work,
@@ -172,7 +178,7 @@ def grade_and_save(
             trust_students=trust_students,
             gpu=gpu,
             tell=bar.tell if bar else None,
-            opened=opened,
+            opened=opening if opened else None,
             meanwhile=look,
         )
         for result in done:
@@ -187,6 +193,7 @@ def grade_and_save(
                 if notice.startswith(TYPED)
             ]
         saver.finish()
+    outcome.notes += dict.fromkeys(note for graders in used for note in graders.notes)
     outcome.problems += [_sentence(*reason, who) for reason, who in withheld.items()]
     return outcome
 

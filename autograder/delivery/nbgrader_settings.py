@@ -42,9 +42,12 @@ def configure(c: Config) -> None:
         "nbgrader.preprocessors.AssignLatePenalties",
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
-    # What students put into the exchange is theirs, and lies where nobody can replace another's.
-    c.ExchangeFactory.collect = "autograder.delivery.exchange.CollectFiles"
-    c.ExchangeFactory.release_assignment = "autograder.delivery.exchange.ReleaseFiles"
+    # What students put into the exchange is theirs, and lies where nobody can replace another's;
+    # an exchange that is no folder of nbgrader's sees to that itself.
+    ours = {"collect": "CollectFiles", "release_assignment": "ReleaseFiles"}
+    for action, name in ours.items():
+        if "nbgrader." in str(c.ExchangeFactory.get(action) or "nbgrader."):
+            c.ExchangeFactory[action] = f"autograder.delivery.exchange.{name}"
     c.GenerateFeedback.preprocessors = [
         "nbgrader.preprocessors.GetGrades",
         "autograder.delivery.preprocessor.ClearRubrics",
@@ -53,10 +56,10 @@ def configure(c: Config) -> None:
     # What a student wrote is shown in formgrader and feedback; nothing of it may run there.
     c.HTMLExporter.sanitize_html = True
     own = c.HTMLExporter.get("filters", {})
-    ours = {
+    filters = {
         name: f"autograder.delivery.sanitise.{name}" for name in ("markdown2html", "clean_html")
     }
-    c.HTMLExporter.filters = {**own, **ours}
+    c.HTMLExporter.filters = {**own, **filters}
     _end_sessions()
 
 

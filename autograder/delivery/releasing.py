@@ -145,8 +145,8 @@ def hand_out(course: Course, ids: Sequence[str], to: str | Path) -> list[str]:
             log = run(course, "release_assignment", id)
             # nbgrader makes the exchange's folder, open to everybody: nobody should miss that.
             lines += re.findall(r"^\[WARNING\] (.*exchange directory.*)$", log, re.M)
-            (place,) = re.findall(r"^\[INFO\] Destination: (.*)$", log, re.M)[-1:]
-            lines.append(f"{id}: released to the exchange, {place}")
+            places = re.findall(r"^\[INFO\] Destination: (.*)$", log, re.M)[-1:]
+            lines.append(", ".join([f"{id}: released to the exchange", *places]))
         return lines
     if Path(to).suffix != ".zip":
         raise CourseError(f"assignments go to `exchange` or to a .zip file, not to {to}")

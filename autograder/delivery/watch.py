@@ -164,7 +164,10 @@ class Watcher:
         when = self._when(course)
         for id in self.ids if when != "never" else ():
             students = recorded(course, id)
-            if not students or (when == "due" and not over(course, id)):
+            if not students:
+                continue
+            if when == "due" and not over(course, id):
+                self._say_once(_waits(course, id))
                 continue
             stale = {student for student in students if not shows(course, student, id)}
             pages = write_feedback(course, [id], stale) if stale else []
@@ -186,6 +189,16 @@ class Watcher:
         if line not in self._said:
             self._said.add(line)
             self.say(line)
+
+
+def _waits(course: Course, assignment: str) -> str:
+    """Say why feedback isn't published yet."""
+    if due := course.due.get(assignment):
+        return f"{assignment}: feedback is published after {due} and the last extension of it"
+    return (
+        f"{assignment}: feedback is not published, since it has no due date: give it one, or say "
+        '--feedback now, or c.Course.watch_feedback = "now" in course_config.py'
+    )
 
 
 def watch(work: Watcher, *, every: float, once: bool) -> bool:

@@ -109,6 +109,10 @@ def first_statement():
         """Are there statements?"""
         return bool(self.statements)
 
+    def says_much(self, right: Any) -> bool:
+        """Deny it: a letter is met by chance."""
+        return False
+
     def published(self) -> tuple[str, ...]:
         """Return the statements in an order that says nothing."""
         return tuple(sorted(self.statements))

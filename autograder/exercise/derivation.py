@@ -61,7 +61,7 @@ def steps():
         """
         if isinstance(raw, Lines):
             return raw
-        texts = [text_of(text) for text in lines_of(raw)]
+        texts = [text_of("" if text is None else text) for text in lines_of(raw)]
         lines: list[algebra.Line] = []
         problem = None
         for text in texts:

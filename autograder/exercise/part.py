@@ -55,12 +55,12 @@ class Misconception:
     credit
         Fraction of the points that it still earns: of the part, or of each check that it fails.
     fatal
-        May it cost most of a function's points, since nothing of the function is left?
+        Why it may cost all of a function's points; nothing where it may not.
     """
 
     compute: Function
     credit: float = 0.0
-    fatal: bool = False
+    fatal: str = ""
 
     @property
     def name(self) -> str:

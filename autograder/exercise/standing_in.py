@@ -58,19 +58,38 @@ def replaced() -> bool:
 
 
 def replaceable(solution: Function, name: str) -> Function:
-    """Return a function that is the reference, unless another one stands in for it.
+    """Return a function or class that is the reference, unless another one stands in for it.
 
-    A class stays as it is: what it makes is asked for through ``call.own(…)``.
+    Of a class, what stands in for it makes the objects; its subclasses stay what they are.
     """
     if isinstance(solution, type):
-        return solution
+        return _replaceable_class(solution, name)
 
     @wraps(solution)
     def current(*args: Any, **kwargs: Any) -> Any:
-        cast = _cast.get()
-        if cast is None or name not in cast.own:
-            return solution(*args, **kwargs)
-        cast.called.add(name)
-        return cast.own[name](*args, **kwargs)
+        own = _current(name)
+        return own(*args, **kwargs) if own else solution(*args, **kwargs)
 
     return current
+
+
+def _replaceable_class(solution: type, name: str) -> type:
+    def new(cls: type, *args: Any, **kwargs: Any) -> Any:
+        own = _current(name) if cls is current else None
+        if own is None:
+            return object.__new__(cls)
+        return getattr(own, "make", own)(*args, **kwargs)
+
+    known = ("__module__", "__qualname__", "__doc__")
+    body = {each: getattr(solution, each) for each in known} | {"__new__": new}
+    current = type(solution)(solution.__name__, (solution,), body)
+    return current
+
+
+def _current(name: str) -> Function | None:
+    """Return what stands in for a reference, if anything does, and note that it is called."""
+    cast = _cast.get()
+    if cast is None or name not in cast.own:
+        return None
+    cast.called.add(name)
+    return cast.own[name]

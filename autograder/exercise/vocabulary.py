@@ -256,17 +256,23 @@ class Exercise:
 
     @overload
     def misconception(
-        self, *, fatal: bool = False, credit: float = 0.0
+        self, *, fatal: str = "", credit: float = 0.0
     ) -> Callable[[Function], Misconception]: ...
 
     def misconception(
-        self, compute: Function | None = None, *, fatal: bool = False, credit: float = 0.0
+        self, compute: Function | None = None, *, fatal: str = "", credit: float = 0.0
     ) -> Misconception | Callable[[Function], Misconception]:
         """Register a wrong implementation worth recognising.
 
-        One that is ``fatal`` may cost more than 60 % of the function's points; of each check that
-        it fails, ``credit`` is the fraction that it still earns.
+        Checks that fail by it are paid for once, and at most 60 % of the function's points with it,
+        unless ``fatal`` says why nothing of the function is left; of each check that it fails,
+        ``credit`` is the fraction that it still earns.
         """
+        if not isinstance(fatal, str):
+            raise AuthoringError(
+                f'{self.id}: say why a mistake is fatal, fatal="nothing is sampled": without a '
+                "reason it keeps two fifths of the function's points"
+            )
 
         def register(compute: Function) -> Misconception:
             wrong = Misconception(compute, credit, fatal)

@@ -32,6 +32,7 @@ from autograder.grading.followed import (
 )
 from autograder.grading.hidden_words import without_details
 from autograder.grading.ours import Ours
+from autograder.grading.pricing import computed, priced
 from autograder.grading.recorder import Known, Recorder
 from autograder.grading.replay import (
     answers_like_the_reference,
@@ -42,6 +43,7 @@ from autograder.grading.replay import (
     slipped,
 )
 from autograder.grading.results import Item, Status, hundredths, sentence
+from autograder.grading.telling_apart import told_apart, unvarying
 from autograder.grading.watched import Watched
 from autograder.sandbox import StudentError
 
@@ -51,6 +53,7 @@ Function = Callable[..., Any]
 NO_GPU = "no_gpu"
 _LOST = "lost"
 _NOT_THERE = ("missing", "left_over")
+_IDLE = "Your function returns the same everywhere, whatever it is given."
 _LATER = (
     "This is checked on a GPU. Its points are withheld until that is done; you lose nothing by it."
 )
@@ -74,6 +77,7 @@ def grade_checks(
     items: dict[str, Item] = {}
     callee = Watched(call if isinstance(call, Callee) else Ours(call), function.without)
     runs: Known = {}
+    slips: set[str] = set()
     earned = _earning(function, callee, secret)
     timed_out = False
     for check in function.checks:
@@ -99,9 +103,11 @@ def grade_checks(
             found = _run(function, check, recorder, secret, mistakes, proven, earned)
             items[check.name] = callee.judged(found)
             timed_out = items[check.name].note in ("timeout", TOO_MUCH)
+            if items[check.name].note and computed(function, recorder, secret):
+                slips.add(check.name)
             if watch:
                 watch(check, recorder)
-    return explained(function, callee, list(items.values()), secret)
+    return priced(function, explained(function, callee, list(items.values()), secret), slips)
 
 
 def _earning(function: CheckedFunction, call: Callee, secret: str) -> Earned:
@@ -212,9 +218,8 @@ def _judged(
     """Say what came of a check, and which mistake explains it."""
     match failure:
         case None if idle(function, call):
-            text = "Your function returns the same number everywhere, whatever it is given."
             known = repeating(call, mistakes)
-            return _failed(check, known, "idle", known.feedback if known else text)
+            return _failed(check, known, "idle", known.feedback if known else _IDLE)
         case None:
             note, feedback = call.remarks[0] if call.remarks else ("", "")
             return _item(check, Status.PASSED, note, feedback)
@@ -231,12 +236,15 @@ def _judged(
             text = sentence(failure.detail if _open(check, secret) else failure.message)
             if check.gpu:
                 return _failed(check, None, "", text, failure.credit)
-            if known := diagnose(function, check, call, failure, mistakes, secret):
+            alike = diagnose(function, check, call, failure, mistakes, secret)
+            if known := told_apart(function, check, call, alike, secret):
                 single = not any(isinstance(value, list | tuple | dict) for value in call.returned)
                 single = single and all(np.size(value) == 1 for value in call.returned)
-                if single and idle(function, call):  # no work, whatever mistake answers alike
+                if single and unvarying(function, call, secret):  # no work, whatever answers alike
                     known = replace(known, credit=0.0)
                 return _failed(check, known, "", known.feedback, failure.credit)
+            if unvarying(function, call, secret):
+                return _failed(check, None, "idle", _IDLE)
             note = ""
             if slip := slipped(function, call):
                 note, text = slip.__name__, f"{text} {' '.join((slip.__doc__ or '').split())}"

@@ -179,14 +179,7 @@ def _mistaken(
     part: Part, answer: Any, true: Mapping[str, Any], own: Own, first: Judgement
 ) -> Judgement | None:
     """Name the misconceptions that give this answer: all of them, where numbers can't tell."""
-    found = {
-        wrong: 1.0
-        for wrong in part.misconceptions
-        if any(
-            value is not None and part.answer.same(answer, value, slack=slack)
-            for value, slack in _ways(part, wrong, true, own)
-        )
-    }
+    found = dict.fromkeys(_whole(part, answer, true, own), 1.0)
     wholly, both = bool(found), False
     if not wholly:
         found = _in_part(part, answer, true, own)
@@ -208,6 +201,23 @@ def _mistaken(
     if max(found.values()) < 1:
         said = f"{said} There are too few digits as well."
     return Judgement(credit, next(iter(found)).name, said)
+
+
+def _whole(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> list[Misconception]:
+    """Return the misconceptions that give this answer.
+
+    Those that give it from the true earlier answers, if there are any: what others make of the
+    student's own is the same by chance, as where nats and bits are exchanged.
+    """
+    from_true, from_own = [], []
+    for wrong in part.misconceptions:
+        first, second = (
+            value is not None and part.answer.same(answer, value, slack=slack)
+            for value, slack in _ways(part, wrong, true, own)
+        )
+        from_true += [wrong] * first
+        from_own += [wrong] * second
+    return from_true or from_own
 
 
 def _in_part(

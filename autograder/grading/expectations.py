@@ -35,7 +35,7 @@ def expectations(function: CheckedFunction, check: Check, secret: str) -> Expect
 
     Only up to the first that is metered, timed or a training: these are not made for this alone.
     """
-    call = _Looking(function.solution)
+    call = Looking(function.solution)
     with warnings.catch_warnings(), standing_in({}):
         warnings.simplefilter("ignore")
         with contextlib.suppress(Exception):  # `_Enough`; what the reference can't do isn't asked
@@ -104,7 +104,7 @@ class _Enough(Exception):
     """What comes now is expensive."""
 
 
-class _Looking(Recorder):
+class Looking(Recorder):
     """A call of the reference that ends before anything that takes long."""
 
     def _stop(self, *_: Any, **__: Any) -> Any:

@@ -91,7 +91,7 @@ def made_no_difference(call: Recorder) -> bool:
     """Tell whether the student's own earlier functions answered as their references do."""
     with standing_in({}):
         return all(
-            own.reference is None or repeats(own)(own.reference, True)
+            own.reference is None or repeats(own.calls)(own.reference, True)
             for own in call.borrowed.values()
         )
 

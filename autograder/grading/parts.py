@@ -24,6 +24,7 @@ from autograder.grading.budget import TOO_MUCH, Exhausted, judging
 from autograder.grading.diagnosis import Own, another_part, judge, misshapen
 from autograder.grading.others import others_named
 from autograder.grading.own_answer import as_written
+from autograder.grading.pricing import paid_once
 from autograder.grading.results import Item, Status, hundredths, sentence
 from autograder.sandbox import StudentError
 
@@ -74,12 +75,26 @@ def grade_parts(
         words, chosen = _in_words(part, own)
         item = replace(item, given=words or _given(place, part, read), chosen=chosen)
         items.append(_resting(part, item, items))
+    items = paid_once(items, _mistakes(exercise, items, true, own))
     try:
         return judging(
             f"{exercise.id}.", lambda: others_named(exercise, variant, own.given, items, pool)
         )
     except Exhausted:
         return items
+
+
+def _mistakes(exercise: Exercise, items: Sequence[Item], true: Known, own: Own) -> dict[str, str]:
+    """Return what is said of the known mistakes in answers that took some work, by part."""
+    found = {}
+    for part, item in zip(exercise.parts, items, strict=True):
+        said = {wrong.name: wrong.feedback for wrong in part.misconceptions}
+        if item.note not in said or not part.answer.says_much(true[part.name]):
+            continue
+        answer = own.given.get(part.name)
+        if answer is not None and not is_trivial(answer, true[part.name]):
+            found[part.name] = said[item.note]
+    return found
 
 
 def _resting(part: Part, item: Item, before: Sequence[Item]) -> Item:

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from autograder.exercise.given import Held
+import numpy as np
+
+from autograder.exercise.given import Held, seeded
 from autograder.exercise.part import computation
 
 
@@ -123,7 +125,17 @@ def kind_of(function: Callable[..., Any]) -> type | None:
 
 
 def held(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return arguments in which objects are the numbers by which they are known."""
-    known = [Held(a._key) if isinstance(a, Object) else a for a in args]
-    named = {n: Held(a._key) if isinstance(a, Object) else a for n, a in kwargs.items()}
-    return tuple(known), named
+    """Return arguments as they can travel.
+
+    Objects are the numbers by which they are known.  Of a generator, which a reference hands on to
+    what stands in for another one, comes a new one that is seeded by it.
+    """
+    return tuple(map(_travelling, args)), {name: _travelling(v) for name, v in kwargs.items()}
+
+
+def _travelling(value: Any) -> Any:
+    if isinstance(value, Object):
+        return Held(value._key)
+    if isinstance(value, np.random.Generator):
+        return seeded(int(value.integers(2**63)))
+    return value

@@ -12,7 +12,6 @@ from autograder.exercise.cache import Unfamiliar, Values, remembered
 from autograder.exercise.given import Held
 from autograder.grading.answering import Recorded
 from autograder.grading.ours import Ours
-from autograder.grading.recorder import Recorder
 from autograder.sandbox import StudentError
 from autograder.sandbox.wire.requests import (
     CallMethod,
@@ -40,12 +39,12 @@ class RecordedCalls(Values):
         self.calls = calls
 
 
-def repeats(call: Recorder) -> Callable[[Function, bool], bool]:
+def repeats(asked: Sequence[Recorded]) -> Callable[[Function, bool], bool]:
     """Return what tells whether a function answers the recorded requests as the submission did.
 
     Where it is to be strict, types and changed arguments count as well.
     """
-    recorded = renumbered(call.calls)
+    recorded = renumbered(asked)
     try:
         calls = RecordedCalls(recorded)
     except Unfamiliar:  # then every comparison is made anew

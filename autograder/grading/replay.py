@@ -46,23 +46,27 @@ def diagnose(
     mismatch: Mismatch,
     mistakes: Sequence[Misconception],
     secret: str = "",
-) -> Misconception | None:
-    """Return the first misconception that answers every recorded call as the student did, if any.
+) -> list[Misconception]:
+    """Return the misconceptions that answer every recorded call as the student did.
 
     Types count only where the values are right: then the type, or a changed input, is what
     the check complained about.  A misconception that passes the check is not what failed it,
     nor is one that fails it in another way.
     """
     if not (call.calls or call.metered):
-        return None
-    replays = repeats(call)
+        return []
+    replays = repeats(call.calls)
     strict = bool(call.calls) and replays(function.solution, False)
 
     def failed_alike(wrong: Misconception) -> bool:
         failed = _failure(function, check, wrong, secret) if replays(wrong, strict) else None
         return failed is not None and _alike(failed, mismatch, by_message=not call.calls)
 
-    return _first(call, filter(failed_alike, mistakes))
+    found = filter(failed_alike, mistakes)
+    if not any(each.raised for each in call.calls):
+        return list(found)
+    first = _first(call, found)
+    return [first] if first else []
 
 
 def _alike(one: Mismatch, other: Mismatch, *, by_message: bool) -> bool:
@@ -88,12 +92,12 @@ def answers_like_the_reference(function: CheckedFunction, call: Recorder) -> boo
     """Tell whether every recorded call was answered as by the reference, types included."""
     if not call.calls:
         return False
-    return repeats(call)(function.solution, True)
+    return repeats(call.calls)(function.solution, True)
 
 
 def repeating(call: Recorder, mistakes: Sequence[Misconception]) -> Misconception | None:
     """Return the first misconception that answers every recorded call as the submission did."""
-    replays = repeats(call)
+    replays = repeats(call.calls)
     return _first(call, (wrong for wrong in mistakes if replays(wrong, False)))
 
 

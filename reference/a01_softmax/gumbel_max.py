@@ -120,46 +120,46 @@ def blocked_logits_never_come(call, rng):
     follow(frequency, softmax(z))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def normal_noise(z, size, rng):
     """Your noise has a normal distribution. Only with Gumbel noise does the maximum fit softmax."""
     return np.argmax(z + np.random.default_rng(rng).normal(size=(size, len(z))), axis=1)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def uniform_noise(z, size, rng):
     """You added uniform numbers as they are. Their logarithms, taken twice, are Gumbel noise."""
     return np.argmax(z + np.random.default_rng(rng).random((size, len(z))), axis=1)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def one_logarithm_only(z, size, rng):
     """−log u is exponential noise. Gumbel noise takes the logarithm twice."""
     u = np.random.default_rng(rng).random((size, len(z)))
     return np.argmax(z - np.log(u), axis=1)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(fatal="nothing is sampled anew")
 def same_noise_for_all(z, size, rng):
     """You drew the noise once, so all samples are the same. Each sample needs noise of its own."""
     g = np.random.default_rng(rng).gumbel(size=len(z))
     return np.full(size, np.argmax(z + g))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def minimum_taken(z, size, rng):
     """You took the smallest of the noisy logits. The largest one wins."""
     g = np.random.default_rng(rng).gumbel(size=(size, len(z)))
     return np.argmin(z + g, axis=1)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(fatal="nothing is sampled")
 def always_the_best(z, size, rng):
     """Without noise the same index comes every time: nothing is sampled."""
     return np.full(size, np.argmax(z))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def values_instead_of_indices(z, size, rng):
     """You returned the largest values. Asked for is where they are, as whole numbers."""
     g = np.random.default_rng(rng).gumbel(size=(size, len(z)))

@@ -109,27 +109,27 @@ def jacobian_of_a_batch(call, rng):
         agree(call(z), jacobian_at(call.own(softmax)(z)), what="the batch of Jacobians")
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def diagonal_part_only(z):
     """Only the diagonal part is there. Each logit also moves all p_i through the sum below."""
     return diagonal(softmax(z))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def outer_part_only(z):
     """Only the part −p pᵀ is there. Each logit also moves its own numerator."""
     p = softmax(z)
     return -p[..., :, None] * p[..., None, :]
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def separate_sigmoids(z):
     """These are the derivatives of separate sigmoids: the entries off the diagonal are missing."""
     p = softmax(z)
     return diagonal(p * (1 - p))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def outer_part_added(z):
     """The sign: where one logit grows, the other probabilities fall."""
     p = softmax(z)
@@ -221,34 +221,34 @@ def product_needs_no_matrix(call, rng):
     agree(product, softmax_jvp(z, v), what="the product")
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def mean_not_subtracted(z, v):
     """This is p v, entry by entry: what each logit does through the sum below is missing."""
     return softmax(z) * v
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def mean_alone(z, v):
     """Only −p (p·v) is there. What each entry of v does to its own numerator is missing."""
     p = softmax(z)
     return -p * (p * v).sum(axis=-1, keepdims=True)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def product_of_sigmoids(z, v):
     """This is the product for separate sigmoids: it leaves out what one logit does to others."""
     p = softmax(z)
     return p * (1 - p) * v
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def mean_added(z, v):
     """The sign: where one logit grows, the other probabilities fall."""
     p = softmax(z)
     return p * (v + (p * v).sum(axis=-1, keepdims=True))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def plain_sum_of_v(z, v):
     """You subtracted the plain sum of v. It is the mean of v under p that is subtracted."""
     p = softmax(z)

@@ -150,7 +150,7 @@ def input_is_left_alone(call, rng):
     leaves_alone(call, rng.normal(size=4))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def not_normalised(x, axis=-1):
     """These are exponentials. Probabilities add up to 1: divide by the sum."""
     x = as_float(x)

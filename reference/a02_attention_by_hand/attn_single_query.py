@@ -176,14 +176,14 @@ def float32(call, rng):
     keeps_dtype(lambda *pair: both(call, *pair), q, K, V)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def weights_meet_columns(q, K, V):
     """You computed V @ w, which pairs weights with columns of V. Each row of V is one value."""
     _, weights = attend_one(q, K, V)
     return (V @ weights if V.shape[0] == V.shape[1] else weights @ V), weights
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def softmax_over_features(q, K, V):
     """You normalised the features of each key. The softmax compares keys with each other."""
     products = as_float(K * q)
@@ -192,42 +192,42 @@ def softmax_over_features(q, K, V):
     return weights @ V, weights
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def scaled_anyway(q, K, V):
     """You divided by √d. Here the scores are used as they are."""
     weights = softmax(as_float(K @ q) / np.sqrt(len(q)))
     return weights @ V, weights
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def linear_weights(q, K, V):
     """You divided the scores by their sum. Softmax divides their exponentials by theirs."""
     scores = K @ q
     return scores @ V / scores.sum(), scores / scores.sum()
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def not_normalised(q, K, V):
     """The weights are exponentials that don't add up to 1: divide by their sum."""
     e = np.exp(as_float(K @ q))
     return e @ V, e
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def best_value_only(q, K, V):
     """You returned the value that fits best. Attention averages all of them."""
     weights = np.eye(len(K))[np.argmax(K @ q)]
     return weights @ V, weights
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def scores_sorted(q, K, V):
     """You sorted the scores, so weights and values no longer belong together."""
     weights = softmax(np.sort(as_float(K @ q)))
     return weights @ V, weights
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def output_alone(q, K, V):
     """Only the output came back. Return the output and the weights."""
     return attend_one(q, K, V)[0]

@@ -157,7 +157,7 @@ def sums_for_lengths(X):
 
 @unit_diagonal.misconception()
 def scale_forgotten(X):
-    """The scores are not scaled: unit vectors still have d_k entries."""
+    """The scores are not scaled: divide them by √d_k."""
     U = X / np.linalg.norm(X, axis=1, keepdims=True)
     return np.diag(softmax(U @ U.T))
 

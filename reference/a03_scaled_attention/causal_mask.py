@@ -122,25 +122,25 @@ def ones_and_zeros(n):
     return np.tri(n)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(fatal="what it returns is no mask")
 def additive_mask(n):
     """These are 0 and −∞, to be added to the scores. Asked for: True where a query may look."""
     return np.where(causal_mask(n), 0.0, -inf)
 
 
-@exercise.misconception(fatal=True)  # what it returns is no mask
+@exercise.misconception(fatal="True everywhere takes no thought")
 def nothing_blocked(n):
     """Every pair is allowed. A key that comes after its query has to be blocked."""
     return np.ones((n, n), dtype=bool)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def looks_ahead(n):
     """Rows are queries and columns are keys; your mask lets them look ahead, not back."""
     return causal_mask(n).T
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def true_means_blocked(n):
     """You marked what is blocked. True means that the query may attend."""
     return ~causal_mask(n)

@@ -170,7 +170,7 @@ def product_with_infinity(mask_bool):
         return ~mask_bool * -inf
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def ones_added(mask_bool):
     """You add 1 where a pair is allowed. What is added there should change nothing."""
     return mask_bool.astype(float)
@@ -236,7 +236,7 @@ def aligned_at_the_top_left(n, m):
     return np.tri(n, m, dtype=bool)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def looks_ahead(n, m):
     """Rows are queries and columns are keys; your mask lets them look ahead, not back."""
     return np.triu(np.ones((n, m), dtype=bool), k=m - n)

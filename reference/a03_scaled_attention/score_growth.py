@@ -214,7 +214,7 @@ def axes_exchanged(seed):
     return float(np.polyfit(np.log(spread), np.log(widths), 1)[0])
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(fatal="nothing is measured")
 def typed_in(seed):
     """You return what theory says, whatever the seed. Measure it."""
     return 0.5

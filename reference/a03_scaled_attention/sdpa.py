@@ -232,7 +232,7 @@ def float32_stays_float32(call, rng):
     keeps_dtype(call, *qkv(rng))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def softmax_over_everything(Q, K, V, mask=None, scale=None):
     """Softmax ran over the whole array. Each query has weights of its own that add up to 1."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
@@ -240,7 +240,7 @@ def softmax_over_everything(Q, K, V, mask=None, scale=None):
     return weights @ V, weights
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def softmax_over_queries(Q, K, V, mask=None, scale=None):
     """Softmax is over the wrong axis: for each query the weights of the keys add up to 1."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
@@ -257,7 +257,7 @@ def all_axes_reversed(Q, K, V, mask=None, scale=None):
     return (weights @ V).astype(V.dtype), weights.astype(V.dtype)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def axis_of_the_sums_lost(Q, K, V, mask=None, scale=None):
     """Shapes don't fit. Has the sum over the keys lost its axis? `keepdims=True` keeps it."""
     weights = np.exp(Q @ np.swapaxes(K, -1, -2))

@@ -259,7 +259,7 @@ def second_axis_divided(weights):
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def axis_of_the_sums_lost(weights):
     """Shapes don't fit. Have your sums lost an axis? `keepdims=True` keeps it."""
     return weights / weights.sum(axis=-1)

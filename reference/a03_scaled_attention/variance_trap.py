@@ -206,14 +206,14 @@ def close_to_the_width(call, rng):
         )
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def one_key_only(d, n, seed):
     """You draw one key for all queries, so the result is its squared length."""
     rng = np.random.default_rng(seed)
     return float((rng.standard_normal((n, d)) @ rng.standard_normal(d)).var())
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def one_query_only(d, n, seed):
     """You draw one query for all keys, so the result is its squared length."""
     rng = np.random.default_rng(seed)
@@ -247,13 +247,13 @@ def products_not_added(d, n, seed):
     return float((q * k).var())
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(fatal="nothing is drawn")
 def nothing_drawn(d, n, seed):
     """You return the width, changed a little. Draw pairs, and measure their variance."""
     return d * (1 + 1e-9 * (seed + 1))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(fatal="nothing is measured")
 def typed_in(d, n, seed):
     """You return the width, whatever is drawn. Measure it."""
     return float(d)

@@ -207,7 +207,7 @@ def whole_source_is_visible(call, rng):
     agree(call(dec, enc, W, 2)[:, 0], cross_attention(dec, enc, W, 2)[:, 0])
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def encoder_asks(dec, enc, W, h, src_mask=None):
     """Queries come from the encoder in yours. It is the decoder that asks."""
     mask = None if src_mask is None else src_mask[:, :, None]
@@ -216,7 +216,7 @@ def encoder_asks(dec, enc, W, h, src_mask=None):
     return merge_heads(attention(q, k, v, mask)[0]) @ W[3]
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(fatal="the source is never looked at")
 def attends_to_itself(dec, enc, W, h, src_mask=None):
     """The encoder states are never used: that is self-attention."""
     return cross_attention(dec, dec, W, h)

@@ -31,7 +31,7 @@ def wrong():
 
 @wrong.misconception()
 def taken_for_right():
-    """Axes are lined up from the last one. Which axis of the scores meets the mask's first?"""
+    """Rows are examples, columns are heads: which of them meets the mask's first axis here?"""
     return np.array([[1, 1], [1 / 3, 1 / 3]])
 
 
@@ -43,7 +43,7 @@ def never_masked():
 
 @wrong.misconception()
 def open_taken_for_blocked():
-    """What sees everything sees key 0, too: how much weight is left for it among three keys?"""
+    """What sees everything sees key 0, too: how much of its weight goes there, of three keys?"""
     return np.array([[1.0, 0], [1, 0]])
 
 
@@ -55,7 +55,7 @@ def right():
 
 @right.misconception()
 def heads_for_examples():
-    """Rows of your answer are examples. Which of them may see key 0 only?"""
+    """Rows are examples, columns are heads: which of them meets the mask's first axis here?"""
     return np.array([[1, 1 / 3], [1, 1 / 3]])
 
 
@@ -67,7 +67,7 @@ def all_restricted():
 
 @right.misconception()
 def nothing_for_the_second():
-    """Example 1 sees everything, so it sees key 0, too."""
+    """What sees everything sees key 0, too: how much of its weight goes there, of three keys?"""
     return np.array([[1.0, 1], [0, 0]])
 
 

@@ -427,7 +427,7 @@ def not_halved(f, x, h=1e-5):
     return relative(f(x)[1], 2 * central(f, x, h))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(fatal="a test that believes everything tests nothing")
 def trusts_everything(f, x, h=1e-5):
     """The claimed gradient is compared with itself. Take the differences of the values."""
     if x.dtype != np.float64:

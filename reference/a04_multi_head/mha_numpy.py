@@ -516,7 +516,7 @@ class DrawnTooLarge(MultiHead):
             setattr(self, name, getattr(self, name) * np.sqrt(d))
 
 
-@exercise.misconception(credit=0.5, fatal=True)  # whoever builds on it can set nothing
+@exercise.misconception(credit=0.5, fatal="whoever builds on it can set nothing")
 class DrawnMatricesKept(MultiHead):
     """You keep the matrices as drawn: setting W_q changes nothing. Look at it in each call."""
 

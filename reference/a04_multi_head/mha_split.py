@@ -143,7 +143,7 @@ def widths_that_do_not_divide(call, rng):
     refuses(call, rng.normal(size=(1, 6, 5)), 3, why="3 heads in a width of 5")
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def reshaped_at_once(x, h):
     """One reshape to (B, h, n, d/h) deals whole tokens out to the heads. Split columns first."""
     B, n, d = x.shape
@@ -152,7 +152,7 @@ def reshaped_at_once(x, h):
     return x.reshape(B, h, n, d // h)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def every_h_th_column(x, h):
     """Your heads take every h-th column. Here each has neighbouring ones."""
     B, n, d = x.shape
@@ -247,14 +247,14 @@ def merges_no_example(call, rng):
     agree(call(np.ones((0, 3, 2, 2))), np.ones((0, 2, 6)))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def merged_by_reshape_alone(x):
     """A reshape alone puts rows of one head side by side. Tokens first, then heads."""
     B, h, n, k = x.shape
     return x.reshape(B, n, h * k)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def columns_interleaved(x):
     """Your columns alternate between the heads. Each head's columns stay together."""
     B, h, n, k = x.shape

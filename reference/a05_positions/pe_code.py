@@ -131,7 +131,7 @@ def exponent_doubled(n, d, base=10000.0, positions=None):
     return positional_encoding(n, d, base**2, positions)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def column_as_i(n, d, base=10000.0, positions=None):
     """You used the column number as i. It numbers pairs: both columns of a pair share an angle."""
     p = np.arange(n) if positions is None else np.asarray(positions)

@@ -286,7 +286,7 @@ def equal_to_the_last_bit(f, n, d, rng):
     return all(bool(np.array_equal(f(X[order]), f(X)[order])) for order in orders)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def invariance_asked_for(f, n, d, rng):
     """You ask whether the output stays in place. Here it has to move with the rows."""
     X = rng.standard_normal((n, d))

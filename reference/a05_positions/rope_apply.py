@@ -198,7 +198,7 @@ def same_angle_for_all_pairs(x, positions, base=10000.0):
     return rope(x, positions, 1.0)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def encoding_added(x, positions, base=10000.0):
     """You added the encoding. Rotary positions multiply: they turn what is there."""
     if np.shape(x)[-1] % 2:

@@ -316,20 +316,20 @@ def two_different_vectors(call, rng):
     agree(answers, [False, False, True], what="the answers for three ways to turn")
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def only_the_key_shifted(f, d, rng):
     """You moved one of the two. Their distance changes then, and with it the score."""
     return passes(f, d, rng, both=False)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def vectors_compared(f, d, rng):
     """You compared the encoded vectors. They do change; the scores of two of them do not."""
     q = rng.normal(size=d)
     return bool(np.allclose(f(q, 3), f(q, 13)))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def exact_equality(f, d, rng):
     """You ask for equal numbers. Sines and cosines are rounded: allow a small difference."""
     return passes(f, d, rng, tolerance=0)
@@ -337,7 +337,7 @@ def exact_equality(f, d, rng):
 
 @exercise.misconception
 def same_position_for_both(f, d, rng):
-    """Query and key stand at one position in your test. Let their positions differ."""
+    """Your test sees lengths alone, as of a key at its query's own position. Let the two differ."""
     return passes(f, d, rng, same=True)
 
 

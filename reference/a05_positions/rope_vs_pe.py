@@ -92,7 +92,7 @@ def mean_instead(seed, offset):
 
 @added.misconception()
 def key_ahead(seed, offset):
-    """The key is ahead of the query in yours. Query m + offset meets key m."""
+    """Query and key are exchanged: x, drawn first, is the query's, and stands at m + offset."""
     x, y = contents(seed)
     P = positional_encoding(n + offset, d)
     return np.std([(x + P[m]) @ (y + P[m + offset]) for m in range(n)])

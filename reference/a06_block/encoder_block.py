@@ -334,7 +334,7 @@ def single_precision(call, rng):
     require(out.dtype == wanted, f"the result is {out.dtype}; {wanted} was expected")
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 class PreNorm(EncoderBlock):
     """You normalise what goes into a sublayer. Here the sum behind it is normalised."""
 
@@ -344,7 +344,7 @@ class PreNorm(EncoderBlock):
         return x + self._forward(self._second_norm(x))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 class NoShortcuts(EncoderBlock):
     """The input of a sublayer is not added to its output."""
 
@@ -453,7 +453,7 @@ class WeightsTooLarge(EncoderBlock):
         self.W1, self.W2 = self.W1 * d**0.5, self.W2 * f**0.5
 
 
-@exercise.misconception
+@exercise.misconception(fatal="nothing gets through, so nothing is seen of what is built on it")
 class ScalesStartAtZero(EncoderBlock):
     """The scales start at 0, so nothing gets through. They start at 1."""
 
@@ -471,7 +471,7 @@ class DoubleInBetween(EncoderBlock):
         return super().__call__(x, mask).astype(float)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 class NormOverTokens(EncoderBlock):
     """Your norms mix the tokens. Each token is normalised by itself."""
 

@@ -208,7 +208,7 @@ def type_is_kept(call, rng):
     keeps_dtype(call, rng.uniform(-3, 3, 6))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(fatal="the function that was to be written is not there")
 def always_relu(x, approximate="none"):
     """That is the ReLU."""
     return np.maximum(x, 0)

@@ -43,33 +43,33 @@ def squares(d, f):
 
 
 @exercise.part(points=1, answer=Count())
-def with_biases(d, f):
+def with_biases(matrices, d, f):
     """All parameters, with both biases."""
-    return 2 * d * f + f + d
+    return matrices + f + d
 
 
 @with_biases.misconception(credit=0.5)
-def two_short_biases(d, f):
+def two_short_biases(matrices, d):
     """The first bias is added to the hidden layer, so it is as wide as that."""
-    return 2 * d * f + 2 * d
+    return matrices + 2 * d
 
 
 @with_biases.misconception(credit=0.5)
-def two_long_biases(d, f):
+def two_long_biases(matrices, f):
     """The second bias is added to the output, so it is as wide as the model."""
-    return 2 * d * f + 2 * f
+    return matrices + 2 * f
 
 
 @with_biases.misconception()
-def biases_forgotten(d, f):
+def biases_forgotten(matrices):
     """These are the matrices. Each map adds a bias."""
-    return 2 * d * f
+    return matrices
 
 
 @with_biases.misconception(credit=0.5)
-def one_bias(d, f):
+def one_bias(matrices, f):
     """There are two biases, one behind each matrix."""
-    return 2 * d * f + f
+    return matrices + f
 
 
 @exercise.part(points=1, answer=Formula("d"))
@@ -120,7 +120,7 @@ def wide_biases():
     return "8*d**2 + 8*d"
 
 
-@formula.misconception()
+@formula.misconception(credit=0.5)
 def one_matrix_with_both_biases():
     """There are two matrices, and each of them has d · 4d weights."""
     return "4*d**2 + 5*d"
@@ -133,24 +133,24 @@ def one_map():
 
 
 @exercise.part(points=1, answer=Numbers())
-def ratio(d, f):
+def ratio(matrices, d):
     """The weights of the two matrices over those of an attention layer's four."""
-    return 2 * d * f / (4 * d * d)
+    return matrices / (4 * d * d)
 
 
 @ratio.misconception()
-def per_matrix(d, f):
+def per_matrix(matrices, d):
     """You compared one matrix with one. There are two here and four there."""
-    return f / d
+    return matrices / 2 / (d * d)
 
 
 @ratio.misconception()
-def against_three(d, f):
+def against_three(matrices, d):
     """Attention has four matrices: for queries, keys, values, and the output."""
-    return 2 * d * f / (3 * d * d)
+    return matrices / (3 * d * d)
 
 
 @ratio.misconception()
-def upside_down(d, f):
+def upside_down(matrices, d):
     """That is the attention layer over the feed-forward layer."""
-    return 2 * d / f
+    return 4 * d * d / matrices

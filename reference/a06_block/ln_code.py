@@ -140,26 +140,26 @@ def over_d_minus_one(x, gamma, beta, eps=1e-5):
     return (gamma * (x - mean) / np.sqrt(var + eps) + beta).astype(x.dtype)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def over_the_tokens(x, gamma, beta, eps=1e-5):
     """You normalised over the tokens. Each token is normalised by itself, over its features."""
     return normalised(x, gamma, beta, eps, axis=-2 if x.ndim > 1 else -1)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def over_everything(x, gamma, beta, eps=1e-5):
     """One mean and one variance for the whole array: each vector needs its own."""
     return normalised(x, gamma, beta, eps, axis=None)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def divided_by_the_variance(x, gamma, beta, eps=1e-5):
     """You divided by the variance. Divide by its root."""
     centred = x - x.mean(-1, keepdims=True)
     return gamma * centred / (x.var(-1, keepdims=True) + eps) + beta
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def mean_left_in(x, gamma, beta, eps=1e-5):
     """The mean is not subtracted."""
     return gamma * x / np.sqrt(x.var(-1, keepdims=True) + eps) + beta

@@ -265,7 +265,7 @@ def norms_added(blocks, x, w, pre_norm):
     return torch.stack(added).numpy()
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def plain_sum(blocks, x, w, pre_norm):
     """The loss lacks w. The entries of a normalised vector add up to 0 whatever comes in."""
     return gradient_norms(blocks, x, torch.ones_like(w), pre_norm)

@@ -121,6 +121,11 @@ def ahead_only(X):
     return attention(X, X, X, np.tri(len(X), dtype=bool).T)[0]
 
 
+def all_in_the_first(X):
+    """The first output is the sum of all tokens, the others are their own."""
+    return np.concatenate([X.sum(axis=0, keepdims=True), X[1:]])
+
+
 def normed_first(X):
     """A layer norm, then attention that looks ahead."""
     return attending(3, 2)(normed(X))
@@ -182,6 +187,7 @@ def wrong_masks(call, rng):
     agree(call(given(turned_round), X), 9, what="the leaks")
     agree(call(given(ahead_only), X), 15, what="the leaks")
     agree(call(made(attending, 9, 1), X), 5, what="the leaks")
+    agree(call(given(all_in_the_first), X), 5, what="the leaks")
 
 
 @exercise.check(points=0.75)
@@ -249,13 +255,13 @@ def outputs_of_the_token_itself(f, X, eps=1.0, tol=1e-9):
     return leaks(f, X, one_column(X, eps), tol, earlier=np.less_equal)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def later_outputs(f, X, eps=1.0, tol=1e-9):
     """You count later outputs. They may depend on the token; earlier ones may not."""
     return leaks(f, X, one_column(X, eps), tol, earlier=np.greater)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def all_outputs(f, X, eps=1.0, tol=1e-9):
     """You count all outputs that move. The token's own and later ones may."""
     return leaks(f, X, one_column(X, eps), tol, earlier=lambda i, _: i >= 0)
@@ -269,7 +275,7 @@ def last_token_only(f, X, eps=1.0, tol=1e-9):
     return leaks(f, X, change, tol)
 
 
-@exercise.misconception(fatal=True)  # who always says yes answers the same
+@exercise.misconception(fatal="who always says yes answers the same")
 def yes_or_no(f, X, eps=1.0, tol=1e-9):
     """You say whether there is a leak. How many are there?"""
     return int(count_leaks(f, X, eps, tol) > 0)
@@ -284,7 +290,17 @@ def tokens_counted(f, X, eps=1.0, tol=1e-9):
     return total
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(credit=0.5)
+def outputs_counted(f, X, eps=1.0, tol=1e-9):
+    """You count the outputs that move. One that three later tokens move leaks three times."""
+    change, seen = one_column(X, eps), np.zeros(len(X), bool)
+    for j in range(1, len(X)):
+        other = f(X + change * (np.arange(len(X)) == j)[:, None])
+        seen[:j] |= (np.abs(other - f(X.copy())).max(axis=1) > tol)[:j]
+    return int(seen.sum())
+
+
+@exercise.misconception
 def never_put_back(f, X, eps=1.0, tol=1e-9):
     """You change one token after the other and put none back: what moves is due to earlier ones."""
     before, other, total = f(X), X.copy(), 0

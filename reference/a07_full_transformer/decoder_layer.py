@@ -410,7 +410,7 @@ def draws_its_weights(call, rng):
     agree(again(y, memory), out, what="the output with biases and shifts of 0, scales of 1")
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 class PreNorm(DecoderLayer):
     """You normalise what goes into a sublayer. Here the sum behind it is normalised."""
 
@@ -421,7 +421,7 @@ class PreNorm(DecoderLayer):
         return y + self._forward(self._norm(3, y, 0))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 class NoShortcuts(DecoderLayer):
     """What goes into a sublayer is not added to what comes out."""
 
@@ -429,7 +429,7 @@ class NoShortcuts(DecoderLayer):
         return super()._norm(number, 0, new)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 class NormBeforeTheSum(DecoderLayer):
     """You normalise what a sublayer gives and then add. Here the sum is normalised."""
 
@@ -504,7 +504,7 @@ class ValuesFromTheTarget(DecoderLayer):
         return self.cross(y, memory, y[:, wanted], mask)[0]
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 class QueriesFromTheSource(DecoderLayer):
     """In the cross-attention the source asks in yours. The target asks, the source answers."""
 

@@ -93,6 +93,12 @@ def log_of_the_mean(p):
 
 
 @mean.misconception()
+def mean_in_bits(total):
+    """These are bits. Nats come from the natural logarithm."""
+    return total / 3 / np.log(2)
+
+
+@mean.misconception()
 def not_divided(total):
     """This is the total. Divide by the number of tokens."""
     return total
@@ -108,6 +114,12 @@ def one_token_less(total):
 def bits(mean):
     """The same in bits per token."""
     return mean / np.log(2)
+
+
+@bits.misconception()
+def still_in_nats(mean):
+    """That is in nats. Bits are asked for."""
+    return mean
 
 
 @bits.misconception()
@@ -279,25 +291,25 @@ def token_zero_ignored(logits, labels, ignore=-100):
     return nll(logits, np.where(labels == 0, ignore, labels), ignore)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def sum_of_losses(logits, labels, ignore=-100):
     """You added the losses up. The mean is asked for."""
     return nll(logits, labels, ignore) * (labels != ignore).sum()
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def loss_in_bits(logits, labels, ignore=-100):
     """Your loss is in bits. Take natural logarithms."""
     return nll(logits, labels, ignore) / np.log(2)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def sign_forgotten(logits, labels, ignore=-100):
     """Yours is a log-likelihood, which is negative. Its negative is asked for."""
     return -nll(logits, labels, ignore)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def log_of_the_mean_probability(logits, labels, ignore=-100):
     """You took the logarithm of the mean probability. The mean is of the logarithms."""
     kept = labels != ignore
@@ -305,14 +317,14 @@ def log_of_the_mean_probability(logits, labels, ignore=-100):
     return float(-np.log(np.exp(picked).mean()))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def logits_not_normalised(logits, labels, ignore=-100):
     """These are the logits of the labels. What turns logits into probabilities?"""
     kept = labels != ignore
     return float(-logits[kept][np.arange(kept.sum()), labels[kept]].mean())
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def softmax_over_positions(logits, labels, ignore=-100):
     """Your probabilities add up to 1 along the positions. At each one a token is chosen."""
     kept = labels != ignore

@@ -224,14 +224,14 @@ def shortest_targets(call, rng):
     agree(call(np.zeros(0, int), 0, 1), (np.array([0]), np.array([1])))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def not_shifted(tgt, bos, eos, pad=None):
     """You put the target in as it is. Each position then sees the label that it is to predict."""
     dec_in, labels = shift_right(tgt, bos, eos, pad)
     return np.asarray(tgt, int), labels[..., : dec_in.shape[-1] - 1]
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def shifted_left(tgt, bos, eos, pad=None):
     """Your inputs are the labels, and the labels the inputs."""
     return shift_right(tgt, bos, eos, pad)[::-1]

@@ -367,13 +367,13 @@ def exact_for_any_length(call, rng):
         require(size == attention_bytes(n), f"the result for n = {n} is not exact")
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def entries(n, m=None, heads=1, batch=1, dtype="float32"):
     """You counted entries: multiply with the bytes that one of them takes."""
     return batch * heads * n * (n if m is None else m)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def linear_in_n(n, m=None, heads=1, batch=1, dtype="float32"):
     """Your result grows like n. Each of the n queries has a weight for every key."""
     return batch * heads * (n if m is None else m) * BYTES[dtype]

@@ -197,44 +197,44 @@ def slope(x, y):
     return np.polyfit(x, y, 1)[0]
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def no_logarithms(n, t, n_min=0):
     """That is the slope of t against n. On log–log axes both are logarithms."""
     return slope(n[n >= n_min], t[n >= n_min])
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def axes_exchanged(n, t, n_min=0):
     """You fitted log n against log t. Asked for is by what the time grows with n."""
     return 1 / fit_exponent(n, t, n_min) if np.ptp(t) else 0.0
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def half_logarithmic(n, t, n_min=0):
     """You took the logarithm of the times alone. A power law is straight if both axes have it."""
     return slope(n[n >= n_min], np.log(t[n >= n_min]))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def different_bases(n, t, n_min=0):
     """The two logarithms have different bases: then the slope carries a factor."""
     return slope(np.log10(n[n >= n_min]), np.log(t[n >= n_min]))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def intercept_returned(n, t, n_min=0):
     """You returned the intercept: np.polyfit gives the highest power first."""
     return np.polyfit(np.log(n[n >= n_min]), np.log(t[n >= n_min]), 1)[1]
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def ends_only(n, t, n_min=0):
     """You used the first and the last point. All points should have a say."""
     x, y = np.log(n[n >= n_min]), np.log(t[n >= n_min])
     return (y[-1] - y[0]) / (x[-1] - x[0])
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def through_the_origin(n, t, n_min=0):
     """Your line has no intercept, so the unit of the times changes its slope."""
     x, y = np.log(n[n >= n_min]), np.log(t[n >= n_min])

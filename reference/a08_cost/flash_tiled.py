@@ -512,7 +512,7 @@ def one_tile_beside(Q, K, V, block=64, causal=False):
     return out, lse
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def never_rescaled(Q, K, V, block=64, causal=False):
     """Tiles with different maxima are added up as they are. What was collected needs a factor."""
     outputs, sums = [], []
@@ -528,7 +528,7 @@ def never_rescaled(Q, K, V, block=64, causal=False):
     return np.concatenate(outputs), np.concatenate(sums)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def output_not_rescaled(Q, K, V, block=64, causal=False):
     """l gets its factor when the maximum grows, and o does not. Both belong to the old maximum."""
     outputs, sums = [], []
@@ -559,7 +559,7 @@ def plain_exponentials(Q, K, V, block=64, causal=False):
     return np.concatenate(outputs), np.concatenate(sums)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def tiles_averaged(Q, K, V, block=64, causal=False):
     """You averaged the outputs of the tiles. They count by their sums of exponentials."""
     out, lse = [], ordinary(Q, K, V, causal)[1]
@@ -572,7 +572,7 @@ def tiles_averaged(Q, K, V, block=64, causal=False):
     return np.concatenate(out), lse
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def not_scaled(Q, K, V, block=64, causal=False):
     """The scores are not divided by √d_k."""
     return flash_attention(Q * np.sqrt(Q.shape[1]).astype(Q.dtype), K, V, block, causal)

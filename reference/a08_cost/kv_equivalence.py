@@ -494,7 +494,7 @@ class NoMaskInAChunk(KVCache):
         return np.ones((t, total), bool)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(fatal="nothing is cached")
 class CacheNeverRead(KVCache):
     """Each chunk attends to itself alone: the cached keys and values take no part."""
 
@@ -503,7 +503,7 @@ class CacheNeverRead(KVCache):
         return offset_mask(t, total) & (np.arange(total) >= total - t)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 class NewestKeyLeftOut(KVCache):
     """You attend before the new key is stored. A token also looks at itself."""
 
@@ -565,7 +565,7 @@ class FirstExampleCached(KVCache):
         return super()._heads(x[:1] if i else x, i, positions)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 class OutputNotProjected(KVCache):
     """The fourth matrix, W_O, is never used: it comes after the heads are joined."""
 

@@ -467,19 +467,19 @@ def shift(m):
     return np.exp(m)[:, None]
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def sums_added(a, b):
     """You added l and o without rescaling: they were collected with different maxima."""
     return np.maximum(a[0], b[0]), a[1] + b[1], a[2] + b[2]
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def output_not_rescaled(a, b):
     """l is rescaled and o is not. Both were collected with the old maximum."""
     return *merge(a, b)[:2], a[2] + b[2]
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def second_maximum_assumed_larger(a, b):
     """You rescaled the first state alone. Its maximum may be the larger one."""
     old = np.exp(a[0] - b[0])
@@ -511,7 +511,7 @@ def merged_into_the_first(a, b):
     return top, ell, o
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def divided_in_the_merge(a, b):
     """You divided by l while merging. The next merge then adds means instead of sums."""
     m, ell, o = merge(a, b)

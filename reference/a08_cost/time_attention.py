@@ -215,7 +215,7 @@ def keys_left_out_below(Q, K, V):
     return q @ (k.T @ V) / q.sum(axis=1)[:, None]
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def linear_not_normalised(Q, K, V):
     """The denominator of linear attention is missing."""
     return elu1(Q) @ (elu1(K).T @ V)
@@ -282,7 +282,7 @@ def torch_is_linear_on_a_gpu(call, rng):
     )
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def torch_not_normalised(Q, K, V):
     """The denominator is missing in torch_attention: the weights of a row have to add up to 1."""
     from torch.nn.functional import elu
@@ -290,7 +290,7 @@ def torch_not_normalised(Q, K, V):
     return (elu(Q) + 1) @ ((elu(K) + 1).mT @ V)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def torch_sums_over_heads(Q, K, V):
     """The sum for the denominator runs over another axis than that of the keys."""
     from torch.nn.functional import elu

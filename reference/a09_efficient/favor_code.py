@@ -92,7 +92,7 @@ def gaussian_factor_missing(X, W):
     return np.exp(X @ W.T) / np.sqrt(len(W))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def textbook_constant(X, W):
     """The constant √(2/m) belongs to other features, and exp(ω · x) alone is too large."""
     return np.exp(X @ W.T) * np.sqrt(2 / len(W))
@@ -134,7 +134,7 @@ def norms_along_axis_1(X, W):
     return np.exp(X @ W.T - (X**2).sum(axis=1, keepdims=True) / 2) / np.sqrt(len(W))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def trigonometric(X, W):
     """These are trigonometric features. They have either sign, and weights need one."""
     return np.exp((X**2).sum(axis=-1, keepdims=True) / 2) * np.cos(X @ W.T) / np.sqrt(len(W))
@@ -297,14 +297,14 @@ def divided_twice(Q, K, V, m, rng):
     return performer(Q, K, V, rng.standard_normal((m, Q.shape[-1])), 0.5)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def factor_of_the_keys_missing(Q, K, V, m, rng):
     """The factor exp(−‖k‖²/2) is missing. That of a query cancels; those of the keys differ."""
     W, root = rng.standard_normal((m, Q.shape[-1])), Q.shape[-1] ** 0.25
     return from_exponents(Q / root @ W.T, K / root @ W.T, V)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def features_of_their_own(Q, K, V, m, rng):
     """You drew other ω for the keys than for the queries. Products estimate with the same ones."""
     W, other = (rng.standard_normal((m, Q.shape[-1])) for _ in range(2))
@@ -320,14 +320,14 @@ def maximum_of_each_key(Q, K, V, m, rng):
     return from_exponents(exponent(Q / root, W), k - k.max(axis=-1, keepdims=True), V)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def never_normalised(Q, K, V, m, rng):
     """The denominator is missing: the weights of a query should add up to 1."""
     W, root = rng.standard_normal((m, Q.shape[-1])), Q.shape[-1] ** 0.25
     return favor_features(Q / root, W) @ (favor_features(K / root, W).T @ V)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(fatal="nothing is estimated")
 def softmax_itself(Q, K, V, m, rng):
     """That is softmax attention. It is to be estimated, without its n × n weights."""
     return attention(Q, K, V)[0]

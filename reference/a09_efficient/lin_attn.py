@@ -184,7 +184,7 @@ def matrix_in_blocks(Q, K, V, phi=elu1, eps=0.0):
     return np.concatenate(blocks, axis=-2)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(fatal="nothing of the linear method is there")
 def softmax_attention(Q, K, V, phi=elu1, eps=0.0):
     """That is softmax attention. The similarity here is a product of features."""
     S = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
@@ -192,7 +192,7 @@ def softmax_attention(Q, K, V, phi=elu1, eps=0.0):
     return A / A.sum(axis=-1, keepdims=True) @ V
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def relu_plus_one(Q, K, V, phi=elu1, eps=0.0):
     """Your feature map is max(x, 0) + 1, which is the same for all negative x."""
     if phi is not elu1:
@@ -201,27 +201,27 @@ def relu_plus_one(Q, K, V, phi=elu1, eps=0.0):
     return q @ (np.swapaxes(k, -1, -2) @ V) / (q @ k.sum(axis=-2)[..., None] + eps)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def relu_alone(Q, K, V, phi=elu1, eps=0.0):
     """Your feature map is max(x, 0). Where all of a query is negative, that divides 0 by 0."""
     q, k = np.maximum(Q, 0), np.maximum(K, 0)
     return q @ (np.swapaxes(k, -1, -2) @ V) / (q @ k.sum(axis=-2)[..., None] + eps)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def no_normaliser(Q, K, V, phi=elu1, eps=0.0):
     """The denominator is missing: the weights of a query should add up to 1."""
     return phi(Q) @ (np.swapaxes(phi(K), -1, -2) @ V)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def one_normaliser_for_all(Q, K, V, phi=elu1, eps=0.0):
     """You divided by one sum for everything. Each query has a denominator of its own."""
     q = phi(Q) @ (np.swapaxes(phi(K), -1, -2) @ V)
     return q / (q.sum() + eps)
 
 
-@exercise.misconception(credit=0.4, fatal=True)
+@exercise.misconception(credit=0.4)
 def keys_added_up_as_they_are(Q, K, V, phi=elu1, eps=0.0):
     """Your denominator adds up the keys. It is the features of the keys that are added up."""
     q = phi(Q)

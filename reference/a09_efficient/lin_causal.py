@@ -144,14 +144,14 @@ def sums_begun_anew(Q, K, V):
     return np.array(rows)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def sums_over_all_keys(Q, K, V):
     """Every token sees all keys, later ones too. The sums run over the keys up to its own."""
     q, k = elu1(Q), elu1(K)
     return q @ (k.T @ V) / (q @ k.sum(axis=0))[:, None]
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def upper_triangle(Q, K, V):
     """Your triangle is the upper one: a token sees itself and what comes later."""
     A = np.triu(elu1(Q) @ elu1(K).T)
@@ -165,7 +165,7 @@ def own_key_left_out(Q, K, V):
     return A @ V / A.sum(axis=1, keepdims=True)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def first_output_zero(Q, K, V):
     """The first output is 0: the sums must hold the token's own key before they are used."""
     A = np.tril(elu1(Q) @ elu1(K).T, -1)
@@ -180,13 +180,13 @@ def normaliser_of_all_keys(Q, K, V):
     return np.tril(A) @ V / A.sum(axis=1, keepdims=True)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def never_divided(Q, K, V):
     """The denominator is missing: the weights of a token should add up to 1."""
     return np.tril(elu1(Q) @ elu1(K).T) @ V
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(fatal="nothing of the linear method is there")
 def softmax_instead(Q, K, V):
     """That is causal softmax attention. The similarity here is a product of features."""
     S = Q @ K.T / np.sqrt(Q.shape[1])
@@ -316,20 +316,20 @@ def step_reads_too_early(state, q, k, v):
     return new, elu1(q) @ S / (elu1(q) @ z)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def step_never_divides(state, q, k, v):
     """The denominator is missing: the weights of a token should add up to 1."""
     new, _ = recurrent_step(state, q, k, v)
     return new, elu1(q) @ new[0]
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def step_forgets(state, q, k, v):
     """recurrent_step returns the old state, so every token stands alone. Return the new one."""
     return state, recurrent_step(state, q, k, v)[1]
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def step_resets_the_normaliser(state, q, k, v):
     """recurrent_step keeps S but not z: both are sums over all keys so far."""
     S = state[0] + np.outer(elu1(k), v)

@@ -126,7 +126,7 @@ def scores_projected(Q, K, V, E, F):
     return softmax(scores) @ (F @ V)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def weights_projected(Q, K, V, E, F):
     """You project the finished weights. The softmax has to run over the keys that are left."""
     return attention(Q, K, V)[1] @ E.T @ F @ V
@@ -144,14 +144,14 @@ def roles_exchanged(Q, K, V, E, F):
     return linformer(Q, K, V, F, E)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def first_keys_kept(Q, K, V, E, F):
     """You kept the first r keys and values. All of them go into the projection."""
     r = len(E)
     return attention(Q, K[:r], V[:r])[0]
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def unscaled(Q, K, V, E, F):
     """The scores are not divided by √d."""
     return linformer(Q * np.sqrt(Q.shape[1]), K, V, E, F)

@@ -335,7 +335,7 @@ def all_scores_masked(Q, K, V, w):
     return attention(Q, K, V, window(len(Q), w))[0]
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def padding_seen(Q, K, V, w):
     """At the ends your queries see keys of zeros that are not there. Their score is −∞."""
     n, d = K.shape
@@ -346,7 +346,7 @@ def padding_seen(Q, K, V, w):
     return sum(weights[:, o, None] * values[o : o + n] for o in range(2 * w + 1))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def ends_wrap_around(Q, K, V, w):
     """At the ends your windows go on at the other end of the text."""
     n = len(Q)
@@ -368,7 +368,7 @@ def last_key_missed(Q, K, V, w):
     return attention(Q, K, V, (j >= i - w) & ((j < i + w) | (j == 0)))[0]
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def only_behind(Q, K, V, w):
     """Your window looks back only. Nothing causal is asked for here."""
     return attention(Q, K, V, local_mask(len(Q), w, causal=True))[0]

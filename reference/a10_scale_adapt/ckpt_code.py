@@ -214,7 +214,7 @@ def dropout_is_repeated(call, rng):
     same_gradients(found, weights, x, 0.5)
 
 
-@exercise.misconception(fatal=True)  # nothing of what is asked is done
+@exercise.misconception(fatal="nothing of what is asked is done")
 def nothing_forgotten(blocks, segments, x):
     """That is the plain run: everything is saved."""
     return in_order(blocks, x)
@@ -242,7 +242,7 @@ def other_random_numbers(blocks, segments, x):
     return x
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(fatal="nothing could be learned with it")
 def gradients_cut(blocks, segments, x):
     """Where a segment ends, `detach` or `no_grad` cuts the gradients off."""
     for part in parts_of(blocks, segments):

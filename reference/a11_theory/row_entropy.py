@@ -105,6 +105,12 @@ def bits(H):
 
 
 @bits.misconception()
+def still_in_nats(H):
+    """That is in nats. Bits are asked for."""
+    return H[1]
+
+
+@bits.misconception()
 def multiplied(H):
     """You multiplied by log 2. A bit is less than a nat, so there are more of them."""
     return H[1] * np.log(2)
@@ -160,7 +166,7 @@ def mask_forgotten():
 
 @causal_largest.misconception()
 def later_keys():
-    """You counted the keys from the query on. A causal mask leaves the earlier ones."""
+    """Your first row has the most keys. A causal mask leaves it one, and all to the last row."""
     return np.log(np.arange(5, 0, -1))
 
 
@@ -320,7 +326,7 @@ def axis_kept(A, axis=-1, base=None):
     return np.expand_dims(entropy(A, axis), axis) / np.log(base or np.e)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def mean_over_rows(A, axis=-1, base=None):
     """You return one number. Each row has an entropy of its own."""
     return entropy(A, axis).mean() / np.log(base or np.e)

@@ -169,13 +169,13 @@ def batch_averaged(weights, src, dec_in):
     return {name: maps.mean(axis=0) for name, maps in collect(weights, src, dec_in).items()}
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def source_and_target_exchanged(weights, src, dec_in):
     """You exchanged the two: the encoder reads the source, the decoder its own input."""
     return collect(weights, dec_in, src)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def decoder_reads_the_source(weights, src, dec_in):
     """You gave the decoder the source as well. It reads `dec_in`."""
     return collect(weights, src, src)
@@ -221,7 +221,7 @@ class Scores(Recording):
         return found
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def scores_kept(weights, src, dec_in):
     """These are scores. The maps are what comes of them through the softmax."""
     return recorded(weights, src, dec_in, Scores)
@@ -267,25 +267,25 @@ def batch_means(call, rng):
         agree(found[name], right, what=f"the means of {name!r}")
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def one_example_shown(maps):
     """You show one example. The mean over the batch is asked for."""
     return {name: each[0] for name, each in maps.items()}
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def heads_mixed(maps):
     """You averaged over heads as well."""
     return {name: each.mean(axis=(0, 1)) for name, each in maps.items()}
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def mean_over_heads(maps):
     """You averaged over the heads and kept the batch. The batch is the first axis."""
     return {name: each.mean(axis=1) for name, each in maps.items()}
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def sums_shown(maps):
     """You added up the batch. A mean is asked for."""
     return {name: each.sum(axis=0) for name, each in maps.items()}
@@ -324,43 +324,43 @@ def distance(call, rng):
     agree(call(maps), head_distance(maps))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def distance_squared(maps):
     """The root is missing."""
     return head_distance(maps) ** 2
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def distance_of_sums(maps):
     """You added up the batch before you measured. Average it."""
     return head_distance(maps) * len(maps)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def mean_of_distances(maps):
     """You averaged distances. Average the maps first, then measure once."""
     return float(np.linalg.norm(maps[:, 0] - maps[:, 1], axis=(1, 2)).mean())
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def spectral_distance(maps):
     """This is another norm of the matrix: for Frobenius, add up all squares."""
     return float(np.linalg.norm(np.subtract(*maps.mean(axis=0)), 2))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def amounts_added_up(maps):
     """You added up the differences without their signs. Frobenius squares them."""
     return float(np.abs(np.subtract(*maps.mean(axis=0))).sum())
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def root_of_a_mean(maps):
     """You took the mean of the squares. Add them up."""
     return float(np.sqrt(np.square(np.subtract(*maps.mean(axis=0))).mean()))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def distance_of_whole_batches(maps):
     """You added up over the batch as well. Average the maps first, then measure once."""
     return float(np.linalg.norm(maps[:, 0] - maps[:, 1]))
@@ -399,25 +399,25 @@ def mass(call, rng):
     agree(call(maps), mirror_mass(maps))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def mass_on_the_diagonal(maps):
     """This is the weight on the same position. The mirror of the first one is the last."""
     return np.diagonal(maps, axis1=-2, axis2=-1).mean(axis=(0, 2))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def one_beside_the_mirror(maps):
     """You look one key beside the mirror: it is n − 1 − i, counted from 0."""
     return mirror_mass(np.roll(maps, 1, axis=-1))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def counted_from_the_end(maps):
     """Key `-i` is one beside the mirror: from the end, the mirror of query i is key `-1 - i`."""
     return mirror_mass(np.roll(maps, -1, axis=-1))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def mass_summed(maps):
     """You added up over the queries. The mean is asked for."""
     return mirror_mass(maps) * maps.shape[-1]
@@ -476,38 +476,38 @@ def logarithm_of_zero(maps):
         return -(maps * np.log(maps)).sum(axis=-1).mean(axis=(0, 2))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def in_bits(maps):
     """These are bits. The natural logarithm gives nats."""
     return row_entropy(maps) / np.log(2)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def entropy_of_the_mean(maps):
     """You averaged the maps before: the entropy of a mean isn't the mean entropy."""
     return row_entropy(maps.mean(axis=0, keepdims=True))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def along_the_queries(maps):
     """You added up over the queries. A row is the distribution of one query over the keys."""
     logs = np.log(np.where(maps > 0, maps, 1))
     return -(maps * logs).sum(axis=-2).mean(axis=(0, 2))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def rows_added_up(maps):
     """You added up the entropies of all rows. Their mean is asked for."""
     return row_entropy(maps) * maps.shape[2]
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def whole_batch_added_up(maps):
     """You added up the entropies of all rows of the batch. Their mean is asked for."""
     return row_entropy(maps) * maps.shape[0] * maps.shape[2]
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def mean_over_keys(maps):
     """You took the mean over the keys, too. Within a row −p log p is added up."""
     return row_entropy(maps) / maps.shape[3]

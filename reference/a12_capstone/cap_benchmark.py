@@ -114,19 +114,19 @@ def explicit_on_a_gpu(call, rng):
     )
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def explicit_not_scaled(Q, K, V):
     """The scores are not divided by √d."""
     return (Q @ K.mT).softmax(dim=-1) @ V
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def explicit_scaled_without_a_root(Q, K, V):
     """You divided the scores by d. Its root is asked for."""
     return (Q @ K.mT / Q.shape[-1]).softmax(dim=-1) @ V
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def explicit_over_queries(Q, K, V):
     """Your softmax runs over the queries. The weights of one query add up to 1."""
     return (Q @ K.mT / Q.shape[-1] ** 0.5).softmax(dim=-2) @ V
@@ -212,7 +212,7 @@ def fused_through_the_table(Q, K, V):
     return head_after_head(Q, K, V)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def fused_not_scaled(Q, K, V):
     """You turned the scale off. By default it is 1/√d."""
     from torch.nn.functional import scaled_dot_product_attention
@@ -220,13 +220,13 @@ def fused_not_scaled(Q, K, V):
     return scaled_dot_product_attention(Q, K, V, scale=1.0)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def fused_scaled_twice(Q, K, V):
     """The kernel divides by √d itself, and you did so before: now the scores are divided by d."""
     return fused_attention(Q / Q.shape[-1] ** 0.5, K, V)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def fused_and_causal(Q, K, V):
     """Your fused kernel is causal, the explicit method is not: they compute different things."""
     from torch.nn.functional import scaled_dot_product_attention
@@ -234,7 +234,7 @@ def fused_and_causal(Q, K, V):
     return scaled_dot_product_attention(Q, K, V, is_causal=True)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def fused_among_heads(Q, K, V):
     """You exchanged heads and tokens first. The kernel takes (B, h, n, d), as the tensors come."""
     return fused_attention(*(x.transpose(1, 2) for x in (Q, K, V))).transpose(1, 2)
@@ -311,61 +311,61 @@ def linear_through_the_table(Q, K, V):
     return A @ V / A.sum(dim=-1, keepdim=True)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def linear_not_normalised(Q, K, V):
     """The denominator is missing: the weights of a query have to add up to 1."""
     return features(Q) @ (features(K).mT @ V)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def denominator_without_features(Q, K, V):
     """In the denominator you took the queries as they came. There, too, stands φ(q)·φ(k)."""
     q, k = features(Q), features(K)
     return q @ (k.mT @ V) / (Q @ k.sum(dim=-2).unsqueeze(-1))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def divided_by_the_count(Q, K, V):
     """You divided by the number of keys. Divide by the sum of the query's own weights."""
     return features(Q) @ (features(K).mT @ V) / K.shape[-2]
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def exponentials_as_features(Q, K, V):
     """Your feature map is the exponential everywhere. Above 0, elu + 1 is x + 1."""
     q, k = Q.exp(), K.exp()
     return q @ (k.mT @ V) / (q @ k.sum(dim=-2).unsqueeze(-1))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def linear_with_relu(Q, K, V):
     """Your feature map is max(x, 0) + 1. Below 0, elu + 1 is the exponential."""
     q, k = Q.relu() + 1, K.relu() + 1
     return q @ (k.mT @ V) / (q @ k.sum(dim=-2).unsqueeze(-1))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def linear_without_the_one(Q, K, V):
     """Your feature map is elu alone, so that weights may be negative. Add the 1."""
     q, k = features(Q) - 1, features(K) - 1
     return q @ (k.mT @ V) / (q @ k.sum(dim=-2).unsqueeze(-1))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def queries_without_the_one(Q, K, V):
     """The 1 is missing in the queries' features, so that weights may be negative."""
     q, k = features(Q) - 1, features(K)
     return q @ (k.mT @ V) / (q @ k.sum(dim=-2).unsqueeze(-1))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def keys_without_the_one(Q, K, V):
     """The 1 is missing in the keys' features, so that weights may be negative."""
     q, k = features(Q), features(K) - 1
     return q @ (k.mT @ V) / (q @ k.sum(dim=-2).unsqueeze(-1))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def linear_with_the_scale(Q, K, V):
     """You divided by √d first. The weights here are φ(q)·φ(k), without a scale."""
     return linear_attention(Q / Q.shape[-1] ** 0.5, K, V)

@@ -440,13 +440,13 @@ def nearly_always(call, rng):
         raise Mismatch(message, kind=kind, credit=max(0.0, (share - 0.75) / 0.2))
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(fatal="nothing is learned")
 def no_better_than_a_guess(seed, d):
     """The model has learned nothing: do its arrays change, and are positions added?"""
     return trained(seed, d, steps=10, positions=False)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def classes_exchanged(seed, d):
     """Your two classes are exchanged: logit 1 is for sequences in which 0 comes before 1."""
     return trained(seed, d, steps=80, answer=0)

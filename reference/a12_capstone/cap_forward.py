@@ -203,7 +203,7 @@ def output_matrix_forgotten(x, y, weights, h, mask=None):
     return multi_head(x, y, weights | {"W_o": np.eye(x.shape[-1])}, h, mask)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def softmax_over_queries(x, y, weights, h, mask=None):
     """Your softmax runs over the queries: what one query gives to all keys adds up to 1."""
     q, k, v = projected(x, y, weights, h)
@@ -222,7 +222,7 @@ def masked_with_zero(x, y, weights, h, mask=None):
     return merge_heads(maps @ v) @ weights["W_o"] + weights["b_o"], maps
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def heads_cut_out_of_rows(x, y, weights, h, mask=None):
     """You reshaped to (B, h, n, d/h) at once, which mixes tokens. Split the columns, then turn."""
     q, k, v = (
@@ -239,21 +239,21 @@ def maps_averaged(x, y, weights, h, mask=None):
     return out, maps.mean(axis=1)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def only_one_head(x, y, weights, h, mask=None):
     """You attend once, over the whole width. Each head has its own columns."""
     out, maps = multi_head(x, y, weights, 1, mask)
     return out, np.repeat(maps, h, axis=1)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def heads_not_side_by_side(x, y, weights, h, mask=None):
     """You reshaped the heads without bringing the axis of tokens to the front again."""
     out, maps = attention(*projected(x, y, weights, h), mask)
     return out.reshape(x.shape) @ weights["W_o"] + weights["b_o"], maps
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def heads_interleaved(x, y, weights, h, mask=None):
     """Your heads take every h-th column. Each has columns that stand side by side."""
     order = np.arange(x.shape[-1]).reshape(-1, h).T.ravel()
@@ -261,7 +261,7 @@ def heads_interleaved(x, y, weights, h, mask=None):
     return multi_head(x, y, weights | sorted_ | {"W_o": weights["W_o"][order]}, h, mask)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def source_asks(x, y, weights, h, mask=None):
     """You exchanged the two: `x` asks, `y` answers."""
     return multi_head(y, x, weights, h, None if mask is None else np.swapaxes(mask, -1, -2))

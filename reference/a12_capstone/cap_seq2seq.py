@@ -228,25 +228,25 @@ def loss_curve(call, rng):
         raise Mismatch("the model's loss on new sequences is another than the last ones", kind=kind)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def not_shifted(seed, d):
     """The decoder's input holds the label of its own position: it learns to repeat. Shift it."""
     return trained(seed, d, steps=60, fed=lambda labels: labels)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(fatal="nothing is learned")
 def never_changed(seed, d):
     """The model has learned nothing: does the optimiser change its own arrays, at a rate over 0?"""
     return trained(seed, d, steps=25, rate=0.0)
 
 
-@exercise.misconception(credit=0.3, fatal=True)
+@exercise.misconception(credit=0.3)
 def copied_not_reversed(seed, d):
     """Your model learns to copy. The labels are the source, reversed."""
     return trained(seed, d, steps=110, said=lambda src: src)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(fatal="nothing is learned of the task")
 def labels_of_others(seed, d):
     """Your model has learned which letters there are, and nothing of the source.
 

@@ -252,13 +252,13 @@ def factor_of_the_next_step(Q, K, V, a):
     return in_chunks(Q, K, V, np.append(a[1:], 1), 32)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def nothing_fades(Q, K, V, a):
     """With a = 1 nothing is ever forgotten. Multiply the state by a_t first."""
     return in_chunks(Q, K, V, np.ones(len(a)), 32)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def read_before_written(Q, K, V, a):
     """You read the state before the token is in it. A token sees itself."""
     own = (Q * K).sum(axis=1)[:, None] * V
@@ -335,19 +335,19 @@ def ratio_of_products(Q, K, V, a):
     return (np.where(np.tri(len(a)) > 0, ratio, 0) * (Q @ K.T)) @ V
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def own_column_fades(Q, K, V, a):
     """a_t acts on the old state, the new token enters fresh: the diagonal of L is 1."""
     return (decays(a) * a * (Q @ K.T)) @ V
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def not_masked(Q, K, V, a):
     """Pairs above the diagonal count for nothing: L is 0 there."""
     return ((decays(a) + np.triu(np.ones((len(a), len(a))), 1)) * (Q @ K.T)) @ V
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def table_without_decay(Q, K, V, a):
     """With a = 1 nothing is ever forgotten."""
     return np.tril(Q @ K.T) @ V
@@ -461,7 +461,7 @@ def chunks_are_linear(call, rng):
     )
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def state_left_out(Q, K, V, a, c):
     """Every chunk also reads the state and adds to it."""
     pieces = [tuple(x[s : s + c] for x in (Q, K, V, a)) for s in range(0, len(a), c)]
@@ -490,7 +490,7 @@ def chunk_added_undecayed(Q, K, V, a, c):
     return np.concatenate(parts)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def chunk_not_masked(Q, K, V, a, c):
     """Within a chunk, too, a token sees those up to itself: L is 0 above the diagonal."""
     Y = in_chunks(Q, K, V, a, c)
@@ -500,7 +500,7 @@ def chunk_not_masked(Q, K, V, a, c):
     return Y
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def own_token_fades_in_chunks(Q, K, V, a, c):
     """a_t acts on the old state, the new token enters fresh: also within a chunk."""
     return in_chunks(Q, a[:, None] * K, V, a, c)

@@ -380,14 +380,14 @@ def one_divisor_for_all_positions(pieces, gain, U, eps=1e-5):
     return pieces / np.sqrt((pieces.sum(axis=0) ** 2).mean() + eps) * gain @ U
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(fatal="nothing is attributed")
 def shared_evenly(pieces, gain, U, eps=1e-5):
     """You share the logits evenly among the pieces. Each contributes what *it* wrote."""
     logits = normalised(pieces.sum(axis=0), gain, eps) @ U
     return np.repeat(logits[None], len(pieces), axis=0) / len(pieces)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def logits_alone(pieces, gain, U, eps=1e-5):
     """These are the logits. Asked for is what each piece contributes to them."""
     return normalised(pieces.sum(axis=0), gain, eps) @ U

@@ -175,7 +175,7 @@ def numbers_are_moderate(call, rng):
         require(largest <= 100, f"there is an entry of size {largest:.4g}")
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def first_head_off(V, n):
     """Nothing writes into the slot: the second head has nothing to match, and averages."""
     return circuit(V, n) | {"ov1": empty(V, n)["ov1"]}
@@ -197,14 +197,14 @@ def attends_to_the_copy(V, n):
     return W
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def looks_one_ahead(V, n):
     """Your first head prefers the next position, which the mask hides. Rows are queries."""
     W = circuit(V, n)
     return W | {"qk1": W["qk1"].T}
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def looks_at_itself(V, n):
     """Your first head looks at its own position: so every key claims to follow its own token."""
     W, (_, position, _, _) = circuit(V, n), blocks(V, n)

@@ -411,7 +411,7 @@ def divided_by_their_sum(Q, K, V, bias=None, mask=None):
     return with_weights(weigh)(Q, K, V, bias, mask)
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(fatal="the weights that were to be written are not there")
 def softmax_attention(Q, K, V, bias=None, mask=None):
     """That is softmax attention. Here each weight depends on its own score alone."""
     weigh = lambda x, mask: softmax(np.where(mask, x, -np.inf))  # noqa: E731

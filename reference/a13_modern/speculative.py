@@ -679,7 +679,7 @@ def residual_not_normalised(draft, P, Q, u, r):
     return [*draft.tolist(), drawn(P[len(draft)], r)]
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def other_way_round(draft, P, Q, u, r):
     """You compare with q/p. The more the target likes a token, the more often it passes."""
     with np.errstate(divide="ignore"):
@@ -689,7 +689,7 @@ def other_way_round(draft, P, Q, u, r):
     return [*draft.tolist(), drawn(P[len(draft)], r)]
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def greedy_comparison(draft, P, Q, u, r):
     """You accept what is the target's favourite. That is greedy decoding: it changes the law."""
     for i, token in enumerate(draft):

@@ -75,7 +75,7 @@ def adds_one(call, rng):
     x = rng.normal(size=3)
     agree(call(x, 3.0), call.own(Scaler).make(3.0)(x) + 1)
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def subtracts(x, c):
     """You subtracted 1."""
     return Scaler(c)(x) - 1
@@ -179,10 +179,24 @@ def test_exercises_that_build_on_earlier_ones_prove_themselves(course):
         assert proof.problems == []
 
 
+CHARGES = """    x = rng.normal(size=3)
+    if not np.allclose(call.work(x, 3.0).value, 3 * x + 1):
+        raise Mismatch("another result")
+"""
+
+
 def test_a_check_that_charges_for_an_earlier_slip_is_no_proof(course):
-    text = STACK.replace("call.own(Scaler).make(3.0)(x) + 1", "3 * x + 1")
+    head, _, rest = STACK.partition("    x = rng.normal(size=3)\n")
+    text = head + CHARGES + rest[rest.index("\n@exercise.misconception") :]
+    text = text.replace("import Exercise, agree", "import Exercise, Mismatch\nimport numpy as np")
     (proof,) = verify(load_assignment(course(stack=text), "a02_second"))
     assert "built on `Scaler` with the mistake `Divides`, fails `adds_one`" in proof.problems[0]
+
+
+def test_a_check_that_has_no_eye_for_earlier_slips_is_right_by_the_reference_on_top_of_them(course):
+    text = STACK.replace("call.own(Scaler).make(3.0)(x) + 1", "3 * x + 1")
+    (proof,) = verify(load_assignment(course(stack=text), "a02_second"))
+    assert proof.problems == []
 
 
 @pytest.mark.parametrize(
@@ -276,7 +290,7 @@ def stacks_twice(call, rng):
     own, x = call.own(stack), rng.normal(size=3)
     agree(call(x, 3.0), own(own(x, 3.0), 3.0))
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def once(x, c):
     """You stacked once."""
     return stack(x, c)
@@ -325,7 +339,7 @@ class Stack:
 ).replace("call(x, 3.0)", "call.make(3.0)(x)")
 MIDDLE = (
     MIDDLE[: MIDDLE.index("@exercise.misconception")]
-    + '''@exercise.misconception(fatal=True)
+    + '''@exercise.misconception
 class Subtracts(Stack):
     """You subtracted 1."""
 
@@ -347,8 +361,13 @@ TOP = TOP.replace("call.own(stack)", "call.own(Stack).make(3.0)").replace(
     [
         (TOP, []),
         (
-            TOP.replace("own(own(x))", "9 * x + 4"),
-            ["built on `Scaler` with the mistake `Divides`, fails `stacks_twice`"],
+            TOP.replace("call(x, 3.0)", "call.work(x, 3.0).value").replace(
+                "own(own(x))", "9 * x + 4"
+            ),
+            [
+                "built on `Stack` with the mistake `Subtracts`, fails `stacks_twice`",
+                "built on `Scaler` with the mistake `Divides`, fails `stacks_twice`",
+            ],
         ),
     ],
 )

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -25,6 +26,7 @@ from autograder.course.graders.tls import make_certificates
 from autograder.course.secret import FILE
 from autograder.course.simulate import simulate
 from autograder.course.submissions import submissions
+from autograder.delivery.grading import grade_and_save
 
 from ..courses import MOTION as A
 from ..processes import descendants, gone
@@ -163,15 +165,21 @@ def test_a_killed_worker_costs_nothing_but_time(course, work, address, tmp_path)
     first += "station.Station.grade = lambda *a: (time.sleep(1), real(*a))[1]\n"
     with worker(tmp_path / "one", address, first=first) as (one, _), worker(tmp_path, address):
         found = []
-        done = grade_class(
-            course, work, force=True, opened=lambda _: Cluster(course, address, insecure=True)
-        )
-        for graded in done:
+        used = Cluster(course, address, insecure=True)
+        for graded in grade_class(course, work, force=True, opened=lambda _: used):
             found.append(graded)
             for pid in descendants(one.pid):
                 if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
                     os.kill(pid, signal.SIGKILL)  # what grades; another is started in its place
         assert records(found) == here(course, work)
+        (note,) = used.notes
+        assert re.match(r"\d+ workers? w(as|ere) lost while this ran \(tcp://127.0.0.1:\d+", note)
+
+
+def test_what_whoever_asked_should_know_stands_at_the_end_of_a_run(course, work, monkeypatch):
+    monkeypatch.setattr(Serial, "notes", ["1 worker was lost"])
+    outcome = grade_and_save(course, [A], opened=lambda _: Serial(course), trust_students=True)
+    assert outcome.lines() == [f"{A}: {len(work)} graded", "1 worker was lost"]
 
 
 def test_a_connection_that_is_lost_for_a_moment_costs_nothing_but_time(

@@ -52,7 +52,7 @@ def doubles(call, rng):
     x = rng.normal(size=3)
     agree(call(x), double(x))
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def cubes(x):
     """You took the third power."""
     return double(0 * x) + scaled(x)

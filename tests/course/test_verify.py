@@ -39,7 +39,7 @@ def doubles(call, rng):
     x = rng.normal(size=3)
     agree(call(x), double(x))
 
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def squares(x):
     """You squared."""
     return x**2
@@ -235,7 +235,7 @@ def halves(call, rng):
     agree(call(double(x)), x)
 """
 ROOTS = """
-@exercise.misconception(fatal=True)
+@exercise.misconception
 def roots(x):
     "You took the root."
     return np.sqrt(abs(x))
@@ -347,20 +347,32 @@ def cuts(x):
 
 
 @pytest.mark.parametrize(
-    ("credit", "fatal", "says"),
+    ("credit", "fatal", "costs", "notes"),
     [
-        (0, "", "over 60% of a function's points for one mistake: `cuts` 100%"),
-        (0, "(fatal=True)", ""),
-        (0.9, "", ""),
+        (0, "", 1, []),
+        (
+            0,
+            '(fatal="nothing is left")',
+            2,
+            ["mistakes that leave nothing: `cuts` (nothing is left)"],
+        ),
+        (0.9, "", 1, []),
     ],
 )
-def test_what_one_mistake_costs(proof, credit, fatal, says):
+def test_a_mistake_is_paid_for_once_unless_it_is_fatal_for_a_reason(
+    proof, credit, fatal, costs, notes
+):
     head = HEAD.replace("Numbers, agree", "Numbers, agree, require")
     found = proof(DEAR.replace("{credit}", str(credit)).replace("{fatal}", fatal), head=head)
-    assert not found.notes
-    assert " | ".join(found.problems).startswith(says) if says else not found.problems
-    assert found.dearest.misconception == "cuts"
-    assert [price.lost for price in found.prices if price.misconception == "squares"] == [1]
+    assert not found.problems
+    assert found.notes == notes
+    prices = {price.misconception: price.lost for price in found.prices}
+    assert (prices["cuts"], prices["squares"]) == (costs, 1)
+
+
+def test_a_fatal_mistake_needs_a_reason(proof):
+    found = proof(DEAR.replace("{credit}", "0").replace("{fatal}", "(fatal=True)"))
+    assert 'fatal="nothing is sampled"' in found.problems[0]
 
 
 @pytest.mark.parametrize(("value", "blind"), [(2.0, 1), (0.0, 1), (3.7, 0)])

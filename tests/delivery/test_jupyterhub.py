@@ -42,15 +42,13 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*unclosed file", "ignore:Exception ignored in.*FileIO"),
 ]
 
-#: As docs/jupyterhub.md says, and what lets one machine's user be several people's container.
+#: What lets a test ask a hub. How servers are started follows, in one of two ways.
 CONFIG = """
 c.JupyterHub.bind_url = "http://127.0.0.1:{port}"
 c.JupyterHub.hub_port = {hub_port}
 c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{api_port}"
 c.JupyterHub.authenticator_class = "dummy"
 c.Authenticator.allowed_users = {{"ada", "bob", "boss"}}
-c.JupyterHub.spawner_class = "simple"
-c.SimpleLocalProcessSpawner.home_dir_template = "{root}/homes/{{username}}"
 c.JupyterHub.services = [{{"name": "test", "api_token": "{token}"}}]
 c.JupyterHub.load_roles = [
     {{
@@ -59,6 +57,13 @@ c.JupyterHub.load_roles = [
         "scopes": ["admin:users", "admin:servers", "access:servers"],
     }}
 ]
+
+c.Spawner.environment = {{"JUPYTER_CONFIG_PATH": "{root}/config"}}
+"""
+#: One machine's user is several people's container.
+CONTAINERS = """
+c.JupyterHub.spawner_class = "simple"
+c.SimpleLocalProcessSpawner.home_dir_template = "{root}/homes/{{username}}"
 
 def one_of_several(spawner):
     own = "{course}" if spawner.user.name == "boss" else f"{root}/homes/{{spawner.user.name}}"
@@ -69,8 +74,9 @@ def one_of_several(spawner):
 
 c.Spawner.pre_spawn_hook = one_of_several
 c.Spawner.args = ["--allow-root", "--ServerApp.jpserver_extensions={{'nbgrader': True}}"]
-c.Spawner.environment = {{"JUPYTER_CONFIG_PATH": "{root}/config"}}
 """
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "jupyterhub.md"
+HOOK = "def in_the_course(spawner)"
 NBGRADER = """
 c = get_config()
 c.CourseDirectory.course_id = "mechanics"
@@ -118,21 +124,44 @@ def free_ports(count):
     return ports
 
 
+def as_the_page_says(course):
+    """Return what docs/jupyterhub.md writes for the default spawner, with this machine's places."""
+    blocks = PAGE.read_text().split("```python\n")[1:]
+    (block,) = (text.split("```")[0] for text in blocks if HOOK in text)
+    server = "{COURSE}/.venv/bin/jupyterhub-singleuser"
+    assert server in block
+    assert "/srv/attention" in block
+    block = block.replace(server, "jupyterhub-singleuser").replace("/srv/attention", str(course))
+    return f"{block}\nc.Spawner.args.append('--allow-root')\n"
+
+
 @contextmanager
-def running(root, course):
-    """Run a hub in a folder; give what asks it."""
+def running(root, course, spawner):
+    """Run a hub in a folder; give what asks it.
+
+    With the default spawner everybody is an account of the machine; so all of them are this user,
+    who believes to be `jovyan`.
+    """
     port, hub_port, api_port = free_ports(3)
     token = secrets.token_hex(16)
     places = {"port": port, "hub_port": hub_port, "api_port": api_port}
-    (root / "hub.py").write_text(
-        CONFIG.format(root=root, course=course.root, token=token, **places)
-    )
-    (root / "passwd").write_text(f"jovyan:x:{os.getuid()}:{os.getgid()}::/:/bin/sh\n")
+    text = CONFIG.format(root=root, token=token, **places)
+    if spawner == "default":
+        text += as_the_page_says(course.root)
+    else:
+        text += CONTAINERS.format(root=root, course=course.root)
+    (root / "hub.py").write_text(text)
+    accounts = {"jovyan": "/", **{name: root / "homes" / name for name in ("ada", "bob", "boss")}}
+    lines = [f"{n}:x:{os.getuid()}:{os.getgid()}::{home}:/bin/sh" for n, home in accounts.items()]
+    (root / "passwd").write_text("\n".join([*lines, ""]))
     for folder in ("config", "homes/ada", "homes/bob", "homes/boss", "state"):
         (root / folder).mkdir(parents=True)
     (root / "config" / "nbgrader_config.py").write_text(NBGRADER.format(root=root))
     environment = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
     command = [sys.executable, "-m", "jupyterhub", "--config", str(root / "hub.py")]
+    if spawner == "default":
+        seen = ["--dev-bind", "/", "/", "--ro-bind", str(root / "passwd"), "/etc/passwd"]
+        command = ["bwrap", "--die-with-parent", "--cap-add", "ALL", *seen, *command]
     hub = Hub(f"http://127.0.0.1:{port}", token)
     with (root / "log").open("w") as log:
         process = subprocess.Popen(
@@ -152,7 +181,8 @@ def running(root, course):
             process.wait()
 
 
-def test_students_fetch_hand_in_and_get_feedback_on_a_hub(course, tmp_path):
+@pytest.mark.parametrize("spawner", ["default", "containers"])
+def test_students_fetch_hand_in_and_get_feedback_on_a_hub(course, tmp_path, spawner):
     exchange = tmp_path / "exchange"
     exchange.mkdir()
     exchange.chmod(0o777)
@@ -166,7 +196,7 @@ def test_students_fetch_hand_in_and_get_feedback_on_a_hub(course, tmp_path):
     answers = course.folder("submitted") / "student_001"
     right = json.loads((answers / A / f"{A}.ipynb").read_text())
     shutil.rmtree(answers)
-    with running(tmp_path, course) as hub:
+    with running(tmp_path, course, spawner) as hub:
         hub.start("boss")
         formgrader = "/user/boss/formgrader/api"
         assert hub.ask(f"{formgrader}/assignment/{A}/release", "POST", {})["success"]

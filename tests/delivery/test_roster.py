@@ -2,6 +2,8 @@
 
 import csv
 import json
+import os
+import pwd
 import sys
 
 import pytest
@@ -87,6 +89,16 @@ def test_every_platform_s_export_completes_one_list(tiny, run):
     assert roster(course) == set(found)
     with Gradebook(course.database) as book:
         assert book.find_student("ada2").lms_user_id == "12"
+
+
+def test_who_gives_the_course_is_no_student_of_a_hub(tiny, run, monkeypatch):
+    monkeypatch.setenv("JUPYTERHUB_USER", "boss")
+    users = [{"name": "ada", "groups": ["nbgrader-tiny"]}, {"name": "boss", "groups": []}]
+    users.append({"name": "tara", "groups": ["formgrade-tiny"]})
+    users.append({"name": pwd.getpwuid(os.geteuid()).pw_name})  # the owner of the course's folder
+    said = run(json.dumps(users))
+    assert "gives the course here, and is left out of the class list" in said
+    assert list(rows(tiny)) == ["ada"]
 
 
 def test_a_corrected_name_shows_at_once(tiny, run):

@@ -72,6 +72,12 @@ def inbox(tmp_path, released):
     return put
 
 
+NO_DUE = (
+    "feedback is not published, since it has no due date: give it one, or say --feedback now, or "
+    'c.Course.watch_feedback = "now" in course_config.py'
+)
+
+
 def watching_for(course, source, lines, **options):
     return Watcher(course.root, [A], source, say=lines.append, **options)
 
@@ -87,6 +93,7 @@ def test_what_arrives_in_a_folder_is_graded_once(tiny, inbox, engine):
     assert lines == [
         "collected: 1 new, 0 updated",
         f"{A}: 1 graded",
+        f"{A}: {NO_DUE}",
         "collected: 1 new, 0 updated",
         f"{A}: 1 graded",
     ]
@@ -144,7 +151,11 @@ def test_feedback_is_published_when_the_course_says(tiny, inbox, engine, configu
         work.once()
         return page_of(found, "ada", A).is_file(), lines
 
-    assert not published(course("2999-01-01"))[0]
+    there, lines = published(course("2999-01-01"))
+    assert not there
+    assert lines[-1] == (
+        f"{A}: feedback is published after 2999-01-01 01:00 UTC and the last extension of it"
+    )
     assert not published(course("2999-01-01", "never"), feedback="due")[0]
     there, lines = published(course("2001-01-01"))
     assert there
@@ -206,6 +217,7 @@ def test_what_can_not_be_used_is_said_once_and_tried_again(tiny, inbox, engine, 
     assert said[2:] == [
         "collected: 1 new, 0 updated",
         f"{A}: 1 graded",
+        f"{A}: {NO_DUE}",
         "stopped; the next watch goes on here",
     ]
 

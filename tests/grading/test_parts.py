@@ -798,3 +798,42 @@ def test_nothing_is_carried_on_from_entries_that_can_not_be_read():
 
     assert grade(exercise, one=[0.5, "x"], twice=[1, 0.5])["twice"].score == 1
     assert grade(exercise, one=[0.5, "x"], twice=[1, "x"])["twice"].score == 0.5
+
+
+def sentences_alike():
+    """Two rows, and a third one that is said in other words; a choice of which the same is said."""
+    exercise = Exercise("rows", title="Rows", source="none")
+    said = "You did not scale."
+    for name, points, sentence in (("a", 1, said), ("b", 2, said), ("c", 2, "Scale.")):
+        compute = eval(f"lambda: [1.5, 2.5, {points}.5]")
+        compute.__name__, compute.__doc__ = name, f"The row {name}."
+        part = exercise.part(points=points, answer=Numbers())(compute)
+        wrong = eval(f"lambda: [3.0, 5.0, {2 * points}.0 + 1]")
+        wrong.__name__, wrong.__doc__ = f"{name}_unscaled", sentence
+        part.misconception()(wrong)
+    for name in ("p", "q"):
+        compute = eval("lambda: 'B'")
+        compute.__name__, compute.__doc__ = name, f"The letter {name}."
+        part = exercise.part(points=1, answer=Choice("ABC"))(compute)
+        wrong = eval("lambda: 'A'")
+        wrong.__name__, wrong.__doc__ = f"{name}_first", "Not the first."
+        part.misconception()(wrong)
+    return exercise
+
+
+@pytest.mark.parametrize(
+    ("answers", "scores"),
+    [
+        ({"a": [3, 5, 3], "b": [3, 5, 5]}, [1, 0, 0]),  # the dearer one pays
+        ({"a": [3, 5, 3], "c": [3, 5, 5]}, [0, 0, 0]),  # other words: another mistake
+        ({"a": [3, 5, 3], "b": [3, 5, 9]}, [0, 0, 0]),  # one of them is no known mistake
+        ({"p": "A", "q": "A"}, [0, 0, 0]),  # a letter may be chosen by chance
+    ],
+)
+def test_a_mistake_that_several_parts_say_the_same_of_is_paid_for_once(answers, scores):
+    items = grade(sentences_alike(), **dict.fromkeys("abcpq") | answers)
+    assert [items[name].score for name in "abc"] == scores
+    assert items["p"].score == items["q"].score == 0
+    if scores[0]:
+        assert (items["a"].status, items["a"].note) == ("partial", "a_unscaled")
+        assert items["a"].feedback.endswith("paid for with “The row b.”")

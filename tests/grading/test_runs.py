@@ -29,7 +29,7 @@ def training():
         if call.once(1)["skill"] < 1:
             raise Mismatch("it has not learned all of it", kind="idle")
 
-    @exercise.misconception
+    @exercise.misconception(fatal="nothing is learned")
     def never_learns(seed):
         """Nothing is learned."""
         return {"skill": 0.0}

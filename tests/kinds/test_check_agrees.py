@@ -87,3 +87,35 @@ def test_check_and_the_grader_take_the_same_texts(name, kind, wrapped):
         if looked != graded:
             differ.append((text, "check: " + (said or "✓"), "grader: " + (reason or "✓")))
     assert not differ, f"{len(differ)} of {MANY}: " + "\n".join(map(str, differ[:5]))
+
+
+LINES_APART = [  # what one of the two took and the other did not
+    ["prod(Matrix([[n, 1e-3], [0, 1]]), k, 1, n)"],
+    ["diff(Matrix([[x, 1], [0, 1]]), x)"],
+    ["det(Matrix([[x, 1, 2], [0, 1]]))"],
+    ["binomial(1e-5, n)"],
+    ["1e-33!*x"],
+    [None, "x"],
+    [],
+    "",
+    (),
+    {"x"},
+]
+
+
+@pytest.mark.usefixtures("shipped")
+@pytest.mark.parametrize("raw", LINES_APART, ids=str)
+def test_they_take_the_same_lines(raw):
+    looked, graded = (takes(reader, raw)[0] for reader in (lambda r: read(r, HINT), LINES.read))
+    assert looked is graded
+
+
+HINT = LINES.hint(None)
+INDEXED_APART = ["D(3!, [i=j])", "2^e^0", "1/(exp(E[x_i]) - E[1/2])", "log2(binomial(1e-3%, w))"]
+
+
+@pytest.mark.usefixtures("shipped")
+@pytest.mark.parametrize("line", INDEXED_APART)
+def test_they_take_the_same_lines_with_indices(line):
+    looked = takes(lambda raw: read(raw, INDEXED.hint(None)), [line])[0]
+    assert looked is takes(INDEXED.read, [line])[0]

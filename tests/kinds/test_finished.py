@@ -18,6 +18,7 @@ GATE = (
     Formula("x T F", {"x": "real", "T": "function", "F": "function"}),
     "T(x)*diff(F(x), x) + diff(T(x), x)*F(x)",
 )
+SUM_OF_MATRICES = Formula("I J_F", {"*": "matrix"}), "I + J_F"
 IDENTITY = Matrix("w k"), [["1", "0"], ["0", "1"]]
 
 UNFINISHED = [
@@ -46,9 +47,12 @@ FINISHED = [
     (SUM, "n*(n + 1)*n/(2*n)"),
     (HARMONIC, r"\sum_{j=0}^{n-1} \frac{1}{j+1}"),
     (POWER, "product(a, k, 1, n)"),
+    (POWER, "product(a, k, 1, n)*n/n"),
     (RATIO, "e^z1/e^z2"),
     (GATE, "T(x)*diff(F(x), x) + diff(T(x), x)*F(x)"),
     (GATE, "T*dF/dx + F*dT/dx"),
+    (SUM_OF_MATRICES, r"\mathbf{I} + J_F"),
+    (SUM_OF_MATRICES, "J_F + I"),
     (GATE, "T(x) dF(x)/dx + F(x) dT/dx"),
     (GATE, r"T \frac{dF}{dx} + F \frac{dT}{dx}"),
     (GATE, "T*∂F/∂x + F*∂T(x)/∂x"),

@@ -8,6 +8,10 @@ import sympy
 class Uncomputed(sympy.Function):  # type: ignore[misc]  # sympy is untyped
     """Something that is written, not carried out."""
 
+    def _eval_evalf(self, _prec: int) -> None:
+        # sympy would look for a function of numbers called alike: mpmath has an E, too.
+        return None
+
 
 class D(Uncomputed):
     """``D(f, x)``, a derivative."""

@@ -118,6 +118,13 @@ def standing_for(name: str) -> Fraction:
     return Fraction(random.Random(name).getrandbits(60) | 1, 2**59 - 55)
 
 
+def too_long(word: str, args: list[Amount]) -> bool:
+    """Whether a number has too many digits for a factorial."""
+    known = [one.number for one in args if one.exact and one.constant and one.number is not None]
+    sizes = [max(map(abs, number.as_integer_ratio())) for number in known]
+    return word in ("factorial", "binomial", "binom", "comb") and max(sizes, default=0) >> 16 > 0
+
+
 def positive(amount: Amount) -> bool:
     """Whether a number is known to be positive."""
     return amount.number is not None and amount.number > 0

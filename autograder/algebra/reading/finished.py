@@ -6,12 +6,12 @@ function what is no finished answer, so that check() says it in time.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container
+from collections.abc import Collection, Container, Iterator
 
 from autograder.algebra.reading.amounts import Vocabulary
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.sense import Sense
-from autograder.algebra.reading.tree import Node, is_constant, nodes_of, with_letter
+from autograder.algebra.reading.tree import Node, bound_parts, is_constant, nodes_of, with_letter
 
 #: What may be left to be worked out: by the operator, the words that it is called by.
 OPERATORS = {
@@ -20,6 +20,7 @@ OPERATORS = {
     "sum": ("sum", "Sum"),
     "product": ("product", "prod", "Product"),
 }
+_COUNTED = ("sum", "product")
 _FEW = 20  # terms
 _ELSEWHERE = " elsewhere"  # behind a name: it stands for another number
 
@@ -43,24 +44,15 @@ def refuse_unfinished(
     ParseError
         At an operator that is to be worked out, or a name that cancels.
     """
-    for node in nodes_of(tree):
-        if node.kind != "call":
-            continue
-        found = next((o for o, called in OPERATORS.items() if node.token.text in called), "")
-        if not found or found in operators or node.token.text in functions:
-            continue
-        if found == "derivative" and _is_unknown(node.children[0], functions):
-            continue
-        if found in ("sum", "product") and _is_written_out(node):
-            continue
-        left = ""
-        if found == "derivative" and functions:
-            left = "; only that of a function nobody knows may stay"
-        raise ParseError(
-            f"this {found} is still to be worked out: write what it comes to{left}",
-            text,
-            node.token.position,
-        )
+    left = list(_left(tree, functions))
+    for operator, node in left:
+        if operator not in operators:
+            may = "; only that of a function nobody knows may stay" if functions else ""
+            reason = f"this {operator} is still to be worked out: write what it comes to"
+            reason += may if operator == "derivative" else ""
+            raise ParseError(reason, text, node.token.position)
+    if left:  # what cancels shows once they are worked out
+        return
     whole = _term_by_term(tree)
     named = {node.token.text: node for node in nodes_of(whole) if node.kind == "name"}
     for word, node in named.items():
@@ -68,6 +60,17 @@ def refuse_unfinished(
         if not constant and _cancels(word, whole, text, words):
             reason = f"{word} cancels here: work it out, and leave {word} out"
             raise ParseError(reason, text, node.token.position)
+
+
+def _left(tree: Node, functions: Container[str]) -> Iterator[tuple[str, Node]]:
+    """Yield the operators that are left to be worked out, each with where it stands."""
+    for node in nodes_of(tree):
+        found = next((o for o, called in OPERATORS.items() if node.token.text in called), "")
+        if not found or node.kind != "call" or node.token.text in functions:
+            continue
+        known = found == "derivative" and not _is_unknown(node.children[0], functions)
+        if known or found == "limit" or (found in _COUNTED and not _is_written_out(node)):
+            yield found, node
 
 
 def _is_unknown(inner: Node, functions: Container[str]) -> bool:
@@ -81,16 +84,8 @@ def _is_unknown(inner: Node, functions: Container[str]) -> bool:
 
 def _is_written_out(node: Node) -> bool:
     """Whether the terms are counted: from 1 to 3, say, and not to n."""
-    ends = [inner.kind for end in _bound(node)[2:] for inner in nodes_of(end)]
+    ends = [inner.kind for end in bound_parts(node)[2:] for inner in nodes_of(end)]
     return bool(ends) and "name" not in ends
-
-
-def _bound(node: Node) -> tuple[Node, ...]:
-    """Return what is summed, by which index, and from where to where it runs."""
-    parts = node.children
-    if len(parts) == 2 and parts[1].kind == "tuple":
-        parts = (parts[0], *parts[1].children)
-    return parts if len(parts) == 4 else ()
 
 
 def _term_by_term(node: Node) -> Node:
@@ -98,9 +93,9 @@ def _term_by_term(node: Node) -> Node:
     node = node._replace(children=tuple(map(_term_by_term, node.children)))
     word = node.token.text
     mark = "+" if word in OPERATORS["sum"] else "*" if word in OPERATORS["product"] else ""
-    if node.kind != "call" or not mark or not _bound(node):
+    if node.kind != "call" or not mark or len(bound_parts(node)) != 4:
         return node
-    body, index, *ends = _bound(node)
+    body, index, *ends = bound_parts(node)
     if not all(end.kind == "number" and end.token.text.isdigit() for end in ends):
         return node
     low, high = (int(end.token.text) for end in ends)

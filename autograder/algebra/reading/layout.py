@@ -23,6 +23,7 @@ _CONSTANT = ("e", "pi", "π", "ℯ")
 _FONT_AND_NAME = r"\\[A-Za-z]+\s*\{\\?[A-Za-z0-9 ]+\}"
 _ARGUMENTS = r"(?:\s*(?:\\(?:left|big|Big))?\s*[(\[][^=()\[\]]*(?:\\(?:right|big|Big))?\s*[)\]])?"
 _SUBSCRIPT = r"(?:\s*_(?:\{[^{}=]*\}|\\?[A-Za-z]+|[A-Za-z0-9]))?"
+_PRIME = r"['′]|\\prime"
 _PRIMES = r"(?:['′*]|\^\{?(?:\\prime|\*|\\star|\\ast)+\}?)*"
 _NAMED = rf"(?:{_FONT_AND_NAME}|\\?[^\W\d_]+[0-9₀-₉ᵢⱼₖₙ]*){_SUBSCRIPT}{_PRIMES}"
 _UPRIGHT_D = r"(?:d|∂|\\partial|\\mathrm\{d\}|\\operatorname\{d\})"
@@ -33,7 +34,7 @@ _LABEL = re.compile(
     | \\[dt]?frac\s*\{{\s*{_UPRIGHT_D}(?:\^2)?{_REST}\s*\{{\s*{_BY}{_REST}
     | {_UPRIGHT_D}\s*{_NAMED}\s*/\s*{_BY}
     | \\?[|‖]\|?[^=|‖]*\\?[|‖]\|?)
-    \s*&?\s*(?::=|={{1,2}}|\\coloneqq|\\equiv)(?!=)\s*&?""",
+    \s*&?\s*(?::=|={{1,2}}|≈|\\approx|\\coloneqq|\\equiv)(?!=)\s*&?""",
     re.VERBOSE,
 )
 
@@ -85,4 +86,6 @@ def _is_known(name: str, declared: Container[str]) -> bool:
     bare = re.sub(r"\\[A-Za-z]+\s*(?=\{)", "", name).translate(LETTERS)
     letter = re.sub(r"[\\{}\s'*]", "", bare.partition("_")[0])
     whole = re.sub(r"[\\{}_\s,'*]", "", bare)
+    if re.search(_PRIME, name):  # b' is another one than b
+        return whole + "'" in declared
     return any(word in _CONSTANT or word in declared for word in (whole, letter))

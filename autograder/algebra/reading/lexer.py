@@ -39,7 +39,7 @@ _COMMON = rf"""(?P<space>\s+|\\[,;:!\ ]|~)
     | (?P<rounding>[⌊⌋⌈⌉])
     | (?P<constant>∞)"""
 # np.exp(x) is exp(x), whatever the module is called.
-MODULE = r"(?:np|numpy|math|cmath|torch|sp|sympy|scipy)\.(?=[A-Za-z])"
+MODULE = r"(?:np|numpy|math|cmath|torch|sp|sympy|scipy)\.(?:linalg\.)?(?=[A-Za-z])"
 _TEXT = rf"""{_COMMON}
     | (?P<module>{MODULE})
     | (?P<name>Interval\.(?:Lopen|Ropen|open)

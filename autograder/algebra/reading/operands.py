@@ -134,6 +134,8 @@ class Operands(Differentials):
     def name(self) -> Node:
         """Read a name, with its index or with the arguments of a call."""
         token = self.next()
+        if token.text == "sigma" and self.is_sigmoid():
+            token = token._replace(text="sigmoid")
         known = token.text in self.functions or (token.text in _POWERS and self.sees("("))
         known = known and token.text.replace("_", "") not in self.words
         if token.text[:1] == "d" and (found := self.quotient(token)):
@@ -161,6 +163,11 @@ class Operands(Differentials):
         if known and token.text in (*_BARE, *_INVERSES) and (self.implicit or self.sees("_")):
             return self.bare_call(token)
         return Node("name", token)
+
+    def is_sigmoid(self) -> bool:
+        """Whether σ is the function, where names are declared and σ is none of them."""
+        own = "sigma" in self.words or "sigma" in self.functions or self.open_functions
+        return self.sees("(") and "sigmoid" in self.functions and not own
 
     def indicated(self, one: Token) -> Node | None:
         """Read ``[i = j]``, ``_{i=j}`` or the like behind a 1 (or 𝟙), None where none follows."""

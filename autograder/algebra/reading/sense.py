@@ -22,9 +22,10 @@ from autograder.algebra.reading.amounts import (
     opaque,
     positive,
     standing_for,
+    too_long,
 )
 from autograder.algebra.reading.errors import ParseError
-from autograder.algebra.reading.tree import Node, indicator, is_constant, shares_a_name
+from autograder.algebra.reading.tree import Node, bound_parts, indicator, is_constant, shares_a_name
 
 _SUMS = ("sum", "Sum", "product", "prod", "Product")
 _SQUARE_MATRIX = ("det", "trace", "tr")
@@ -137,8 +138,7 @@ class Sense:
         return Amount()
 
     def _negative(self, node: Node) -> Amount:
-        found = self.number(node.children[0])
-        return found._replace(number=None if found.number is None else -found.number)
+        return combined("*", Amount(Fraction(-1), True, True), self.number(node.children[0]))
 
     def _chain(self, node: Node) -> Amount:
         total = self.number(node.children[0])
@@ -170,15 +170,14 @@ class Sense:
         power = exponent.number if exponent.exact else None
         small = power is not None and abs(power) <= MOST_EXACT_POWER and power.denominator == 1
         if small and power is not None and base.number is not None:
-            return Amount(base.number ** int(power), base.exact, both)
+            return Amount(base.number ** int(power), base.exact or not power, both or not power)
         return Amount(opaque("^", base, exponent), constant=both)
 
     def _factorial(self, node: Node) -> Amount:
         return self._function("factorial", [self.number(node.children[0])], node)
 
     def _percent(self, node: Node) -> Amount:
-        found = self.number(node.children[0])
-        return found._replace(number=None if found.number is None else found.number / 100)
+        return combined("/", self.number(node.children[0]), Amount(Fraction(100), True, True))
 
     def _degrees(self, node: Node) -> Amount:
         found = self.number(node.children[0])
@@ -196,9 +195,11 @@ class Sense:
         return Amount(matrix=True)
 
     def _matrix(self, node: Node) -> Amount:
-        for row in node.children:
-            for entry in row.children if row.kind in ("list", "tuple") else (row,):
-                self.number(entry)
+        rows = [r.children if r.kind in ("list", "tuple") else (r,) for r in node.children]
+        if len({*map(len, rows)}) != 1 and not self.words.blocks:
+            self.fail("every row of a matrix must have the same number of entries", node)
+        for entry in itertools.chain(*rows):
+            self.number(entry)
         return Amount(matrix=True)
 
     def _call(self, node: Node) -> Amount:
@@ -228,9 +229,7 @@ class Sense:
         return index.kind == "name" and index.token.text in self.words.indices
 
     def _running(self, node: Node) -> Amount:
-        parts = node.children
-        if len(parts) == 2 and parts[1].kind == "tuple":
-            parts = (parts[0], *parts[1].children)
+        parts = bound_parts(node)
         sized = len(parts) == 4 or (self.words.indices and len(parts) == 2) or node.marks
         if node.token.text in _SUMS[2:] and self.words.indices:
             self.fail(f"unknown function {node.token.text}", node)
@@ -253,8 +252,8 @@ class Sense:
             run = range(low, high + 1)
         hidden = dict(self.bound)
         self.bound[letter] = run
-        if run is None or len(run):
-            self.number(parts[0])
+        if (run is None or len(run)) and self.number(parts[0]).matrix and not self.words.indices:
+            self.fail("a sum of matrices is not read", parts[0])
         self.bound = hidden
         return Amount()
 
@@ -279,7 +278,7 @@ class Sense:
         """Return what is compared, or the delta where two indices are."""
         delta = indicator(condition.token, condition)
         names = all(side.kind == "name" for side in condition.children)
-        if delta is None or not names or not any(n.startswith("delta") for n in self.words.known):
+        if not (delta and names and any(n.startswith("delta") for n in self.words.known)):
             return condition.children
         plain = {side.token.text.replace("_", "") for side in condition.children}
         return condition.children if plain <= self.words.known.keys() else (delta,)
@@ -287,7 +286,8 @@ class Sense:
     def _derivative(self, node: Node) -> Amount:
         if len(node.children) < 2:
             self.fail("differentiate with respect to a variable: diff(f, x)", node)
-        self.number(node.children[0])
+        if self.number(node.children[0]).matrix and not self.words.indices:
+            self.fail("differentiate with respect to a variable: diff(f, x)", node)
         for by in node.children[1:]:
             times = by.kind == "number" and by is not node.children[1] and by.token.text in "123"
             variable = by.children[0] if by.kind == "tuple" and by.children else by
@@ -299,7 +299,7 @@ class Sense:
             entry = is_entry and variable.token.text in self.words.indexed
             if variable.kind != "name" and not entry:
                 self.fail("differentiate with respect to a variable: diff(f, x)", by)
-            if self.number(variable).constant:
+            if self.number(variable).constant or variable.token.text.startswith("delta_"):
                 self.fail("differentiate with respect to a variable: diff(f, x)", by)
         if node.children[0].kind == "name" and node.children[0].token.text in self.words.calls:
             return Amount()  # dT/dx of a function T
@@ -337,6 +337,8 @@ class Sense:
             self.fail("this number is too large", node)
         if word == "factorial" and known is not None and not 0 <= known <= LARGEST_FACTORIAL:
             self.fail(f"factorials are read from 0 to {LARGEST_FACTORIAL}", node)
+        if too_long(word, args):
+            self.fail(f"this number is too large for {word}", node)
         if word in ("log", "ln", "log2", "log10") and first.number == 0:
             self.fail("this is not defined", node)
         if word == "log1p" and first.number == -1:

@@ -90,8 +90,8 @@ def is_constant(
         With both readings.
     """
     word = node.token.text
-    name = declared.get(word.replace("_", ""), word)
-    if name == word or word not in constants:
+    name = declared.get(word, word)
+    if name == word or name.replace("_", "") != word or word not in constants:
         return False
     if text[node.token.position : node.token.end] == word:
         reason = f"{word} may be the constant, or {name}: write {name}, or \\{word}"
@@ -104,6 +104,14 @@ def nodes_of(tree: Node) -> Iterator[Node]:
     yield tree
     for child in tree.children:
         yield from nodes_of(child)
+
+
+def bound_parts(node: Node) -> tuple[Node, ...]:
+    """Return what is summed, by which index, and its range, in ``sum(f, (k, 1, n))`` as well."""
+    parts = node.children
+    if len(parts) == 2 and parts[1].kind == "tuple":
+        return (parts[0], *parts[1].children)
+    return parts
 
 
 def letters_of(node: Node) -> set[str]:

@@ -7,7 +7,7 @@ share; `cluster` grades on others, where each has a `station`. `scheduling` keep
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from types import TracebackType
 from typing import Protocol, Self
@@ -33,6 +33,10 @@ class Graders(Protocol):
     @property
     def judging(self) -> str:
         """What was being judged when one was lost, ``exercise.item``; empty if nobody knows."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What whoever asked should know of how it went, a sentence each."""
 
     def submit(self, job: Job) -> Future[Graded]:
         """Have a submission graded.

@@ -97,6 +97,7 @@ class Cluster:
         self._waiting: deque[int] = deque()
         self._lock = threading.RLock()
         self._closing = threading.Event()
+        self._gone: list[str] = []  # addresses of workers that were lost
         self._number = 0
         self._ended = ""  # why nothing more is graded
 
@@ -147,6 +148,19 @@ class Cluster:
         """How many jobs are done at once, by those workers that are ready now."""
         with self._lock:
             return max(1, sum(worker.width for worker in self._workers.values()))
+
+    @property
+    def notes(self) -> list[str]:
+        """Which workers were lost, and which ones could not be used."""
+        with self._lock:
+            lost = len(self._gone)
+            found = [
+                f"{lost} worker{'s were' if lost > 1 else ' was'} lost while this ran "
+                f"({', '.join(self._gone)}); what {'they were' if lost > 1 else 'it was'} doing "
+                "was done again by others"
+            ]
+            refused = [f"a worker was not used: {self._reasons}"] if self._refused else []
+        return found[: bool(lost)] + refused
 
     def submit(self, job: Job) -> Future[Graded]:
         """Have a submission graded by the worker that has least to do."""
@@ -282,6 +296,7 @@ class Cluster:
 
         More than it was doing were on their way to it, so the first time says little about a job.
         """
+        self._gone.append(worker.address)
         for number in worker.running:
             if there := self._tasks[number].there:
                 there.cancel()

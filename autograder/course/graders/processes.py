@@ -23,6 +23,8 @@ class Processes:
         Whether others use the pool as well, and somebody else opens and closes it.
     """
 
+    notes = ()
+
     def __init__(self, course: Course, pool: Pool, *, shared: bool = False) -> None:
         self._course, self._pool, self._shared = course, pool, shared
         self._pending: set[Future[Graded]] = set()

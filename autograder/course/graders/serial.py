@@ -15,6 +15,7 @@ class Serial:
 
     width = 1
     judging = ""
+    notes = ()
 
     def __init__(self, course: Course, *, trust_students: bool = False) -> None:
         self._grader = Grader(course, trust_students=trust_students)

@@ -134,4 +134,4 @@ def _serves(
 
 def _does_the_same(function: CheckedFunction, helper: _HelperCall) -> bool:
     asked = _asked(function)
-    return bool(asked.calls) and not asked.metered and repeats(asked)(helper.function, True)
+    return bool(asked.calls) and not asked.metered and repeats(asked.calls)(helper.function, True)

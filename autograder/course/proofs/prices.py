@@ -14,9 +14,6 @@ from autograder.exercise import Exercise, FormatError, Misconception, Part, appl
 from autograder.grading.parts import carries, grade_parts
 from autograder.grading.results import hundredths
 
-#: No slip costs a larger share of a function's points, unless it is declared fatal.
-DEAREST = 0.6
-
 
 @dataclass(frozen=True)
 class Price:
@@ -29,19 +26,14 @@ class Price:
     lost, of
         Points, and the points that there are: a function's, or those of all parts.
     fatal
-        Is it declared to leave nothing of a function?
+        Why it is declared to leave nothing of a function, if it is.
     """
 
     place: str
     misconception: str
     lost: float
     of: float
-    fatal: bool = False
-
-    @property
-    def too_dear(self) -> bool:
-        """Does a mistake in a function cost more than it should?"""
-        return self.share > DEAREST and not self.fatal
+    fatal: str = ""
 
     @property
     def share(self) -> float:

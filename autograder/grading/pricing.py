@@ -1,0 +1,126 @@
+"""What a known mistake costs: it is paid for once, and of a function not with everything."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from autograder.exercise import CheckedFunction, alike
+from autograder.grading.answering import Recorded
+from autograder.grading.recorder import Recorder
+from autograder.grading.results import Item, Status, hundredths
+from autograder.grading.telling_apart import unvarying
+from autograder.sandbox.wire.requests import Call, CallMethod
+
+#: No mistake costs a larger share of a function's points, unless it is declared fatal.
+DEAREST = 0.6
+
+
+def paid_once(items: Sequence[Item], mistakes: Mapping[str, str]) -> list[Item]:
+    """Charge each mistake once: of the items that fail by it, the dearest one pays.
+
+    Parameters
+    ----------
+    mistakes
+        What the mistake behind an item is, by the item's name: the sentence about it, since
+        where that is the same it is the same mistake.
+
+    Examples
+    --------
+    >>> items = [Item(name, name, Status.FAILED, 0.0, 2.0, "no_scale") for name in "ab"]
+    >>> [item.score for item in paid_once(items, {"a": "Not scaled.", "b": "Not scaled."})]
+    [0.0, 2.0]
+    """
+    found = list(items)
+    for failed in _by_mistake(items, mistakes):
+        dearest = max(failed, key=_lost)
+        free = {item.name for item in failed if item is not dearest}
+        found = [_paid(item, dearest) if item.name in free else item for item in found]
+    return found
+
+
+def priced(function: CheckedFunction, items: Sequence[Item], slips: Collection[str]) -> list[Item]:
+    """Charge each known mistake once, and leave two fifths of the function's points to it.
+
+    Parameters
+    ----------
+    slips
+        The names of the checks in which something was computed and came out wrong: for what takes
+        no work there is no other price than the points.
+    """
+    said = {wrong.name: wrong.feedback for wrong in function.misconceptions if not wrong.fatal}
+    mistakes = {
+        item.name: said[item.note] for item in items if item.name in slips and item.note in said
+    }
+    found = paid_once(items, mistakes)
+    for failed in _by_mistake(items, mistakes):
+        behind = _behind(function, {item.name for item in failed})
+        found = _capped(found, {item.name for item in failed}, behind)
+    return found
+
+
+def computed(function: CheckedFunction, call: Recorder, secret: str) -> bool:
+    """Tell whether answers were computed, rightly or not: neither a constant, nor what came in."""
+    if unvarying(function, call, secret):
+        return False
+    asked = [each for each in call.calls if isinstance(each.request, Call | CallMethod)]
+    return call.metered or not (asked and all(map(_echoes, asked)))
+
+
+def _echoes(each: Recorded) -> bool:
+    """Tell whether a call returned one of its arguments as it came."""
+    request: Any = each.request
+    given = [*request.args, *request.kwargs.values()]
+    large = (a for a in given if isinstance(a, np.ndarray) and a.size > 1)
+    return any(alike(each.value, a) for a in large)
+
+
+def _by_mistake(items: Sequence[Item], mistakes: Mapping[str, str]) -> list[list[Item]]:
+    """Return the items that fail, those together that fail by the same mistake."""
+    found: dict[str, list[Item]] = {}
+    for item in items:
+        if item.name in mistakes and item.status in (Status.FAILED, Status.PARTIAL):
+            found.setdefault(mistakes[item.name], []).append(item)
+    return list(found.values())
+
+
+def _capped(items: list[Item], failed: Collection[str], behind: Collection[str]) -> list[Item]:
+    """Give back what a mistake costs too much, where it failed and in what waited for that."""
+    resting = {i.name for i in items if i.status is Status.SKIPPED and i.name in behind}
+    charged = [item for item in items if item.name in {*failed, *resting}]
+    of = sum(item.max_score for item in items)
+    relief = hundredths(max(0.0, sum(map(_lost, charged)) - DEAREST * of))
+    kept: dict[str, Item] = {}
+    for item in sorted(charged, key=lambda item: item.name in resting):
+        if back := min(relief, _lost(item)):
+            relief = hundredths(relief - back)
+            kept[item.name] = _kept(item, back)
+    return [kept.get(item.name, item) for item in items]
+
+
+def _lost(item: Item) -> float:
+    return item.max_score - (item.score or 0.0)
+
+
+def _paid(item: Item, dearest: Item) -> Item:
+    """Return an item whose mistake is paid for elsewhere."""
+    said = f"{item.feedback} That is paid for with “{dearest.rubric}”"
+    return replace(item, status=Status.PARTIAL, score=item.max_score, feedback=said)
+
+
+def _kept(item: Item, back: float) -> Item:
+    """Return an item that keeps some of its points."""
+    status = item.status if item.status is Status.SKIPPED else Status.PARTIAL
+    return replace(item, status=status, score=hundredths((item.score or 0.0) + back))
+
+
+def _behind(function: CheckedFunction, names: Collection[str]) -> set[str]:
+    """Return the checks that come after these, or after one that does."""
+    found: set[str] = set()
+    for check in function.checks:
+        if check.after and check.after.name in {*names, *found}:
+            found.add(check.name)
+    return found

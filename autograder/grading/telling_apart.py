@@ -1,0 +1,128 @@
+"""Which known mistake it was, where a few numbers don't tell: the student's function is asked on.
+
+A check ends with the first answer that is wrong.  That may be one small number, which several
+mistakes give, or one by chance; what the check would have asked next says more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Sequence
+
+from autograder.exercise import Check, CheckedFunction, Misconception
+from autograder.exercise.cache import remembered
+from autograder.exercise.given import Held
+from autograder.exercise.slips import by_chance
+from autograder.exercise.standing_in import standing_in
+from autograder.grading.answering import Recorded
+from autograder.grading.expectations import Looking
+from autograder.grading.recorder import Recorder
+from autograder.grading.repeat import answers, renumbered, repeats
+from autograder.grading.replay import seed_of
+from autograder.sandbox import StudentError
+from autograder.sandbox.wire.requests import Call
+from autograder.student.visible_checks import effortless
+
+_MOST = 24  # further requests
+
+
+def told_apart(
+    function: CheckedFunction,
+    check: Check,
+    call: Recorder,
+    found: Sequence[Misconception],
+    secret: str = "",
+) -> Misconception | None:
+    """Return which of the mistakes that answer a check alike it was; None if by chance alone.
+
+    Parameters
+    ----------
+    call
+        What was asked and answered until the check failed.
+    """
+    if not found:
+        return None
+    chance = _by_chance(function, call)
+    if call.metered or not (chance or len(found) > 1):
+        return found[0]
+    told = _answered(call, _asked(function, check, secret)[len(call.calls) :])
+    left = _agreeing(told, found)
+    if not left:
+        return None if chance else found[0]
+    if chance and unvarying(function, call, secret):  # a mistake that is none is no better
+        return next(iter(_agreeing(_everywhere(function, call, secret), left)), None)
+    for other in function.checks:
+        if len(left) > 1 and other is not check and not other.gpu:
+            left = _agreeing(_answered(call, _asked(function, other, secret)), left) or left
+    return left[0]
+
+
+def unvarying(function: CheckedFunction, call: Recorder, secret: str) -> bool:
+    """Tell whether the answers are one number or truth value, whatever any check asks.
+
+    Those of the reference are not.
+    """
+    given = call.returned
+    if not given or len(given) < len(call.calls) or not effortless(2 * given):
+        return False
+    told = _everywhere(function, call, secret)
+    try:
+        with standing_in({}):
+            right = answers(function.solution, told)
+    except StudentError:  # what the reference can't answer is not looked at here
+        return False
+    return effortless([*given, *(each.value for each in told)]) and not effortless(2 * right)
+
+
+def _everywhere(function: CheckedFunction, call: Recorder, secret: str) -> list[Recorded]:
+    """Return what is answered to all that the checks ask."""
+    checks = (check for check in function.checks if not check.gpu)
+    return _answered(call, [each for check in checks for each in _asked(function, check, secret)])
+
+
+def _by_chance(function: CheckedFunction, call: Recorder) -> bool:
+    """Tell whether the wrong answers are so few and plain numbers that other mistakes give them."""
+    plain = [each for each in renumbered(call.calls) if not each.raised]
+    try:
+        right = answers(function.solution, plain)
+        return by_chance(right, [each.value for each in plain])
+    except Exception:  # what the reference can't answer, or what are no numbers
+        return False
+
+
+@remembered()
+def _asked(function: CheckedFunction, check: Check, secret: str) -> tuple[Call, ...]:
+    """Return what a check asks of a function that is right, as far as it asks for results alone."""
+    call = Looking(function.solution)
+    with warnings.catch_warnings(), standing_in({}), contextlib.suppress(Exception):
+        warnings.simplefilter("ignore")
+        check.run(call, seed_of(function, check, secret))
+    call.release()
+    requests = [each.request for each in call.calls if isinstance(each.request, Call)]
+    return tuple(each for each in requests if not _of_objects(each))[:_MOST]
+
+
+def _of_objects(request: Call) -> bool:
+    return any(isinstance(each, Held) for each in (*request.args, *request.kwargs.values()))
+
+
+def _answered(call: Recorder, requests: Sequence[Call]) -> list[Recorded]:
+    """Ask the student's function, and return what it answers, up to where it hangs."""
+    told: list[Recorded] = []
+    for request in requests:
+        try:
+            answer = call.callee.ask(request)
+        except StudentError as error:
+            if not error.type:
+                break
+            told.append(Recorded(request, raised=error.type, text=error.text))
+        else:
+            told.append(Recorded(request, answer.value, answer.modified))
+    return told
+
+
+def _agreeing(told: list[Recorded], found: Sequence[Misconception]) -> list[Misconception]:
+    """Return the mistakes that answer as the student's function does."""
+    alike = repeats(told)
+    return [wrong for wrong in found if alike(wrong, False)]
