@@ -12,7 +12,7 @@ from autograder.cli.options import Assignments, Where, output
 
 def add_to(app: typer.Typer) -> None:
     """Add this group's commands."""
-    for command in (feedback, report, copies, portfolio, export):
+    for command in (feedback, report, progress, copies, portfolio, export):
         app.command()(command)
 
 
@@ -61,6 +61,20 @@ def report(
     for line in quality_in_short(found, ids):
         print(line)
     print(f"class report: {page}")
+
+
+def progress(assignments: Assignments = None, course: Where = Path()) -> None:
+    """Write how the term goes, a page of the class and one of each student; say who is missing."""
+    from autograder.course.config import Course
+    from autograder.delivery.progress import term, write_progress
+
+    found = Course.load(course)
+    all_of = term(found, found.ids(assignments))
+    page, own = write_progress(found, all_of)
+    for line in all_of.lines():
+        print(line)
+    print(f"{len(own)} pages of students, progress.html in {found.folder('feedback')}/<student>/")
+    print(f"progress of the class: {page}")
 
 
 def copies(assignments: Assignments = None, course: Where = Path()) -> None:

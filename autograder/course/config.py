@@ -59,6 +59,8 @@ class Course:
         Assignments that `autograder demo` shows, where it does not show all.
     solutions
         Whether students see the right answers after the due date and its last extension.
+    quartiles
+        Whether a student's feedback says what a quarter, half and three quarters of the class have.
     typed_ids
         Whether the id that a student typed says whose numbers a submission is graded with.
     watch_feedback
@@ -85,6 +87,7 @@ class Course:
     hint_cost: float = 0.0
     demo: Sequence[str] = ()
     solutions: bool = False
+    quartiles: bool = False
     typed_ids: bool = False
     watch_feedback: str = "due"
     moodle_language: str = "en"

@@ -60,6 +60,7 @@ _SETTINGS = {
     ),
     "demo": _Setting(_names, "a list of assignments of this course"),
     "solutions": _SWITCH,
+    "quartiles": _SWITCH,
     "typed_ids": _SWITCH,
     "watch_feedback": _Setting(lambda when: when in WHEN, f"one of {', '.join(WHEN)}"),
     "moodle_language": _Setting(_of(str), 'the language of your Moodle pages, like "en" or "de"'),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from statistics import mean, median
+from statistics import mean, median, quantiles
 
 from autograder.delivery.final_grades import Section, Sheet
 from autograder.delivery.pages import STATUS
@@ -15,6 +15,8 @@ from autograder.grading.results import Status
 #: Notes that name no mistake in the work itself; they are reported elsewhere.
 _ELSEWHERE = {"", "manual", "skipped", "follow_through", "other_variant"}
 _BINS = 10
+#: Of fewer, quartiles say too much about single students.
+SMALLEST = 10
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,25 @@ class ClassResult:
     bins: list[int]
     waiting: int
     withheld: int
+
+
+@dataclass(frozen=True)
+class Quartiles:
+    """What a quarter, half and three quarters of so many have at most."""
+
+    lower: float
+    median: float
+    upper: float
+    count: int
+
+
+def quartiles(found: Iterable[Sheet]) -> Quartiles | None:
+    """Return the quartiles of a class's final scores; nothing of one that is too small."""
+    scores = [sheet.score for sheet in found if not sheet.open]
+    if len(scores) < SMALLEST:
+        return None
+    lower, middle, upper = quantiles(scores, n=4, method="inclusive")
+    return Quartiles(lower, middle, upper, len(scores))
 
 
 def class_result(found: Iterable[Sheet]) -> ClassResult:

@@ -18,6 +18,7 @@ from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
 from autograder.course.hand_in import hand_in, partners, teams
 from autograder.course.records import recorded
+from autograder.delivery.class_results import quartiles
 from autograder.delivery.database import small_text
 from autograder.delivery.final_grades import sheets, with_solutions
 from autograder.delivery.pages import write_page
@@ -46,17 +47,18 @@ def write_feedback(
         allowed, others = solutions(course, id), teams(course, id)
         # As they are before they are read: what is written meanwhile is of another time.
         times = {student: _time(course.record(student, id)) for student in recorded(course, id)}
-        for student, sheet in sheets(course, id).items():
+        found = sheets(course, id)
+        common = {
+            "title": course.titles[id],
+            "quartiles": quartiles(found.values()) if course.quartiles else None,
+        }
+        for student, sheet in found.items():
             if student in others or (students is not None and student not in students):
                 continue
             if allowed:
                 sheet = with_solutions(sheet, allowed)
             readers = _readers(course, student, id)
-            values = {
-                "title": course.titles[id],
-                "sheet": sheet,
-                "whose": ", ".join(sorted(readers)),
-            }
+            values = {**common, "sheet": sheet, "whose": ", ".join(sorted(readers))}
             for reader in readers:
                 path = page_of(course, reader, id)
                 pages.append(write_page(path, "feedback.html.j2", **values))

@@ -16,6 +16,7 @@ from autograder.delivery.essays.sheets import write_essays
 from autograder.delivery.feedback import write_feedback
 from autograder.delivery.grading import grade_and_save
 from autograder.delivery.portfolio import write_portfolios
+from autograder.delivery.progress import term, write_progress
 from autograder.delivery.report import write_report
 from autograder.grading.results import Status
 
@@ -78,7 +79,9 @@ def pages(tmp_path_factory, generated):
     root = copied(tmp_path_factory.mktemp("pages") / "course", generated).root
     with (root / "course_config.py").open("a") as config:
         listed = {"id": A, "title": "Falling and driving", "due": "2026-01-01 11:00 UTC"}
-        config.write(f"c.Course.solutions = True\nc.Course.assignments[0] = {listed}\n")
+        config.write(
+            f"c.Course.solutions = c.Course.quartiles = True\nc.Course.assignments[0] = {listed}\n"
+        )
     with (root / "reference" / A / "fall.py").open("a") as reference:
         reference.write(EXHIBITS)
     course = copied(root.with_name("class"), root)
@@ -95,10 +98,13 @@ def pages(tmp_path_factory, generated):
     write_feedback(course, [A])
     told = [course.folder("feedback") / f"student_00{n}" / A / f"{A}.html" for n in (1, 2, 3, 4, 7)]
     report = write_report(course, [A], before=course.root)
+    progress, own = write_progress(course, term(course, [A]))
     portfolios = write_portfolios(course, [A], course.root / "portfolio", ["student_001"])
     return {
         **{f"feedback {number}": path for number, path in enumerate(told, 1)},
         "class": report,
+        "progress of the class": progress,
+        "progress of a student": own[0],
         "assignment": report.with_name(f"{A}.html"),
         "quality": report.with_name(f"{A}_quality.html"),
         "copies": report.with_name(f"{A}_copies.html"),

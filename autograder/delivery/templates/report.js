@@ -10,7 +10,7 @@ search.placeholder = "id or name";
 search.setAttribute("aria-label", "Search students");
 const only = document.createElement("select");
 only.setAttribute("aria-label", "Which students are shown");
-for (const [label, value] of [["all", ""], ["with points to come", "open"], ["withheld", "withheld"], ["late", "late"]])
+for (const [label, value] of [["all", ""], ["with points to come", "open"], ["withheld", "withheld"], ["late", "late"], ["not handed in", "missing"]])
   if (rows.some((row) => !value || row.dataset.is.split(" ").includes(value)))
     only.add(new Option(label, value));
 const count = document.createElement("output");
