@@ -153,14 +153,9 @@ class Cluster:
     def notes(self) -> list[str]:
         """Which workers were lost, and which ones could not be used."""
         with self._lock:
-            lost = len(self._gone)
-            found = [
-                f"{lost} worker{'s were' if lost > 1 else ' was'} lost while this ran "
-                f"({', '.join(self._gone)}); what {'they were' if lost > 1 else 'it was'} doing "
-                "was done again by others"
-            ]
-            refused = [f"a worker was not used: {self._reasons}"] if self._refused else []
-        return found[: bool(lost)] + refused
+            lost, refused = ", ".join(self._gone), self._reasons
+        said = {"lost, and others did again what they were doing": lost, "not used": refused}
+        return [f"workers that were {what}: {which}" for what, which in said.items() if which]
 
     def submit(self, job: Job) -> Future[Graded]:
         """Have a submission graded by the worker that has least to do."""
