@@ -1,4 +1,4 @@
-"""A course on attention and transformers that grades itself.
+"""An engine that grades courses of notebooks, and whose exercises prove themselves.
 
 The folders are the stages that an exercise and a submission pass through, and imports
 run only downwards: cli, delivery, course, grading, sandbox, exercise, algebra, student.

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 Assignments = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="[A]...", help="Assignments, such as a03 or a03_scaled_attention; all by default."
-    ),
+    typer.Argument(metavar="[A]...", help="Assignments, such as a03 or a03_waves; all by default."),
 ]
 Where = Annotated[Path, typer.Option("--course", help="The course's folder.", show_default="here")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
@@ -79,7 +77,7 @@ def dask() -> Iterator[None]:
     except ModuleNotFoundError as error:
         raise CourseError(
             f"other machines are reached through Dask, and {error.name} is missing: "
-            "pip install 'attention-course[cluster]'"
+            "pip install 'autograder-engine[cluster]'"
         ) from None
 
 

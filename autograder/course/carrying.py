@@ -31,7 +31,7 @@ def carried(assignment: Assignment) -> dict[str, CarriedExercise]:
     """Return by exercise what `carry` reads, where anything is carried here.
 
     A version that works is in it where the course gives the solutions of that assignment away,
-    ``c.Course.given = ["a04_multi_head"]``.
+    ``c.Course.given = ["a04_waves"]``.
     """
     found: dict[str, CarriedExercise] = {}
     sources = given_sources(assignment) if assignment.course.given else {}

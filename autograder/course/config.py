@@ -154,7 +154,7 @@ class Course:
         )
 
     def ids(self, wanted: list[str] | None = None) -> list[str]:
-        """Return assignment ids, all of them or those wanted (``a01`` is short for a01_softmax).
+        """Return assignment ids, all of them or those wanted (``a01`` is short for a01_first).
 
         Raises
         ------

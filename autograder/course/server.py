@@ -67,7 +67,7 @@ def unusable_gradebook(url: str, error: Exception) -> CourseError:
         return CourseError(
             f"the gradebook {shown(url)} can't be opened ({reason}): on PostgreSQL an address is "
             "postgresql+psycopg://user@host/database, and the driver for it comes with `pip "
-            "install 'attention-course[postgres]'`"
+            "install 'autograder-engine[postgres]'`"
         )
     if isinstance(error, ArgumentError):
         return CourseError(

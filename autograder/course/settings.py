@@ -78,7 +78,7 @@ _ENTRY = {
     "guessed": _Setting(
         _is_excused, 'a share of the points and a reason, like (0.05, "one choice of three parts")'
     ),
-    "stars": _Setting(_names, 'a list of exercises, like ["qk_norm"]'),
+    "stars": _Setting(_names, 'a list of exercises, like ["an_exercise"]'),
 }
 
 

@@ -145,10 +145,10 @@ class Marks:
 def owner(cell: str, exercises: Iterable[str]) -> str:
     """Return the exercise that a graded cell belongs to.
 
-    >>> owner("check_qk", ["qk", "qk_norm"])
-    'qk'
-    >>> owner("qk_norm_why", ["qk", "qk_norm"])
-    'qk_norm'
+    >>> owner("check_fall", ["fall", "fall_time"])
+    'fall'
+    >>> owner("fall_time_why", ["fall", "fall_time"])
+    'fall_time'
     """
     name = cell.removeprefix(CHECK)
     return max((id for id in exercises if f"{name}_".startswith(f"{id}_")), key=len, default="")

@@ -115,8 +115,8 @@ def describe_exhibit(shown: Curves | HeatMaps) -> str:
 
     >>> describe_exhibit(Curves("n", "ms", {"mine": ([1, 2], [0.5, 3.0])}))
     'ms against n. mine: from 0.5 at 1 to 3 at 2.'
-    >>> describe_exhibit(HeatMaps("key", "query", {"head 0": [[0.75, 0.25], [0.1, 0.9]]}))
-    'Rows: query; columns: key, both counted from 0. head 0: up to 0.9, in row 1, column 1.'
+    >>> describe_exhibit(HeatMaps("place", "time", {"run 0": [[0.75, 0.25], [0.1, 0.9]]}))
+    'Rows: time; columns: place, both counted from 0. run 0: up to 0.9, in row 1, column 1.'
     """
     if isinstance(shown, Curves):
         told = [f"{shown.y} against {shown.x}."]

@@ -23,7 +23,7 @@ def earlier(place: str, name: str) -> Carried:
     except FileNotFoundError as error:
         raise ValueError(
             f"no exercise {place!r} is known; write it as assignment/exercise, like "
-            '"a04_multi_head/mha_numpy"'
+            '"a04_waves/spectrum"'
         ) from error
     for function in exercise.functions:
         if function.name == name:

@@ -1,8 +1,8 @@
 """What checks say about time and memory on a GPU.
 
 The grader holds the clock, and judges exponents: where the time is well above the cost of a launch,
-over the largest sizes.  A machine on which torch's own attention does not grow as it must is too
-busy to judge anybody.
+over the largest sizes.  A machine on which a function of torch's own does not grow as it must is
+too busy to judge anybody.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class OnGpu(Protocol):
     ) -> Timing | None:
         """Time calls with three normal inputs of one shape; None if the memory does not do.
 
-        ``sdpa`` times torch's own attention in the place of the submission.
+        ``sdpa`` times torch's own function of three inputs in the place of the submission.
         """
 
 
@@ -107,7 +107,7 @@ def grows_on_gpu(
         _judge_memory({n: t.peak for n, t in yours.items()}, memory, dtype)
         machine = fitted(reference)
         if machine is None or abs(machine - 2) > _FAIL:
-            raise Inconclusive("the GPU is too busy: torch's own attention does not grow like n²")
+            raise Inconclusive("the GPU is too busy: torch's own function does not grow like n²")
         found = fitted(seconds)
         if found is None:
             raise Inconclusive("too few sizes fit into the memory, or are above a launch's cost")
@@ -143,7 +143,7 @@ def _timings(
     rows: Callable[..., Any] | None,
     tolerance: float,
 ) -> dict[int, Timing]:
-    """Time every size that fits; with ``rows`` the submission's, else torch's own attention."""
+    """Time every size that fits; with ``rows`` the submission's, else torch's own function."""
     found: dict[int, Timing] = {}
     for n in sizes:
         drawn = np.sort(np.random.default_rng().choice(n, min(n, 4), replace=False))

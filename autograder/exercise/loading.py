@@ -22,7 +22,7 @@ def load_module(path: Path) -> ModuleType:
 
 
 def load_earlier(place: str) -> ModuleType:
-    """Run the module of another exercise, ``"a04_multi_head/mha_numpy"``, of the same course.
+    """Run the module of another exercise, ``"a04_waves/spectrum"``, of the same course.
 
     It is asked for by a module that is being loaded.
 

@@ -72,7 +72,7 @@ def _split(body: list[ast.stmt]) -> tuple[list[str], list[ast.stmt]]:
 
 
 def _is_carried(statement: ast.stmt) -> bool:
-    """Tell ``MultiHead = exercise.carries(…)``."""
+    """Tell ``Spectrum = exercise.carries(…)``."""
     asked = getattr(getattr(statement, "value", None), "func", None)
     return isinstance(asked, ast.Attribute) and asked.attr == METHOD
 

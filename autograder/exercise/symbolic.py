@@ -80,7 +80,7 @@ class Formula(Answer):
         What is assumed of a symbol, such as ``{"p_i": "positive"}``.
     definitions
         What some of the names stand for, put in before comparing: with p₁ and p₂ defined as
-        softmax, p₁ (1 − p₁) equals p₁ p₂.
+        x/(x + y) and y/(x + y), p₁ (1 − p₁) equals p₁ p₂.
     form
         How it is to be written: an answer that restates what is given is equal to it, too.
     operators

@@ -183,7 +183,7 @@ class Exercise:
         What builds on it in this exercise may so get the student's own in its place.
 
         ``without`` says what of a library may not be used for it, since it is what is to be
-        written: ``{"the library's softmax": ("softmax",)}``, words in the names of torch's
+        written: ``{"the library's sorting": ("sort",)}``, words in the names of torch's
         functions and operations by what that is called in a sentence.  It is found where the
         function is called, under whatever name the student's code has it; `check` in the notebook
         says it, and the exercise's text should.
@@ -209,7 +209,7 @@ class Exercise:
     def carries(self, place: str, name: str) -> Function:
         """Let answers build on the student's own function or class of an earlier exercise.
 
-        ``place`` is assignment and exercise, ``"a04_multi_head/mha_numpy"``. What comes is its
+        ``place`` is assignment and exercise, ``"a04_waves/spectrum"``. What comes is its
         reference. What is wrong by it is looked at once more with the student's own in its place,
         wherever it is called; of a class, and within a check, ``call.own(…)`` is the student's.
         """

@@ -162,7 +162,7 @@ def grows(
     floor : callable
         ``floor(n)`` is the number of FLOPs that no right solution can avoid.
     of : {"work", "memory"}
-        Everything, or only what is held at once (tiled attention: time n², memory n).
+        Everything, or only what is held at once (a product in tiles: time n², memory n).
     sizes : tuple of int
         Two pairs of sizes.  The second decides, the first where the second is out of reach.
 

@@ -63,7 +63,7 @@ class Callee(ABC):
         return None, None
 
     def on_gpu(self, shape: tuple[int, ...], dtype: str, rows: Any, *, sdpa: bool) -> Timing | None:
-        """Time calls on the GPU, or those of torch's own attention."""
+        """Time calls on the GPU, or those of torch's own function."""
         raise NotImplementedError("only a submission is timed on a GPU")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -103,7 +103,7 @@ class Gpu:
             raise
 
     def sdpa(self, shape: tuple[int, ...], dtype: str, rows: Any) -> Timing | None:
-        """Time torch's own attention, in this process and by the same clock."""
+        """Time a function of torch's own, in this process and by the same clock."""
         import torch
 
         from autograder.sandbox.meters.gpumeter import TimedFunction

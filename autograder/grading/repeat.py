@@ -118,7 +118,7 @@ def texts(function: Function, calls: Sequence[Recorded]) -> list[str]:
 def nameless(text: str) -> str:
     """Return what an exception says, whatever functions are called and how large arrays are.
 
-    >>> nameless("softmax() got an unexpected keyword argument 'axis'")
+    >>> nameless("mean() got an unexpected keyword argument 'axis'")
     "() got an unexpected keyword argument 'axis'"
     >>> nameless("cannot reshape array of size 5 into shape (2,newaxis)")
     'cannot reshape array of size # into shape ()'

@@ -86,7 +86,7 @@ class StudentCall(Callee):
         return self._yardstick.timed(self._solution, *args, **kwargs)
 
     def on_gpu(self, shape: tuple[int, ...], dtype: str, rows: Any, *, sdpa: bool) -> Timing | None:
-        """Time calls on the GPU, or those of torch's own attention."""
+        """Time calls on the GPU, or those of torch's own function."""
         assert self._gpu
         if sdpa:
             return self._gpu.sdpa(shape, dtype, rows)

@@ -33,7 +33,7 @@ def look() -> list[Device]:
             "torch", torch, "exercises that train or differentiate; the others need numpy alone"
         ),
         Device(
-            "GPU", _accelerator() if torch else "", "tests marked gpu, which time attention on one"
+            "GPU", _accelerator() if torch else "", "tests marked gpu, which time functions on one"
         ),
         Device("browser", _browser(), "tests marked browser, which look at the pages"),
     ]

@@ -173,7 +173,9 @@ def test_a_killed_worker_costs_nothing_but_time(course, work, address, tmp_path)
                     os.kill(pid, signal.SIGKILL)  # what grades; another is started in its place
         assert records(found) == here(course, work)
         (note,) = used.notes
-        assert re.match(r"workers that were lost, and others did .* doing: tcp://127.0.0.1:\d+", note)
+        assert re.match(
+            r"workers that were lost, and others did .* doing: tcp://127.0.0.1:\d+", note
+        )
 
 
 def test_what_whoever_asked_should_know_stands_at_the_end_of_a_run(course, work, monkeypatch):

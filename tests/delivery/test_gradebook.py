@@ -260,7 +260,7 @@ def test_a_locked_gradebook_is_said_to_be_locked(tiny, graded, released):
         holder.close()
 
 
-DRIVER = r"can't be opened .*install 'attention-course\[postgres"
+DRIVER = r"can't be opened .*install 'autograder-engine\[postgres"
 
 
 @pytest.mark.parametrize(

@@ -227,7 +227,7 @@ class Permutation(sympy.Symbol):  # type: ignore[misc]
 
 
 class RowWise(sympy.Function):  # type: ignore[misc]
-    """``RowWise(S, X)``: a function S that does the same to each row of X, as softmax does.
+    """``RowWise(S, X)``: a function S that does the same to each row of X.
 
     It treats the entries of a row alike: permuted rows or columns of X are those of S(X).
     """

@@ -47,7 +47,7 @@ class LineNames:
     permutations
         Those of them that are permutation matrices.
     by_rows
-        Functions of matrices that treat each row, and the entries of a row, alike: softmax.
+        Functions of matrices that treat each row, and the entries of a row, alike.
     positive
         Those of the names that are positive; the others are real.
     indices

@@ -27,7 +27,7 @@ from autograder.course.grade import Graded
 from autograder.course.graders import EndsGraders
 from autograder.course.graders.greeting import GreetedWorker, greeted
 from autograder.course.graders.messages import SECRET, packed_job, unpacked_grade
-from autograder.course.graders.plain import read_plainly
+from autograder.course.graders.plain_reading import read_plainly
 from autograder.course.graders.station import grade, leave
 from autograder.course.graders.tls import certificates, encrypted, security
 from autograder.course.job import Job
@@ -129,11 +129,7 @@ class Cluster:
                     task.there.cancel()
             forgotten = [
                 self._client.submit(
-                    leave,
-                    self._bundle.digest,
-                    worker.proof,
-                    workers=[worker.address],
-                    pure=False,
+                    leave, self._bundle.digest, worker.proof, workers=[worker.address], pure=False
                 )
                 for worker in self._fit()
             ]

@@ -1,7 +1,7 @@
 """See which operations of torch a call makes use of, under whatever name it knows them.
 
 What students write is seen where torch itself hands it over, twice: its functions, of which a layer
-such as ``nn.MultiheadAttention`` is made, and the operations that come of them.  So an alias, a
+such as ``nn.Linear`` is made, and the operations that come of them.  So an alias, a
 module within a module or ``torch.ops`` make no difference.
 """
 
