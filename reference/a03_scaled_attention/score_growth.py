@@ -220,7 +220,7 @@ def typed_in(seed):
     return 0.5
 
 
-@exercise.misconception(fatal=True)
+@exercise.misconception(fatal="nothing is drawn")
 def nothing_drawn(seed):
     """You return what theory says, changed a little for each seed. Draw pairs, and measure it."""
     return 0.5 + 1e-9 * seed
