@@ -3420,7 +3420,7 @@ def student(id: str = "") -> None:
 def your_numbers(exercise: str) -> NumbersByName:
     """Return your numbers of an exercise by name; the last line of a cell shows them.
 
-    They can be used: ``your_numbers("attn_hand_scaled")["q"]`` is an array.
+    They can be used: ``your_numbers("an_exercise")["x"]`` is an array.
     """
     found, message = find(exercise)
     if found is None:
@@ -3505,8 +3505,8 @@ def carry(exercise: str, notebook: str = "", *, given: bool = False) -> None:
 def practice(exercise: str, /, **answers: Any) -> NumbersByName | None:
     """Give other numbers to practise with; with answers to these, say at once what is right.
 
-    ``practice("attn_hand")`` shows numbers that nobody is graded with and what is asked for, and
-    ``practice("attn_hand", scores=[1, 2, 3])`` looks at an answer.  Nothing of it is graded.
+    ``practice("an_exercise")`` shows numbers that nobody is graded with and what is asked for, and
+    ``practice("an_exercise", sums=[1, 2, 3])`` looks at an answer.  Nothing of it is graded.
     """
     found, message = find(exercise)
     if found is None:

@@ -118,7 +118,7 @@ def standing_for(name: str) -> Fraction:
     return Fraction(random.Random(name).getrandbits(60) | 1, 2**59 - 55)
 
 
-def too_long(word: str, args: list[Amount]) -> bool:
+def takes_too_long(word: str, args: list[Amount]) -> bool:
     """Whether a number has too many digits for a factorial."""
     known = [one.number for one in args if one.exact and one.constant and one.number is not None]
     sizes = [max(map(abs, number.as_integer_ratio())) for number in known]

@@ -22,7 +22,7 @@ from autograder.algebra.reading.amounts import (
     opaque,
     positive,
     standing_for,
-    too_long,
+    takes_too_long,
 )
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.tree import Node, bound_parts, indicator, is_constant, shares_a_name
@@ -337,7 +337,7 @@ class Sense:
             self.fail("this number is too large", node)
         if word == "factorial" and known is not None and not 0 <= known <= LARGEST_FACTORIAL:
             self.fail(f"factorials are read from 0 to {LARGEST_FACTORIAL}", node)
-        if too_long(word, args):
+        if takes_too_long(word, args):
             self.fail(f"this number is too large for {word}", node)
         if word in ("log", "ln", "log2", "log10") and first.number == 0:
             self.fail("this is not defined", node)
