@@ -138,7 +138,7 @@ def standing_for(name: str) -> Fraction:
     return Fraction(random.Random(name).getrandbits(60) | 1, 2**59 - 55)
 
 
-def too_long(word: str, args: list[Amount]) -> bool:
+def takes_too_long(word: str, args: list[Amount]) -> bool:
     """Whether a number has too many digits for a factorial."""
     known = [one.number for one in args if one.exact and one.constant and one.number is not None]
     sizes = [max(map(abs, number.as_integer_ratio())) for number in known]
@@ -1208,7 +1208,7 @@ class Sense:
             self.fail("this number is too large", node)
         if word == "factorial" and known is not None and not 0 <= known <= LARGEST_FACTORIAL:
             self.fail(f"factorials are read from 0 to {LARGEST_FACTORIAL}", node)
-        if too_long(word, args):
+        if takes_too_long(word, args):
             self.fail(f"this number is too large for {word}", node)
         if word in ("log", "ln", "log2", "log10") and first.number == 0:
             self.fail("this is not defined", node)
