@@ -64,6 +64,9 @@ LINES = LineNames(indexed=("p", "x", "y", "z", "q"), plain=("w",), sizes=("r",))
         (r"-\ln\sigma\left(-x\right)", "log(1 + exp(x))"),
         (r"L \approx 2x", "2*x"),
         (r"x' = 2x", "2*x"),
+        ("50%", "1/2"),
+        ("25% + x", "1/4 + x"),
+        ("2∙x", "2*x"),
         (r"x^\prime = 2x", "2*x"),
         ("np.linalg.norm(x)", "norm(x)"),
         ("2e+3e+1", "5*exp(1) + 1"),
@@ -94,6 +97,8 @@ def test_a_right_formula_is_right_however_it_is_written(text, expected):
         (r"1/\prod_{i=1}^3 i \cdot x", "unclear where this ends: put brackets around it"),
         (r"2^\sum_{i=1}^3 i x", "unclear where this ends: put brackets around it"),
         ("sqrt n", "sqrt needs brackets"),
+        ("x % y", "percent, or a remainder"),
+        ("n!!", "every second number"),
         (r"\max_k x", "the largest over an index is not read here"),
     ],
 )

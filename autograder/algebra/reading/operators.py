@@ -155,6 +155,10 @@ class Operators(Cursor):
         node = node or self.primary()
         while self.sees(*_POSTFIX):
             token = self.next()
+            if token.text == "!" and self.sees("!"):
+                self.fail("n!! may be (n!)!, or a product of every second number: write brackets")
+            if token.text == "%" and self.starts_operand():
+                self.fail("% may be percent, or a remainder: write /100, or floor", token)
             node = Node(_POSTFIX[token.text], token, (node,))
         if self.sees("^") and node.kind in ("transpose", "factorial"):
             token = self.next()

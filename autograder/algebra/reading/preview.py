@@ -226,6 +226,8 @@ def _written(node: Any) -> tuple[str, int]:
     if kind in ("transpose", "factorial"):
         return _in_brackets(pieces[0], _ATOM) + ("ᵀ" if kind == "transpose" else "!"), _POWER
     if kind == "chain" and set(node.marks) <= _SIGNS.keys():
+        if node.marks[0] == "/" and pieces[0][0].endswith("^1"):  # d^1/2 is no root of d
+            pieces[0] = (f"({pieces[0][0]})", _ATOM)
         return _chain(pieces, node.marks)
     return "", _ATOM
 
