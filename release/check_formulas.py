@@ -232,6 +232,8 @@ WRITTEN = {
     "×": "*",
     "·": "*",
     "⋅": "*",
+    "∙": "*",
+    "•": "*",
     "@": "*",
     "÷": "/",
     "⁄": "/",
@@ -464,7 +466,7 @@ _COMMON = rf"""(?P<space>\s+|\\[,;:!\ ]|~)
     | (?P<fraction>[{"".join(FRACTIONS)}])
     | (?P<superscript>⁻ᵀ|[{"".join(RAISED)}]+)
     | (?P<operator>\*\*|//|<=|>=|!=|==|:=|->|\|\||\.T\b|[-+*/^(){{}}\[\],=<>!|&;:_@%°]
-        |[−–×·⋅∗∘÷⁄∕（）≤≥≠≈‖∥∣ᵀ√∂→])
+        |[−–×·⋅∙•∗∘÷⁄∕（）≤≥≠≈‖∥∣ᵀ√∂→])
     | (?P<indicator>[𝟙𝟏𝕀𝔼𝕍])
     | (?P<rounding>[⌊⌋⌈⌉])
     | (?P<constant>∞)"""
@@ -1617,6 +1619,10 @@ class Operators(Cursor):
         node = node or self.primary()
         while self.sees(*_POSTFIX):
             token = self.next()
+            if token.text == "!" and self.sees("!"):
+                self.fail("n!! may be (n!)!, or a product of every second number: write brackets")
+            if token.text == "%" and self.starts_operand():
+                self.fail("% may be percent, or a remainder: write /100, or floor", token)
             node = Node(_POSTFIX[token.text], token, (node,))
         if self.sees("^") and node.kind in ("transpose", "factorial"):
             token = self.next()
@@ -2743,6 +2749,8 @@ def _written(node: Any) -> tuple[str, int]:
     if kind in ("transpose", "factorial"):
         return _in_brackets(pieces[0], _ATOM) + ("ᵀ" if kind == "transpose" else "!"), _POWER
     if kind == "chain" and set(node.marks) <= _SIGNS.keys():
+        if node.marks[0] == "/" and pieces[0][0].endswith("^1"):  # d^1/2 is no root of d
+            pieces[0] = (f"({pieces[0][0]})", _ATOM)
         return _chain(pieces, node.marks)
     return "", _ATOM
 

@@ -26,6 +26,7 @@ COMMANDS = [
     "init",
     "new",
     "portfolio",
+    "progress",
     "release",
     "report",
     "simulate",

@@ -119,7 +119,12 @@ def test_the_format_of_check_json(mini):
     assert by_hand["functions"] == []
     hints = {part["name"]: part["hint"] for part in by_hand["parts"]}
     assert hints["letter"] == {"kind": "choice", "options": "AB"}
-    assert hints["formula"] == {"kind": "formula", "names": ["a", "b_1"], "implicit": True}
+    assert hints["formula"] == {
+        "kind": "formula",
+        "names": ["a", "b_1"],
+        "operators": [],
+        "implicit": True,
+    }
     assert hints["why"] == {"kind": "manual"}
 
 

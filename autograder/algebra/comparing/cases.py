@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import sympy
 
 from autograder.algebra.building.functions import Ceiling, Floor, Max, Min, Vector
+from autograder.algebra.comparing.floors import rounded_down
 from autograder.algebra.comparing.ingredients import PIECES
 from autograder.algebra.comparing.proof import is_zero
-from autograder.algebra.comparing.rounding import rounded_down
 from autograder.algebra.comparing.verdict import Verdict
 
 MAX_SPLIT_CASES = 16

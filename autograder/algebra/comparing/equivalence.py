@@ -20,9 +20,9 @@ from autograder.algebra.comparing.cases import (
     together,
     unified,
 )
+from autograder.algebra.comparing.floors import residues
 from autograder.algebra.comparing.ingredients import PIECES, Survey, is_complex, same_symbols
 from autograder.algebra.comparing.matrices import Ambiguous, has_matrices, is_identity, pairs
-from autograder.algebra.comparing.rounding import residues
 from autograder.algebra.comparing.search import Search
 from autograder.algebra.comparing.vectors import OPAQUE, vectors_in
 from autograder.algebra.comparing.verdict import Verdict
