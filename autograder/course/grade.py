@@ -97,7 +97,6 @@ class Grader:
         self._yardstick = Yardstick()
         self._gpu: Gpu | None = None
         self._with_gpu = gpu
-        check_limits(course)
 
     def __enter__(self) -> Grader:
         return self
@@ -305,6 +304,7 @@ def grade_file(
         raise CourseError(f"{path}: {error}") from None
     assignment = assignment or _recognise(course, path, notebook)
     student = checked_id(student) if student else typed_id(notebook) or "anonymous"
+    check_limits(course)
     with Grader(course, trust_students=trust_students, tell=tell) as grader:
         return grader.grade(Handed(student, assignment, path))
 

@@ -19,6 +19,9 @@ _DEFAULTS = {**vars(Limits()), SUBMISSION_SECONDS: 120.0}
 def check_limits(course: Course) -> None:
     """Check the names and values of all limits in course_config.py.
 
+    That is for whoever has the course whole: a machine that helps has the references of what it
+    grades alone, and the limits of all.
+
     Raises
     ------
     CourseError

@@ -27,6 +27,7 @@ class LockedDownExecute(NbGraderPreprocessor):  # type: ignore[misc]
         """Return the autograded notebook, and write the result record."""
         from autograder.course.grade import Grader
         from autograder.course.kept_runs import folder_of, keep_runs, kept_runs
+        from autograder.course.limits import check_limits
         from autograder.course.lock import grading
         from autograder.course.records import changed, write_record
         from autograder.course.student_ids import checked_id
@@ -36,6 +37,7 @@ class LockedDownExecute(NbGraderPreprocessor):  # type: ignore[misc]
         course = Course.load(Path.cwd())  # nbgrader's converters work in the course's folder
         course.demand(probe())
         checked_id(place["student"])
+        check_limits(course)
         with grading(course), Grader(course) as grader:
             folder = folder_of(course, place["student"], place["assignment"])
             known = kept_runs(folder)

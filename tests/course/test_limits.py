@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import pytest
 
 from autograder.course.config import Course, CourseError
-from autograder.course.grade import Grader
 from autograder.course.limits import check_limits, exercise_limits, notebook_limits
 from autograder.course.release import Release
 from autograder.course.simulate import simulate
@@ -38,11 +37,12 @@ def configured(course, text):
     ],
 )
 def test_a_limit_that_is_none_is_named(course, text, says):
+    simulate(course, MOTION, 1)
     course = configured(course, text)
     with pytest.raises(CourseError, match=says):
         check_limits(course)
     with pytest.raises(CourseError, match=says):
-        Grader(course)
+        grade_and_save(course, [MOTION])
 
 
 def test_an_exercise_overrides_what_can_change_between_cells(course):

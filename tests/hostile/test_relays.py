@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from autograder.course.bundle import Bundle
-from autograder.course.config import CourseError
-from autograder.course.grade import Graded
+from autograder.course.config import Course, CourseError
+from autograder.course.grade import Graded, Grader
 from autograder.course.graders import station
 from autograder.course.graders.messages import (
     SECRET,
@@ -22,6 +22,7 @@ from autograder.course.graders.messages import (
 )
 from autograder.course.graders.tls import certificates, make_certificates
 from autograder.course.job import Job
+from autograder.course.limits import check_limits
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 
 HONEST = Meeting("a" * 32, "b" * 32, "tls://10.0.0.2:1")
@@ -224,6 +225,17 @@ def test_a_worker_gets_the_assignments_that_it_grades(course, tmp_path):
 
     assert holds(["m01_motion"], "one") == {"m01_motion"}
     assert holds([], "all") == set(course.ids())  # the control
+
+
+def test_limits_of_exercises_that_it_does_not_get_stop_no_grader(course, tmp_path):
+    config = course.root / "course_config.py"
+    limits = "c.Course.exercise_limits = {'fall': {'call_seconds': 3.0}}"
+    config.write_text(f"{config.read_text()}\n{limits}\n")
+    part = Bundle.of(Course.load(course.root), ["m02_energy"]).unpack(tmp_path / "one")
+    with pytest.raises(CourseError, match="no exercise 'fall'"):
+        check_limits(part)  # the control
+    with Grader(part, trust_students=True):
+        pass
 
 
 def test_nor_one_that_is_not_declared_yet(course, tmp_path):
