@@ -250,7 +250,7 @@ def loss_and_grads(
 # random comes from `seed`.
 #
 # - Two layers on either side and $f = 2d$ will do; these are yours to choose. There are **two heads**, and $d$ is an even
-#   number from 24 to 40, which the grader draws: what is kept from an earlier training doesn't fit. A few hundred steps with batches of 32 or 64 are enough.
+#   number from 28 to 36, which the grader draws: what is kept from an earlier training doesn't fit. A few hundred steps with batches of 32 or 64 are enough.
 # - `float32` is twice as fast as `float64` and exact enough here: convert the weights once, and see that
 #   nothing turns them back. (The encoding of positions is float64 unless you convert it, too.)
 # - Nothing but NumPy is needed. One step should take some 20 ms.
@@ -301,7 +301,7 @@ def train(seed: int, d: int) -> "(dictionary of arrays, losses)":
 #    `block.beta2`. For $V = 10$, $d = 32$ and $f = 64$ these are 8,930 numbers. A call with ids $(B, n)$
 #    returns logits $(B, 2)$; with `positions=False` no encoding is added.
 # 2. `train_classifier(seed, d)` returns the weights of a trained `Classifier(10, d, 2, 2*d, rng)`, for an even width $d$
-#    from 24 to 40 that the grader draws. Draw the
+#    from 28 to 36 that the grader draws. Draw the
 #    sequences yourself, and everything from `seed`. Three hundred steps are enough.
 #
 # How it is graded. `train_classifier` is called once, with a width of the grader's, and may take 120 seconds of processor time; our own

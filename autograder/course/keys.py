@@ -20,7 +20,7 @@ from autograder.exercise.registry import brought
 from autograder.student.released_files import CheckFile
 
 #: The layers of the engine that a grade depends on; what delivers it lies above them.
-GRADING = ("student", "algebra", "exercise", "sandbox", "grading", "course")
+_GRADING = ("student", "algebra", "exercise", "sandbox", "grading", "course")
 
 
 class Keys:
@@ -31,7 +31,7 @@ class Keys:
 
     def __init__(self, course: Course) -> None:
         self._course = course
-        self._engine = engine_digest(*GRADING)
+        self._engine = engine_digest(*_GRADING)
         self._secret = hashlib.sha256(secret_of(course).encode()).digest()
         self._assignments: dict[str, bytes] = {}
 

@@ -72,7 +72,8 @@ def run_demo(
     yield "to look at:"
     yield f"  one student's feedback  {_mixed(course, ids[-1], pages)}"
     yield f"  the class report        {report}"
-    yield f"  the course              {origin.resolve() / 'README.md'}"
+    if (readme := origin.resolve() / "README.md").is_file():
+        yield f"  the course              {readme}"
 
 
 def _mark(course: Course, assignment: str) -> int:
@@ -80,12 +81,11 @@ def _mark(course: Course, assignment: str) -> int:
 
     How many points is drawn from the code of an answer, so that it is the same in every run.
     """
+    if not any(found.waiting for found in sheets(course, assignment).values()):
+        return 0
     sheet = course.root / "essays" / f"{assignment}.csv"
     sheet.parent.mkdir(exist_ok=True)
-    try:
-        write_essays(course, assignment, sheet)
-    except CourseError:  # nothing waits
-        return 0
+    write_essays(course, assignment, sheet)
     with sheet.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     for row in rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,6 +33,7 @@ class _Exact(Answer):
         All entries must be right to earn anything.
     """
 
+    by_entry: ClassVar[bool] = True
     whole: bool = False
 
     def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:

@@ -107,6 +107,7 @@ class Answer:
     free: ClassVar[bool] = False  #: do students choose the value themselves?
     together: ClassVar[bool] = False  #: may an answer show several known mistakes at once?
     rewritten: ClassVar[bool] = False  #: can what was read not be read again?
+    by_entry: ClassVar[bool] = False  #: are entries read one by one, each a number?
     reader: ClassVar[Any] = None
     ships: ClassVar[tuple[str, ...]] = ()
     table: ClassVar[tuple[tuple[str, str, str], ...]] = ()

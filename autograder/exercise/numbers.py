@@ -90,6 +90,7 @@ class Numbers(Answer):
     """
 
     kind: ClassVar[str] = "numbers"
+    by_entry: ClassVar[bool] = True
     reader = staticmethod(read_numbers)
     table = (
         (

@@ -9,7 +9,6 @@ import numpy as np
 
 from autograder.exercise.kind import Answer, FormatError
 
-_KINDS = ("numbers", "count", "fractions")
 _MOST = 1000
 _BETWEEN = re.compile(r"\s*[,;\n]\s*|\s+")
 _FAR = 12_345_679  # beyond any tolerance
@@ -24,7 +23,7 @@ def patched(answer: Answer, raw: Any, right: Any) -> tuple[Any, str] | None:
         What was read, and a sentence about the entries; None where nothing is gained by it.
     """
     shape = np.shape(right)
-    if answer.kind not in _KINDS or len(shape) not in (1, 2) or not 1 < np.size(right) <= _MOST:
+    if not answer.by_entry or len(shape) not in (1, 2) or not 1 < np.size(right) <= _MOST:
         return None
     entries = _entries(raw, shape)
     if entries is None:

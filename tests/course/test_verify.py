@@ -303,8 +303,11 @@ def turned_round(x):
 """
 
 
-def test_a_property_that_anything_has_is_none(proof):
-    found = proof(VACUOUS, head=HEAD.replace("agree\n", "agree, require\n"))
+@pytest.mark.parametrize("asked", ["call(np.ones(3))", "call.once(np.ones(3))"])
+@pytest.mark.parametrize("drawn", ["", ', draws="x"'])
+def test_a_property_that_anything_has_is_none(proof, asked, drawn):
+    vacuous = VACUOUS.replace("call(np.ones(3))", asked).replace("points=1", f"points=1{drawn}")
+    found = proof(vacuous, head=HEAD.replace("agree\n", "agree, require\n"))
     assert "`double` earns 1 of 3 with zeros for every result: `never_negative`" in " ".join(
         found.problems
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course.keys import GRADING, engine_digest, files_of
+from autograder.course.keys import files_of
 
 from ..loaded import COURSE, ROOT
 
@@ -54,11 +54,18 @@ def state(assignment):
     """A hash of all that the tests of an assignment depend on."""
     (id,) = (id for id in COURSE.ids() if id.startswith(assignment))
     files = files_of(COURSE, id) + sorted((ROOT / "assignments" / id).rglob("*.*"))
+    digests = (hashlib.sha256(path.read_bytes()).digest() for path in files if path.is_file())
+    return hashlib.sha256(b"".join([everywhere(), *digests])).hexdigest()
+
+
+@cache
+def everywhere():
+    """The same of what the tests of all assignments depend on: the engine, tests and figures."""
+    files = [path for folder in ("autograder", "bench") for path in (ROOT / folder).rglob("*.*")]
     files += [*HERE.glob("*.py"), *HERE.parent.glob("*.py"), ROOT / "course_config.py"]
     files += [ROOT / "constraints.txt", ROOT / "pyproject.toml"]
-    parts = [path.read_bytes() for path in files if path.is_file()]
-    digests = (hashlib.sha256(part).digest() for part in [engine_digest(*GRADING), *parts])
-    return hashlib.sha256(b"".join(digests)).hexdigest()
+    kept = sorted(p for p in files if p.is_file() and p.suffix != ".pyc")
+    return hashlib.sha256(b"".join(path.read_bytes() for path in kept)).digest()
 
 
 def remembered(item):

@@ -15,6 +15,7 @@ import numpy as np
 from autograder.exercise import CheckedFunction
 from autograder.exercise.part import computation
 from autograder.grading.checks import grade_checks
+from autograder.grading.local import Local
 from autograder.grading.results import Status
 
 #: Of an exercise's points, for what does nothing.
@@ -71,7 +72,7 @@ def vacuous(function: CheckedFunction, points: float) -> list[Vacuous]:
     found = []
     for tried, change in _tries().items():
         wrong: list[bool] = []
-        idle = _idle(computation(function.solution), _noting(change, wrong))
+        idle = _idle(_right(function), _noting(change, wrong))
         items = grade_checks(function, idle)
         # What a known mistake keeps is due to it, whatever else gives that result.
         passed = {item.name: item.score or 0.0 for item in items if item.status is Status.PASSED}
@@ -79,6 +80,19 @@ def vacuous(function: CheckedFunction, points: float) -> list[Vacuous]:
             earned = float(sum(passed.values()))
             found.append(Vacuous(function.name, tried, earned, points, tuple(passed)))
     return found
+
+
+def _right(function: CheckedFunction) -> Any:
+    """Return what gives the right results; of a training, from the one run of the reference."""
+    solution = computation(function.solution)
+    if not any(check.draws for check in function.checks):
+        return solution
+
+    @wraps(solution)
+    def known(*args: Any, **kwargs: Any) -> Any:
+        return copy.deepcopy(Local(solution).once(args, kwargs).value)
+
+    return known
 
 
 def _noting(change: Change, wrong: list[bool]) -> Change:
@@ -141,8 +155,11 @@ def _idle(solution: Any, change: Change) -> Any:
     return type(solution.__name__, (), {**own, "__init__": __init__})
 
 
-def _changed(function: Callable[..., Any], change: Change, skipped: int) -> Callable[..., Any]:
-    return wraps(function)(_changing(change, skipped)(function))
+def _changed(function: Callable[..., Any], change: Change, skipped: int) -> Any:
+    changed: Any = wraps(function)(_changing(change, skipped)(function))
+    changed.__signature__ = inspect.signature(function)
+    del changed.__wrapped__  # an expensive call would be one of the reference itself
+    return changed
 
 
 def _changing(change: Change, skipped: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
