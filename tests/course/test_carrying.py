@@ -456,7 +456,7 @@ def handed_in(course, scaler):
 @pytest.mark.parametrize(
     ("scaler", "note", "says"),
     [
-        ("        return 0 * x", "", "returns the same number everywhere"),
+        ("        return 0 * x", "idle", "returns the same number everywhere"),
         ("        raise ValueError(1)", "student_error", "raises an exception"),
         ("        while True: pass", "timeout", "takes too long"),
     ],

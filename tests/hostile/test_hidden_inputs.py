@@ -84,7 +84,7 @@ def spies():
         raise StudentError("exception", "x", type=names[bits % len(names)])
 
     def shape(x, bits):
-        return np.zeros((bits % 50 + 5, bits // 50 + 1))
+        return np.arange((bits % 50 + 5) * (bits // 50 + 1.0)).reshape(bits % 50 + 5, -1)
 
     def where(x, bits):
         value = 2 * x
