@@ -167,7 +167,7 @@ def test_what_is_computed_with_a_function_of_the_authors_own_is_found(course, ow
             SQUARED.replace("x**2", "0 * x"),
             f"entries = [0, 0, 0]\nsum_of = 0\n{SUM}",
             [0, 0, 0],
-            ["", "", ""],
+            ["", "", "idle"],
             id="what takes no work",
         ),
         pytest.param(

@@ -660,6 +660,7 @@ _LIST = [
             V[...] = 0
             return V
         """,
+        note="idle",
     ),
     _sample(
         "late_thread",
@@ -678,6 +679,7 @@ _LIST = [
             threading.Thread(target=later, daemon=True).start()
             return out
         """,
+        note="idle",
     ),
     _sample(
         "first_rows",
