@@ -45,7 +45,7 @@ def reordered(Q, K, V):
 FORGE = """
 import sys
 
-def small(function, args, kwargs, torch=None):
+def small(function, args, kwargs, *_):
     n = len(args[0])
     work = {"flops": FLOPS, "largest": 16 * n, "peak": 600 * n, "steps": 90, "operations": 20}
     return function(*args, **kwargs), work | {"shapes": [(n, 16)]}
