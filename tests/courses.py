@@ -33,7 +33,8 @@ def one_assignment(folder, id, text, references, *settings):
             [
                 "c = get_config()",
                 'c.CourseDirectory.course_id = "own"',
-                f'c.Course.assignments = [{{"id": "{id}", "title": "One"}}]',
+                # So small that what is guessed is a large share.
+                f'c.Course.assignments = [{{"id": "{id}", "title": "One", "guessed": (1.0, "-")}}]',
                 *settings,
                 "",
             ]

@@ -82,9 +82,10 @@ def verify(
     """
     from autograder.course.config import CourseError
     from autograder.course.discover import load_assignment
+    from autograder.course.guessing import guessed
     from autograder.course.secret import FILE, secret_of
-    from autograder.course.verify import guessed, verify_helpers
     from autograder.course.verify import verify as prove
+    from autograder.course.verify import verify_helpers
 
     found = authors_course(course)
     secret = secret_of(found) if (found.root / FILE).exists() else ""
@@ -123,7 +124,7 @@ def _show(proofs: Sequence[Proof]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from autograder.course.verify import blindly
+    from autograder.course.guessing import blindly
 
     table = Table(box=None, pad_edge=False)
     table.add_column("exercise", no_wrap=True)

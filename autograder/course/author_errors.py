@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from inspect import signature
 from pathlib import Path
 from textwrap import shorten
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from autograder import algebra, exercise
 from autograder.exercise.nearest import meant
 
 _UNEXPECTED = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
+_BARE = re.compile(r"\w+\.(\w+)\(\) takes 1 positional argument but 2 were given")
 _NOT_IN = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 
 
@@ -28,6 +30,8 @@ def in_words(error: BaseException) -> str:
     "ImportError: cannot import name 'Choise' from 'autograder.exercise' (did you mean 'Choice'?)"
     """
     text = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+    if bare := _BARE.fullmatch(str(error)):
+        text += f"; with its arguments in brackets, as in `@exercise.{bare[1]}(points=1, …)`?"
     return text + "".join(meant(name, known) for name, known in _unknown(error))
 
 
@@ -42,18 +46,25 @@ def place(error: BaseException, path: Path) -> str:
 def raised(module: str, error: Exception) -> str:
     """Say what a function of an exercise's module raised: which, at which line, for what."""
     text = in_words(error)
-    own = [
-        (frame, line)
+    stack = [
+        (Path(frame.f_code.co_filename), line, frame)
         for frame, line in traceback.walk_tb(error.__traceback__)
-        if Path(frame.f_code.co_filename).stem == module
     ]
+    notes = "".join(f", {note}" for note in getattr(error, "__notes__", ()))
+    own = [(path, line, frame) for path, line, frame in stack if path.stem == module]
     if not own:
-        return text
-    frame, line = own[-1]
+        return f"{text}{notes}"
+    path, line, frame = own[-1]
     code = frame.f_code
     names = code.co_varnames[: code.co_argcount]
     given = ", ".join(_shown(name, frame.f_locals.get(name)) for name in names)
-    return f"{code.co_filename}:{line}, in {code.co_name}({shorten(given, 200)}): {text}"
+    beyond = [each for each in stack if path.parents[1] in each[0].parents]
+    below = f", by {_place(*beyond[-1])}" if beyond and beyond[-1] != own[-1] else ""
+    return f"{path}:{line}, in {code.co_name}({shorten(given, 200)}){below}{notes}: {text}"
+
+
+def _place(path: Path, line: int, frame: FrameType) -> str:
+    return f"{frame.f_code.co_name} ({path.name}:{line})"
 
 
 def _shown(name: str, value: Any) -> str:

@@ -85,6 +85,11 @@ class Assignment:
         return [e for e in self.exercises.values() if isinstance(e, Broken)]
 
 
+def text_of(course: Course, id: str) -> Path:
+    """Return where the text and stubs of an assignment are."""
+    return course.root / "assignments" / id / f"{id}.py"
+
+
 def load_assignment(course: Course, id: str) -> Assignment:
     """Load an assignment's text and the references of its exercises.
 
@@ -93,7 +98,7 @@ def load_assignment(course: Course, id: str) -> Assignment:
     CourseError
         If the text is missing or names an exercise twice.
     """
-    path = course.root / "assignments" / id / f"{id}.py"
+    path = text_of(course, id)
     if not path.is_file():
         where = line_of(course.root / CONFIG, f'"{id}"')
         raise CourseError(

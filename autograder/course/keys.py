@@ -20,7 +20,7 @@ from autograder.exercise.registry import brought
 from autograder.student.released_files import CheckFile
 
 #: The layers of the engine that a grade depends on; what delivers it lies above them.
-_GRADING = ("student", "algebra", "exercise", "sandbox", "grading", "course")
+GRADING = ("student", "algebra", "exercise", "sandbox", "grading", "course")
 
 
 class Keys:
@@ -31,7 +31,7 @@ class Keys:
 
     def __init__(self, course: Course) -> None:
         self._course = course
-        self._engine = engine_digest(*_GRADING)
+        self._engine = engine_digest(*GRADING)
         self._secret = hashlib.sha256(secret_of(course).encode()).digest()
         self._assignments: dict[str, bytes] = {}
 
@@ -43,7 +43,7 @@ class Keys:
         """
         path = handed.path
         linked = path.is_symlink()
-        content = str(path.readlink()).encode() if linked else _hash_file(path, MAX_BYTES)
+        content = str(path.readlink()).encode() if linked else hash_file(path, MAX_BYTES)
         if handed.assignment not in self._assignments:
             self._assignments[handed.assignment] = self._assignment(handed.assignment)
         numbers = self._numbers_of(handed).encode()
@@ -58,7 +58,7 @@ class Keys:
         own = sorted((id, course.exercise_limits.get(id)) for id in exercises)
         settings = repr((granted, counting, own)).encode()
         return _hash(
-            [settings, self._engine, self._secret, *map(_hash_file, files_of(course, assignment))]
+            [settings, self._engine, self._secret, *map(hash_file, files_of(course, assignment))]
         )
 
     def _numbers_of(self, handed: Handed) -> str:
@@ -78,7 +78,7 @@ def engine_digest(*layers: str) -> bytes:
     root = Path(autograder.__file__).parent
     folders = [root / layer for layer in layers] or [root]
     files = [path for folder in folders for path in sorted(folder.rglob("*.py"))]
-    return _hash(map(_hash_file, [*files, *brought()]))
+    return _hash(map(hash_file, [*files, *brought()]))
 
 
 def files_of(course: Course, assignment: str) -> list[Path]:
@@ -108,7 +108,7 @@ def _hash(parts: Iterable[bytes]) -> bytes:
     return hashlib.sha256(b"\0".join(parts)).digest()
 
 
-def _hash_file(path: Path, most: int | None = None) -> bytes:
+def hash_file(path: Path, most: int | None = None) -> bytes:
     """Hash a file; of one that can't be read, or is larger than is read, say so."""
     try:
         status = path.stat()

@@ -35,7 +35,7 @@ def _is_excused(value: Any) -> bool:
     if not isinstance(value, list | tuple) or len(value) != 2:
         return False
     share, reason = value
-    return isinstance(share, float) and 0 < share < 1 and isinstance(reason, str) and bool(reason)
+    return isinstance(share, float) and 0 < share <= 1 and isinstance(reason, str) and bool(reason)
 
 
 _ENTRIES = (

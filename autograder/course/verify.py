@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import groupby, zip_longest
 from typing import Any
 
 from autograder.course.author_errors import raised
-from autograder.course.config import CONFIG, Course
+from autograder.course.config import Course
 from autograder.course.datafiles import data_problems
 from autograder.course.discover import Assignment, Broken
 from autograder.course.discrimination import Hidden, Twins, part_twins
 from autograder.course.drawing import all_drawn
-from autograder.course.proofs.blind import blind_guess
+from autograder.course.guessing import Guessed, earned_blindly, keep
 from autograder.course.proofs.building import building_problems
 from autograder.course.proofs.distances import Distance
 from autograder.course.proofs.follow_through import carried_problems
@@ -32,14 +31,10 @@ from autograder.exercise.variants import rng_for
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
 from autograder.grading.pricing import DEAREST
-from autograder.grading.results import hundredths
-
-#: Answers without a thought earn at most this share of a whole assignment's points.
-GUESSED = 0.03
 
 
 @dataclass(frozen=True)
-class Proof:
+class Proof(Guessed):
     """What was found out about one exercise; it holds if there are no ``problems``.
 
     Attributes
@@ -55,13 +50,8 @@ class Proof:
         What each mistake costs: the points of a function, or of all parts by follow-through.
     vacuous
         What functions earn that do nothing.
-    guesses
-        Points for answers without a thought, for each that somebody may give everywhere.
     """
 
-    assignment: str
-    exercise: str
-    points: float = 0.0
     parts: int = 0
     checks: int = 0
     misconceptions: int = 0
@@ -73,12 +63,6 @@ class Proof:
     distances: list[Distance] = field(default_factory=list)
     prices: list[Price] = field(default_factory=list)
     vacuous: list[Vacuous] = field(default_factory=list)
-    guesses: tuple[float, ...] = (0.0,)
-
-    @property
-    def blind(self) -> float:
-        """Points for the best of these answers."""
-        return max(self.guesses)
 
     @property
     def dearest(self) -> Price | None:
@@ -102,39 +86,13 @@ def verify(
     by default with all.
     """
     files = {} if exercises else data_problems(assignment.course, assignment.id)
-    return [Proof(assignment.id, name, problems=said) for name, said in files.items()] + [
+    proofs = [
         _proof(assignment, id, exercise, secret, variants)
         for id, exercise in assignment.exercises.items()
         if not exercises or id in exercises
     ]
-
-
-def guessed(proofs: Sequence[Proof], course: Course) -> list[str]:
-    """Say of which assignments answers without a thought earn too much, if all were proved.
-
-    That is the same answer everywhere: nobody knows which one is best where. ``"guessed"`` of an
-    assignment in course_config.py allows more, with a reason.
-    """
-    found = []
-    for id, own in groupby(proofs, key=lambda proof: proof.assignment):
-        every = [proof for proof in own if proof.points]
-        most, _ = course.guessed.get(id, (GUESSED, ""))
-        blind, points = blindly(every), sum(proof.points for proof in every)
-        if blind > most * points:
-            worst = sorted(every, key=lambda proof: -proof.blind)[:5]
-            told = ", ".join(f"{proof.exercise} {proof.blind:g}" for proof in worst)
-            found.append(
-                f"{id}: answers without a thought earn {blind:g} of {points:g} points; more than "
-                f"{most:.0%} is too much: ask for more than what is guessed, first in {told}; or "
-                f'allow it with a reason: "guessed": ({blind / points:.2f}, "why") in {CONFIG}'
-            )
-    return found
-
-
-def blindly(proofs: Sequence[Proof]) -> float:
-    """Return what the best answer without a thought earns, given everywhere."""
-    each = zip_longest(*(proof.guesses for proof in proofs), fillvalue=0.0)
-    return hundredths(max(map(sum, each), default=0.0))
+    keep(assignment, [proof for proof in proofs if proof.variants])  # `generate` asks for it
+    return [Proof(assignment.id, name, problems=said) for name, said in files.items()] + proofs
 
 
 def verify_helpers(course: Course) -> list[Proof]:
@@ -156,7 +114,7 @@ def _proof(
     proof = Proof(assignment.id, id, *sizes)
     try:
         drawn = all_drawn(exercise, assignment.course.id)
-        guesses = tuple(map(hundredths, blind_guess(exercise, drawn.pool)))
+        guesses = earned_blindly(exercise, drawn.pool)
         hidden = _hidden(exercise, drawn)
         proof = replace(proof, variants=len(drawn.pool), hidden=hidden, guesses=guesses)
         tried = drawn.pool[:: max(1, len(drawn.pool) // variants)] if variants else drawn.pool

@@ -15,8 +15,9 @@ import nbformat
 
 from autograder.course.build import build, stale
 from autograder.course.config import Course, CourseError
-from autograder.course.discover import load_assignment
+from autograder.course.discover import Assignment, load_assignment, text_of
 from autograder.course.files import write_atomically
+from autograder.course.guessing import hold_to_limit
 from autograder.course.leak import leaks
 from autograder.course.roster import declared
 from autograder.course.shipping import shared
@@ -45,6 +46,7 @@ def generate(
     ids: Sequence[str],
     *,
     check: bool = False,
+    held: bool = True,
     progress: Callable[[str], object] = lambda _: None,
 ) -> list[Drift]:
     """Generate assignments into release/ and register them in the gradebook.
@@ -53,6 +55,8 @@ def generate(
     ----------
     check
         Only compare: nothing is written or registered.
+    held
+        Hold the assignments to what may be guessed; a demonstration hands nothing out.
     progress
         Called with each assignment's id when that is done.
 
@@ -64,13 +68,17 @@ def generate(
     Raises
     ------
     CourseError
-        If an exercise can't be loaded, something of the reference would leak, the gradebook
-        refuses the notebook, or nbgrader's own commands would run submissions unprotected.
+        If an exercise can't be loaded, something of the reference would leak, too much is earned
+        without a thought, the gradebook refuses the notebook, or nbgrader's own commands would run
+        submissions unprotected.
     """
     nbgrader_config(course)
     drifts = []
     for id in ids:
-        files = _built(course, id)
+        assignment = load_assignment(course, id)
+        files = _built(assignment)
+        if held:
+            hold_to_limit(assignment)
         folder = course.folder("release") / id
         found = _compare(id, files, folder)
         drifts += found
@@ -133,12 +141,16 @@ def hand_out(course: Course, ids: Sequence[str], to: str | Path) -> list[str]:
     Raises
     ------
     CourseError
-        If an assignment isn't generated yet or the exchange refuses it.
+        If an assignment isn't generated yet, too much of it is earned without a thought, or the
+        exchange refuses it.
     """
     folders = {id: course.folder("release") / id for id in ids}
     for id, folder in folders.items():
         if not (folder / f"{id}.ipynb").is_file():
             raise CourseError(f"{id} isn't generated yet: run `autograder generate {id}`")
+    for id in ids:
+        if text_of(course, id).is_file():  # a copy for handing out may have no references
+            hold_to_limit(load_assignment(course, id))
     if to == "exchange":
         lines = []
         for id in ids:
@@ -159,9 +171,9 @@ def hand_out(course: Course, ids: Sequence[str], to: str | Path) -> list[str]:
     return [f"{', '.join(ids)}: written to {to}"]
 
 
-def _built(course: Course, id: str) -> dict[str, bytes]:
-    """Return the files of release/<id>/ as they should be, by name."""
-    assignment = load_assignment(course, id)
+def _built(assignment: Assignment) -> dict[str, bytes]:
+    """Return the files of release/<assignment>/ as they should be, by name."""
+    id = assignment.id
     files = build(assignment)
     if found := leaks(assignment, files):
         raise CourseError(f"{id} would give away answers:\n" + "\n".join(found))

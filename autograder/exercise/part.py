@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from inspect import cleandoc, signature, unwrap
-from typing import Any
+from typing import Any, overload
 
 from autograder.exercise.kind import Answer
 
@@ -169,14 +169,22 @@ class Part:
         """Return in which order a variant shows what there is to choose from; see `ORDERS`."""
         return str(known.get(ORDERS, {}).get(self.name, ""))
 
-    def misconception(self, *, credit: float = 0.0) -> Callable[[Function], Misconception]:
+    @overload
+    def misconception(self, compute: Function) -> Misconception: ...
+
+    @overload
+    def misconception(self, *, credit: float = 0.0) -> Callable[[Function], Misconception]: ...
+
+    def misconception(
+        self, compute: Function | None = None, *, credit: float = 0.0
+    ) -> Misconception | Callable[[Function], Misconception]:
         """Register a wrong computation of this part; ``credit`` is the fraction it earns."""
 
         def register(compute: Function) -> Misconception:
             self.misconceptions.append(wrong := Misconception(compute, credit))
             return wrong
 
-        return register
+        return register(compute) if compute else register
 
     def alternative(self, compute: Function) -> Function:
         """Register another right answer (another route, another form)."""

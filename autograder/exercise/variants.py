@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -87,15 +87,13 @@ def _drawn(exercise: Exercise, course: str) -> Draws:
         return Draws([{} for _ in range(exercise.pool)])
     rng = rng_for(course, exercise.id, "pool")
     found = Draws([])
-    for _ in range(TRIES):
-        variant = exercise.draw(rng)
-        if not isinstance(variant, Mapping):
-            raise AuthoringError(
-                f"{place_of(exercise.draw)}: `{exercise.draw.__name__}` returns {variant!r}, and "
-                'must return numbers by name, like {"n": 3}'
-            )
-        variant = dict(variant)
-        names = hidden_mistakes(exercise, variant)
+    for number in range(1, TRIES + 1):
+        try:
+            variant = _numbers(exercise.draw, rng)
+            names = hidden_mistakes(exercise, variant)
+        except Exception as error:  # the same numbers come again in each run
+            error.add_note(f"draw {number}")
+            raise
         for name in names:
             found.hidden[name] = found.hidden.get(name, 0) + 1
         if not names:
@@ -108,6 +106,16 @@ def _drawn(exercise: Exercise, course: str) -> Draws:
         f"right answer, {exercise.pool} are needed; hidden most often: {often or 'none'}. "
         "Draw other numbers."
     )
+
+
+def _numbers(draw: Callable[..., Any], rng: np.random.Generator) -> dict[str, Any]:
+    variant = draw(rng)
+    if not isinstance(variant, Mapping):
+        raise AuthoringError(
+            f"{place_of(draw)}: `{draw.__name__}` returns {variant!r}, and must return numbers by "
+            'name, like {"n": 3}'
+        )
+    return dict(variant)
 
 
 def hidden_mistakes(exercise: Exercise, variant: Mapping[str, Any]) -> list[str]:

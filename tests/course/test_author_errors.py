@@ -7,6 +7,7 @@ from autograder.course.discover import Broken, load_assignment, load_exercise
 from autograder.course.drawing import drawn
 from autograder.course.limits import check_limits
 from autograder.course.proofs.function_proofs import function_problems
+from autograder.exercise.variants import rng_for
 
 from ..courses import MOTION
 
@@ -16,9 +17,10 @@ OF_PARTS = {
     r"number of the variant, no earlier part and no function \(did you mean 'seconds'\?\)",
     "return g * seconds\n|return g * seconds * np.inf\n": r"fall.py:32, in speed\(seconds = array\("
     ".+: it contains NaN or infinity",
-    "return np.sqrt(h / g)|return 1 / (h - h)": r"fall.py:29, in half_forgotten\(h = \d+\): ZeroD",
-    "rng.integers(|rng.integer(": r"fall.py:17, in draw\(rng\): .*no attribute 'integer' \(did you "
-    r"mean 'integers'\?\)",
+    "return np.sqrt(h / g)|return 1 / (h - h)": r"fall.py:29, in half_forgotten\(h = \d+\), "
+    "draw 1: ZeroDivisionError",
+    "rng.integers(|rng.integer(": r"fall.py:17, in draw\(rng\), draw 1: .*no attribute 'integer' "
+    r"\(did you mean 'integers'\?\)",
     'return {"h": int(rng.integers(20, 100))}|return 20': "fall.py:14: `draw` returns 20, and must "
     "return numbers by name",
 }
@@ -26,6 +28,8 @@ OF_PARTS = {
 LOADING = {
     "credit=0.5|credits=0.5": r"fall.py:26: .*'credits' \(did you mean 'credit'\?\)",
     "import Choice|import Choise": r"fall.py:8: .*\(did you mean 'Choice'\?\)",
+    "@exercise.part(points=3|@exercise.part\ndef more(): ...\n\n@exercise.part(points=3": r"fall.py"
+    r":\d+: .*in brackets, as in `@exercise.part\(points=1, …\)`",
     'Choice("ABC")|Choise("ABC")': r"fall.py:44: NameError: .*\(did you mean 'Choice'\?\)",
 }
 #: The same, in reference/m01_motion/mean_speeds.py, of what verify says.
@@ -49,6 +53,27 @@ def changed(course, exercise, change):
 @pytest.mark.parametrize("change", OF_PARTS)
 def test_what_is_wrong_with_a_part_is_said_of_its_function(course, change):
     with pytest.raises(CourseError, match=OF_PARTS[change]):
+        drawn(changed(course, "fall", change), "c")
+
+
+def test_of_many_draws_the_one_is_named_that_raised(course):
+    change = 'return {"h": int(rng.integers(20, 100))}|return {"h": 7 // int(rng.integers(0, 40))}'
+    with pytest.raises(CourseError) as caught:
+        drawn(changed(course, "fall", change), "c")
+    rng, number = rng_for("c", "fall", "pool"), 1
+    while rng.integers(0, 40):
+        number += 1
+    assert number > 1
+    assert f"fall.py:17, in draw(rng), draw {number}: ZeroDivisionError" in str(caught.value)
+
+
+def test_what_a_helper_raises_names_the_exercise_s_function_and_the_helper_s_line(course):
+    helpers = course.root / "reference" / "helpers.py"
+    helpers.write_text("def root(x):\n    return x.root\n")
+    change = "return np.sqrt(h / g)|from reference.helpers import root\n    return root(h)"
+    with pytest.raises(
+        CourseError, match=r"fall.py:30, in half_.*, by root \(helpers.py:2\), draw"
+    ):
         drawn(changed(course, "fall", change), "c")
 
 

@@ -22,7 +22,11 @@ from autograder.delivery.releasing import generate
 CONFIG = """
 c = get_config()
 c.CourseDirectory.course_id = "growing"
-c.Course.assignments = [{"id": "a01_first", "title": "1"}, {"id": "a02_second", "title": "2"}]
+SMALL = (1.0, "it is so small")
+c.Course.assignments = [
+    {"id": "a01_first", "title": "1", "guessed": SMALL},
+    {"id": "a02_second", "title": "2", "guessed": SMALL},
+]
 c.Course.limits = {"cell_seconds": 1.0, "call_seconds": 1.0}
 """
 SCALER = '''
@@ -315,9 +319,9 @@ def three(course, tmp_path):
     for place, content in places.items():
         (tmp_path / place).parent.mkdir(parents=True)
         (tmp_path / place).write_text(content)
-    more = '"title": "2"}, {"id": "a03_third", "title": "3"}'
+    more = ', {"id": "a03_third", "title": "3"}\n]'
     given = 'c.Course.given = ["a02_second"]\n'
-    return course(config=CONFIG.replace('"title": "2"}', more) + given)
+    return course(config=CONFIG.replace(",\n]", more) + given)
 
 
 MIDDLE = STACK.replace(

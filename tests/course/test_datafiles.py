@@ -24,7 +24,7 @@ from autograder.delivery.releasing import generate, hand_out
 CONFIG = """
 c = get_config()
 c.CourseDirectory.course_id = "data"
-c.Course.assignments = [{"id": "a01_first", "title": "1"}]
+c.Course.assignments = [{"id": "a01_first", "title": "1", "guessed": (1.0, "it is so small")}]
 """
 REFERENCE = '''
 """A number from a file, and one from a text."""

@@ -16,7 +16,7 @@ from autograder.delivery.releasing import generate
 CONFIG = """
 c = get_config()
 c.CourseDirectory.course_id = "following"
-c.Course.assignments = [{"id": "a01_all", "title": "1"}]
+c.Course.assignments = [{"id": "a01_all", "title": "1", "guessed": (1.0, "it is so small")}]
 c.Course.limits = {"cell_seconds": 1.0, "call_seconds": 1.0}
 """
 DOUBLE = '''

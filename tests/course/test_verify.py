@@ -5,7 +5,8 @@ import pytest
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import load_assignment, load_exercise
 from autograder.course.drawing import drawn
-from autograder.course.verify import Proof, blindly, guessed, verify
+from autograder.course.guessing import blindly, guessed
+from autograder.course.verify import Proof, verify
 from autograder.exercise import Formula
 
 TEXT = """

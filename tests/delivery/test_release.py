@@ -5,14 +5,17 @@ from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook
+from typer.testing import CliRunner
 
-from autograder.course.config import CourseError
+from autograder.cli import app
+from autograder.course import guessing
+from autograder.course.config import Course, CourseError
 from autograder.course.shipping import shared
 from autograder.delivery import releasing
 from autograder.delivery.releasing import generate, hand_out
 
 from ..courses import MOTION as REAL
-from ..courses import POINTS, copied
+from ..courses import POINTS, copied, one_assignment
 
 A = "a01_tiny"
 
@@ -126,3 +129,87 @@ def test_what_can_not_be_handed_out_is_said(tiny, tmp_path):
     (tiny.folder("release") / A / f"{A}.ipynb").unlink()
     with pytest.raises(CourseError, match="run `autograder generate a01_tiny`"):
         hand_out(tiny, [A], tmp_path / "a.zip")
+
+
+GUESSED = """
+from autograder.exercise import Choice, Exercise
+
+exercise = Exercise("sky", title="Sky", source="none")
+
+
+@exercise.part(points=3, answer=Choice("ABC"))
+def colour():
+    "The colour of the sky."
+    return "B"
+
+
+@colour.misconception
+def green():
+    "That is the meadow."
+    return "A"
+
+
+@colour.misconception
+def black():
+    "At night."
+    return "C"
+"""
+SKY = '\n# %% exercise="sky"\ncolour = None\n'
+
+
+@pytest.fixture
+def sky(tmp_path):
+    """A course of one choice of three."""
+    course = one_assignment(tmp_path / "course", "a01_sky", SKY, {"sky": GUESSED})
+    config = course.root / "course_config.py"
+    config.write_text(config.read_text().replace('"guessed": (1.0, "-")', ""))
+    return Course.load(course.root)
+
+
+def test_verify_generate_and_release_hold_to_one_limit_of_what_is_guessed(sky, tmp_path):
+    config, plain = sky.root / "course_config.py", (sky.root / "course_config.py").read_text()
+    allowed = plain.replace('"title"', '"guessed": (0.34, "one choice"), "title"')
+    config.write_text(allowed)
+    generate(Course.load(sky.root), ["a01_sky"])
+    given = ("--course", str(sky.root))
+    commands = {
+        "verify": ["verify", *given],
+        "generate": ["generate", *given],
+        "check": ["generate", "--check", *given],
+        "release": ["release", "--to", str(tmp_path / "sky.zip"), *given],
+    }
+
+    def said(words):
+        done = CliRunner().invoke(app, words)
+        return done.exit_code, f"{done.stderr} {done.exception}"
+
+    assert {said(words)[0] for words in commands.values()} == {0}
+    for text in (plain, allowed.replace("0.34", "0.33")):
+        config.write_text(text)
+        for words in commands.values():
+            code, told = said(words)
+            assert code == 1
+            assert "a01_sky: answers without a thought earn 1 of 3 points; more than 3" in told
+            assert f'entry of a01_sky in {config}:3: "guessed": (0.34, "why")' in told
+
+
+def test_what_is_guessed_is_found_out_anew_where_something_has_changed(sky, monkeypatch):
+    config = sky.root / "course_config.py"
+    config.write_text(config.read_text().replace('"title"', '"guessed": (0.4, "-"), "title"'))
+    course = Course.load(sky.root)
+    asked = []
+    right = guessing.blind_guess
+    monkeypatch.setattr(
+        guessing, "blind_guess", lambda exercise, pool: asked.append(0) or right(exercise, pool)
+    )
+    for _ in range(2):
+        generate(course, ["a01_sky"])
+    assert len(asked) == 1
+    (course.root / "records" / ".guesses.json").write_text("[")
+    generate(course, ["a01_sky"])
+    assert len(asked) == 2
+    module = course.root / "reference" / "a01_sky" / "sky.py"
+    module.write_text(GUESSED.replace('"ABC"', '"ABCD"'))  # what is guessed is a quarter then
+    config.write_text(config.read_text().replace("0.4", "0.26"))
+    generate(Course.load(course.root), ["a01_sky"])
+    assert len(asked) == 3
