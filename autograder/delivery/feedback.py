@@ -14,6 +14,8 @@ import zipfile
 from collections.abc import Collection, Sequence
 from pathlib import Path, PurePosixPath
 
+import nbformat
+
 from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
 from autograder.course.hand_in import hand_in, partners, teams
@@ -98,6 +100,13 @@ def _time(path: Path) -> int | None:
         return None
 
 
+#: Canvas gives a returned file the name of the one that was handed in, whatever it is.
+_AS_HANDED_IN = (
+    "Canvas shows a returned file under the name of the one that was handed in, such as {}.ipynb: "
+    "so what came from Canvas goes back as notebooks that show the page"
+)
+
+
 def pack_feedback(course: Course, ids: Sequence[str], path: Path) -> list[str]:
     """Write an assignment's pages into a zip for a learning platform; say what was done.
 
@@ -127,15 +136,30 @@ def pack_feedback(course: Course, ids: Sequence[str], path: Path) -> list[str]:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, page in named.items():
-            archive.write(page, name)
+            shown = page.read_bytes()
+            archive.writestr(name, as_notebook(shown) if name.endswith(".ipynb") else shown)
     write_atomically(path, content.getvalue())
-    return [*lines, f"{len(named)} pages in {path}"]
+    lines.append(f"{len(named)} pages in {path}")
+    if any(name.endswith(".ipynb") for name in named):
+        lines.append(_AS_HANDED_IN.format(id))
+    return lines
 
 
 def _name_for_platform(course: Course, student: str, assignment: str) -> str:
     """Return the name under which a platform recognises whose a page is."""
     known = hand_in(course, student, assignment)
-    if known.platform not in ("canvas", "moodle"):
+    if known.platform == "canvas":
+        return PurePosixPath(known.file).name
+    if known.platform != "moodle":
         return f"{student}/{assignment}.html"
     name = PurePosixPath(known.file).with_suffix(".html")
     return str(name if len(name.parts) == 1 else PurePosixPath(name.parts[0], f"{assignment}.html"))
+
+
+def as_notebook(page: bytes) -> bytes:
+    """Return a notebook that shows what a page says; without its style, as of all who show one."""
+    body = page.decode().partition("<body>")[2].partition("</body>")[0]
+    shown = nbformat.v4.new_output("display_data", {"text/html": body.strip()})
+    cell = nbformat.v4.new_code_cell(id="feedback", outputs=[shown])
+    notebook: str = nbformat.writes(nbformat.v4.new_notebook(cells=[cell]), version=4)
+    return notebook.encode()

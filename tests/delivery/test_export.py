@@ -2,6 +2,7 @@ import csv
 import zipfile
 from dataclasses import replace
 
+import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
@@ -135,7 +136,7 @@ def test_feedback_goes_back_under_the_names_that_platforms_gave(tiny, graded, sa
     names = {
         "Ada Lovelace_501_assignsubmission_file_/a01_tiny.ipynb": "Ada Lovelace_501_assignsubmiss"
         "ion_file_/a01_tiny.html",
-        "bob_LATE_11_9001_a01_tiny-1.ipynb": "bob_LATE_11_9001_a01_tiny-1.html",
+        "bob_LATE_11_9001_a01_tiny-1.ipynb": "bob_LATE_11_9001_a01_tiny-1.ipynb",
         "cy/a01_tiny.ipynb": "cy/a01_tiny.html",
     }
     with zipfile.ZipFile(lms, "w") as archive:
@@ -145,12 +146,21 @@ def test_feedback_goes_back_under_the_names_that_platforms_gave(tiny, graded, sa
     save(tiny, *(graded(student) for student in ("ada-lovelace", "bob", "cy")))
     write_feedback(tiny, [A])
     back = tmp_path / "back.zip"
-    assert pack_feedback(tiny, [A], back) == [f"3 pages in {back}"]
+    done, of_canvas = pack_feedback(tiny, [A], back)
+    assert done == f"3 pages in {back}"
+    assert "Canvas shows a returned file under the name" in of_canvas
+    assert "such as a01_tiny.ipynb" in of_canvas
     assert pack_feedback(tiny, [A], back)[0].endswith("has been replaced")
     with zipfile.ZipFile(back) as archive:
         assert set(archive.namelist()) == set(names.values())
-        page = archive.read("bob_LATE_11_9001_a01_tiny-1.html").decode()
-    assert "Feedback for bob" in page
+        page = archive.read("bob_LATE_11_9001_a01_tiny-1.ipynb").decode()
+        assert b"Feedback for cy" in archive.read("cy/a01_tiny.html")
+    notebook = nbformat.reads(page, as_version=4)  # it opens as what Canvas calls it
+    nbformat.validate(notebook)
+    (cell,) = notebook.cells
+    shown = cell.outputs[0].data["text/html"]
+    assert "Feedback for bob" in shown
+    assert "<style" not in shown
     with pytest.raises(CourseError, match="of one assignment"):
         pack_feedback(tiny, [A], tmp_path / "back.html")
 
