@@ -6,13 +6,14 @@ import contextlib
 import hashlib
 import stat
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 
 import autograder
 from autograder.course.config import Course
 from autograder.course.limits import notebook_limits
 from autograder.course.release import Release
-from autograder.course.roster import whose_numbers
+from autograder.course.roster import Person, declared, whose_numbers
 from autograder.course.secret import secret_of
 from autograder.course.submissions import MAX_BYTES, Handed, Unreadable, read_notebook
 from autograder.course.typed_json import decoded
@@ -62,12 +63,16 @@ class Keys:
         )
 
     def _numbers_of(self, handed: Handed) -> str:
-        """Return whose numbers a submission is graded with."""
-        if self._course.typed_ids or handed.team:
-            with contextlib.suppress(Unreadable):
-                notebook = read_notebook(handed.path)
-                return whose_numbers(self._course, handed.student, notebook, handed.team)[0]
+        """Return whose numbers a submission is graded with: the class list may say another's."""
+        with contextlib.suppress(Unreadable):
+            notebook = read_notebook(handed.path)
+            own = (handed.student, notebook, handed.team)
+            return whose_numbers(self._course, *own, people=self._people)[0]
         return handed.student
+
+    @cached_property
+    def _people(self) -> dict[str, Person]:
+        return {person.id: person for person in declared(self._course)}
 
 
 def engine_digest(*layers: str) -> bytes:

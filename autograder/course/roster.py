@@ -216,7 +216,11 @@ def roster_table(people: Iterable[Person]) -> bytes:
 
 
 def whose_numbers(
-    course: Course, student: str, notebook: dict[str, Any], team: Sequence[str] = ()
+    course: Course,
+    student: str,
+    notebook: dict[str, Any],
+    team: Sequence[str] = (),
+    people: Mapping[str, Person] | None = None,
 ) -> tuple[str, str]:
     """Return whose personal numbers a notebook is graded with, and a notice where ids differ.
 
@@ -224,13 +228,15 @@ def whose_numbers(
     calls that person where the student typed it: an e-mail address for an id is what few type.
     A team works with those of whichever member was typed.
     With ``c.Course.typed_ids = True`` those of whatever id on the roster the student typed.
+    ``people`` is the class list by id, for who has read it already.
     """
     typed = typed_id(notebook)
     if typed in ("", student):
         return student, ""
     if typed in team:
         return typed, ""
-    people = {person.id: person for person in declared(course)}
+    if people is None:
+        people = {person.id: person for person in declared(course)}
     own = people.get(student, Person(student))
     if typed not in people and STUDENT_ID.fullmatch(typed) and own.is_called(typed):
         return typed, ""

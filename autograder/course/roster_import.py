@@ -125,7 +125,7 @@ def _about_roles(kind: str, people: Iterable[Person]) -> list[str]:
     if kind == _WORKSHEET and without:
         return [
             f"not in the worksheet, and so nobody who can hand in there: {', '.join(without)}. "
-            "Take teachers out of the class list"
+            f"Take teachers out of the class list: `autograder student remove {without[0]}`"
         ]
     return []
 
@@ -164,10 +164,11 @@ def _signs(person: Person) -> list[tuple[str, str]]:
 
 def _completed(old: Person, new: Person) -> tuple[Person, list[str]]:
     texts, notes = {}, []
+    same_name = _words(old.name) == _words(new.name)  # from one column it can't be split for sure
     for name in ("first_name", "last_name", "email", "section"):
         before, after = getattr(old, name), getattr(new, name)
         texts[name] = before or after
-        if before and after and before != after:
+        if before and after and before != after and not (same_name and name.endswith("_name")):
             notes.append(
                 f"{old.id}: the {name.replace('_', ' ')} stays {before!r}; "
                 f"the platform says {after!r}"
@@ -182,6 +183,15 @@ def _completed(old: Person, new: Person) -> tuple[Person, list[str]]:
     return replace(old, **texts, numbers=numbers, aliases=shorter), notes
 
 
+def _words(name: str) -> list[str]:
+    """Return a name's words, whichever comes first.
+
+    >>> _words("van den Berg, Anna") == _words("Anna van den Berg")
+    True
+    """
+    return sorted(re.findall(r"[\w’'-]+", name))
+
+
 def _read(source: Path) -> tuple[str, list[Person]]:
     users = _hub_users(source)
     if users is not None:
@@ -192,6 +202,11 @@ def _read(source: Path) -> tuple[str, list[Person]]:
         if table.columns <= header:
             plain = ({_plain(name): text for name, text in row.items()} for row in rows)
             return table.name, [person for row in plain if (person := table.read(row))]
+    if "identifier" in header:
+        raise CourseError(
+            f"{source} shows no names, so it says of nobody whose number is whose (its columns are "
+            f"{_listed(header)}): download Moodle's grading worksheet while names are shown"
+        )
     expected = "; ".join(f"{t.name} ({', '.join(sorted(t.columns))})" for t in _TABLES)
     raise CourseError(
         f"{source} is of no known platform: its columns are {_listed(header)}. "

@@ -116,9 +116,12 @@ class Collector:
         self.cells = {id: _grade_ids(Release.load(course, id).notebook) for id in course.ids()}
         self.latest: dict[tuple[str, str], _Found] = {}
         self.twofold: dict[tuple[str, str], list[_Found]] = {}  # several people under one id
+        self._telling = "; Moodle's grading worksheet has it (--worksheet)"
 
     def take_all(self, contents: Contents, worksheet: MoodleWorksheet | None) -> None:
         """Find out whose each notebook of a source is and of which assignment."""
+        if worksheet:
+            self._telling = f"; {worksheet.path.name} has no time for them: is it of this download?"
         said = Attribution(
             contents,
             list(self.cells),
@@ -304,11 +307,10 @@ class Collector:
                     "submitted/<student>/<assignment>/timestamp.txt and grade"
                 )
             elif untimed and id in self.course.due:
-                tells = any(found.origin.platform == "moodle" for found in untimed)
+                moodle = any(found.origin.platform == "moodle" for found in untimed)
                 notes.append(
                     f"{id}: {len(untimed)} came without a time of handing in: no penalty is "
-                    "taken off for them"
-                    + ("; Moodle's grading worksheet has it (--worksheet)" if tells else "")
+                    f"taken off for them{self._telling if moodle else ''}"
                 )
         return notes
 

@@ -57,3 +57,20 @@ def test_it_is_noticed_and_may_count_where_the_course_allows_it(course):
     assert "graded with the numbers of student_001." in outcome.notes[-1]
     record = json.loads(course.record("student_002", A).read_text())
     assert record["student"] == "student_002"
+
+
+def test_who_is_known_by_what_was_typed_later_is_graded_again(course):
+    """An import of the class list may say that the other id is the same person's."""
+    simulate(course, A, 1)
+    path = course.submission("student_001", A)
+    moved = course.submission("ada@example.org", A)
+    moved.parent.mkdir(parents=True)
+    path.rename(moved)
+    roster = course.root / "students.csv"
+    roster.write_text("id,email\nada@example.org,ada@example.org\n")
+    first = grade_and_save(Course.load(course.root), [A]).grades[0]
+    roster.write_text("id,email,aliases\nada@example.org,ada@example.org,student_001\n")
+    outcome = grade_and_save(Course.load(course.root), [A])
+    assert outcome.grades[0].score == EARNED > first.score
+    assert "The notebook says" not in str(outcome.notes)
+    assert grade_and_save(Course.load(course.root), [A]).up_to_date == 1

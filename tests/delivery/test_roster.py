@@ -65,7 +65,7 @@ def test_every_platform_s_export_completes_one_list(tiny, run):
     assert said == [
         "ada: the last name stays 'Lovelace'; the platform says 'King'",
         "not in the worksheet, and so nobody who can hand in there: ada2, joerg. Take teachers out "
-        "of the class list",
+        "of the class list: `autograder student remove ada2`",
         "1 new in students.csv, 1 completed (Moodle's grading worksheet)",
     ]
     assert run(GRADESCOPE).startswith("0 new in students.csv, 1 completed")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course.config import Course
+from autograder.course.config import Course, CourseError
 from autograder.course.hand_in import teams
 from autograder.delivery import nbgrader_settings
 from autograder.delivery.collect import collect
@@ -176,6 +176,23 @@ def test_who_has_a_notebook_beside_the_team_s_is_named_and_keeps_it(moodle):
     _, result = moodle("teams_flat.zip")
     assert "emmy is in that team and has another notebook" in str(result.problems)
     assert teams(course, A) == {}
+
+
+def test_of_two_lists_of_one_class_what_differs_is_said_and_no_more(tmp_path):
+    root = tmp_path / "course"
+    root.mkdir()
+    (root / "course_config.py").write_text("c = get_config()\n")
+    import_people(Course.load(root), MOODLE / "participants_email_only.csv")
+    note, _ = import_people(Course.load(root), MOODLE / "worksheet_identity_email.csv")
+    assert note.startswith("not in the worksheet, and so nobody who can hand in there: t@example")
+    assert note.endswith("`autograder student remove t@example.org`")
+    with pytest.raises(CourseError, match="shows no names.*download Moodle's grading worksheet wh"):
+        import_people(Course.load(root), MOODLE / "worksheet_blind.csv")
+
+
+def test_a_worksheet_that_does_not_know_who_came_is_not_asked_for_again(moodle):
+    _, result = moodle("teams_flat.zip")
+    assert "worksheet_identity_email.csv has no time for them: is it of this" in result.notes[1]
 
 
 def test_a_worksheet_is_what_moodle_wrote(moodle):
