@@ -364,14 +364,12 @@ nearest_return = None  # a whole number
 your_numbers("pe_learned")
 
 # %% [markdown]
-# 1. `fixed`: how many parameters has the sinusoidal table?
-# 2. `learned`: how many has a learned one for your `short` and for your `long` number of positions, at
-#    your width $d$?
-# 3. `original`: what did the authors of the original transformer use?
+# 1. `tables`: how many parameters has the sinusoidal table, and how many has a learned one for your `short`
+#    and for your `long` number of positions, at your width $d$?
+# 2. `original`: what did the authors of the original transformer use?
 
 # %% exercise="pe_learned"
-fixed = None     # a whole number
-learned = None   # two whole numbers
+tables = None    # three whole numbers
 original = None  # one of "A", "B", "C", "D"
 
 # %% [markdown]

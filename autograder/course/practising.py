@@ -16,6 +16,7 @@ from autograder.course.asked import encode_variant, hint_of
 from autograder.course.config import CourseError
 from autograder.course.discover import Assignment
 from autograder.course.plain_json import alike
+from autograder.course.practice_sets import MOST, needs, practice_sets, used
 from autograder.exercise import (
     Exercise,
     FormatError,
@@ -23,11 +24,7 @@ from autograder.exercise import (
     apply,
     band,
     evaluate,
-    hidden_mistakes,
-    rng_for,
-    solve,
 )
-from autograder.exercise.cache import Values
 from autograder.exercise.part import arguments
 from autograder.grading.parts import carries
 from autograder.student.released_files import Following, Help, Practice, PracticeSet, Worked
@@ -39,8 +36,6 @@ DIGITS = 6
 
 Known = dict[str, Any]
 
-#: Draws for numbers that nobody is graded with.
-TRIES = 300
 _STEP = 1e-4  # of the largest number: by so much an earlier answer is moved
 _NO_VALUE = (FormatError, ArithmeticError, LookupError, ValueError, TypeError)
 
@@ -84,31 +79,27 @@ def practised(exercise: Exercise, course: str, graded: Sequence[Known]) -> Pract
     own, parts = exercise.twin or exercise, practisable(exercise)
     if not parts:
         return None
-    variants = _drawn(own, parts, course, exercise.practice, graded)
-    if exercise.twin and not variants:
+    asked, sets = practice_sets(own, parts, course, exercise.practice, graded)
+    if exercise.twin and not sets:
         raise CourseError(
-            f"{exercise.id}: no numbers of its practice show every mistake, and are nobody's"
+            f"{exercise.id}: no numbers of its practice show every mistake, are nobody's, and have "
+            f"answers that are right for at most {MOST:.0%} of those who are graded"
         )
-    solved = [solve(own, variant) for variant in variants]
-    asked = [part for part in parts if solved and not _given_away(part, exercise, solved, graded)]
-    if not asked:
+    if not asked or not sets:
         return None
     return {
         "parts": [
             {
                 "name": part.name,
                 "asks": [part.asks, *part.scheme],
-                "hint": hint_of(part, [known[part.name] for known in solved]),
+                "hint": hint_of(part, [known[part.name] for _, known in sets]),
                 "rule": part.answer.rule,
-                "needs": [earlier.name for earlier in asked if earlier.name in _needs(part)],
+                "needs": [earlier.name for earlier in asked if earlier.name in needs(part)],
                 "says": [wrong.feedback for wrong in part.misconceptions],
             }
             for part in asked
         ],
-        "sets": [
-            _set(own, asked, _used(own, parts, variant), known)
-            for variant, known in zip(variants, solved, strict=True)
-        ],
+        "sets": [_set(own, asked, used(own, asked, variant), known) for variant, known in sets],
     }
 
 
@@ -125,53 +116,6 @@ def practisable(exercise: Exercise) -> list[Part]:
     if not exercise.practice or not (exercise.twin or exercise.draw):
         return []
     return [part for part in (exercise.twin or exercise).parts if part.answer.practised]
-
-
-def _needs(part: Part) -> set[str]:
-    """Return what an answer is computed from, by whichever route."""
-    return set().union(*map(arguments, part.routes))
-
-
-def _used(exercise: Exercise, asked: Sequence[Part], variant: Known) -> Known:
-    """Return those of the numbers that the parts are computed from."""
-    used = set().union(*map(_needs, asked))
-    for part in reversed(exercise.parts):
-        used |= _needs(part) if part.name in used else set()
-    return {name: value for name, value in variant.items() if name in used}
-
-
-def _drawn(
-    own: Exercise, parts: Sequence[Part], course: str, number: int, graded: Sequence[Known]
-) -> list[Known]:
-    """Draw numbers that are nobody's, as far as the parts use them, and that show every mistake."""
-    if own.draw is None:
-        return [{}]
-    rng = rng_for(course, own.id, "practice")
-    found: list[Known] = []
-    seen: set[Any] = set()
-    for _ in range(TRIES):
-        variant = dict(own.draw(rng))
-        used = _used(own, parts, variant)
-        if not seen:
-            seen = {Values({name: known.get(name) for name in used}).key for known in graded}
-        key = Values(used).key
-        if key in seen or hidden_mistakes(own, variant):
-            continue
-        seen.add(key)
-        found.append(variant)
-        if len(found) == number:
-            break
-    return found
-
-
-def _given_away(
-    part: Part, exercise: Exercise, solved: Sequence[Known], graded: Sequence[Known]
-) -> bool:
-    """Tell whether an answer for practice is right for everybody who is graded."""
-    return part in exercise.parts and any(
-        all(part.answer.same(known[part.name], other[part.name]) for other in graded)
-        for known in solved
-    )
 
 
 def _worked(
@@ -218,7 +162,7 @@ def _following(
     """Return what follows from a wrong answer for the parts behind it."""
     changed, found = {wrong.name}, {}
     for part in exercise.parts[exercise.parts.index(wrong) + 1 :]:
-        if part.manual or not changed & _needs(part):
+        if part.manual or not changed & needs(part):
             continue
         with contextlib.suppress(*_NO_VALUE), np.errstate(all="ignore"):
             known[part.name] = evaluate(part, part, known)

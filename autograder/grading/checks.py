@@ -8,8 +8,6 @@ from dataclasses import asdict, replace
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from autograder.exercise import (
     Check,
     CheckedFunction,
@@ -238,9 +236,7 @@ def _judged(
                 return _failed(check, None, "", text, failure.credit)
             alike = diagnose(function, check, call, failure, mistakes, secret)
             if known := told_apart(function, check, call, alike, secret):
-                single = not any(isinstance(value, list | tuple | dict) for value in call.returned)
-                single = single and all(np.size(value) == 1 for value in call.returned)
-                if single and unvarying(function, call, secret):  # no work, whatever answers alike
+                if unvarying(function, call, secret):  # no work, whatever answers alike
                     known = replace(known, credit=0.0)
                 return _failed(check, known, "", known.feedback, failure.credit)
             if unvarying(function, call, secret):

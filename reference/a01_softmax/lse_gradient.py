@@ -106,7 +106,7 @@ def lse_in_latex():
     ]
 
 
-@exercise.part(points=0.5, answer=probabilities)
+@exercise.part(points=0.25, answer=probabilities)
 def lse_slope():
     """∂ LSE/∂z₁ in terms of the probabilities."""
     return "p1"
@@ -136,7 +136,7 @@ def logarithm_of_the_probability():
     return "log(p1)"
 
 
-@exercise.part(points=0.5, answer=probabilities)
+@exercise.part(points=0.75, answer=probabilities)
 def lse_curvature():
     """∂² LSE/∂z₁∂z₂ in terms of the probabilities."""
     return "-p1*p2"

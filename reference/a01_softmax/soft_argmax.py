@@ -68,7 +68,7 @@ def logits_as_weights(z, a):
     return np.array([v @ np.arange(len(v)) / v.sum() for v in both(z, a)])
 
 
-@exercise.part(points=1.25, answer=Numbers())
+@exercise.part(points=1.5, answer=Numbers())
 def lse(z):
     """log Σ exp(z_i) for your z, one number."""
     return np.log(np.exp(z).sum())
@@ -209,7 +209,7 @@ def largest_at_both_ends():
     return "n"
 
 
-@exercise.part(points=0.5, answer=Formula("n", {"n": "positive integer"}))
+@exercise.part(points=0.25, answer=Formula("n", {"n": "positive integer"}))
 def at_most():
     """The best upper bound of the same sum."""
     return "n"

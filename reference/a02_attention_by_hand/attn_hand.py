@@ -31,7 +31,7 @@ def draw(rng):
     return {"q": query[features], "K": keys[key][:, features], "V": values[value]}
 
 
-@exercise.part(points=0.5, answer=Numbers(), carry_if=np.any)
+@exercise.part(points=0.25, answer=Numbers(), carry_if=np.any)
 def scores(q, K):
     """The scores K q, one for each key, shape (3,)."""
     return K @ q
@@ -49,7 +49,7 @@ def query_left_out(K):
     return K.sum(axis=1)
 
 
-@exercise.part(points=0.5, answer=Numbers(), carry_if=np.any)
+@exercise.part(points=0.25, answer=Numbers(), carry_if=np.any)
 def weights(scores):
     """The attention weights softmax(s), shape (3,), adding up to 1."""
     e = np.exp(scores - scores.max())
@@ -74,7 +74,7 @@ def one_winner(scores):
     return np.eye(len(scores))[np.argmax(scores)]
 
 
-@exercise.part(points=2.5, answer=Numbers())
+@exercise.part(points=3, answer=Numbers())
 def out(weights, V):
     """The output Σ w_i v_i, shape (2,)."""
     return weights @ V

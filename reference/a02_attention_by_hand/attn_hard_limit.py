@@ -60,7 +60,7 @@ def temperature_left_out():
     return np.full(4, softmax(s)[0])
 
 
-@exercise.part(points=2, answer=Numbers())
+@exercise.part(points=2.25, answer=Numbers())
 def g():
     """The Frobenius norm of the derivative of softmax(s/τ) with respect to s, shape (4,)."""
     return np.array([np.linalg.norm(jacobian(s / t)) / t for t in temperatures])
@@ -103,7 +103,7 @@ def spectral_norm():
 
 
 @exercise.part(
-    points=0.5,
+    points=0.25,
     answer=Choice(
         [
             "To the value of the first of the two.",

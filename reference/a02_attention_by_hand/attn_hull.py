@@ -170,7 +170,7 @@ def coordinates(point):
     return np.linalg.solve(np.vstack([corners.T, np.ones(3)]), [*point, 1])
 
 
-@exercise.part(points=0.5, answer=Numbers())
+@exercise.part(points=0.75, answer=Numbers())
 def weights_11():
     """Three numbers with sum 1 for which Σ w_j v_j is (1, 1)."""
     return coordinates((1, 1))
@@ -207,7 +207,7 @@ def pressed_into_weights():
 
 
 @exercise.part(
-    points=0.5,
+    points=0.25,
     answer=Choice(
         [
             "Both.",

@@ -103,7 +103,7 @@ def always_itself(A):
 
 
 @exercise.part(
-    points=0.5,
+    points=0.25,
     answer=Choice(
         [
             "Always.",
@@ -162,7 +162,7 @@ def scale_forgotten(X):
     return np.diag(softmax(U @ U.T))
 
 
-@exercise.part(points=1, answer=Numbers())
+@exercise.part(points=1.5, answer=Numbers())
 def received(A):
     """What every word receives from all four together, itself included, shape (4,)."""
     return A.sum(axis=0)
@@ -187,7 +187,7 @@ def mean_share(A):
 
 
 @exercise.part(
-    points=0.5,
+    points=0.25,
     answer=Choice(
         [
             "Those of the queries; the fields of each row.",

@@ -87,7 +87,7 @@ def gap_in_latex():
 
 
 @exercise.part(
-    points=0.5,
+    points=0.25,
     answer=Choice(
         [
             "For every $y$ that is parallel to $x$.",
@@ -128,7 +128,7 @@ def preference(pair):
     return "y is no longer than x" if y @ y <= x @ x else "x prefers itself"
 
 
-@exercise.part(points=1, answer=Witness(preference))
+@exercise.part(points=1.25, answer=Witness(preference))
 def pair():
     """Two vectors x and y, rows of a 2 × 2 array, for which softmax(x·x, x·y) favours y."""
     return np.array([[1, 0], [2, 1]])

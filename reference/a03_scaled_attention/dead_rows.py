@@ -46,7 +46,7 @@ def filled_is_zero():
     return np.zeros(3)
 
 
-@exercise.part(points=3, answer=Numbers())
+@exercise.part(points=3.25, answer=Numbers())
 def added(s):
     """The weights if −1e9 is added to every score, in float64."""
     return softmax(s)
@@ -82,7 +82,7 @@ def added32_is_zero():
     return np.zeros(3)
 
 
-@exercise.part(points=1, answer=Numbers(special=True))
+@exercise.part(points=1.25, answer=Numbers(special=True))
 def plain():
     """The weights of a plain softmax if every score is replaced by −∞."""
     return np.full(3, np.nan)
@@ -241,7 +241,7 @@ def overflowing(s, mask):
 
 
 @exercise.part(
-    points=1.5,
+    points=1,
     answer=Choice(
         [
             "In float16 $-10^9$ is $-\\infty$ anyway.",

@@ -214,7 +214,7 @@ def nothing_masked():
     return [25, 25, 25]
 
 
-@exercise.part(points=1, answer=Count())
+@exercise.part(points=1.5, answer=Count())
 def causal_pairs():
     """The same with a causal mask in addition."""
     return [5, 12, 15]
@@ -239,7 +239,7 @@ def padding_forgotten():
 
 
 @exercise.part(
-    points=1,
+    points=0.5,
     answer=Choice(
         [
             "Nothing special: every query still has a key.",

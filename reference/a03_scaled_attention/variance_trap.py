@@ -79,7 +79,7 @@ def scaled_variances():
     return np.array([(Q @ k.T / np.sqrt(len(k[0]))).var() for Q, k in experiment()])
 
 
-@exercise.part(points=1, answer=Numbers())
+@exercise.part(points=1.5, answer=Numbers())
 def ksq():
     """The squared length of each of the four keys."""
     return np.array([(k**2).sum() for _, k in experiment()])
@@ -114,7 +114,7 @@ def mean_squares():
 
 
 @exercise.part(
-    points=1,
+    points=0.5,
     answer=Choice(
         [
             "$\\operatorname{Var}(q \\cdot k) = d$, but 1000 queries are far too few.",

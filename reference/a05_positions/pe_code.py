@@ -77,7 +77,7 @@ def rows_of_equal_length(call, rng):
         agree((table**2).sum(axis=1), np.full(n, d / 2), what="the squared length of a row")
 
 
-@exercise.check(points=1, visible=True)
+@exercise.check(points=1.5, visible=True)
 def matches_the_formula(call, rng):
     """Sines in the even columns, cosines in the odd ones, for even d and positions 0 … n − 1."""
     for n, d in ((4, 6), (1, 2), (int(rng.integers(5, 20)), 16)):
@@ -212,7 +212,7 @@ def position_by_position(n, d, base=10000.0, positions=None):
 
 
 @exercise.part(
-    points=1,
+    points=0.5,
     answer=Choice(
         [
             "The tables hardly differ: no entry by more than 0.1.",

@@ -26,52 +26,52 @@ def draw(rng):
     }
 
 
-@exercise.part(points=0.25, answer=Count())
-def fixed():
-    """How many parameters has the sinusoidal table?"""
-    return 0
+@exercise.part(points=2.25, answer=Count())
+def tables(d, short, long):
+    """The parameters of the sinusoidal table, and of a learned one for each of your lengths."""
+    return [0, short * d, long * d]
 
 
-@fixed.misconception()
-def the_base():
+@tables.misconception(credit=0.9)
+def the_base(d, short, long):
     """The base is chosen once, by a person. A parameter is what training changes."""
-    return 1
+    return [1, short * d, long * d]
 
 
-@fixed.misconception()
-def entries_counted(d, long):
-    """You counted entries. These are computed; a parameter is what training changes."""
-    return long * d
+@tables.misconception(credit=0.9)
+def entries_counted(d, short, long):
+    """Of the formula's table you counted entries: they are computed, and training changes none."""
+    return [long * d, short * d, long * d]
 
 
-@exercise.part(points=1.75, answer=Count())
-def learned(d, short, long):
-    """The parameters of a learned table for each of your two lengths, two whole numbers."""
-    return [short * d, long * d]
+@tables.misconception(credit=0.9)
+def shorter_entries_counted(d, short, long):
+    """Of the formula's table you counted entries: they are computed; training changes none."""
+    return [short * d, short * d, long * d]
 
 
-@learned.misconception()
+@tables.misconception()
 def one_table_per_layer(d, short, long):
     """Six layers, six tables? Positions are added once, below the first layer."""
-    return [6 * short * d, 6 * long * d]
+    return [0, 6 * short * d, 6 * long * d]
 
 
-@learned.misconception()
+@tables.misconception()
 def a_number_per_position(d, short, long):
     """You gave every position one number. It needs a vector that can be added to the embedding."""
-    return [short, long]
+    return [0, short, long]
 
 
-@learned.misconception()
+@tables.misconception()
 def rows_and_columns_added(d, short, long):
     """You added the numbers of rows and columns. Every row has all the columns."""
-    return [short + d, long + d]
+    return [0, short + d, long + d]
 
 
-@learned.misconception()
+@tables.misconception()
 def a_matrix_per_pair(d, short, long):
     """You counted pairs of positions. Here each position has a vector by itself."""
-    return [short * short, long * long]
+    return [0, short * short, long * long]
 
 
 @exercise.part(points=2.5, answer=Essay())
@@ -92,7 +92,7 @@ def advantages():
 
 
 @exercise.part(
-    points=0.5,
+    points=0.25,
     answer=Choice(
         [
             "A learned table, since it was clearly better.",

@@ -98,7 +98,7 @@ def only_the_past(i):
     return softmax(np.where(np.arange(4) <= i, location_term(i), -np.inf))
 
 
-@exercise.part(points=1, answer=Numbers())
+@exercise.part(points=1.25, answer=Numbers())
 def both(content, location):
     """The weights by both, softmax(f + g)."""
     return content * location / (content @ location)
@@ -218,7 +218,7 @@ def pairs_counted(clip, width, length):
 
 
 @exercise.part(
-    points=0.5,
+    points=0.25,
     answer=Choice(
         [
             "Yes: all that is added to $q \\cdot k$ is divided.",

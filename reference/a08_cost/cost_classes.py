@@ -102,7 +102,7 @@ def square_of_the_values():
     return "n*m*d_v**2"
 
 
-@exercise.part(points=0.5, answer=Formula("n m d_k d_v"))
+@exercise.part(points=0.75, answer=Formula("n m d_k d_v"))
 def madds():
     """The multiply–add pairs of both products together, exactly."""
     return "n*m*(d_k + d_v)"
@@ -252,7 +252,7 @@ def cubic_growth():
     return 8
 
 
-@exercise.part(points=0.5, answer=Count())
+@exercise.part(points=0.25, answer=Count())
 def factor_linear():
     """The factor on the time of linear attention when n doubles."""
     return 2

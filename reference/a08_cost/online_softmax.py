@@ -72,7 +72,7 @@ def maximum_of_all(s, v):
     return block(s[:2], v[:2], s.max())
 
 
-@exercise.part(points=1.5, answer=Numbers(), carry_if=positive_sum)
+@exercise.part(points=2, answer=Numbers(), carry_if=positive_sum)
 def state2(state1, s, v):
     """m, l and o after the second block."""
     m, ell, o = block(s[2:], v[2:])
@@ -272,7 +272,7 @@ def merged_in_latex():
 
 
 @exercise.part(
-    points=0.5,
+    points=0.25,
     answer=Choice(
         [
             "$(0, 0, 0)$",
@@ -306,7 +306,7 @@ def sum_of_one():
 
 
 @exercise.part(
-    points=0.5,
+    points=0.25,
     answer=Choice(
         [
             "They may not: the first block has to come first.",

@@ -318,7 +318,7 @@ def normaliser_over_the_first_axis(Q, K, V, phi=elu1, eps=0.0):
 points_of_x = np.array([-2.0, -1.0, 0.0, 1.0])
 
 
-@exercise.part(points=0.5, answer=Numbers())
+@exercise.part(points=0.75, answer=Numbers())
 def elu1_values():
     """elu(x) + 1 at x = −2, −1, 0, 1."""
     return elu1(points_of_x)
@@ -342,7 +342,7 @@ def one_added_twice():
     return np.where(points_of_x > 0, points_of_x + 1, np.exp(points_of_x) + 1)
 
 
-@exercise.part(points=0.5, answer=Numbers())
+@exercise.part(points=0.75, answer=Numbers())
 def relu1_values():
     """max(x, 0) + 1 at the same points."""
     return np.maximum(points_of_x, 0) + 1
@@ -366,7 +366,7 @@ def same_as_elu1():
     return elu1(points_of_x)
 
 
-@exercise.part(points=0.5, answer=Numbers())
+@exercise.part(points=0.75, answer=Numbers())
 def with_epsilon():
     """The output for q = k = −8, v = 1 with 10⁻⁶ added to the denominator."""
     return np.exp(-16) / (np.exp(-16) + 1e-6)
@@ -396,7 +396,7 @@ def swallowed_whole():
     return 0.0
 
 
-@exercise.part(points=0.5, answer=Numbers())
+@exercise.part(points=0.25, answer=Numbers())
 def without_epsilon():
     """The same without it."""
     return 1.0
@@ -415,7 +415,7 @@ def epsilon_left_in():
 
 
 @exercise.part(
-    points=1,
+    points=0.5,
     answer=Choice(
         [
             "Choromanski et al. (2021), as the feature map of Performer.",

@@ -562,7 +562,7 @@ def rank_of_the_products():
     return [3, 3]
 
 
-@exercise.part(points=1, answer=Formula("n c d"))
+@exercise.part(points=1.5, answer=Formula("n c d"))
 def madds():
     """The madds of the chunked form, without the decays."""
     return "2*n*c*d + 2*n*d^2"
@@ -682,7 +682,7 @@ def whole_state_replaced():
 
 
 @exercise.part(
-    points=1,
+    points=0.5,
     answer=Choice(
         [
             "It is 0/0 where some factor is 0, and where products have become too small for a "

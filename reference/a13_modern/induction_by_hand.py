@@ -242,7 +242,7 @@ def scores_without_measure(V, n):
     return circuit(V, n, 1e4)
 
 
-@exercise.part(points=1, answer=Formula("n p", {"n": "positive", "p": "positive"}))
+@exercise.part(points=1.5, answer=Formula("n p", {"n": "positive", "p": "positive"}))
 def score():
     """The score that gives a key the weight p among n keys, if the others have the score 0."""
     return "log((n - 1)*p/(1 - p))"
@@ -378,7 +378,7 @@ def probabilities():
 
 
 @exercise.part(
-    points=1,
+    points=0.5,
     answer=Choice(
         [
             "The key of the second head must know the token *before* it, and only an earlier "

@@ -381,7 +381,7 @@ def axes_squeezed(q, q_r, c, k_r, W_UK, W_UV, mask=None):
     return np.squeeze(mla(q, q_r, c, k_r, W_UK, W_UV, mask))
 
 
-@exercise.part(points=1, answer=Count())
+@exercise.part(points=1.5, answer=Count())
 def madds(h, m, d_k, d_c, d_r):
     """Madds of scores and weighted sums for one query: stored, absorbed, rebuilt."""
     stored = h * m * (d_k + d_r + d_k)
@@ -464,7 +464,7 @@ def absorbing_counted(h, m, d_k, d_c, d_r):
 
 
 @exercise.part(
-    points=1,
+    points=0.5,
     answer=Choice(
         [
             "It would stand between $W_Q$ and $W_{UK}^\\top$ and depend on $i - j$, so that no "

@@ -66,7 +66,7 @@ def draw(rng):
 
 
 @exercise.part(
-    points=1,
+    points=0.5,
     answer=Choice(
         [
             "$\\log P$ is $H W^\\top$ minus one number per row, and a table whose columns are "
@@ -100,7 +100,7 @@ def sums_to_one():
     return "D"
 
 
-@exercise.part(points=2, answer=Count())
+@exercise.part(points=2.5, answer=Count())
 def d(T1, T2, T3, T4):
     """The smallest width without output bias for each of the four tables."""
     return [width(T) for T in (T1, T2, T3, T4)]

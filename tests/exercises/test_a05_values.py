@@ -111,8 +111,7 @@ def test_points_are_the_catalogues(name, points):
         ("pe_claims", "norm", 16),
         ("pe_claims", "neighbours", 0.9730551),
         ("pe_why", "nearest_return", 710),
-        ("pe_learned", "fixed", 0),
-        ("pe_learned", "learned", [262144, 1048576]),
+        ("pe_learned", "tables", [0, 262144, 1048576]),
         ("rope_relative", "score", -6.627221),
         ("rope_vs_pe", "added", 2.667629),
         ("alibi_bias", "slopes", [2.0**-k for k in range(1, 9)]),
@@ -139,7 +138,7 @@ def test_right_values(name, part, figures):
         ("pe_wavelengths", "longest", "bound_not_reached", 62831.85),
         ("pe_wavelengths", "longest", "longest_of_the_doubled_exponent", 5.846957e8),
         ("pe_dot", "norm", "root_of_the_width", 22.62742),
-        ("pe_learned", "learned", "one_table_per_layer", [1572864, 6291456]),
+        ("pe_learned", "tables", "one_table_per_layer", [0, 1572864, 6291456]),
         ("rope_relative", "score", "score_of_the_other_difference", 2.465753),
         (
             "alibi_bias",

@@ -129,6 +129,22 @@ def test_nobody_is_graded_with_the_numbers_that_are_practised(id):
             ]
 
 
+@pytest.mark.parametrize("id", COURSE.ids())
+def test_no_answer_that_practice_shows_is_right_for_more_than_a_quarter_of_a_class(id):
+    path = ROOT / "release" / id / "help.json"
+    helping = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    for name, entry in helping.items():
+        exercise = assigned(id).sound[name]
+        graded = [known for _, known in drawn(exercise, COURSE.id)] if "practice" in entry else []
+        for part in [part for part in exercise.parts if graded]:
+            shown = [each["right"].get(part.name) for each in entry["practice"]["sets"]]
+            for answers in filter(None, shown):
+                for raw in answers["right"]:
+                    value = part.answer.read(raw, like=graded[0][part.name])
+                    fits = [part.answer.same(value, known[part.name]) for known in graded]
+                    assert np.mean(fits) <= 0.25, f"{name}.{part.name}: {raw}"
+
+
 @pytest.mark.parametrize("id", ["attn_hand_scaled", "self_attn_cat", "soft_lookup"])
 def test_practice_says_of_every_mistake_what_the_grader_finds(id):
     exercise = assigned("a02_attention_by_hand").sound[id]

@@ -85,6 +85,15 @@ def test_an_answer_that_is_the_same_for_everybody_is_not_practised(mini):
     assert [part["name"] for part in practice["parts"]] == ["doubled"]
 
 
+FEW = '[{"x": np.array([i, 2]), "third": i % 3, "ninth": i % 9} for i in range(90)]'
+FEW_ANSWERS = [
+    (
+        'HINTED_DRAW',
+        "",
+    )
+]
+
+
 HINTED = [('source="None", pool=8)', 'source="None", pool=8, hints=["Look at x.", "Add x to x."])')]
 
 
