@@ -1,0 +1,95 @@
+"""Which numbers are practised with: nobody's, and none whose answers many are graded with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from autograder.exercise import Exercise, Part, hidden_mistakes, rng_for, solve
+from autograder.exercise.cache import Values
+from autograder.exercise.part import arguments
+
+Known = dict[str, Any]
+
+#: Draws for numbers that nobody is graded with.
+TRIES = 300
+#: An answer for practice is right for at most this share of all who are graded.
+MOST = 0.25
+#: So many times as many numbers are drawn as are kept; of what that isn't enough for, too many
+#: have the same answer.
+_SPARE = 3
+
+
+def practice_sets(
+    own: Exercise, parts: Sequence[Part], course: str, number: int, graded: Sequence[Known]
+) -> tuple[list[Part], list[tuple[Known, Known]]]:
+    """Return what of an exercise is practised, and numbers for it with the right answers.
+
+    A part whose answers are nearly the same for everybody is left out: to practise it would be to
+    be told.
+
+    Parameters
+    ----------
+    own
+        What is practised: an exercise, or the one that stands in its place.
+    number
+        How many sets are wanted.
+    graded
+        The variants of the release, with the right answers.
+    """
+    drawn = [
+        (variant, solve(own, variant))
+        for variant in islice(_nobodys(own, parts, course, graded), _SPARE * number)
+    ]
+    given = [{p.name for p in parts if _given_away(p, known, graded)} for _, known in drawn]
+    asked = list(parts)
+    while asked:
+        names = {part.name for part in asked}
+        left = [each for each, away in zip(drawn, given, strict=True) if not away & names]
+        if _SPARE * len(left) >= len(drawn):
+            return asked, left[:number]
+        asked.remove(max(asked, key=lambda part: sum(part.name in away for away in given)))
+    return [], []
+
+
+def used(exercise: Exercise, asked: Sequence[Part], variant: Known) -> Known:
+    """Return those of the numbers that the parts are computed from."""
+    names = set().union(*map(needs, asked))
+    for part in reversed(exercise.parts):
+        names |= needs(part) if part.name in names else set()
+    return {name: value for name, value in variant.items() if name in names}
+
+
+def needs(part: Part) -> set[str]:
+    """Return what an answer is computed from, by whichever route."""
+    return set().union(*map(arguments, part.routes))
+
+
+def _nobodys(
+    own: Exercise, parts: Sequence[Part], course: str, graded: Sequence[Known]
+) -> Iterator[Known]:
+    """Draw numbers that are nobody's, as far as the parts use them, and that show every mistake."""
+    if own.draw is None:
+        yield {}
+        return
+    rng = rng_for(course, own.id, "practice")
+    seen: set[Any] = set()
+    for _ in range(TRIES):
+        variant = dict(own.draw(rng))
+        now = used(own, parts, variant)
+        if not seen:
+            seen = {Values({name: known.get(name) for name in now}).key for known in graded}
+        key = Values(now).key
+        if key not in seen and not hidden_mistakes(own, variant):
+            seen.add(key)
+            yield variant
+
+
+def _given_away(part: Part, known: Mapping[str, Any], graded: Sequence[Known]) -> bool:
+    """Tell whether an answer for practice is right for too many of those who are graded."""
+    right = sum(
+        part.name in other and bool(part.answer.same(known[part.name], other[part.name]))
+        for other in graded
+    )
+    return right > MOST * len(graded)
