@@ -14,6 +14,7 @@ from autograder.grading.gpu import Gpu
 from autograder.grading.own import Earlier, OwnFunction, Places, supplied
 from autograder.grading.parts import grade_parts
 from autograder.grading.phases import Calls, Cells
+from autograder.grading.pricing import paid_once
 from autograder.grading.results import ExerciseGrade, Item, Status
 from autograder.grading.student import StudentCall
 from autograder.grading.yardstick import Yardstick
@@ -148,6 +149,7 @@ class Marking:
                     found = grade_checks(function, call, secret=self._secret)
                 self._items |= {item.name: item for item in _with_missing(found, missing)}
                 calls.forget()
+            self._items = {item.name: item for item in paid_once([*self._items.values()])}
             if any(item.note == TOO_MUCH for item in self._items.values()):
                 calls.abandon()
 

@@ -75,7 +75,7 @@ def grade_parts(
         words, chosen = _in_words(part, own)
         item = replace(item, given=words or _given(place, part, read), chosen=chosen)
         items.append(_resting(part, item, items))
-    items = paid_once(items, _mistakes(exercise, items, true, own))
+    items = paid_once(_with_mistakes(exercise, items, true, own))
     try:
         return judging(
             f"{exercise.id}.", lambda: others_named(exercise, variant, own.given, items, pool)
@@ -84,17 +84,18 @@ def grade_parts(
         return items
 
 
-def _mistakes(exercise: Exercise, items: Sequence[Item], true: Known, own: Own) -> dict[str, str]:
-    """Return what is said of the known mistakes in answers that took some work, by part."""
-    found = {}
-    for part, item in zip(exercise.parts, items, strict=True):
-        said = {wrong.name: wrong.feedback for wrong in part.misconceptions}
-        if item.note not in said or not part.answer.says_much(true[part.name]):
-            continue
-        answer = own.given.get(part.name)
-        if answer is not None and not is_trivial(answer, true[part.name]):
-            found[part.name] = said[item.note]
-    return found
+def _with_mistakes(exercise: Exercise, items: Sequence[Item], true: Known, own: Own) -> list[Item]:
+    """Say which items fail by a known mistake that took some work."""
+    return [
+        replace(item, mistake=_mistake(part, item, true[part.name], own.given.get(part.name)))
+        for part, item in zip(exercise.parts, items, strict=True)
+    ]
+
+
+def _mistake(part: Part, item: Item, right: Any, answer: Any) -> str:
+    if answer is None or not part.answer.says_much(right) or is_trivial(answer, right):
+        return ""
+    return next((w.feedback for w in part.misconceptions if w.name == item.note), "")
 
 
 def _resting(part: Part, item: Item, before: Sequence[Item]) -> Item:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,23 +19,18 @@ from autograder.sandbox.wire.requests import Call, CallMethod
 DEAREST = 0.6
 
 
-def paid_once(items: Sequence[Item], mistakes: Mapping[str, str]) -> list[Item]:
+def paid_once(items: Sequence[Item]) -> list[Item]:
     """Charge each mistake once: of the items that fail by it, the dearest one pays.
-
-    Parameters
-    ----------
-    mistakes
-        What the mistake behind an item is, by the item's name: the sentence about it, since
-        where that is the same it is the same mistake.
 
     Examples
     --------
-    >>> items = [Item(name, name, Status.FAILED, 0.0, 2.0, "no_scale") for name in "ab"]
-    >>> [item.score for item in paid_once(items, {"a": "Not scaled.", "b": "Not scaled."})]
-    [0.0, 2.0]
+    >>> from functools import partial
+    >>> slip = partial(Item, rubric="", status=Status.FAILED, score=0.0, mistake="Not scaled.")
+    >>> [item.score for item in paid_once([slip("a", max_score=2.0), slip("b", max_score=3.0)])]
+    [2.0, 0.0]
     """
     found = list(items)
-    for failed in _by_mistake(items, mistakes):
+    for failed in _by_mistake(items):
         dearest = max(failed, key=_lost)
         free = {item.name for item in failed if item is not dearest}
         found = [_paid(item, dearest) if item.name in free else item for item in found]
@@ -52,11 +47,12 @@ def priced(function: CheckedFunction, items: Sequence[Item], slips: Collection[s
         no work there is no other price than the points.
     """
     said = {wrong.name: wrong.feedback for wrong in function.misconceptions if not wrong.fatal}
-    mistakes = {
-        item.name: said[item.note] for item in items if item.name in slips and item.note in said
-    }
-    found = paid_once(items, mistakes)
-    for failed in _by_mistake(items, mistakes):
+    named = [
+        replace(item, mistake=said.get(item.note, "") if item.name in slips else "")
+        for item in items
+    ]
+    found = paid_once(named)
+    for failed in _by_mistake(named):
         behind = _behind(function, {item.name for item in failed})
         found = _capped(found, {item.name for item in failed}, behind)
     return found
@@ -78,12 +74,12 @@ def _echoes(each: Recorded) -> bool:
     return any(alike(each.value, a) for a in arrays)
 
 
-def _by_mistake(items: Sequence[Item], mistakes: Mapping[str, str]) -> list[list[Item]]:
-    """Return the items that fail, those together that fail by the same mistake."""
+def _by_mistake(items: Sequence[Item]) -> list[list[Item]]:
+    """Return the items that lose by a known mistake, those together that lose by the same."""
     found: dict[str, list[Item]] = {}
     for item in items:
-        if item.name in mistakes and item.status in (Status.FAILED, Status.PARTIAL):
-            found.setdefault(mistakes[item.name], []).append(item)
+        if item.mistake and item.status in (Status.FAILED, Status.PARTIAL) and _lost(item):
+            found.setdefault(item.mistake, []).append(item)
     return list(found.values())
 
 

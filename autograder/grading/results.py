@@ -53,6 +53,9 @@ class Item:
         were chosen, or ``none``.
     fits
         Where the answer is right for other numbers (note ``other_variant``): which variants.
+    mistake
+        What is said of the known mistake behind it, where it took some work: the same sentence
+        is the same mistake. It is no part of the record.
     """
 
     name: str
@@ -67,13 +70,15 @@ class Item:
     chosen: str = ""
     training: dict[str, Any] | None = None
     fits: list[int] | None = None
+    mistake: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the entry of the record; without what only some have, where there is none."""
         return {
             name: value
             for name, value in vars(self).items()
-            if name not in ("given", "chosen", "curve", "training", "fits") or value
+            if name != "mistake"
+            and (value or name not in ("given", "chosen", "curve", "training", "fits"))
         }
 
 

@@ -117,7 +117,7 @@ def diagonal_part_only(z):
 
 @exercise.misconception
 def outer_part_only(z):
-    """Only the part −p pᵀ is there. Each logit also moves its own numerator."""
+    """Only the part with −p twice is there. Each logit also moves its own numerator."""
     p = softmax(z)
     return -p[..., :, None] * p[..., None, :]
 
@@ -229,7 +229,7 @@ def mean_not_subtracted(z, v):
 
 @exercise.misconception
 def mean_alone(z, v):
-    """Only −p (p·v) is there. What each entry of v does to its own numerator is missing."""
+    """Only the part with −p twice is there. Each logit also moves its own numerator."""
     p = softmax(z)
     return -p * (p * v).sum(axis=-1, keepdims=True)
 

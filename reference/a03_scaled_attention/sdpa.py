@@ -60,7 +60,7 @@ def root_not_inverted():
 
 @scale.misconception()
 def scale_of_d_v():
-    """You took the width of the values. A score is a product of queries and keys."""
+    """You scaled by the width of the values. Scores are products of queries and keys."""
     return 1 / np.sqrt(8)
 
 

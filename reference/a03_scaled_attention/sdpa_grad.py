@@ -292,13 +292,13 @@ def dQ_without_scale(A):
 
 @dQ.misconception()
 def dQ_of_the_diagonal(A):
-    """You used the diagonal of the softmax Jacobian alone. Each weight depends on both scores."""
+    """You used the diagonal of the softmax Jacobian alone. Each weight depends on every score."""
     return np.array([A[0] * A[1] / np.sqrt(2), 0])
 
 
 @dQ.misconception()
 def dQ_without_the_second_term(A):
-    """The second term of the Jacobian is missing: what one score gains, the other loses."""
+    """The second term of the Jacobian is missing: what one score gains, the others lose."""
     return np.array([A[0] / np.sqrt(2), 0])
 
 

@@ -91,7 +91,7 @@ def every_h_th_column(x, W, h):
 
 @exercise.misconception(credit=0.5)
 def matrix_transposed(x, W, h):
-    """You multiply by the transpose of W. Tokens are rows, and W stands to their right."""
+    """You multiply by a transpose. Tokens are rows, and a matrix stands to their right."""
     return project(x, W.T, h)
 
 
@@ -430,7 +430,7 @@ class OutputMatrixForgotten(MultiHead):
 
 @exercise.misconception(credit=0.5)
 class MatricesTransposed(MultiHead):
-    """You multiply by the transposes. Tokens are rows, and the matrices stand to their right."""
+    """You multiply by a transpose. Tokens are rows, and a matrix stands to their right."""
 
     def _linear(self, x, W, b):
         return super()._linear(x, W.T, b)

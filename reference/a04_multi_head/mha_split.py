@@ -179,7 +179,7 @@ def rest_dropped(x, h):
 
 @exercise.misconception
 def size_left_open(x, h):
-    """In an empty batch NumPy can't work out what −1 stands for: write d // h."""
+    """In an empty batch NumPy can't work out what −1 stands for: write the size."""
     if x.shape[-1] % h:
         raise ValueError
     return x.reshape(*x.shape[:2], h, -1).transpose(0, 2, 1, 3)
@@ -263,7 +263,7 @@ def columns_interleaved(x):
 
 @exercise.misconception
 def merged_size_left_open(x):
-    """In an empty batch NumPy can't work out what −1 stands for: write h * k."""
+    """In an empty batch NumPy can't work out what −1 stands for: write the size."""
     return x.transpose(0, 2, 1, 3).reshape(len(x), x.shape[2], -1)
 
 

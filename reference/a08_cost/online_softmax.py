@@ -90,7 +90,7 @@ def no_rescaling(state1, s, v):
 
 @state2.misconception()
 def sum_alone_rescaled(state1, s, v):
-    """You rescaled l and left o: both were collected with the old maximum."""
+    """l is rescaled and o is not. Both were collected with the old maximum."""
     m, ell, o = block(s[2:], v[2:])
     return np.array([m, state1[1] * np.exp(state1[0] - m) + ell, state1[2] + o])
 

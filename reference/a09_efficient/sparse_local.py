@@ -125,7 +125,7 @@ def ends_left_out(n, w, causal=False, dilation=1):
 
 @exercise.misconception(credit=0.5)
 def wraps_around(n, w, causal=False, dilation=1):
-    """Your window goes on at the other end of the text. At the ends it is simply cut off."""
+    """At the ends your window goes on at the other end of the text. There it is cut off."""
     mask = local_mask(n, w, causal, dilation)
     for step in range(-w, 1 if causal else w + 1):
         mask[np.arange(n), (np.arange(n) + step * dilation) % n] = True
@@ -348,7 +348,7 @@ def padding_seen(Q, K, V, w):
 
 @exercise.misconception
 def ends_wrap_around(Q, K, V, w):
-    """At the ends your windows go on at the other end of the text."""
+    """At the ends your window goes on at the other end of the text. There it is cut off."""
     n = len(Q)
     key = (np.arange(n)[:, None] + np.arange(-w, w + 1)) % n
     scores = np.einsum("nd,nkd->nk", Q, K[key]) / np.sqrt(K.shape[1])

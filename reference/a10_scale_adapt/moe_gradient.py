@@ -198,7 +198,7 @@ def kept_mass_held_constant():
 
 @renormalised.misconception()
 def renormalised_diagonal():
-    """Each logit changes both gates: g (1 − g) is the diagonal of the Jacobian alone."""
+    """Each logit changes all gates: g (1 − g) is the diagonal of the Jacobian alone."""
     return own_gate_alone(Z, Y, 2, True)
 
 

@@ -357,7 +357,7 @@ def entropy_in_bits(A):
 
 @exercise.misconception
 def entropy_of_the_mean(A):
-    """You take the entropy of the mean row. Average the entropies of the rows."""
+    """You took the entropy of the mean row. Average the entropies of the rows."""
     return head_profile(A) | {"entropy": mean_entropy(A.mean(-2, keepdims=True))}
 
 

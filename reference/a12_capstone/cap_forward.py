@@ -808,7 +808,7 @@ class ProbabilitiesReturned(Transformer):
 
 @exercise.misconception
 class HeadsAveraged(Transformer):
-    """You averaged the maps over heads. Keep one for each."""
+    """You averaged the maps over the heads. Each head keeps its own."""
 
     def _look(self, place, x, y, mask=None):
         out = super()._look(place, x, y, mask)

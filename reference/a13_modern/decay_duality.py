@@ -254,7 +254,7 @@ def factor_of_the_next_step(Q, K, V, a):
 
 @exercise.misconception
 def nothing_fades(Q, K, V, a):
-    """With a = 1 nothing is ever forgotten. Multiply the state by a_t first."""
+    """With a = 1 nothing is ever forgotten."""
     return in_chunks(Q, K, V, np.ones(len(a)), 32)
 
 
@@ -337,7 +337,7 @@ def ratio_of_products(Q, K, V, a):
 
 @exercise.misconception
 def own_column_fades(Q, K, V, a):
-    """a_t acts on the old state, the new token enters fresh: the diagonal of L is 1."""
+    """a_t acts on the old state, the new token enters fresh."""
     return (decays(a) * a * (Q @ K.T)) @ V
 
 
@@ -502,13 +502,13 @@ def chunk_not_masked(Q, K, V, a, c):
 
 @exercise.misconception
 def own_token_fades_in_chunks(Q, K, V, a, c):
-    """a_t acts on the old state, the new token enters fresh: also within a chunk."""
+    """a_t acts on the old state, the new token enters fresh."""
     return in_chunks(Q, a[:, None] * K, V, a, c)
 
 
 @exercise.misconception
 def ratios_within_chunks(Q, K, V, a, c):
-    """A product of a stretch is not safe as a ratio, nor within a chunk: multiply the stretch."""
+    """A product of a stretch is not safe as a ratio: multiply the stretch."""
     S, parts = np.zeros((K.shape[1], V.shape[1])), []
     for s in range(0, len(V), c):
         q, k, v, b = (x[s : s + c] for x in (Q, K, V, a))

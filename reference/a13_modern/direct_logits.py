@@ -346,7 +346,7 @@ def no_norm(pieces, gain, U, eps=1e-5):
 
 @exercise.misconception(credit=0.4)
 def length_of_the_stream(pieces, gain, U, eps=1e-5):
-    """You divide by the length of the stream. RMSNorm divides by the root of a mean."""
+    """You divided by the length of the stream. RMSNorm divides by the root of a *mean*."""
     return pieces / np.sqrt((pieces.sum(axis=0) ** 2).sum(axis=-1, keepdims=True) + eps) * gain @ U
 
 

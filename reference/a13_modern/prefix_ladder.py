@@ -66,7 +66,7 @@ def mean_of_all(x):
 
 @y.misconception()
 def itself_left_out(x):
-    """A row belongs to its own past: the diagonal is allowed."""
+    """The diagonal is allowed: a row belongs to its own past."""
     return np.vstack([np.zeros(2), prefix_means(x)[:-1]])
 
 
@@ -146,7 +146,7 @@ def shares_by_column(n):
 
 @exercise.misconception(credit=0.4)
 def everything_shared(n):
-    """Your rows take from all rows. Row 0 may not know what comes later."""
+    """Row 0 may not know what comes later."""
     return np.full((n, n), 1 / n)
 
 
@@ -158,7 +158,7 @@ def not_divided(n):
 
 @exercise.misconception
 def strict_triangle(n):
-    """A row belongs to its own past: the diagonal is allowed."""
+    """The diagonal is allowed: a row belongs to its own past."""
     return np.tri(n, k=-1) / np.maximum(np.arange(n), 1)[:, None]
 
 
@@ -242,7 +242,7 @@ def past_masked(S):
 
 @exercise.misconception
 def own_key_blocked(S):
-    """Your query does not see its own key, and row 0 has nothing: the diagonal is allowed."""
+    """The diagonal is allowed: a row belongs to its own past."""
     Z = np.where(np.tri(len(S), k=-1, dtype=bool), S, -np.inf)
     with np.errstate(invalid="ignore"):
         E = np.exp(Z - Z.max(axis=1, keepdims=True))
