@@ -216,7 +216,7 @@ def _judged(
     """Say what came of a check, and which mistake explains it."""
     match failure:
         case None if idle(function, call):
-            known = repeating(call, mistakes)
+            known = next(iter(repeating(call, mistakes)), None)
             return _failed(check, known, "idle", known.feedback if known else _IDLE)
         case None:
             note, feedback = call.remarks[0] if call.remarks else ("", "")
@@ -253,7 +253,8 @@ def _judged(
             hidden = without_details(failure, last)
             text = sentence(failure.message if _open(check, secret) else hidden)
             silent = note == "blank" or check.gpu
-            if known := None if silent else raising(function, call, mistakes):
+            alike = [] if silent else raising(function, call, mistakes)
+            if known := told_apart(function, check, call, alike, secret):
                 text = f"{known.feedback} ({text})"
             return _failed(check, known, note, text)
     return _item(  # a bug in the check: never the student's loss

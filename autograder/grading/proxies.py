@@ -82,7 +82,8 @@ class Object:
     """An object that `call.make` has made: it is used as the reference's own would be.
 
     ``layer(x)`` calls it, ``layer.step(x)`` a method, ``layer.W_q`` reads an attribute as data, and
-    ``layer.W_q = W`` sets one.  What the reference's class has as a method is one.
+    ``layer.W_q = W`` sets one, and ``setattr(layer, "weights[W_q]", W)`` an entry of a dictionary
+    that an attribute holds.  What the reference's class has as a method is one.
     """
 
     def __init__(self, home: Home, key: int, kind: type | None) -> None:

@@ -62,11 +62,7 @@ def diagnose(
         failed = _failure(function, check, wrong, secret) if replays(wrong, strict) else None
         return failed is not None and _alike(failed, mismatch, by_message=not call.calls)
 
-    found = filter(failed_alike, mistakes)
-    if not any(each.raised for each in call.calls):
-        return list(found)
-    first = _first(call, found)
-    return [first] if first else []
+    return _saying_the_same(call, filter(failed_alike, mistakes))
 
 
 def _alike(one: Mismatch, other: Mismatch, *, by_message: bool) -> bool:
@@ -78,14 +74,14 @@ def _alike(one: Mismatch, other: Mismatch, *, by_message: bool) -> bool:
 
 def raising(
     function: CheckedFunction, call: Recorder, mistakes: Sequence[Misconception]
-) -> Misconception | None:
-    """Return the first misconception that raises what the submission raised, at the same call.
+) -> list[Misconception]:
+    """Return the misconceptions that raise what the submission raised, at the same call.
 
-    Before that it must have answered as the submission did.
+    Before that they must have answered as the submission did.
     """
-    if not call.raised:
-        return None
-    return None if answers_like_the_reference(function, call) else repeating(call, mistakes)
+    if not call.raised or answers_like_the_reference(function, call):
+        return []
+    return repeating(call, mistakes)
 
 
 def answers_like_the_reference(function: CheckedFunction, call: Recorder) -> bool:
@@ -95,19 +91,19 @@ def answers_like_the_reference(function: CheckedFunction, call: Recorder) -> boo
     return repeats(call.calls)(function.solution, True)
 
 
-def repeating(call: Recorder, mistakes: Sequence[Misconception]) -> Misconception | None:
-    """Return the first misconception that answers every recorded call as the submission did."""
+def repeating(call: Recorder, mistakes: Sequence[Misconception]) -> list[Misconception]:
+    """Return the misconceptions that answer every recorded call as the submission did."""
     replays = repeats(call.calls)
-    return _first(call, (wrong for wrong in mistakes if replays(wrong, False)))
+    return _saying_the_same(call, (wrong for wrong in mistakes if replays(wrong, False)))
 
 
-def _first(call: Recorder, found: Iterable[Misconception]) -> Misconception | None:
-    """Return the first; of those that raise an exception the first whose says the same."""
+def _saying_the_same(call: Recorder, found: Iterable[Misconception]) -> list[Misconception]:
+    """Return those that say the same where an exception is raised."""
     if not any(each.raised for each in call.calls):
-        return next(iter(found), None)
+        return list(found)
     recorded = renumbered(call.calls)
     own = [nameless(each.text) for each in recorded if each.raised]
-    return next((wrong for wrong in found if texts(wrong.compute, recorded) == own), None)
+    return [wrong for wrong in found if texts(wrong.compute, recorded) == own]
 
 
 def slipped(function: CheckedFunction, call: Recorder) -> Slip | None:

@@ -308,6 +308,27 @@ def index_not_moved(b, n):
 
 
 @exercise.misconception(credit=0.5)
+def never_clipped(b, n):
+    """Offsets beyond ±K have no entry of their own in b: they take that at the nearer end."""
+    K, offset = len(b) // 2, np.arange(n) - np.arange(n)[:, None]
+    return np.asarray(b)[offset + K]
+
+
+@exercise.misconception(credit=0.5)
+def clipped_above_alone(b, n):
+    """You clip at one end. In Python an index below 0 counts from the other one."""
+    K, offset = len(b) // 2, np.arange(n) - np.arange(n)[:, None]
+    return np.asarray(b)[np.minimum(offset, K) + K]
+
+
+@exercise.misconception(credit=0.5)
+def clipped_below_alone(b, n):
+    """You clip at one end. Offsets above K take the last entry of b."""
+    K, offset = len(b) // 2, np.arange(n) - np.arange(n)[:, None]
+    return np.asarray(b)[np.maximum(offset, -K) + K]
+
+
+@exercise.misconception(credit=0.5)
 def bounds_from_n(b, n):
     """You took K from n. It comes from b, which has 2K + 1 entries."""
     K, offset = n // 2, np.arange(n) - np.arange(n)[:, None]

@@ -494,7 +494,7 @@ def hushed(weights, heard):
 @exercise.check(points=4)
 def decodes(call, rng):
     """`decode` gives logits of targets for any memory, without a look ahead."""
-    _, tgt = sentences(rng)
+    src, tgt = sentences(rng)
     weights, memory = drawn(rng), rng.normal(size=(3, 6, D))
     there = [hushed(weights, heard) for heard in CASES.values()]
     found = [built(call, each).decode(memory, tgt) for each in there]
@@ -508,6 +508,13 @@ def decodes(call, rng):
     for case, logits, each in zip(CASES, found, there, strict=True):
         right = Expected(call, each).decode(memory, tgt)
         agree(logits, right, what=f"what comes where {case}", **CLOSE)
+    model = built(call, there[-1])
+    before = model.encode(src), model.decode(memory, tgt)
+    for name in ("source", "target"):
+        setattr(model, f"weights[{name}]", -there[-1][name])
+    for old, new in zip(before, (model.encode(src), model.decode(memory, tgt)), strict=True):
+        message = "a table that is put into `weights` changes nothing: look it up when you need it"
+        require(not np.array_equal(old, new), message, credit=0.75)
 
 
 @exercise.check(points=1)
@@ -570,6 +577,24 @@ def drawn_from_rng(call, rng):
             times = np.var(array) * rows(name, np.shape(array))
             message = f"{name!r} begins with {times:.2g} times the variance that is asked for"
             require(0.7 < times < 1.4, message, credit=0.5)
+
+
+@exercise.misconception(credit=0.75)
+class CopiesWhenSet(Transformer):
+    """You copy tables when `weights` is set. Look them up there when you need them."""
+
+    @property
+    def weights(self):
+        """The arrays by name."""
+        return self._weights
+
+    @weights.setter
+    def weights(self, new):
+        self._weights, self._tables = new, {name: new[name].copy() for name in ("source", "target")}
+
+    def _embed(self, name, ids):
+        d = self._tables[name].shape[1]
+        return self._tables[name][ids] * np.sqrt(d) + positional_encoding(ids.shape[1], d)
 
 
 @exercise.misconception(credit=0.5)

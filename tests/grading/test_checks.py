@@ -643,6 +643,43 @@ def test_exceptions_of_one_type_are_told_apart_by_what_they_say(function, note):
     assert item.note == note
 
 
+def looking_up():
+    """A table, in which two mistakes look up too far; one is right where the table is large."""
+    exercise = Exercise("table", title="Table", source="none")
+
+    @exercise.reference
+    def last(table, n):
+        return table[min(n, len(table)) - 1]
+
+    @exercise.check(points=1)
+    def beyond(call, rng):
+        """Beyond the end the last entry counts."""
+        agree(call(np.arange(1.0, 3.0), 3), 2.0)
+
+    @exercise.check(points=1)
+    def within(call, rng):
+        """Entry n, counted from 1."""
+        table = rng.normal(size=9)
+        agree([call(table, n) for n in (3, 5, 8)], [table[2], table[4], table[7]])
+
+    @exercise.misconception
+    def from_zero(table, n):
+        """You count from 0."""
+        return table[min(n, 2)]
+
+    @exercise.misconception
+    def unbounded(table, n):
+        """You look beyond the end."""
+        return table[n - 1]
+
+    return exercise.functions[0]
+
+
+def test_of_mistakes_that_raise_the_same_it_is_the_one_that_answers_alike_elsewhere():
+    beyond, within = grade_checks(looking_up(), lambda table, n: np.asarray(table)[n - 1])
+    assert (beyond.note, within.status) == ("unbounded", "passed")
+
+
 @pytest.mark.parametrize(
     ("function", "note"),
     [

@@ -35,6 +35,7 @@ def counting():
             self.total = start
             self.noise = 0.0 if rng is None else rng.normal()
             self.W = np.eye(2)
+            self.named = {}
 
         def add(self, x):
             """Add x and return the sum."""
@@ -62,6 +63,8 @@ def counting():
         counter.W = W
         agree(counter(x), W @ x)
         agree(counter.W, W)
+        setattr(counter, "named[out.W]", W)
+        agree(counter.named["out.W"], W)
 
     @exercise.check(points=1)
     def takes_functions(call, rng):
@@ -132,6 +135,7 @@ class Counter:
         self._sum = start
         self.noise = 0 if rng is None else rng.normal()
         self.W = np.eye(2)
+        self.named = {}
     @property
     def total(self):
         return self._sum

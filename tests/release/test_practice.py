@@ -85,13 +85,30 @@ def test_an_answer_that_is_the_same_for_everybody_is_not_practised(mini):
     assert [part["name"] for part in practice["parts"]] == ["doubled"]
 
 
-FEW = '[{"x": np.array([i, 2]), "third": i % 3, "ninth": i % 9} for i in range(90)]'
-FEW_ANSWERS = [
-    (
-        'HINTED_DRAW',
-        "",
-    )
-]
+FEW = '''
+@exercise.part(points=1, answer=Numbers())
+def parity(k):
+    """Is k odd?"""
+    return k % 2
+
+@exercise.part(points=1, answer=Numbers())
+def capped(k):
+    """The smaller one of k and 5."""
+    return min(k, 5)
+
+@exercise.part(points=1, answer=Choice("AB"))
+def letter():'''
+
+
+def test_what_a_practice_shows_is_right_for_at_most_a_quarter_of_a_class(mini):
+    letter = '\n@exercise.part(points=1, answer=Choice("AB"))\ndef letter():'
+    stub = [("doubled = None", "doubled = None\nparity = None\ncapped = None")]
+    more = ('source="None", pool=8)', 'source="None", pool=64)')
+    practice = json.loads(build(mini(by_hand=[(letter, FEW), more], a01_mini=stub))["help.json"])
+    found = practice["by_hand"]["practice"]
+    assert [part["name"] for part in found["parts"]] == ["doubled", "capped"]  # one of two is known
+    shown = [each["right"]["capped"]["right"] for each in found["sets"]]
+    assert [5] not in shown  # which most have
 
 
 HINTED = [('source="None", pool=8)', 'source="None", pool=8, hints=["Look at x.", "Add x to x."])')]

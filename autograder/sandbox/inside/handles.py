@@ -59,8 +59,12 @@ class Objects:
         return getattr(self._find(key), name)
 
     def set(self, key: int, name: str, value: Any) -> None:
-        """Give an attribute a value."""
-        setattr(self._find(key), name, value)
+        """Give an attribute a value, or under ``"weights[out.W]"`` an entry of a dictionary."""
+        held, (attribute, _, entry) = self._find(key), name.partition("[")
+        if entry:
+            getattr(held, attribute)[entry.removesuffix("]")] = value
+        else:
+            setattr(held, name, value)
 
     def is_method(self, key: int, name: str) -> bool:
         """Say whether an attribute is something to call."""
