@@ -322,13 +322,6 @@ def clipped_above_alone(b, n):
 
 
 @exercise.misconception(credit=0.5)
-def clipped_below_alone(b, n):
-    """You clip at one end. Offsets above K take the last entry of b."""
-    K, offset = len(b) // 2, np.arange(n) - np.arange(n)[:, None]
-    return np.asarray(b)[np.maximum(offset, -K) + K]
-
-
-@exercise.misconception(credit=0.5)
 def bounds_from_n(b, n):
     """You took K from n. It comes from b, which has 2K + 1 entries."""
     K, offset = n // 2, np.arange(n) - np.arange(n)[:, None]

@@ -343,14 +343,14 @@ def sequences(rng, count, n=12):
     return x, (places[:, 0] < places[:, 1]).astype(int)
 
 
-def trained(seed, d, steps=300, batch=64, rate=5e-3, positions=True, answer=1):
+def trained(seed, d, steps=300, batch=64, rate=5e-3, positions=True, answer=1, drawn=sequences):
     """Train for so many steps."""
     rng = np.random.default_rng(seed)
     fresh = initial_weights(shapes(10, d, 2 * d), rng)
     weights = {n: w.astype(np.float32) for n, w in fresh.items()}
 
     def gradients():
-        x, labels = sequences(rng, batch)
+        x, labels = drawn(rng, batch)
         labels = labels if answer == 1 else 1 - labels
         there = Pass(weights, 2)
         found, back = classified(there, x, positions)
@@ -391,6 +391,7 @@ def in_double_precision(seed, d):
 
 
 SEED = 1  # of what is shown
+SURE_AND_WRONG = 0.8  # nats: who guesses has log 2, and who has begun to learn has less
 
 
 def asked_for(rng):
@@ -398,8 +399,11 @@ def asked_for(rng):
     return int(rng.integers(1, 1000)), 2 * int(rng.integers(14, 19))
 
 
-def right_share(found, rng, d, positions=True):
-    """The share of 1000 new sequences that are classified rightly; the model is run here."""
+def tried(found, rng, d, positions=True):
+    """The share of 1000 new sequences that are classified rightly, and their mean loss.
+
+    The model is run here.
+    """
     require(isinstance(found, dict), "a dictionary of weights is asked for")
     right = shapes(10, d, 2 * d)
     same = {name: np.shape(array) for name, array in found.items()} == right
@@ -407,13 +411,18 @@ def right_share(found, rng, d, positions=True):
     weights = {name: np.asarray(array, np.float32) for name, array in found.items()}
     require(all(np.isfinite(w).all() for w in weights.values()), "some weights are not finite")
     x, labels = sequences(rng, 1000)
-    return float((classified(Pass(weights, 2), x, positions)[0].argmax(axis=1) == labels).mean())
+    logits = classified(Pass(weights, 2), x, positions)[0]
+    return float((logits.argmax(axis=1) == labels).mean()), cross_entropy(logits, labels)[0]
 
 
-def symptom(share):
+def symptom(share, loss):
     """Say what the model has learned instead."""
     if share < 0.3:
         return "swapped", "nearly all answers are wrong: 1 means that 0 came first"
+    if loss > SURE_AND_WRONG:
+        return "by_heart", (
+            "on new sequences the model is sure where it is wrong, as one that knows a few by heart"
+        )
     if share < 0.6:
         return "guess", "the model is no better than a guess"
     return "short", "the model has begun to learn, and is not there yet"
@@ -423,21 +432,23 @@ def symptom(share):
 def better_than_a_guess(call, rng):
     """At least three of four new sequences are classified rightly."""
     seed, width = asked_for(rng)
-    share = right_share(call.once(seed, width), rng, width)
+    share, loss = tried(call.once(seed, width), rng, width)
     call.trained(seed)
     if share < 0.75:
-        kind, message = symptom(share)
-        raise Mismatch(message, kind=kind, credit=max(0.0, (share - 0.6) / 0.15))
+        kind, message = symptom(share, loss)
+        credit = (share - 0.6) / 0.15 if kind == "short" else 0.0
+        raise Mismatch(message, kind=kind, credit=max(0.0, credit))
 
 
 @exercise.check(points=4, after=better_than_a_guess, draws="training")
 def nearly_always(call, rng):
     """At least 95 of 100 new sequences are classified rightly."""
     seed, width = asked_for(rng)
-    share = right_share(call.once(seed, width), rng, width)
+    share, loss = tried(call.once(seed, width), rng, width)
     if share < 0.95:
-        kind, message = symptom(share)
-        raise Mismatch(message, kind=kind, credit=max(0.0, (share - 0.75) / 0.2))
+        kind, message = symptom(share, loss)
+        credit = (share - 0.75) / 0.2 if kind == "short" else 0.0
+        raise Mismatch(message, kind=kind, credit=max(0.0, credit))
 
 
 @exercise.misconception(fatal="nothing is learned")
@@ -454,8 +465,15 @@ def classes_exchanged(seed, d):
 
 @exercise.misconception
 def stopped_early(seed, d):
-    """The model is still learning when you stop: take more steps, or larger ones."""
+    """The model has begun to learn: take more steps, or larger ones, and draw each batch anew."""
     return trained(seed, d, steps=55)
+
+
+@exercise.misconception
+def few_known_by_heart(seed, d):
+    """Your model knows a few sequences by heart. Draw new ones for every step."""
+    few = sequences(np.random.default_rng(seed), 8)
+    return trained(seed, d, steps=60, drawn=lambda *_: few)
 
 
 @exercise.exhibit
@@ -463,7 +481,7 @@ def with_and_without_positions(train_classifier):
     """How many of 1000 new sequences are classified rightly. Guesses are right every other time."""
     width = np.shape(train_classifier["embed"])[-1]
     shares = [
-        right_share(train_classifier, np.random.default_rng(SEED), width, positions)
+        tried(train_classifier, np.random.default_rng(SEED), width, positions)[0]
         for positions in (True, False)
     ]
     return Table(
