@@ -23,7 +23,8 @@ FOLDER = Path(__file__).parents[1] / "reference" / "a12_capstone"
 def reversing(module, seed):
     """Return what the reference's model gets right of new sequences, after training."""
     started = time.process_time()
-    result = module.train(seed, module.WIDTH)
+    _, width = module.asked_for(np.random.default_rng(seed))
+    result = module.train(seed, width)
     seconds = time.process_time() - started
     run = module.Trained(result, np.random.default_rng(10_000 + seed))
     right = run.written() == run.labels
@@ -40,9 +41,10 @@ def reversing(module, seed):
 def classifying(module, seed):
     """Return how many of new sequences the reference's model classifies rightly."""
     started = time.process_time()
-    weights = module.train_classifier(seed, module.WIDTH)
+    _, width = module.asked_for(np.random.default_rng(seed))
+    weights = module.train_classifier(seed, width)
     seconds = time.process_time() - started
-    share = module.right_share(weights, np.random.default_rng(10_000 + seed), module.WIDTH)
+    share, _ = module.tried(weights, np.random.default_rng(10_000 + seed), width)
     return {
         "seed": seed,
         "seconds": round(seconds, 2),

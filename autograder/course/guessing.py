@@ -26,7 +26,7 @@ from autograder.exercise import Exercise
 from autograder.grading.results import hundredths
 
 #: Answers without a thought earn at most this share of a whole assignment's points.
-GUESSED = 0.03
+GUESSED = 0.02
 
 _FILE = ".guesses.json"
 
