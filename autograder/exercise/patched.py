@@ -49,9 +49,10 @@ def patched(answer: Answer, raw: Any, right: Any) -> tuple[Any, str] | None:
 
 def _entries(raw: Any, shape: tuple[int, ...]) -> list[Any] | None:
     """Return the entries one by one, None where there are more or fewer of them."""
-    raw = raw.tolist() if isinstance(raw, np.ndarray) else raw
+    if isinstance(raw, np.ndarray):  # nobody can stop numpy while it makes lists of all rows
+        raw = raw.tolist() if raw.shape == shape else None
     if isinstance(raw, str):
-        found = _BETWEEN.split(raw.strip().strip("[]()").strip())
+        found = _BETWEEN.split(raw.strip().strip("[]()").strip(), maxsplit=shape[0])
         return found if len(shape) == 1 and len(found) == shape[0] else None
     rows = raw if len(shape) == 2 else [raw]
     wide = isinstance(rows, list | tuple) and all(

@@ -2,6 +2,7 @@
 
 import contextlib
 import struct
+import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -50,13 +51,27 @@ class TestReading:
         )
         assert session.read("open_") == [0, 1, 2, 3]
 
-    def test_the_framework_is_not_in_memory(self, session):
+    def test_the_framework_is_not_in_memory_nor_what_finds_it(self, session):
+        """However it is installed: in its own folder or among the libraries."""
         session.execute(
             "import sys\nours = [m for m in sys.modules if 'autograder' in m]\n"
-            f"where = [p for p in sys.path + sys.argv + sys.orig_argv if '{COURSE}/auto' in p]"
+            f"where = [p for p in sys.path + sys.argv + sys.orig_argv if '{COURSE}/auto' in p]\n"
+            "hooks = [h.__module__ for h in sys.meta_path + sys.path_hooks]"
         )
         assert session.read("ours") == []
         assert session.read("where") == []
+        assert "_frozen_importlib" in session.read("hooks")
+        assert not [hook for hook in session.read("hooks") if "autograder" in hook]
+
+    def test_the_framework_can_not_be_imported_from_its_own_folder(self, zygote, unlocked):
+        """Without isolation, too: no other folder than Python's own is searched."""
+        purelib = Path(sysconfig.get_path("purelib"))
+        if (purelib / "autograder").exists():
+            pytest.skip("the framework is installed among the libraries, which can be read")
+        assert list(purelib.glob("__editable__*autograder*")), "the positive control"
+        for each in (zygote, unlocked):
+            with each.session() as session:
+                assert session.execute("import autograder").error.type == "ModuleNotFoundError"
 
     def test_the_user_is_not_root(self, session):
         session.execute("import os; ids = [*os.getresuid(), *os.getresgid()]")

@@ -37,6 +37,7 @@ from autograder.sandbox.wire.orders import (
 
 _LOOK_SECONDS = 0.001  # between looks at a worker's memory
 _EAGER = ("numpy.random", "numpy.linalg", "numpy.fft")
+_EDITABLE = "__editable__"  # so setuptools calls what finds a package in its source folder
 
 
 def main(descriptor: str) -> None:
@@ -229,10 +230,16 @@ def _import(modules: Sequence[str], also: Sequence[str]) -> tuple[Shell, worker.
 
 
 def _forget_ourselves(paths: list[str]) -> None:
-    """Leave nothing of this project to import, and no other folder to search."""
-    for name in [name for name in sys.modules if name.split(".")[0] == "autograder"]:
+    """Leave nothing of this project, and no way to find what lies in other folders."""
+    for hooks in (sys.meta_path, sys.path_hooks):
+        hooks[:] = [hook for hook in hooks if not hook.__module__.startswith(_EDITABLE)]
+    for name in [name for name in sys.modules if _is_ours(name)]:
         del sys.modules[name]
     sys.path[:] = [entry for entry in sys.path if entry.startswith(tuple(paths))]
     sys.path_importer_cache.clear()
     sys.argv[:] = [""]
     sys.orig_argv[:] = [sys.executable]
+
+
+def _is_ours(module: str) -> bool:
+    return module.startswith(_EDITABLE) or module.partition(".")[0] == "autograder"
