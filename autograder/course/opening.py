@@ -11,10 +11,12 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe is not waited for
+_DEEPEST = 20  # folders in folders: paths have an end, and so has Python's stack
 
 
 class NotOrdinary(ValueError):
@@ -37,6 +39,63 @@ class TooLarge(NotOrdinary):
     def __init__(self, size: int, most: int) -> None:
         super().__init__(f"it has {size / 2**20:.0f} MB, and at most {most // 2**20} are taken")
         self.size = size
+
+
+@dataclass(frozen=True)
+class Listed:
+    """What lies somewhere beneath a folder, as it was when that was looked through.
+
+    Attributes
+    ----------
+    path
+        Inside that folder, with forward slashes.
+    mode
+        What it is; of a link, a link; 0 where that isn't known.
+    size, changed
+        Its bytes, and when they were changed, in nanoseconds.
+    names
+        How many entries a folder has.
+    closed
+        Why it was not looked at, or a folder not looked into.
+    """
+
+    path: str
+    mode: int = 0
+    size: int = 0
+    changed: int = 0
+    names: int = 0
+    closed: str = ""
+
+
+def listed(root: Path) -> Iterator[Listed]:
+    """Give all that lies beneath a folder, however it is called; what goes meanwhile is left out.
+
+    Raises
+    ------
+    OSError
+        If the folder itself can't be looked through.
+    """
+    todo = [("", _names(root), 0)]
+    while todo:
+        folder, names, depth = todo.pop()
+        inner = []
+        for name in names:
+            path = f"{folder}/{name}".lstrip("/")
+            try:
+                status = os.lstat(root / path)
+                within = _names(root / path) if stat.S_ISDIR(status.st_mode) else []
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except OSError as error:
+                yield Listed(path, closed=f"it can't be opened ({error.strerror})")
+                continue
+            found = Listed(path, status.st_mode, status.st_size, status.st_mtime_ns, len(within))
+            if within and depth == _DEEPEST:
+                found = replace(found, closed=f"it lies more than {_DEEPEST} folders deep")
+            elif within:
+                inner.append((path, within, depth + 1))
+            yield found
+        todo += reversed(inner)
 
 
 @contextmanager
@@ -100,6 +159,10 @@ def read_at(folder: int, name: str, most: int) -> tuple[bytes, os.stat_result]:
     if len(content) > most:
         raise TooLarge(max(found.st_size, len(content)), most)
     return content, found
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
 
 
 def _opened(name: str, flags: int, folder: int) -> int:

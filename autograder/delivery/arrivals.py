@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import stat
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.course.config import Course, CourseError
-from autograder.course.opening import NotOrdinary, read_once
+from autograder.course.opening import NotOrdinary, listed, read_once
 from autograder.course.submissions import MAX_BYTES, Unreadable, parse_notebook
 from autograder.delivery.exchange import inbound
 
@@ -84,13 +83,11 @@ class Arrivals:
     def _stamps(self) -> dict[str, Stamp]:
         if not self.folder.is_dir():
             raise CourseError(f"{self.folder} is no folder: make it, or name another with --from")
-        found = {}
-        for folder, _, names in os.walk(self.folder):
-            for name in names:
-                path = Path(folder, name)
-                if known := stamp(path):
-                    found[path.relative_to(self.folder).as_posix()] = known
-        return found
+        return {
+            entry.path: (entry.size, entry.changed)
+            for entry in listed(self.folder)
+            if entry.mode and not (stat.S_ISDIR(entry.mode) or stat.S_ISLNK(entry.mode))
+        }
 
     def _lacks(self, path: str, before: Stamp | None) -> str:
         """Say what a file lacks; nothing if it is all there."""

@@ -17,7 +17,7 @@ from autograder.course.roster import roster_file
 from autograder.course.submissions import Unreadable, parse_notebook
 from autograder.delivery.database import submitted_at, time_zone
 from autograder.delivery.layouts import Origin
-from autograder.delivery.lms_files import Contents, File, Problem
+from autograder.delivery.lms_files import Contents, File, Problem, printable
 from autograder.delivery.moodle_worksheet import MoodleWorksheet
 from autograder.delivery.owners import identify
 from autograder.delivery.people import people, roster
@@ -56,7 +56,7 @@ class Collection:
         )
         if left := len(self.problems) + len(self.left):
             counts += f", {left} left"
-        return [*map(str, [*self.left, *self.problems]), *self.notes, counts]
+        return [*map(str, [*self.left, *self.problems]), *map(printable, self.notes), counts]
 
 
 def stranger(course: Course, student: str) -> str:

@@ -16,6 +16,7 @@ from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default.collect import ExchangeCollect
 from nbgrader.exchange.default.release_assignment import ExchangeReleaseAssignment
+from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback
 from nbgrader.utils import check_mode
 from traitlets.config import Config
 
@@ -50,8 +51,7 @@ class CollectFiles(ExchangeCollect):  # type: ignore[misc]
             self.fail(f"Course not found: {self.inbound_path}")
         if not check_mode(self.inbound_path, read=True, execute=True):
             self.fail(f"You don't have read permissions for the directory: {self.inbound_path}")
-        if strangers := not_the_instructors(self.coursedir.root, self.course_path):
-            self.fail(strangers[0])
+        _refuse_strangers(self)
         due = self._due() if self.before_duedate else None
         own: dict[str, list[InboundName]] = {}
         for name in self._names():
@@ -174,9 +174,7 @@ class ReleaseFiles(ExchangeReleaseAssignment):  # type: ignore[misc]
 
     def init_dest(self) -> None:
         """Make the course's folders."""
-        course = Path(self.root) / self.coursedir.course_id
-        if course.exists() and (found := not_the_instructors(self.coursedir.root, course)):
-            self.fail(found[0])
+        _refuse_strangers(self)
         super().init_dest()
         self._stick(self.inbound_path)
 
@@ -188,6 +186,22 @@ class ReleaseFiles(ExchangeReleaseAssignment):  # type: ignore[misc]
                 path.chmod(stat.S_IMODE(mode) | stat.S_ISVTX)
             except PermissionError:
                 self.log.warning(f"The exchange directory {path} is not yours: {unsafe(path)}")
+
+
+class FeedbackFiles(ExchangeReleaseFeedback):  # type: ignore[misc]
+    """Publish feedback as nbgrader does, into a folder that is the instructor's."""
+
+    def init_dest(self) -> None:
+        """Make the folder that students fetch feedback from."""
+        _refuse_strangers(self)
+        super().init_dest()
+
+
+def _refuse_strangers(action: Any) -> None:
+    """Let an action of nbgrader's fail where somebody else has put the course there."""
+    course = Path(action.root) / action.coursedir.course_id
+    if found := not_the_instructors(action.coursedir.root, course):
+        action.fail(found[0])
 
 
 def inbound(course: Course) -> Path:

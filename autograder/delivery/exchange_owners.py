@@ -22,7 +22,7 @@ def not_the_instructors(course: Path | str, folder: Path | str) -> list[str]:
     """
     ours = {os.geteuid(), Path(course).stat().st_uid, 0}
     found = []
-    for path in (Path(folder), Path(folder, "outbound"), Path(folder, "inbound")):
+    for path in _folders(Path(folder)):
         try:
             status = path.lstat()
         except OSError:
@@ -52,15 +52,28 @@ def unsafe(path: Path) -> str:
 
 def faults(course: Path, root: Path, id: str) -> list[str]:
     """Say what others can replace in the exchange, or have replaced."""
-    folders = (root, root / id / "inbound")
+    folders = (root, *_folders(root / id), *_released(root / id))
     loose = [f"{path}: {said}" for path in folders if (said := unsafe(path))]
     return [*loose, *not_the_instructors(course, root / id)]
+
+
+def _folders(course: Path) -> list[Path]:
+    """Return a course's folder in the exchange, and those that nbgrader makes in it."""
+    return [course, *(course / name for name in ("outbound", "inbound", "feedback"))]
+
+
+def _released(course: Path) -> list[Path]:
+    """Return the folders of assignments that students fetch."""
+    try:
+        return sorted((course / "outbound").iterdir())
+    except OSError:
+        return []
 
 
 def described(root: Path, id: str) -> list[str]:
     """Say whose the exchange's folders are, and what everybody may do, a line for each."""
     lines = []
-    for path in (root, root / id, root / id / "outbound", root / id / "inbound"):
+    for path in (root, *_folders(root / id), *_released(root / id)):
         try:
             status = path.lstat()
         except OSError:

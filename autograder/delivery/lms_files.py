@@ -9,14 +9,14 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 from autograder.course.config import CourseError
-from autograder.course.opening import read_once
+from autograder.course.opening import listed, read_once
 from autograder.course.submissions import MAX_BYTES
 from autograder.delivery.database import parsed_time, read_time
 from autograder.delivery.gradescope.metadata import MAX_BYTES as MAX_METADATA
@@ -32,6 +32,15 @@ _BESIDE = re.compile(
 )
 
 
+def printable(line: str) -> str:
+    r"""Return a line as a console can show it: whoever names files may try to write elsewhere.
+
+    >>> print(printable("a\x1b[2Jb\nc"))
+    a?[2Jb?c
+    """
+    return "".join(sign if sign.isprintable() else "?" for sign in line)
+
+
 @dataclass(frozen=True)
 class Problem:
     """Something that was not collected, and why."""
@@ -40,7 +49,7 @@ class Problem:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.message}"
+        return printable(f"{self.path}: {self.message}")
 
 
 @dataclass(frozen=True)
@@ -101,12 +110,19 @@ def opened_source(source: Path) -> Iterator[Contents]:
     if source.is_dir():
         yield _in_folder(source)
         return
-    try:
-        archive = zipfile.ZipFile(source)
-    except (OSError, zipfile.BadZipFile) as error:
-        raise CourseError(f"{source} is neither a folder nor a zip file ({error})") from error
-    with archive:
+    with ExitStack() as opened:
+        try:
+            file = opened.enter_context(open(source, "rb", opener=_not_waiting))
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise OSError("it is no ordinary file")
+            archive = opened.enter_context(zipfile.ZipFile(file))
+        except (OSError, zipfile.BadZipFile) as error:
+            raise CourseError(f"{source} is neither a folder nor a zip file ({error})") from error
         yield _in_zip(archive, source.stem)
+
+
+def _not_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)  # nobody may ever write into a pipe
 
 
 def _no_notebook(path: str) -> list[Problem]:
@@ -123,37 +139,46 @@ def _no_notebook(path: str) -> list[Problem]:
 
 def _in_folder(root: Path) -> Contents:
     files, problems, others, paths = [], [], [], []
-    for folder, subfolders, names in os.walk(root):
-        for name in sorted([*subfolders, *names]):
-            path = Path(folder, name)
-            inside = path.relative_to(root).as_posix()
-            if _SKIPPED.search(inside):
-                continue
-            if name in names:
-                paths.append(inside)
-            if path.is_symlink():
-                problems.append(Problem(inside, "a symbolic link is not followed."))
-            elif name in names and path.suffix == ".ipynb":
-                modified = datetime.fromtimestamp(path.lstat().st_mtime, UTC).replace(tzinfo=None)
-                beside = path.with_name(_TIME)
-                stamp = partial(read_time, beside, root) if os.path.lexists(beside) else None
-                files.append(File(inside, modified, partial(_read_file, path, root), stamp))
-            elif name in names:
-                others += _no_notebook(inside)
-            elif _is_empty(path):
-                others.append(
-                    Problem(f"{inside}/", "an empty folder: nothing was handed in there.")
-                )
-    listed = root / METADATA
-    reading = partial(_read_file, listed, root, MAX_METADATA)
-    return Contents(files, problems, others, paths, reading if listed.is_file() else None)
+    found = [entry for entry in listed(root) if not _SKIPPED.search(entry.path)]
+    there = {entry.path for entry in found}
+    for entry in found:
+        path, is_folder = root / entry.path, stat.S_ISDIR(entry.mode)
+        if not is_folder:
+            paths.append(entry.path)
+        if entry.closed:
+            problems.append(Problem(entry.path, f"{entry.closed}."))
+        elif stat.S_ISLNK(entry.mode):
+            problems.append(Problem(entry.path, "a symbolic link is not followed."))
+        elif not _is_text(entry.path):
+            problems.append(Problem(entry.path, "its name is no text: rename it."))
+        elif not is_folder and path.suffix == ".ipynb":
+            beside = path.with_name(_TIME).relative_to(root).as_posix()
+            stamp = partial(read_time, root / beside, root) if beside in there else None
+            reading = partial(_read_file, path, root)
+            files.append(File(entry.path, _moment(entry.changed), reading, stamp))
+        elif not is_folder:
+            others += _no_notebook(entry.path)
+        elif not entry.names:
+            others.append(
+                Problem(f"{entry.path}/", "an empty folder: nothing was handed in there.")
+            )
+    own = root / METADATA
+    reading = partial(_read_file, own, root, MAX_METADATA)
+    return Contents(files, problems, others, paths, reading if METADATA in there else None)
 
 
-def _is_empty(folder: Path) -> bool:
+def _is_text(name: str) -> bool:
     try:
-        return not any(folder.iterdir())
-    except OSError:  # it has gone, or is no folder any more
+        return bool(name.encode())
+    except UnicodeEncodeError:
         return False
+
+
+def _moment(nanoseconds: int) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(nanoseconds / 1e9, UTC).replace(tzinfo=None)
+    except (ArithmeticError, ValueError, OSError):  # a file may be of any year
+        return None
 
 
 def _read_file(path: Path, root: Path, most: int = MAX_BYTES) -> bytes:

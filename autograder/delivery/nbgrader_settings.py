@@ -44,7 +44,11 @@ def configure(c: Config) -> None:
     ]
     # What students put into the exchange is theirs, and lies where nobody can replace another's;
     # an exchange that is no folder of nbgrader's sees to that itself.
-    ours = {"collect": "CollectFiles", "release_assignment": "ReleaseFiles"}
+    ours = {
+        "collect": "CollectFiles",
+        "release_assignment": "ReleaseFiles",
+        "release_feedback": "FeedbackFiles",
+    }
     for action, name in ours.items():
         if "nbgrader." in str(c.ExchangeFactory.get(action) or "nbgrader."):
             c.ExchangeFactory[action] = f"autograder.delivery.exchange.{name}"

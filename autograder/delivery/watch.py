@@ -28,6 +28,7 @@ from autograder.delivery.exchange import run
 from autograder.delivery.feedback import shows, write_feedback
 from autograder.delivery.grading import grade_and_save
 from autograder.delivery.handed_over import UNFINISHED
+from autograder.delivery.lms_files import printable
 from autograder.delivery.solutions import over
 from autograder.sandbox import SandboxError
 
@@ -189,6 +190,7 @@ class Watcher:
         return when
 
     def _say_once(self, line: str) -> None:
+        line = printable(line)
         if line not in self._said:
             self._said.add(line)
             self.say(line)

@@ -34,7 +34,7 @@ def patched(answer: Answer, raw: Any, right: Any) -> tuple[Any, str] | None:
         try:
             answer.read(entry, like=due)
         except FormatError as error:
-            wrong = answer.typed(int(due) * 1000 + _FAR)
+            wrong = answer.typed((int(due) if np.isfinite(float(due)) else 0) * 1000 + _FAR)
             if answer.same(answer.read(wrong, like=due), due):
                 return None
             entries[place] = wrong

@@ -38,7 +38,8 @@ def as_written(raw: Any) -> str:
 
 def _numbers(raw: Any) -> str:
     if isinstance(raw, np.ndarray):
-        return np.array2string(raw, separator=", ", threshold=200, precision=6)
+        ends = 3 if raw.ndim < 4 else 1  # of each axis: the product of all of them is written
+        return np.array2string(raw, separator=", ", threshold=200, precision=6, edgeitems=ends)
     text = _number(raw) if isinstance(raw, float) else _SHORT.repr(_rounded(raw, 3))
     return text.replace("], [", "],\n [")
 

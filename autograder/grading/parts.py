@@ -29,6 +29,7 @@ from autograder.grading.results import Item, Status, hundredths, sentence
 from autograder.sandbox import StudentError
 
 _OUT = (MemoryError, RecursionError)  # of the budget: the answer's fault
+_LONGEST = 900  # characters of feedback: what a student wrote may stand in it
 Known = dict[str, Any]
 Read = Callable[[str], Any]  #: reads one of the student's variables, or raises StudentError
 
@@ -118,6 +119,8 @@ def _bounded(place: str, exercise: Exercise, part: Part, read: Read, true: Known
     except Exhausted as error:
         own.given.pop(part.name, None)
         return _result(part, Judgement(0, TOO_MUCH, str(error)))
+    except Exception as error:  # withholds this part alone: the others are judged by themselves
+        return _withheld(part, "grader_error", type(error).__name__)
 
 
 def _item(exercise: Exercise, part: Part, read: Read, true: Known, own: Own) -> Item:
@@ -132,8 +135,7 @@ def _item(exercise: Exercise, part: Part, read: Read, true: Known, own: Own) -> 
         answer = part.answer.read(raw, like=true[part.name])
         answer = part.answer.meant(answer, part.order(true))
     except FormatError as error:
-        known = misshapen(part, raw, true, own) or _in_part(part, raw, true, own)
-        return _result(part, known or Judgement(0, "format_error", sentence(str(error))))
+        return _result(part, _unreadable(part, raw, true, own, sentence(str(error))))
     except StudentError as error:
         return _result(part, Judgement(0, _note(error), sentence(str(error))))
     except _OUT:
@@ -150,10 +152,6 @@ def _item(exercise: Exercise, part: Part, read: Read, true: Known, own: Own) -> 
         return _result(part, Judgement(0, "format_error", sentence(str(reason))))
     except Undecided as reason:
         return _withheld(part, "needs_review", str(reason))
-    except _OUT:
-        raise
-    except Exception as error:  # withholds this part alone: the others are judged by themselves
-        return _withheld(part, "grader_error", type(error).__name__)
     if judgement.credit < 1 or judgement.note == "follow_through":
         own.wrong.add(part.name)
         if not judgement.note and is_trivial(answer, true[part.name]):
@@ -166,6 +164,17 @@ def _item(exercise: Exercise, part: Part, read: Read, true: Known, own: Own) -> 
         if rounding is not None:
             own.rounding[part.name] = rounding
     return _result(part, judgement)
+
+
+def _unreadable(part: Part, raw: Any, true: Known, own: Own, why: str) -> Judgement:
+    """Judge what can't be read: by a known mistake in it, or by the entries that can be."""
+    try:
+        known = misshapen(part, raw, true, own) or _in_part(part, raw, true, own)
+    except _OUT:
+        raise
+    except Exception:  # an odd value gains nothing by it, and withholds nothing
+        known = None
+    return known or Judgement(0, "format_error", why)
 
 
 def _in_part(part: Part, raw: Any, true: Known, own: Own) -> Judgement | None:
@@ -197,7 +206,7 @@ def _take_example(exercise: Exercise, part: Part, answer: Any, true: Known, own:
 def _given(place: str, part: Part, read: Read) -> str:
     try:
         return "" if part.manual else judging(place, lambda: as_written(read(part.name)))
-    except (StudentError, Exhausted):
+    except (StudentError, Exhausted, ValueError):  # a number of more digits than Python writes
         return ""
 
 
@@ -228,6 +237,8 @@ def _result(part: Part, judgement: Judgement) -> Item:
     feedback = judgement.feedback
     if not credit and not feedback:
         feedback = "This is not the right answer."
+    if len(feedback) > _LONGEST:
+        feedback = f"{feedback[:_LONGEST]} …"
     return Item(part.name, part.rubric, status, score, part.points, judgement.note, feedback)
 
 

@@ -365,6 +365,114 @@ def test_nothing_is_taken_from_a_course_that_is_somebody_else_s(classroom, place
     assert collect(classroom, [A]).new == [(EVE, A)]
 
 
+def before_the_course(root, course):
+    """Eve makes the course's folder before anybody releases."""
+    (root / course / "inbound").mkdir(parents=True)
+    os.chown(root / course, uid(EVE), -1)
+
+
+def a_link_to_hers(root, course):
+    (root.parent / "hers").mkdir()
+    (root / course).symlink_to(root.parent / "hers")
+
+
+def a_link_to_nothing_yet(root, course):
+    (root / course).symlink_to(root.parent / "later")
+
+
+def a_link_to_the_instructor_s(root, course):
+    """What is released there is put into a folder that has nothing to do with it."""
+    (root.parent / "elsewhere").mkdir()
+    (root / course).symlink_to(root.parent / "elsewhere")
+
+
+def a_link_for_what_students_fetch(root, course):
+    (root / course).mkdir()
+    (root.parent / "hers").mkdir()
+    (root / course / "outbound").symlink_to(root.parent / "hers")
+
+
+def a_file_for_the_course(root, course):
+    (root / course).write_text("")
+
+
+BEFOREHAND = {
+    f.__name__: f
+    for f in (
+        before_the_course,
+        a_link_to_hers,
+        a_link_to_nothing_yet,
+        a_link_to_the_instructor_s,
+        a_link_for_what_students_fetch,
+        a_file_for_the_course,
+    )
+}
+
+
+@ROOT_ALONE
+@pytest.mark.parametrize("attack", BEFOREHAND)
+@pytest.mark.parametrize("action", ["release_assignment", "release_feedback"])
+def test_nothing_is_put_where_somebody_was_first(classroom, tmp_path, attack, action, invoke):
+    root = tmp_path / "exchange"
+    shutil.rmtree(root / classroom.id)
+    BEFOREHAND[attack](root, classroom.id)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(CourseError, match="belongs to"):
+        exchange.run(classroom, action, A)
+    assert sorted(tmp_path.rglob("*")) == before
+    done = invoke("doctor", "--course", classroom.root)
+    assert done.exit_code == 1
+    assert "in the place of yours" in done.output
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [a_link_to_hers, a_link_to_the_instructor_s, a_link_for_what_students_fetch],
+)
+def test_nbgrader_s_own_puts_it_there(classroom, tmp_path, attack, monkeypatch):
+    """The control: who may write there is who puts the link there."""
+    shutil.rmtree(tmp_path / "exchange" / classroom.id)
+    attack(tmp_path / "exchange", classroom.id)
+    monkeypatch.setattr(exchange, "not_the_instructors", lambda *_: [])
+    exchange.run(classroom, "release_assignment", A)
+    folders = [*tmp_path.glob("hers"), *tmp_path.glob("elsewhere")]
+    assert [path for folder in folders for path in folder.rglob("check.py")]
+
+
+@ROOT_ALONE
+@pytest.mark.parametrize("place", ["", "outbound", f"outbound/{A}", "feedback"])
+def test_doctor_names_every_folder_that_is_open_and_whose_it_is(classroom, tmp_path, place, invoke):
+    folder = tmp_path / "exchange" / classroom.id / place
+    folder.mkdir(exist_ok=True)
+    assert invoke("doctor", "--course", classroom.root).exit_code == 0  # the control
+    folder.chmod(0o777)
+    done = invoke("doctor", "--course", classroom.root)
+    assert done.exit_code == 1
+    assert f"chmod +t {folder}" in done.output
+    folder.chmod(0o755)
+    os.chown(folder, uid(EVE), -1)
+    assert f"belongs to {EVE}" in invoke("doctor", "--course", classroom.root).output
+
+
+@ROOT_ALONE
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # nbgrader's file
+def test_feedback_is_not_published_into_a_folder_of_hers(classroom, tmp_path):
+    folder = tmp_path / "exchange" / classroom.id / "feedback"
+    folder.mkdir(mode=0o777)
+    page = classroom.folder("feedback") / ADA / A
+    page.mkdir(parents=True)
+    for name in (f"{A}.html", "timestamp.txt", "submission_secret.txt"):
+        (page / name).write_text(now())
+    exchange.run(classroom, "release_feedback", A)
+    assert len(list(folder.iterdir())) == 1  # the control
+    shutil.rmtree(folder)
+    folder.mkdir(mode=0o777)
+    os.chown(folder, uid(EVE), -1)
+    with pytest.raises(CourseError, match=f"belongs to {EVE}"):
+        exchange.run(classroom, "release_feedback", A)
+    assert not list(folder.iterdir())
+
+
 class Swapping(threading.Thread):
     """Puts a link in the place of a file, and the file back, without end."""
 

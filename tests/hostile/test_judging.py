@@ -5,6 +5,7 @@ import json
 import resource
 import signal
 import time
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -35,6 +36,7 @@ from autograder.grading import budget
 from autograder.grading.budget import TOO_MUCH
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import Status
+from autograder.sandbox.wire.plain import Tensor, Unordered
 
 from ..courses import one_assignment
 
@@ -49,6 +51,29 @@ def nested(depth, inner=1.0):
 ANSWERS = {
     "an array of no numbers and two billion rows": np.empty((2**31 - 1, 0)),
     "an array of no numbers in many rows": np.empty((50_000_000, 0, 3)),
+    "an array of no numbers in many large rows": np.empty((2, 30_000_000, 0)),
+    "arrays of no numbers in a list": [np.empty((50_000_000, 0))] * 2,
+    "a tensor of no numbers in many rows": Tensor("float32", np.empty((50_000_000, 0), "f4")),
+    "one number in a long row": np.broadcast_to(0.3, 10**10),
+    "numbers along seven axes": np.zeros((10,) * 7),
+    "objects": np.array([None] * 200_000),
+    "texts as objects": np.array(["1/9", "x"], dtype=object),
+    "whole numbers of many digits as objects": np.array([10**100_000, 1], dtype=object),
+    "lists as objects": np.fromiter(([1.0] * 9 for _ in range(9000)), object, count=9000),
+    "long texts in an array": np.array(["9" * 10_000] * 100),
+    "bytes in an array": np.array([b"0.25"] * 100_000),
+    "days": np.array(["2026-01-01", "NaT"], dtype="M8[D]"),
+    "a day": np.datetime64("2026-01-01"),
+    "a duration": np.timedelta64(3, "s"),
+    "durations": np.zeros(100_000, "m8[s]"),
+    "rows with fields": np.zeros(100_000, dtype=[("a", "f8"), ("b", "i4")]),
+    "a masked array": np.ma.masked_all(100_000),
+    "numbers of sixteen bytes": np.zeros(100_000, np.longdouble),
+    "two long numbers": ["9" * 500_000] * 2,
+    "two numbers, one of them a text": ["1/9", "x"],
+    "blanks without end": "1" + " " * 1_000_000 + "x",
+    "large fractions": [Fraction(1, 3**2000)] * 500,
+    "a set": Unordered([1.0] * 50_000),
     "no numbers": np.empty(0),
     "a number as an array": np.array(3.0),
     "a letter as an array": np.array("A"),
@@ -99,6 +124,8 @@ TEA = Ordering(["boil", ["pour", "wait"], "drink"], {"cold": ("cool", "It is not
 LINE = np.linspace(0, 1, 21)
 KINDS = {
     "numbers": (Numbers(), [0.25, 0.75]),
+    "infinite": (Numbers(special=True), [1.0, float("inf")]),
+    "rows": (Numbers(), np.arange(6.0).reshape(2, 3) + 0.5),
     "digits": (Numbers(figures=2), 0.25),
     "count": (Count(), 12),
     "shape": (Shape(), (2, 3)),

@@ -68,6 +68,43 @@ def receive(other):
     before.append(number())
     return int(before[-1] - before[0] > 30)
 """,
+    "descriptors on their way": """
+import array, resource, socket
+resource.setrlimit(resource.RLIMIT_NOFILE, (128, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+def passed(number):
+    one, other = socket.socketpair()
+    kept.append((one, other))
+    rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [file.fileno()] * 250))]
+    for _ in range(number): one.sendmsg([b"x"], rights)
+kept = []
+def send(other): passed(20)
+def receive(other):
+    try: passed(1)
+    except OSError: return 1
+    return 0
+""",
+    "signals that wait": """
+import signal
+def queued(most):
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGRTMIN})
+    own = threading.get_native_id()
+    number = {"x86_64": 234, "aarch64": 131}[os.uname().machine]
+    for count in range(most):
+        if libc.syscall(number, os.getpid(), own, int(signal.SIGRTMIN)): return count
+    return most
+def send(other): queued(10**6)
+def receive(other): return int(queued(1) == 0)
+""",
+    "timers": """
+number = {"x86_64": 222, "aarch64": 107}[os.uname().machine]
+def timers(most):
+    timer = ctypes.c_int()
+    for count in range(most):
+        if libc.syscall(number, 1, None, ctypes.byref(timer)): return count
+    return most
+def send(other): timers(10**6)
+def receive(other): return int(timers(1) == 0)
+""",
     "sessions": """
 def send(other): os.setpgid(0, 0)
 def receive(other): return int(os.getpgid(other) == other)

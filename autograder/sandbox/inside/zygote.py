@@ -231,8 +231,8 @@ def _import(modules: Sequence[str], also: Sequence[str]) -> tuple[Shell, worker.
 
 def _forget_ourselves(paths: list[str]) -> None:
     """Leave nothing of this project, and no way to find what lies in other folders."""
-    for hooks in (sys.meta_path, sys.path_hooks):
-        hooks[:] = [hook for hook in hooks if not hook.__module__.startswith(_EDITABLE)]
+    sys.meta_path[:] = [hook for hook in sys.meta_path if not _is_ours(hook.__module__)]
+    sys.path_hooks[:] = [hook for hook in sys.path_hooks if not _is_ours(hook.__module__)]
     for name in [name for name in sys.modules if _is_ours(name)]:
         del sys.modules[name]
     sys.path[:] = [entry for entry in sys.path if entry.startswith(tuple(paths))]

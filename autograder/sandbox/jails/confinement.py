@@ -89,6 +89,8 @@ def prepare(
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MEMLOCK: 0,
         resource.RLIMIT_MSGQUEUE: 0,
+        # Signals that wait, and timers, are counted by user: others would notice when none is left.
+        resource.RLIMIT_SIGPENDING: 0,
     }
     return Confinement(
         landlock.Rules(

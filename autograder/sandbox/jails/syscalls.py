@@ -77,6 +77,8 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "listen": (50, 201),
     "accept": (43, 202),
     "accept4": (288, 242),
+    "sendmsg": (46, 211),
+    "sendmmsg": (307, 269),
     # files, where Landlock does not look
     "open": (2, None),
     "openat": (257, 56),
