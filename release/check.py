@@ -1153,6 +1153,8 @@ def as_sent(raw: Any) -> Any:
 def _number(raw: Any) -> Entry:
     """Return a number; what a float was typed as are its shortest digits."""
     raw = as_sent(raw[()] if isinstance(raw, np.ndarray) else raw)  # an array without axes
+    if isinstance(raw, np.timedelta64):  # numpy's own whole numbers with a unit
+        raise FormatError(f"numbers are expected, not {brief(raw)}")
     if isinstance(raw, (int, np.integer, np.bool_)):  # a truth value is 0 or 1, as in a mask
         whole = int(raw)
         if whole.bit_length() > 4096:
