@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import sympy
 
-from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving import matrix_lines
-from autograder.algebra.deriving.assumptions import assume, assumed_values
-from autograder.algebra.deriving.bounds import bounded, signed
+from autograder.algebra.deriving.assumptions import assumed_values
 from autograder.algebra.deriving.calculus import without_constant
 from autograder.algebra.deriving.for_every_n import at_most, equal_for_all
 from autograder.algebra.deriving.indexed_binding import BINDERS
-from autograder.algebra.deriving.inert import D, Uncomputed, unnamed
+from autograder.algebra.deriving.inert import D, unnamed
 from autograder.algebra.deriving.line import Line
-from autograder.algebra.deriving.opacity import Opaque
 from autograder.algebra.deriving.premises import IndexedLine, Premises
+from autograder.algebra.deriving.rule_steps import TRIED, RuleSteps
 from autograder.algebra.deriving.rules import Fact, named
 from autograder.algebra.deriving.task import Finding
-from autograder.algebra.deriving.written_out import rewritten, value
 
 _REMEMBERED = 256  # steps that were decided
-TRIED = (2, 3)  # numbers n for which a step is held against its rule
 
 
 @dataclass(frozen=True)
@@ -254,33 +249,15 @@ class IndexedChain(Premises):
 
     def goes_by(self, before: Line, line: Line, *names: str) -> bool:
         """Whether a step goes by the rules of these names, and algebra."""
-        rules = [self.known[name] for name in names]
-        facts = [self.facts[name] for name in names if name in self.facts]
-        rewrites = self.known["algebra"].rewrites + sum((rule.rewrites for rule in rules), ())
-        if line.relation == "=" and matrix_lines.are_about_matrices(before.expr, line.expr):
-            rewrites = (*rewrites, *map(self._assumed, facts))
-            return matrix_lines.same(before.expr, line.expr, rewrites, self.world)
-        opens = sum((rule.opens for rule in rules), ())
-        bounds = sum((rule.bounds for rule in rules), ()) if line.relation == "<=" else ()
+        return self._steps.go_by(before, line, names)
 
-        def leads(*sides: sympy.Expr) -> bool:
-            left, right = (self._rewritten(side, rewrites) for side in sides)
-            return any(
-                all(
-                    self._agree(self._rewritten(bound, rewrites), right, env, opens, facts)
-                    for env in self.world.cases(bound, right, sizes=TRIED)
-                )
-                for bound in bounded(left, bounds, self.world)
-            )
-
-        sides = before.expr, line.expr
-        try:
-            if leads(*sides):
-                return True
-            plain = tuple(signed(side, self.world, TRIED) for side in sides)
-            return plain != sides and leads(*plain)
-        except Exception:  # TooMuch, or a line that means nothing under this rule
-            return False
+    @cached_property
+    def _steps(self) -> RuleSteps:
+        read = {
+            name: (self.read_form(fact.left), self.read_form(fact.right))
+            for name, fact in self.facts.items()
+        }
+        return RuleSteps(self.known, read, self.closed, self.world)
 
     def out_of_form(self, line: Line) -> str:
         """Say what is wrong with the form of the last line, or that its bound is too large."""
@@ -307,21 +284,6 @@ class IndexedChain(Premises):
             return f"In the last line {shown} is still to be carried out."
         return super().left_over(line)
 
-    def _agree(
-        self,
-        a: sympy.Expr,
-        b: sympy.Expr,
-        env: Any,
-        opens: tuple[type[Uncomputed], ...],
-        facts: Sequence[Fact],
-    ) -> bool:
-        opaque = Opaque(opens, self.closed)
-        for fact in facts:
-            left, right = self.read_form(fact.left), self.read_form(fact.right)
-            assume(fact.name, (left, right), env, opaque, self.world)
-        sides = (value(side, env, self.world, opaque).xreplace(opaque.facts) for side in (a, b))
-        return equal(*sides).equal is True
-
     def _is_needed(self, before: Line, line: Line, name: str) -> bool:
         """Whether algebra alone is not enough, or does what this rule says."""
         if name == "algebra" or not self.goes_by(before, line, "algebra"):
@@ -330,13 +292,10 @@ class IndexedChain(Premises):
             return False
         sides = before.expr, line.expr
         cases = self.world.cases(*sides, sizes=TRIED)
-        return not all(self._agree(*sides, env, (), []) for env in cases)
+        return not all(self._steps.agree(*sides, env) for env in cases)
 
     def _assumed(self, fact: Fact) -> matrix_lines.Rewrite:
         return matrix_lines.assumed(self.read_form(fact.left), self.read_form(fact.right))
-
-    def _rewritten(self, expr: sympy.Expr, rewrites: tuple[Any, ...]) -> sympy.Expr:
-        return rewritten(expr, rewrites, self.world)
 
 
 _SEVERAL = "several steps at once; write them down one by one"

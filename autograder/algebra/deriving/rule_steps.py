@@ -1,0 +1,121 @@
+"""Whether the steps of a derivation about indexed quantities go by rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy
+
+from autograder.algebra.comparing.equivalence import equal
+from autograder.algebra.deriving import matrix_lines
+from autograder.algebra.deriving.assumptions import assume
+from autograder.algebra.deriving.bounds import bounded, signed
+from autograder.algebra.deriving.inert import Uncomputed
+from autograder.algebra.deriving.line import Line
+from autograder.algebra.deriving.opacity import Opaque
+from autograder.algebra.deriving.rules import Rule
+from autograder.algebra.deriving.written_out import Env, World, rewritten, value
+
+TRIED = (2, 3)  # numbers n for which a step is held against its rule
+_REMEMBERED = 4096
+
+Sides = tuple[sympy.Expr, sympy.Expr]
+
+
+@dataclass(frozen=True)
+class RuleSteps:
+    """Whether the steps of a derivation go by rules, and algebra.
+
+    Attributes
+    ----------
+    known
+        The rules by name; algebra always is one.
+    facts
+        The two sides of those that are facts, by name.
+    closed
+        Functions that algebra knows nothing about.
+    world
+        What the names of the derivation mean.
+    """
+
+    known: Mapping[str, Rule]
+    facts: Mapping[str, Sides]
+    closed: tuple[str, ...]
+    world: World
+    _found: dict[tuple[Any, ...], bool] = field(default_factory=dict)
+
+    def go_by(self, before: Line, line: Line, names: Sequence[str]) -> bool:
+        """Whether a step goes by the rules of these names.
+
+        It is asked of many rules, and a class takes the same steps again and again: so what was
+        decided is remembered.
+        """
+        asked = (before.expr, line.expr, line.relation, names)
+        if asked in self._found:
+            return self._found[asked]
+        found = self._go_by(before, line, names)
+        if found is not None:  # else there may have been too little time
+            if len(self._found) >= _REMEMBERED:
+                self._found.clear()
+            self._found[asked] = found
+        return bool(found)
+
+    def _go_by(self, before: Line, line: Line, names: Sequence[str]) -> bool | None:
+        rules = [self.known[name] for name in names]
+        facts = {name: self.facts[name] for name in names if name in self.facts}
+        rewrites = self.known["algebra"].rewrites + sum((rule.rewrites for rule in rules), ())
+        sides = before.expr, line.expr
+        if line.relation == "=" and matrix_lines.are_about_matrices(*sides):
+            rewrites = (*rewrites, *(matrix_lines.assumed(*fact) for fact in facts.values()))
+            return matrix_lines.same(*sides, rewrites, self.world)
+        opens = sum((rule.opens for rule in rules), ())
+        bounds = sum((rule.bounds for rule in rules), ()) if line.relation == "<=" else ()
+        undecided = False
+
+        def agree(a: sympy.Expr, b: sympy.Expr, env: Env) -> bool:
+            nonlocal undecided
+            found = self.agree(a, b, env, opens, facts)
+            undecided |= found is None
+            return found is True
+
+        def leads(*sides: sympy.Expr) -> bool:
+            left, right = (rewritten(side, rewrites, self.world) for side in sides)
+            return any(
+                all(
+                    agree(rewritten(bound, rewrites, self.world), right, env)
+                    for env in self.world.cases(bound, right, sizes=TRIED)
+                )
+                for bound in bounded(left, bounds, self.world)
+            )
+
+        try:
+            if leads(*sides):
+                return True
+            plain = tuple(signed(side, self.world, TRIED) for side in sides)
+            led = plain != sides and leads(*plain)
+        except Exception:  # TooMuch, or a line that means nothing under this rule
+            return False
+        return led or (None if undecided else False)
+
+    def agree(
+        self,
+        a: sympy.Expr,
+        b: sympy.Expr,
+        env: Env,
+        opens: tuple[type[Uncomputed], ...] = (),
+        facts: Mapping[str, Sides] | None = None,
+    ) -> bool | None:
+        """Whether two sides have the same value, and nothing is looked into but `opens`.
+
+        Returns
+        -------
+        bool or None
+            None if that could not be decided.
+        """
+        opaque = Opaque(opens, self.closed)
+        for name, fact in (facts or {}).items():
+            assume(name, fact, env, opaque, self.world)
+        values = (value(side, env, self.world, opaque).xreplace(opaque.facts) for side in (a, b))
+        return equal(*values).equal
