@@ -266,6 +266,14 @@ def test_a_notebook_of_another_assignment_is_left_and_said(course, tmp_path):
     ]
 
 
+def test_what_is_not_released_yet_keeps_nobody_from_handing_in(course, tmp_path):
+    shutil.copytree(course.folder("release") / MOTION, tmp_path / "lms" / "ada")
+    shutil.rmtree(course.folder("release") / ENERGY)
+    assert collect(course, [MOTION], tmp_path / "lms").new == [("ada", MOTION)]
+    with pytest.raises(CourseError, match=f"run `autograder generate {ENERGY}`"):
+        collect(course, [ENERGY], tmp_path / "lms")
+
+
 def test_a_folder_is_collected(tiny, folder):
     source = folder("ada/a01_tiny.ipynb", "bob/own name.ipynb", ".x/eve/a01_tiny.ipynb")
     folder("__MACOSX/mallory/a01_tiny.ipynb", "bob/.ipynb_checkpoints/a01_tiny.ipynb")
