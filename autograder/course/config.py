@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -118,6 +119,12 @@ class Course:
             raise CourseError(
                 f"{root / CONFIG} can't be read: {str(error) or repr(error)}"
             ) from error
+        # Other sections are nbgrader's, and may be of classes that a site brings.
+        if wrong := get_close_matches("Course", config.keys() - {"Course"}, cutoff=0.9):
+            where = line_of(root / CONFIG, f"c.{wrong[0]}")
+            raise CourseError(
+                f"{where}: c.{wrong[0]} says nothing to anybody (did you mean c.Course?)"
+            )
         settings = config.Course
         try:
             check_settings(settings)

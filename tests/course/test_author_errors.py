@@ -119,6 +119,7 @@ def test_an_entry_without_a_folder_is_said_with_the_nearest_one(course):
     [
         ('"title": "The', '"titel": "The', 9),
         ("c.Course.limits", "c.Course.limit", 13),
+        ("c.Course.limits", "c.Curse.limits", 13),
         ("cell_seconds", "cel_seconds", 13),
         ('"m02_energy",', '"m02_energy", "due": "2027-03-01 23:59",', 9),
         ('"m02_energy",', '"m02_energy", "due": "next monday",', 9),
@@ -130,3 +131,11 @@ def test_a_wrong_setting_is_said_with_its_line(course, old, new, line):
     config.write_text(config.read_text().replace(old, new, 1))
     with pytest.raises(CourseError, match=rf"course_config.py:{line}: "):
         check_limits(Course.load(course.root))
+
+
+def test_a_zone_that_there_is_not_is_said_with_the_nearest(course):
+    config = course.root / "course_config.py"
+    due = '"m02_energy", "due": "2027-03-01 23:59 Europe/Berln",'
+    config.write_text(config.read_text().replace('"m02_energy",', due, 1))
+    with pytest.raises(CourseError, match=r"there is not, 'Europe/Berln' \(did you mean 'Europe/B"):
+        Course.load(course.root)
