@@ -32,7 +32,10 @@ def in_words(error: BaseException) -> str:
     text = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
     if bare := _BARE.fullmatch(str(error)):
         text += f"; with its arguments in brackets, as in `@exercise.{bare[1]}(points=1, …)`?"
-    return text + "".join(meant(name, known) for name, known in _unknown(error))
+    for name, known in _unknown(error):
+        takes = f"; it takes {', '.join(known)}" if isinstance(error, TypeError) else ""
+        text += meant(name, known) or takes
+    return text
 
 
 def place(error: BaseException, path: Path) -> str:
@@ -53,7 +56,7 @@ def raised(module: str, error: Exception) -> str:
     notes = "".join(f", {note}" for note in getattr(error, "__notes__", ()))
     own = [(path, line, frame) for path, line, frame in stack if path.stem == module]
     if not own:
-        return f"{text}{notes}"
+        return f"{text}{notes.replace(', ', ' (', 1)})" if notes else text
     path, line, frame = own[-1]
     code = frame.f_code
     names = code.co_varnames[: code.co_argcount]
@@ -94,4 +97,4 @@ def _arguments(name: str) -> Iterable[str]:
     found: Any = getattr(exercise, first, getattr(algebra, first, None))
     for each in rest:
         found = getattr(found, each, None)
-    return signature(found).parameters if callable(found) else ()
+    return [n for n in signature(found).parameters if n != "self"] if callable(found) else ()
