@@ -27,7 +27,7 @@ OF_PARTS = {
 #: The same, of what is said when it is loaded.
 LOADING = {
     "credit=0.5|credits=0.5": r"fall.py:26: .*'credits' \(did you mean 'credit'\?\)",
-    "answer=Numbers()|answer=Numbers(wide=3)": r"fall.py:\d+: .*'wide'; it takes tolerance, places, ",
+    "answer=Numbers()|answer=Numbers(wide=3)": r"fall.py:\d+: .*'wide'; it takes tolerance, pl",
     "import Choice|import Choise": r"fall.py:8: .*\(did you mean 'Choice'\?\)",
     "@exercise.part(points=3|@exercise.part\ndef more(): ...\n\n@exercise.part(points=3": r"fall.py"
     r":\d+: .*in brackets, as in `@exercise.part\(points=1, …\)`",
