@@ -320,7 +320,7 @@ def test_a_property_that_anything_has_is_none(proof, asked, drawn):
 def test_what_is_earned_without_a_thought_has_a_limit_that_an_author_may_raise(proof, tmp_path):
     found, course = proof(head=HEAD.replace("return 2.0", "return 2")), Course.load(tmp_path)
     (said,) = guessed([found], course)
-    assert "without a thought earn 1 of 2 points; more than 3% is too much" in said
+    assert "without a thought earn 1 of 2 points; more than 2% is too much" in said
     assert '"guessed": (0.50, "why")' in said
     config = tmp_path / "course_config.py"
     config.write_text(config.read_text().replace("'Toys'}", "'Toys', 'guessed': (0.6, 'a toy')}"))
