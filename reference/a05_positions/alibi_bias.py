@@ -162,6 +162,13 @@ def symmetric(n, slopes, m=None):
 
 
 @exercise.misconception(credit=0.5)
+def future_raised(n, slopes, m=None):
+    """Keys that are still to come are raised the more, the later they are. −∞ belongs there."""
+    m = m or n
+    return np.multiply.outer(np.asarray(slopes), np.arange(m) - np.arange(m - n, m)[:, None])
+
+
+@exercise.misconception(credit=0.5)
 def rising(n, slopes, m=None):
     """Your bias favours the oldest key. Each step into the past should lower the score."""
     bias = alibi(n, slopes, m)

@@ -141,6 +141,15 @@ def column_as_i(n, d, base=10000.0, positions=None):
 
 
 @exercise.misconception
+def angle_for_each_column(n, d, base=10000.0, positions=None):
+    """Each of your columns has an angle of its own. Columns 2i and 2i + 1 share that of 2i/d."""
+    p = np.arange(n) if positions is None else np.asarray(positions)
+    column = np.arange(d)
+    angle = p[:, None] / base ** (column / d)
+    return np.where(column % 2 == 0, np.sin(angle), np.cos(angle))
+
+
+@exercise.misconception
 def sines_first(n, d, base=10000.0, positions=None):
     """All sines come first. Here sine and cosine alternate, a pair at a time."""
     table = positional_encoding(n, d, base, positions)

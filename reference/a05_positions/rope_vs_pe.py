@@ -229,6 +229,13 @@ def every_rest_counts_alike(S):
     return float(1 - np.mean([np.diag(S, o).var() for o in range(1 - n, n)]) / S.var())
 
 
+@exercise.misconception
+def a_line_is_fitted(S):
+    """You fitted a line over i − j. Every offset has a mean of its own, on no line."""
+    i, j = np.indices(S.shape)
+    return float(np.corrcoef((i - j).ravel(), S.ravel())[0, 1] ** 2)
+
+
 @exercise.part(points=2, answer=Essay())
 def reading():
     """What do the two shares say, and what don't they?

@@ -210,6 +210,17 @@ def test_agree_unpacks_an_array_like_a_tuple():
 def test_agree_wants_booleans_where_booleans_are_due():
     with pytest.raises(Mismatch, match="bool was expected"):
         agree(np.ones(2), np.ones(2, bool))
+    with pytest.raises(Mismatch, match="bool was expected"):
+        agree(2, True)
+
+
+def test_one_truth_value_may_be_0_or_1_and_an_empty_list_is_any_empty_array():
+    assert alike(1, True)
+    assert alike(np.array(0.0), np.False_)
+    assert not alike(0, True)
+    assert alike([], np.zeros((0, 3), bool))
+    assert not alike(np.zeros((0, 2)), np.zeros((0, 3)))
+    assert not alike([], np.zeros((1, 3)))
 
 
 def pair():
