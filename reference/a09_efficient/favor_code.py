@@ -12,6 +12,7 @@ from autograder.exercise import (
     Numbers,
     Witness,
     agree,
+    alike,
     grows,
     require,
     seeded,
@@ -154,9 +155,9 @@ def from_exponents(q, k, V):
     return q @ (k.T @ V) / (q @ k.sum(axis=0))[:, None]
 
 
-def performer(Q, K, V, W, scale=0.25):
+def performer(Q, K, V, W):
     """Performer attention with these ω."""
-    root = Q.shape[-1] ** scale
+    root = Q.shape[-1] ** 0.25
     return from_exponents(exponent(Q / root, W), exponent(K / root, W), V)
 
 
@@ -205,6 +206,13 @@ def squares_left_out_of_the_queries(Q, K, V, m, rng):
     return from_exponents(Q / root @ W.T, exponent(K / root, W), V)
 
 
+def on_features(features, Q, K, V, W, scale=0.25):
+    """Performer attention with these features."""
+    root = Q.shape[-1] ** scale
+    q, k = (np.asarray(features(each / root, W)) for each in (Q, K))
+    return q @ (k.T @ V) / (q @ k.sum(axis=0))[:, None]
+
+
 def qkv(rng, n=5, keys=7, d=4, d_v=3, spread=1.0):
     """Queries and keys of this spread, and values."""
     shapes = (n, d), (keys, d)
@@ -217,9 +225,10 @@ def qkv(rng, n=5, keys=7, d=4, d_v=3, spread=1.0):
 def equals_its_own_features(call, rng):
     """Equals attention with the features of the ω that rng.standard_normal((m, d)) gives."""
     Q, K, V = qkv(rng)
+    features = call.own(favor_features)
     for seed in (3, 4):
-        right = performer_attention(Q, K, V, 6, np.random.default_rng(seed))
-        agree(call(Q, K, V, 6, seeded(seed)), right, rtol=1e-4)
+        W = np.random.default_rng(seed).standard_normal((6, Q.shape[1]))
+        agree(call(Q, K, V, 6, seeded(seed)), on_features(features, Q, K, V, W), rtol=1e-4)
 
 
 def pointed(rng, d=16):
@@ -241,6 +250,9 @@ def close_to_softmax_attention(call, rng):
     Q, K, V = pointed(rng)
     out = np.asarray(call(Q, K, V, 20_000, seeded(int(rng.integers(2**31)))))
     right = attention(Q, K, V)[0]
+    W, features = rng.standard_normal((20_000, Q.shape[1])), call.own(favor_features)
+    if not alike(features(K, W[:9]), favor_features(K, W[:9])):
+        right = on_features(features, Q, K, V, W)  # of other features other attention comes
     require(out.shape == right.shape, f"the outputs have shape {out.shape}")
     error = np.sqrt(np.mean((out - right) ** 2))
     require(error < 0.05, "the outputs are not close to those of softmax attention")
@@ -260,10 +272,11 @@ def long_vectors_stay_finite(call, rng):
 @exercise.check(points=1, after=equals_its_own_features)
 def work_is_linear(call, rng):
     """With m fixed, arithmetic and memory grow like n: no array has n × n entries."""
+    W, features = np.random.default_rng(5).standard_normal((16, 8)), call.own(favor_features)
     grows(
         call,
         lambda n: (*qkv(rng, n, n, 8, 16, 0.5), 16, seeded(5)),
-        rows=lambda i, Q, K, V, *_: performer_attention(Q[i], K, V, 16, np.random.default_rng(5)),
+        rows=lambda i, Q, K, V, *_: on_features(features, Q[i], K, V, W),
         floor=lambda n: 4 * n * 16 * (8 + 16),
     )
 
@@ -288,13 +301,13 @@ def underflows(Q, K, V, m, rng):
 @exercise.misconception(credit=0.4)
 def inputs_not_divided(Q, K, V, m, rng):
     """The scores of softmax attention are divided by √d. Here the inputs are, before φ."""
-    return performer(Q, K, V, rng.standard_normal((m, Q.shape[-1])), 0)
+    return on_features(favor_features, Q, K, V, rng.standard_normal((m, Q.shape[-1])), 0)
 
 
 @exercise.misconception(credit=0.4)
 def divided_twice(Q, K, V, m, rng):
     """You divided queries and keys by √d each, so the scores are divided by d."""
-    return performer(Q, K, V, rng.standard_normal((m, Q.shape[-1])), 0.5)
+    return on_features(favor_features, Q, K, V, rng.standard_normal((m, Q.shape[-1])), 0.5)
 
 
 @exercise.misconception
