@@ -33,6 +33,7 @@ def told_apart(
     call: Recorder,
     found: Sequence[Misconception],
     secret: str = "",
+    kind: str = "",
 ) -> Misconception | None:
     """Return which of the mistakes that answer a check alike it was; None if by chance alone.
 
@@ -40,11 +41,16 @@ def told_apart(
     ----------
     call
         What was asked and answered until the check failed.
+    kind
+        In which way it failed, where that is told.
     """
     if not found:
         return None
+    if call.metered:  # what came is not known, unless the way to it says enough
+        told = [] if kind else _everywhere(function, call, secret)
+        return next(iter(_agreeing(told, found)), None)
     chance = _by_chance(function, call)
-    if call.metered or not (chance or len(found) > 1):
+    if not (chance or len(found) > 1):
         return found[0]
     told = _answered(call, _asked(function, check, secret)[len(call.calls) :])
     left = _agreeing(told, found)
