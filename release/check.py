@@ -2772,9 +2772,12 @@ def _between_arrays(came: Any, right: Any, rule: Comparison) -> Difference | Non
         return Difference("ragged", came, right)
     if given.dtype.kind not in "bifuc":
         return Difference("numbers", came, right)
+    if isinstance(came, list) and given.size == right.size == 0:
+        return None  # lists of nothing have no axes to tell
     if given.shape != right.shape and (rule.value or rule.shape):
         return Difference("shape", given, right)
-    if given.dtype != right.dtype and (rule.dtype or right.dtype.kind == "b"):
+    truth = right.dtype.kind == "b" and (right.ndim or given.item() not in (0, 1))
+    if given.dtype != right.dtype and (rule.dtype or truth):
         return Difference("dtype", given, right)
     if not rule.value:
         return None
