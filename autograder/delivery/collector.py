@@ -19,7 +19,7 @@ from autograder.delivery.database import submitted_at, time_zone
 from autograder.delivery.layouts import Origin
 from autograder.delivery.lms_files import Contents, File, Problem, printable
 from autograder.delivery.moodle_worksheet import MoodleWorksheet
-from autograder.delivery.owners import identify
+from autograder.delivery.owners import as_meant, identify
 from autograder.delivery.people import people, roster
 from autograder.delivery.provenance import Attribution
 from autograder.delivery.teams import members
@@ -146,6 +146,7 @@ class Collector:
             whose, stem = said.of(file)
             team = members(whose, self.known) if whose.team else ()
             student = "" if team else identify(whose, self.known)
+            whose = as_meant(whose, self.known.get(student))
             assignment = self._assignment(stem, content)
             if assignment not in self.ids:
                 self._leave(

@@ -18,7 +18,7 @@ import nbformat
 
 from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
-from autograder.course.hand_in import hand_in, partners, teams
+from autograder.course.hand_in import HandIn, hand_in, partners, teams
 from autograder.course.records import recorded
 from autograder.delivery.class_results import quartiles
 from autograder.delivery.database import small_text
@@ -149,11 +149,23 @@ def _name_for_platform(course: Course, student: str, assignment: str) -> str:
     """Return the name under which a platform recognises whose a page is."""
     known = hand_in(course, student, assignment)
     if known.platform == "canvas":
-        return PurePosixPath(known.file).name
+        return _name_for_canvas(known)
     if known.platform != "moodle":
         return f"{student}/{assignment}.html"
     name = PurePosixPath(known.file).with_suffix(".html")
     return str(name if len(name.parts) == 1 else PurePosixPath(name.parts[0], f"{assignment}.html"))
+
+
+def _name_for_canvas(known: HandIn) -> str:
+    """Return the name that a file had, without numbers before the person's.
+
+    Canvas takes the first two parts that are digits alone for those of a person and a file, and
+    people's names may hold some: so it would give one person's page to another.
+    """
+    name = PurePosixPath(known.file).name
+    before, _, behind = name.partition(f"_{known.number}_")
+    misleading = any(part.isdigit() for part in before.split("_"))
+    return f"feedback_{known.number}_{behind}" if misleading else name
 
 
 def as_notebook(page: bytes) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
+from dataclasses import replace
 
 from autograder.course.roster import Person
 from autograder.course.student_ids import STUDENT_ID
@@ -83,6 +84,19 @@ def identify(origin: Origin, known: Mapping[str, Person]) -> str:
     if like := next((id for id in known if id.casefold() == who.casefold()), ""):
         raise ValueError(f"{origin.who!r} may be {like}, or somebody else: only {like} would be")
     return who
+
+
+def as_meant(origin: Origin, person: Person | None) -> Origin:
+    """Return what a platform says, with that reading of it in which the number is the person's.
+
+    >>> said = Origin("x", "47", "canvas", otherwise=(("x_47_90_y", "48"),))
+    >>> as_meant(said, Person("eve", numbers={"canvas": ("48",)})).number
+    '48'
+    """
+    own = person.numbers.get(origin.platform, ()) if person else ()
+    readings = [(origin.who, origin.number), *origin.otherwise]
+    who, number = next((reading for reading in readings if reading[1] in own), readings[0])
+    return replace(origin, who=who, number=number)
 
 
 def _numbered(origin: Origin, known: Mapping[str, Person]) -> str:

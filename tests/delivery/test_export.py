@@ -165,6 +165,31 @@ def test_feedback_goes_back_under_the_names_that_platforms_gave(tiny, graded, sa
         pack_feedback(tiny, [A], tmp_path / "back.html")
 
 
+def test_numbers_in_a_name_give_no_page_to_another_person(tiny, graded, save, tmp_path):
+    """Canvas takes the first two numbers for person and file, and people choose their names."""
+    (tiny.root / "students.csv").write_text(
+        'id,name,canvas\nada,Ada Lovelace,4711\neve,"x_4711-_9001-_, y",4717\nbo,"007, Bo",4718\n'
+    )
+    returned = {
+        "lovelaceada_4711_9001_a01_tiny.ipynb": "lovelaceada_4711_9001_a01_tiny.ipynb",
+        "x_4711_9001_y_4717_9007_a01_tiny.ipynb": "feedback_4717_9007_a01_tiny.ipynb",
+        "007_bo_LATE_4718_9008_a01_1_2_x.ipynb": "feedback_4718_9008_a01_1_2_x.ipynb",
+    }
+    lms = tmp_path / "lms.zip"
+    with zipfile.ZipFile(lms, "w") as archive:
+        for name in returned:
+            archive.writestr(name, (tiny.folder("release") / A / f"{A}.ipynb").read_text())
+    result = collect(tiny, [A], lms)
+    assert sorted(result.new) == [(student, A) for student in ("ada", "bo", "eve")]
+    save(tiny, *(graded(student) for student in ("ada", "bo", "eve")))
+    write_feedback(tiny, [A])
+    back = tmp_path / "back.zip"
+    pack_feedback(tiny, [A], back)
+    with zipfile.ZipFile(back) as archive:
+        assert set(archive.namelist()) == set(returned.values())
+        assert b"Feedback for eve" in archive.read("feedback_4717_9007_a01_tiny.ipynb")
+
+
 def test_another_format_is_refused(tiny, tmp_path):
     with pytest.raises(CourseError, match="there is csv, canvas, moodle, gradescope, moodle-work"):
         export(tiny, "excel", tmp_path / "grades.xlsx")
