@@ -86,7 +86,8 @@ class Values:
     Raises
     ------
     Unfamiliar
-        If there is anything else than numbers, text, arrays, formulas and functions in them.
+        If there is anything else than numbers, text, arrays, tensors, formulas, functions and what
+        they make in them.
     """
 
     def __init__(self, values: Any) -> None:
@@ -122,6 +123,12 @@ def _key(value: Any) -> Hashable:
         return type(value), frozenset(map(_key, value))
     if isinstance(value, FunctionType):
         return value  # one of ours, which does not change
+    if hasattr(value, "made_of"):  # what is handed over by a check
+        return type(value), _key(value.made_of)
+    if hasattr(value, "untyped_storage") and value.grad_fn is None:
+        plain = value.detach().cpu()
+        plain = plain.float() if plain.dtype.itemsize == 2 else plain  # numpy has no bfloat16
+        return str(value.dtype), value.requires_grad, _key(plain.numpy())
     if hasattr(value, "free_symbols") and isinstance(value, Hashable):
         return type(value), value
     raise Unfamiliar(f"{type(value).__name__} is not plain data")

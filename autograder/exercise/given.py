@@ -42,6 +42,11 @@ class Given:
         """Is it a function of ours, and not one of a library that everybody has?"""
         return self.function.__module__.partition(".")[0] not in _LIBRARIES
 
+    @property
+    def made_of(self) -> tuple[Any, ...]:
+        """All that it depends on."""
+        return self.function, self.args
+
     @cached_property
     def source(self) -> str:
         """Code that defines the function under the name ``given``."""

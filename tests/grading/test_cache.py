@@ -8,6 +8,7 @@ import pytest
 from autograder import algebra
 from autograder.exercise import Exercise, Formula, Numbers, evaluate, solve
 from autograder.exercise.cache import Unfamiliar, Values, remembered
+from autograder.exercise.given import given, made
 from autograder.grading.parts import grade_parts
 
 
@@ -66,6 +67,21 @@ def test_arrays_are_the_same_bit_for_bit(size):
     assert Values(nan).key != Values(other).key
     assert Values(np.ones((2, 3 * size))).key != Values(np.ones((3, 2 * size))).key
     assert Values(np.ones((size, 3))[:, ::2]).key == Values(np.ones((size, 2))).key
+
+
+def test_tensors_are_the_same_entry_for_entry_and_what_is_made_for_its_arguments():
+    torch = pytest.importorskip("torch")
+    ones = torch.ones(3)
+    assert Values(ones).key == Values(torch.ones(3)).key
+    others = [ones.double(), ones.bfloat16(), ones[:2], 2 * ones, torch.ones(3, requires_grad=True)]
+    assert len({Values(each).key for each in [ones, *others]}) == 6
+    with pytest.raises(Unfamiliar):  # what hangs on others is more than its entries
+        Values(2 * others[-1])
+    assert Values(made(np.eye, 3)).key == Values(made(np.eye, 3)).key
+    assert Values(made(np.eye, 3)).key not in (
+        Values(made(np.eye, 4)).key,
+        Values(given(np.eye)).key,
+    )
 
 
 def test_of_large_values_little_is_kept():
