@@ -1,5 +1,7 @@
 """Checks on a GPU: the logic on the processor, everything else where there is a device."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,9 +15,10 @@ from autograder.exercise import (  # noqa: E402
     Inconclusive,
     Mismatch,
     agree,
+    gpu_checks,
     grows_on_gpu,
 )
-from autograder.exercise.gpu_checks import Timing  # noqa: E402
+from autograder.exercise.gpu_checks import Timing, furthest  # noqa: E402
 from autograder.grading.checks import grade_checks  # noqa: E402
 from autograder.grading.gpu import Gpu, missing  # noqa: E402
 from autograder.grading.results import ExerciseGrade  # noqa: E402
@@ -23,19 +26,20 @@ from autograder.grading.runner import Runner  # noqa: E402
 from autograder.grading.student import StudentCall  # noqa: E402
 from autograder.sandbox import StudentError  # noqa: E402
 
+from .gpu_samples import (  # noqa: E402
+    ABOUT_MEMORY,
+    ABOUT_PRECISION,
+    ATTACKS,
+    NAIVE,
+    SAMPLES,
+    rows_of_linear,
+)
+
 SOURCE = """
 import torch
 
 def attention(Q, K, V):
     return torch.softmax(Q @ K.mT / Q.shape[-1] ** 0.5, -1) @ V
-"""
-LINEAR = """
-import torch
-
-def attention(Q, K, V):
-    q, k = (torch.nn.functional.elu(x) + 1 for x in (Q, K))
-    z = k.sum(-2, dtype=torch.float32).to(q.dtype)[..., None]
-    return (q @ (k.mT @ V)) / (q @ z)
 """
 
 
@@ -107,17 +111,35 @@ def test_a_busy_machine_judges_nobody():
     with pytest.raises(Inconclusive, match="too busy"):
         judge(Simulated(linear, lambda n: n, sdpa=lambda _: 1e-3))
     with pytest.raises(Inconclusive, match="above a launch"):
-        judge(Simulated(lambda _: 1e-3, lambda n: n))
+        judge(Simulated(lambda _: 1e-3, lambda n: n, sdpa=quadratic, fits=8192))
 
 
-def test_work_on_a_side_stream_is_seen():
+def test_what_is_hardly_more_than_a_launch_at_any_size_passes():
+    judge(Simulated(lambda n: 1e-4 + 1e-9 * n, lambda n: n))
+
+
+def test_a_wrong_row_is_told_in_which_precision():
+    with pytest.raises(Mismatch, match="in float32, for n = 512, some rows .* off by 0.0004"):
+        judge(Simulated(linear, lambda n: n, off=4e-4))
+
+
+def test_the_grader_s_clock_decides_whatever_the_events_say():
     class Side(Simulated):
         def on_gpu(self, *args, sdpa=False):
-            t = super().on_gpu(*args, sdpa=sdpa)
-            return t if sdpa else Timing(t.seconds + 0.1, t.events, t.peak, t.value, t.inputs)
+            timing = super().on_gpu(*args, sdpa=sdpa)
+            return replace(timing, events=1e-5)
 
-    with pytest.raises(Inconclusive, match="disagree"):
-        judge(Side(linear, lambda n: n))
+    with pytest.raises(Mismatch, match=r"the time grows like n\^2.0"):
+        judge(Side(quadratic, lambda n: n))
+
+
+def test_what_is_no_plain_tensor_fails():
+    class Lazy(Simulated):
+        def on_gpu(self, *args, sdpa=False):
+            return replace(super().on_gpu(*args, sdpa=sdpa), value=None)
+
+    with pytest.raises(Mismatch, match="not a plain tensor"):
+        judge(Lazy(linear, lambda n: n))
 
 
 @pytest.fixture(scope="module")
@@ -160,6 +182,23 @@ def test_patched_clocks_change_nothing(processor, runner):
     timing = processor.submitted(runner, "attention", (1, 2, 64, 8), "float32", np.array([1]))
     assert timing.seconds > 0
     assert timing.events > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "right"), [("none", True), ("kept_by_pointer", False), ("in_half_precision", False)]
+)
+def test_what_is_kept_or_shortened_is_seen_in_its_rows(processor, runner, name, right):
+    runner.execute(ATTACKS[name].source, 1)
+    drawn = np.array([3, 40])
+    timing = processor.submitted(runner, "attention", (1, 2, 64, 8), "float32", drawn)
+    off = furthest(timing.value, rows_of_linear(drawn, *timing.inputs).numpy())
+    assert (off < 1e-4) is right
+
+
+def test_rows_that_are_computed_when_asked_for_are_none(processor, runner):
+    runner.execute(ATTACKS["rows_when_asked_for"].source, 1)
+    timing = processor.submitted(runner, "attention", (1, 2, 64, 8), "float32", np.array([1]))
+    assert timing.value is None
 
 
 def test_what_raises_is_the_student_s(processor, runner):
@@ -218,27 +257,64 @@ def test_what_builds_on_a_check_on_a_gpu_needs_one_too():
         exercise.check(points=1, after=grows)(grows.run)
 
 
-@pytest.mark.gpu
-@pytest.mark.skipif(bool(missing()), reason=missing() or "there is a GPU")
-@pytest.mark.parametrize("kind", ["standard", "linear"])
-def test_sample_submissions_on_the_device(kind):
-    source = {"standard": SOURCE, "linear": LINEAR}[kind]
-    power = {"standard": 2, "linear": 1}[kind]
+needs_gpu = pytest.mark.skipif(bool(missing()), reason=missing() or "there is a GPU")
 
-    def phi(x):
-        return torch.nn.functional.elu(x) + 1
 
-    def right(i, Q, K, V):
-        if kind == "standard":
-            return rows(i, Q, K, V)
-        weights = phi(Q[..., i, :]) @ phi(K).mT
-        return weights @ V / weights.sum(-1, keepdim=True)
+@pytest.fixture(scope="module")
+def device():
+    with Gpu() as gpu:
+        yield gpu
 
-    with Gpu() as gpu, Runner(gpu._zygote, {}, seconds=600) as runner:
-        runner.execute(source, 1)
+
+def decided(gpu, sample):
+    with Runner(gpu._zygote, {}, seconds=600) as runner:
+        runner.execute(sample.source, 1)
         with StudentCall(runner, attention, gpu=gpu) as call:
             call.curve = None
-            grows_on_gpu(call, time=power, memory=power, rows=right)
+            grows_on_gpu(call, time=sample.time, memory=sample.memory, rows=sample.rows)
+
+
+@pytest.mark.gpu
+@needs_gpu
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_sample_gets_its_verdict_on_the_device(device, monkeypatch, name, dtype):
+    monkeypatch.setattr(gpu_checks, "_DTYPES", {dtype: gpu_checks._DTYPES[dtype]})
+    sample = SAMPLES[name]
+    if not sample.fails:
+        decided(device, sample)
+        return
+    with pytest.raises(Mismatch, match=sample.fails):
+        decided(device, sample)
+
+
+def naive(n, device):
+    """As the name says."""
+
+
+def deceived(gpu, name):
+    """Does the naive meter take the sample for what it isn't?"""
+    with Runner(gpu._zygote, {}, seconds=600) as runner:
+        runner.execute(ATTACKS[name].source + NAIVE, 1)
+        with StudentCall(runner, naive) as call:
+            found = [call(n, gpu._device) for n in (8192, 32768)]
+    times, peaks, off = zip(*found, strict=True)
+    measured = peaks if name in ABOUT_MEMORY else times
+    coarse = 1e-2 if name in ABOUT_PRECISION else 1e-4
+    return measured[1] < 6 * max(measured[0], 0.05) and max(off) < coarse, found
+
+
+@pytest.mark.gpu
+@needs_gpu
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_deceives_a_naive_meter_and_not_this_one(device, name):
+    fooled, found = deceived(device, name)
+    assert fooled is (name != "none_but_slow"), found
+    if name == "none":
+        decided(device, ATTACKS[name])
+        return
+    with pytest.raises(Mismatch, match=ATTACKS[name].fails):
+        decided(device, ATTACKS[name])
 
 
 tried = Exercise("tried", title="On a processor", source="-")

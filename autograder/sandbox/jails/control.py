@@ -31,6 +31,9 @@ _PROCESSOR = (
     "NPY_ENABLE_CPU_FEATURES",
 )
 
+# Which of several GPUs is the grader's: a process of student code is to use the same.
+_GPUS = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
+
 _ROOT = str(Path(__file__).resolve().parents[3])
 _BOOTSTRAP = (
     "import importlib, sys; "
@@ -43,7 +46,7 @@ _BOOTSTRAP = (
 
 def environment() -> dict[str, str]:
     """Return the environment of helper processes, and of student code."""
-    own = {name: os.environ[name] for name in _PROCESSOR if name in os.environ}
+    own = {name: os.environ[name] for name in (*_PROCESSOR, *_GPUS) if name in os.environ}
     return {**_ENVIRONMENT, **own}
 
 

@@ -149,7 +149,7 @@ Request = (
 
 @dataclass(frozen=True)
 class Bench:
-    """Take a step of `gpumeter.TimedFunction` with a function: prepare, go, rows or peak."""
+    """Take a step of a measurement on a GPU: prepare and end, or one of `TimedFunction`'s."""
 
     step: str
     options: Mapping[str, Any]
