@@ -241,8 +241,9 @@ mean = None           # one number
 #    letters take away: naming all of them earns nothing.)
 #
 # 4. `torch_attention(Q, K, V)`: linear attention again, in torch, for tensors of shape `(B, h, n, d)` on whatever
-#    device they are, in float32 and bfloat16. It is timed on a GPU, for $n$ up to 65,536, with the clock
-#    read after the device has finished. Where the grader has no GPU at hand, this part waits until it
+#    device they are, in float32 and bfloat16, as exact as these are: no shorter products in float32, and who adds up
+#    key after key does it in float32, since a running sum in bfloat16 stands still after some hundred terms. It is
+#    timed on a GPU, for $n$ up to 65,536, with the clock read after the device has finished. Where the grader has no GPU at hand, this part waits until it
 #    has, and a course that never has one gives no points for it; you don't need one to write it.
 #    (`torch.nn.functional.elu` is there, and `x.mT` is the transpose of the last two axes.)
 

@@ -25,7 +25,7 @@ _ABOVE_LAUNCH = 4.0  # times the least time: below that it is the launch that is
 _FITTED, _FEWEST = 4, 3  # the largest sizes
 _PASS, _FAIL = 0.35, 0.65
 _MEMORY = 0.2
-_LONGEST = 1.5  # seconds of a call, after which no larger size is tried
+_LONGEST = 0.5  # seconds of a call, after which no larger size is tried
 _LONGEST_CONTROL = 0.01  # of torch's own function, of which no more than growing is to be seen
 
 

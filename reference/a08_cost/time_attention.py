@@ -232,12 +232,15 @@ def torch_attention(Q, K, V):
 
 @exercise.alternative
 def torch_one_key_after_the_other(Q, K, V):
-    """Add up the state key by key, for all heads at once."""
-    features = [x.where(x > 0, x.exp() - 1) + 1 for x in (Q, K)]
+    """Add up the state key by key, for all heads at once, in float32 at least."""
+    import torch
+
+    kind = torch.promote_types(V.dtype, torch.float32)
+    q, k = (x.where(x > 0, x.exp() - 1) + 1 for x in (Q.to(kind), K.to(kind)))
     S = z = 0
-    for k, v in zip(features[1].unbind(-2), V.unbind(-2), strict=True):
-        S, z = S + k.unsqueeze(-1) * v.unsqueeze(-2), z + k
-    return features[0] @ S / (features[0] @ z.unsqueeze(-1))
+    for key, value in zip(k.unbind(-2), V.to(kind).unbind(-2), strict=True):
+        S, z = S + key.unsqueeze(-1) * value.unsqueeze(-2), z + key
+    return (q @ S / (q @ z.unsqueeze(-1))).to(V.dtype)
 
 
 @exercise.alternative
