@@ -200,12 +200,13 @@ class Worker:
 
     def _benched(self, message: dict[str, Any], request: requests.Bench) -> Any:
         """Take a step of a measurement on a GPU; the first one says of which function."""
-        if request.step in ("prepare", "end"):
-            self._bench = None  # what it holds may leave no room for the next one, or the grader
+        if request.step == "prepare":
+            self._bench = None  # what it holds may leave no room for the next one
+            self._bench = self._gpumeter.TimedFunction(self._function(message), **request.options)
+            return None
+        if request.step == "end":
+            self._bench = None
             self._gpumeter.release()
-            if request.step == "prepare":
-                function = self._function(message)
-                self._bench = self._gpumeter.TimedFunction(function, **request.options)
             return None
         return self._bench.take(request.step, **request.options)
 
