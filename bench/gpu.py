@@ -2,10 +2,10 @@
 
 For n = 512 … 65,536 in float32 and bfloat16: median milliseconds (fresh inputs for each call, the
 L2 cache flushed), TFLOP/s or GB/s and their share of the card's measured ceiling (a large product
-of matrices, a large copy), the exponents of time and of peak memory.  `linear` is the reference of
-a08 as it is, `kernel` the same in two kernels that move nothing twice (``gpu_kernels.py``), and
-`causal` its causal form in chunks.  Rows of each result are checked in float64.  Without CUDA it
-says so and ends; ``--device cpu`` is a trial of the script, at small n.
+of matrices, a large copy), the exponents of time and of peak memory.  `fused` is torch's own
+kernel, `linear` the reference of a08 as it is, and `causal` its causal form in chunks.  Rows of
+each result are checked in float64.  Without CUDA it says so and ends; ``--device cpu`` is a trial
+of the script, at small n.
 """
 
 import argparse
@@ -174,10 +174,6 @@ def main():
         sys.exit(f"no CUDA device (torch {torch.__version__}): nothing is measured")
     if device == "cpu":
         torch.set_num_threads(1)
-    else:
-        import gpu_kernels  # here, because Triton comes with torch for GPUs alone
-
-        FUNCTIONS["kernel"] = gpu_kernels.linear
     card = torch.cuda.get_device_name() if device == "cuda" else "processor (a trial)"
     largest = options.largest or (65536 if device == "cuda" else 1024)
     sizes = [2**i for i in range(9 if device == "cuda" else 6, largest.bit_length())]

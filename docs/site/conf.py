@@ -60,6 +60,7 @@ docs/author
 docs/authoring
 docs/own_course
 docs/grader
+docs/gpu
 docs/student
 docs/nbgrader
 docs/jupyterhub

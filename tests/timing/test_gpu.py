@@ -143,6 +143,46 @@ def test_what_is_no_plain_tensor_fails():
         judge(Lazy(linear, lambda n: n))
 
 
+class Turns:
+    """A device that others keep busy now and then: each measurement of a submission is another."""
+
+    def __init__(self, *formulas):
+        self.formulas, self.measured, self.curve = list(formulas), 0, None
+
+    def on_gpu(self, shape, dtype, drawn, *, sdpa=False):
+        if not sdpa and shape[-2] == 512:
+            self.measured += 1
+        seconds = self.formulas[min(self.measured, len(self.formulas)) - 1]
+        return Simulated(seconds, lambda n: n).on_gpu(shape, dtype, drawn, sdpa=sdpa)
+
+
+def test_time_that_grows_too_fast_once_fails_nobody():
+    device = Turns(quadratic, linear)
+    judge(device)
+    assert device.measured == 3  # float32 twice, bfloat16 once
+
+
+def test_time_that_grows_too_fast_twice_fails():
+    device = Turns(quadratic, quadratic, linear)
+    with pytest.raises(Mismatch, match="the time grows"):
+        judge(device)
+
+
+def test_what_is_not_clear_is_measured_again():
+    between = Turns(lambda n: 1e-9 * n**1.5, linear)
+    judge(between)
+    assert between.measured == 3
+    with pytest.raises(Inconclusive, match="neither clearly"):
+        judge(Turns(lambda n: 1e-9 * n**1.5))
+
+
+def test_torch_s_growth_is_looked_for_at_larger_sizes_than_the_check_has():
+    fast = Simulated(linear, lambda n: n, sdpa=lambda n: 2e-4 + 3e-11 * n**2)
+    grows_on_gpu(
+        fast, time=2, memory=1, rows=lambda i, _: torch.ones(1, len(i)), sizes=(1024, 2048, 4096)
+    )
+
+
 @pytest.fixture(scope="module")
 def processor():
     """All of it, in processes, on the processor."""

@@ -7,6 +7,7 @@ nothing of what comes back beyond its being data.
 """
 
 import copy
+import gc
 import mmap
 import socket
 import sys
@@ -206,6 +207,7 @@ class Worker:
             return None
         if request.step == "end":
             self._bench = None
+            gc.collect()  # an exception keeps what its frames hold
             self._gpumeter.release()
             return None
         return self._bench.take(request.step, **request.options)

@@ -10,7 +10,6 @@ request, so that nothing large has to travel and what was kept of an earlier cal
 grader can draw them too. Without CUDA the same runs on the processor: that is how it is tested.
 """
 
-import gc
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -29,7 +28,7 @@ def _below(name: str, otherwise: Any) -> Any:
 _synchronize = _below("_cuda_synchronize", torch.cuda.synchronize)
 _statistics = _below("_cuda_memoryStats", None)
 _reset_peak = _below("_cuda_resetPeakMemoryStats", None)
-_collect, _is_initialized = gc.collect, torch.cuda.is_initialized
+_is_initialized = torch.cuda.is_initialized
 _empty_cache = _below("_cuda_emptyCache", torch.cuda.empty_cache)
 _Event, _properties = torch.cuda.Event, torch.cuda.get_device_properties
 _clock, _empty, _select = time.perf_counter, torch.empty, torch.index_select
@@ -47,8 +46,7 @@ def draw(shape: tuple[int, ...], count: int, dtype: str, seed: int, device: str)
 
 
 def release() -> None:
-    """Give the device back what nobody holds, or only an exception did."""
-    _collect()
+    """Give the device back what nobody holds."""
     if _is_initialized():
         _empty_cache()
 
