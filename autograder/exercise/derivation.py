@@ -109,8 +109,8 @@ def steps():
             yield from ask_to_declare(self.chain.names, self.chain.assumptions)
 
     def hint(self, expected: Any) -> dict[str, Any]:
-        """Kind and symbols."""
-        return {"kind": "lines", **self.chain.hint()}
+        """Kind and symbols, and whether a line may be at least as large as the one before."""
+        return {"kind": "lines", "bounds": self.chain.bounds, **self.chain.hint()}
 
     @cached_property
     def _read_line(self) -> Callable[[str], list[algebra.Line]]:

@@ -72,6 +72,16 @@ def diag_steps():
         "(exp(z1)*Z - exp(z1)*exp(z1))/Z**2",
         "exp(z1)/Z - (exp(z1)/Z)**2",
         "p1 - p1**2",
+    ]
+
+
+@diag_steps.alternative
+def diagonal_as_a_product():
+    """Take the factor out of the numerator."""
+    return [
+        "diff(p1, z1)",
+        "(exp(z1)*Z - exp(z1)*exp(z1))/Z**2",
+        "exp(z1)/Z*(Z - exp(z1))/Z",
         "p1*(1 - p1)",
     ]
 

@@ -67,6 +67,7 @@ def bracket_taken_out():
         "p1*(1 - p1 - p2 - p3)",
         "p1*(1 - (p1 + p2 + p3))",
         "p1*(1 - 1)",
+        "0",
     ]
 
 
@@ -77,6 +78,7 @@ def others_gathered():
         "p1*((1 - p1) - (p2 + p3))",
         "p1*(1 - p1 - (1 - p1))",
         "p1*0",
+        "0",
     ]
 
 
@@ -126,6 +128,7 @@ def weights_before_the_delta():
         "p_i*(sum(delta(i,j), j) - sum(p_j, j))  # linearity of sums",
         "p_i*(sum(delta(i,j), j) - 1)  # weights sum to one",
         "p_i*(1 - 1)  # delta contraction",
+        "0  # algebra",
     ]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
-from autograder.algebra import Fact, IndexedChain
+from autograder.algebra import Fact, IndexedChain, Waypoint
 from autograder.exercise import Derivation, Exercise, Numbers, agree, require
 from autograder.exercise.properties import is_gradient
 from reference.helpers import GRADIENTS
@@ -36,6 +36,10 @@ chain = IndexedChain(
         "linearity of sums",
         "delta contraction",
         Fact("softmax Jacobian", "D(p_i, s_j)", "p_i*(delta(i,j) - p_j)"),
+    ),
+    ends=Waypoint(
+        "End with p_j times a difference.",
+        lambda line: line.expr.is_Mul and any(factor.is_Add for factor in line.expr.args),
     ),
 )
 

@@ -280,7 +280,6 @@ def composition_steps():
         f"{step('k')}*{step('l')}",
         rows(f"{COSINE}, {SINE}", f"-sin(w*k)*cos(w*l) - cos(w*k)*sin(w*l), {COSINE}"),
         rows("cos(w*k + w*l), sin(w*k + w*l)", "-sin(w*k + w*l), cos(w*k + w*l)"),
-        step("(k + l)"),
     ]
 
 

@@ -97,7 +97,6 @@ def other_steps():
         "diff((u - m)/s, t)",
         "(diff(u - m, t)*s - (u - m)*diff(s, t))/s^2",
         "(-s/d - (u - m)*z/d)/s^2",
-        "-1/(d*s) - y*z/(d*s)",
         "-(1 + y*z)/(d*s)",
     ]
 
@@ -142,7 +141,6 @@ def own_steps():
         "(diff(t - m, t)*s - (t - m)*diff(s, t))/s^2",
         "((1 - 1/d)*s - (t - m)*z/d)/s^2",
         "(1 - 1/d)/s - z^2/(d*s)",
-        "(1 - 1/d - z^2/d)/s",
     ]
 
 

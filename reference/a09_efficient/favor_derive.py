@@ -4,8 +4,9 @@ Source: Choromanski et al. (2021), "Rethinking attention with Performers", lemma
 """
 
 import numpy as np
+import sympy
 
-from autograder.algebra import IndexedChain
+from autograder.algebra import IndexedChain, Waypoint
 from autograder.exercise import Choice, Derivation, Exercise, Formula, Numbers
 from reference.helpers import softmax
 
@@ -60,12 +61,22 @@ def linear_term():
     return "z"
 
 
+def comes_in_factors(line):
+    """Do exponentials stand side by side?"""
+    return any(
+        sum(isinstance(factor, sympy.exp) for factor in above) > 1 for above, _ in line.products
+    )
+
+
 chain = IndexedChain(
     start="E(exp(sum(w_k*x_k, k))*exp(sum(w_k*y_k, k)))",
     target="exp(sum(x_k*y_k, k))*exp(sum(x_k^2, k)/2)*exp(sum(y_k^2, k)/2)",
     indexed=("w", "x", "y"),
     normal=("w",),
     rules=("linearity of sums", "normal expectation"),
+    ends=Waypoint(
+        "End with a product: what depends on both vectors is a factor by itself.", comes_in_factors
+    ),
 )
 
 

@@ -5,7 +5,7 @@ Source: Choromanski et al. (2021), "Rethinking attention with Performers", lemma
 
 import numpy as np
 
-from autograder.algebra import IndexedChain
+from autograder.algebra import IndexedChain, Waypoint
 from autograder.exercise import Choice, Derivation, Exercise, Formula, Numbers
 
 exercise = Exercise(
@@ -52,6 +52,10 @@ chain = IndexedChain(
         "linearity of sums",
         "normal expectation",
         "definition",
+    ),
+    ends=Waypoint(
+        "End with a product, one factor of which is a difference with 1.",
+        lambda line: line.shows("exp(N) - 1", "1 - exp(N)", "1 - exp(-N)"),
     ),
 )
 

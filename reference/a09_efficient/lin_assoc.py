@@ -5,7 +5,7 @@ Source: Katharopoulos et al. (2020), "Transformers are RNNs", eq. 4 to 6.
 
 import numpy as np
 
-from autograder.algebra import IndexedChain
+from autograder.algebra import IndexedChain, Waypoint
 from autograder.exercise import Choice, Count, Derivation, Exercise, Formula
 
 exercise = Exercise(
@@ -106,6 +106,7 @@ chunks = IndexedChain(
         "S_2": "K_2^T*V_2",
     },
     rules=("definition", "product of blocks"),
+    ends=Waypoint("End with one term for each chunk.", lambda line: line.expr.is_Add),
 )
 
 

@@ -4,6 +4,7 @@ Source: Boyd & Vandenberghe (2004), "Convex Optimization", section 3.3.1 (exampl
 """
 
 import numpy as np
+import sympy
 
 from autograder.algebra import EquationChain, Fact, IndexedChain, Waypoint
 from autograder.exercise import Choice, Derivation, Exercise, Numbers
@@ -119,6 +120,16 @@ def free_of_the_weights(line):
     return "s" not in line.names and line.expr.expand(log=False).coeff(alone) == 1
 
 
+def ends_with_divergence(line):
+    """Does tau*log(Z) stand there by itself, and beside it logarithms of quotients of weights?"""
+    quotients = [
+        log
+        for log in line.expr.atoms(sympy.log)
+        if {"p", "q"} <= {f.func.__name__ for f in log.atoms(sympy.Function)}
+    ]
+    return free_of_the_weights(line) and bool(quotients)
+
+
 chain = IndexedChain(
     start="sum(p_i*s_i, i) - tau*sum(p_i*log(p_i), i)",
     target="tau*log(Z) - tau*sum(p_i*log(p_i/q_i), i)",
@@ -133,7 +144,7 @@ chain = IndexedChain(
         "definition",
         Fact("weights sum to one", "sum(p_k, k)", "1"),
     ),
-    ends=Waypoint("End with tau*log(Z) by itself, less a divergence.", free_of_the_weights),
+    ends=Waypoint("End with tau*log(Z) by itself, less a divergence.", ends_with_divergence),
 )
 
 

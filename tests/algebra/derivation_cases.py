@@ -90,6 +90,7 @@ def row_sums():
             "p_i - sum(p_i*p_j, j)",
             "p_i - p_i*sum(p_k, k)",
             "p_i - p_i",
+            "0",
         ],
         (2, "p_i*(n - sum(p_j, j))  # delta contraction"),
         (2,),
@@ -111,6 +112,7 @@ def column_sums():
             "sum(p_i*delta(i,j), i) - p_j*sum(p_i, i)  # linearity of sums",
             "p_j - p_j*sum(p_i, i)  # delta contraction",
             "p_j - p_j*1  # weights sum to one",
+            "0",
         ],
         [
             "sum(p_i*delta(i,j) - p_i*p_j, i)  # algebra",

@@ -213,6 +213,8 @@ WRONG: list[Case] = [
     ("max(x,y)", "x"),
     ("floor(x)", "x"),
     ("floor(x+y)", "floor(x)+floor(y)"),
+    ("floor(2*x)", "floor(x) + floor(x + 1/3)"),
+    ("n*(n + 2)//2", "n*(n + 2)/2", {"n": "positive integer"}),
     ("conjugate(z)", "-z", {"z": "complex"}),
     ("z^2", "abs(z)^2", {"z": "complex"}),
     ("re(z)", "z", {"z": "complex"}),

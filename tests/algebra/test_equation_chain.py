@@ -3,6 +3,7 @@
 import pytest
 
 from autograder.algebra import EquationChain, ParseError, Waypoint
+from autograder.algebra.deriving.equation_attempts import cheats, disguises
 from autograder.algebra.reading.preview import look_line
 
 ROOT = EquationChain(
@@ -126,3 +127,71 @@ def test_a_notebook_says_that_an_equation_is_expected():
 def test_an_equation_mixed_with_its_solution_says_nothing(line):
     assert ROOT.examine([ROOT.start, line, ROOT.target]).credit == 0
     assert ROOT.examine([line, *RIGHT]).credit == 1
+
+
+FROM_ALGEBRA = {
+    "square": (
+        EquationChain(
+            start="1 - L/s^2 = 0",
+            target="s = sqrt(L)",
+            names=("L", "s"),
+            positive=("L", "s"),
+            where={"s": "sqrt(L)"},
+        ),
+        ["s^2 = L", "s = sqrt(L)"],
+    ),
+    "line": (
+        EquationChain(
+            start="3*x + a = x + b",
+            target="x = (b - a)/2",
+            names=("a", "b", "x"),
+            where={"x": "(b - a)/2"},
+        ),
+        ["2*x + a = b", "2*x = b - a", "x = (b - a)/2"],
+    ),
+    "decay": (
+        EquationChain(
+            start="A*exp(-k*t) = B",
+            target="t = log(A/B)/k",
+            names=("A", "B", "k", "t"),
+            positive=("A", "B", "k", "t"),
+            where={"t": "log(A/B)/k"},
+        ),
+        ["exp(-k*t) = B/A", "-k*t = log(B/A)", "t = log(A/B)/k"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FROM_ALGEBRA)
+def test_an_equation_without_a_derivative_is_solved_step_by_step(name):
+    chain, lines = FROM_ALGEBRA[name]
+    assert chain.examine(lines).credit == 1
+    assert chain.examine([chain.start, *lines]).credit == 1
+    for called, others in disguises(chain, lines):
+        assert chain.examine(others).credit == 1, called
+    for called, others, at_most in cheats(chain, lines):
+        assert chain.examine(others).credit <= at_most + 1e-6, called
+
+
+@pytest.mark.parametrize("name", FROM_ALGEBRA)
+@pytest.mark.parametrize(
+    "form",
+    [
+        "2*({L}) = 2*({R})",
+        "({L})^2 = ({R})^2",
+        "exp({L}) = exp({R})",
+        "({L})*exp({x}) = ({R})*exp({x})",
+        "({L}) + {x} = ({R}) + {x}",
+        "({A})^2 = ({B})^2",
+        "exp({A}) = exp({B})",
+        "({A})*{x} = ({B})*{x}",
+        "({L})*({A}) = ({R})*({B})",
+        "({L}) + ({A}) = ({R}) + ({B})",
+        "{A} - ({B}) = {L} - ({R})",
+    ],
+)
+def test_to_do_the_same_to_both_sides_of_what_is_known_is_no_step(name, form):
+    chain, lines = FROM_ALGEBRA[name]
+    (left, right), (a, b) = ((s.strip() for s in e.split("=")) for e in (chain.start, lines[-1]))
+    line = form.format(L=left, R=right, A=a, B=b, x=chain.names[-1])
+    assert chain.examine([chain.start, line, lines[-1]]).credit == 0

@@ -212,12 +212,30 @@ WHOLE = {"n": "positive integer", "b": "positive integer", "m": "integer"}
         ("ceil(n/2) + floor(n/2)", "n"),
         ("floor(n/3) + floor((n + 1)/3) + floor((n + 2)/3)", "n"),
         ("floor(floor(n/b)/2)", "floor(n/(2*b))"),
+        ("n*(n + 1)//2", "n*(n + 1)/2"),
+        ("n*(n + 1)*(n + 2)//6", "n*(n + 1)*(n + 2)/6"),
+        ("n*(n - 1)//2 + n", "n*(n + 1)//2"),
         ("floor(m/2)", "ceil((m - 1)/2)"),
     ],
 )
 def test_what_is_rounded_of_whole_numbers_is_proved_equal(one, other):
     assert equivalent(one, other, assumptions=WHOLE).how == "proved"
     assert equivalent(one, f"{other} + floor(n/50)", assumptions=WHOLE).equal is False
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("floor(2*x)", "floor(x) + floor(x + 1/2)"),
+        (r"\lfloor 3x \rfloor", "floor(x) + floor(x + 1/3) + floor(x + 2/3)"),
+        ("ceil(2*x)", "ceil(x) + ceil(x - 1/2)"),
+        ("floor(x/2) + floor((x + 1)/2)", "floor(x)"),
+        ("abs(x - floor(x))", "x - floor(x)"),
+    ],
+)
+def test_what_is_rounded_of_a_real_number_is_compared_between_its_jumps_and_at_them(one, other):
+    assert equivalent(one, other).how == "proved"
+    assert equivalent(one, f"{other} + floor(x + 1/3) - floor(x)").equal is False
 
 
 def test_a_whole_number_that_is_large_is_rounded_as_one():

@@ -61,6 +61,14 @@ BELOW_ONE = IndexedChain(
     definitions={"L": "log(sum(exp(s_k), k))"},
     rules=("definition", "linearity of sums"),
 )
+ROW = IndexedChain(
+    start="sum(g_k*p_k*(delta(k,j) - p_j), k)",
+    target="p_j*(g_j - sum(g_k*p_k, k))",
+    indexed=("p", "g"),
+    rules=("linearity of sums", "delta contraction"),
+)
+ROW_LINE = "sum(g_k*p_k*delta(k,j), k) - p_j*sum(g_k*p_k, k)"
+SPREAD_LINE = "sum(l_i^2, i) - 2*t*sum(l_i, i) + d*t^2"
 MIXTURES = [
     "({S})/2 + ({T})/2",
     "({S}) + (({T}) - ({S}))",
@@ -141,15 +149,38 @@ def test_a_factor_that_comes_from_the_line_before_is_a_step():
 
 
 def test_what_is_missing_at_the_end_is_algebra_or_it_is_a_step():
-    assert SPREAD.examine(
-        [
-            "sum(l_i^2 - 2*t*l_i + t^2, i)",
-            "sum(l_i^2, i) - 2*t*sum(l_i, i) + d*t^2",
-            "F - 2*t*(d*t) + d*t^2",
-        ]
-    ).credit == pytest.approx(1)
+    assert ROW.examine([ROW.start, ROW_LINE, "g_j*p_j - p_j*sum(g_k*p_k, k)"]).credit == 1
     (finding,) = BOUND.examine(["<= max(log(p_k), k)*sum(p_k, k)  # largest term"]).findings
     assert finding.message == "Line 1 is not the result yet: a step is missing behind it."
+
+
+@pytest.mark.parametrize(
+    ("chain", "lines"),
+    [
+        (SPREAD, [SPREAD_LINE, "F - 2*t*(d*t) + d*t^2"]),
+        (SPREAD, [SPREAD_LINE, "F - 2*t*t*d + t*d*t"]),
+        (SIZE, [SIZE.start, "3*d*d + 3*d + d*d + d"]),
+        (SIZE, [SIZE.start, "3*d*(d + 1) + d*(d + 1)", "4*d^2*d/d + 4*d"]),
+    ],
+)
+def test_what_is_left_to_be_added_up_or_cancelled_is_not_the_result(chain, lines):
+    found = chain.examine(lines)
+    assert any("is still to be added up or cancelled" in f.message for f in found.findings)
+    assert found.credit <= 0.8
+    assert chain.examine([*lines, chain.target]).credit == 1
+
+
+def test_an_identity_matrix_is_left_out_at_the_end():
+    chain = IndexedChain(
+        start="A*R*S*B",
+        target="A*B",
+        matrices=("A", "B", "R", "S"),
+        where={"S": "R^(-1)"},
+        rules=(Fact("inverse", "R*S", "I"),),
+        min_lines=2,
+    )
+    assert chain.examine(["A*R*S*B", "A*I*B"]).credit == pytest.approx(0.8)
+    assert chain.examine(["A*R*S*B", "A*I*B", "A*B"]).credit == 1
 
 
 def test_a_line_that_is_right_for_some_n_alone_is_found():
@@ -258,12 +289,25 @@ def test_entries_that_are_distributed_alike_make_a_multiple():
 
 
 def test_two_obvious_rules_are_one_line_but_not_the_last():
-    chain = IndexedChain(
-        start="sum(g_k*p_k*(delta(k,j) - p_j), k)",
-        target="p_j*(g_j - sum(g_k*p_k, k))",
-        indexed=("p", "g"),
-        rules=("linearity of sums", "delta contraction"),
-    )
     line = "g_j*p_j - p_j*sum(g_k*p_k, k)"
-    assert chain.examine([chain.start, line, chain.target]).credit == 1
-    assert chain.examine([chain.start, chain.target]).credit == 0
+    assert ROW.examine([ROW.start, line, ROW.target]).credit == 1
+    assert ROW.examine([ROW.start, ROW.target]).credit == 0
+
+
+def test_sums_change_places_with_what_stands_beside_them_on_one_side_alone():
+    chain = IndexedChain(
+        start="sum(sum(q_a*k_ja, a, 1, r)*v_j, j)",
+        target="sum(q_a*S_a, a, 1, r)",
+        indexed=("q", "k", "v", "S"),
+        indices=("a", "i", "j"),
+        sizes=("r",),
+        definitions={"S_a": "sum(k_ja*v_j, j)"},
+        rules=("linearity of sums", "order of sums", "definition"),
+    )
+    inside, exchanged = "sum(sum(q_a*k_ja*v_j, a, 1, r), j)", "sum(sum(q_a*k_ja*v_j, j), a, 1, r)"
+    outside = "sum(q_a*sum(k_ja*v_j, j), a, 1, r)"
+    for way in ([inside, exchanged, outside], [exchanged, outside], [inside, outside]):
+        assert chain.examine([chain.start, *way, chain.target]).credit == 1
+    at_once = chain.examine([chain.start, outside, chain.target])
+    assert [(f.line, f.kind) for f in at_once.findings] == [(2, "skipped")]
+    assert at_once.credit <= 0.5

@@ -28,7 +28,15 @@ from autograder.algebra.building.elementary import (
     size_of,
 )
 
-__all__ = ["LARGEST", "Evaluator", "Undefined", "Value", "shared_context", "value_at"]
+__all__ = [
+    "LARGEST",
+    "Evaluator",
+    "Undefined",
+    "Value",
+    "fixed_context",
+    "shared_context",
+    "value_at",
+]
 
 MAX_ADDED = 200  # of a sum with a running index
 MAX_NODES_AT_POINT = 40_000  # nodes computed at one point
@@ -44,6 +52,15 @@ def shared_context(digits: int) -> MPContext:
         _threads.context = MPContext()
     _threads.context.dps = digits
     return _threads.context
+
+
+def fixed_context(digits: int) -> MPContext:
+    """Return this thread's context for so many digits, which nobody sets to another number."""
+    contexts: dict[int, MPContext] = _threads.__dict__.setdefault("fixed", {})
+    if digits not in contexts:
+        contexts[digits] = MPContext()
+        contexts[digits].dps = digits
+    return contexts[digits]
 
 
 class Evaluator(Elementary):

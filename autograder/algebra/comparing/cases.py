@@ -188,14 +188,18 @@ def unified(a: sympy.Expr, b: sympy.Expr) -> sympy.Expr:
     >>> unified(abs(x**2 + x * y), abs(-x * (x + y)))
     Abs(x**2 + x*y)
     """
-    known = sorted(a.atoms(*PIECES), key=str)
+    known = _in_order(a.atoms(*PIECES))
     renamed = {}
-    for bend in sorted(b.atoms(*PIECES) - {*known}, key=str):
+    for bend in _in_order(b.atoms(*PIECES) - {*known}):
         for other in known:
             if bend.func == other.func and _same(bend, other):
                 renamed[bend] = other
                 break
     return b.xreplace(renamed)
+
+
+def _in_order(exprs: set[sympy.Expr]) -> list[sympy.Expr]:
+    return sorted(exprs, key=str) if len(exprs) > 1 else list(exprs)  # printing takes its time
 
 
 def _same(one: sympy.Expr, other: sympy.Expr) -> bool:

@@ -47,12 +47,39 @@ def is_zero(expr: sympy.Expr) -> bool:
     """
     if expr.has(sympy.log):
         expr = sympy.expand_log(expr)
+        # exp(-(c*log(Z) - 1)/c) holds 1/Z: sympy sees it in a sum, and not in a bracket.
+        expr = expr.replace(sympy.exp, lambda inner: sympy.exp(sympy.expand_mul(inner)))
+    expr = expr.replace(_is_root_of_sum, _root)
     if expr.has(sympy.Abs):
         expr = expr.replace(sympy.Abs, _absolute)
     try:
         return _Field(expr).is_zero(expr)
     except _TooLarge:
         return False
+
+
+def _is_root_of_sum(expr: sympy.Expr) -> bool:
+    """Whether this is a root that may have to be taken out of: √(w²x² + w²y²) is w√(x² + y²)."""
+    return bool(expr.is_Pow and expr.exp.is_Rational and expr.exp.q > 1 and expr.base.is_Add)
+
+
+def _root(root: sympy.Expr) -> sympy.Expr:
+    """Take out of a root what is positive and common to all terms under it."""
+    terms = [
+        dict(factor.as_base_exp() for factor in sympy.Mul.make_args(term))
+        for term in root.base.args
+    ]
+    common = sympy.Mul(
+        *(
+            base ** min(term[base] for term in terms)
+            for base in set.intersection(*map(set, terms))
+            if base.is_positive and all(term[base].is_Rational for term in terms)
+        )
+    )
+    if common.is_Rational:
+        return root
+    inner = sympy.Add(*(term / common for term in root.base.args))
+    return common**root.exp * inner**root.exp
 
 
 def split_sums(expr: sympy.Expr) -> sympy.Expr:

@@ -42,12 +42,11 @@ def cheats(chain: Chain, lines: Sequence[str]) -> Iterator[Tried]:
                     yield "about something else", _about_nothing(name), STEPS
                 yield "· 1 in disguise", [there, f"({first})*exp({name})/exp({name})", result], 0.0
     yield from empty(chain, lines, last, name)
+    of_matrix = isinstance(chain.given.expr, sympy.MatrixBase)  # to which no number can be added
+    form = "({})*(1 + {})" if of_matrix else "({}) + {}"
     for number, line in enumerate(lines):
-        wrong = [
-            *lines[:number],
-            _changed(line, f"({_formula(line)}) + {name}"),
-            *lines[number + 1 :],
-        ]
+        changed = _changed(line, form.format(_formula(line), name))
+        wrong = [*lines[:number], changed, *lines[number + 1 :]]
         at_end = END if number == len(lines) - 1 else 0.0
         cost = STEPS / (len(lines) + 1)
         yield f"line {number + 1} wrong", wrong, 1 - cost - at_end

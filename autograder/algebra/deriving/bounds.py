@@ -90,11 +90,14 @@ def signed(expr: sympy.Expr, world: World, sizes: tuple[int, ...]) -> sympy.Expr
 
 
 def _without_bars(factor: sympy.Expr, world: World, sizes: tuple[int, ...]) -> sympy.Expr:
-    cases = world.cases(factor, sizes=sizes)
-    values = [sympy.cancel(sympy.together(value(factor, env, world))) for env in cases]
-    if all(v.is_nonnegative for v in values):
-        return factor
-    return -factor if all(v.is_nonpositive for v in values) else sympy.Abs(factor)
+    def worked_out() -> sympy.Expr:
+        cases = world.cases(factor, sizes=sizes)
+        values = [sympy.cancel(sympy.together(value(factor, env, world))) for env in cases]
+        if all(v.is_nonnegative for v in values):
+            return factor
+        return -factor if all(v.is_nonpositive for v in values) else sympy.Abs(factor)
+
+    return world.remembered(("without bars", factor, sizes), worked_out)
 
 
 def _is_vector(e: sympy.Expr, world: World) -> bool:

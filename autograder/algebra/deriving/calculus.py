@@ -149,6 +149,25 @@ def linear(e: sympy.Expr, world: World) -> sympy.Expr:
     return e
 
 
+def inward(e: sympy.Expr, world: World) -> sympy.Expr:
+    """Take into a sum what stands beside it and holds no sum."""
+    sums = [f for f in sympy.Mul.make_args(e) if isinstance(f, Total)]
+    beside = [f for f in sympy.Mul.make_args(e) if not f.has(Total)]
+    if not (sums and beside):
+        return e
+    inner, k, *ends = sums[0].args
+    own = sympy.Dummy(k.name, integer=True, positive=True)
+    total = Total(sympy.Mul(*beside, inner.xreplace({k: own})), own, *ends)
+    return e / sums[0] / sympy.Mul(*beside) * total
+
+
+def apart(e: sympy.Expr, world: World) -> sympy.Expr:
+    """Multiply exponents out, and split logarithms: that may tell an index apart from the rest."""
+    if isinstance(e, sympy.exp):
+        return sympy.exp(sympy.expand_mul(e.exp))
+    return sympy.expand_log(e, deep=False) if isinstance(e, sympy.log) else e
+
+
 def contraction(e: sympy.Expr, world: World) -> sympy.Expr:
     """Carry out a sum over δ_{kj} · f(k); the index j is in the range."""
     if not isinstance(e, Total):

@@ -13,6 +13,7 @@ import sympy
 from autograder.algebra.building.functions import Diff
 from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
+from autograder.algebra.deriving import structure as structures
 from autograder.algebra.deriving.disguises import Disguises
 from autograder.algebra.deriving.examination import Examination, Examiner
 from autograder.algebra.deriving.line import Line
@@ -241,6 +242,14 @@ class Chain(Disguises):
     def is_finished(self, line: Line) -> bool:  # noqa: ARG002
         """Whether algebra alone leads from a last line, which is right, to the result."""
         return True
+
+    def is_added_up(self, line: Line) -> bool:
+        """Whether nothing is left to be added up or cancelled; beside matrices I is a 1."""
+        if line.expr.is_commutative:
+            return not structures.adds_up(line.structure) or structures.adds_up(
+                self.result.structure
+            )
+        return not line.cancels or self.result.cancels
 
     def left_over(self, line: Line) -> str:
         """Say what the last line may not contain, if it does, be it right or wrong."""

@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 import sympy
-from mpmath.ctx_mp import MPContext
 
 from autograder.algebra.building import chance
 from autograder.algebra.building import functions as own
-from autograder.algebra.building.numeric import Evaluator, Undefined
+from autograder.algebra.building.numeric import Evaluator, Undefined, fixed_context
 
 WALKERS, STEPS = 48, 40
 CANDIDATES = 4  # points that are computed once more
@@ -48,8 +47,7 @@ class Climb:
         self.sides = left, right
         self.symbols = sorted(left.free_symbols | right.free_symbols, key=str)
         self.positive = np.array([bool(s.is_positive) for s in self.symbols])
-        self.context = MPContext()
-        self.context.dps = DIGITS
+        self.context = fixed_context(DIGITS)
         self._computation = _Computation(self.sides, self.symbols)
 
     def counterexample(self) -> tuple[str, tuple[str, str]] | None:

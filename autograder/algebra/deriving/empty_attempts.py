@@ -52,7 +52,7 @@ def empty(chain: Chain, lines: Sequence[str], last: str, name: str) -> Iterator[
                 silent = key in chain.staying or (chain.differentiates and text is last)
                 if silent and other != text:
                     yield f"{key} put into the {where}", [first, other, last], 0.0
-    yield from _unfinished(chain, lines)
+    yield from _unfinished(lines)
     if isinstance(chain, IndexedChain) and not matrices:
         n = chain.size
         polynomial = f"({n} - 2)*({n} - 3)*({n} - 4)*({n} - 5)"
@@ -61,12 +61,10 @@ def empty(chain: Chain, lines: Sequence[str], last: str, name: str) -> Iterator[
         yield "for some n alone", [*lines[:-1], f"{sign}{last} + {polynomial}"], 1 - cost
 
 
-def _unfinished(chain: Chain, lines: Sequence[str]) -> Iterator[Empty]:
-    """Yield the derivation without its last lines, where more than algebra is missing."""
+def _unfinished(lines: Sequence[str]) -> Iterator[Empty]:
+    """Yield the derivation without its last lines: none of them is there for nothing."""
     for count in range(1, len(lines)):
-        (*_, line) = chain.read(lines[:count])
-        if chain.out_of_form(line) or not chain.is_finished(line):
-            yield f"without all behind line {count}", [*lines[:count]], 1 - END
+        yield f"without all behind line {count}", [*lines[:count]], 1 - END
 
 
 def _with(chain: Chain, text: str, form: str, name: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from autograder.algebra.deriving.attempts import Tried
 from autograder.algebra.deriving.equation_chain import EquationChain
 from autograder.algebra.deriving.examination import END, STEPS
+from autograder.algebra.deriving.inert import D
 from autograder.algebra.deriving.to_latex import to_latex
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.lines import take_apart
@@ -47,7 +48,8 @@ def disguises(chain: EquationChain, lines: Sequence[str]) -> Iterator[tuple[str,
     yield "a line twice", [line for line in lines for _ in range(2)]
     yield "sides exchanged", [f"{right} = {left}" for left, right in pairs]
     yield "with arrows", [f"⇔ {left} = {right}" for left, right in pairs]
-    yield "all on one side", [*(f"{a} - ({b}) = 0" for a, b in pairs[:-1]), lines[-1]]
+    if chain.given.expr.has(D):  # else it may take a line for its step to one side
+        yield "all on one side", [*(f"{a} - ({b}) = 0" for a, b in pairs[:-1]), lines[-1]]
     yield "times 2", [*(f"2*({a}) = 2*({b})" for a, b in pairs[:-1]), lines[-1]]
     try:
         latex = [tuple(to_latex(chain.tree(side)) for side in pair) for pair in pairs]

@@ -12,6 +12,7 @@ import sympy
 from autograder.algebra.comparing.equations import NO_MULTIPLE, multiples
 from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
+from autograder.algebra.deriving import structure as structures
 from autograder.algebra.deriving.calculus import contraction, linear
 from autograder.algebra.deriving.for_every_n import equal_for_all
 from autograder.algebra.deriving.indexed_chain import IndexedChain
@@ -20,6 +21,7 @@ from autograder.algebra.deriving.language import line_parts
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.premises import IndexedLine
 from autograder.algebra.deriving.rules import DERIVATIVES
+from autograder.algebra.deriving.structure import Structure
 from autograder.algebra.deriving.written_out import World, rewritten, value
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.tree import Node
@@ -140,7 +142,31 @@ class EquationChain(IndexedChain):
 
     def adds_nothing(self, before: Line, line: Line) -> bool:
         """Whether a line is the one before with its sides exchanged, or terms moved across."""
-        return bool(before.expr in (line.expr, -line.expr)) or before.structure == line.structure
+        if before.structure == line.structure:
+            return True
+        return bool(before.expr in (line.expr, -line.expr)) and not self._isolates(before, line)
+
+    def _isolates(self, before: Line, line: Line) -> bool:
+        """Whether terms were moved away from what is asked for, where all starts with algebra."""
+        asked, _ = self._sides(self.result)
+        beside = [
+            sum(
+                structures.leaves(form)
+                for form, side in zip(self._forms_of(e), self._sides(e), strict=True)
+                if side.has(asked.func if asked.args else asked)
+            )
+            for e in (before, line)
+        ]
+        return not self.given.expr.has(D) and beside[1] < beside[0]
+
+    def mixes(self, line: Line, *parts: Line) -> bool:
+        """Whether a line only has sides of other equations in it, each for the other one."""
+        return self.essence.puts_in(self._forms_of(line), [*map(self._forms_of, parts)])
+
+    @staticmethod
+    def _forms_of(line: Line) -> tuple[Structure, Structure]:
+        left, right = map(structures.structure, line.tree.children)
+        return left, right
 
     def repeats(self, before: Line, line: Line) -> bool:
         """Whether a line only repeats an earlier one: the derivative still stands there."""

@@ -39,6 +39,7 @@ _MAX_DENOMINATOR = 720
 _KEPT = 512
 
 Values = tuple[complex, ...]
+Pair = tuple[Structure, Structure]
 _KNOWN = {
     "log": cmath.log,
     "sin": cmath.sin,
@@ -69,6 +70,25 @@ class Essence:
         if number and "@" in names:  # x*(@ - 0) is nothing where @ is 0
             return not set(_names(self._marked(form, wholes, number)))
         return names == {"@"}
+
+    def puts_in(self, equation: Pair, known: Sequence[Pair]) -> bool:
+        """Whether an equation only has sides of known ones in it, each for the other one.
+
+        Then it holds whatever these sides are: 2a = 2b says nothing beside a = b.
+        """
+        marks: list[tuple[Structure, Structure]] = []
+        sides = [(self.of(side), place) for place, pair in enumerate(known) for side in pair]
+        numbers = {place: side for side, place in sides if side[0] == "number"}
+        for side, place in sorted(sides, key=lambda pair: structures.leaves(pair[0])):
+            number, factors = numbers_apart(self._reduced(side, tuple(marks)))
+            rest = structures.product_of(factors)
+            if number and rest != structures.ONE:
+                mark = numbers.get(place, ("name", f"@{place}"))
+                shown = structures.product_of([("number", 1 / number), mark])
+                marks.append((rest, self.of(shown)))
+        known_as = tuple(marks)
+        left, right = (self._reduced(self._reduced(e, known_as), known_as) for e in equation)
+        return left == right
 
     def _marked(self, form: Structure, wholes: Sequence[Structure], mark: Structure) -> Structure:
         """Return the essence of a formula in which others are called @, or what number they are."""

@@ -116,7 +116,7 @@ class Examiner:
         step, counted = self._end, self.route.counted
         if step is None or not step.true or self.task.out_of_form(step.line):
             return 0.0
-        if self._stops_short:
+        if self._stops_short or not self.task.is_added_up(step.line):
             return 0.0
         if step.wrong:  # a bound that holds, but was said to be equal
             return 0.0
@@ -156,6 +156,8 @@ class Examiner:
         # What a right line would show is missing in a wrong one whatever its form is.
         form = self.task.out_of_form if end.true else self.task.left_over
         message = form(end.line)
+        if end.true and not message and not self.task.is_added_up(end.line):
+            message = f"In line {end.line.number} something is still to be added up or cancelled."
         if self._stops_short:
             message = f"Line {end.line.number} is not the result yet: a step is missing behind it."
         return [Finding(end.line.number, "not_in_form", message)] if message else []

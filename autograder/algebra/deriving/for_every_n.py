@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import sympy
 
 from autograder.algebra.building import chance
 from autograder.algebra.building.sizes import is_larger
-from autograder.algebra.comparing.equivalence import equal
+from autograder.algebra.comparing.equivalence import equal, glance
 from autograder.algebra.comparing.verdict import Verdict
-from autograder.algebra.deriving.calculus import contraction, linear
+from autograder.algebra.deriving.calculus import apart, contraction, linear
 from autograder.algebra.deriving.climbing import Climb
 from autograder.algebra.deriving.inert import E, Uncomputed, Var
 from autograder.algebra.deriving.places import free_indices
@@ -37,18 +37,24 @@ def equal_for_all(a: sympy.Expr, b: sympy.Expr, world: World) -> Verdict:
     """Compare two lines for n = 2 … 5 and every coincidence of their indices, then for every n."""
     size = world.names.index(world.names.size)
     tried: set[Any] = set()
+    agreed = True
+    for env in world.cases(a, b, sizes=SIZES[:GUARDS]):
+        verdict = _equal_in(env, a, b, world, glance)
+        if verdict.equal is False:
+            return verdict
+        agreed = agreed and verdict.equal is True
+        tried.add(env[size])
+    if agreed and proved_for_all(a, b, world):
+        matrices = not (a.is_commutative and b.is_commutative)
+        which = f" for every {world.names.size}" if len(tried) > 1 else ""
+        return Verdict(True, "proved" + which + " for matrices of every size" * matrices)
     certificates = set()
-    for sizes in (SIZES[:GUARDS], SIZES[GUARDS:]):
-        for env in world.cases(a, b, sizes=sizes if len(tried) != 1 else ()):
-            verdict = _equal_in(env, a, b, world)
-            if not verdict.equal:
-                return verdict
-            certificates.add(verdict.how)
-            tried.add(env[size])
-        if sizes == SIZES[:GUARDS] and proved_for_all(a, b, world):
-            matrices = not (a.is_commutative and b.is_commutative)
-            which = f" for every {world.names.size}" if len(tried) > 1 else ""
-            return Verdict(True, "proved" + which + " for matrices of every size" * matrices)
+    for env in world.cases(a, b, sizes=SIZES):
+        verdict = _equal_in(env, a, b, world)
+        if not verdict.equal:
+            return verdict
+        certificates.add(verdict.how)
+        tried.add(env[size])
     another = _another(a, b, world) if len(tried) > 1 else None
     if another:
         verdict = _equal_in(another, a, b, world)
@@ -58,13 +64,19 @@ def equal_for_all(a: sympy.Expr, b: sympy.Expr, world: World) -> Verdict:
     return Verdict(True, f"{how}{_for_which(a, b, world, len(tried))}")
 
 
-def _equal_in(env: Env, a: sympy.Expr, b: sympy.Expr, world: World) -> Verdict:
+def _equal_in(
+    env: Env,
+    a: sympy.Expr,
+    b: sympy.Expr,
+    world: World,
+    compare: Callable[[Any, Any], Verdict] = equal,
+) -> Verdict:
     """Compare two lines for one n and certain indices."""
     try:
         sides = value(a, env, world), value(b, env, world)
     except TooMuch:
         return Verdict(None, "undecided: too long when written out")
-    verdict = equal(*sides)
+    verdict = compare(*sides)
     if verdict.equal is None and len({*map(_divides_by_zero, sides)}) == 2:
         return Verdict(False, "refuted: it divides by 0")
     if verdict.equal is False and verdict.values:
@@ -150,10 +162,13 @@ def _case(env: Env) -> str:
 
 
 def _normal(expr: sympy.Expr, world: World) -> sympy.Expr:
-    expr = world.put_in(expr)
-    if expr.has(E, Var):
-        expr = rewritten(expr, EXPECTATIONS, world)
-    return rewritten(expr, (*DERIVATIVES, linear, contraction), world)
+    def worked_out() -> sympy.Expr:
+        plain = world.put_in(expr)
+        if plain.has(E, Var):
+            plain = rewritten(plain, EXPECTATIONS, world)
+        return rewritten(plain, (*DERIVATIVES, apart, linear, contraction), world)
+
+    return world.remembered(("normal form", expr), worked_out)
 
 
 def _patterns(

@@ -34,3 +34,13 @@ def apart(body: sympy.Expr, index: sympy.Symbol, indices: Sequence[str]) -> symp
                 term = inner.args[0].xreplace({index: other})
                 body = body.xreplace({inner: inner.func(term, other, *inner.args[2:])})
     return body
+
+
+def fresh(expr: sympy.Expr) -> sympy.Expr:
+    """Give the bound indices of a definition new names, so that they can't catch others."""
+    if isinstance(expr, BINDERS):
+        k = expr.args[1]
+        new = sympy.Dummy(k.name, integer=True, positive=True)
+        body = fresh(expr.args[0]).xreplace({k: new})
+        return expr.func(body, new, *map(fresh, expr.args[2:]))
+    return expr.func(*map(fresh, expr.args)) if expr.args else expr

@@ -20,6 +20,11 @@ class D(Uncomputed):
 class Total(Uncomputed):
     """``sum(f, k, a, b)``; k is bound."""
 
+    def _eval_is_positive(self) -> bool | None:
+        """Tell that a sum of positive terms is positive, unless there may be none of them."""
+        body, _, low, high = self.args
+        return True if low == 1 and high.is_positive and body.is_positive else None
+
 
 class Largest(Uncomputed):
     """``max(f, k, a, b)``; k is bound."""
@@ -48,6 +53,11 @@ class Transposed(sympy.Function):  # type: ignore[misc]
         if isinstance(argument, Transposed):
             return argument.args[0]
         return argument if argument.is_commutative else None
+
+
+def is_sum_of_sum(e: sympy.Expr) -> bool:
+    """Whether what is added up is a sum."""
+    return isinstance(e, Total) and isinstance(e.args[0], Total)
 
 
 def unnamed(e: sympy.Expr, depth: int = 0) -> sympy.Expr:

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import sympy
-from mpmath.ctx_mp import MPContext
 from sympy.core.function import AppliedUndef
 
 from autograder.algebra.building import chance
-from autograder.algebra.building.numeric import Evaluator, Undefined
+from autograder.algebra.building.numeric import Evaluator, Undefined, fixed_context
 from autograder.algebra.deriving import structure as structures
 from autograder.algebra.deriving.essence import Essence
 from autograder.algebra.deriving.inert import Largest, Total
@@ -225,8 +224,7 @@ class _Point:
 
     def __init__(self, chain: Meaning) -> None:
         self.chain = chain
-        self.context = MPContext()
-        self.context.dps = DIGITS
+        self.context = fixed_context(DIGITS)
         self.at: dict[sympy.Symbol, Any] = {}
 
     def values(self, expr: sympy.Expr) -> tuple[Any, Any] | None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 import sympy
-from mpmath.ctx_mp import MPContext
 
-from autograder.algebra.building.numeric import Evaluator, Undefined
-from autograder.algebra.deriving.inert import Uncomputed
+from autograder.algebra.building.numeric import Evaluator, Undefined, fixed_context
 
 LINEAR = ("D", "Total", "E")
 
@@ -20,15 +19,12 @@ class Opaque:
     Contents are compared by their value at one random point.
     """
 
-    def __init__(
-        self, opens: tuple[type[Uncomputed], ...] = (), closed: tuple[str, ...] = ()
-    ) -> None:
-        self.opens = opens  # operators that are carried out all the same
+    def __init__(self, closed: tuple[str, ...] = (), *, reorders: bool = False) -> None:
         self.closed = closed  # functions that are opaque, too
+        self.reorders = reorders  # whether a sum of a sum is one, in whichever order it is added up
         self.known: dict[str, sympy.Symbol] = {}
         self.facts: dict[sympy.Symbol, Any] = {}  # what some of the symbols are known to be
-        self.context = MPContext()
-        self.context.dps = 30
+        self.context = fixed_context(30)
 
     def symbol(self, kind: str, *contents: Any) -> Any:
         """Return the symbol for an operator applied to `contents`.
@@ -46,6 +42,15 @@ class Opaque:
         key = "|".join([kind, *parts])
         symbol = self.known.setdefault(key, sympy.Symbol(f"{kind}#{len(self.known)}", real=True))
         return self.facts.get(symbol, symbol)
+
+    def total(self, terms: Sequence[Any]) -> Any:
+        """Return the symbol for the sum of the sums of some terms, in an order of their own."""
+        marks = {term: self._mark(term) for term in terms}
+
+        def size(term: sympy.Expr) -> tuple[str, str]:
+            return marks[term].removeprefix("-"), marks[term]
+
+        return self.symbol("Total", *sorted(terms, key=size))
 
     def _mark(self, content: sympy.Expr) -> str:
         point = {s: self._value(s.name) for s in content.free_symbols}

@@ -12,10 +12,10 @@ from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.deriving import matrix_lines
 from autograder.algebra.deriving.assumptions import assume
 from autograder.algebra.deriving.bounds import bounded, signed
-from autograder.algebra.deriving.inert import Uncomputed
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.opacity import Opaque
 from autograder.algebra.deriving.rules import Rule
+from autograder.algebra.deriving.sums import rearranged_twice
 from autograder.algebra.deriving.written_out import Env, World, rewritten, value
 
 TRIED = (2, 3)  # numbers n for which a step is held against its rule
@@ -70,13 +70,14 @@ class RuleSteps:
         if line.relation == "=" and matrix_lines.are_about_matrices(*sides):
             rewrites = (*rewrites, *(matrix_lines.assumed(*fact) for fact in facts.values()))
             return matrix_lines.same(*sides, rewrites, self.world)
-        opens = sum((rule.opens for rule in rules), ())
+        reorders = any(rule.reorders for rule in rules)
+        beside = sum((rule.beside for rule in rules), ())
         bounds = sum((rule.bounds for rule in rules), ()) if line.relation == "<=" else ()
         undecided = False
 
         def agree(a: sympy.Expr, b: sympy.Expr, env: Env) -> bool:
             nonlocal undecided
-            found = self.agree(a, b, env, opens, facts)
+            found = self.agree(a, b, env, facts, reorders=reorders)
             undecided |= found is None
             return found is True
 
@@ -94,7 +95,12 @@ class RuleSteps:
             if leads(*sides):
                 return True
             plain = tuple(signed(side, self.world, TRIED) for side in sides)
-            led = plain != sides and leads(*plain)
+            inner = tuple(rewritten(side, beside, self.world) for side in sides)
+            led = (plain != sides and leads(*plain)) or (
+                inner != sides
+                and not rearranged_twice(*sides, lambda e: rewritten(e, beside, self.world))
+                and leads(*inner)
+            )
         except Exception:  # TooMuch, or a line that means nothing under this rule
             return False
         return led or (None if undecided else False)
@@ -104,17 +110,18 @@ class RuleSteps:
         a: sympy.Expr,
         b: sympy.Expr,
         env: Env,
-        opens: tuple[type[Uncomputed], ...] = (),
         facts: Mapping[str, Sides] | None = None,
+        *,
+        reorders: bool = False,
     ) -> bool | None:
-        """Whether two sides have the same value, and nothing is looked into but `opens`.
+        """Whether two sides have the same value, and no operator is looked into.
 
         Returns
         -------
         bool or None
             None if that could not be decided.
         """
-        opaque = Opaque(opens, self.closed)
+        opaque = Opaque(self.closed, reorders=reorders)
         for name, fact in (facts or {}).items():
             assume(name, fact, env, opaque, self.world)
         values = (value(side, env, self.world, opaque).xreplace(opaque.facts) for side in (a, b))

@@ -17,7 +17,6 @@ import sympy
 
 from autograder.algebra.deriving import blocks, bounds, calculus, matrix_lines, probability
 from autograder.algebra.deriving.calculus import Rewrite
-from autograder.algebra.deriving.inert import Total, Uncomputed
 
 
 @dataclass(frozen=True)
@@ -30,8 +29,10 @@ class Rule:
         Done to both lines of a step.
     bounds
         Done to the first line alone: each leads to something at least as large.
-    opens
-        Operators that are carried out for the n that are tried.
+    reorders
+        Whether a sum of a sum may be added up in any order.
+    beside
+        May be done to a sum in one of the two lines: what comes with the rule, before or behind it.
     obvious
         Whether it may be used beside another one that is obvious, in one line.
     """
@@ -39,7 +40,8 @@ class Rule:
     name: str
     rewrites: tuple[Rewrite, ...] = ()
     bounds: tuple[Rewrite, ...] = ()
-    opens: tuple[type[Uncomputed], ...] = ()
+    reorders: bool = False
+    beside: tuple[Rewrite, ...] = ()
     obvious: bool = False
 
 
@@ -75,7 +77,7 @@ _KNOWN = (
     Rule("differentiate", DERIVATIVES),
     Rule("linearity of sums", (probability.alike, calculus.linear), obvious=True),
     Rule("delta contraction", (calculus.contraction,), obvious=True),
-    Rule("order of sums", opens=(Total,)),
+    Rule("order of sums", reorders=True, beside=(calculus.inward,)),
     Rule("linearity of E", (probability.mean_is_linear,)),
     Rule("independence", (probability.independence,)),
     Rule("definition of Var", (probability.variance, probability.about_the_mean)),

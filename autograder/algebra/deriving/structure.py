@@ -115,6 +115,42 @@ def leaves(form: Structure) -> int:
     return sum(map(leaves, inside(form)))
 
 
+def adds_up(form: Structure) -> bool:
+    """Whether something is left to be added up or cancelled, as in 3x + x, 1 - 1, x/x and 0·x.
+
+    >>> x = ("name", "x")
+    >>> adds_up(sum_of([x, ONE])), adds_up(sum_of([x, product_of([("number", Fraction(3)), x])]))
+    (False, True)
+    """
+    if form[0] == "sum":
+        alike = Counter(frozenset(_powers(term).items()) for term in form[1])
+        if max(alike.values()) > 1:
+            return True
+    if form[0] == "product":
+        above = {base for base, exponent in _exponents(form) if exponent > 0}
+        below = {base for base, exponent in _exponents(form) if exponent < 0}
+        if ZERO in form[1] or any(base[0] != "number" for base in above & below):
+            return True
+    return any(map(adds_up, inside(form)))
+
+
+def _powers(term: Structure) -> Counter[Structure]:
+    """Return what a term is a number times of, and to which powers: x·x is x²."""
+    found: Counter[Structure] = Counter()
+    for base, exponent in _exponents(term):
+        if base[0] != "number":
+            found[base] += exponent  # type: ignore[assignment]
+    return found
+
+
+def _exponents(form: Structure) -> Iterator[tuple[Structure, Fraction]]:
+    for factor in factors(form).elements():
+        if factor[0] == "power" and factor[2][0] == "number":
+            yield factor[1], factor[2][1]
+        else:
+            yield factor, Fraction(1)
+
+
 def folded(form: Structure, meanings: Mapping[Structure, Structure]) -> Structure:
     """Return `form` with a name wherever stands what it means, be it among other factors."""
     kind = form[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import sympy
@@ -30,6 +30,24 @@ def is_zero_for_all(expr: sympy.Expr) -> bool:
     depend on these become one symbol.
     """
     return is_zero(_Sums().written(expr))
+
+
+def rearranged_twice(
+    a: sympy.Expr, b: sympy.Expr, rearranged: Callable[[sympy.Expr], sympy.Expr]
+) -> bool:
+    """Whether the same sum stands in two lines, and would have to be rearranged in each of them."""
+    new = [
+        [other for total in _outermost(e) if (other := rearranged(total)) != total] for e in (a, b)
+    ]
+    return any(is_zero_for_all(one - other) for one, other in itertools.product(*new))
+
+
+def _outermost(e: sympy.Expr) -> Iterator[sympy.Expr]:
+    if isinstance(e, Total):
+        yield e
+    else:
+        for part in e.args:
+            yield from _outermost(part)
 
 
 class _Sums:

@@ -110,6 +110,9 @@ class Task(Protocol):
     def is_finished(self, line: Line) -> bool:
         """Whether algebra alone leads from a last line, which is right, to the result."""
 
+    def is_added_up(self, line: Line) -> bool:
+        """Whether nothing is left to be added up or cancelled in a line."""
+
     def left_over(self, line: Line) -> str:
         """Say what the last line may not contain, be it right or wrong; nothing if all is well."""
 

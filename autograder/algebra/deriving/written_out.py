@@ -9,21 +9,23 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import sympy
 
 from autograder.algebra.building.functions import Max
+from autograder.algebra.deriving.bars import size
 from autograder.algebra.deriving.indexed import LineNames
-from autograder.algebra.deriving.indexed_binding import BINDERS
-from autograder.algebra.deriving.inert import D, E, InertNorm, Total, Uncomputed, Var
+from autograder.algebra.deriving.indexed_binding import BINDERS, fresh
+from autograder.algebra.deriving.inert import D, E, InertNorm, Total, Uncomputed, Var, is_sum_of_sum
 from autograder.algebra.deriving.opacity import Opaque, flat
 from autograder.algebra.deriving.places import are_numbers, free_indices, places
 
 MAX_WRITTEN_TERMS = 1000
 _KEPT = 128  # lines with definitions put in
+_REMEMBERED = 1024  # lines for one n, and in normal form
 DIMENSION = 2  # of vectors and matrices
 
 Env = dict[sympy.Symbol, sympy.Integer]
@@ -69,6 +71,18 @@ class World:
         meanings = {**self.definitions, **self.assumed}
         return functools.lru_cache(_KEPT)(lambda expr: self._replaced(expr, meanings))
 
+    def remembered(self, key: Hashable, worked_out: Callable[[], Any]) -> Any:
+        """Return what was worked out before: a line is compared with both of its neighbours."""
+        if key not in self._known:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            self._known[key] = worked_out()
+        return self._known[key]
+
+    @functools.cached_property
+    def _known(self) -> dict[Hashable, Any]:
+        return {}
+
     def put_definitions_in(self, expr: sympy.Expr) -> sympy.Expr:
         """Replace every defined name by what it stands for."""
         return self._replaced(expr, self.definitions)
@@ -83,11 +97,11 @@ class World:
     def _replaced_once(self, expr: sympy.Expr, meanings: Meanings) -> sympy.Expr:
         if not expr.args:
             found = meanings.get(getattr(expr, "name", ""))
-            return _fresh(found[1]) if found and expr.is_Symbol else expr
+            return fresh(found[1]) if found and expr.is_Symbol else expr
         args = [self._replaced_once(a, meanings) for a in expr.args]
         found = meanings.get(expr.func.__name__)
         if found and expr.is_Function and not isinstance(expr, Uncomputed):
-            return _fresh(found[1]).xreplace(dict(zip(found[0], args, strict=True)))
+            return fresh(found[1]).xreplace(dict(zip(found[0], args, strict=True)))
         return expr.func(*args)
 
     def is_random(self, expr: sympy.Expr) -> bool:
@@ -144,9 +158,13 @@ def value(expr: sympy.Expr, env: Env, world: World, opaque: Opaque | None = None
     TooMuch
         If sums nested in sums get too long.
     """
-    if opaque is None:
-        expr = world.put_in(expr)
-    return _Writer(world, opaque).write(expr, env)
+    if opaque is not None:
+        return _Writer(world, opaque).write(expr, env)
+
+    def worked_out() -> Any:
+        return _Writer(world, None).write(world.put_in(expr), env)
+
+    return world.remembered((expr, *env.items()), worked_out)
 
 
 class _Writer:
@@ -168,6 +186,8 @@ class _Writer:
         args = [self.write(a, env) for a in e.args]
         if self.opaque and e.func.__name__ in self.opaque.closed:
             return self.opaque.symbol(e.func.__name__, *args)
+        if isinstance(e, sympy.Abs):
+            return size(*args)
         if e.is_Add:
             return functools.reduce(operator.add, _same_kind(args))
         if e.is_Mul:
@@ -192,22 +212,15 @@ class _Writer:
         return sympy.Symbol(label, real=True, positive=name in self.world.names.positive or None)
 
     def _operator(self, e: sympy.Expr, env: Env) -> Any:
-        closed = self.opaque is not None and not isinstance(e, self.opaque.opens)
         if isinstance(e, BINDERS):
-            low, high = (int(self.write(a, env)) for a in e.args[2:])
-            if high - low > MAX_WRITTEN_TERMS:
-                raise TooMuch
-            terms = [
-                self.write(e.args[0], {**env, e.args[1]: sympy.Integer(k)})
-                for k in range(low, high + 1)
-            ]
-            if closed:
-                return self._opaque_sum(e.func.__name__, terms)
+            terms = list(self._terms(e, env))
+            if self.opaque:
+                return self._opaque_sum(e, terms)
             if isinstance(e, Total):
                 return functools.reduce(operator.add, terms) if terms else sympy.Integer(0)
             return Max(*terms)
         args = [self.write(a, env) for a in e.args]
-        if self.opaque and closed:
+        if self.opaque:
             return self.opaque.symbol(e.func.__name__, *args)
         if isinstance(e, D):
             return sympy.diff(*args)
@@ -216,12 +229,31 @@ class _Writer:
         mean = self._mean(args[0], env)
         return mean if isinstance(e, E) else self._mean(args[0] ** 2, env) - mean**2
 
-    def _opaque_sum(self, kind: str, terms: list[Any]) -> Any:
+    def _terms(self, e: sympy.Expr, env: Env) -> Iterator[Any]:
+        """Yield what is added up, or the largest of which is taken."""
+        inner, index, *ends = e.args
+        low, high = (int(self.write(end, env)) for end in ends)
+        if high - low > MAX_WRITTEN_TERMS:
+            raise TooMuch
+        nested = is_sum_of_sum(e) and self.opaque is not None and self.opaque.reorders
+        for k in range(low, high + 1):
+            at = {**env, index: sympy.Integer(k)}
+            if nested:
+                yield from self._terms(inner, at)
+            else:
+                yield self.write(inner, at)
+
+    def _opaque_sum(self, e: sympy.Expr, terms: list[Any]) -> Any:
         assert self.opaque
+        opaque, kind = self.opaque, e.func.__name__
+
+        def symbol(*parts: Any) -> Any:
+            reorders = opaque.reorders and is_sum_of_sum(e)
+            return opaque.total(parts) if reorders else opaque.symbol(kind, *parts)
+
         if not terms or not isinstance(terms[0], sympy.MatrixBase):
-            return self.opaque.symbol(kind, *terms)
-        cells = [self.opaque.symbol(kind, *row) for row in zip(*terms, strict=True)]
-        return sympy.Matrix(*terms[0].shape, cells)
+            return symbol(*terms)
+        return sympy.Matrix(*terms[0].shape, [symbol(*row) for row in zip(*terms, strict=True)])
 
     def _mean(self, expr: sympy.Expr, env: Env) -> sympy.Expr:
         """Take the expectation of an expression in independent random entries."""
@@ -285,16 +317,6 @@ def _same_kind(args: list[Any]) -> list[Any]:
 
 def _entries(expr: sympy.Expr) -> set[sympy.Expr]:
     return {f for f in expr.atoms(sympy.Function) if not isinstance(f, Uncomputed)}
-
-
-def _fresh(expr: sympy.Expr) -> sympy.Expr:
-    """Give the bound indices of a definition new names, so that they can't catch others."""
-    if isinstance(expr, BINDERS):
-        k = expr.args[1]
-        new = sympy.Dummy(k.name, integer=True, positive=True)
-        body = _fresh(expr.args[0]).xreplace({k: new})
-        return expr.func(body, new, *map(_fresh, expr.args[2:]))
-    return expr.func(*map(_fresh, expr.args)) if expr.args else expr
 
 
 def rewritten(

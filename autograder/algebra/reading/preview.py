@@ -100,10 +100,17 @@ def look(
     return (_written(tree)[0] or " ".join(str(text).split())) + hint
 
 
-def look_line(text: str, names: Collection[str], *, equations: bool = False, **known: Any) -> str:
+def look_line(
+    text: str,
+    names: Collection[str],
+    *,
+    equations: bool = False,
+    bounds: bool = True,
+    **known: Any,
+) -> str:
     """Return how a line of a derivation is read; `known` is as for `look`.
 
-    With `equations` it must be one.
+    With `equations` it must be one, and without `bounds` there is no ≤ in it.
 
     Raises
     ------
@@ -121,6 +128,8 @@ def look_line(text: str, names: Collection[str], *, equations: bool = False, **k
         raise ParseError("there is no formula", text)
     if equations and (len(written.sides) < 2 or any(s.relation != "=" for s in written.sides)):
         raise ParseError("expected an equation, such as a = b", text)
+    if not bounds and any(side.relation != "=" for side in written.sides):
+        raise ParseError("expected an equality", text)
     shown = []
     for place, side in enumerate(written.sides):
         sign = f"{'≤' if side.relation == '<=' else '='} " if place or side.relation != "=" else ""

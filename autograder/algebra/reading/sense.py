@@ -25,6 +25,7 @@ from autograder.algebra.reading.amounts import (
     takes_too_long,
 )
 from autograder.algebra.reading.errors import ParseError
+from autograder.algebra.reading.magnitudes import is_large_argument, is_pole, power_problem
 from autograder.algebra.reading.tree import Node, bound_parts, indicator, is_constant, shares_a_name
 
 _SUMS = ("sum", "Sum", "product", "prod", "Product")
@@ -36,7 +37,6 @@ _NO_NUMBERS = (*_INFINITE, "True", "False", "EmptySet")
 MOST_TERMS = 400
 MOST_EXACT_POWER = 64
 LARGEST_ARGUMENT = 1000
-MOST_POWER_OF_INDEXED = 12
 _MOST_BITS = 4000
 
 
@@ -159,14 +159,8 @@ class Sense:
         above = node.children[1].token.text in self.words.indices or exponent.exact
         if base.number == 0 and self.words.indices and not (above and positive(exponent)):
             self.fail("this is not defined", node.children[1])
-        most = MOST_POWER_OF_INDEXED if self.words.indices else 10 * LARGEST_ARGUMENT
-        if exponent.constant and self.words.indices and not exponent.exact:
-            self.fail(f"a power may be at most {most}", node.children[1])
-        if exponent.exact and exponent.number is not None and exponent.constant:
-            if abs(exponent.number) > (LARGEST_ARGUMENT if both else most):
-                self.fail("this power is too large", node.children[1])
-        elif both and base.number == 0:
-            self.fail("this power is not defined", node.children[1])
+        if problem := power_problem(node, base, exponent, indexed=bool(self.words.indices)):
+            self.fail(problem, node.children[1])
         power = exponent.number if exponent.exact else None
         small = power is not None and abs(power) <= MOST_EXACT_POWER and power.denominator == 1
         if small and power is not None and base.number is not None:
@@ -333,8 +327,10 @@ class Sense:
             self.fail(f"{word} takes numbers, not a matrix", node)
         first = args[0]
         known = first.number if first.exact and first.constant else None
-        if word in _EXPONENTIALS and known is not None and abs(known) > LARGEST_ARGUMENT:
+        if word in _EXPONENTIALS and first.constant and is_large_argument(node.children[0]):
             self.fail("this number is too large", node)
+        if first.constant and is_pole(word, node.children[0]):
+            self.fail("this is not defined", node)
         if word == "factorial" and known is not None and not 0 <= known <= LARGEST_FACTORIAL:
             self.fail(f"factorials are read from 0 to {LARGEST_FACTORIAL}", node)
         if takes_too_long(word, args):
