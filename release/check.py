@@ -1228,7 +1228,7 @@ def read_formula(raw: Any, hint: dict[str, Any]) -> str:
 
 
 #: What a hint about lines may say beside the names and functions.
-_OF_LINES = ("indexed", "indices", "blocks", "equations")
+_OF_LINES = ("indexed", "indices", "blocks", "equations", "bounds")
 
 #: No derivation of the course needs a tenth of these lines.
 MAX_LINES = 500

@@ -7,6 +7,7 @@ notebook reads a formula just as the grader does.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Collection, Container
 from collections.abc import Collection, Container, Iterator
 from collections.abc import Collection, Mapping
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 from typing import Literal, NamedTuple
 from typing import NamedTuple
 from typing import NoReturn
+import cmath
 import difflib
 import itertools
 import math
@@ -900,6 +902,107 @@ def _names(node: Node) -> set[str]:
     return {*own}.union(*map(_names, node.children))
 
 
+LARGEST_LOGARITHM = 1000
+LARGEST_POWER, LARGEST_INDEXED_POWER = 10_000, 12  # of what holds a name
+MOST_BITS_OF_POWER = 2000
+_NEAR = 1e-9  # zero, but for rounding
+_CONSTANTS = {"pi": cmath.pi, "π": cmath.pi, "e": cmath.e, "E": cmath.e}
+_FUNCTIONS: dict[str, Callable[[complex], complex]] = {
+    "exp": cmath.exp,
+    "log": cmath.log,
+    "ln": cmath.log,
+    "sqrt": cmath.sqrt,
+    "sin": cmath.sin,
+    "cos": cmath.cos,
+    "tan": cmath.tan,
+}
+_POLES = {"tan": cmath.cos, "sec": cmath.cos, "cot": cmath.sin, "csc": cmath.sin}
+
+
+def magnitude(node: Node) -> complex | None:
+    """Return about what a number is; None where that is not known, or it is out of range."""
+    try:
+        return _computed(node)
+    except (ArithmeticError, ValueError, KeyError):
+        return None
+
+
+def power_problem(node: Node, base: Amount, exponent: Amount, *, indexed: bool) -> str:
+    """Say why a power is not built, "" if it is; `indexed` of lines with indices."""
+    most = LARGEST_INDEXED_POWER if indexed else LARGEST_POWER
+    constant = base.constant and exponent.constant
+    if exponent.constant and indexed and not exponent.exact:
+        return f"a power may be at most {most}"
+    if exponent.exact and exponent.number is not None and exponent.constant:
+        known = base.number if base.exact and base.constant else None
+        most = LARGEST_LOGARITHM if constant and not indexed else most
+        too_large = abs(exponent.number) > most or (known and _is_long(known, exponent.number))
+        return "this power is too large" if too_large else ""
+    if constant and base.number == 0:
+        return "this power is not defined"
+    return "this number is too large" if constant and _is_tower(node) else ""
+
+
+def _is_tower(node: Node) -> bool:
+    base, exponent = map(magnitude, node.children)
+    if not base or exponent is None:
+        return False
+    return abs(exponent * cmath.log(base)) > LARGEST_LOGARITHM
+
+
+def _is_long(base: Fraction, exponent: Fraction) -> bool:
+    length = max(abs(base.numerator).bit_length(), base.denominator.bit_length())
+    return length > MOST_BITS_OF_POWER or length * abs(exponent) > MOST_BITS_OF_POWER
+
+
+def is_large_argument(node: Node) -> bool:
+    """Whether a number is too large for an exponential."""
+    value = magnitude(node)
+    return value is not None and abs(value) > LARGEST_LOGARITHM
+
+
+def is_pole(word: str, node: Node) -> bool:
+    """Whether a function has no value there, as tan(pi/2) has none."""
+    value = magnitude(node)
+    return word in _POLES and value is not None and abs(_POLES[word](value)) < _NEAR
+
+
+def _computed(node: Node) -> complex:
+    word = node.token.text
+    match node.kind:
+        case "group":
+            return _computed(node.children[0])
+        case "number":
+            return complex(float(Fraction(word)))
+        case "name":
+            return complex(_CONSTANTS[word])
+        case "negative":
+            return -_computed(node.children[0])
+        case "power":
+            base, exponent = map(_computed, node.children)
+            return base**exponent
+        case "call" if len(node.children) == 1:
+            return _FUNCTIONS[word](_computed(node.children[0]))
+        case "chain":
+            total = _computed(node.children[0])
+            for mark, child in zip(node.marks, node.children[1:], strict=True):
+                right = _computed(child)
+                total = _combined(mark, total, right)
+            return total
+    raise ValueError(node.kind)
+
+
+def _combined(mark: str, a: complex, b: complex) -> complex:
+    match mark:
+        case "+":
+            return a + b
+        case "-":
+            return a - b
+        case "/":
+            return a / b
+    return a * b
+
+
 _SUMS = ("sum", "Sum", "product", "prod", "Product")
 _SQUARE_MATRIX = ("det", "trace", "tr")
 _OF_ONE_MATRIX = (*_SQUARE_MATRIX, "norm", "abs", "Abs", "transpose", "diag")
@@ -909,7 +1012,6 @@ _NO_NUMBERS = (*_INFINITE, "True", "False", "EmptySet")
 MOST_TERMS = 400
 MOST_EXACT_POWER = 64
 LARGEST_ARGUMENT = 1000
-MOST_POWER_OF_INDEXED = 12
 _MOST_BITS = 4000
 
 
@@ -1032,14 +1134,8 @@ class Sense:
         above = node.children[1].token.text in self.words.indices or exponent.exact
         if base.number == 0 and self.words.indices and not (above and positive(exponent)):
             self.fail("this is not defined", node.children[1])
-        most = MOST_POWER_OF_INDEXED if self.words.indices else 10 * LARGEST_ARGUMENT
-        if exponent.constant and self.words.indices and not exponent.exact:
-            self.fail(f"a power may be at most {most}", node.children[1])
-        if exponent.exact and exponent.number is not None and exponent.constant:
-            if abs(exponent.number) > (LARGEST_ARGUMENT if both else most):
-                self.fail("this power is too large", node.children[1])
-        elif both and base.number == 0:
-            self.fail("this power is not defined", node.children[1])
+        if problem := power_problem(node, base, exponent, indexed=bool(self.words.indices)):
+            self.fail(problem, node.children[1])
         power = exponent.number if exponent.exact else None
         small = power is not None and abs(power) <= MOST_EXACT_POWER and power.denominator == 1
         if small and power is not None and base.number is not None:
@@ -1206,8 +1302,10 @@ class Sense:
             self.fail(f"{word} takes numbers, not a matrix", node)
         first = args[0]
         known = first.number if first.exact and first.constant else None
-        if word in _EXPONENTIALS and known is not None and abs(known) > LARGEST_ARGUMENT:
+        if word in _EXPONENTIALS and first.constant and is_large_argument(node.children[0]):
             self.fail("this number is too large", node)
+        if first.constant and is_pole(word, node.children[0]):
+            self.fail("this is not defined", node)
         if word == "factorial" and known is not None and not 0 <= known <= LARGEST_FACTORIAL:
             self.fail(f"factorials are read from 0 to {LARGEST_FACTORIAL}", node)
         if takes_too_long(word, args):
@@ -2623,10 +2721,17 @@ def look(
     return (_written(tree)[0] or " ".join(str(text).split())) + hint
 
 
-def look_line(text: str, names: Collection[str], *, equations: bool = False, **known: Any) -> str:
+def look_line(
+    text: str,
+    names: Collection[str],
+    *,
+    equations: bool = False,
+    bounds: bool = True,
+    **known: Any,
+) -> str:
     """Return how a line of a derivation is read; `known` is as for `look`.
 
-    With `equations` it must be one.
+    With `equations` it must be one, and without `bounds` there is no ≤ in it.
 
     Raises
     ------
@@ -2644,6 +2749,8 @@ def look_line(text: str, names: Collection[str], *, equations: bool = False, **k
         raise ParseError("there is no formula", text)
     if equations and (len(written.sides) < 2 or any(s.relation != "=" for s in written.sides)):
         raise ParseError("expected an equation, such as a = b", text)
+    if not bounds and any(side.relation != "=" for side in written.sides):
+        raise ParseError("expected an equality", text)
     shown = []
     for place, side in enumerate(written.sides):
         sign = f"{'≤' if side.relation == '<=' else '='} " if place or side.relation != "=" else ""
