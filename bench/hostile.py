@@ -37,6 +37,9 @@ FAMILIES = {
     "test_no_door_is_broken_by_it": ("texts to be parsed", "what"),
     "test_it_is_left_and_named": ("hand-ins to the exchange", "attack"),
     "test_a_name_that_can_t_be_read_stops_nobody_else": ("hand-ins to the exchange", "name"),
+    "test_nothing_is_put_where_somebody_was_first": ("folders in the exchange", "attack"),
+    "test_it_stops_nobody_else_and_says_nothing_by_itself": ("inboxes", "odd"),
+    "test_it_costs_the_time_of_one_call": ("what a call does to its process", "what"),
     "test_it_is_not_said": ("questions about the machine", "query"),
     "test_no_command_takes_what_is_no_id": ("ids and addresses", "id"),
     "test_a_password_behind_the_question_mark_is_refused_and_never_printed": (

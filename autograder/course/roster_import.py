@@ -28,6 +28,7 @@ from autograder.course.student_ids import FORM, STUDENT_ID
 Row = dict[str, str]
 _PARTICIPANTS, _WORKSHEET = "Moodle's participants", "Moodle's grading worksheet"
 _HUB = "JupyterHub's users"
+_MANY = 50  # names and numbers of one person: who has more is many people
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,11 @@ def import_roster(course: Course, source: Path) -> Imported:
         elif old is None:
             known.add(found)
             result.new.append(found.id)
+        elif _known_as(old) >= _MANY:
+            result.notes.append(
+                f"{shorten(ascii(found.id)[1:-1], 100)} is left out: {old.id}, with the same id, "
+                f"number or e-mail address, has {_MANY} names and numbers already"
+            )
         else:
             completed, differs = _completed(old, found)
             known.add(completed)
@@ -155,6 +161,10 @@ class _Known:
     def alike(self, id: str) -> str:
         """Return the id that differs by capital letters alone, if there is one."""
         return self._ids.get(("alike", id.casefold()), "")
+
+
+def _known_as(person: Person) -> int:
+    return len(person.aliases) + sum(map(len, person.numbers.values()))
 
 
 def _signs(person: Person) -> list[tuple[str, str]]:

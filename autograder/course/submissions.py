@@ -283,7 +283,8 @@ def _locked(cell: dict[str, Any]) -> bool:
 def typed_id(notebook: dict[str, Any]) -> str:
     """Return the id in the call ``student("…")`` of a submitted notebook, read as text."""
     for cell in notebook["cells"]:
-        if found := re.search(r"^student\(\s*['\"]([^'\"]+)['\"]\s*\)", source_of(cell), re.M):
+        found = re.search(r"^student\(\s*['\"]([^'\"]+)['\"]\s*\)", source_of(cell), re.M)
+        if found and found[1].isprintable():  # it stands on a console
             return found[1].strip()
     return ""
 

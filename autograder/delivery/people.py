@@ -9,6 +9,7 @@ from pathlib import Path
 from autograder.course.config import Course
 from autograder.course.roster import Person, declared, roster_file
 from autograder.course.roster_import import import_roster
+from autograder.course.student_ids import STUDENT_ID
 from autograder.delivery.database import opened
 
 #: formgrader prints names as they are, and people choose the names that a learning platform has.
@@ -18,11 +19,14 @@ _NO_MARKUP = str.maketrans("<>", "‹›")
 def people(course: Course) -> dict[str, Person]:
     """Return every known student by id: those on the roster, and those in the gradebook.
 
-    What the roster says of a person counts before what the gradebook does.
+    What the roster says of a person counts before what the gradebook does.  Of the gradebook's,
+    whose ids can't be a student's are left out: nothing of theirs is graded, and ids name folders.
     """
     found = {person.id: person for person in declared(course)}
     with opened(course) as gradebook:
         for row in gradebook.students:
+            if not STUDENT_ID.fullmatch(row.id):
+                continue
             known = found.get(row.id, Person(row.id))
             named = known.first_name or known.last_name
             numbers = {"canvas": (row.lms_user_id,)} if row.lms_user_id else {}

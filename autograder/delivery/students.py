@@ -85,6 +85,12 @@ def planned(course: Course, old: str, new: str, *, merge: bool = False) -> Chang
         raise CourseError(f"{new} is nobody else of this course to merge {old} with")
     if new and there and not merge:
         raise CourseError(f"{new} is a student already: `autograder student merge {old} {new}`")
+    alike = [id for id in known if id.casefold() == new.casefold() and id not in (old, new)]
+    if new and not there and alike:
+        raise CourseError(
+            f"{new} is {alike[0]} but for capital letters, and a class list can't hold both: "
+            "choose another id"
+        )
     aside = both & theirs if new else both
     shared = {id: others for id in sorted(aside) if (others := partners(course, old, id))}
     return Change(old, new, sorted(both - aside), sorted(aside), shared)

@@ -89,6 +89,49 @@ def test_a_folder_that_is_named_so_would_be_moved(handed_in):
     assert sorted(path.name for path in folder.iterdir()) == ["ada", "bob"]
 
 
+@pytest.mark.parametrize("id", ["../../evil", "/tmp/evil-of-autograder", "=1+1", "a\x1b[2J", "a/b"])
+def test_a_student_whom_nbgrader_has_under_no_id_is_nobody(handed_in, id):
+    """`progress` wrote a page for each, in the folder of that name."""
+    with opened(handed_in) as gradebook:
+        gradebook.add_student(id)
+        gradebook.add_student("cy")
+        assert id in [row.id for row in gradebook.students]  # the control
+    before = {*handed_in.root.parent.rglob("*")}
+    for command in (["progress"], ["export", "--to", "csv"], ["grade"], ["feedback"]):
+        done = CliRunner().invoke(app, [*command, f"--course={handed_in.root}"])
+        assert done.exit_code == 0, done.output
+        assert id not in done.output
+    new = {*handed_in.root.parent.rglob("*")} - before
+    assert all(path.is_relative_to(handed_in.root) for path in new)
+    assert "cy" in {path.name for path in handed_in.folder("feedback").iterdir()}
+    assert not Path("/tmp/evil-of-autograder").exists()
+
+
+@pytest.mark.parametrize("words", ["rename bob ADA", "rename bob aDa"])
+def test_nobody_becomes_another_but_for_capitals(handed_in, words):
+    """The class list couldn't be read any more."""
+    (handed_in.root / "students.csv").write_text("id\nada\nbob\n")
+    where = f"--course={handed_in.root}"
+    done = CliRunner().invoke(app, ["student", *words.split(), "--yes", where])
+    assert done.exit_code == 1
+    assert "but for capital letters" in str(done.exception)
+    assert [person.id for person in declared(handed_in)] == ["ada", "bob"]
+    done = CliRunner().invoke(app, ["student", "rename", "bob", "BOB", "--yes", where])
+    assert done.exit_code == 0  # the control: his own
+
+
+@pytest.mark.parametrize("id", ["../x", "\x1b[2J", "a\nb", "[red]x[/red]", "[/x]", "x" * 100_000])
+def test_an_id_that_is_typed_in_a_notebook_writes_nothing_but_itself(course, tmp_path, id):
+    notebook = json.loads((course.root / "release/m01_motion/m01_motion.ipynb").read_text())
+    typed = {"cell_type": "code", "source": f"student('{id}')", "metadata": {}, "outputs": []}
+    notebook["cells"] = [None, 7, typed, *notebook["cells"]]
+    path = tmp_path / "x.ipynb"
+    path.write_text(json.dumps(notebook))
+    done = CliRunner().invoke(app, ["grade-file", str(path), f"--course={course.root}"])
+    assert done.exit_code == 0, done.exception
+    assert all(sign.isprintable() for line in done.output.split("\n") for sign in line)
+
+
 PASSWORDS = [
     "postgresql+psycopg://ada@db/course?password=hunter2",
     "postgresql+psycopg://ada@db/course?sslmode=require&password=hunter2",
@@ -159,7 +202,8 @@ def test_marks_are_for_the_course_s_people_alone(course, setting, file, folder):
     with opened(course):
         pass
     assert mode(course.root / "gradebook.db") == file
-    (course.root / "records").mkdir(mode=0o755)  # as earlier versions made it
+    (course.root / "records").mkdir(exist_ok=True)
+    (course.root / "records").chmod(0o755)  # as earlier versions made it
     write_record(course, Graded(Grade("m01_motion", "ada", "A", []), {"cells": []}))
     assert mode(course.root / "records") == folder
     assert mode(course.record("ada", "m01_motion")) == file
@@ -248,6 +292,21 @@ def test_a_large_class_list_is_taken_over_in_one_go(course, tmp_path):
     path.write_text("\n".join(["SID,Email", *rows]))
     assert len(import_roster(course, path).new) == 30_000
     assert len(import_roster(course, path).completed) == 0
+
+
+@pytest.mark.parametrize("row", ["u{},same@example.org", "ada,u{}@example.org", "same,same@x"])
+def test_thousands_under_one_name_or_address_take_no_square_of_that(course, tmp_path, row):
+    path = tmp_path / "people.csv"
+    path.write_text("\n".join(["SID,Email", *(row.format(i) for i in range(30_000))]))
+    done = import_roster(course, path)
+    [person] = declared(course)
+    assert len(done.new) == 1
+    assert len(person.aliases) + sum(map(len, person.numbers.values())) <= 100
+    path.write_text("SID,Email\nbob,b@x\nrobert,b@x\n")  # the control: two names of one
+    import_roster(course, path)
+    assert "robert" in next(p for p in declared(course) if p.id == "bob").aliases or (
+        "robert" in str(next(p for p in declared(course) if p.id == "bob").numbers)
+    )
 
 
 COVERS = [

@@ -124,7 +124,7 @@ TEA = Ordering(["boil", ["pour", "wait"], "drink"], {"cold": ("cool", "It is not
 LINE = np.linspace(0, 1, 21)
 KINDS = {
     "numbers": (Numbers(), [0.25, 0.75]),
-    "infinite": (Numbers(special=True), [1.0, float("inf")]),
+    "infinite": (Numbers(special=True), [0.7, float("inf")]),
     "rows": (Numbers(), np.arange(6.0).reshape(2, 3) + 0.5),
     "digits": (Numbers(figures=2), 0.25),
     "count": (Count(), 12),
