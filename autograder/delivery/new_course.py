@@ -22,6 +22,7 @@ c.Course.assignments = [
     {{"id": "{_ASSIGNMENT}", "title": "First steps"}},
 ]
 # A due date is an ISO time with a time zone: "due": "2027-03-01 23:59 UTC".
+# Of a small assignment more may be guessed, with a reason: "guessed": (0.1, "one choice of three").
 
 # Seconds for a cell and for a call of a checked function, MiB for a submission.
 c.Course.limits = {{"cell_seconds": 10.0, "call_seconds": 5.0, "memory_mb": 1024}}
