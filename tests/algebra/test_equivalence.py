@@ -238,6 +238,11 @@ def test_what_is_rounded_of_a_real_number_is_compared_between_its_jumps_and_at_t
     assert equivalent(one, f"{other} + floor(x + 1/3) - floor(x)").equal is False
 
 
+def test_the_size_of_a_zero_in_disguise_is_zero():
+    assert equivalent("abs((x + 1)^2 - x^2 - 2*x - 1) + x", "x").equal
+    assert equivalent("max(x*(1 - x), x - x^2)", "x - x^2").equal
+
+
 def test_a_whole_number_that_is_large_is_rounded_as_one():
     point = {"n": "positive integer"}
     for _ in range(5):

@@ -117,6 +117,8 @@ def _absolute(inner: sympy.Expr) -> sympy.Expr:
     small = 0 < len(symbols) <= MAX_FACTORED_SYMBOLS and not is_larger(inner, MAX_FACTORED)
     if not (small and inner.is_extended_real and _degree(inner) <= MAX_SIGN_DEGREE):
         return sympy.Abs(inner, evaluate=False)
+    if (whole := sympy.expand(inner)).is_number:  # 0 in disguise has no factors
+        return abs(whole)
     number, factors = sympy.factor_list(inner)
     even = [factor**power for factor, power in factors if power % 2 == 0]
     odd = [
