@@ -90,8 +90,9 @@ def test_a_folder_that_is_named_so_would_be_moved(handed_in):
 
 
 @pytest.mark.parametrize("id", ["../../evil", "/tmp/evil-of-autograder", "=1+1", "a\x1b[2J", "a/b"])
-def test_a_student_whom_nbgrader_has_under_no_id_is_nobody(handed_in, id):
+def test_a_student_whom_nbgrader_has_under_no_id_is_nobody(handed_in, id, monkeypatch):
     """`progress` wrote a page for each, in the folder of that name."""
+    monkeypatch.chdir(handed_in.root)  # where grades are exported to
     with opened(handed_in) as gradebook:
         gradebook.add_student(id)
         gradebook.add_student("cy")
