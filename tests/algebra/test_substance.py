@@ -123,6 +123,15 @@ def test_nothing_is_added_at_any_depth(zero):
     assert SPREAD.examine([f"F - {zero.format('t')}^2*d", SPREAD.target]).credit == 0
 
 
+def test_a_power_over_another_one_is_what_is_left_of_it():
+    for line in (
+        "(g1^3/g1^2)/(g1 + g2)",
+        "g1/((g1^5/g1^4) + g2)",
+        "g1*sqrt(g2)^3/(sqrt(g2)^3*(g1 + g2))",
+    ):
+        assert GATES.examine([GATES.start, line, GATES.target]).credit == 0
+
+
 def test_another_name_for_an_index_is_no_step():
     assert SPREAD.examine(["sum((l_j - t)^2, j)", SPREAD.target]).credit == 0
 

@@ -23,6 +23,7 @@ from autograder.algebra.deriving import structure as structures
 from autograder.algebra.deriving.placeholders import (
     MARK,
     Marks,
+    cancelled,
     marked_bases,
     marked_factors,
     marked_power,
@@ -163,6 +164,7 @@ class Essence:
         if form[0] != "product":
             return form
         number, factors = numbers_apart(form)
+        factors = cancelled(factors)
         for some in _selections(factors):
             found = _number(_multiplied([self.values(f) for f in some]))
             if found:

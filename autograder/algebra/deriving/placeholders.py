@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 
 from autograder.algebra.deriving import structure as structures
@@ -76,6 +77,22 @@ def power(base: Structure, exponent: Structure) -> Structure:
 
 def _below(mark: Structure) -> Structure | None:
     return None if mark == structures.ZERO else structures.inverse_of(mark)
+
+
+def cancelled(factors: Sequence[Structure]) -> list[Structure]:
+    """Put powers of one base into one that stand above and below a line: x³/x² is x."""
+    exponents: dict[Structure, list[Fraction]] = {}
+    for factor in factors:
+        is_power = factor[0] == "power" and factor[2][0] == "number"
+        base, exponent = (factor[1], factor[2][1]) if is_power else (factor, Fraction(1))
+        exponents.setdefault(base, []).append(exponent)
+    result: list[Structure] = []
+    for base, found in exponents.items():
+        both = min(found) < 0 < max(found)
+        for exponent in [sum(found, Fraction(0))] if both else found:
+            if exponent:
+                result.append(structures.power_of(base, ("number", exponent)))
+    return result
 
 
 def numbers_apart(form: Structure) -> tuple[Fraction, list[Structure]]:
