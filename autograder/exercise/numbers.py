@@ -118,7 +118,7 @@ class Numbers(Answer):
 @exercise.variant
 def draw(rng):
     """x: (4,), whole numbers."""
-    return {"x": rng.integers(0, 9, 4)}
+    return {"x": rng.integers(3, 12, 4)}
 
 
 @exercise.part(points=1, answer=Numbers())
