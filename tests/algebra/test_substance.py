@@ -201,6 +201,27 @@ def test_a_line_that_is_right_for_some_n_alone_is_found():
         assert kinds[place + 1] in ("wrong", "wrong_start")
 
 
+NOTHING = [
+    "binomial(d, 20)",
+    "max(d - 30, 0)",
+    "floor(d/40)",
+    "t*floor((d + 1/2)/40)",
+    "*".join(f"(d - {n})" for n in range(2, 13)),
+    "t*" + "*".join(f"(d - {n})" for n in range(2, 13)),
+]
+
+
+@pytest.mark.parametrize("nothing", NOTHING)
+def test_what_is_nothing_for_every_n_that_is_tried_earns_no_end_and_no_step(nothing):
+    right = ["sum(l_i^2, i) - 2*t*sum(l_i, i) + d*t^2", "F - 2*t*(d*t) + d*t^2", "F - t^2*d"]
+    assert SPREAD.examine(right).credit == 1
+    for place in range(3):
+        lines = [f"{line} + {nothing}" if at == place else line for at, line in enumerate(right)]
+        examination = SPREAD.examine(lines)
+        assert examination.credit < 1
+        assert examination.review or examination.findings
+
+
 @pytest.mark.parametrize(
     ("chain", "lines"),
     [

@@ -15,6 +15,7 @@ from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving.calculus import apart, contraction, linear
 from autograder.algebra.deriving.climbing import Climb
 from autograder.algebra.deriving.inert import E, Uncomputed, Var
+from autograder.algebra.deriving.made_to_fit import made_to_fit
 from autograder.algebra.deriving.places import free_indices
 from autograder.algebra.deriving.rules import DERIVATIVES, EXPECTATIONS
 from autograder.algebra.deriving.sums import is_zero_for_all
@@ -60,6 +61,8 @@ def equal_for_all(a: sympy.Expr, b: sympy.Expr, world: World) -> Verdict:
         verdict = _equal_in(another, a, b, world)
         if verdict.equal is False:
             return verdict
+        if made_to_fit(a - b, world):
+            return Verdict(None, f"undecided for every {size.name}: it could be made for a few")
     how = "proved" if certificates == {"proved"} else "numeric"
     return Verdict(True, f"{how}{_for_which(a, b, world, len(tried))}")
 
@@ -131,6 +134,13 @@ def proved_for_all(a: sympy.Expr, b: sympy.Expr, world: World) -> bool:
         )
     except TooMuch:
         return False
+
+
+def only_tried(a: sympy.Expr, b: sympy.Expr, world: World) -> bool:
+    """Whether two lines that depend on n are known to be equal for some n alone."""
+    size = world.names.index(world.names.size)
+    sizes = {env[size] for env in world.cases(a, b, sizes=SIZES[:GUARDS])}
+    return len(sizes) > 1 and not proved_for_all(a, b, world)
 
 
 def at_most(a: sympy.Expr, b: sympy.Expr, world: World) -> Verdict:

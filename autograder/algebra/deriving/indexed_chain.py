@@ -13,7 +13,7 @@ from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving import matrix_lines
 from autograder.algebra.deriving.assumptions import assumed_values
 from autograder.algebra.deriving.calculus import without_constant
-from autograder.algebra.deriving.for_every_n import at_most, equal_for_all
+from autograder.algebra.deriving.for_every_n import at_most, equal_for_all, only_tried
 from autograder.algebra.deriving.indexed_binding import BINDERS
 from autograder.algebra.deriving.inert import D, unnamed
 from autograder.algebra.deriving.line import Line
@@ -270,9 +270,14 @@ class IndexedChain(Premises):
     def is_finished(self, line: Line) -> bool:
         """Whether algebra alone leads from a last line to the result, or its bound is sharper."""
         target = self.result
-        if not self.has_rules or self.is_target(line) or self.goes_by(line, target, "algebra"):
+        if self.is_target(line):
             return True
-        return self.bounds and self._compared(line.expr, target.expr, "=").equal is False
+        same = self._compared(line.expr, target.expr, "=").equal
+        if same and only_tried(line.expr, target.expr, self.world):
+            return False
+        if not self.has_rules or self.goes_by(line, target, "algebra"):
+            return True
+        return self.bounds and same is False
 
     def left_over(self, line: Line) -> str:
         """Say which names or operators are left that the target does not have."""

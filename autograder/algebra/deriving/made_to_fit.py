@@ -1,0 +1,53 @@
+"""Whether a line may be made to fit the few n that are tried, those that are drawn among them."""
+
+from __future__ import annotations
+
+import sympy
+from sympy.core.function import AppliedUndef
+
+from autograder.algebra.building.functions import Ceiling, Floor, Max, Min
+from autograder.algebra.deriving.indexed_binding import BINDERS
+from autograder.algebra.deriving.written_out import World, value
+
+_TRIED = range(2, 13)
+_BENT = (Floor, Ceiling, Max, Min, sympy.Piecewise)
+_DIGITS = 15
+
+
+def made_to_fit(e: sympy.Expr, world: World) -> bool:
+    """Whether something of n alone stands in an expression that is the same for each n tried.
+
+    Then it can be 0 for all of these and for no other: ``binomial(n, 20)`` is 0 for n up to 19.
+    What is put together of pieces can be made so whatever else is in it.
+    """
+    size = world.names.index(world.names.size)
+    if size not in _free(e):
+        return False
+    if isinstance(e, _BENT) or (_is_of(size, e) and e.has(*_BENT)):
+        return True
+    if _is_of(size, e):
+        found = {str(sympy.N(value(e, {size: sympy.Integer(n)}, world), _DIGITS)) for n in _TRIED}
+        return len(found) == 1
+    return any(made_to_fit(part, world) for part in _parts(e, size))
+
+
+def _parts(e: sympy.Expr, size: sympy.Symbol) -> list[sympy.Expr]:
+    """Return what an expression is made of; of a sum or a product what is of n alone as one."""
+    if isinstance(e, BINDERS):
+        return [e.args[0]]
+    alone = [arg for arg in e.args if e.is_Add or e.is_Mul if _is_of(size, arg)]
+    return [*(arg for arg in e.args if arg not in alone), *([e.func(*alone)] if alone else [])]
+
+
+def _is_of(size: sympy.Symbol, e: sympy.Expr) -> bool:
+    return _free(e) == {size} and not e.has(AppliedUndef)
+
+
+def _free(e: sympy.Expr) -> set[sympy.Expr]:
+    """Return the symbols of an expression that no sum binds."""
+    if isinstance(e, BINDERS):
+        body, index, *ends = e.args
+        return (_free(body) - {index}).union(*map(_free, ends))
+    if not e.args:
+        return {e} if isinstance(e, sympy.Symbol) else set()
+    return set().union(*map(_free, e.args))
