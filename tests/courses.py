@@ -52,7 +52,7 @@ def one_assignment(folder, id, text, references, *settings):
 def runtimes(course):
     """Return how long each submission ran, of those that were graded; every file must be whole."""
     found = {}
-    for path in (course.root / "records").rglob("*.json"):
+    for path in (course.root / "records").rglob("[!.]*.json"):
         content = json.loads(path.read_bytes())
         record = content.get("record", content)
         found[record["student"]] = record["runtime"]

@@ -395,7 +395,7 @@ def test_what_an_author_s_function_raises_names_it_with_the_draw_and_the_line(tm
         '    """One over n - n."""\n    return [1 / (n - n)]\n'
     )
     exercise = load_exercise(path)
-    with pytest.raises(CourseError, match=r"ratio.py:15, in ratio\(n = \d+\): ZeroDivisionError"):
+    with pytest.raises(CourseError, match=r"ratio.py:15, in ratio\(n = \d+\), draw \d+: ZeroDiv"):
         drawn(exercise, "c")
 
 

@@ -89,7 +89,7 @@ def test_a_broken_course_is_one_sentence_and_the_others_go_on(folder):
     shutil.rmtree(broken(folder, "g_empty").folder("submitted"))
     broken(folder, "h_limits", "c.Course.limits = {'cell_secs': 3}")
     locked = broken(folder, "i_locked").root / "records"
-    locked.mkdir()
+    locked.mkdir(exist_ok=True)
     with (locked / ".lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         done = CliRunner().invoke(app, ["grade", "--all-courses", "--course", str(folder)])

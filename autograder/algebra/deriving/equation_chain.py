@@ -160,8 +160,12 @@ class EquationChain(IndexedChain):
         return not self.given.expr.has(D) and beside[1] < beside[0]
 
     def mixes(self, line: Line, *parts: Line) -> bool:
-        """Whether a line only has sides of other equations in it, each for the other one."""
-        return self.essence.puts_in(self._forms_of(line), [*map(self._forms_of, parts)])
+        """Whether a line only has sides of other equations in it, each for the other one.
+
+        Of names alone, as in x = a, every line says something that could come from there.
+        """
+        known = [sides for sides in map(self._forms_of, parts) if {s[0] for s in sides} != {"name"}]
+        return bool(known) and self.essence.puts_in(self._forms_of(line), known)
 
     @staticmethod
     def _forms_of(line: Line) -> tuple[Structure, Structure]:
