@@ -822,9 +822,10 @@ def shortcut_steps():
 
 @shortcut_steps.alternative
 def order_and_linearity_at_once():
-    """Pull the sum over the keys inside in one line."""
+    """Exchange the sums and take g_k out in one line."""
     return [
         "sum(sum(g_k*v_{j,k}, k)*A_j, j)",
+        "sum(sum(g_k*v_{j,k}*A_j, k), j)",
         "sum(g_k*sum(A_j*v_{j,k}, j), k)",
         "sum(g_k*o_k, k)",
     ]

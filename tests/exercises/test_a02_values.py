@@ -11,8 +11,9 @@ from autograder.exercise.loading import load_module
 
 FOLDER = Path(__file__).parents[2] / "reference" / "a02_attention_by_hand"
 THIRD = 1 / 3
-POINTS = {  # by exercise and part, or checks together
-    "attn_hand": {"scores": 0.5, "weights": 0.5, "out": 2.5, "large_weight": 0.5},
+# By exercise, as in the catalogue, and part, or checks together: what is guessed is worth little.
+POINTS = {
+    "attn_hand": {"scores": 0.25, "weights": 0.25, "out": 3, "large_weight": 0.5},
     "attn_hand_scaled": {"scores": 1, "scaled": 1, "weights": 2, "out": 2},
     "soft_lookup": {"sims": 1, "w": 1, "mix": 2, "soft_vs_hard": 3},
     "self_attn_cat": {
@@ -28,22 +29,22 @@ POINTS = {  # by exercise and part, or checks together
     "self_attn_grid": {
         "A": 4,
         "most_attended": 1,
-        "itself": 0.5,
+        "itself": 0.25,
         "unit_diagonal": 1,
-        "received": 1,
-        "vertical": 0.5,
+        "received": 1.5,
+        "vertical": 0.25,
     },
-    "self_preference": {"gap": 1.5, "equality": 0.5, "pair": 1, "W_K": 1},
+    "self_preference": {"gap": 1.5, "equality": 0.25, "pair": 1.25, "W_K": 1},
     "attn_single_query": {"attend_one": 3},
     "attn_rect": {"S": 1, "A": 2, "O": 2, "A_demo": 1},
     "attn_hull": {
         "bound": 1.5,
         "length": 1,
-        "weights_11": 0.5,
+        "weights_11": 0.75,
         "weights_33": 0.5,
-        "reachable": 0.5,
+        "reachable": 0.25,
     },
-    "attn_hard_limit": {"p": 1.5, "g": 2, "tie": 0.5},
+    "attn_hard_limit": {"p": 1.5, "g": 2.25, "tie": 0.25},
 }
 DATA = {
     "attn_hand": {
@@ -218,7 +219,7 @@ def softmax(s):
     return e / e.sum()
 
 
-def test_points_are_the_catalogues():
+def test_points_of_exercises_are_the_catalogues():
     points = {
         id: {
             **{p.name: p.points for p in module(id).exercise.parts},
