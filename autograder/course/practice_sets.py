@@ -46,7 +46,11 @@ def practice_sets(
     asked = list(parts)
     while asked:
         names = {part.name for part in asked}
-        left = [each for each, away in zip(drawn, given, strict=True) if not away & names]
+        left = [
+            (variant, known)
+            for (variant, known), away in zip(drawn, given, strict=True)
+            if not away & names and _is_nobodys(used(own, asked, variant), graded)
+        ]
         if _SPARE * len(left) >= len(drawn):
             return asked, left[:number]
         asked.remove(max(asked, key=lambda part: sum(part.name in away for away in given)))
@@ -78,12 +82,17 @@ def _nobodys(
     for _ in range(TRIES):
         variant = dict(own.draw(rng))
         now = used(own, parts, variant)
-        if not seen:
-            seen = {Values({name: known.get(name) for name in now}).key for known in graded}
         key = Values(now).key
-        if key not in seen and not hidden_mistakes(own, variant):
+        if key not in seen and _is_nobodys(now, graded) and not hidden_mistakes(own, variant):
             seen.add(key)
             yield variant
+
+
+def _is_nobodys(numbers: Known, graded: Sequence[Known]) -> bool:
+    """Tell whether nobody is graded with these numbers, if there are any."""
+    key = Values(numbers).key
+    theirs = ({name: known.get(name) for name in numbers} for known in graded)
+    return not numbers or all(Values(each).key != key for each in theirs)
 
 
 def _given_away(part: Part, known: Mapping[str, Any], graded: Sequence[Known]) -> bool:
