@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from autograder.exercise.standing_in import replaced
+from autograder.student.differences import numbers_of
 
 Result = TypeVar("Result")
 
@@ -126,9 +127,12 @@ def _key(value: Any) -> Hashable:
     if hasattr(value, "made_of"):  # what is handed over by a check
         return type(value), _key(value.made_of)
     if hasattr(value, "untyped_storage") and value.grad_fn is None:
-        plain = value.detach().cpu()
-        plain = plain.float() if plain.dtype.itemsize == 2 else plain  # numpy has no bfloat16
-        return str(value.dtype), value.requires_grad, _key(plain.numpy())
+        try:
+            numbers = numbers_of(value)
+        except (TypeError, RuntimeError) as error:  # of a sparse one, say
+            raise Unfamiliar(f"a tensor without plain numbers: {error}") from error
+        kind = type(value), str(value.dtype), str(value.device), value.requires_grad
+        return *kind, _key(numbers)
     if hasattr(value, "free_symbols") and isinstance(value, Hashable):
         return type(value), value
     raise Unfamiliar(f"{type(value).__name__} is not plain data")

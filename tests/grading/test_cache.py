@@ -77,6 +77,8 @@ def test_tensors_are_the_same_entry_for_entry_and_what_is_made_for_its_arguments
     assert len({Values(each).key for each in [ones, *others]}) == 6
     with pytest.raises(Unfamiliar):  # what hangs on others is more than its entries
         Values(2 * others[-1])
+    with pytest.raises(Unfamiliar, match="without plain numbers"):
+        Values(torch.eye(3).to_sparse())
     assert Values(made(np.eye, 3)).key == Values(made(np.eye, 3)).key
     assert Values(made(np.eye, 3)).key not in (
         Values(made(np.eye, 4)).key,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import sympy
 
@@ -21,8 +20,6 @@ from autograder.algebra.deriving.premises import IndexedLine, Premises
 from autograder.algebra.deriving.rule_steps import TRIED, RuleSteps
 from autograder.algebra.deriving.rules import Fact, named
 from autograder.algebra.deriving.task import Finding
-
-_REMEMBERED = 256  # steps that were decided
 
 
 @dataclass(frozen=True)
@@ -124,23 +121,13 @@ class IndexedChain(Premises):
     def _compared(
         self, a: sympy.Expr, b: sympy.Expr, relation: str, *, given: bool = True
     ) -> Verdict:
-        """Compare two lines; `given` is whether the facts may be used for that.
-
-        A class writes the same steps again and again, so what was decided is remembered.
-        """
-        asked = (a, b, relation, given)
-        if asked in self._decided:
-            return self._decided[asked]
-        verdict = self._decide(*asked)
-        if verdict.equal is not None:  # else there may have been too little time
-            if len(self._decided) >= _REMEMBERED:
-                self._decided.clear()
-            self._decided[asked] = verdict
+        """Compare two lines; `given` is whether the facts may be used for that."""
+        verdict: Verdict = self.world.remembered(
+            ("compared", a, b, relation, given),
+            lambda: self._decide(a, b, relation, given),
+            sure=lambda verdict: verdict.equal is not None,
+        )
         return verdict
-
-    @cached_property
-    def _decided(self) -> dict[tuple[Any, ...], Verdict]:
-        return {}
 
     def _decide(self, a: sympy.Expr, b: sympy.Expr, relation: str, given: bool) -> Verdict:
         compare = at_most if relation == "<=" else equal_for_all

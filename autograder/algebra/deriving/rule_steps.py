@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import sympy
 
@@ -19,7 +18,6 @@ from autograder.algebra.deriving.sums import rearranged_twice
 from autograder.algebra.deriving.written_out import Env, World, rewritten, value
 
 TRIED = (2, 3)  # numbers n for which a step is held against its rule
-_REMEMBERED = 4096
 
 Sides = tuple[sympy.Expr, sympy.Expr]
 
@@ -44,22 +42,14 @@ class RuleSteps:
     facts: Mapping[str, Sides]
     closed: tuple[str, ...]
     world: World
-    _found: dict[tuple[Any, ...], bool] = field(default_factory=dict)
 
     def go_by(self, before: Line, line: Line, names: Sequence[str]) -> bool:
-        """Whether a step goes by the rules of these names.
-
-        It is asked of many rules, and a class takes the same steps again and again: so what was
-        decided is remembered.
-        """
-        asked = (before.expr, line.expr, line.relation, names)
-        if asked in self._found:
-            return self._found[asked]
-        found = self._go_by(before, line, names)
-        if found is not None:  # else there may have been too little time
-            if len(self._found) >= _REMEMBERED:
-                self._found.clear()
-            self._found[asked] = found
+        """Whether a step goes by the rules of these names."""
+        found = self.world.remembered(
+            ("by rules", before.expr, line.expr, line.relation, names),
+            lambda: self._go_by(before, line, names),
+            sure=lambda found: found is not None,
+        )
         return bool(found)
 
     def _go_by(self, before: Line, line: Line, names: Sequence[str]) -> bool | None:

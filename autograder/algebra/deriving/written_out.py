@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,12 +20,12 @@ from autograder.algebra.deriving.bars import size
 from autograder.algebra.deriving.indexed import LineNames
 from autograder.algebra.deriving.indexed_binding import BINDERS, fresh
 from autograder.algebra.deriving.inert import D, E, InertNorm, Total, Uncomputed, Var, is_sum_of_sum
+from autograder.algebra.deriving.memory import Memory
 from autograder.algebra.deriving.opacity import Opaque, flat
 from autograder.algebra.deriving.places import are_numbers, free_indices, places
 
 MAX_WRITTEN_TERMS = 1000
 _KEPT = 128  # lines with definitions put in
-_REMEMBERED = 1024  # lines for one n, and in normal form
 DIMENSION = 2  # of vectors and matrices
 
 Env = dict[sympy.Symbol, sympy.Integer]
@@ -71,17 +71,10 @@ class World:
         meanings = {**self.definitions, **self.assumed}
         return functools.lru_cache(_KEPT)(lambda expr: self._replaced(expr, meanings))
 
-    def remembered(self, key: Hashable, worked_out: Callable[[], Any]) -> Any:
-        """Return what was worked out before: a line is compared with both of its neighbours."""
-        if key not in self._known:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            self._known[key] = worked_out()
-        return self._known[key]
-
     @functools.cached_property
-    def _known(self) -> dict[Hashable, Any]:
-        return {}
+    def remembered(self) -> Memory:
+        """What was worked out before: a line is compared with both of its neighbours."""
+        return Memory()
 
     def put_definitions_in(self, expr: sympy.Expr) -> sympy.Expr:
         """Replace every defined name by what it stands for."""

@@ -17,6 +17,7 @@ from autograder.exercise.part import computation
 from autograder.grading.checks import grade_checks
 from autograder.grading.local import Local
 from autograder.grading.results import Status
+from autograder.student.differences import numbers_of
 
 #: Of an exercise's points, for what does nothing.
 MOST = 0.05
@@ -183,9 +184,7 @@ def _through(value: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(value, dict):
         return {key: _through(entry, change) for key, entry in value.items()}
     if hasattr(value, "detach"):
-        plain = value.detach()
-        plain = plain.float() if plain.dtype.itemsize == 2 else plain  # numpy has no bfloat16
-        return value.new_tensor(change(plain.numpy()))
+        return value.new_tensor(change(numbers_of(value)))
     if isinstance(value, np.ndarray | np.generic | bool | int | float):
         made = change(np.asarray(value))
         return made[()] if isinstance(made, np.ndarray) and not made.ndim else made

@@ -1,0 +1,37 @@
+"""What was worked out about the lines of one derivation: a class writes the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+_SIZE = 4096  # lines for one n and in normal form, and steps that were decided
+
+
+class Memory:
+    """Works something out where it wasn't before.
+
+    >>> memory = Memory()
+    >>> memory("x", lambda: 1), memory("x", lambda: 2)
+    (1, 1)
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, Any] = {}
+
+    def __call__(
+        self,
+        key: Hashable,
+        worked_out: Callable[[], Any],
+        *,
+        sure: Callable[[Any], bool] = lambda _: True,
+    ) -> Any:
+        """Return what is known by a key; what is not `sure` may come out otherwise next time."""
+        if key in self._known:
+            return self._known[key]
+        found = worked_out()
+        if sure(found):
+            if len(self._known) >= _SIZE:
+                self._known.clear()
+            self._known[key] = found
+        return found
