@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 from typing import TypeVar
 
+from autograder.algebra.deadlines.guard import lost_quietly
+
 SECONDS = 10.0  # of processor time, for reading and judging an answer
 CHECK_SECONDS = 60.0  # for a check, which computes with the reference too
 _LAST = 5.0  # more, and the process is ended
@@ -107,11 +109,12 @@ def _timed(work: Callable[[], Result], seconds: float) -> Result:
     began = time.process_time()
     before = signal.signal(signal.SIGPROF, strike)
     try:  # the timer may strike until `armed` is False, wherever that is
-        try:
-            signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN)
-            return work()
-        finally:
-            armed = False
+        with lost_quietly(_Late):
+            try:
+                signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN)
+                return work()
+            finally:
+                armed = False
     except (_Late, MemoryError, RecursionError):
         armed = False
         raise Exhausted from None

@@ -1,6 +1,8 @@
 """No text takes for ever: what no bound foresaw is ended by a timer."""
 
+import sys
 import threading
+import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -42,6 +44,32 @@ def test_the_limit_is_lifted_afterwards(endless):
     equivalent("(x + 1)^2", "x^2 + 2x + 1")
     for _ in range(3):
         assert equivalent("x", "y").equal is False
+
+
+def test_a_finalizer_that_swallows_the_alarm_is_not_reported_and_ends_nothing(monkeypatch):
+    reported = []
+
+    class Slow:
+        def __del__(self):
+            end = time.process_time() + 0.3
+            while time.process_time() < end:
+                pass
+
+    class Broken:
+        def __del__(self):
+            raise ValueError("a mistake of its own")
+
+    monkeypatch.setattr(sys, "unraisablehook", lambda lost: reported.append(lost.exc_type))
+
+    def endless():
+        Slow()
+        Broken()
+        while True:
+            pass
+
+    with pytest.raises(guard.Late), guard.limit(0.1):
+        endless()
+    assert reported == [ValueError]
 
 
 def test_other_threads_are_answered_without_a_timer():

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
@@ -62,10 +63,27 @@ def limit(seconds: float) -> Iterator[None]:
             raise Late
 
     before = signal.signal(signal.SIGVTALRM, strike)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, _AGAIN)
+    with lost_quietly(Late):
+        signal.setitimer(signal.ITIMER_VIRTUAL, seconds, _AGAIN)
+        try:
+            yield
+        finally:
+            armed = False
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+            signal.signal(signal.SIGVTALRM, before)
+
+
+@contextlib.contextmanager
+def lost_quietly(late: type[BaseException]) -> Iterator[None]:
+    """Report nothing where a finalizer swallows ``late``: its timer strikes again."""
+    before = sys.unraisablehook
+
+    def report(unraisable: sys.UnraisableHookArgs) -> None:
+        if not issubclass(unraisable.exc_type, late):
+            before(unraisable)
+
+    sys.unraisablehook = report
     try:
         yield
     finally:
-        armed = False
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
+        sys.unraisablehook = before
