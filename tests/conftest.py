@@ -15,6 +15,7 @@ from autograder.sandbox import probe
 
 from . import postgres
 from .courses import copied
+from .proved import Proved
 
 collect_ignore = ["sample_course"]
 
@@ -23,6 +24,17 @@ collect_ignore = ["sample_course"]
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("same", settings.get_profile("explore"), derandomize=True)
 settings.load_profile("same")
+
+
+def pytest_addoption(parser):
+    """Let `make test` leave out what can't have changed."""
+    text = "leave out what has passed before, where nothing that it depends on has changed"
+    parser.addoption("--changed", action="store_true", help=text)
+
+
+def pytest_configure(config):
+    """Remember what passes."""
+    config.pluginmanager.register(Proved(config))
 
 
 def pytest_collection_modifyitems(items):

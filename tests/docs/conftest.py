@@ -1,3 +1,3 @@
 """The docs are about the course on attention, and their commands run in a copy of it."""
 
-from ..loaded import course  # noqa: F401
+from ..copies import course  # noqa: F401

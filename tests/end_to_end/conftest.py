@@ -1,3 +1,3 @@
 """The whole course on attention goes the whole way."""
 
-from ..loaded import course  # noqa: F401
+from ..copies import course  # noqa: F401

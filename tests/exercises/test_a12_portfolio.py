@@ -18,7 +18,8 @@ from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 from autograder.grading.runs import Run, packed
 from tests.delivery.test_pages import Page, stands_alone
 
-from ..loaded import assigned, copied
+from ..copies import copied
+from ..loaded import assigned
 
 A = "a12_capstone"
 EVIL = "Heads **differ**. <script>x()</script><b onclick='x()'>b</b><iframe src='//a.b'>"

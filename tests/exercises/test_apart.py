@@ -5,7 +5,7 @@ import re
 from ..loaded import COURSE, ROOT
 
 #: What is about the course on attention, and may break when one of its exercises is edited.
-OF_THE_COURSE = {"exercises", "end_to_end", "docs", "loaded.py"}
+OF_THE_COURSE = {"exercises", "end_to_end", "docs", "loaded.py", "copies.py"}
 
 
 def test_no_test_of_the_engine_names_an_assignment_of_the_course():

@@ -31,7 +31,7 @@ from ..release.conftest import formulas  # noqa: F401
 
 @pytest.mark.parametrize("id", COURSE.ids())
 def test_the_release_of_the_course_holds_nothing_of_its_references(id):
-    # What is committed is up to date: `generate --check` says so before the tests.
+    # What is committed is up to date: test_up_to_date.py says so.
     files = {
         str(path.relative_to(ROOT / "release" / id)): path.read_bytes()
         for path in (ROOT / "release" / id).rglob("*")
@@ -92,7 +92,7 @@ def ticked(function):
 def test_a_tick_in_the_notebook_is_one_of_the_graders_and_right_code_gets_them_all(id, name):
     """Results are compared as a whole there; a check may look at less, of a wrong function only."""
     exercise = assigned(id).sound[name]
-    module = load(ROOT / "release" / id)  # up to date, as `generate --check` says before the tests
+    module = load(ROOT / "release" / id)
     right = {f.solution.__name__: f.solution for f in exercise.functions}
     for own, function in [
         (one, function)
